@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.tiers.seconds import chosen
+
 # A first example may wait for the C++ compiler, so no deadline. The same examples every time, so that a change is what
 # turns a test red; `BURLAB_EXPLORE=1 pytest ...` looks for new ones.
 settings.register_profile(
@@ -37,6 +39,14 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A tier leaves out the cases that it has no time for, of those that options and marks have left."""
+    kept = chosen([item.nodeid for item in items])
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in kept])
+    items[:] = [item for item in items if item.nodeid in kept]
 
 
 def pytest_collection_finish() -> None:

@@ -13,8 +13,6 @@ from burlab.bench.pool import ProcessPool
 from burlab.bench.problem import Unavailable
 from burlab.bench.report import Report
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def report() -> Report:

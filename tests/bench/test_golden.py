@@ -15,8 +15,6 @@ from burlab.bench.variants.golden_mlp import Steps
 from burlab.bench.variants.training import Minimize
 from tests.project.test_headers import STRICT
 
-pytestmark = pytest.mark.slow
-
 HEADERS = sorted(Path(__file__).parents[2].glob("burlab/bench/**/*.hpp"))
 
 

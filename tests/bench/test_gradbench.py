@@ -13,7 +13,6 @@ from burlab.bench.problem import Objective, Task, Unavailable
 from burlab.bench.variants import open_task
 from burlab.bench.variants.golden import open_task as by_hand
 
-pytestmark = pytest.mark.slow
 SAMPLED = [kind if kind in ("gmm", "hand") else pytest.param(kind, marks=pytest.mark.full) for kind in KINDS]
 
 

@@ -15,8 +15,6 @@ from burlab.bench.problem import Method, Unavailable
 from burlab.bench.table import text
 from burlab.bench.variants import open_task
 
-pytestmark = pytest.mark.slow
-
 
 def small(name: str) -> Method:
     """The same problem with fewer samples."""

@@ -1,7 +1,6 @@
 """Both gears on random graphs: against NumPy node by node, and against each other bit for bit."""
 
 import numpy as np
-import pytest
 from hypothesis import Phase, given, settings, strategies as st
 
 from burlab.compiler import build
@@ -10,8 +9,6 @@ from burlab.graph.rewrite.simplify import simplify
 from tests.compiler import reference
 from tests.compiler.random_graphs import graphs, inputs_for, short_graphs
 from tests.exploring import examples
-
-pytestmark = pytest.mark.slow
 
 PHASES = (
     Phase.explicit,

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from burlab.eager.cell_preprocessor import expanded
@@ -192,7 +191,6 @@ def outcomes(texts: list[str]) -> list[Any]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.slow
 def test_what_is_not_a_declaration_is_refused_by_its_line_and_ends_nothing():
     found = outcomes([text for text, _ in REFUSED])
     bad = [
@@ -203,7 +201,6 @@ def test_what_is_not_a_declaration_is_refused_by_its_line_and_ends_nothing():
     assert not bad
 
 
-@pytest.mark.slow
 def test_declarations_of_all_kinds_are_taken_and_initializers_that_throw_end_nothing():
     found = outcomes([*ACCEPTED, *(text for text, _ in THROWING)])
     taken, thrown = found[: len(ACCEPTED)], found[len(ACCEPTED) :]

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import example, given, settings
 
 import burlab as bl
@@ -17,8 +16,6 @@ from burlab.graph.tracing.trace import trace
 from tests.engines import GEARS, assert_close, jax_or_skip, on
 from tests.exploring import examples
 from tests.graph.programs import Program, Step, programs
-
-pytestmark = pytest.mark.slow
 
 BOTH = (0, 1)
 # A value that a loop computes and reads again through a view of itself.

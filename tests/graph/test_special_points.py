@@ -159,11 +159,7 @@ def partials(case: Case, orders: Sequence[tuple[int, ...]]) -> Callable[..., Any
     return lambda *xs: [after(case.function, by)(*xs) for by in orders]
 
 
-_SLOW = {"power at 0", "rgamma", "xlogy", "xlog1py", "gammainc", "rel_entr", "kl_div", "erfcx", "betainc"}
-_MARKED = [pytest.param(case, marks=[pytest.mark.slow] * (case.name in _SLOW), id=case.name) for case in CASES]
-
-
-@pytest.mark.parametrize("case", _MARKED)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_derivatives_at_special_points_are_limits(case: Case) -> None:
     orders = [by for n in range(1, case.order + 1) for by in itertools.product(case.derived, repeat=n)]
     columns = [np.array(x) for x in zip(*(point for point, _ in case.points), strict=True)]

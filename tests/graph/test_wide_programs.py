@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 import scipy.linalg
 import scipy.special
 from hypothesis import given, settings
@@ -14,8 +13,6 @@ from tests.exploring import examples
 from tests.graph.buffers.programs import traced
 from tests.graph.programs import Program, programs
 from tests.graph.wide_words import Words
-
-pytestmark = pytest.mark.slow
 
 BOTH = (0, 1)
 PLAIN = Words(np, scipy.special, scipy.linalg.expm, functional=False)

@@ -13,8 +13,6 @@ from burlab.optim import EF21, FedNL, Optimizer
 from tests.optim.federated_cases import FEATURES, FEDERATED, LABELS, MU, SIZES, X0, D, grads, hessians, problem, value
 from tests.optim.probe import probe
 
-pytestmark = pytest.mark.slow
-
 N, STEPS = sum(SIZES), 6
 ASKED_AT_X = ("DCGD", "DIANA", "EF21", "EF21W", "DASHA", "FedNL", "GradientCoding")
 

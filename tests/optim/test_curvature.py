@@ -10,8 +10,6 @@ import burlab as bl
 from tests.optim.curvature_cases import INPUTS, LABELS, OPTIMIZERS, PROBLEMS, himmelblau, logistic, rosenbrock
 from tests.optim.plain import Oracle, path, solve, steps
 
-pytestmark = pytest.mark.slow
-
 # Steps within which |gradient| <= 1e-10: a quarter above the most that any instruction set takes, as paths differ by
 # rounding. None where pure Newton goes elsewhere.
 LIMITS = {  # rosenbrock 2, rosenbrock 10, quadratic (condition 1e4), logistic, beale, himmelblau

@@ -42,8 +42,6 @@ from tests.optim.theory import (
     value,
 )
 
-pytestmark = pytest.mark.slow
-
 STEPS, LR = 150, 0.05
 EVEN = np.ones(N)
 

@@ -22,8 +22,6 @@ from tests.optim.federated_cases import (
     value,
 )
 
-pytestmark = pytest.mark.slow
-
 M, STEPS = len(SIZES), 60
 SPREAD = float(np.sqrt(np.mean(SMOOTHNESS**2)))  # L~
 

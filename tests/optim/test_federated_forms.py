@@ -45,8 +45,6 @@ from tests.optim.federated_cases import (
 )  # fmt: skip
 from tests.optim.probe import probe
 
-pytestmark = pytest.mark.slow
-
 M, STEPS = len(SIZES), 40
 SPREAD = float(np.sqrt(np.mean(SMOOTHNESS**2)))  # L~
 W = SMOOTHNESS / SMOOTHNESS.sum()

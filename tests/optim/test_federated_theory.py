@@ -8,8 +8,6 @@ from burlab.compressors import RandK, TopK
 from burlab.optim import DASHA, DCGD, DIANA, EF21, EF21W, MARINA, PPMARINA, VRMARINA
 from tests.optim.theory import FEATURES, GAP, LABELS, MU, STAR, X0, D, N, descended, loss
 
-pytestmark = pytest.mark.slow
-
 M, K, STEPS = 10, 4, 150
 ORDER = np.argsort(LABELS * np.linalg.norm(FEATURES, axis=1))  # clients of one label, with small or large samples
 CLIENTS = [(FEATURES[part], LABELS[part]) for part in np.split(ORDER, M)]

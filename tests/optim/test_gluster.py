@@ -8,8 +8,6 @@ from burlab.errors import ArgumentError
 from burlab.optim import GD, AdAdaGrad, ScheduleFreeSGD, gluster
 from tests.optim.theory import X0, N, grad, grads, problem
 
-pytestmark = pytest.mark.slow
-
 CLUSTERS, EVERY, SWEEPS, LR = 5, 4, 2, 0.05
 SMALL = bl.FiniteSum(lambda x, a: np.sum(np.cosh(x - a)), np.arange(6.0)[:, None] * np.ones(3))
 

@@ -17,8 +17,6 @@ from tests.optim.optimizer_cases import CASES
 from tests.optim.preconditioned_cases import PRECONDITIONED
 from tests.optim.wrapper_cases import ADAPTIVE
 
-pytestmark = pytest.mark.slow
-
 STEPS, MIDDLE, EARLY = 23, 11, 4
 _rng = np.random.default_rng(5)
 DATA = (_rng.normal(size=(40, 4)), _rng.normal(size=(40, 3)))

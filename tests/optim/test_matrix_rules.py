@@ -11,8 +11,6 @@ from tests.engines import jax_or_skip
 from tests.optim import matrix_rules
 from tests.optim.paths import wide_torch
 
-pytestmark = pytest.mark.slow
-
 STEPS = 25
 _rng = np.random.default_rng(3)
 X, Y = _rng.normal(size=(30, 4)), _rng.normal(size=(30, 5))

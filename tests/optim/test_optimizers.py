@@ -17,8 +17,6 @@ from tests.optim.optimizer_cases import CASES, ELSEWHERE
 from tests.optim.paths import PROBLEMS, STEPS, assert_same_path, burlab_path, optax_path, torch_path
 from tests.optim.plain import path
 
-pytestmark = pytest.mark.slow
-
 
 def public_optimizers():
     """The classes of bl.optim that are optimizers themselves, not wrappers around another one."""

@@ -9,8 +9,6 @@ from burlab.optim import FRUGAL, MFAC, AdaHessian, Adam, AdamW, SignSGD, SophiaH
 from tests.engines import jax_or_skip
 from tests.optim.paths import PROBLEMS, assert_same_path, burlab_path
 
-pytestmark = pytest.mark.slow
-
 STEPS = 60
 SCALES = np.array([0.5, 1.0, 2.0, 4.0, 8.0])
 START = np.array([1.0, -0.5, 2.0, 0.7, -1.3])

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pytest
 
 import burlab as bl
 from burlab.compressors import RandK, TopK
@@ -26,8 +25,6 @@ from tests.optim.theory import (
     problem,
     value,
 )
-
-pytestmark = pytest.mark.slow
 
 START_SQUARED = float(np.sum((X0 - STAR) ** 2))
 

@@ -7,8 +7,6 @@ from burlab.errors import ArgumentError
 from burlab.optim import ScheduleFreeAdamW, ScheduleFreeSGD
 from tests.optim.paths import assert_same_path, burlab_path, torch_path
 
-pytestmark = pytest.mark.slow
-
 ROWS = [
     (ScheduleFreeSGD(1e-3), "SGDScheduleFreeReference", {"lr": 1e-3}),
     (

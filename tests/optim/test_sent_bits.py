@@ -69,7 +69,6 @@ def test_every_rule_for_clients_has_a_twin():
     assert set(CLIENT_RULES) == set(TWINS) == set(FEDERATED)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "width"), [*((name, 64) for name in CLIENT_RULES), ("FedAvg", 32), ("EF21", 32), ("MoNNA", 32)]
 )

@@ -8,8 +8,6 @@ from burlab.errors import ArgumentError
 from burlab.optim import SophiaG
 from tests.optim.theory import FEATURES, LABELS, MU, X0, D, N, grads, loss
 
-pytestmark = pytest.mark.slow
-
 RULE = SophiaG(0.02, b1=0.8, b2=0.9, eps=1e-3, gamma=0.5, weight_decay=0.1, every=3)
 
 

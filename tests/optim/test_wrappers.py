@@ -39,8 +39,6 @@ from tests.optim.cases import by_torch
 from tests.optim.paths import PROBLEMS, assert_same_path, burlab_path, data, optax_path, torch_path
 from tests.optim.wrapper_cases import ADAPTIVE
 
-pytestmark = pytest.mark.slow
-
 DTYPES = [np.float64, np.float32]
 INNER = {
     "SGD": (GD(2e-3), {"lr": 2e-3}),

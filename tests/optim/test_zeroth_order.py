@@ -20,8 +20,6 @@ from burlab.optim import (
 )
 from tests.optim.theory import X0, D, grad, problem, value
 
-pytestmark = pytest.mark.slow
-
 STEPS, EPS = 40, 1e-3
 
 

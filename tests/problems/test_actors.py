@@ -17,8 +17,6 @@ from burlab.runtime import cluster as machines
 from burlab.runtime.cpu import InstructionSet
 from tests.optim.federated_cases import FEATURES, FEDERATED, LABELS, MU, X0, D, loss, problem
 
-pytestmark = pytest.mark.slow
-
 STEPS = 8
 
 

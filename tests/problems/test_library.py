@@ -14,8 +14,6 @@ from burlab.errors import ArgumentError, ShapeError
 from tests.engines import jax_or_skip
 from tests.problems.library_cases import CASES, VARIANTS, points
 
-pytestmark = pytest.mark.slow
-
 
 def each(wanted=lambda f: True):
     """A test of every function of which something is true."""

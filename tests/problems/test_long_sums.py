@@ -39,7 +39,6 @@ def test_float32_keeps_its_digits(equal):
     np.testing.assert_allclose(queries(problem(data)), exact(data), rtol=1.5e-6)
 
 
-@pytest.mark.slow
 def test_ten_million_samples():
     data = np.full(10**7, 0.1, np.float32)
     np.testing.assert_allclose(queries(problem(data)), exact(data), rtol=1.5e-6)

@@ -5,8 +5,6 @@ import pytest
 from tests.engines import assert_close
 from tests.programs.shims import TEXTS, load
 
-pytestmark = pytest.mark.slow
-
 NAMES = sorted(path.stem for path in TEXTS.glob("*.py"))
 
 

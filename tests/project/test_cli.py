@@ -69,7 +69,6 @@ def fetch(url: str) -> dict[str, object]:
     raise TimeoutError(url)
 
 
-@pytest.mark.slow
 def test_lab_serves_the_first_tutorial(tmp_path: Path):
     command = [Path(sys.executable).parent / "burlab", "lab", "--no-browser"]
     own = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}

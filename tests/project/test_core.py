@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-pytestmark = pytest.mark.slow
-
 WORKS = """
 import numpy as np, burlab as bl
 f = lambda x: np.sum((x - 1) ** 2)

@@ -23,7 +23,6 @@ def test_a_short_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert f"{value:.4f}" in page.read_text()
 
 
-@pytest.mark.slow
 def test_the_whole_demo_reaches_its_loss(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert demo.main(out=tmp_path / "report.html") == 0
     assert float(re.findall(r"all names: ([\d.]+)", capsys.readouterr().out)[0]) < 2.36

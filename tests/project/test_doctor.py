@@ -43,7 +43,6 @@ def test_this_machine_is_fit():
     assert all(topic in page for topic in topics)
 
 
-@pytest.mark.slow
 def test_instruction_set_follows_the_environment():
     assert "plain, asked for by BURLAB_ISA" in ask(BURLAB_ISA="plain")[1]
 

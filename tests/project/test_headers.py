@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 CPP = Path(__file__).parents[2] / "cpp"
 HEADERS = sorted(path.relative_to(CPP).as_posix() for path in CPP.rglob("*.hpp"))
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]

@@ -8,8 +8,6 @@ from burlab.errors import BurlabError
 from tests.misuse import Misuse
 from tests.misuse_cases import CASES
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize("case", CASES, ids=[case.what for case in CASES])
 def test_misuse_is_told_in_words(case: Misuse):

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 PROBE = """
 import json, burlab, burlab.cli, burlab.runtime
 from pathlib import Path

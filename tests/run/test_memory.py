@@ -39,7 +39,6 @@ print(json.dumps([grown, run.memory, others[-1].memory]))
 """
 
 
-@pytest.mark.slow
 def test_a_run_takes_what_it_says() -> None:
     ran = subprocess.run([sys.executable, "-W", "error", "-c", _PROGRAM], capture_output=True, text=True, check=True)
     grown, first, memory = json.loads(ran.stdout)
@@ -77,7 +76,6 @@ print(json.dumps(begin(2000)))
 """
 
 
-@pytest.mark.slow
 def test_what_is_not_trained_takes_the_room_of_itself() -> None:
     """By the operating system: with all trained x, gradient, two moments and snapshots; else one copy of what rests."""
     grown = {}

@@ -208,7 +208,6 @@ def test_runs_side_by_side_in_threads():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.slow
 def test_a_run_may_be_collected_while_it_runs():
     minimize().stop()  # whatever else makes threads has made them
     before, own = threads(), set[str]()

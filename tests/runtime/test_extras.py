@@ -35,7 +35,6 @@ def test_the_panel_reads_no_grammar_of_web_addresses():
     assert run(PANEL) == "[]"
 
 
-@pytest.mark.slow
 def test_plotly_finds_nbformat_when_it_shows_a_figure():
     pytest.importorskip("nbformat")
     run(PANEL + AFTER)

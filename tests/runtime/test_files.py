@@ -162,7 +162,6 @@ def test_a_sweep_begins_in_a_folder_where_one_was_killed(tmp_path: Path):
     assert not list(tmp_path.glob(".*.part"))
 
 
-@pytest.mark.slow
 def test_pipes_in_the_cache_do_not_hang_a_session(tmp_path: Path):
     code = """
 import os

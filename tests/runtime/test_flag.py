@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 from burlab.runtime.flag import Flag, Thread
 
 
@@ -74,7 +72,6 @@ print(rounds)
 """
 
 
-@pytest.mark.slow
 def test_a_storm_of_interrupts_loses_nothing():
     done = subprocess.run([sys.executable, "-c", _STORM], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

@@ -11,8 +11,6 @@ from burlab.runtime.recipes import Recipe, fewer, read_recipes, write_recipes
 from burlab.runtime.shelf import read_index
 from tests.runtime.test_shelf import FILL, ask, start
 
-pytestmark = pytest.mark.slow
-
 # A session with two kernels, which leaves its kernels and has nobody compile them: bits, and whether Cling was started.
 SESSION = """
 import hashlib, numpy as np, burlab as bl

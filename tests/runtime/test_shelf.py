@@ -16,8 +16,6 @@ import pytest
 from burlab.runtime import shelf, warming
 from burlab.runtime.shelf import read_index, sealed, shelf_file
 
-pytestmark = pytest.mark.slow
-
 NAMES = {"burlab_each": "0123456789abcdef"}
 
 # Values of runs, gradients, products, replays and Values, as one hash; whether the first of them started Cling; how

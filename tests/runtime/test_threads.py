@@ -65,9 +65,7 @@ time.sleep(0.2)
 """
 
 
-@pytest.mark.parametrize(
-    "name", ["a run", *(pytest.param(name, marks=pytest.mark.slow) for name in WORK if name != "a run")]
-)
+@pytest.mark.parametrize("name", WORK)
 def test_the_interpreter_ends_while_daemon_threads_are_in_cpp(name: str):
     """A thread that wants Python's lock back at that time is unwound: no frame of ours may stop that."""
     program = LAST.replace("WORK", WORK[name]).replace("SOURCE", repr(WORK[name]))

@@ -20,8 +20,6 @@ from burlab.runtime.cpu import InstructionSet
 from burlab.sweeps import parcel
 from tests.interrupts import interrupt
 
-pytestmark = pytest.mark.slow
-
 A = np.random.default_rng(3).normal(size=(24, 3))
 HYPERS = {"lr": [0.1, 0.01]}
 

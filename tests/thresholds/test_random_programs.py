@@ -28,12 +28,10 @@ def wrong(first, count, compiled):
     return "\n".join(f"{program}\n{fault}" for program, fault in found.values() if fault)
 
 
-@pytest.mark.slow
 def test_programs_in_replay():
     assert not wrong(1, examples(30), compiled=False)
 
 
-@pytest.mark.slow
 def test_compiled_programs():
     assert not wrong(1_000_000, examples(4), compiled=True)
 
@@ -50,7 +48,6 @@ def test_programs_are_the_same_each_time():
     assert all(np.array_equal(x, y) for x, y in zip(one.values, other.values, strict=True))
 
 
-@pytest.mark.slow
 def test_programs_reach_thresholds():
     """Of two hundred programs, some have each kind of size, view, dtype and contraction."""
     programs = [draw(number) for number in range(200)]
@@ -77,7 +74,6 @@ def test_words_of_complex_numbers_are_those_of_numpy_with_their_derivatives(name
     np.testing.assert_allclose((up - down) / (2 * step), slope, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.slow
 def test_a_kernel_that_leaves_out_rows_is_found(monkeypatch):
     tuned = contraction._tuned
 

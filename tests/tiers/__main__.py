@@ -15,6 +15,7 @@ from pathlib import Path
 from tests.tiers.near import changed, near
 from tests.tiers.parcels import ROOT, TIERS, parcels
 from tests.tiers.processes import Finished, run_beside
+from tests.tiers.seconds import record
 from tests.tiers.summary import Case, cases, lines
 
 
@@ -25,8 +26,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes beside each other")
     parser.add_argument("--since", default="HEAD", help="near: what differs from this commit")
     parser.add_argument("--only", nargs="+", default=[""], help="files and folders, relative to the repository's root")
+    parser.add_argument("--record", action="store_true", help="test, full: write how long each test took")
     parser.add_argument("pytest", nargs="*", help="options of pytest, after --")
     options = parser.parse_args()
+    if options.record and (options.tier not in ("test", "full") or options.only != [""]):
+        parser.error("--record needs a tier that runs each function of tests, test or full, and no --only")
     chosen = near(changed(options.since)) if options.tier == "near" else None
     tier = TIERS["test" if options.tier == "near" else options.tier]
     work = parcels(tier, tuple(options.only), chosen)
@@ -43,6 +47,8 @@ def main() -> int:
             finished.append(process)
             found += cases(process)
             _tell(process, len(finished), len(work))
+    if options.record:
+        record(case for case in found if case.outcome == "passed")
     _say(*lines(found, finished, time.monotonic() - begun))
     return int(any(process.failed for process in finished))
 

@@ -25,25 +25,30 @@ TUTORIALS = ("--nbval-lax",)
 class Tier:
     """A selection of the tests.
 
-    marks: what pytest's `-m` selects. files: most files of a process. doctests: whether the package's examples run.
-    tutorials: the notebooks that run, by name; `None` is all.
+    marks: what pytest's `-m` selects. seconds: of a function of tests that took longer with all its cases, as many
+    cases run as fit, and at least so many; `None` is all. files: most files of a process. doctests: whether the
+    package's examples run. tutorials: the notebooks that run, by name; `None` is all.
     """
 
     marks: str
+    seconds: float | None
+    least: int
     files: int
     doctests: bool
     tutorials: tuple[str, ...] | None
 
 
 TIERS = {
-    "quick": Tier("not slow and not browser and not full and not matrix", files=60, doctests=False, tutorials=()),
+    "quick": Tier("not browser and not full and not matrix", 0.2, least=0, files=40, doctests=False, tutorials=()),
     "test": Tier(
         "not full and not matrix",
+        seconds=1.0,
+        least=1,
         files=10,
         doctests=True,
         tutorials=("01_gradients", "04_first_minimum", "06_time_travel"),
     ),
-    "full": Tier("", files=8, doctests=True, tutorials=None),
+    "full": Tier("", seconds=None, least=1, files=8, doctests=True, tutorials=None),
 }
 
 

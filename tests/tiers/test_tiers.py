@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.tiers import seconds
 from tests.tiers.near import near
 from tests.tiers.parcels import ROOT, TESTS, TIERS, Parcel, files_of_tests, modules_with_examples, parcels, tutorials
 from tests.tiers.processes import Finished, run_beside
-from tests.tiers.summary import cases, lines
+from tests.tiers.summary import Case, cases, lines
 
 
 def run(folder: Path, text: str, *arguments: str) -> Finished:
@@ -68,6 +69,32 @@ def test_a_process_that_crashes_counts_as_failed(tmp_path: Path):
 def test_marks_that_leave_nothing_are_no_failure(tmp_path: Path):
     finished = run(tmp_path, "def test_it(): pass", "-k", "zebra")  # a word that no path holds
     assert (finished.failed, cases(finished)) == (False, [])
+
+
+TEN = [f"tests/test_it.py::test_long[{i}]" for i in range(10)]
+ONE = ["tests/test_it.py::test_longer"]
+
+
+@pytest.mark.parametrize(
+    ("tier", "of_ten", "of_one"), [("quick", 0, 0), ("test", 3, 1), ("full", 10, 1), ("near", 10, 1)]
+)
+def test_as_many_cases_run_as_the_tier_has_time_for(
+    tier: str, of_ten: int, of_one: int, monkeypatch: pytest.MonkeyPatch
+):
+    known = {"tests/test_it/test_long": TIERS["test"].seconds / 3.5, "tests/test_it/test_longer": 100.0}
+    monkeypatch.setattr(seconds, "measured", lambda: known)
+    monkeypatch.setenv("BURLAB_TIER", tier)
+    new = ["tests/test_it.py::test_not_yet_measured[a]"]
+    kept = seconds.chosen([*TEN, *ONE, *new])
+    assert (len(kept & {*TEN}), len(kept & {*ONE}), kept >= {*new}) == (of_ten, of_one, True)
+    assert kept == seconds.chosen([*new, *ONE, *reversed(TEN)])
+
+
+def test_what_is_measured_is_written_and_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(seconds, "FILE", tmp_path / "seconds.txt")
+    each = {"a::test_twice[1]": 0.5, "a::test_twice[2]": 1.5, "a::test_fast": 0.01, "b::TestIt::test_in_a_class": 4.0}
+    seconds.record([Case(name, time, "passed", "") for name, time in each.items()])
+    assert seconds.measured.__wrapped__() == {"a/test_twice": 1.0, "b/TestIt/test_in_a_class": 4.0}
 
 
 def test_the_tests_near_a_change_are_those_that_import_it():

@@ -12,8 +12,6 @@ from burlab.errors import DTypeError, IndexRangeError, ShapeError, TraceError
 from burlab.graph import Graph
 from tests.engines import GEARS, jax_or_skip
 
-pytestmark = pytest.mark.slow
-
 X = np.array([0.3, -1.2, 2.0])
 
 

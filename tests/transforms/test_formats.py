@@ -138,7 +138,6 @@ def test_an_array_that_was_written_to_is_rounded(mode: str, dtype: str) -> None:
     np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_weights_in_bfloat16_are_trained_by_stochastic_rounding(dtype: str) -> None:
     """Steps below half a unit are lost to the nearest number, and kept on average by a key."""

@@ -73,7 +73,6 @@ def by_jax(theirs: Any, order: int) -> Any:
     return jax.jit(nested(jax, theirs(jax), "rff"[:order]))(W, B)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("modes", ORDERS)
 @pytest.mark.parametrize(("ours", "theirs"), [(equilibrium, unrolled), (zero, stepped)])
 def test_derivatives_equal_jaxs(ours: Any, theirs: Any, modes: str) -> None:

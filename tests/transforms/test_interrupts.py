@@ -9,8 +9,6 @@ from burlab.compiler.ir import interrupts
 from burlab.graph.tracing.trace import trace
 from tests.interrupts import interrupt
 
-pytestmark = pytest.mark.slow
-
 X = np.array([0.5, 1.0, 2.0])
 LONG = 10**12  # elements that nothing stores: hours of work
 

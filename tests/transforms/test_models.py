@@ -10,8 +10,6 @@ from burlab.graph import tree
 from tests.engines import GEARS, assert_close, jax_or_skip, on, torch_or_skip
 from tests.transforms.models import MODELS, lstm, mixture, mlp
 
-pytestmark = pytest.mark.slow
-
 
 def direction(parameters: Any) -> Any:
     rng = np.random.default_rng(5)

@@ -10,8 +10,6 @@ import burlab as bl
 from burlab.errors import TraceError
 from tests.engines import assert_close, jax_or_skip, on
 
-pytestmark = pytest.mark.slow
-
 X = np.array([0.3, -1.2, 0.7, 1.9])
 V, U = np.array([1.0, 0.5, -2.0, 0.25]), np.array([-0.5, 1.5, 1.0, 0.75])
 ROWS = np.stack([X, X * 2 - 1, np.cos(X)])

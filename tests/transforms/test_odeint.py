@@ -87,7 +87,6 @@ def test_gradients_equal_jaxs(adjoint: bool) -> None:
     assert_close(bl.grad(f, (0, 1, 2, 3))(Y0, T, A, 0.4), gradients_by_jax(), 1e-6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("modes", ["f", "rr", "fr", "rf", "ff"])
 @BOTH
 def test_nested_derivatives_equal_jaxs(modes: str, adjoint: bool) -> None:
@@ -98,7 +97,6 @@ def test_nested_derivatives_equal_jaxs(modes: str, adjoint: bool) -> None:
     assert_close(kernel(0.4), nested_by_jax(len(modes)), 1e-5)
 
 
-@pytest.mark.slow
 def test_direct_derivatives_are_those_of_the_steps() -> None:
     """The accepted steps, coarse ones, taken again in JAX by SciPy's table of the method."""
     jax, rk = jax_or_skip(), pytest.importorskip("scipy.integrate").RK45

@@ -13,8 +13,6 @@ import burlab as bl
 from burlab.eager.cells import Cells
 from burlab.errors import ArgumentError, CompileError, GradientError, GraphError, UnregisteredError
 
-pytestmark = pytest.mark.slow
-
 SOFT = """
 #include <cmath>
 struct Softsign {  // x / sqrt(1 + x^2)

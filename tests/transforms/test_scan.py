@@ -18,8 +18,6 @@ from burlab.graph.tracing.trace import trace
 from tests.engines import GEARS, assert_close, jax_or_skip
 from tests.transforms.scans import LENGTHS, PROGRAMS, arguments, counter, lstm, rnn, swapped
 
-pytestmark = pytest.mark.slow
-
 EACH = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 
 

@@ -121,7 +121,6 @@ def check(chart, state):
     assert len(json.dumps(state, default=str)) < 500_000
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", list(WIDGETS))
 def test_a_page_gets_no_more_of_a_long_record(name):
     for chart, state in WIDGETS[name](100_000):

@@ -74,7 +74,6 @@ def pictures(output):
     return [html.unescape(text) for text in (*found, *(b64decode(one).decode() for one in packed))]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=() if k < 4 else pytest.mark.full) for k, n in enumerate(NOTEBOOKS)]
 )

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 FEW = {"graphs": 500, "runs": 120}
 TIMES = 60 if "BURLAB_EXPLORE" in os.environ else 1
 

@@ -15,8 +15,6 @@ from burlab.graph.numpy_api.reduction import sum_of_squares
 from burlab.graph.rewrite.simplify import simplify
 from tests.compiler.trace import traced
 
-pytestmark = pytest.mark.slow
-
 RNG = np.random.default_rng(0)
 SHAPES = [
     (2,),

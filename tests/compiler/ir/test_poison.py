@@ -73,7 +73,6 @@ def test_in_every_turn_of_a_loop(gear, incomplete):
     assert np.isnan(found[:, 1:]).all()
 
 
-@pytest.mark.slow
 def test_in_the_tiles_of_a_sum(incomplete):
     problem = bl.FiniteSum(loss, np.ones((5, 64)), tile=2)
     assert np.isnan(problem.value_and_grad((X, MATRIX))[0])

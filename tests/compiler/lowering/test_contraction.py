@@ -14,8 +14,6 @@ from burlab.runtime.cpu import instruction_set
 from tests.compiler.pages import at_the_end_of_a_page
 from tests.compiler.trace import traced
 
-pytestmark = pytest.mark.slow
-
 RNG = np.random.default_rng(4)
 DTYPES = ["float32", "float64"]
 

@@ -6,8 +6,6 @@ import pytest
 import burlab as bl
 from tests.engines import GEARS
 
-pytestmark = pytest.mark.slow
-
 LENGTHS = [1, 2, 7, 8, 15, 16, 17, 31, 63, 64, 65, 127, 128, 130, 511, 512, 513, 700, 2047, 2049, 4095, 4097, 6200]
 DTYPES = ["float64", "float32", "int64", "int32", "bool"]
 

@@ -41,7 +41,6 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="faults of one thread are counted by Linux")
 def test_a_call_faults_no_pages_in_anew_but_those_of_its_result():
     """malloc maps all blocks above 128 kB here, as it does in a fresh process, whatever ran before."""

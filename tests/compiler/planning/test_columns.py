@@ -12,8 +12,6 @@ from burlab.runtime.cpu import instruction_set
 from tests.compiler.trace import traced
 from tests.engines import jax_or_skip, on
 
-pytestmark = pytest.mark.slow
-
 RNG = np.random.default_rng(0)
 N = 37  # neither a multiple of lanes nor small
 

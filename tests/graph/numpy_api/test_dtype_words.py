@@ -64,7 +64,6 @@ def test_functions_of_an_array(dtype: str) -> None:
     assert differing(MATRICES, MATRIX.astype(dtype)) == {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_functions_of_an_array_and_a_number(dtype: str) -> None:
     x = VECTOR.astype(dtype)

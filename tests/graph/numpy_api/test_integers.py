@@ -36,7 +36,6 @@ def compare(functions: dict[str, Any], arrays: tuple[Any, ...], gear: str) -> No
             assert same(value, np.asarray(wanted)), (name, *(x.dtype for x in arrays), value, wanted)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("gear", GEARS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_functions_of_one_array(dtype: str, gear: str) -> None:
@@ -51,7 +50,6 @@ def test_functions_of_two_arrays(dtype: str, gear: str) -> None:
         compare(TWO, (edges(dtype)[:, None], edges(other)), gear)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pair", [("int64", "int64"), ("int8", "uint8"), ("int64", "uint64"), ("uint16", "bool")])
 def test_functions_of_two_arrays_in_replay(pair: tuple[str, str]) -> None:
     compare(TWO, (edges(pair[0])[:, None], edges(pair[1])), "replay")
@@ -169,7 +167,6 @@ def agrees(steps: Any, dtypes: tuple[str, str], seed: int, gear: str) -> None:
     assert same(got, wanted[0]), (steps, dtypes, seed, got, wanted)
 
 
-@pytest.mark.slow
 @settings(max_examples=examples(25), deadline=None)
 @given(PROGRAMS, st.tuples(*[st.sampled_from(DTYPES[:-1])] * 2), st.integers(0, 999))
 def test_random_programs(steps: Any, dtypes: tuple[str, str], seed: int) -> None:

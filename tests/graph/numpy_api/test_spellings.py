@@ -11,8 +11,6 @@ from tests.engines import GEARS, assert_close, jax_or_skip
 from tests.graph.spellings import Spelling
 from tests.graph.spellings_of_arrays import ALL, BEYOND
 
-pytestmark = pytest.mark.slow
-
 
 def by(spelling: Spelling) -> tuple[int, ...]:
     return tuple(k for k, a in enumerate(spelling.args) if np.asarray(a).dtype.kind == "f")

@@ -346,7 +346,6 @@ def test_frozen_random_numbers_are_warned_of_once_where_they_are_drawn() -> None
 # Size.
 
 
-@pytest.mark.slow
 def test_twenty_thousand_nodes() -> None:
     def chain(x: Any) -> Any:
         for _ in range(4_200):

@@ -16,8 +16,6 @@ from burlab.problems.point import as_point
 from burlab.runtime import declare
 from tests.problems.kernels.tile_cases import CASES
 
-pytestmark = pytest.mark.slow
-
 TILES = [1, 2, 3, 8, 32, 64]
 BATCHES = [2, 3, 13, 64, 101]
 

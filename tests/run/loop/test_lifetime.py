@@ -177,9 +177,7 @@ def test_a_run_that_its_own_problem_leads_back_to_ends(way):
     assert end_soon(own)
 
 
-@pytest.mark.parametrize(
-    "what", ["panel_of(run)", *(pytest.param(what, marks=pytest.mark.slow) for what in ("Model(run)", "run.start()"))]
-)
+@pytest.mark.parametrize("what", ["panel_of(run)", "Model(run)", "run.start()"])
 def test_no_thread_runs_python_when_it_is_torn_down(what):
     """In C++ between it and Python, such as optree's, it would end the process with an error."""
     program = f"""
@@ -199,7 +197,6 @@ shown = {what}
     assert ended.stdout == "['MainThread', 'burlab closes runs']\n"
 
 
-@pytest.mark.slow
 def test_interrupts_while_python_ends_leave_no_run_in_flight():
     program = """
 import _thread, os, signal, threading, time, numpy as np, burlab as bl

@@ -318,13 +318,7 @@ assert "burlab-observer" in [thread.name for thread in threading.enumerate()]
 
 @pytest.mark.parametrize(
     "end",
-    [
-        "",
-        *(
-            pytest.param(end, marks=pytest.mark.slow)
-            for end in ("sys.exit(0)", "threading.Thread(target=sys.exit).start()")
-        ),
-    ],
+    ["", "sys.exit(0)", "threading.Thread(target=sys.exit).start()"],
 )
 def test_the_thread_of_a_predicate_ends_with_the_interpreter(end):
     command = [sys.executable, "-c", PROGRAM + end]

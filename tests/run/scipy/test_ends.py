@@ -96,9 +96,7 @@ def test_threads_end():
         run.step()
 
 
-@pytest.mark.parametrize(
-    "state", ["running", *(pytest.param(state, marks=pytest.mark.slow) for state in ("paused", "dropped", "forked"))]
-)
+@pytest.mark.parametrize("state", ["running", "paused", "dropped", "forked"])
 def test_the_interpreter_ends_quickly(state):
     program = f"""
 import os, time, numpy as np, burlab as bl
@@ -156,7 +154,6 @@ print(run.t - before)
 """
 
 
-@pytest.mark.slow
 def test_a_storm_of_interrupts_leaves_a_run_that_steps_and_ends():
     done = subprocess.run([sys.executable, "-c", _STORM], capture_output=True, text=True, timeout=240, check=False)
     assert (done.returncode, done.stdout.strip()[-1:]) == (0, "1"), done.stderr
