@@ -15,7 +15,7 @@ _ROUNDINGS = 64  # of f, in which a difference and the integral of f' may differ
 
 
 def ratios_of(w: Node, f: Node) -> Node | None:
-    """(f_j - f_i) / (w_j - w_i), and 0 on the diagonal; None where f is not a function of each w.
+    """(f_j - f_i) / (w_j - w_i), and f' on the diagonal; None where f is not a function of each w.
 
     Differences cancel where two are close. There the mean of f' between them is taken, by Gauss's rule, wherever it
     explains the difference as far as rounding lets this be known: so it is also right where they are equal, to every
@@ -44,9 +44,9 @@ def ratios_of(w: Node, f: Node) -> Node | None:
         other = turned(mean)
         most = apply("mul", apply("add", apply("abs", mean), apply("abs", other)), eps**0.5)
         smooth = node("logical_and", smooth, apply("less_equal", apply("abs", apply("sub", mean, other)), most))
-    ratio = apply("div", step, apply("where", smooth, 1.0, gap))
-    same = apply("equal", eye(w.shape[-1], w), constant(1.0, w.dtype))
-    return apply("where", same, 0.0, apply("where", smooth, mean, ratio))
+    own = apply("logical_or", smooth, apply("equal", eye(w.shape[-1], w), constant(1.0, w.dtype)))
+    ratio = apply("div", step, apply("where", own, 1.0, gap))
+    return apply("where", own, mean, ratio)
 
 
 class _Reader:

@@ -13,7 +13,7 @@ from burlab.graph.numpy_api.products import matmul
 from burlab.graph.numpy_api.promotion import apply
 
 from .divided import ratios_of
-from .matrices import diagonal, on_diagonal, symmetric, turned
+from .matrices import diagonal, off_diagonal, on_diagonal, symmetric, turned
 
 NAME = "spectral function"
 
@@ -28,7 +28,7 @@ def spectral(value: Node, v: Node, f: Node) -> Node | None:
         ratios = ratios_of(implied("eigenvalues", w, a, w, vectors), f)
     except BurlabError:  # a derivative of f is not known
         return None
-    return None if ratios is None else implied(NAME, value, a, f, ratios, w, vectors)
+    return None if ratios is None else implied(NAME, value, a, f, off_diagonal(ratios), w, vectors)
 
 
 def _forward(n: Node, change: Node | None, along: Node | None) -> Node:

@@ -87,6 +87,11 @@ def strictly_lower(x: Node) -> Node:
     return masked(x, operator.gt)
 
 
+def off_diagonal(x: Node) -> Node:
+    """The matrices with zeros on their diagonals."""
+    return masked(x, operator.ne)
+
+
 def half_lower(x: Node) -> Node:
     """The lower triangles, the diagonals halved: what added to its transpose gives a symmetric matrix again."""
     return apply("mul", apply("add", lower(x), strictly_lower(x)), 0.5)

@@ -1,7 +1,8 @@
-"""Products that are seen to be functions of symmetric matrices, however they were written.
+"""Products that are seen to be functions of matrices by eigenvalues or singular values, however they were written.
 
-`(v * np.exp(w)) @ v.T`, `v @ np.diag(f) @ v.T`, `np.einsum("ij,j,kj->ik", v, f, v)`, `v[:, :2] @ v[:, :2].T`: two
-operands that are eigenvectors of one matrix, each times a number, summed over all of them.
+`(v * np.exp(w)) @ v.T`, `v @ np.diag(f) @ v.T`, `np.einsum("ij,j,kj->ik", v, f, v)`, `v[:, :2] @ v[:, :2].T`,
+`(u * f) @ vt`, `u[:, :2] @ u[:, :2].T`: two operands that are eigenvectors or singular vectors of one matrix, each
+times a number, summed over all of them.
 """
 
 from collections.abc import Callable
@@ -17,10 +18,11 @@ from burlab.graph.rules import SWEEPS
 
 from .divided import settled
 from .functions import spectral
+from .generalized import SIDES, by_singular_values
 
 
 class _Scaled(NamedTuple):
-    """Eigenvectors, each times a number: v[:, window] * f, or its transpose. eigen: on which axis they are counted."""
+    """Vectors, each times a number: v[:, window] * f, or its transpose. eigen: on which axis they are counted."""
 
     v: Node
     eigen: int
@@ -30,7 +32,8 @@ class _Scaled(NamedTuple):
 
 def _scaled(x: Node) -> _Scaled | None:
     if x.op == "implied":
-        return _Scaled(x, x.ndim - 1, (0, 1, x.shape[-1]), ()) if x.params == "eigenvectors" else None
+        eigen = x.ndim - 1 - (x.params == "right vectors")
+        return _Scaled(x, eigen, (0, 1, x.shape[eigen]), ()) if x.params in ("eigenvectors", *SIDES) else None
     if x.op not in _SCALINGS:
         return None
     return _SCALINGS[x.op](x)
@@ -44,13 +47,21 @@ def _transposed(x: Node) -> _Scaled | None:
 
 def _sliced(x: Node) -> _Scaled | None:
     inner = _scaled(x.inputs[0])
-    if inner is None or inner.factors or inner.window != (0, 1, inner.v.shape[-1]):
+    if inner is None or inner.factors or inner.window != (0, 1, x.inputs[0].shape[inner.eigen]):
         return None
     start, step, shape = x.params
     others = [k for k in range(x.ndim) if k != inner.eigen]
     if any(start[k] or step[k] != 1 or shape[k] != x.inputs[0].shape[k] for k in others):
         return None
     return inner._replace(window=(start[inner.eigen], step[inner.eigen], shape[inner.eigen]))
+
+
+def _completed(x: Node) -> _Scaled | None:
+    """Singular vectors beside the rest of a basis."""
+    inner, rest = _scaled(x.inputs[0]), x.inputs[-1]
+    if inner is None or inner.factors or x.params != inner.eigen or (rest.op, rest.params) != ("implied", "complement"):
+        return None
+    return inner._replace(window=(0, 1, x.shape[inner.eigen]))
 
 
 def _multiplied(x: Node) -> _Scaled | None:
@@ -128,16 +139,16 @@ def _diagonal(x: Node) -> Node | None:
 
 _SCALINGS: dict[str, Callable[[Node], _Scaled | None]] = {
     "transpose": _transposed, "slice": _sliced, "mul": _multiplied, "div": _divided, "neg": _negative,
-    "contract": _contracted,
+    "contract": _contracted, "concatenate": _completed,
 }  # fmt: skip
 
 
 def seen(product: Node) -> Node | None:
-    """A product of matrices as a spectral function, if it is seen to be one."""
+    """A product of matrices as a function of eigenvalues or singular values, if it is seen to be one."""
     if "jvp" not in SWEEPS or product.op != "contract":
         return None
     left, right = (_scaled(x) for x in product.inputs)
-    if left is None or right is None or left.v is not right.v or left.window != right.window:
+    if left is None or right is None or left.window != right.window or not _of_one_matrix(left.v, right.v):
         return None
     ins, out = product.params.split("->")
     first, second = ins.split(",")
@@ -145,14 +156,26 @@ def seen(product: Node) -> Node | None:
     lead = first[:-2]
     if second[right.eigen] != letter or second[:-2] != lead or out not in (lead + i + j, lead + j + i):
         return None
-    v, (start, step, count) = left.v, left.window
-    shape = (*v.shape[:-2], count)
-    f = broadcast(constant(1.0, v.dtype), shape)
+    values = left.v.inputs[2]
+    start, step, count = left.window
+    if start + step * (count - 1) >= values.shape[-1]:
+        return None
+    shape = (*values.shape[:-1], count)
+    f = broadcast(constant(1.0, values.dtype), shape)
     for k, factor in enumerate((*left.factors, *right.factors)):
         f = apply("mul", f, factor) if k else factor
-    if count != v.shape[-1]:
-        f = pad(f, (*(0 for _ in lead), start), (*(1 for _ in lead), step), (*shape[:-1], v.shape[-1]))
-    return spectral(product, v, f)
+    if count != values.shape[-1]:
+        f = pad(f, (*(0 for _ in lead), start), (*(1 for _ in lead), step), values.shape)
+    if left.v.params not in SIDES:
+        return spectral(product, left.v, f)
+    return by_singular_values(product, *((left.v, right.v) if out == lead + i + j else (right.v, left.v)), f)
+
+
+def _of_one_matrix(v: Node, w: Node) -> bool:
+    """Whether these are vectors of the same factors."""
+    return (v.params in SIDES) == (w.params in SIDES) and all(
+        x is y for x, y in zip(v.inputs[1:], w.inputs[1:], strict=True)
+    )
 
 
 SEEN.append(seen)

@@ -2,7 +2,9 @@
 
 Derivatives as in Townsend 2016, "Differentiating the singular value decomposition", and of the pseudoinverse as in
 Golub and Pereyra 1973, for matrices whose rank stays. Those of vectors are inf or nan where singular values are
-repeated; bases of spaces that singular vectors leave free turn no more than they have to.
+repeated, while functions of the values alone have first and second derivatives, and functions of the matrix that are
+seen to be such, `generalized.py`, have first ones. Bases of spaces that singular vectors leave free turn no more than
+they have to.
 """
 # ruff: noqa: D102 - Operation documents the methods
 
