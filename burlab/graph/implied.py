@@ -17,13 +17,14 @@ from burlab.graph.signatures import FLOATS, Form, form_of, require
 class Rule(NamedTuple):
     """The derivative of a value by the matrix: forward(n, tangent of the matrix), reverse(n, cotangent of n), or None.
 
-    beside: the cotangent of the input beside the matrix, where there is one by which the value has a derivative, too.
-    forward(n, tangent of the matrix, tangent of that input) then gets both, None where one does not move.
+    beside: the cotangent of the input beside the matrix, where there is one by which the value has a derivative, too,
+    given all that moves. forward(n, tangent of the matrix, tangent of that input) then gets both, None where one does
+    not move.
     """
 
     forward: Callable[..., Node]
     reverse: Callable[[Node, Node], Node | None]
-    beside: Callable[[Node, Node], Node] | None = None
+    beside: Callable[[Node, Node, set[Node]], Node] | None = None
 
 
 RULES: dict[str, Rule] = {}
@@ -59,7 +60,7 @@ class Implied(Together):
         share = rule.reverse(n, g) if a in active else None
         shares = [] if share is None else [(a, share)]
         if rule.beside and others[0] in active:
-            shares.append((others[0], rule.beside(n, g)))
+            shares.append((others[0], rule.beside(n, g, active)))
         return shares
 
 

@@ -9,7 +9,7 @@ _Word = TypeVar("_Word")
 
 
 SWEEPS: dict[str, Rule] = {}
-"""The forward sweep, `jvp`, for the few rules of lower rooms that differentiate: `autodiff/sweep.py` puts it here."""
+"""The sweeps, `jvp` and `vjp`, for the few rules of lower rooms that differentiate; `autodiff/sweep.py` fills it."""
 
 
 class Rules(dict[_Word, Rule]):

@@ -180,4 +180,4 @@ def _weighted(n: Node, k: int, g: Node) -> Node | None:
     return node("mul", g, Node(f"{n.op}'{k}", read, None, n.shape, n.dtype))
 
 
-SWEEPS["jvp"] = jvp
+SWEEPS.update({"jvp": jvp, "vjp": vjp})

@@ -47,7 +47,7 @@ def _reverse(n: Node, g: Node) -> Node:
     return symmetric(matmul(v, matmul(inner, turned(v))))
 
 
-def _reverse_beside(n: Node, g: Node) -> Node:
+def _reverse_beside(n: Node, g: Node, _active: set[Node]) -> Node:
     _, v = _known(n)
     return diagonal(matmul(turned(v), matmul(g, v)))
 

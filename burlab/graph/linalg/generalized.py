@@ -60,7 +60,8 @@ class _Known:
 
     def sums(self) -> Node:
         """(f_j + f_i) / (s_j + s_i)."""
-        return _quotient(*(apply("add", row(x), column(x)) for x in (self.f, self.s)), self.ratios)
+        f, s = (apply("add", row(x), column(x)) for x in (self.f, self.s))
+        return _quotient(f, s, self.ratios)
 
     def shares(self) -> Node:
         """(f_j - f_i) / (s_j^2 - s_i^2) times s_j."""
@@ -108,7 +109,7 @@ def _between_forward(n: Node, change: Node | None, along: Node | None) -> Node:
     return parts[0] if len(parts) == 1 else apply("add", *parts)
 
 
-def _between_beside(n: Node, g: Node) -> Node:
+def _between_beside(n: Node, g: Node, _active: set[Node]) -> Node:
     known = _Known(n)
     return diagonal(matmul(turned(known.u), matmul(g, known.v)))
 
@@ -141,7 +142,7 @@ def _within_reverse(n: Node, g: Node, swapped: bool) -> Node:
     return turned(back) if swapped else back
 
 
-def _within_beside(n: Node, g: Node, swapped: bool) -> Node:
+def _within_beside(n: Node, g: Node, _active: set[Node], swapped: bool) -> Node:
     u = _Known(n, swapped).u
     return diagonal(matmul(turned(u), matmul(g, u)))
 
@@ -154,8 +155,8 @@ def _across_reverse(n: Node, g: Node) -> Node:
     return _between(n, turned(g))
 
 
-def _across_beside(n: Node, g: Node) -> Node:
-    return _between_beside(n, turned(g))
+def _across_beside(n: Node, g: Node, active: set[Node]) -> Node:
+    return _between_beside(n, turned(g), active)
 
 
 _LEFT, _RIGHT = SIDES

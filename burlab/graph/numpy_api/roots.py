@@ -18,6 +18,7 @@ from burlab.graph.implied import RULES, Rule, implied
 from burlab.graph.linear import broadcast, reshape, sum_over, zeros
 from burlab.graph.node import Node, constant
 from burlab.graph.operation import made, operation
+from burlab.graph.rules import SWEEPS
 
 from .promotion import POWERS, apply, node
 
@@ -43,7 +44,7 @@ def root(total: Node, order: float = 2.0, entries: Node | None = None) -> Node:
         call = Root("norm", Graph((t,), (body,)), Graph((t, y, g), (node("mul", g, slope),)), order)
         return Node("call", (total,), call, total.shape, total.dtype, total.weak)
     z = Node("input", (), "moving", entries.shape, entries.dtype)
-    pulled = node("mul", g, implied(_SLOPE, slope, z, slope, y)), zeros(z.shape, z.dtype)
+    pulled = node("mul", g, implied(_SLOPE, slope, z, t, y)), zeros(z.shape, z.dtype)
     call = Root("norm", Graph((t, z), (body,)), Graph((t, z, y, g), pulled), order)
     return Node("call", (total, entries), call, total.shape, total.dtype, total.weak)
 
@@ -62,7 +63,7 @@ def length(total: Node, entries: Node, axes: tuple[int, ...], divisor: float = 1
     t, x, z, y, g = (Node("input", (), name, n.shape, n.dtype, total.weak) for name, n in given)
     zero = apply("equal", y, 0.0)
     slope = apply("where", zero, apply("sqrt", t), apply("div", 0.5, apply("where", zero, 1.0, y)))
-    slope = implied(_SLOPE, slope, z, slope, y)
+    slope = implied(_SLOPE, slope, z, t, y)
     # Where the rule of the call is not at hand, as in a graph that is shown, it is the root of the total.
     body = made("surrogate", None, made("norm", float(divisor), t, x), apply("sqrt", t))
     none = zeros(x.shape, x.dtype)
@@ -80,29 +81,54 @@ def _three(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int
 _SLOPE = "slope of a norm"  # what a norm is by its total, which moves: where it is 0, its entries say how
 
 
-def _slope_forward(n: Node, entries: Node | None, slope: Node | None) -> Node:
+def _slope_forward(n: Node, entries: Node | None, total: Node | None) -> Node:
     """The tangent of a slope, and 0 where a norm is 0 and its entries stay: 0 times inf is nan for the others alone.
 
     So exp(-norm((x - y) / l)) is flat in l, to the second order, where x is y.
     """
-    if slope is None:
+    if total is None:
         return zeros(n.shape, n.dtype)
-    rests = apply("equal", n.inputs[3], 0.0)
-    if entries is not None:
-        moves = apply("where", apply("not_equal", entries, 0.0), 1.0, zeros(entries.shape, entries.dtype))
-        rests = node("logical_and", rests, apply("equal", reshape(sum_over(moves, (moves.ndim - 2,)), n.shape), 0.0))
-    return apply("where", rests, 0.0, slope)
+    slope, _, t, y = n.inputs
+    tangent = SWEEPS["jvp"]([slope], [t], [total])[0]
+    return apply("where", _rests(y, entries), 0.0, tangent)
 
 
 def _slope_reverse(_n: Node, _g: Node) -> None:
     """Entries alone change no slope."""
 
 
-def _slope_itself(_n: Node, g: Node) -> Node:
-    return g
+def _slope_by_total(n: Node, g: Node, active: set[Node]) -> Node:
+    """The cotangent of a total, and 0 where what its entries are 0 by is not what is differentiated by."""
+    slope, z, t, y = n.inputs
+    share = SWEEPS["vjp"]([slope], [t], [g])[0]
+    if z not in active:
+        return apply("where", _rests(y, None), 0.0, share)
+    known = _stays_by(z, active)
+    return share if known is None else apply("where", _rests(y, known), 0.0, share)
 
 
-RULES[_SLOPE] = Rule(_slope_forward, _slope_reverse, _slope_itself)
+def _rests(y: Node, entries: Node | None) -> Node:
+    """Where a norm is 0, and all that is known of its entries, too."""
+    rests = apply("equal", y, 0.0)
+    if entries is None:
+        return rests
+    moves = apply("where", apply("not_equal", entries, 0.0), 1.0, zeros(entries.shape, entries.dtype))
+    return node("logical_and", rests, apply("equal", reshape(sum_over(moves, (moves.ndim - 2,)), y.shape), 0.0))
+
+
+def _stays_by(x: Node, active: set[Node]) -> Node | None:
+    """What does not move, and is a factor of x: where it is 0, x stays 0. None where none is seen."""
+    if x not in active:
+        return x
+    if x.op in _SAME:
+        inner = _stays_by(x.inputs[0], active)
+        return None if inner is None else made(x.op, x.params, inner)
+    factors = x.inputs if x.op == "mul" else x.inputs[:1] if x.op in ("div", "neg") else ()
+    return next((known for f in factors if (known := _stays_by(f, active)) is not None), None)
+
+
+_SAME = {"broadcast", "reshape", "transpose", "slice"}  # the same entries, elsewhere
+RULES[_SLOPE] = Rule(_slope_forward, _slope_reverse, _slope_by_total)
 
 
 def _power(t: Node, order: float) -> Node:

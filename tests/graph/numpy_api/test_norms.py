@@ -207,6 +207,8 @@ DISTANCES: dict[str, Any] = {
     "root of scaled squares": lambda d, s: np.sqrt(np.sum(d**2, axis=-1) / s**2),
     "root of a sum of scaled squares": lambda d, s: np.sqrt(np.sum(d**2 / s**2, axis=-1)),
     "scales of each axis": lambda d, s: np.linalg.norm(d / np.stack([s, 2 * s]), axis=-1),
+    "inverse scales": lambda d, s: np.linalg.norm(d * np.exp(-s), axis=-1),
+    "root of squares, turned": lambda d, s: np.sqrt(np.sum((np.swapaxes(d, 0, -1) / -s) ** 2, axis=0)).T,
 }
 KERNELS: dict[str, Any] = {
     "Matern 1/2": lambda r: np.exp(-r),
@@ -234,7 +236,8 @@ def test_kernels_of_points_that_coincide_have_hessians_by_their_scales(gear: str
             for distance in DISTANCES.values():
                 for mask in (everywhere, apart):
                     f = lambda q: energy(q, kernel, distance, mask)  # noqa: B023, E731
-                    rows.append((bl.grad(f)(p), bl.hessian(f)(p), bl.hvp(f)(p, v)))
+                    twice = bl.grad(lambda q: bl.grad(f)(q) @ v)  # noqa: B023
+                    rows.append((bl.grad(f)(p), bl.hessian(f)(p), bl.hvp(f)(p, v), twice(p)))
         return tuple(rows)
 
     got = bl.compile(all_of, p, gear=gear)(p)
@@ -243,7 +246,8 @@ def test_kernels_of_points_that_coincide_have_hessians_by_their_scales(gear: str
     for name, whole, rest in zip(names, got[::2], got[1::2], strict=True):
         np.testing.assert_allclose(whole[0], rest[0] + np.array([0.0, coinciding]), rtol=1e-12, err_msg=name)
         np.testing.assert_allclose(whole[1], rest[1], rtol=1e-10, atol=1e-12, err_msg=name)
-        np.testing.assert_allclose(whole[2], rest[1] @ v, rtol=1e-10, atol=1e-12, err_msg=name)
+        for product in whole[2:]:
+            np.testing.assert_allclose(product, rest[1] @ v, rtol=1e-10, atol=1e-12, err_msg=name)
 
 
 def test_points_that_part_are_a_kink() -> None:
