@@ -91,7 +91,6 @@ def rows(spectra: Any, forms: Any, functions: Any) -> Any:
     return [(spectrum, form, *pair) for spectrum in spectra for form in forms for pair in functions.items()]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("gear", GEARS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_derivatives_hold_where_singular_values_are_equal_or_zero(shape: tuple[int, int], gear: Any) -> None:
