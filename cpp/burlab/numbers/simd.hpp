@@ -20,6 +20,7 @@
 // The lanes of a mask as the bits of an integer.
 #define BURLAB_BITS(mask, N, Integer) \
   __builtin_bit_cast(Integer, __builtin_convertvector(mask, bool __attribute__((ext_vector_type(N)))))
+#define BURLAB_PERMUTED(packet, order) __builtin_ia32_permvardi512(packet, order)  // eight 64-bit lanes, AVX-512
 #define BURLAB_WIDE __attribute__((min_vector_width(512)))  // a function whose packets take whole AVX-512 registers
 // A packet of one register, to be put together here: else its parts are shuffled apart, and then put together.
 #if defined(BURLAB_AVX2)
@@ -40,6 +41,7 @@
 #define BURLAB_ONE_BY_ONE
 #define BURLAB_OPTNONE __attribute__((noinline))
 #define BURLAB_SMALL __attribute__((noinline))
+#define BURLAB_PERMUTED(packet, order) __builtin_shuffle(packet, order)
 #define BURLAB_WIDE
 #endif
 

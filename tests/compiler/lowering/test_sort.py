@@ -1,7 +1,8 @@
 """`sort` and `argsort`: rows of every length and kind, and such that defeat what is fast for ordinary ones.
 
-A long row is put in order by the leading digits of its numbers, and then by insertion. Numbers that share these digits,
-because one that is far away takes all of them, would take moves in the order of n^2: their number is bounded.
+A long row is put in order by splits, where the CPU has the instructions for it. Elsewhere, and by `argsort`, it is put in
+order by the leading digits of its numbers, and then by insertion. Numbers that share these digits, because one that is
+far away takes all of them, would take moves in the order of n^2: their number is bounded.
 """
 
 from time import perf_counter
@@ -87,6 +88,30 @@ def test_many_rows_side_by_side(n: int) -> None:
                     assert_sorted(x.astype(dtype), "replay")
 
 
+@pytest.mark.parametrize("gear", ["replay", "compiled"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_single_row_about_the_sizes_of_blocks_and_pivots(kind: str, gear: str) -> None:
+    sizes = (49, 64, 127, 128, 129, 191, 255, 256, 257, 511, 4095, 4096, 4097, 9001) if gear == "replay" else (129, 257)
+    for n in sizes:
+        x = row(kind, n)
+        for dtype in DTYPES if np.isfinite(x).all() else DTYPES[:2]:
+            with np.errstate(all="ignore"):  # of numbers that the dtype does not hold
+                assert_sorted(x.astype(dtype)[None], gear)
+
+
+@pytest.mark.parametrize("gear", ["replay", "compiled"])
+def test_zeros_of_both_signs_and_infinities_fill_long_rows(gear: str) -> None:
+    for n in (129, 300, 5000):
+        rng = np.random.default_rng(n)
+        for values in ((-0.0, 0.0), (np.inf, -np.inf), (-np.inf,), (np.inf, 1.0), (-0.0, 0.0, -5e-324, 5e-324)):
+            for dtype in DTYPES[:2]:
+                x = rng.choice(values, n).astype(dtype)
+                assert_sorted(x[None], gear)
+                y = compiled("sort", gear, x)
+                zeros = np.signbit(y[y == 0])
+                np.testing.assert_array_equal(zeros, np.sort(zeros)[::-1])  # all -0 before all 0
+
+
 @pytest.mark.parametrize("n", [32768, 32769, 70001])
 def test_long_rows(n: int) -> None:
     for kind in ("random", "integers", "close together", "special"):
@@ -96,13 +121,14 @@ def test_long_rows(n: int) -> None:
 def test_moves_are_bounded_where_numbers_share_their_digits() -> None:
     """Without a bound these rows take some hundred times as long as random ones of their length."""
 
-    def least(x: Any) -> float:
+    def least(op: str, x: Any) -> float:
         times: list[float] = []
         for _ in range(7):
             start = perf_counter()
-            compiled("sort", "replay", x)
+            compiled(op, "replay", x)
             times.append(perf_counter() - start)
         return min(times)
 
     n = 200_000
-    assert least(close_together(n)) < 20 * least(row("random", n))
+    for op in ("sort", "argsort"):
+        assert least(op, close_together(n)) < 20 * least(op, row("random", n))

@@ -140,5 +140,17 @@ template <class Item> class DigitSort {
   int width_ = 0, digit_ = 0;
 };
 
+/// Sorts numbers, of which none is NaN.
+template <class T> Status sort_by_digits(T* y, Int n, StopCheck& stop) {
+  using K = SortKey<T>;
+  const Scratch<K> scratch(2 * n);
+  K* const keys = scratch.data;
+  if (keys == nullptr) return OutOfMemory;
+  for (Int k = 0; k < n; ++k) keys[k] = key_of(y[k]);
+  if (DigitSort<K>(keys, keys + n, n, stop).sort() != Ok) return Stopped;
+  for (Int k = 0; k < n; ++k) y[k] = value_of<T>(keys[k]);
+  return Ok;
+}
+
 }  // namespace burlab::kernels
 BURLAB_END

@@ -1,7 +1,11 @@
 #pragma once
 // Sorting along rows: values, or their positions. NaNs come last, as in NumPy.
+#include <algorithm>
+#include <cmath>
+
 #include "network.hpp"
 #include "order.hpp"
+#include "split.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -25,13 +29,22 @@ template <class T> BURLAB_INLINE bool side_by_side(Int rows, Int n) {
   return sizeof(T) >= 4 && rows > 1 && n > 1 && n <= kNetwork;
 }
 
+/// Puts -0 before 0 in a sorted row.
+template <class T> BURLAB_INLINE void zeros_in_order(T* y, Int n) {
+  if constexpr (std::is_floating_point_v<T>) {
+    T* const begin = std::lower_bound(y, y + n, T(0));
+    T* const end = std::upper_bound(begin, y + n, T(0));
+    Int negative = 0;
+    for (const T* at = begin; at < end; ++at) negative += std::signbit(*at);
+    for (T* at = begin; at < end; ++at) *at = at - begin < negative ? T(-0.0) : T(0);
+  }
+}
+
 /// Rows in order. Descriptor: number of rows, length of a row; both arrays dense.
 template <class T> struct Sort {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int rows = d[0], n = d[1];
     const bool together = side_by_side<T>(rows, n);
-    const Scratch<SortKey<T>> keys(n > kShort && !together ? 2 * n : 0);
-    if (keys.data == nullptr) return OutOfMemory;
     StopCheck stop;
     if constexpr (sizeof(T) >= 4) {
       constexpr Int W = Network<T>::W;
@@ -49,7 +62,7 @@ template <class T> struct Sort {
       T* y = static_cast<T*>(out) + i * n;
       const Int count = nans_last(static_cast<const T*>(a) + i * n, n, y);
       if (n <= kShort) few(y, count);
-      else if (many(y, count, keys.data, stop) != Ok) return Stopped;
+      else if (const Status status = many(y, count, stop); status != Ok) return status;
     }
     return Ok;
   }
@@ -63,11 +76,15 @@ template <class T> struct Sort {
     for (Int k = 0; k < n; ++k) y[before[k]] = x[k];
   }
 
-  static Status many(T* y, Int n, SortKey<T>* keys, StopCheck& stop) {
-    for (Int k = 0; k < n; ++k) keys[k] = key_of(y[k]);
-    if (DigitSort<SortKey<T>>(keys, keys + n, n, stop).sort() != Ok) return Stopped;
-    for (Int k = 0; k < n; ++k) y[k] = value_of<T>(keys[k]);
-    return Ok;
+  static Status many(T* y, Int n, StopCheck& stop) {
+#if defined(BURLAB_AVX512)
+    if constexpr (sizeof(T) >= 4) {
+      const Status status = sort_by_splits(y, n, stop);
+      if (status == Ok) zeros_in_order(y, n);
+      return status;
+    }
+#endif
+    return sort_by_digits(y, n, stop);
   }
 };
 

@@ -1,0 +1,150 @@
+#pragma once
+// The numbers of a long row in order, in place (quicksort, Hoare 1962): those below a pivot go to the front and the
+// others to the end, a packet at a time, and both parts are split again until they are blocks. A part that was split
+// too often, which takes a row made for it, is sorted by digits.
+#include <algorithm>
+
+#include "block.hpp"
+#include "order.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+#if defined(BURLAB_AVX512)  // which moves the lanes of a packet to places known at run time
+/// For each set of eight lanes: its lanes, then the others, a byte each.
+struct LaneOrders {
+  std::uint64_t bytes[256];
+  constexpr LaneOrders() : bytes() {
+    for (unsigned set = 0; set < 256; ++set) {
+      int place = 0;
+      for (unsigned half = 0; half < 2; ++half)
+        for (unsigned lane = 0; lane < 8; ++lane)
+          if ((set >> lane & 1) != half) bytes[set] |= std::uint64_t{lane} << (8 * place++);
+    }
+  }
+};
+inline constexpr LaneOrders kLaneOrders{};
+
+/// The lanes whose bit is set first, then the others. count: bits that are set.
+template <class T> BURLAB_INLINE void part_lanes(Packet<T, 8>& x, std::uint64_t set, int) {
+  typedef unsigned char Bytes __attribute__((vector_size(8)));
+  using P = Packet<long long, 8>;
+  Bytes order;
+  std::memcpy(&order, &kLaneOrders.bytes[set], 8);
+  const P lanes = BURLAB_PERMUTED(__builtin_bit_cast(P, x), __builtin_convertvector(order, P));
+  x = __builtin_bit_cast(Packet<T, 8>, lanes);
+}
+template <class T> BURLAB_INLINE void part_lanes(Packet<T, 16>& x, std::uint64_t set, int count) {
+  using P = Packet<int, 16>;
+  using Bits = unsigned short;
+  const P all = __builtin_bit_cast(P, x), first = __builtin_ia32_compresssi512_mask(all, P{}, Bits(set)),
+          last = __builtin_ia32_compresssi512_mask(all, P{}, Bits(~set));
+  x = __builtin_bit_cast(Packet<T, 16>, __builtin_ia32_expandsi512_mask(last, first, Bits(0xFFFF << count)));
+}
+
+/// Puts the numbers first that are below the pivot, or equal, and returns how many there are. Both ends have room for
+/// what comes next, as a part of each is set aside at the beginning, and the end that has less room is read from.
+template <bool OrEqual, class T> BURLAB_WIDE inline Int split(T* numbers, Int n, T pivot) {
+  constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T)), kAtOnce = 4;
+  constexpr Int kAside = kAtOnce * W;
+  using P = Packet<T, W>;
+  T *low = numbers, *high = numbers + n;  // between them is room
+  const T *begin = low + kAside, *end = high - kAside;
+  const auto put = [&](P x) BURLAB_ALWAYS {
+    const std::uint64_t bits = lanes_where<W>(OrEqual ? x <= pivot : x < pivot);
+    const int below = __builtin_popcountll(bits);
+    part_lanes<T>(x, bits, below);
+    store(low, x);
+    store(high - W, x);
+    low += below;
+    high -= W - below;
+  };
+  alignas(64) T aside[4 * kAside];
+  std::memcpy(aside, low, kAside * sizeof(T));
+  std::memcpy(aside + kAside, end, kAside * sizeof(T));
+  BURLAB_ONE_BY_ONE
+  while (end - begin >= kAside) {
+    const bool front = begin - low <= high - end;
+    const T* from = front ? begin : end - kAside;
+    begin += front ? kAside : 0;
+    end -= front ? 0 : kAside;
+    P some[kAtOnce];
+    std::memcpy(some, from, sizeof some);
+    BURLAB_UNROLL
+    for (int k = 0; k < kAtOnce; ++k) put(some[k]);
+  }
+  std::memcpy(aside + 2 * kAside, begin, static_cast<std::size_t>(end - begin) * sizeof(T));
+  const Int rest = 2 * kAside + (end - begin);
+  Int k = 0;
+  BURLAB_ONE_BY_ONE
+  for (; k < rest % W; ++k) {  // first, as packets that follow fill the room
+    const T x = *low = high[-1] = aside[k];
+    const bool below = OrEqual ? x <= pivot : x < pivot;
+    low += below;
+    high -= !below;
+  }
+  BURLAB_ONE_BY_ONE
+  for (; k < rest; k += W) {
+    P x;
+    load(x, aside + k);
+    put(x);
+  }
+  return low - numbers;
+}
+
+/// The median of as many numbers as a packet has, or of a long part of so many such medians. None is NaN.
+template <class T> BURLAB_WIDE inline T pivot_of(const T* numbers, Int n) {
+  constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
+  constexpr Int kLong = 4096;
+  const Int step = n / W;
+  T some[W];
+  BURLAB_ONE_BY_ONE
+  for (int k = 0; k < W; ++k) {
+    const T* from = numbers + k * step;
+    some[k] = n < kLong ? from[step / 2] : pivot_of(from, std::min(step, kLong - 1));
+  }
+  Packet<T, W> x;
+  load(x, some);
+  Packet<std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>, W> before = {};
+  BURLAB_UNROLL
+  for (int k = 0; k < W; ++k) before -= some[k] < x;
+  T median = Block<T>::kLeast;
+  BURLAB_UNROLL
+  for (int k = 0; k < W; ++k) median = before[k] <= W / 2 && x[k] > median ? x[k] : median;
+  return median;
+}
+
+/// Sorts numbers, of which none is NaN. What compares equal stays somewhere, with its own bits.
+template <class T> Status sort_by_splits(T* numbers, Int n, StopCheck& stop) {
+  struct Part {
+    T* begin;
+    Int size;
+    int splits;
+  };
+  const int most = 2 * int(std::bit_width(static_cast<std::uint64_t>(n)));
+  Part parts[130] = {{numbers, n, 0}};  // each split takes one away and adds at most two
+  int count = 1;
+  BURLAB_ONE_BY_ONE
+  while (count > 0) {
+    const auto [begin, size, splits] = parts[--count];
+    if (size <= Block<T>::kSize) {
+      Block<T>::sort(begin, size);
+      continue;
+    }
+    if (splits == most) {
+      if (const Status status = sort_by_digits(begin, size, stop); status != Ok) return status;
+      continue;
+    }
+    if (stop.after(size)) return Stopped;
+    const T pivot = pivot_of(begin, size);
+    Int below = split<false>(begin, size, pivot);
+    if (below > 0) parts[count++] = {begin, below, splits + 1};
+    else below = split<true>(begin, size, pivot);  // it is the least number: all that are equal have their places
+    parts[count++] = {begin + below, size - below, splits + 1};
+  }
+  return Ok;
+}
+#endif
+
+}  // namespace burlab::kernels
+BURLAB_END
