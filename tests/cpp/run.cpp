@@ -154,7 +154,7 @@ struct Trained {
 };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr Criteria endless{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0, gradient_norm};
+constexpr Criteria endless{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0, gradient_norm, 0};
 
 struct Setting {
   const Problem problem;
