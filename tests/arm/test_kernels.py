@@ -43,7 +43,7 @@ def neon() -> Iterator[None]:
 def on_arm(compiler: str, exe: Executable, arrays: Sequence[Any], folder: Path) -> list[Array]:
     """The results of an executable's graph, exported for NEON and run there."""
     with neon():
-        plan = make_plan(exe.plan.graph, PlanOptions(after=exe.plan.after))
+        plan = make_plan(exe.plan.graph, PlanOptions(after=exe.plan.after, written_out=True))
         text = header(plan, exe.inputs, exe.outputs, "f")
     (folder / "f.hpp").write_text(text)
     return run_on_arm(compiler, folder, "f", arrays, exe.outputs)

@@ -25,7 +25,10 @@ _FIRST_ADDRESS = 1 << 61  # no integer of a descriptor is that large
 
 
 def header(plan: Plan, inputs: Sequence[ArraySpec], outputs: Sequence[ArraySpec], name: str) -> str:
-    """A header with one function, `name`, of pointers to the inputs, the outputs and 64-byte aligned workspace."""
+    """A header with one function, `name`, of pointers to the inputs, the outputs and 64-byte aligned workspace.
+
+    plan: with all numbers in the text (`PlanOptions.written_out`).
+    """
     parts = _Parts(name)
     unit = parts.add(plan)
     kernels = amalgamated(dict.fromkeys(call.header for call in parts.calls))
