@@ -10,7 +10,6 @@ import burlab as bl
 from tests.nn import torch_gpt
 
 nn = bl.nn
-RNG = np.random.default_rng(3)
 KEY = bl.random.key(5)
 F64: dict[str, Any] = {"key": KEY, "dtype": np.float64}
 
@@ -29,12 +28,17 @@ class LayerCase:
         return self.name
 
 
+def draws_of(*shape: int) -> np.random.Generator:
+    """Of an array alone: a row more changes the numbers of no other."""
+    return np.random.default_rng([3, *shape])
+
+
 def floats(*shape: int) -> Any:
-    return RNG.normal(size=shape)
+    return draws_of(*shape).normal(size=shape)
 
 
 def tokens(count: int, *shape: int) -> Any:
-    return RNG.integers(0, count, shape).astype(np.int32)
+    return draws_of(*shape).integers(0, count, shape).astype(np.int32)
 
 
 def causal(torch: Any, length: int) -> Any:
