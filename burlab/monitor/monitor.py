@@ -104,9 +104,9 @@ class Monitor:
             self._thread = None
             self._gate = Gate()
             self._stopped = _ending(self.t, None if asked else error, asked)
-        if self._screen is not None:
-            self._screen.close()
-            self._screen = None
+            if self._screen is not None:
+                self._screen.close()
+                self._screen = None
         return asked
 
     def log(self, step: int | None = None, /, **values: Any) -> None:

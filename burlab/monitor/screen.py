@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any, Protocol
 
 from burlab.run.progress import TextBar
@@ -49,5 +50,5 @@ class Line:
 
     def close(self) -> None:
         """It stays, as it is at the end."""
-        self.look()
-        self._bar.close()
+        with closing(self._bar):
+            self.look()

@@ -1,6 +1,7 @@
 """Progress bars: a line on standard error in a terminal; a notebook registers one of its own."""
 
 import math
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +20,7 @@ class Bar(Protocol):
         ...
 
 
+_LEAST = 5  # columns of a bar that says something
 _PATIENCE = 0.5  # seconds that work takes before it gets a bar, where nobody has asked for one
 _screens: list[Callable[[int], Bar | None]] = []
 
@@ -80,6 +82,7 @@ class TextBar:
     """One line that is written anew: `[####....]  1200/2000  4,100 steps/s  value 0.0312`; in a file one per tenth.
 
     total: steps to do; None where nobody knows: `1,200 steps  4,100 steps/s  value 0.0312`, in a file at the end only.
+    In a narrow terminal the bar is shorter, or left out: a line that wraps could not be written anew.
     """
 
     def __init__(self, total: int | None, stream: TextIO, width: int = 30, unit: str = "steps") -> None:
@@ -97,24 +100,38 @@ class TextBar:
         """Write the line."""
         rate = done / max(time.perf_counter() - self.start, 1e-9)
         known = "" if self._total is None and math.isnan(value) else f"  value {value:.6g}"
-        self._line = f"{self._part(done)}  {rate:,.{2 if 0 < rate < 10 else 0}f} {self._unit}/s{known}"
+        words = f"{self._part(done)}  {rate:,.{2 if 0 < rate < 10 else 0}f} {self._unit}/s{known}"
+        room = self._room()
+        self._line = f"{self._drawn(done, room - len(words))}{words}"[:room]
         self._longest = max(self._longest, len(self._line))
         if self._live:
-            self._stream.write(f"\r{self._line:<{self._longest}}")
+            self._stream.write(f"\r{self._line:<{min(self._longest, room)}}")
         elif self._total is not None and 10 * done // self._total > self._tenths:
             self._tenths = 10 * done // self._total
             self._stream.write(f"{self._line}\n")
         self._stream.flush()
 
     def close(self) -> None:
-        """Leave the last state on the screen."""
-        if self._live or self._total is None:
+        """Leave the last state on the screen, and what comes next a line of its own."""
+        if self._line and (self._live or self._total is None):
             self._stream.write("\n" if self._live else f"{self._line}\n")
             self._stream.flush()
 
     def _part(self, done: int) -> str:
         """How many steps are done, of how many."""
-        if self._total is None:
-            return f"{done:,} {self._unit}"
-        filled = self._width * done // self._total
-        return f"[{'#' * filled:.<{self._width}}] {done}/{self._total}"
+        return f"{done:,} {self._unit}" if self._total is None else f"{done}/{self._total}"
+
+    def _drawn(self, done: int, room: int) -> str:
+        """The bar, in so many columns at most."""
+        width = min(self._width, room - len("[] "))
+        if self._total is None or width < _LEAST:
+            return ""
+        return f"[{'#' * (width * done // self._total):.<{width}}] "
+
+    def _room(self) -> int:
+        """Columns of the terminal but for the last one, where some begin a new line; no end of them in a file."""
+        try:
+            columns = os.get_terminal_size(self._stream.fileno()).columns if self._live else 0
+        except (OSError, ValueError):  # it has no number, or its terminal no size
+            columns = 0
+        return columns - 1 if columns > 1 else sys.maxsize

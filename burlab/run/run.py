@@ -6,6 +6,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import closing, nullcontext
 from typing import Any
 
 from burlab.checks.numbers import real, whole
@@ -157,14 +158,15 @@ class Run(Readings):
             self._rest()
             first = self.t
             bar, patience = open_bar(n, progress, name=self._name()), 0.0
-            try:
-                self._go(lambda: self._engine.aim(min(first + n, ENDLESS)), bar, first)
-                patience = _MOMENT
-            finally:
-                if bar is not None:
-                    value = self.row_value(patience)
-                    bar.update(self.t - first, self._engine.last_value() if math.isnan(value) else value)
-                    bar.close()
+            with nullcontext() if bar is None else closing(bar):
+                try:
+                    self._go(lambda: self._engine.aim(min(first + n, ENDLESS)), bar, first)
+                    patience = _MOMENT
+                finally:
+                    if bar is not None:
+                        value = self.row_value(patience)
+                        bar.update(self.t - first, self._engine.last_value() if math.isnan(value) else value)
+            self._warn()
 
     def start(self, steps: int | None = None) -> None:
         """Continue in the background and return at once: for so many steps, or until it is paused or `stop` ends it.
@@ -207,11 +209,14 @@ class Run(Readings):
         """
         deadline = None if timeout is None else time.monotonic() + real(timeout, "timeout", 0.0)
         try:
-            return self._wait(deadline)
+            rests = self._wait(deadline)
         except BaseException:
             self._pauses += 1
             self._engine.pause()
             raise
+        if rests:
+            self._warn()
+        return rests
 
     def rests(self, timeout: float = 0.0) -> bool:
         """Wait until the run rests, at most `timeout` seconds and at most 50 ms, and raise nothing; whether it does."""
@@ -233,6 +238,7 @@ class Run(Readings):
             self.pause()
             step = whole(step, "step", 0, self.length)
             self._go(lambda: self._engine.seek(step))
+            self._warn()
 
     def fork(self, **hypers: float) -> "Run":
         """Another run, at rest where this one is, with some hyperparameters changed; this one stays as it is.
@@ -373,11 +379,14 @@ class Run(Readings):
         if self._observer is not None:
             self._observer.check()
         self._engine.check()
+        return True
+
+    def _warn(self) -> None:
+        """Tell of an end that nobody wanted, on a line of its own: where there was a bar, it is closed."""
         stopped = self.stopped
         if stopped is not None and stopped.reason == "non_finite":
             file, line = user_line() or ("burlab", 0)
             warnings.warn_explicit(stopped.message, RuntimeWarning, file, line)
-        return True
 
     def __repr__(self) -> str:
         value = self.row_value(_MOMENT) if self.t else math.nan

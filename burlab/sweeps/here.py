@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from burlab.run import Run
@@ -57,12 +58,16 @@ class Here:
         return None
 
     def _leave(self, going: Sequence[tuple[Trial, Run]], together: Sequence[Group], due: deque[Trial]) -> None:
-        for group in together:
-            group.pause()
-            self._part(group, due)
-        for trial, run in going:
-            run.pause()
-            self.paused[trial.number] = run
+        with ExitStack() as rest:  # all are told to, though another interrupt ends the wait for one
+            for group in together:
+                rest.callback(self._stop, group, due)
+            for trial, run in going:
+                self.paused[trial.number] = run
+                rest.callback(run.pause)
+
+    def _stop(self, group: Group, due: deque[Trial]) -> None:
+        group.pause()
+        self._part(group, due)
 
     def _part(self, group: Group, due: deque[Trial]) -> None:
         """Let each run of a group go on by itself, as one that was paused."""

@@ -4,6 +4,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
 from typing import Any, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ from burlab.charts.palette import PALETTE
 from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
+from burlab.graph.origin import user_line
 from burlab.problems import FiniteSum
 from burlab.problems.batch import Batch
 from burlab.racing import Race
@@ -99,11 +101,9 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
         found.go(progress)
     except KeyboardInterrupt:
         done = sum(row.done for row in found.rows)
-        warnings.warn(
-            f"interrupted: {done} of {len(trials)} runs are done. `go()` of the sweep does the rest.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        said = f"interrupted: {done} of {len(trials)} runs are done. `go()` of the sweep does the rest."
+        file, line = user_line() or ("burlab", 0)
+        warnings.warn_explicit(said, RuntimeWarning, file, line)  # each time, also where all lines are the first one
     return found
 
 
@@ -221,18 +221,14 @@ class Sweep:
         screen = open_screen(self, progress) if due else None
         first: Exception | None = None
         self._race = None
-        outcomes = self._place.carry_out(due)
-        try:
+        shown = nullcontext() if screen is None else closing(screen)  # also where an interrupt ends the pause below
+        with shown, closing(self._place.carry_out(due)) as outcomes:  # whose end pauses what is going on
             for outcome in outcomes:
                 self._store.keep(outcome)
                 self._rows[outcome.row.number] = outcome.row
                 first = first or outcome.error
                 if screen is not None:
                     screen.update()
-        finally:
-            outcomes.close()  # pauses what is going on
-            if screen is not None:
-                screen.close()
         if first is not None and all(row.reason == "error" for row in self._rows):
             raise first
 
