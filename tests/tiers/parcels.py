@@ -27,7 +27,8 @@ class Tier:
 
     marks: what pytest's `-m` selects. seconds: of a function of tests that took longer with all its cases, as many
     cases run as fit, and at least so many; `None` is all. files: most files of a process. doctests: whether the
-    package's examples run. tutorials: the notebooks that run, by name; `None` is all.
+    package's examples run. tutorials: the notebooks that run, by name; `None` is all. without: how the paths of files
+    begin that do not run, as what their tests share takes long to make: a page, a wheel, a cluster.
     """
 
     marks: str
@@ -36,10 +37,25 @@ class Tier:
     files: int
     doctests: bool
     tutorials: tuple[str, ...] | None
+    without: tuple[str, ...] = ()
 
 
 TIERS = {
-    "quick": Tier("not browser and not full and not matrix", 0.2, least=0, files=40, doctests=False, tutorials=()),
+    "quick": Tier(
+        "not browser and not full and not matrix",
+        seconds=0.15,
+        least=0,
+        files=40,
+        doctests=False,
+        tutorials=(),
+        without=(
+            "tests/browser",
+            "tests/matrix",
+            "tests/project/test_wheel",
+            "tests/sweeps/test_cluster",
+            "tests/problems/test_actors",
+        ),
+    ),
     "test": Tier(
         "not full and not matrix",
         seconds=1.0,
@@ -73,7 +89,11 @@ def parcels(tier: Tier, only: tuple[str, ...] = ("",), chosen: set[str] | None =
     """
 
     def kept(files: Iterable[str]) -> list[str]:
-        return [file for file in files if file.startswith(only) and (chosen is None or file in chosen)]
+        return [
+            file
+            for file in files
+            if file.startswith(only) and not file.startswith(tier.without) and (chosen is None or file in chosen)
+        ]
 
     found = [Parcel((book,), TUTORIALS) for book in kept(tutorials(tier))]
     for _, files in groupby(kept(files_of_tests()), key=lambda file: next(filter(file.startswith, _ALONE), "")):
