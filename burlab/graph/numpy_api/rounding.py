@@ -79,9 +79,9 @@ def _ldexp(x: Any, n: Any) -> Node:
     if exponent.dtype.kind == "f" or exponent.dtype == np.uint64:
         what = f"np.ldexp of an exponent of dtype {exponent.dtype}, which NumPy refuses too"
         raise fault(what, "x * 2.0**n, or n.astype(int)")
-    if exponent.weak and exponent.is_constant:
-        as_dtype(exponent, INT32)  # it must fit, as in NumPy
     node = as_node(x)
+    if exponent.weak and exponent.is_constant and not (node.weak or node.dtype == BOOL):
+        as_dtype(exponent, INT32)  # it must fit, as in NumPy; beside masks and Python's numbers it is an int64
     small = node.weak and node.dtype.kind != "f" and exponent.dtype != BOOL
     node = as_dtype(node, FLOAT32) if small else as_floating(node)
     return apply("ldexp", node, as_dtype(exponent, node.dtype))

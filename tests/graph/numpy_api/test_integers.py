@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import burlab as bl
-from burlab.errors import ArgumentError, BurlabError
+from burlab.errors import ArgumentError, BurlabError, DTypeError
 from tests.engines import GEARS
 from tests.exploring import examples
 from tests.graph.integers import DTYPES, OPERATORS, SIGNED, UNARY_OPERATORS, answer, edges, same, traceable, ufuncs
@@ -66,6 +66,19 @@ def test_functions_of_an_array_and_a_python_number(dtype: str) -> None:
             if dtype in ("int8", "uint8") and number == 70_000:  # which float16 has not
                 table = {name: f for name, f in table.items() if name not in ("arctan2", "nextafter")}  # noqa: PLW2901
             compare(table, (edges(dtype),), "replay")
+
+
+@pytest.mark.parametrize("n", [2**31, 2**40, -(2**63)])
+def test_exponents_of_ldexp_beyond_int32(n: int) -> None:
+    """NumPy takes them beside masks and Python's numbers, and beside no other array."""
+    for x in (edges("bool"), True, 3, 2.5):
+        with np.errstate(over="ignore"):
+            assert same(bl.jit(lambda x: np.ldexp(x, n))(x), np.ldexp(x, n))
+    for x in (edges("int8"), edges("int64"), np.ones(2)):
+        with pytest.raises(OverflowError):
+            np.ldexp(x, n)
+        with pytest.raises(DTypeError, match="cannot hold it"):
+            bl.jit(lambda x: np.ldexp(x, n))(x)
 
 
 @pytest.mark.parametrize("gear", GEARS)
