@@ -1,8 +1,8 @@
 """`sort` and `argsort`: rows of every length and kind, and such that defeat what is fast for ordinary ones.
 
-A long row is put in order by splits, where the CPU has the instructions for it. Elsewhere, and by `argsort`, it is put in
-order by the leading digits of its numbers, and then by insertion. Numbers that share these digits, because one that is
-far away takes all of them, would take moves in the order of n^2: their number is bounded.
+A long row is put in order by splits, where the CPU has the instructions for it. Elsewhere, and by `argsort`, it is put
+in order by the leading digits of its numbers, and then by insertion. Numbers that share these digits, because one that
+is far away takes all of them, would take moves in the order of n^2: their number is bounded.
 """
 
 from time import perf_counter
