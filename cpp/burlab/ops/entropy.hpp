@@ -30,37 +30,36 @@ struct LogRatio {
   template <int K, class T> BURLAB_RULE T partial(T x, T y, T) { return K == 0 ? T(1) / x : T(-1) / y; }
 };
 
-struct Xlogy {
-  static constexpr auto name = "xlogy";
+/// x f(y), f a logarithm of y + Shift, and 0 where x is 0 and y no nan.
+template <class Op, int Shift> struct TimesLog {
   static constexpr int arity = 2;
-  static constexpr auto doc = "x log y, 0 where x is 0 and y no nan. Partials log y and x / y, 0 where both are 0.";
   template <class T> BURLAB_RULE T primal(T x, T y) {
-    using std::log;
-    if constexpr (is_dual<T>) return through(Xlogy(), x, y);
-    else return select(both(x == T(0), y == y), T(0), x * log(y));
+    if constexpr (is_dual<T>) return through(Op(), x, y);
+    else return select(both(x == T(0), y == y), T(0), x * logarithm(y));
   }
   template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
-    using std::log;
-    if constexpr (K == 0) return log(y);
-    else return Ratio::primal(x, y);
+    if constexpr (K == 0) return logarithm(y);
+    else if constexpr (Shift == 0) return Ratio::primal(x, y);
+    else return Ratio::primal(x, T(Shift) + y);
+  }
+
+ private:
+  template <class T> BURLAB_RULE T logarithm(T y) {
+    using std::log, std::log1p;
+    if constexpr (Shift == 0) return log(y);
+    else return log1p(y);
   }
 };
 
-struct Xlog1py {
+struct Xlogy : TimesLog<Xlogy, 0> {
+  static constexpr auto name = "xlogy";
+  static constexpr auto doc = "x log y, 0 where x is 0 and y no nan. Partials log y and x / y, 0 where both are 0.";
+};
+
+struct Xlog1py : TimesLog<Xlog1py, 1> {
   static constexpr auto name = "xlog1py";
-  static constexpr int arity = 2;
   static constexpr auto doc =
       "x log(1 + y), 0 where x is 0 and y no nan. Partials log(1 + y) and x / (1 + y), 0 where both are 0.";
-  template <class T> BURLAB_RULE T primal(T x, T y) {
-    using std::log1p;
-    if constexpr (is_dual<T>) return through(Xlog1py(), x, y);
-    else return select(both(x == T(0), y == y), T(0), x * log1p(y));
-  }
-  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
-    using std::log1p;
-    if constexpr (K == 0) return log1p(y);
-    else return Ratio::primal(x, T(1) + y);
-  }
 };
 
 struct RelEntr {

@@ -69,6 +69,17 @@ class Colour(enum.Enum):
     RED = 1.0
 
 
+def rated(own):
+    own.rate = 1.0
+    KEPT.append(own)
+    return own
+
+
+def read(own):
+    """A function that reads the rate of an object, and what sets it."""
+    return lambda x: x * own.rate, attribute(own)
+
+
 @row
 def an_attribute_of_a_class():
     return lambda x: x * Plain.rate, attribute(Plain)
@@ -76,8 +87,7 @@ def an_attribute_of_a_class():
 
 @row
 def an_attribute_of_an_instance():
-    own = Plain()
-    return lambda x: x * own.rate, attribute(own)
+    return read(Plain())
 
 
 @row
@@ -91,16 +101,13 @@ def an_attribute_of_a_subclass():
 
 @row
 def an_attribute_in_a_dictionary():
-    own = Plain()
-    own.rate = 1.0
+    own = rated(Plain())
     return lambda x: x * vars(own)["rate"] * own.__dict__["rate"], attribute(own)
 
 
 @row
 def a_slot():
-    own = Slotted()
-    own.rate = 1.0
-    return lambda x: x * own.rate, attribute(own)
+    return read(rated(Slotted()))
 
 
 class Private:
@@ -153,8 +160,7 @@ def attributes_that_are_forwarded():
 
 @row
 def a_dataclass():
-    own = Data()
-    return lambda x: x * own.rate, attribute(own)
+    return read(Data())
 
 
 @row
@@ -196,8 +202,7 @@ def a_dataclass_with_slots():
     class Own:
         rate: float = 1.0
 
-    own = Own()
-    return lambda x: x * own.rate, attribute(own)
+    return read(Own())
 
 
 @row
@@ -212,17 +217,14 @@ def a_frozen_dataclass():
 
 @row
 def a_proxy():
-    own = Plain()
-    own.rate = 1.0
-    KEPT.append(own)
+    own = rated(Plain())
     proxy = weakref.proxy(own)
     return lambda x: x * proxy.rate, attribute(own)
 
 
 @row
 def a_namespace():
-    own = types.SimpleNamespace(rate=1.0)
-    return lambda x: x * own.rate, attribute(own)
+    return read(types.SimpleNamespace(rate=1.0))
 
 
 @row
@@ -233,24 +235,18 @@ def a_namespace_by_a_key():
 
 @row
 def an_attribute_of_this_thread():
-    own = threading.local()
-    own.rate = 1.0
-    return lambda x: x * own.rate, attribute(own)
+    return read(rated(threading.local()))
 
 
 @row
 def a_weak_reference():
-    own = Plain()
-    own.rate = 1.0
+    own = rated(Plain())
     ref = weakref.ref(own)
-    KEPT.append(own)
     return lambda x: x * ref().rate, attribute(own)
 
 
 @row
 def a_weak_dictionary():
-    own = Plain()
-    own.rate = 1.0
+    own = rated(Plain())
     table = weakref.WeakValueDictionary(a=own)
-    KEPT.append(own)
     return lambda x: x * table["a"].rate, attribute(own)
