@@ -17,10 +17,12 @@ from .node import Node
 from .numpy_api import (
     indexing as indexing,
     joining as joining,
+    norm_powers as norm_powers,
     products as products,
     reduction as reduction,
     refused as refused,
     shapes as shapes,
+    sums_of_squares as sums_of_squares,
     ufuncs as ufuncs,
 )
 from .order import topological

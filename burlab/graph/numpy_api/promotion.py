@@ -44,7 +44,7 @@ def apply(op: str, *values: Any) -> Node:
     return node(op, *xs) if special is None else special
 
 
-POWERS: dict[str, Callable[..., Node | None]] = {}  # products that are more than the operation: see `roots.py`
+POWERS: dict[str, Callable[..., Node | None]] = {}  # products that are more than the operation: see `norm_powers.py`
 
 
 def common_shape(op: str, xs: list[Node]) -> tuple[int, ...]:
