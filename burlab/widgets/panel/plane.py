@@ -58,7 +58,7 @@ def _paths(model: Model, box: Series, once: Once) -> Iterator[Curve]:
         paths = [line.path.points for line in model.old]
         yield once("old paths", old, lambda: _line(paths, box, "before it branched", _INK, True))
     here = id(points), t, seen
-    if t is not None:
+    if t is not None and (steps > t).any():  # where a run has stopped it has a row, and nothing ahead
         yield once("path ahead", here, lambda: _line([points[steps >= t]], box, "ahead", _PATH, True))
     gone = points if t is None else points[steps <= t]
     yield once("path", here, lambda: _line([gone], box, "path", _PATH, False))

@@ -1,6 +1,9 @@
 """What the panel draws of real runs: curves, bands, the plane of two parameters."""
 
+import time
+
 import numpy as np
+import pytest
 
 import burlab as bl
 from burlab.charts import Plot
@@ -34,6 +37,19 @@ def test_two_parameters_are_drawn_as_a_path_over_the_function():
     np.testing.assert_array_equal([way.x[-1], ahead.x[0]], path[20, 0])
     np.testing.assert_array_equal(ahead.x[-1], path[50, 0])
     assert later.version == plane.version, "the same heights are not sent again"
+
+
+@pytest.mark.parametrize(("lr", "stop"), [(1.0, bl.Stop()), (0.01, bl.Stop(grad_norm=1e-3))])
+def test_nothing_lies_ahead_of_a_run_that_has_stopped(lr, stop):
+    run = bl.minimize(bl.problems.himmelblau(), np.array([3.5, 1.5]), bl.optim.GD(lr), stop=stop, progress=False)
+    run.start()
+    while run.running:  # `wait` would warn
+        time.sleep(0.01)
+    model = Model(run)
+    model.look()
+    assert run.stopped is not None
+    plane = Picture().chart(model).parts[-1]
+    assert [curve.label for curve in plane.curves] == ["path"]
 
 
 def test_where_someone_zooms_in_there_is_more_to_see():
