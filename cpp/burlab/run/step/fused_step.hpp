@@ -67,7 +67,7 @@ class FusedStep final : public Step {
 
   void describe(double* row) const override {
     widen(plan_.wide, &squares_[value_column], 1, row + value_column);
-    row[gradient_norm] = std::sqrt(squares_[gradient_norm]) / scale_;
+    row[gradient_norm] = std::sqrt(squares_[gradient_norm]) * unit_;
     row[step_norm] = plan_.wide ? step_length<double>() : step_length<float>();
     for (std::int64_t k = 0; k < plan_.metrics; ++k) widen(plan_.wide, &metrics_[k], 1, row + first_extra + k);
   }
@@ -84,6 +84,7 @@ class FusedStep final : public Step {
     const double before = scale_;
     if (squares <= 1e-280) scale_ = before < 1 ? 1 : kFine;
     else if (squares > 1) scale_ = before > 1 ? 1 : kCoarse;  // not where it is nan
+    unit_ = 1 / scale_;
     return scale_ != before;
   }
   template <class T> double step_length() const {
@@ -100,7 +101,7 @@ class FusedStep final : public Step {
   Buffer<const void*> in_;
   Buffer<void*> out_;
   std::array<double, 3> squares_{};  // the value, in x's type; the squares of the norms, the gradient's times scale_^2
-  double scale_ = 1;                 // a power of 2
+  double scale_ = 1, unit_ = 1;      // a power of 2, and what it multiplies: a quotient would take longer
   Buffer<double> metrics_;           // in x's type, each in 8 bytes
   Buffer<double> noted_;
   Key key_{};
