@@ -64,7 +64,7 @@ class Landscape:
         >>> plane.places(np.array([[0.5, -0.25, 7.0]])).tolist()
         [[0.5, -0.25]]
         """
-        return np.linalg.lstsq(self.vectors.T, (points - self.origin).T, rcond=None)[0].T
+        return _places(points, self.origin, self.vectors)
 
     def along(self, steps: Numbers, places: Numbers, values: Numbers) -> "Landscape":
         """The same plane with another path. steps: shape (n,). places: (n, 2), see `places`. values: shape (n,)."""
@@ -107,10 +107,12 @@ def landscape(
     """The loss over a plane through x: `resolution` squared values, computed in C++.
 
     problem: a function of x, a `FiniteSum`, or a run, whose point and path are then looked at. indices: of a finite
-    sum, the samples that count. plane: "axes", the two parameters themselves (the default where there are two);
-    "random", filter-normalised directions (Li et al. 2018, arXiv:1712.09913; the default for others); "path", the
-    principal axes of a run's path; "curvature", the two strongest eigenvectors of the Hessian; or two directions with
-    x's structure. span: how far the plane reaches from x along each direction; by default 1, or as far as the path.
+    sum, the samples that count. A run whose value is not finite is looked at where its path is lowest, and the plane
+    does not reach for the rest of the path. plane: "axes", the two parameters themselves (the default where there are
+    two); "random", filter-normalised directions (Li et al. 2018, arXiv:1712.09913; the default for others); "path",
+    the principal axes of a run's path; "curvature", the two strongest eigenvectors of the Hessian; or two directions
+    with x's structure. span: how far the plane reaches from x along each direction; by default 1, or as far as the
+    path.
 
     >>> f = landscape(lambda x: np.sum(x**2), np.zeros(3), plane=np.eye(3)[:2], span=2.0, resolution=3)
     >>> f.value
@@ -144,14 +146,18 @@ def refinements(
     reach = None if span is None else real(span, "span", 1e-300)
     run = problem if hasattr(problem, "history") and x is None else None
     steps, points = (np.empty(0), np.empty((0, objective.x.size))) if run is None else snapshots(run)
+    values = np.array([objective.value(point) for point in points])
+    astray = len(values) > 0 and not np.isfinite(values[-1]) and bool(np.isfinite(values).any())
+    if astray:
+        lowest = points[int(np.argmin(np.where(np.isfinite(values), values, np.inf)))]
+        objective = Objective.of(problem, objective.tree(lowest), indices)
     if plane is None:
         plane = "axes" if objective.x.size == 2 else "random"
     named = plane if isinstance(plane, str) else ""
     chosen = _directions(objective, plane, whole(seed, "seed", 0), points)
     origin = np.zeros(2) if named == "axes" else objective.x
-    path: Any = np.linalg.lstsq(chosen.vectors.T, (points - origin).T, rcond=None)[0].T
-    ends = _ends(objective, named, reach, path)
-    values = np.array([objective.value(point) for point in points])
+    path: Any = _places(points, origin, chosen.vectors)
+    ends = _ends(objective, named, reach, path[:0] if astray else path)
     for size in sizes:
         a, b, at = grid(ends, size)
         value = objective.values_on(origin, chosen.vectors, at).reshape(size, size)
@@ -174,6 +180,12 @@ def snapshots(run: Any, count: int = _SNAPSHOTS) -> tuple[Numbers, Numbers]:
         return steps, np.stack(points)
     finally:
         other.stop()
+
+
+def _places(points: Numbers, origin: Numbers, vectors: Numbers) -> Numbers:
+    """The nearest points of a plane, in its coordinates; what is not finite stays so, and its own."""
+    with np.errstate(all="ignore"):
+        return (points - origin) @ np.linalg.pinv(vectors)
 
 
 def _directions(objective: Objective, plane: Any, seed: int, points: Numbers) -> Directions:

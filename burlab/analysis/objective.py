@@ -65,9 +65,12 @@ class Objective:
         return self.point.with_numbers(vector).tree
 
     def value(self, vector: Numbers) -> float:
-        """f at a vector."""
+        """f at a vector. What is not finite is given as it is."""
         x = self.tree(vector)
-        return float(self.problem.value(x, self.indices) if isinstance(self.problem, FiniteSum) else self.problem(x))
+        with np.errstate(all="ignore"):  # a run that diverged was there, and it is shown
+            return float(
+                self.problem.value(x, self.indices) if isinstance(self.problem, FiniteSum) else self.problem(x)
+            )
 
     def values_on(self, origin: Numbers, directions: Numbers, at: Numbers) -> Numbers:
         """f at `origin + p @ directions` for each row p of `at`, shape (n, k); directions: shape (k, d).

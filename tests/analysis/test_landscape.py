@@ -105,6 +105,18 @@ def test_poles_are_shown_as_holes():
     assert np.isfinite(found.shade).any()
 
 
+@pytest.mark.parametrize("plane", ["random", "curvature"])
+def test_a_run_that_diverged_is_looked_at_where_it_was_lowest(plane):
+    run = bl.minimize(lambda x: np.sum(x**4) + np.sum(x[1:] * x[:-1]), np.arange(1.0, 6.0), bl.optim.GD(1.0))
+    with pytest.warns(RuntimeWarning, match="Stopped at step"):
+        run.step(50)
+    assert not np.isfinite(run.value)
+    found = landscape(run, plane=plane, resolution=5)
+    assert np.isfinite(found.value).all()
+    np.testing.assert_array_equal(found.origin, np.arange(1.0, 6.0))
+    assert not np.isfinite(found.path_values[-1])
+
+
 def test_what_spans_no_plane_is_refused():
     with pytest.raises(ArgumentError, match="one entry"):
         landscape(np.sum, np.zeros(1))

@@ -17,10 +17,12 @@ RACE = """
 rules = {"SGD": bl.optim.GD(0.05), "wild": bl.optim.GD(0.3), "Momentum": bl.optim.Momentum(0.02, mu=0.9),
     "Adam": bl.optim.Adam(0.1), "Nesterov": bl.optim.Nesterov(0.01)}
 race = bl.race(noisy, start, rules, seeds=3, batch=1)
+race.step(600_000)
 race
 """
 RUN = """
 run = bl.minimize(noisy, start, bl.optim.Momentum(0.05, mu=0.9), batch=1)
+run.step(600_000)
 run
 """
 BRANCHES = """

@@ -7,12 +7,17 @@ import numpy as np
 
 from burlab.analysis import Landscape
 from burlab.analysis.objective import Objective
+from burlab.problems import FiniteSum
 
+_BETWEEN = 60  # points that are taken in between two looks
+_SAMPLES = 1_000_000  # that may be read for their values
 _MOST = 300  # points that are kept; of more every second one is left out
 
 
 class Trail:
     """The points of a run since a landscape of it was made, with the true values there. From any thread.
+
+    They are where it was at each look, and, where the run keeps its path, what lies between two looks.
 
     run: a run, or anything else, which has no trail.
     """
@@ -45,16 +50,30 @@ class Trail:
         self._seen = now
         objective = Objective.of(self._run, None)
         step, x = int(self._run.t), objective.x
-        value = objective.value(x) if np.isfinite(x).all() else np.nan
+        since = max((s for s in self._steps if s < step), default=step)  # a run may be sent back
+        steps, points = self._passed(since, step)
+        values = [objective.value(p) if np.isfinite(p).all() else np.nan for p in (*points, x)]
         with self._lock:
-            kept = [k for k, s in enumerate(self._steps) if s < step]  # a run may be sent back
-            self._steps = [*(self._steps[k] for k in kept), step]
-            self._points = [*(self._points[k] for k in kept), x]
-            self._values = [*(self._values[k] for k in kept), value]
+            kept = [k for k, s in enumerate(self._steps) if s < step]
+            self._steps = [*(self._steps[k] for k in kept), *steps, step]
+            self._points = [*(self._points[k] for k in kept), *points, x]
+            self._values = [*(self._values[k] for k in kept), *values]
             if len(self._steps) > _MOST:
                 for one in (self._steps, self._points, self._values):
                     del one[-2:0:-2]
         return True
+
+    def _passed(self, since: int, step: int) -> tuple[list[int], list[Any]]:
+        """Some steps between two, evenly, and the points there; none where the run keeps no path."""
+        path = getattr(self._run, "path", None) if step - since > 1 else None
+        if path is None:
+            return [], []
+        problem, (steps, points) = self._run.problem, path
+        count = min(_BETWEEN, _SAMPLES // len(problem)) if isinstance(problem, FiniteSum) else _BETWEEN
+        at = np.searchsorted(steps, np.linspace(since, step, count + 2)[1:-1])
+        at = np.unique(at[at < len(steps)])
+        at = at[(steps[at] > since) & (steps[at] < step)]
+        return steps[at].tolist(), list(points[at])
 
     def over(self, found: Landscape) -> Landscape:
         """A landscape with its path up to where the run is now: its own, and then this."""
@@ -62,7 +81,8 @@ class Trail:
             steps, points, values = np.array(self._steps, np.float64), np.array(self._points), np.array(self._values)
         if not len(steps):
             return found
-        new = (steps > found.path_steps[-1]) & np.isfinite(values) if len(found.path_steps) else np.isfinite(values)
+        able = np.isfinite(points).all(axis=1)
+        new = able & (steps > found.path_steps[-1]) if len(found.path_steps) else able
         old = found.path_steps <= steps[-1]
         places = np.concatenate([found.path[old], found.places(points[new]) if new.any() else np.empty((0, 2))])
         at = np.concatenate([found.path_steps[old], steps[new]])

@@ -119,6 +119,39 @@ def test_the_path_follows_a_run_and_the_plane_stays_until_it_is_left():
     assert view.landscape.path_steps[-1] == 2
 
 
+def test_a_path_of_two_parameters_has_what_lies_between_two_looks():
+    f = bl.problems.rosenbrock()
+    run = bl.minimize(f, f.start, bl.optim.Momentum(3e-4, mu=0.9), progress=False)
+    view = LandscapeView(run)
+    view.wait()
+    run.step(5000)
+    assert view.follow()
+    now, (steps, points) = view.landscape, run.path
+    assert 40 < len(now.path) < 100
+    assert np.diff(now.path_steps).max() < 200
+    np.testing.assert_allclose(now.path, points[np.searchsorted(steps, now.path_steps)], rtol=1e-12, atol=1e-12)
+    assert now.path_values.tolist() == pytest.approx([f(x) for x in points[np.searchsorted(steps, now.path_steps)]])
+    run.seek(1000)
+    run.step(10)
+    assert view.follow()
+    assert view.landscape.path_steps[-1] == 1010
+
+
+def test_a_run_that_diverges_is_not_said_to_be_where_it_was():
+    f = bl.problems.rosenbrock()
+    run = bl.minimize(f, f.start, bl.optim.GD(1.0), progress=False)
+    view = LandscapeView(run)
+    view.wait()
+    with pytest.warns(RuntimeWarning, match="Stopped at step 4"):
+        run.step(50)
+    assert view.follow()
+    view.wait()
+    (here,) = (dots for dots in view.landscape.chart().parts[0].dots if dots.label == "here")
+    np.testing.assert_allclose([here.x[0], here.y[0]], run.x)
+    assert view.landscape.path_values[-1] == np.inf
+    assert np.isfinite(view.landscape.value).all(), "the plane is where the run could still be seen"
+
+
 def test_a_plane_that_is_asked_for_again_has_all_of_the_path():
     run = bl.minimize(quartic, np.zeros(4), bl.optim.GD(1e-3))
     run.step(5)
