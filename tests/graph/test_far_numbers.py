@@ -26,6 +26,8 @@ LENGTHS: dict[str, Callable[[Any], Any]] = {
     "mapped": lambda x: np.sum(bl.vmap(np.linalg.norm)(x)),
     "std": np.std,
     "std, unbiased": lambda x: np.std(x, ddof=2),
+    "std of rows": lambda x: np.sum(np.std(x, axis=1, keepdims=True) * np.array([[1, 3]], x.dtype)),
+    "std of columns": lambda x: np.sum(np.std(x, axis=0, ddof=1)),
     "hypot": lambda x: np.sum(np.hypot(x[0], x[1])),
 }
 

@@ -106,8 +106,7 @@ def _spread(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof:
 def std(*args: Any, **kwargs: Any) -> Node:
     """np.std: the square root of `var`, whose derivative where all values are equal is 0."""
     spread = _spread(*args, **kwargs)
-    known = not isinstance(spread.divisor, Node) and 0 < spread.divisor < math.inf
-    if not known or spread.variance.size > 1:  # rows are kept in one loop with what is made of them
+    if isinstance(spread.divisor, Node) or not 0 < spread.divisor < math.inf:
         return root(spread.variance)
     return length(spread.variance, spread.centred, spread.axes, float(spread.divisor))
 
