@@ -8,6 +8,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.transforms import while_loop
 
+from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
 
 _TESTS = ("norm", "inner_product")
@@ -62,7 +63,7 @@ class AdAdaGrad(Optimizer):
         spread = self._variance(g, x, f) / (self.eta**2 * (square if self.test == "norm" else square**2))
         wanted = np.where(np.isnan(spread), 0.0, np.ceil(spread))  # 0 / 0: a batch without error is large enough
         batch = np.maximum(f.batch * 1.0, wanted.astype(np.float64))
-        return x - self.lr * g / (np.sqrt(s) + self.eps), {"s": s, "batch": batch}
+        return x - self.lr * g / (root_of_squares(s, g) + self.eps), {"s": s, "batch": batch}
 
     def _variance(self, g: Vector, x: Vector, f: Any) -> Any:
         """The sum of the variances of all entries of the gradients of the batch, or the variance of their products."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
 
 
@@ -32,6 +33,6 @@ class Adadelta(Optimizer):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step, scaled by the size of recent steps."""
         v = self.rho * state["v"] + (1 - self.rho) * g**2
-        d = np.sqrt(state["u"] + self.eps) / np.sqrt(v + self.eps) * g
+        d = np.sqrt(state["u"] + self.eps) / root_of_squares(v + self.eps, g) * g
         u = self.rho * state["u"] + (1 - self.rho) * d**2
         return x - self.lr * d, {"v": v, "u": u}

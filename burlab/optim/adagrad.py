@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
 
 
@@ -33,4 +34,4 @@ class Adagrad(Optimizer):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step, scaled by the root of the sum of squares."""
         s = state["s"] + g**2
-        return x - self.lr / (1 + t * self.lr_decay) * g / (np.sqrt(s) + self.eps), {"s": s}
+        return x - self.lr / (1 + t * self.lr_decay) * g / (root_of_squares(s, g) + self.eps), {"s": s}

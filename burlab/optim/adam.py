@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
 
 
@@ -20,7 +21,7 @@ def along(m: Vector, v: Vector, t: int, lr: float, b1: float, b2: float, eps: fl
     """
     root = (1 - b2 ** (t + 1)) ** 0.5
     rate = lr * root / (1 - b1 ** (t + 1))
-    return rate * m / (np.sqrt(v) + eps * root)
+    return rate * m / (root_of_squares(v, m) + eps * root)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,14 @@ def rounding(x: Vector, value: Any) -> Any:
     return float(np.finfo(x.dtype).eps) ** (2 / 3) * np.abs(value)
 
 
+def root_of_squares(v: Any, like: Any) -> Any:
+    """sqrt(v), and |like| where squares that v is made of went beyond the range of floats.
+
+    What is divided by it is then of the size that it would have: g / sqrt(v) is the sign of g.
+    """
+    return where(v < np.inf, np.sqrt(v), np.abs(like))
+
+
 def unit_of(*vectors: Vector) -> Scalar:
     """What vectors are multiplied by so that products of them stay in the range of floats: a power of 2, as a rule 1.
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .adam import moments
+from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
 
 
@@ -43,7 +44,7 @@ class NAdam(Optimizer):
         root = (1 - self.b2 ** (t + 1)) ** 0.5
         along_g = self.lr * root * (1 - mu) / (1 - product)
         along_m = self.lr * root * mu_next / (1 - product * mu_next)
-        step = (along_g * g + along_m * m) / (np.sqrt(v) + self.eps * root)
+        step = (along_g * g + along_m * m) / (root_of_squares(v, m) + self.eps * root)
         return x - step, {"m": m, "v": v, "product": product}
 
     def _mu(self, k: int) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .adam import moments
+from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
 
 
@@ -43,4 +44,4 @@ class RAdam(Optimizer):
         variance = (rho - 4) * (rho - 2) * r / ((r - 4) * (r - 2) * rho)
         scale = np.sqrt(np.where(trusted, variance * (1 - decay), 1.0))  # no root of a negative number on the way
         along: Vector = self.lr / (1 - self.b1**k) * m
-        return x - np.where(trusted, scale * along / (np.sqrt(v) + self.eps), along), {"m": m, "v": v}
+        return x - np.where(trusted, scale * along / (root_of_squares(v, m) + self.eps), along), {"m": m, "v": v}

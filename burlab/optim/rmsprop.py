@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
 
 
@@ -42,7 +43,7 @@ class RMSProp(Optimizer):
         if self.centered:
             new["m"] = self.alpha * state["m"] + (1 - self.alpha) * g
             variance = np.maximum(variance - new["m"] ** 2, 0.0)  # rounding may take it below zero (nan in torch)
-        step = g / (np.sqrt(variance) + self.eps)
+        step = g / (root_of_squares(variance, g) + self.eps)
         if self.mu is not None:
             step = new["b"] = self.mu * state["b"] + step
         return x - self.lr * step, new

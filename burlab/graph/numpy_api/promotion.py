@@ -67,6 +67,8 @@ def common_dtype(xs: list[Node]) -> "np.dtype[Any]":
     if all(x.dtype is first and not x.weak for x in xs):
         return first
     strong = [x.dtype for x in xs if not x.weak]
+    if not strong:  # one that is no Python number's dtype is that of an array that it met
+        strong = [x.dtype for x in xs if x.dtype == np.float32][:1]
     scalars = [_PYTHON[x.dtype.kind] for x in xs if x.weak]
     result = np.result_type(*strong, *scalars)
     if result == FLOAT64 and any(x.dtype == np.float32 and not x.is_constant for x in xs):

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.optim.arithmetic import root_of_squares
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.transforms import random
 
@@ -46,6 +47,7 @@ class AdaHessian(Optimizer):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
         """One step along the mean gradient, divided by the mean curvature."""
         m = self.b1 * state["m"] + (1 - self.b1) * g
-        v = self.b2 * state["v"] + (1 - self.b2) * hutchinson(f, x) ** 2
-        curvature = np.sqrt(v / (1 - self.b2 ** (t + 1))) ** self.k
+        diagonal = hutchinson(f, x)
+        v = self.b2 * state["v"] + (1 - self.b2) * diagonal**2
+        curvature = root_of_squares(v / (1 - self.b2 ** (t + 1)), diagonal) ** self.k
         return x - self.lr / (1 - self.b1 ** (t + 1)) * m / (curvature + self.eps), {"m": m, "v": v}

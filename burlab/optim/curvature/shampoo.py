@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.checks.numbers import whole
+from burlab.optim.arithmetic import root_of_squares
 from burlab.optim.by_leaf import ByLeaf, Draw, adam_init, adam_step
 from burlab.optim.optimizer import Hyper, State, Vector
 from burlab.transforms import cond
@@ -52,7 +53,7 @@ class Shampoo(ByLeaf):
         """A step with the roots of both sides."""
         if len(x.shape) != 2:
             v = state["v"] + g**2
-            return x - self.lr * g / np.sqrt(v), {"v": v}
+            return x - self.lr * g / root_of_squares(v, g), {"v": v}
         rows, columns = state["L"] + g @ g.T, state["R"] + g.T @ g
         before: Any = (state["left"], state["right"])
         left, right = cond(

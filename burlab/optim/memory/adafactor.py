@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.optim.arithmetic import root_of_squares
 from burlab.optim.by_leaf import ByLeaf, Draw
 from burlab.optim.optimizer import Hyper, State, Vector
 
@@ -57,9 +58,9 @@ class Adafactor(ByLeaf):
         else:
             rows = (1 - fresh) * state["rows"] + fresh * np.mean(g**2, axis=-1, keepdims=True)
             columns = (1 - fresh) * state["columns"] + fresh * np.mean(g**2, axis=-2, keepdims=True)
-            v = rows * columns / np.maximum(np.mean(rows, axis=-2, keepdims=True), eps)
+            v = rows * (columns / np.maximum(np.mean(rows, axis=-2, keepdims=True), eps))
             state = {"columns": columns, "rows": rows}
-        u = g / np.sqrt(np.maximum(v, eps**2))
+        u = g / root_of_squares(np.maximum(v, eps**2), g)
         step = np.minimum(self.lr, 1 / (t + 1) ** 0.5) * np.maximum(self.floor, np.sqrt(mean_square(x)))
         shrunken = (1 - self.lr * self.weight_decay) * x
         return shrunken - step / np.maximum(1.0, np.sqrt(mean_square(u)) / self.clip) * u, state

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.optim.arithmetic import number, ratio, where
+from burlab.optim.arithmetic import number, ratio, root_of_squares, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 
 
@@ -85,11 +85,12 @@ class DAdaptAdam(Optimizer):
         """A step of Adam of size d, and the bound raised."""
         step = self.lr * state["d"] * (bias_correction(t, self.b1, self.b2) if self.bias_correction else 1.0)
         c = self.b2**0.5
-        q = c * state["q"] + (1 - c) * step * (g @ (state["s"] / (np.sqrt(state["v"]) + self.eps)))
+        scaled = state["s"] / (root_of_squares(state["v"], g) + self.eps)
+        q = c * state["q"] + (1 - c) * step * (g @ scaled)
         m = self.b1 * state["m"] + (1 - self.b1) * step * g
         v = self.b2 * state["v"] + (1 - self.b2) * g**2
         s = c * state["s"] + (1 - c) * step * g
         bound = ratio(q, (1 - c) * np.sum(np.abs(s)))
         d = np.maximum(state["d"], np.minimum(bound, self.growth * state["d"]))
-        after = x - self.weight_decay * step * x - m / (np.sqrt(v) + self.eps)
+        after = x - self.weight_decay * step * x - m / (root_of_squares(v, g) + self.eps)
         return after, {"m": m, "v": v, "s": s, "d": d, "q": q}

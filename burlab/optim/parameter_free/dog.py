@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.optim.arithmetic import number
+from burlab.optim.arithmetic import number, root_of_squares
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 
 
@@ -36,7 +36,11 @@ class DoG(Optimizer):
         """One step as long as the way so far allows."""
         r = np.maximum(state["r"], np.linalg.norm(x - state["x0"]))
         total = state["G"] + g @ g
-        return x - self.lr * r / np.sqrt(total + self.eps) * g, {"x0": state["x0"], "r": r, "G": total}
+        return x - self.lr * r / root_of_squares(total + self.eps, np.linalg.norm(g)) * g, {
+            "x0": state["x0"],
+            "r": r,
+            "G": total,
+        }
 
 
 @dataclass(frozen=True)
@@ -67,5 +71,5 @@ class DoWG(Optimizer):
         away = x - state["x0"]
         squared = np.maximum(state["R"], away @ away)
         total = state["V"] + squared * (g @ g)
-        step = self.lr * squared / (np.sqrt(total) + self.eps)
+        step = self.lr * squared / (root_of_squares(total, squared**0.5 * np.linalg.norm(g)) + self.eps)
         return x - step * g, {"x0": state["x0"], "R": squared, "V": total}

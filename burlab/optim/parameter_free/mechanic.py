@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.checks.numbers import whole
+from burlab.optim.arithmetic import root_of_squares
 from burlab.optim.optimizer import Hyper, State, Vector, start
 from burlab.optim.wrappers import Wrapper
 
@@ -63,5 +64,5 @@ class mechanic(Wrapper):
         r = b * state["r"] + np.clip(h, -state["m"], state["m"]) * s
         m = np.maximum(b * state["m"], np.abs(h) + self.eps)
         v = b**2 * state["v"] + h**2
-        s = (self.first / self.betas * m + np.maximum(r, 0.0)) / (np.sqrt(v) + self.eps)
+        s = (self.first / self.betas * m + np.maximum(r, 0.0)) / (root_of_squares(v, h) + self.eps)
         return x0 + np.sum(s) * (way + (after - x)), {"inner": inner, "x0": x0, "r": r, "m": m, "v": v, "s": s}

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.optim.adam import moments
-from burlab.optim.arithmetic import number, where
+from burlab.optim.arithmetic import number, root_of_squares, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 
 EPS = float(np.finfo(np.float64).eps)  # a squared norm below it gives no step
@@ -85,7 +85,7 @@ class MoMoAdam(Optimizer):
         m, v = moments(g, state, self.b1, self.b2)
         h = self.b1 * state["h"] + (1 - self.b1) * f.value(x)
         q = self.b1 * state["q"] + (1 - self.b1) * (g @ x)
-        along = m / (np.sqrt(v / (1 - self.b2 ** (t + 1))) + self.eps)
+        along = m / (root_of_squares(v / (1 - self.b2 ** (t + 1)), m) + self.eps)
         shrink, corrected = 1 + self.lr * self.weight_decay, 1 - self.b1 ** (t + 1)
         tau = polyak(shrink * (h - corrected * self.f_min - q) + m @ x, m @ along, self.lr / corrected)
         return x / shrink - tau * along, {"m": m, "v": v, "h": h, "q": q}

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.optim.arithmetic import number, ratio, where
+from burlab.optim.arithmetic import number, ratio, root_of_squares, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 
 from .d_adaptation import bias_correction
@@ -54,5 +54,5 @@ class Prodigy(Optimizer):
         s = c * state["s"] + weight * g
         largest = np.maximum(state["largest"], ratio(r, np.sum(np.abs(s))))
         raised = np.minimum(largest, self.growth * where(d == number(x, self.first), largest, d))
-        after = x - self.weight_decay * step * x - step * m / (np.sqrt(v) + raised * self.eps)
+        after = x - self.weight_decay * step * x - step * m / (root_of_squares(v, m) + raised * self.eps)
         return after, {"x0": state["x0"], "m": m, "v": v, "s": s, "d": raised, "largest": largest, "r": r}

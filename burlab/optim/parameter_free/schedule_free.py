@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.checks.numbers import whole
-from burlab.optim.arithmetic import number
+from burlab.optim.arithmetic import number, root_of_squares
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 
 
@@ -106,7 +106,7 @@ class ScheduleFreeAdamW(Optimizer):
         """A step of z by Adam without momentum, and the point between it and the mean."""
         lr = warmed(self.lr, t, self.warmup)
         v = self.b2 * state["v"] + (1 - self.b2) * g**2
-        step = g / (np.sqrt(v / (1 - self.b2 ** (t + 1))) + self.eps) + self.weight_decay * x
+        step = g / (root_of_squares(v / (1 - self.b2 ** (t + 1)), g) + self.eps) + self.weight_decay * x
         after = averaged(state["z"] - lr * step, state, lr, t, self)
         return self.b1 * after["mean"] + (1 - self.b1) * after["z"], {**after, "v": v}
 

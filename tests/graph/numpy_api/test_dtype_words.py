@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import burlab as bl
 from burlab.errors import BurlabError
 from burlab.graph.node import FUNCTIONS, native_dtype
 from burlab.graph.numpy_api.promotion import PrecisionWarning
@@ -70,3 +71,12 @@ def test_functions_of_an_array_and_a_number(dtype: str) -> None:
     for number, s in NUMBERS.items():
         beside = {name: (lambda x, f=f, s=s: f(x, s)) for name, f in (BESIDE | PAIRS).items()}
         assert differing(beside, x) == {}, number
+
+
+def test_a_traced_number_beside_single_precision_stays_single() -> None:
+    """Words that are made of several operations, of which some see the converted number alone."""
+    x = np.array([1.0, 2.0], np.float32)
+    for word in (np.hypot, np.logaddexp, np.arctan2, np.maximum, np.float_power):
+        value = bl.jit(lambda x, s: word(x, s))(x, 2.0)  # noqa: B023
+        assert value.dtype == word(x, 2.0).dtype, word
+        np.testing.assert_allclose(value, word(x, 2.0), rtol=1e-6)
