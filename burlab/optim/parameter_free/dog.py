@@ -36,11 +36,8 @@ class DoG(Optimizer):
         """One step as long as the way so far allows."""
         r = np.maximum(state["r"], np.linalg.norm(x - state["x0"]))
         total = state["G"] + g @ g
-        return x - self.lr * r / root_of_squares(total + self.eps, np.linalg.norm(g)) * g, {
-            "x0": state["x0"],
-            "r": r,
-            "G": total,
-        }
+        size = root_of_squares(total + self.eps, np.linalg.norm(g))
+        return x - self.lr * r / size * g, {"x0": state["x0"], "r": r, "G": total}
 
 
 @dataclass(frozen=True)

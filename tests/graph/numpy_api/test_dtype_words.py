@@ -77,6 +77,6 @@ def test_a_traced_number_beside_single_precision_stays_single() -> None:
     """Words that are made of several operations, of which some see the converted number alone."""
     x = np.array([1.0, 2.0], np.float32)
     for word in (np.hypot, np.logaddexp, np.arctan2, np.maximum, np.float_power):
-        value = bl.jit(lambda x, s: word(x, s))(x, 2.0)  # noqa: B023
+        value = bl.jit(lambda x, s: word(x, s))(x, 2.0)  # noqa: B023, PLW0108
         assert value.dtype == word(x, 2.0).dtype, word
         np.testing.assert_allclose(value, word(x, 2.0), rtol=1e-6)
