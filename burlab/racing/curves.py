@@ -89,14 +89,18 @@ def curves_of(racer: Racer, against: str, of: str, share: float = 0.0, *, ends: 
 
 
 def _with_end(x: Numbers, y: Numbers, run: Run, against: str) -> tuple[Numbers, Numbers]:
-    """A line of rows with the point where the run rests. It has cost no more than the way there."""
+    """A line of rows with the point where the run rests. It has cost no more than the way there.
+
+    Where the run has stopped it has a row, which may be one of several that the last point is the mean of.
+    """
     view = run.engine.view()
-    if not view.rests or view.step < view.length:
+    ahead = view.length - view.step
+    if not view.rests or ahead > 1:
         return x, y
     value = run.row_value()
-    if math.isnan(value):
+    if math.isnan(value) or (ahead and not math.isfinite(value)):
         return x, y
-    if against == "step":
+    if against == "step" and not ahead:
         return np.append(x, float(view.step)), np.append(y, value)
     return x, np.append(y[:-1], value)
 

@@ -82,6 +82,15 @@ def test_one_truth_wherever_it_is_shown(tmp_path):
     assert other.history["value"][7] == run.value
 
 
+def test_one_truth_where_a_run_has_stopped_long_after_its_start():
+    f = bl.problems.rosenbrock()
+    run = bl.minimize(f, f.start, bl.optim.GD(1e-3), stop=bl.Stop(grad_norm=1e-5), steps=10**6)
+    shown, tile = numbers_of(run)
+    assert run.length == run.t + 1 > 20_000, "it has a row there, and rows are merged"
+    assert shown == dict.fromkeys(shown, (run.t, float(f(run.x))))
+    assert float(tile.replace("\u2212", "-")) == pytest.approx(run.value, rel=1e-3)
+
+
 @pytest.mark.parametrize("problem", [F, SUM], ids=["function", "sum"])
 def test_a_sweep_says_it_in_its_table_its_race_and_its_runs(problem):
     x0 = F.start if problem is F else np.zeros(3)
