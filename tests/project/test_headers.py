@@ -1,4 +1,4 @@
-"""Each C++ header stands alone: a strict compiler accepts a file that includes nothing else."""
+"""A strict compiler accepts each C++ header in a file that includes nothing else, and the programs of the tests."""
 
 import os
 import re
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 CPP = Path(__file__).parents[2] / "cpp"
+PROGRAMS = sorted((Path(__file__).parents[1] / "cpp").glob("*.cpp"))
 HEADERS = sorted(path.relative_to(CPP).as_posix() for path in CPP.rglob("*.hpp"))
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
 
@@ -17,9 +18,13 @@ STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax
 def compile_together(headers: list[str], cpp: Path) -> str:
     """Return what g++ says about a file that includes the headers and nothing else: nothing, if all is well."""
     text = "".join(f"#include <{header}>\n" for header in headers)
-    include = ["-I", str(cpp)]
-    if any("/python/" in header for header in headers):  # all others serve C++ programs that know no Python
-        include += ["-isystem", sysconfig.get_paths()["include"]]
+    # All others serve C++ programs that know no Python.
+    return complaints(text, cpp, with_python=any("/python/" in header for header in headers))
+
+
+def complaints(text: str, cpp: Path, with_python: bool) -> str:
+    """What g++ says about a text that includes headers of `cpp`."""
+    include = ["-I", str(cpp), *(["-isystem", sysconfig.get_paths()["include"]] if with_python else [])]
     command = ["g++", *STRICT, *include, "-x", "c++", "-"]
     return subprocess.run(command, input=text, text=True, capture_output=True, check=False).stderr
 
@@ -67,6 +72,12 @@ def test_each_header_has_its_place():
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: chain[-1])
 def test_headers_stand_alone(chain: list[str]):
     assert compile_together([header for header in chain for _ in range(2)], CPP) == ""
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_of_tests_compile(program: Path):
+    """The full tier runs them, under the sanitizers and on ARM: what a changed header asks of them is told before."""
+    assert complaints(f'#include "{program}"\n', CPP, with_python=True) == ""
 
 
 def test_a_header_that_leans_on_the_one_before_is_refused(tmp_path: Path):

@@ -13,7 +13,7 @@ import grimp
 from tests.tiers.parcels import ROOT, files_of_tests, modules_with_examples
 
 # What is not Python: the tests that look at files below a folder. A header is looked at by all tests of C++.
-_CPP = ("tests/cpp", "tests/numbers", "tests/arm", "tests/project/test_headers", "tests/project/test_sanitizers")
+_CPP = ("tests/numbers", "tests/arm", "tests/project/test_headers", "tests/project/test_sanitizers")
 _LOOKED_AT = {
     "cpp/burlab/kernels": (*_CPP, "tests/compiler", "tests/problems/kernels"),
     "cpp/burlab/ops": (*_CPP, "tests/graph", "tests/compiler", "tests/eager"),
