@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 PROMPT = ">>> "
 PATIENCE = 60  # seconds
 # One of two runs ends at once and the other never does; a second interrupt meets its pause.
