@@ -207,8 +207,8 @@ class Squares(Unary):
 class Norm(Together):
     """Roots of mean squares along an axis; the numbers are read where a mean is inf, nan or nearly 0.
 
-    Inputs: these means, of some shape; the numbers, with this axis the second last of three or more. Parameter: what
-    sums of squares were divided by.
+    Inputs: these means, of some shape; the numbers, with this axis the second last of three or more; nothing, or what
+    is subtracted from them first, a number for as many rows each. Parameter: what sums of squares were divided by.
     """
 
     name = "norm"
@@ -217,9 +217,11 @@ class Norm(Together):
     constant = True
 
     def form(self, _: float, inputs: Nodes) -> Form:
-        require(len(inputs) == 2, "it needs means and numbers")
-        total, x = inputs
-        require(total.dtype in FLOATS and x.dtype == total.dtype, "its means and numbers are floats of one dtype")
+        require(len(inputs) in (2, 3), "it needs means and numbers")
+        total, x, *center = inputs
+        one = total.dtype in FLOATS and all(n.dtype == total.dtype for n in inputs)
+        require(one, "its means and numbers are floats of one dtype")
+        require(all(total.size % max(n.size, 1) == 0 for n in center), "it subtracts a number in as many rows each")
         require(x.ndim > 2 and total.size * x.shape[-2] == x.size, "it needs one mean for each row of numbers")
         return form_of(total)
 

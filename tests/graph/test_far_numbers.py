@@ -52,6 +52,21 @@ def test_lengths_scale(gear: Any, dtype: Any) -> None:
                 np.testing.assert_allclose(got[k], wanted[k] * power, rtol=1e-5, atol=1e-6 * power, err_msg=name)
 
 
+@BOTH
+def test_lengths_above_a_number_of_each_sample(dtype: Any) -> None:
+    lengths: tuple[Callable[[Any], Any], ...] = (
+        np.std,
+        lambda x: np.linalg.norm(x - x[0, 0]),
+        lambda x: np.sum(np.linalg.norm(x - x[0, 0], axis=1)),
+    )
+    scales = np.array((1, *FAR[dtype][:3]), dtype)
+    points = scales[:, None, None] * X.astype(dtype)
+    for f in lengths:
+        value, slope = f(X), bl.grad(f)(X)
+        np.testing.assert_allclose(bl.vmap(f)(points) / scales, np.full(len(scales), value), rtol=1e-5)
+        np.testing.assert_allclose(bl.vmap(bl.grad(f))(points), [slope] * len(scales), rtol=1e-5, atol=1e-6)
+
+
 def test_lengths_of_what_has_none() -> None:
     for x in ([np.inf, 1.0], [np.nan, 1.0], [np.nan, np.inf], [0.0, 0.0]):
         np.testing.assert_array_equal(bl.jit(np.linalg.norm)(np.array(x)), np.linalg.norm(x))

@@ -20,12 +20,16 @@ class Elements(NamedTuple):
 
 
 class Norms(NamedTuple):
-    """`Norm` of reduce/norm.hpp: rows, their length and step, and the bits of what sums of squares were divided by."""
+    """`Norm` of reduce/norm.hpp: rows, their length and step, the bits of what sums of squares were divided by.
+
+    centers: how many numbers come third, which are subtracted.
+    """
 
     rows: int
     size: int
     step: int
     divisor: int
+    centers: int
 
 
 class Rows(NamedTuple):

@@ -177,7 +177,9 @@ def _squares(n: Node, views: Views) -> list[Task]:
 def _norm(n: Node, views: Views) -> list[Task]:
     made = kernel(f"norm_{NAMES[n.dtype]}", f"Norm<{C_TYPES[n.dtype]}>", "reduce/norm")
     (divisor,) = struct.unpack("q", struct.pack("d", n.params))
-    return [Task(made, Norms(n.size, n.inputs[1].shape[-2], n.inputs[1].shape[-1], divisor), _dense(n, views))]
+    _, x, *center = n.inputs
+    centers = center[0].size if center else 0
+    return [Task(made, Norms(n.size, x.shape[-2], x.shape[-1], divisor, centers), _dense(n, views))]
 
 
 def _map(n: Node, views: Views) -> list[Task]:

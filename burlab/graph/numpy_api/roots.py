@@ -51,19 +51,30 @@ def length(total: Node, entries: Node, axes: tuple[int, ...], divisor: float = 1
     """
     if not total.size or not entries.size or not axes or axes != tuple(range(axes[0], axes[-1] + 1)):
         return root(total)
-    rows = reshape(made("stop_gradient", None, entries), by_axes(entries.shape, axes))
-    moving = reshape(entries, rows.shape)
+    sizes = by_axes(entries.shape, axes)
+    numbers, *center = (made("stop_gradient", None, part) for part in _above(entries))
+    rows, moving = reshape(numbers, sizes), reshape(entries, sizes)
     given = (("total", total), ("entries", rows), ("moving", rows), ("norm", total), ("g", total))
     t, x, z, y, g = (Node("input", (), name, n.shape, n.dtype, total.weak) for name, n in given)
+    c = [Node("input", (), "center", n.shape, n.dtype, n.weak) for n in center]
     zero = apply("equal", y, 0.0)
     slope = apply("where", zero, apply("sqrt", t), apply("div", 0.5, apply("where", zero, 1.0, y)))
     slope = implied(_SLOPE, slope, z, t, y)
     # Where the rule of the call is not at hand, as in a graph that is shown, it is the root of the total.
-    body = made("surrogate", None, made("norm", float(divisor), t, x), apply("sqrt", t))
-    none = zeros(x.shape, x.dtype)
-    backward = Graph((t, x, z, y, g), (node("mul", g, slope), none, none))
-    call = Root("norm", Graph((t, x, z), (body,)), backward, 2.0)
-    return Node("call", (total, rows, moving), call, total.shape, total.dtype)
+    body = made("surrogate", None, made("norm", float(divisor), t, x, *c), apply("sqrt", t))
+    none = [zeros(n.shape, n.dtype) for n in (x, z, *c)]
+    backward = Graph((t, x, z, *c, y, g), (node("mul", g, slope), *none))
+    call = Root("norm", Graph((t, x, z, *c), (body,)), backward, 2.0)
+    return Node("call", (total, rows, moving, *center), call, total.shape, total.dtype)
+
+
+def _above(entries: Node) -> tuple[Node, ...]:
+    """Numbers and the one that is subtracted from all of them, so that no differences are kept; else the entries."""
+    if entries.op == "sub" and entries.inputs[1].op == "broadcast":
+        numbers, center = entries.inputs[0], entries.inputs[1].inputs[0]
+        if center.size == 1 and center.dtype == numbers.dtype == entries.dtype:
+            return numbers, center
+    return (entries,)
 
 
 def by_axes(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:

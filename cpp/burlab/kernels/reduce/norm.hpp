@@ -10,11 +10,11 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// The root of the squares of a row, over `divisor`.
-template <class T> BURLAB_NOINLINE T scaled_norm(const T* x, Int n, Int step, double divisor) {
+/// The root of the squares of what is in a row above `center`, over `divisor`.
+template <class T> BURLAB_NOINLINE T scaled_norm(const T* x, Int n, Int step, T center, double divisor) {
   T largest = 0;
   for (Int i = 0; i < n; ++i) {
-    const T size = std::abs(x[i * step]);
+    const T size = std::abs(x[i * step] - center);
     if (!(size <= largest)) largest = size;  // nan stays
     if (size != size) break;
   }
@@ -22,17 +22,18 @@ template <class T> BURLAB_NOINLINE T scaled_norm(const T* x, Int n, Int step, do
   const int exponent = std::ilogb(largest);
   double squares = 0;
   for (Int i = 0; i < n; ++i) {
-    const double part = std::scalbn(static_cast<double>(x[i * step]), -exponent);
+    const double part = std::scalbn(static_cast<double>(x[i * step] - center), -exponent);
     squares += part * part;
   }
   return static_cast<T>(std::scalbn(std::sqrt(squares / divisor), exponent));
 }
 
 /// Roots of a, or, where that is inf, nan or nearly 0, norms of the rows of b. Descriptor: rows, their length,
-/// the step from one number of a row to the next, as many as there are rows side by side, and the bits of what squares
-/// were divided by.
+/// the step from one number of a row to the next, as many as there are rows side by side, the bits of what squares were
+/// divided by, and how many numbers come third, each subtracted first in as many rows.
 template <class T> struct Norm {
-  BURLAB_WIDE static Status run(const Int* d, void* out, const void* a, const void* b, const void* const*) noexcept {
+  BURLAB_WIDE static Status run(const Int* d, void* out, const void* a, const void* b,
+                                const void* const* more) noexcept {
     constexpr T low = sizeof(T) == 8 ? T(1e-280) : T(1e-30), high = std::numeric_limits<T>::max();
     T* y = static_cast<T*>(out);
     const T *total = static_cast<const T*>(a), *x = static_cast<const T*>(b);
@@ -49,10 +50,12 @@ template <class T> struct Norm {
       if (BURLAB_LIKELY(held == end - first)) continue;
       double divisor = 1;
       std::memcpy(&divisor, d + 3, sizeof(double));
+      const T* centers = d[4] != 0 ? static_cast<const T*>(more[0]) : nullptr;
       for (Int i = first; i < end; ++i)
         if (!(total[i] > low && total[i] <= high)) {
           const Int outer = i / d[2];
-          y[i] = scaled_norm(x + outer * d[1] * d[2] + (i - outer * d[2]), d[1], d[2], divisor);
+          const T center = centers != nullptr ? centers[i / (d[0] / d[4])] : T(0);
+          y[i] = scaled_norm(x + outer * d[1] * d[2] + (i - outer * d[2]), d[1], d[2], center, divisor);
         }
     }
     return Ok;
