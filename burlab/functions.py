@@ -9,7 +9,7 @@ from burlab.errors import DTypeError
 from burlab.graph.numpy_api import composites, counting
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.origin import location
-from burlab.runtime.plain import as_array, check_items, is_complex
+from burlab.runtime.plain import as_array, check_items, endless, is_complex
 
 from .graph import Node
 from .graph.handles import present
@@ -25,7 +25,10 @@ def _first(x: Any) -> Any:
     holds_objects = getattr(getattr(x, "dtype", None), "kind", "") == "O"
     if not holds_objects and type(x) not in (list, tuple):
         return x
-    parts = [_first(item) for item in (x.ravel() if holds_objects else x)]
+    try:
+        parts = [_first(item) for item in (x.ravel() if holds_objects else x)]
+    except RecursionError:
+        raise endless("x") from None
     return next((part for part in parts if isinstance(part, Node) or _on_tape(part)), parts[0] if parts else x)
 
 
@@ -38,6 +41,8 @@ def _floats(array: Any, name: str) -> Any:
     """Numbers in float64. Raises DTypeError where one does not fit."""
     try:
         return array.astype(float)
+    except (TypeError, ValueError):
+        raise DTypeError(f"{location()}x of {name} has dtype {array.dtype}, expected numbers.") from None
     except OverflowError:
         what = f"x of {name} holds an int beyond 1.8e308, the largest float64"
         raise DTypeError(f"{location()}{what}. Pass smaller numbers, or their logarithms.") from None

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Node
@@ -14,6 +14,7 @@ from burlab.runtime.plain import as_array, is_complex
 from burlab.transforms import random
 
 __all__ = ["svd"]
+_MOST = 1000  # power iterations
 _AXES = 2  # of a matrix
 
 
@@ -41,10 +42,10 @@ def svd(A: Any, rank: int, *, key: Any, oversampling: int = 10, power: int = 2) 
     small = min(found.shape)
     if whole(rank, "rank", 1) > small:
         raise ArgumentError(
-            f"{location()}rank={rank} is more than a matrix of shape {found.shape} has: use 1 to {small}."
+            f"{location()}rank={shown(rank)} is more than a matrix of shape {found.shape} has: use 1 to {small}."
         )
     columns = min(rank + whole(oversampling, "oversampling", 0), small)
-    options = (int(rank), columns, whole(power, "power", 0))
+    options = (int(rank), columns, whole(power, "power", 0, _MOST))
     if isinstance(A, Node) or isinstance(key, Node):
         return _ranged(as_node(found), key, *options)
     return _kernel(found if found.dtype.kind == "f" else found.astype(float), as_array(key, "key"), *options)

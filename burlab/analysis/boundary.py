@@ -10,7 +10,7 @@ from burlab.charts.chart import Axis, Chart, Dots, Map, Numbers
 from burlab.checks.columns import aligned
 from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, ShapeError
-from burlab.runtime.plain import as_array
+from burlab.runtime.plain import as_array, as_floats
 from burlab.transforms import vmap
 
 from .grid import grid
@@ -78,7 +78,7 @@ def boundary(predict: Callable[[Any], Any], features: Any, labels: Any, *, resol
     array([[-0.45,  0.85],
            [ 2.15,  3.45]])
     """
-    points = np.asarray(as_array(features, "features"), np.float64)
+    points = as_floats(features, "features")
     classes = as_array(labels, "labels")
     if points.ndim != 2 or points.shape[1] != 2 or not len(points):
         raise ShapeError(f"features have shape {points.shape}, expected (n, 2): a plane has two of them.")
@@ -86,7 +86,7 @@ def boundary(predict: Callable[[Any], Any], features: Any, labels: Any, *, resol
         raise ShapeError(f"labels have shape {classes.shape}, expected ({len(points)},), one for each row of features.")
     if not np.isfinite(points).all():
         raise ArgumentError("features hold nan or inf, which have no place in a plane. Leave these rows out.")
-    size = whole(resolution, "resolution", 2)
+    size = whole(resolution, "resolution", 2, 10_000)
     low, high = points.min(axis=0), points.max(axis=0)
     spare = _MARGIN * np.where(high > low, high - low, 1.0)
     a, b, at = grid(np.stack([low - spare, high + spare], axis=1), size)

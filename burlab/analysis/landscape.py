@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 
 from burlab.charts.chart import Axis, Chart, Curve, Dots, Map, Numbers
-from burlab.checks.numbers import real, whole
+from burlab.checks.numbers import real, shown, whole
 from burlab.errors import ArgumentError
 from burlab.problems import TestFunction
 
@@ -200,8 +200,8 @@ def _directions(objective: Objective, plane: Any, seed: int, points: Numbers) ->
     makers = {"random": directions.random, "curvature": directions.curvature}
     if plane not in makers:
         raise ArgumentError(
-            f"plane={plane!r} is not known for x with {objective.x.size} entries. Pass 'random', 'curvature', 'path' "
-            "(of a run), 'axes' (of two entries), or two directions."
+            f"plane={shown(plane)} is not known for x with {objective.x.size} entries. Pass 'random', "
+            "'curvature', 'path' (of a run), 'axes' (of two entries), or two directions."
         )
     return makers[plane](objective, seed)
 

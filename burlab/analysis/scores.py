@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.chart import Numbers
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.problems import FiniteSum
+from burlab.runtime.plain import as_array, as_floats
 
 from .objective import Objective
 from .samples import blocks_of, gradients
@@ -23,7 +25,7 @@ def el2n(scores: Any, labels: Any) -> Numbers:
     >>> el2n(np.array([[0.0, 0.0], [50.0, 0.0]]), np.array([1, 0])).round(3)
     array([0.707, 0.   ])
     """
-    logits, classes = np.asarray(scores, np.float64), np.asarray(labels)
+    logits, classes = as_floats(scores, "scores of el2n"), as_array(labels, "labels of el2n")
     if logits.ndim != 2 or classes.shape != logits.shape[:1]:
         raise ShapeError(
             f"el2n got scores {logits.shape} and labels {classes.shape}, expected (n, classes) and (n,): "
@@ -48,6 +50,8 @@ def grand(problem: Any, starts: Iterable[Any]) -> Numbers:
     >>> grand(problem, [np.zeros(1), np.ones(1)])
     array([0.5, 3.5])
     """
+    if not isinstance(starts, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"starts={shown(starts)} is no list of points. Pass one, such as [x0, x1].")
     norms = [np.concatenate([np.linalg.norm(rows, axis=1) for rows in _rows(problem, x)]) for x in starts]
     if not norms:
         raise ArgumentError("grand got no start. Pass at least one point.")

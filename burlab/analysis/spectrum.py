@@ -8,8 +8,8 @@ import numpy as np
 
 from burlab.charts.chart import Axis, Band, Chart, Curve, Mark, Numbers, Plot
 from burlab.checks.columns import aligned
-from burlab.checks.numbers import real, whole
-from burlab.errors import ArgumentError, NonFiniteError
+from burlab.checks.numbers import real, shown, whole
+from burlab.errors import ArgumentError, NonFiniteError, ShapeError
 from burlab.graph import tree
 
 from .lanczos import lanczos
@@ -66,7 +66,7 @@ class Spectrum:
         spread = (self.largest - self.smallest) or abs(self.largest) or 1.0
         sigma = _WIDTH * spread if width is None else real(width, "width")
         if sigma <= 0:
-            raise ArgumentError(f"width={width!r} is not positive. Pass a standard deviation, or leave it out.")
+            raise ArgumentError(f"width={shown(width)} is not positive. Pass a standard deviation, or leave it out.")
         z = (np.asarray(at, np.float64)[:, None] - self.values) / sigma
         return np.exp(-0.5 * z**2) @ self.weights / (sigma * np.sqrt(2 * np.pi))
 
@@ -118,6 +118,8 @@ def spectrum_chart(*found: Spectrum, lr: float | None = None) -> Chart:
     >>> spectrum_chart(spectrum(lambda x: x[0] ** 2, np.zeros(1)), lr=0.1).parts[0].marks[0].at
     20.0
     """
+    if not all(isinstance(one, Spectrum) for one in found):  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        raise ArgumentError(f"spectrum_chart takes spectra, as bl.analysis.spectrum gives them, got {shown(found)}.")
     return Chart(tuple(_plot(one, k, lr) for k, one in enumerate(found)), about="Eigenvalues of the Hessian")
 
 
@@ -153,6 +155,8 @@ def _block(objective: Objective, rows: slice) -> Callable[[Numbers], Numbers]:
 def _spectrum(
     name: str, size: int, product: Callable[[Numbers], Numbers], steps: int, probes: int, seed: int
 ) -> Spectrum:
+    if not size:
+        raise ShapeError("x has no entries, so there is no Hessian. Pass a point with one at least.")
     if size <= _EXACT:
         matrix = np.stack([_finite(product(unit)) for unit in np.eye(size)])
         return Spectrum(name, size, True, np.linalg.eigvalsh((matrix + matrix.T) / 2), np.full(size, 1 / size))

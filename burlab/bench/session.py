@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 
 from . import cases
@@ -42,7 +43,7 @@ def run(
     peers = list(dict.fromkeys(peers))
     for peer in peers:
         if peer not in PEERS:
-            raise ArgumentError(f"there is no peer {peer!r}. Choose among: {', '.join(PEERS)}.")
+            raise ArgumentError(f"there is no peer {shown(peer)}. Choose among: {', '.join(PEERS)}.")
     if sizes and not case:
         raise ArgumentError("sizes are those of one case. Name it: run('mlp', sizes=[{'hidden': 16, 'batch': 1}]).")
     chosen = [cases.find(name) for name in ((case,) if case else cases.NAMES)]

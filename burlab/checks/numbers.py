@@ -1,11 +1,14 @@
 """Numbers given by users."""
 
 import math
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
 
 from burlab.errors import ArgumentError
+
+MOST_STEPS = 2**53  # that a float64 counts one by one
 
 
 def shown(value: Any) -> str:
@@ -16,7 +19,7 @@ def shown(value: Any) -> str:
     """
     try:
         text = repr(value)
-    except ValueError:  # Python writes no int of more than 4,300 digits
+    except Exception:  # Python writes no int of more than 4,300 digits, and a user's __repr__ may do anything
         return f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
@@ -27,7 +30,7 @@ def whole(value: Any, name: str, least: int, most: int | None = None) -> int:
         number = int(cast("Any", value))
         if number >= least and (most is None or number <= most):
             return number
-    bound = f"at least {least}" if most is None else f"from {least} to {most}"
+    bound = f"at least {shown(least)}" if most is None else f"from {shown(least)} to {shown(most)}"
     raise ArgumentError(f"{name}={shown(value)} is not a whole number {bound}. Pass an int.")
 
 
@@ -53,6 +56,22 @@ def truth(value: Any, name: str) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(cast("Any", value))
     raise ArgumentError(f"{name}={shown(value)} is neither True nor False. Pass one of the two.")
+
+
+def one_of(value: Any, known: Iterable[str], name: str) -> str:
+    """The value. Raises ArgumentError where it is none of these words."""
+    words = tuple(known)
+    if isinstance(value, str) and value in words:
+        return value
+    raise ArgumentError(f"{name} is {shown(value)}, expected one of {', '.join(map(repr, words))}.")
+
+
+def flag(value: Any, name: str) -> bool:
+    """The value as Python counts it, true or not. Raises ArgumentError for what counts as neither, as an array."""
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} is {shown(value)}, expected True or False.") from None
 
 
 def probabilities(values: Any, name: str, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
@@ -77,7 +78,7 @@ class Program:
                 arrays.append(as_input(leaf, spec))
             elif type(leaf) is not spec.kind or leaf != spec.value:
                 raise ArgumentError(
-                    f"this kernel was compiled for the static argument {spec.value!r}, got {leaf!r}. "
+                    f"this kernel was compiled for the static argument {shown(spec.value)}, got {shown(leaf)}. "
                     "Compile another, or use bl.jit(f), which compiles one per value."
                 )
         return arrays

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 
 Vector = Any  # shape (d,), floating, an array or traced
@@ -82,7 +82,7 @@ class Scaled(Compressor):
     def __post_init__(self) -> None:
         given: Any = self.inner
         if not isinstance(given, Compressor):
-            raise ArgumentError(f"inner of Scaled is {given!r:.80}, expected one of bl.compressors, such as RandK(2).")
+            raise ArgumentError(f"inner of Scaled is {shown(given)}, expected one of bl.compressors, such as RandK(2).")
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """The message of the compressor inside, made shorter."""

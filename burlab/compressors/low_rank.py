@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ShapeError
 
 from .compressor import Compressor, Key, Vector, size_of
@@ -29,7 +29,7 @@ class RankK(Compressor):
     def __post_init__(self) -> None:
         given: Any = self.shape
         if not isinstance(given, tuple) or len(cast("tuple[Any, ...]", given)) != 2:
-            raise ShapeError(f"shape of RankK is {self.shape!r:.80}, expected (rows, columns).")
+            raise ShapeError(f"shape of RankK is {shown(self.shape)}, expected (rows, columns).")
         for size in self.shape:
             whole(size, "rows and columns of RankK", 1)
         whole(self.k, "k of RankK", 1, min(self.shape))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
 from burlab.runtime.ranges import PROBABILITY, number_in
 from burlab.transforms import random
@@ -48,7 +48,7 @@ class Natural(Compressor):
     def bits(self, d: int, width: int = 64) -> float:
         """A sign and an exponent for each entry: 9 bits of float32, 12 of float64."""
         if width not in _EXPONENT:
-            raise ArgumentError(f"width of Natural.bits is {width!r:.80}, expected bits of a float: 16, 32 or 64.")
+            raise ArgumentError(f"width of Natural.bits is {shown(width)}, expected bits of a float: 16, 32 or 64.")
         return float(d * (1 + _EXPONENT[width]))
 
 

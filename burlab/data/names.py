@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.errors import ArgumentError
+from burlab.checks.numbers import whole
 from burlab.runtime.extras import require
 
 Integers = np.ndarray[Any, np.dtype[np.int32]]
+_LONGEST = 1000  # characters that a prediction may see
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,7 @@ def last_names(context: int = 3) -> CharacterData:
 
 def character_data(names: list[str], context: int) -> CharacterData:
     """Every place in every word of ASCII letters, as `last_names` gives them."""
-    if context < 1:
-        raise ArgumentError(f"context={context} must be at least 1: the number of characters that a prediction sees.")
+    whole(context, "context", 1, _LONGEST)
     vocabulary = "." + "".join(sorted(set("".join(names))))
     before = "." * context
     text = np.frombuffer("".join(f"{before}{name}." for name in names).encode(), np.uint8)

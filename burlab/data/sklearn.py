@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.runtime.extras import require
 
@@ -27,8 +28,8 @@ def sklearn_set(name: str, *, standardize: bool = True) -> Dataset:
     >>> data.features.shape, data.class_names
     ((569, 30), ('malignant', 'benign'))
     """
-    if name not in _SOURCES:
-        raise ArgumentError(f"there is no data set {name!r}. Use one of {', '.join(map(repr, _SOURCES))}.")
+    if not isinstance(name, str) or name not in _SOURCES:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"there is no data set {shown(name)}. Use one of {', '.join(map(repr, _SOURCES))}.")
     raw = getattr(require("sklearn.datasets", "data"), f"load_{name}")()
     classes = tuple(str(word) for word in raw.target_names) if name != "diabetes" else ()
     features = np.asarray(raw.data, np.float64)

@@ -1,10 +1,17 @@
 """Data made with a seed, of known truth and conditioning."""
 
+import math
+
 import numpy as np
 
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
+from burlab.runtime.memory import check_fits
+from burlab.runtime.ranges import FINITE, NOT_NEGATIVE, Range, number_in
 
 from .dataset import Dataset
+
+_CONDITION = Range(1.0, math.inf)
 
 
 def synthetic_regression(
@@ -23,15 +30,15 @@ def synthetic_regression(
     (100.0, 1.0)
     """
     _check(samples, features, least=features)
-    if not (1 <= condition < np.inf and 0 <= noise < np.inf):
-        raise ArgumentError(f"condition={condition!r} must be at least 1, and noise={noise!r} at least 0.")
-    rng = np.random.default_rng(seed)
+    condition = number_in(_CONDITION, condition, "condition")
+    noise = number_in(NOT_NEGATIVE, noise, "noise")
+    rng = np.random.default_rng(whole(seed, "seed", 0))
     left, _ = np.linalg.qr(rng.normal(size=(samples, features)))
     right, _ = np.linalg.qr(rng.normal(size=(features, features)))
     a = left * np.sqrt(samples * np.geomspace(1.0, condition, features)) @ right.T
     truth = rng.normal(size=features)
     targets = a @ truth + noise * rng.normal(size=samples)
-    return Dataset(a, targets, _names(features), (), f"synthetic regression, seed {seed}", truth)
+    return Dataset(a, targets, _names(features), (), f"synthetic regression, seed {shown(seed)}", truth)
 
 
 def synthetic_classes(
@@ -46,24 +53,25 @@ def synthetic_classes(
     >>> bl.data.synthetic_classes(6, 2, classes=3).targets
     array([0, 0, 1, 1, 2, 2])
     """
-    if classes < 2:
-        raise ArgumentError(f"classes={classes!r} must be at least 2.")
-    _check(samples, features, least=classes)
-    rng = np.random.default_rng(seed)
+    _check(samples, features, least=whole(classes, "classes", 2))
+    separation = number_in(FINITE, separation, "separation")
+    rng = np.random.default_rng(whole(seed, "seed", 0))
     centres = rng.normal(size=(classes, features))
     gaps = centres[:, None] - centres
     centres *= separation / np.sqrt(np.sum(gaps**2) / (classes * (classes - 1)))
     targets = np.sort(np.arange(samples) % classes)
     a = centres[targets] + rng.normal(size=(samples, features))
     names = tuple(f"class {k}" for k in range(classes))
-    return Dataset(a, targets, _names(features), names, f"synthetic classes, seed {seed}", centres)
+    return Dataset(a, targets, _names(features), names, f"synthetic classes, seed {shown(seed)}", centres)
 
 
 def _check(samples: int, features: int, least: int) -> None:
-    if features < 1 or samples < least:
+    whole(features, "features", 1)
+    if whole(samples, "samples", 1) < least:
         raise ArgumentError(
-            f"{samples} samples of {features} features are too few: pass features >= 1 and samples >= {least}."
+            f"{shown(samples)} samples of {shown(features)} features are too few: pass samples >= {shown(least)}."
         )
+    check_fits(8 * max(samples, features) * features, f"{shown(samples)} samples of {shown(features)} features")
 
 
 def _names(features: int) -> tuple[str, ...]:

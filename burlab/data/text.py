@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, FileError
 from burlab.runtime.files import as_path, read_text
 
@@ -76,10 +77,10 @@ def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData
 def text_data(content: str, block: int, source: str) -> TextData:
     """The windows of a text. Raises ArgumentError where it has not one."""
     if isinstance(block, bool) or not isinstance(block, int) or block < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"block={block!r} must be an integer, at least 1: the characters of a window.")
+        raise ArgumentError(f"block={shown(block)} must be an integer, at least 1: the characters of a window.")
     if len(content) <= block:
         raise ArgumentError(
-            f"{source} has {len(content)} characters; block={block} needs at least {block + 1}. Pass a smaller block."
+            f"{source} has {len(content)} characters; block={shown(block)} needs more. Pass a smaller block."
         )
     vocabulary = "".join(sorted(set(content)))
     codes = _encoded(content, vocabulary)

@@ -15,6 +15,7 @@ from burlab.runtime import address, compile_text
 from burlab.runtime.quoting import line_directive
 
 from .cell_tokens import Token, scan, unmatched, within_limits
+from .cell_words import RESERVED
 
 _MARK = "@burlab"
 _DEFINES = re.compile(r"(?:#|%:|\?\?=)\s*(?:define|undef)\s+([^\W\d]\w*)")
@@ -41,9 +42,23 @@ def headers(row: list[Token], name: str) -> str:
         header = _HEADER.search(token.text) if directive(token) == "include" else None
         if header and Path(header[1]).exists() and not Path(header[1]).is_file():
             raise CompileError(f"{name}:{token.line}: error: {header[1]} is not a file. Give the path of a header.")
+        macro = _DEFINES.match(token.text)
+        if macro and macro[1] in RESERVED:
+            raise CompileError(f"{name}:{token.line}: error: {macro[1]} is a word of C++. Give the macro another name.")
     before, after = _keeping_macros(kept)
     lines = "".join(f"{line_directive(token.line, name)}{token.text}\n" for token in kept)
     return f"{before}{lines}{after}"
+
+
+def macros(row: list[Token]) -> list[str]:
+    """The macros that a cell defines."""
+    return [found[1] for token in row if (found := _DEFINES.match(token.text)) and directive(token) == "define"]
+
+
+def has_own_headers(row: list[Token]) -> bool:
+    """Whether a cell includes a file of the user's, by its path."""
+    found = [_HEADER.search(token.text) for token in row if directive(token) == "include"]
+    return any(header is not None and Path(header[1]).is_file() for header in found)
 
 
 def expanded(text: str, row: list[Token], name: str) -> tuple[list[Token], dict[int, Token]]:
@@ -103,7 +118,7 @@ def _compiled(pieces: str, row: list[Token]) -> str:
         "#undef BURLAB_CELL_STRING\n#undef BURLAB_CELL_TEXT\n#pragma clang diagnostic pop\n"
     )
     try:
-        compile_text(text)
+        compile_text(text, users=True)
     except CompileError as error:  # without columns and lines of text, which are of the generated text
         raise CompileError("\n".join(f"{m[1]} {m[2]}" for m in _ERROR.finditer(str(error))) or str(error)) from None
     return ctypes.CFUNCTYPE(ctypes.c_char_p)(address(symbol))().decode(errors="replace")

@@ -9,24 +9,8 @@ from typing import NoReturn
 from burlab.errors import CompileError
 
 from .cell_tokens import Token
+from .cell_words import EXPRESSIONS, KEYWORDS, STATEMENTS, TYPES
 
-_STATEMENTS = frozenset(
-    "if for while do switch return try catch throw goto break continue case default else co_return co_await co_yield "
-    "__if_exists".split()
-)
-_EXPRESSIONS = frozenset(
-    "new delete this sizeof alignof noexcept true false nullptr static_cast dynamic_cast const_cast reinterpret_cast "
-    "typeid not compl".split()
-)
-_TYPES = frozenset(
-    "auto bool char short int long float double signed unsigned wchar_t char8_t char16_t char32_t".split()
-)
-_KEYWORDS = _TYPES | frozenset(
-    "void const volatile struct class union enum static inline constexpr consteval constinit extern typedef typename "
-    "decltype operator template using namespace static_assert _Static_assert asm __asm__ __asm friend virtual explicit "
-    "register thread_local mutable concept requires export public private protected __attribute__ alignas "
-    "__extension__ __restrict __restrict__ __typeof__ __typeof typeof".split()
-)
 _CLASSES = frozenset(("struct", "class", "union", "enum"))
 _ASIDE = frozenset(("decltype", "alignas", "__attribute__", "__typeof__", "__typeof", "typeof", "noexcept", "throw"))
 _PARTNER = {"(": ")", "[": "]", "{": "}"}
@@ -94,9 +78,9 @@ class _Cell:
         """One declaration: up to its semicolon, or the brace that closes a function."""
         first, text = self.at, self._text()
         token = self.row[first]
-        if token.kind == "literal" or text in _EXPRESSIONS or (token.kind == "sign" and text not in ("::", "{", "$")):
+        if token.kind == "literal" or text in EXPRESSIONS or (token.kind == "sign" and text not in ("::", "{", "$")):
             self._refuse(token, "an expression stands outside of functions, where nothing runs it", ADVICE)
-        if token.kind == "name" and text not in _KEYWORDS and self._text(1) == ":":
+        if token.kind == "name" and text not in KEYWORDS and self._text(1) == ":":
             self._refuse(token, "a label stands outside of functions", ADVICE)
         head: list[str] = []
         while self._text() not in (";", "}", ""):
@@ -115,7 +99,7 @@ class _Cell:
         text, before = self._text(), head[-1] if head else ""
         if text in ("try", "throw"):
             return "()" not in head and "=" not in head
-        return text in _STATEMENTS and not (text == "default" and before == "=")
+        return text in STATEMENTS and not (text == "default" and before == "=")
 
     def _word(self, head: list[str]) -> None:
         """Add a token, or a group in brackets, to what the declaration has so far."""
@@ -165,10 +149,10 @@ class _Cell:
     def _finished(self, head: list[str], first: int) -> None:
         """See that a declaration without a body is one."""
         token = self.row[first]
-        if token.text in _TYPES:
+        if token.text in TYPES:
             if head[1:2] == ["()"]:
                 self.doubtful.append(first)
-        elif token.text == "::" or token.text not in _KEYWORDS:
+        elif token.text == "::" or token.text not in KEYWORDS:
             rest = head[_name_length(head) :]
             if (
                 rest == ["()"]
@@ -176,7 +160,7 @@ class _Cell:
                 or rest[:2] in (["()", "()"], ["()", "[]"], ["()", "="])
             ):
                 self.doubtful.append(first)
-            elif not (rest and (rest[0] in _KEYWORDS or rest[0].isidentifier() or rest[:2] == ["()", "->"])):
+            elif not (rest and (rest[0] in KEYWORDS or rest[0].isidentifier() or rest[:2] == ["()", "->"])):
                 self._refuse(token, "an expression stands outside of functions, where nothing runs it", ADVICE)
 
     def _text(self, ahead: int = 0) -> str:

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, cast
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, CompileError
-from burlab.runtime import compile_text, reflect
+from burlab.runtime import DeadlyText, compile_text, hide_macros, reflect, try_text
 from burlab.runtime.quoting import line_directive
 from burlab.runtime.wait import shielded
 
 from .cell_function import CellFunction
-from .cell_preprocessor import directive, expanded, headers
+from .cell_preprocessor import directive, expanded, has_own_headers, headers, macros
 from .cell_shape import ADVICE, unsure
 from .cell_tokens import Token, tokens
 
@@ -23,6 +24,19 @@ _STATIC = re.compile(r"\bstatic\b")
 _CLASS = re.compile(r"\b(?:struct|class|union|enum)\s+(?:class\s+)?([A-Za-z]\w*)")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _notebooks = count(1)
+# What ends the process when it is thrown, where the compiler sees it: it is an error in cells.
+_STRICTER = '#pragma clang diagnostic push\n#pragma clang diagnostic error "-Wexceptions"'
+_AS_BEFORE = "#pragma clang diagnostic pop"
+_THROWS = "[-Werror,-Wexceptions]"
+_CATCH = (
+    "An exception that leaves a function of `noexcept`, or a destructor, ends the process: catch it inside, or write "
+    "`noexcept(false)`"
+)
+_IN_HEADERS = (
+    "A header may hold no statement outside of functions; what else it is of which the compiler dies is found by "
+    "including parts of it"
+)
+_IN_CELL = "It is the initializer of a variable, which runs now, or a text of which the compiler dies"
 
 
 class Cells:
@@ -44,7 +58,14 @@ class Cells:
             raise CompileError(f"{name}: the text holds a null or half a character, which no C++ has. Leave it out.")
         text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
         row = tokens(text, name)
-        compile_text(headers(row, name), ("burlab/python/cell.hpp",))
+        compile_text("", ("burlab/python/cell.hpp",))
+        included = headers(row, name)
+        try:
+            if has_own_headers(row):
+                try_text(included)
+            compile_text(included, users=True)
+        except DeadlyText as error:
+            raise CompileError(f"{name}: error: {error}, in what this cell includes. {_IN_HEADERS}.") from None
         doubtful = _declarations_alone(text, row, name)
         scope = [*self._scope, f"cell_{next(self._numbers)}"]  # a cell that fails at run time leaves its namespace
         opening = " ".join(f"namespace {part} {{" for part in scope)
@@ -52,10 +73,16 @@ class Cells:
         # The check stands on the line after the last: a brace that was left open is found there, not at our own text.
         check = "namespace every_brace_above_is_closed {}"
         body = _changed(text, row, doubtful, name).rstrip()
-        whole = f"{opening}\n{line_directive(1, name)}{body}\n{check}\n{'}' * len(scope)}\n"
+        whole = f"{_STRICTER}\n{opening}\n{line_directive(1, name)}{body}\n{check}\n{'}' * len(scope)}\n{_AS_BEFORE}\n"
         try:
+            try_text(whole)
             shielded(lambda: self._compile(whole, scope, text))
+            hide_macros(macros(row))
+        except DeadlyText as error:
+            raise CompileError(f"{name}: error: {error}. {_IN_CELL}.") from None
         except CompileError as error:
+            if _THROWS in str(error):
+                raise CompileError(f"{error}\n{_CATCH}.") from None
             if any(f"{name}:{line}:" in str(error) for line in doubtful.values()):
                 raise CompileError(f"{error}\n{ADVICE}.") from None
             raise
@@ -72,7 +99,7 @@ class Cells:
 
     def _compile(self, whole: str, scope: list[str], text: str) -> None:
         """Compile and step on: an interrupt must not come in between, since nothing can be declared twice."""
-        compile_text(whole)
+        compile_text(whole, users=True)
         self._scope = scope
         self._texts.append(text)
 
@@ -123,13 +150,19 @@ def cell_magic(shell: Any) -> Callable[[str, str], None]:
     """The magic `%%cpp [name]` of an IPython shell: a cell of C++20 that sees burlab's headers and the cells before it.
 
     name: what compiler messages call the cell. Its functions and classes land in the notebook's namespace.
+
+    A cell is compiled in a copy of the process first, so that a text of which the compiler dies, or an initializer that
+    crashes, is an error. An exception of a function is one of Python. What nothing can catch ends the kernel, with all
+    that is in it: `abort`, `exit`, a read or write outside of memory, a stack without end, and an exception that leaves
+    a thread of C++ or, by way of other functions, a `noexcept` one or a destructor. Return a number that tells instead,
+    use `.at(i)` in the place of `[i]`, and catch in a thread what it throws.
     """
     cells = Cells()
 
     def cpp(line: str, cell: str) -> None:
         name = line.strip() or "cell"
         if not _NAME.fullmatch(name):
-            raise ArgumentError(f"%%cpp takes the name of the cell, such as `%%cpp kernels`, not {name!r}.")
+            raise ArgumentError(f"%%cpp takes the name of the cell, such as `%%cpp kernels`, not {shown(name)}.")
         try:
             shell.user_ns.update(cells.run(cell, name))
         except CompileError as error:

@@ -10,7 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError
+from burlab.checks.numbers import shown, whole
+from burlab.errors import ArgumentError, DTypeError
 
 from .native import tools, types
 from .value import Value
@@ -112,8 +113,8 @@ def variance(xs: Iterable[Any], ddof: int = 0) -> Any:
     1.0
     """
     items = tuple(_some(xs, "variance"))
-    if len(items) <= ddof:
-        raise ArgumentError(f"variance with ddof={ddof} needs more than {ddof} items, but got {len(items)}.")
+    if len(items) <= whole(ddof, "ddof", 0):
+        raise ArgumentError(f"variance with ddof={shown(ddof)} needs more than that many items, but got {len(items)}.")
     return tools().reduce("variance", items, None, float(len(items) - ddof))
 
 
@@ -177,7 +178,11 @@ def _without(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _items(xs: Iterable[Any]) -> Any:
-    return cast(Any, xs).ravel().tolist() if isinstance(xs, np.ndarray) else xs
+    if isinstance(xs, np.ndarray):
+        return cast(Any, xs).ravel().tolist()
+    if not isinstance(xs, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise DTypeError(f"{shown(xs)} is no sequence of Values and real numbers. Pass a list of them, or an array.")
+    return xs
 
 
 def _some(xs: Iterable[Any], name: str) -> Any:

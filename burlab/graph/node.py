@@ -13,7 +13,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
-from burlab.runtime.plain import as_array, check_items, is_complex
+from burlab.runtime.plain import as_array, check_items, endless, is_complex
 
 from .faults import check_keywords, fault, public_name, refused_to_library, unsupported
 from .handles import PRESENT, present
@@ -390,9 +390,12 @@ def _is_object_array(value: Any) -> bool:
 
 def holds_node(items: "list[Any] | tuple[Any, ...]") -> bool:
     """Whether a nested list or tuple has a node in it."""
-    return any(
-        type(item) is Node
-        or (type(item) in PRESENT and type(present(item)) is Node)
-        or (isinstance(item, (list, tuple)) and holds_node(cast("list[Any]", item)))
-        for item in items
-    )
+    try:
+        return any(
+            type(item) is Node
+            or (type(item) in PRESENT and type(present(item)) is Node)
+            or (isinstance(item, (list, tuple)) and holds_node(cast("list[Any]", item)))
+            for item in items
+        )
+    except RecursionError:
+        raise endless("a list that met a traced array") from None

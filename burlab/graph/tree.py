@@ -10,7 +10,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import optree
 
-from burlab.errors import ArgumentError
+from burlab.checks.numbers import shown
+from burlab.errors import ArgumentError, DTypeError
 from burlab.runtime.plain import is_complex
 
 from .complex.array import Complex
@@ -88,6 +89,7 @@ def spread(part: Tree, tree: Tree) -> list[Any]:
     >>> spread({"a": True, "b": False}, {"a": [1.0, 2.0], "b": 3.0})
     [True, True, False]
     """
+    flatten_whole(part)  # which refuses what holds itself
     with _lock:
         return optree.broadcast_prefix(part, tree, is_leaf=is_complex_leaf, namespace=NAMESPACE)
 
@@ -128,7 +130,7 @@ def words(treedef: TreeDef) -> str:
 
 def leaf_names(tree: Tree) -> list[str]:
     """Where each leaf is, such as `[0]['w']`."""
-    return ["".join(part if part in _PARTS else f"[{part!r}]" for part in path) for path in _paths(tree)]
+    return ["".join(part if part in _PARTS else f"[{shown(part)}]" for part in path) for path in _paths(tree)]
 
 
 def dotted_names(tree: Tree) -> list[str]:
@@ -178,8 +180,8 @@ def pytree(cls: type[_Class]) -> type[_Class]:
     >>> bl.grad(lambda line, x: line.slope @ x)(Line(np.ones(2)), np.array([3.0, 4.0]))
     Line(slope=array([3., 4.]), name='line')
     """
-    if not dataclasses.is_dataclass(cls):
-        raise TypeError(f"pytree needs a dataclass, got {cls!r}. Put @dataclass(frozen=True) below @bl.pytree.")
+    if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise DTypeError(f"pytree needs a dataclass, got {shown(cls)}. Put @dataclass(frozen=True) below @bl.pytree.")
     fields = dataclasses.fields(cls)
     static = tuple(f.name for f in fields if f.metadata.get("static"))
     moving = tuple(f.name for f in fields if not f.metadata.get("static"))

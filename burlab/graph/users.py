@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, CompileError
 from burlab.runtime.files import read_bytes, write_whole
 from burlab.runtime.quoting import line_directive
@@ -28,8 +29,12 @@ _refused: dict[str, CompileError] = {}  # by operation: a header that failed can
 
 def register(name: str, text: str, struct: str = "") -> ScalarOp:
     """The row of a struct in a text, the last one by default. Raises ArgumentError and CompileError."""
-    if not _NAME.fullmatch(name):
-        raise ArgumentError(f"an operation was named {name!r:.80}; expected small letters, digits and _, as soft_sign.")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        raise ArgumentError(
+            f"an operation was named {shown(name)}; expected small letters, digits and _, as soft_sign."
+        )
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"the text of the operation {name} is a {type(text).__name__}, expected C++ as a str.")
     struct = struct or next(reversed(_STRUCT.findall(_COMMENT.sub(" ", text))), "")
     if not struct:
         raise ArgumentError(

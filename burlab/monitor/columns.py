@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run.record.tables import Column
 from burlab.runtime.extras import require
@@ -40,7 +41,7 @@ class Columns(Mapping[str, Column]):
     def __getitem__(self, name: str) -> Column:
         known = name if name in self._columns else OTHER_NAMES.get(name, name)
         if known not in self._columns:
-            raise KeyError(f"{name!r} was not logged; there are {', '.join(self)}.")
+            raise KeyError(f"{shown(name)} was not logged; there are {', '.join(self)}.")
         return self._columns[known]
 
     def __iter__(self) -> Iterator[str]:
@@ -62,9 +63,9 @@ def column_name(name: str, hypers: Mapping[str, Any]) -> str:
     """The name of the column for what is logged. Raises ArgumentError where a watch has that itself."""
     if name in hypers:
         raise ArgumentError(
-            f"{name!r} is a hyperparameter of this watch, and recorded as such. Set it by w.hyper[{name!r}] = ..., or "
-            "log the number under another name."
+            f"{shown(name)} is a hyperparameter of this watch, and recorded as such. Set it by "
+            f"w.hyper[{shown(name)}] = ..., or log the number under another name."
         )
     if name in ("step", "time", "memory"):
-        raise ArgumentError(f"{name!r} is a column that every watch has. Log the number under another name.")
+        raise ArgumentError(f"{shown(name)} is a column that every watch has. Log the number under another name.")
     return OTHER_NAMES.get(name, name)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.runtime.coerce import Array
 
@@ -98,7 +99,7 @@ class Journal:
         """The rows since a cursor, None for all; a new cursor; whether they begin anew: they never do but at first."""
         if not isinstance(cursor, Cursor | None):
             raise ArgumentError(
-                f"cursor={cursor!r} is none that tail gave. Pass its second result, or None for all rows."
+                f"cursor={shown(cursor)} is none that tail gave. Pass its second result, or None for all rows."
             )
         since = cursor or Cursor(0, -1.0)
         rows, after = self._record.since(since.rows, most)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from burlab.checks.attributes import Attributes
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.optim.live import hyper_value
 from burlab.runtime.ranges import Range, number_in
@@ -89,4 +90,4 @@ class Knobs(Attributes):
         self._turned(name, float("nan"))
 
     def _unknown(self, name: str, known: Mapping[str, float]) -> ArgumentError:
-        return ArgumentError(f"this watch has no hyperparameter {name!r}; it has {', '.join(known) or 'none'}.")
+        return ArgumentError(f"this watch has no hyperparameter {shown(name)}; it has {', '.join(known) or 'none'}.")

@@ -8,7 +8,7 @@ from time import perf_counter_ns
 from types import TracebackType
 from typing import Any
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, StatusError
 from burlab.run.record.history import Event
 from burlab.run.record.stop import Stopped
@@ -59,7 +59,9 @@ class Monitor:
         """ranges: of the hyperparameters that cannot be any number. The rest is said at `burlab.watch`."""
         for name in hypers:
             if name in (*FIXED, *_OWN) or name.startswith("_") or hasattr(type(self), name):
-                raise ArgumentError(f"no hyperparameter can be called {name!r}: a watch has that itself. Rename it.")
+                raise ArgumentError(
+                    f"no hyperparameter can be called {shown(name)}: a watch has that itself. Rename it."
+                )
         self.title = title
         self._journal = Journal(hypers, whole(history_bytes, "history_bytes", 0))
         self.hyper = Knobs(hypers, ranges, self._turned, self._journal.turn)
@@ -272,7 +274,7 @@ class Monitor:
         if name in hyper:
             return hyper[name]
         raise AttributeError(
-            f"a watch has no attribute {name!r}; its hyperparameters are {', '.join(hyper) or 'none'}."
+            f"a watch has no attribute {shown(name)}; its hyperparameters are {', '.join(hyper) or 'none'}."
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -283,8 +285,8 @@ class Monitor:
             super().__setattr__(name, value)
         else:
             raise AttributeError(
-                f"{name!r} is no hyperparameter of this watch, which has {', '.join(self.hyper) or 'none'}. "
-                f"Name it at the start: bl.watch({name}={value!r:.20})."
+                f"{shown(name)} is no hyperparameter of this watch, which has {', '.join(self.hyper) or 'none'}. "
+                f"Name it at the start: bl.watch({name}={shown(value)})."
             )
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, DTypeError
 
 LAST_STEP = 2**53  # float64 tells whole numbers apart up to here
@@ -49,4 +50,4 @@ def as_step(step: Any) -> int:
 
 def _described(value: Any) -> str:
     shape = getattr(value, "shape", None)
-    return f"{value!r:.60}" if shape is None or shape == () else f"{type(value).__name__} of shape {tuple(shape)}"
+    return f"{shown(value)}" if shape is None or shape == () else f"{type(value).__name__} of shape {tuple(shape)}"

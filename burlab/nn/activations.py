@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.functions import gelu, relu, sigmoid, silu, softplus
+
+from .layer import numbers
 
 Activation = str | Callable[[Any], Any]
 """relu, gelu, silu, tanh, sigmoid, softplus or identity; or a function, with which a run can be saved but not loaded
@@ -19,7 +22,7 @@ def tanh(x: Any) -> Any:
     >>> float(tanh(0.0))
     0.0
     """
-    return np.tanh(x)
+    return np.tanh(numbers(x, "x of tanh"))
 
 
 def identity(x: Any) -> Any:
@@ -46,8 +49,8 @@ def function(activation: Activation) -> Callable[[Any], Any]:
     """The function that an activation names."""
     if callable(activation):
         return activation
-    if activation not in _BY_NAME:
+    if not isinstance(activation, str) or activation not in _BY_NAME:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(
-            f"activation={activation!r} is unknown. Use one of {', '.join(_BY_NAME)}, or a function of an array."
+            f"activation={shown(activation)} is unknown. Use one of {', '.join(_BY_NAME)}, or a function of an array."
         )
     return _BY_NAME[activation]

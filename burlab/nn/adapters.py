@@ -8,17 +8,20 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
+from burlab.graph import tree
 from burlab.graph.tree import pytree
 from burlab.runtime.ranges import FINITE, number_in
 from burlab.transforms import random
 
 from .init import uniform
-from .layer import STATIC, Array, Key, Layer, check, keys, sizes
+from .layer import STATIC, Array, Key, Layer, check, keys
 from .linear import Linear
 
 Model = Any
 Targets = str | Iterable[str] | Callable[[str], bool] | None
+_MOST = 2**31 - 1  # rank
 _TRAINED = ("lora_A", "lora_B", "paca_weight")
 
 
@@ -36,6 +39,7 @@ class LoRALinear(Layer):
     scaling: float = field(metadata=STATIC)
 
     def __init__(self, base: Linear, rank: int, scaling: float, *, key: Key) -> None:
+        scaling = _checked(base, rank, scaling)
         inputs, outputs = base.weight.shape
         form: Any = {"dtype": base.weight.dtype, "low": -(inputs**-0.5), "high": inputs**-0.5}
         self._fill(
@@ -68,6 +72,7 @@ class PaCALinear(Layer):
     scaling: float = field(metadata=STATIC)
 
     def __init__(self, base: Linear, rank: int, scaling: float, *, key: Key) -> None:
+        scaling = _checked(base, rank, scaling)
         inputs, outputs = base.weight.shape
         chosen = np.sort(np.argsort(random.uniform(key, (inputs,)), kind="stable")[:rank])
         self._fill(
@@ -136,6 +141,7 @@ def merge(model: Model) -> Model:
     >>> bool(np.all(again.layers[0].weight == mlp.layers[0].weight))
     True
     """
+    tree.flatten_whole(model)  # which refuses what holds itself
     return _replaced(model, "", lambda part, _: part.merged() if isinstance(part, (LoRALinear, PaCALinear)) else None)
 
 
@@ -145,19 +151,30 @@ def is_adapter(path: str) -> bool:
     >>> is_adapter("blocks.0.attention.qkv.lora_A"), is_adapter("blocks.0.attention.qkv.base.weight")
     (True, False)
     """
+    if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"path={shown(path)} is no path of a parameter. Pass one such as 'blocks.0.out.lora_A'.")
     return path.rpartition(".")[2] in _TRAINED
+
+
+def _checked(base: Linear, rank: int, scaling: float) -> float:
+    """The scaling. Raises ArgumentError where an adapter cannot be made of these."""
+    if not isinstance(base, Linear):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"base is a {type(base).__name__}, expected a bl.nn.Linear.")
+    whole(rank, "rank", 1, min(base.weight.shape))
+    return number_in(FINITE, scaling, "scaling")
 
 
 def _adapted(
     kind: type[LoRALinear] | type[PaCALinear], model: Model, rank: int, alpha: float, targets: Targets, key: Key
 ) -> Model:
-    sizes(rank=rank)
+    whole(rank, "rank", 1, _MOST)
+    tree.flatten_whole(model)  # which refuses what holds itself
     scaling = number_in(FINITE, alpha, "alpha") / rank
     chosen = [path for path, _ in _linears(model, "")]
     paths = [path for path in chosen if _is_target(path, targets)]
     if not paths:
         has = f"its Linear layers are {', '.join(chosen)}" if chosen else "it has no Linear layer without an adapter"
-        raise ArgumentError(f"targets={targets!r} chooses no layer of a {type(model).__name__}: {has}.")
+        raise ArgumentError(f"targets={shown(targets)} chooses no layer of a {type(model).__name__}: {has}.")
     keys_of = dict(zip(paths, keys(key, len(paths)), strict=True))
 
     def adapted(part: Any, path: str) -> Any:
@@ -177,8 +194,12 @@ def _is_target(path: str, targets: Targets) -> bool:
         return True
     if callable(targets):
         return bool(targets(path))
-    names = [targets] if isinstance(targets, str) else targets
-    return any(re.search(rf"(^|\.){re.escape(name)}$", path) for name in names)
+    names: Any = [targets] if isinstance(targets, str) else targets
+    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in cast("Any", names)):
+        raise ArgumentError(
+            f"targets={shown(targets)} are no layers. Pass ends of their paths, as ['qkv'], or a function of a path."
+        )
+    return any(re.search(rf"(^|\.){re.escape(name)}$", path) for name in cast("Iterable[str]", names))
 
 
 def _parts(model: Any) -> Iterator[tuple[str, Any]]:

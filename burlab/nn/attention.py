@@ -105,6 +105,7 @@ class Block(Layer):
         dropout: float = 0.0,
         dtype: Any = np.float32,
     ) -> None:
+        sizes(width=width)
         hidden = 4 * width if hidden is None else hidden
         k0, k1 = keys(key, 2)
         self._fill(

@@ -7,11 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from burlab.checks.numbers import flag, shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.tree import pytree
+from burlab.runtime.memory import ADDRESSABLE
 
 from . import init
-from .layer import STATIC, Array, Key, Layer, check_dtype, floating, keys, sizes
+from .layer import STATIC, Array, Key, Layer, check_dtype, floating, keys, numbers, sizes
 
 Sizes = int | tuple[int, ...]
 
@@ -48,7 +50,7 @@ class Convolution(Layer):
         form: Any = {"dtype": floating(dtype), "low": -bound, "high": bound}
         self._fill(
             weight=init.uniform(k0, (*spans, inputs, outputs), **form),
-            bias=init.uniform(k1, (outputs,), **form) if bias else None,
+            bias=init.uniform(k1, (outputs,), **form) if flag(bias, "bias") else None,
             stride=_several("stride", stride, self.rank, 1),
             padding=_several("padding", padding, self.rank, 0),
             dilation=_several("dilation", dilation, self.rank, 1),
@@ -129,6 +131,7 @@ def avg_pool(x: Array, window: Sizes, stride: Sizes | None = None) -> Array:
 
 
 def _pooled(name: str, x: Array, window: Sizes, stride: Sizes | None) -> tuple[Array, tuple[int, ...]]:
+    x = numbers(x, f"x of {name}")
     rank = np.ndim(x) - 1
     if rank not in (1, 2):
         wanted = "(channels, length) or (channels, height, width)"
@@ -155,6 +158,7 @@ def _windows(
 
 def _several(name: str, size: Sizes, rank: int, least: int) -> tuple[int, ...]:
     found = tuple(size) if isinstance(size, (tuple, list)) else (size,) * rank
-    if len(found) != rank or any(isinstance(k, bool) or not isinstance(k, int) or k < least for k in found):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"{name}={size!r} must be an integer of at least {least}, or {rank} of them.")
+    wrong = [k for k in found if isinstance(k, bool) or not isinstance(k, int) or not least <= k <= ADDRESSABLE]  # pyright: ignore[reportUnnecessaryIsInstance]
+    if len(found) != rank or wrong:
+        raise ArgumentError(f"{name}={shown(size)} must be an integer of at least {least}, or {rank} of them.")
     return found

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.extras import late
 from burlab.runtime.ranges import FINITE, NOT_NEGATIVE, POSITIVE, Range, number_in
@@ -39,15 +40,14 @@ def ones(_key: Any, shape: Shape, dtype: Any = np.float32) -> Array:
 
 def uniform(key: Any, shape: Shape, dtype: Any = np.float32, *, low: float = 0.0, high: float = 1.0) -> Array:
     """Uniform numbers in [low, high)."""
-    number_in(FINITE, low, "low")
-    number_in(Range(low, math.inf), high, "high")
+    low = number_in(FINITE, low, "low")
+    high = number_in(Range(low, math.inf), high, "high")
     return random.uniform(key, shape, dtype) * (high - low) + low
 
 
 def normal(key: Any, shape: Shape, dtype: Any = np.float32, *, mean: float = 0.0, std: float = 1.0) -> Array:
     """Normal numbers."""
-    number_in(FINITE, mean, "mean")
-    number_in(NOT_NEGATIVE, std, "std")
+    mean, std = number_in(FINITE, mean, "mean"), number_in(NOT_NEGATIVE, std, "std")
     return random.normal(key, shape, dtype) * std + mean
 
 
@@ -55,12 +55,13 @@ def trunc_normal(
     key: Any, shape: Shape, dtype: Any = np.float32, *, mean: float = 0.0, std: float = 1.0, a: float = -2, b: float = 2
 ) -> Array:
     """Normal numbers on the condition that they lie in [a, b]: by the inverse of the distribution function."""
-    number_in(FINITE, mean, "mean")
-    number_in(POSITIVE, std, "std")
-    number_in(Range(a, math.inf, open_low=True), b, "b")
+    kind = random.known_dtype(dtype)
+    mean, std = number_in(FINITE, mean, "mean"), number_in(POSITIVE, std, "std")
+    a = number_in(FINITE, a, "a")
+    b = number_in(Range(a, math.inf, open_low=True), b, "b")
     low, high = (special.ndtr((end - mean) / std) for end in (a, b))
     x = special.ndtri(low + (high - low) * random.uniform(key, shape)) * std + mean
-    return np.clip(x, a, b).astype(dtype)
+    return np.clip(x, a, b).astype(kind)
 
 
 def orthogonal(key: Any, shape: Shape, dtype: Any = np.float32, *, gain: float = 1.0) -> Array:
@@ -68,23 +69,24 @@ def orthogonal(key: Any, shape: Shape, dtype: Any = np.float32, *, gain: float =
 
     Of a kernel with more axes: all but the last are the rows.
     """
-    shape = random.known_shape(shape)
+    shape, kind = random.known_shape(shape), random.known_dtype(dtype)
+    gain = number_in(FINITE, gain, "gain")
     if len(shape) < 2:
         raise ShapeError(f"orthogonal needs at least two axes, got shape {shape}.")
     rows, columns = math.prod(shape[:-1]), shape[-1]
     q, r = np.linalg.qr(random.normal(key, (max(rows, columns), min(rows, columns))))
     q = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)  # then every such matrix is as likely as any other
-    return (gain * (q if rows >= columns else q.T)).reshape(shape).astype(dtype)
+    return (gain * (q if rows >= columns else q.T)).reshape(shape).astype(kind)
 
 
 def xavier_uniform(key: Any, shape: Shape, dtype: Any = np.float32, *, gain: float = 1.0) -> Array:
     """Uniform with variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
-    return _within(key, shape, dtype, gain * math.sqrt(2 / sum(_fans(shape))))
+    return _within(key, shape, dtype, number_in(NOT_NEGATIVE, gain, "gain") * math.sqrt(2 / sum(_fans(shape))))
 
 
 def xavier_normal(key: Any, shape: Shape, dtype: Any = np.float32, *, gain: float = 1.0) -> Array:
     """Normal with variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
-    return normal(key, shape, dtype, std=gain * math.sqrt(2 / sum(_fans(shape))))
+    return normal(key, shape, dtype, std=number_in(NOT_NEGATIVE, gain, "gain") * math.sqrt(2 / sum(_fans(shape))))
 
 
 def kaiming_uniform(
@@ -119,10 +121,13 @@ def gain(nonlinearity: str, a: float = 0.01) -> float:
     >>> round(gain("relu"), 4)
     1.4142
     """
-    if nonlinearity == "leaky_relu":
+    a = number_in(FINITE, a, "a")
+    if isinstance(nonlinearity, str) and nonlinearity == "leaky_relu":  # pyright: ignore[reportUnnecessaryIsInstance] - users
         return math.sqrt(2 / (1 + a * a))
-    if nonlinearity not in _GAINS:
-        raise ArgumentError(f"nonlinearity={nonlinearity!r} is unknown. Use one of {', '.join(_GAINS)}, leaky_relu.")
+    if not isinstance(nonlinearity, str) or nonlinearity not in _GAINS:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ArgumentError(
+            f"nonlinearity={shown(nonlinearity)} is unknown. Use one of {', '.join(_GAINS)}, leaky_relu."
+        )
     return _GAINS[nonlinearity]
 
 
@@ -133,8 +138,8 @@ def _within(key: Any, shape: Shape, dtype: Any, std: float) -> Array:
 
 
 def _kaiming(shape: Shape, a: float, mode: Fan, nonlinearity: str) -> float:
-    if mode not in ("fan_in", "fan_out"):
-        raise ArgumentError(f'mode={mode!r} is unknown. Use "fan_in" or "fan_out".')
+    if not isinstance(mode, str) or mode not in ("fan_in", "fan_out"):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ArgumentError(f'mode={shown(mode)} is unknown. Use "fan_in" or "fan_out".')
     return gain(nonlinearity, a) / math.sqrt(_fans(shape)[mode == "fan_out"])
 
 

@@ -5,9 +5,11 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import tree
-from burlab.runtime.plain import check_plain
+from burlab.runtime.memory import ADDRESSABLE
+from burlab.runtime.plain import as_array, as_floats, check_plain
 from burlab.transforms import random
 
 Array = Any  # a NumPy array, or a traced one
@@ -61,20 +63,31 @@ def keys(key: Key, count: int) -> list[Any]:
 
 
 def sizes(**named: Any) -> None:
-    """Raise ArgumentError for a size that is no positive integer."""
+    """Raise ArgumentError for a size that is no positive integer, or one that no memory holds."""
     for name, size in named.items():
-        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-            raise ArgumentError(f"{name}={size!r} must be a positive integer.")
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 1 <= size <= ADDRESSABLE:
+            raise ArgumentError(f"{name}={shown(size)} must be a positive integer, and a size that memory holds.")
+
+
+def numbers(x: Any, name: str) -> Any:
+    """An array or a traced value as it is, a number or list as an array. Raises DTypeError and ShapeError."""
+    if not hasattr(x, "__array_ufunc__"):
+        array = as_array(x, name)
+        x = as_floats(x, name) if array.dtype.kind == "O" else array
+    kind = getattr(getattr(x, "dtype", None), "kind", "f")
+    if kind not in "fiubcO" or (kind == "O" and not all(hasattr(item, "__truediv__") for item in x.ravel())):
+        raise DTypeError(f"{name} has dtype {x.dtype}, expected numbers.")
+    return x
 
 
 def floating(dtype: Any) -> "np.dtype[Any]":
     """A dtype that parameters can have. Raises DTypeError for any other."""
     try:
         found = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         found = None
     if found is None or found not in (np.dtype(np.float32), np.dtype(np.float64)):
-        got = repr(dtype) if found is None else str(found)
+        got = shown(dtype) if found is None else str(found)
         raise DTypeError(f"parameters have dtype float32 or float64, got {got}. Pass dtype=np.float32.")
     return found
 

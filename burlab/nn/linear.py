@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import flag, shown
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.indexing import asarray
@@ -50,7 +51,7 @@ class Linear(Layer):
         w, b = keys(key, 2)
         form: Any = {"dtype": floating(dtype), "low": -reach, "high": reach}
         weight = init.uniform(w, (inputs, outputs), **form)
-        self._fill(weight=weight, bias=init.uniform(b, (outputs,), **form) if bias else None)
+        self._fill(weight=weight, bias=init.uniform(b, (outputs,), **form) if flag(bias, "bias") else None)
 
     def __call__(self, x: Array) -> Array:
         """x @ weight + bias."""
@@ -119,10 +120,11 @@ class MLP(Layer):
         bias: bool = True,
         dtype: Any = np.float32,
     ) -> None:
-        if np.ndim(widths) != 1:
-            raise ArgumentError(f"widths={widths!r} must be a list of widths, at least two: [inputs, outputs].")
+        listed = isinstance(widths, (Sequence, np.ndarray)) and not isinstance(widths, str)  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        if not listed or any(isinstance(width, (Sequence, np.ndarray)) for width in widths):
+            raise ArgumentError(f"widths={shown(widths)} must be a list of widths, at least two: [inputs, outputs].")
         if len(widths) < 2:
-            raise ArgumentError(f"widths={list(widths)} names no layer. Pass at least two: [inputs, outputs].")
+            raise ArgumentError(f"widths={shown(widths)} names no layer. Pass at least two: [inputs, outputs].")
         pairs = zip(keys(key, len(widths) - 1), widths, widths[1:], strict=False)
         layers = tuple(Linear(a, b, key=k, bias=bias, dtype=dtype) for k, a, b in pairs)
         self._fill(layers=layers, activation=known(activation))

@@ -4,9 +4,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
+from burlab.errors import DTypeError, IndexRangeError, ShapeError
 from burlab.functions import logsumexp, softplus
 from burlab.graph import Node
+from burlab.runtime.ranges import BOUND, number_in
+
+from .layer import numbers
 
 Array = Any
 
@@ -20,6 +23,7 @@ def cross_entropy(logits: Array, target: Array) -> Array:
     >>> round(float(cross_entropy(np.zeros(10), 3)), 6)
     2.302585
     """
+    logits, target = numbers(logits, "logits of cross_entropy"), numbers(target, "target of cross_entropy")
     shape, places = np.shape(logits), np.shape(target)
     if not shape or shape[:-1] != places:
         raise ShapeError(
@@ -62,8 +66,7 @@ def huber(prediction: Array, target: Array, *, delta: float = 1.0) -> Array:
     >>> float(huber(3.0, 0.0)), float(huber(0.5, 0.0))
     (2.5, 0.125)
     """
-    if not delta > 0:
-        raise ArgumentError(f"delta={delta!r} must be positive: where the loss goes from a square to a line.")
+    delta = number_in(BOUND, delta, "delta")
     error = _difference("huber", prediction, target)
     inside = np.minimum(np.maximum(error, -delta), delta)  # not by |e|, whose derivative at 0 hides the second one
     return _mean(inside * (error - 0.5 * inside))
@@ -75,7 +78,7 @@ def hinge(score: Array, target: Array) -> Array:
     >>> float(hinge(0.25, 1.0)), float(hinge(2.0, 1.0))
     (0.75, 0.0)
     """
-    _same("hinge", score, target)
+    score, target = _same("hinge", score, target)
     return _mean(np.maximum(1.0 - target * score, 0.0))
 
 
@@ -85,7 +88,7 @@ def logistic(score: Array, target: Array) -> Array:
     >>> round(float(logistic(0.0, -1.0)), 6)
     0.693147
     """
-    _same("logistic", score, target)
+    score, target = _same("logistic", score, target)
     return _mean(softplus(-(target * score)))
 
 
@@ -94,17 +97,21 @@ def _mean(entries: Array) -> Array:
 
 
 def _difference(name: str, prediction: Array, target: Array) -> Array:
-    _same(name, prediction, target)
+    prediction, target = _same(name, prediction, target)
     return prediction - target
 
 
-def _same(name: str, prediction: Array, target: Array) -> None:
-    """Raise ShapeError where one of the two would silently be repeated."""
+def _same(name: str, prediction: Array, target: Array) -> tuple[Array, Array]:
+    """The two as arrays. Raises ShapeError where one of them would silently be repeated."""
+    prediction, target = (
+        numbers(x, f"the {what} of {name}") for x, what in ((prediction, "prediction"), (target, "target"))
+    )
     if np.shape(prediction) != np.shape(target):
         raise ShapeError(
             f"{name} expects a prediction and a target of one shape, got {np.shape(prediction)} and "
             f"{np.shape(target)}. Reshape one of them."
         )
+    return prediction, target
 
 
 def _dtype(x: Array) -> "np.dtype[Any]":

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import flag
 from burlab.graph.tree import pytree
+from burlab.runtime.memory import check_fits
 from burlab.runtime.ranges import NOT_NEGATIVE, number_in
 
 from .layer import STATIC, Array, Layer, check, floating, sizes
@@ -31,9 +33,10 @@ class LayerNorm(Layer):
     def __init__(self, width: int, *, bias: bool = True, eps: float = 1e-5, dtype: Any = np.float32) -> None:
         sizes(width=width)
         kind = floating(dtype)
+        check_fits(width * kind.itemsize, f"a weight of width={width}")
         self._fill(
             weight=np.ones(width, kind),
-            bias=np.zeros(width, kind) if bias else None,
+            bias=np.zeros(width, kind) if flag(bias, "bias") else None,
             eps=number_in(NOT_NEGATIVE, eps, "eps of LayerNorm"),
         )
 
@@ -65,6 +68,7 @@ class RMSNorm(Layer):
     def __init__(self, width: int, *, eps: float | None = None, dtype: Any = np.float32) -> None:
         sizes(width=width)
         kind = floating(dtype)
+        check_fits(width * kind.itemsize, f"a weight of width={width}")
         small = np.finfo(kind).eps if eps is None else eps
         self._fill(weight=np.ones(width, kind), eps=number_in(NOT_NEGATIVE, small, "eps of RMSNorm"))
 

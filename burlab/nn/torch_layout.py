@@ -49,6 +49,8 @@ def from_torch(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
         raise ArgumentError(
             f"state_dict is a {type(state_dict).__name__}, expected arrays by name. Pass module.state_dict()."
         )
+    if not isinstance(model, (Layer, tuple)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"model is a {type(model).__name__}, expected a layer of bl.nn.")
     leaves, structure = tree.flatten(model)
     misfits = Misfits()
     found: list[Array] = []

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.transforms import while_loop
 
@@ -40,8 +41,10 @@ class AdAdaGrad(Optimizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.test not in _TESTS:
-            raise ArgumentError(f"test of AdAdaGrad is {self.test!r}, expected one of {', '.join(map(repr, _TESTS))}.")
+        if not isinstance(self.test, str) or self.test not in _TESTS:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+            raise ArgumentError(
+                f"test of AdAdaGrad is {shown(self.test)}, expected one of {', '.join(map(repr, _TESTS))}."
+            )
 
     def init(self, x: Vector, *, f: Any = None) -> State:
         """Nothing summed up; the batch as it begins."""

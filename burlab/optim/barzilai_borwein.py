@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
 
 from .arithmetic import number, ratio, unit_of, where
@@ -43,8 +43,8 @@ class BarzilaiBorwein(Optimizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.form not in FORMS:
-            raise ArgumentError(f"form is {self.form!r}, expected one of {', '.join(FORMS)}.")
+        if not isinstance(self.form, str) or self.form not in FORMS:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+            raise ArgumentError(f"form is {shown(self.form)}, expected one of {', '.join(FORMS)}.")
         whole(self.window, "window", 0)
         whole(self.trials, "trials", 1)
 

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph.buffers.functions import at_add
 from burlab.graph.numpy_api.indexing import asarray
+from burlab.runtime.plain import as_floats
 from burlab.transforms import random
 
 from .optimizer import Hyper, Optimizer, State, Vector
@@ -38,10 +40,10 @@ class CoordinateDescent(Optimizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.smoothness is not None:
-            numbers = np.asarray(self.smoothness, float)
+            numbers = as_floats(self.smoothness, "smoothness of CoordinateDescent")
             if numbers.ndim != 1 or not np.all((numbers > 0) & np.isfinite(numbers)):
                 raise ArgumentError(
-                    f"smoothness of CoordinateDescent is {self.smoothness!r:.80}, expected a number above 0 for each "
+                    f"smoothness of CoordinateDescent is {shown(self.smoothness)}, expected a number above 0 for each "
                     "coordinate, shape (d,)."
                 )
             object.__setattr__(self, "smoothness", tuple(numbers.tolist()))

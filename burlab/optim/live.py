@@ -9,6 +9,7 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from burlab.checks.callable import check_takes
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, DTypeError
 
 from .optimizer import Hyper, Optimizer
@@ -81,8 +82,8 @@ def hyper_value(name: str, value: Any) -> float:
     """A hyperparameter as a float. Raises DTypeError where it is not a real number, ArgumentError where it is NaN."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise DTypeError(
-            f"the hyperparameter {name} is {value!r}, expected a real number such as 0.01, or, where the optimizer is "
-            "made, a schedule such as bl.optim.cosine(0.01, steps=1000)."
+            f"the hyperparameter {name} is {shown(value)}, expected a real number such as 0.01, or, "
+            "where the optimizer is made, a schedule such as bl.optim.cosine(0.01, steps=1000)."
         )
     try:
         number = float(cast("Any", value))
@@ -103,7 +104,7 @@ def not_below(part: object, least: float, *names: str, strict: bool = False) -> 
         known = isinstance(value, (int, float, np.integer, np.floating))  # no schedule, no traced value
         if known and not (value > least if strict else value >= least):
             raise ArgumentError(
-                f"{name} of {type(part).__name__} is {value!r}, expected a number "
+                f"{name} of {type(part).__name__} is {shown(value)}, expected a number "
                 f"{'above' if strict else 'of at least'} {least:g}. Pass such a one."
             )
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 
 from .ranges import check_numbers
@@ -104,8 +105,8 @@ def advance(optimizer: Optimizer, g: Vector, state: State, x: Vector, t: int, f:
         x, state, told = cast("tuple[Any, Any, Any]", result)
         if not isinstance(told, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", told)):
             raise ArgumentError(
-                f"{type(optimizer).__name__}.update returned (x, state, {told!r}), expected {{name: number, ...}} as "
-                "the third: columns of the history."
+                f"{type(optimizer).__name__}.update returned (x, state, {shown(told)}), expected {{name: number, ...}} "
+                "as the third: columns of the history."
             )
         f.tell(told)
         return x, state

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 
 from .optimizer import Hyper, State, Vector
@@ -55,7 +56,7 @@ class proximal(Wrapper):
         super().__post_init__()
         if not isinstance(self.penalty, Penalty):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
             raise ArgumentError(
-                f"proximal takes a bl.optim.Penalty, got {self.penalty!r}. Pass one such as bl.optim.l1(0.1)."
+                f"proximal takes a bl.optim.Penalty, got {shown(self.penalty)}. Pass one such as bl.optim.l1(0.1)."
             )
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:

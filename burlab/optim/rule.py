@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.complex.array import Complex
@@ -174,7 +175,7 @@ def _live_batch(live: list[Live], batches: Batches) -> Live:
     """The size of a batch as a hyperparameter, which follows its plan at first."""
     if any(field.name == BATCH for field in live):
         raise ArgumentError(
-            f"the optimizer has a live field {BATCH!r}, as the size of a bl.Batch is called. Rename it."
+            f"the optimizer has a live field {shown(BATCH)}, as the size of a bl.Batch is called. Rename it."
         )
     planned = batches.planned
     return Live(BATCH, (), planned if callable(planned) else lambda t: planned + 0 * t)
@@ -291,9 +292,9 @@ def _real(value: Any, what: str) -> Node:
 
 
 def _told(kind: str, name: str, number: Any) -> Node:
-    node = _real(number, f"the number {name!r} that {kind}.update tells")
+    node = _real(number, f"the number {shown(name)} that {kind}.update tells")
     if node.shape:
-        raise ShapeError(f"the number {name!r} that {kind}.update tells has shape {node.shape}, expected ().")
+        raise ShapeError(f"the number {shown(name)} that {kind}.update tells has shape {node.shape}, expected ().")
     return as_dtype(node, np.dtype(np.float64))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import real, shown
 from burlab.errors import ArgumentError
 
 from .ranges import check_numbers
@@ -196,10 +197,10 @@ class one_cycle(Schedule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 1 < self.rise * self.steps < self.steps:
+        if not 1 < real(self.rise, "rise") * real(self.steps, "steps") < self.steps:
             raise ArgumentError(
-                f"one_cycle rises in {self.rise} of {self.steps} steps, expected more than one step and less than all. "
-                "Choose a rise between 1 / steps and 1."
+                f"one_cycle rises in {self.rise} of {shown(self.steps)} steps, expected more than one step and less "
+                "than all. Choose a rise between 1 / steps and 1."
             )
 
     def __call__(self, t: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.runtime.coerce import Array
 
@@ -70,8 +71,8 @@ class SciPy:
 
     def __post_init__(self) -> None:
         names = {name.lower(): name for name in METHODS}
-        if str(self.method).lower() not in names:
-            raise ArgumentError(f"method is {self.method!r}, expected one of {', '.join(METHODS)}.")
+        if not isinstance(self.method, str) or self.method.lower() not in names:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ArgumentError(f"method is {shown(self.method)}, expected one of {', '.join(METHODS)}.")
         object.__setattr__(self, "method", names[self.method.lower()])
         if self.bounds is not None and not self.traits.bounds:
             keepers = ", ".join(name for name, traits in METHODS.items() if traits.bounds)
@@ -103,7 +104,7 @@ def limits(bounds: Any) -> tuple[Array, Array]:
             low, high = np.array(pairs, np.float64).reshape(len(pairs), 2).T
     except (TypeError, ValueError) as error:
         raise ArgumentError(
-            f"bounds of SciPy is {bounds!r:.80}, expected (low, high) for each variable, None for no limit, such as "
+            f"bounds of SciPy is {shown(bounds)}, expected (low, high) for each variable, None for no limit, such as "
             "[(0, 1), (None, 2)], or a scipy.optimize.Bounds."
         ) from error
     if (wrong := np.flatnonzero(~(low <= high))).size:

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.errors import ArgumentError
+from burlab.checks.numbers import shown
+from burlab.errors import ArgumentError, ShapeError
+from burlab.graph.numpy_api.arguments import broadcast_shape
+from burlab.runtime.plain import as_floats
 from burlab.transforms import while_loop
 
 from .live import not_below
@@ -57,7 +60,7 @@ class projected(Wrapper):
         super().__post_init__()
         if not isinstance(self.onto, Set):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
             raise ArgumentError(
-                f"projected goes onto a bl.optim.Set, got {self.onto!r}. Pass one such as bl.optim.box(0.0, 1.0); "
+                f"projected goes onto a bl.optim.Set, got {shown(self.onto)}. Pass one such as bl.optim.box(0.0, 1.0); "
                 "a penalty such as bl.optim.l1(0.1) belongs to bl.optim.proximal."
             )
 
@@ -80,8 +83,11 @@ class box(Set):
     high: Any
 
     def __post_init__(self) -> None:
-        if not np.all(np.less_equal(self.low, self.high)):
-            raise ArgumentError(f"a box has low <= high, got low = {self.low!r} and high = {self.high!r}.")
+        low, high = as_floats(self.low, "low of box"), as_floats(self.high, "high of box")
+        if broadcast_shape(low.shape, high.shape) is None:
+            raise ShapeError(f"low and high of box have shapes {low.shape} and {high.shape}. Pass two of one shape.")
+        if not np.all(np.less_equal(low, high)):
+            raise ArgumentError(f"a box has low <= high, got low = {shown(self.low)} and high = {shown(self.high)}.")
 
     def project(self, x: Vector) -> Vector:
         """Every entry at its nearest bound."""

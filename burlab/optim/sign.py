@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 
 from .live import hyper_value
@@ -82,7 +83,7 @@ class Rprop(Optimizer):
     def init(self, x: Vector) -> State:
         """Steps of size lr and no derivative yet."""
         if callable(self.lr):
-            raise ArgumentError(f"lr of Rprop is the size of the first steps, a number, got {self.lr!r}.")
+            raise ArgumentError(f"lr of Rprop is the size of the first steps, a number, got {shown(self.lr)}.")
         return {"g": np.zeros_like(x), "step": np.full_like(x, hyper_value("lr", self.lr))}
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002

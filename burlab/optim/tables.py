@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph import Node
 from burlab.graph.numpy_api.indexing import asarray
@@ -25,7 +26,7 @@ class table:
     def __post_init__(self) -> None:
         numbers = _numbers(self.values)
         if numbers.ndim != 1 or not numbers.size or not np.all(np.isfinite(numbers)):
-            raise ArgumentError(f"values of table are {self.values!r:.80}, expected finite numbers, at least one.")
+            raise ArgumentError(f"values of table are {shown(self.values)}, expected finite numbers, at least one.")
         object.__setattr__(self, "values", tuple(numbers.tolist()))
 
     def __call__(self, t: Any) -> Any:
@@ -87,5 +88,5 @@ def _numbers(values: Any) -> "np.ndarray[Any, np.dtype[np.float64]]":
     """The values as an array; an empty one where they are no numbers."""
     try:
         return np.asarray(values, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.empty(0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.transforms import random
 
@@ -38,7 +39,7 @@ class Wrapper(Optimizer):
             hint = "Call it" if isinstance(inner, type) else "Pass one"
             kind = type(self).__name__
             raise ArgumentError(
-                f"{kind} is put around an optimizer, got {inner!r}. {hint}: {kind}(bl.optim.Adam(lr=1e-3), ...)."
+                f"{kind} is put around an optimizer, got {shown(inner)}. {hint}: {kind}(bl.optim.Adam(lr=1e-3), ...)."
             )
 
     def init(self, x: Vector, *, f: Any = None) -> State:

@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run.record.recorder import COSTS, SAMPLES
 from burlab.runtime.extras import late
+from burlab.runtime.plain import as_floats
+from burlab.runtime.ranges import FINITE, number_in
 
 from .style import layout, line, log_axis
 from .thinning import thinned
@@ -38,25 +41,31 @@ def compare(
     >>> bl.plots.compare({"halving": history}).data[0].y
     array([4., 2., 1.])
     """
-    if against not in _AXES:
-        raise ArgumentError(f"against={against!r} is no axis. Use one of {', '.join(map(repr, _AXES))}.")
+    if not isinstance(against, str) or against not in _AXES:  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        raise ArgumentError(f"against={shown(against)} is no axis. Use one of {', '.join(map(repr, _AXES))}.")
     if not isinstance(runs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"runs is {runs!r:.80}, expected runs or histories by name, such as {{'Adam': run}}.")
+        raise ArgumentError(f"runs is {shown(runs)}, expected runs or histories by name, such as {{'Adam': run}}.")
     for name, run in runs.items():
-        if not isinstance(history := getattr(run, "history", run), Mapping) or column not in history:
+        if (
+            not isinstance(history := getattr(run, "history", run), Mapping)
+            or not isinstance(column, str)  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+            or column not in history
+        ):
             raise ArgumentError(
-                f"runs[{name!r}] is {run!r:.80}, expected a run, or a history with a column {column!r}."
+                f"runs[{shown(name)}] is {shown(run)}, expected a run, or a history with a column {shown(column)}."
             )
+    minimum = number_in(FINITE, minimum, "minimum")
     axis, unit = _AXES[against]
     figure: Any = go.Figure(layout=layout(title=title))
     for k, (name, run) in enumerate(runs.items()):
         history = getattr(run, "history", run)
-        y = np.asarray(history[column], np.float64) - minimum
-        x = np.zeros(y.size) if against in _NONE and against not in history else np.asarray(history[against]) * unit
+        y = as_floats(history[column], f"the column {column} of {shown(name)}") - minimum
+        spent = history.get(against, np.zeros(y.size)) if against in _NONE else history[against]
+        x = as_floats(spent, f"the column {against} of {shown(name)}") * unit
         x, y = x[~np.isnan(y)], y[~np.isnan(y)]  # a validation value has rows between
         y = np.where(y > 0, y, np.nan)
-        shown = thinned(np.log(y))
-        figure.add_scatter(x=x[shown], y=y[shown], name=name, line=line(k))
+        kept = thinned(np.log(y))
+        figure.add_scatter(x=x[kept], y=y[kept], name=name, line=line(k))
     figure.update_xaxes(title=axis)
     what = column.replace("_", " ")
     title_text = f"{what} − minimum" if minimum else what

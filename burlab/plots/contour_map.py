@@ -6,7 +6,7 @@ from typing import Any
 from burlab.charts.palette import INK, PALETTE, colour
 from burlab.runtime.extras import late
 
-from .paths import path_traces
+from .paths import named, path_traces
 from .style import FONT, HEIGHT, layout
 from .terrain import RESOLUTION, Problem, bounds_of, landscape, landscape_traces
 
@@ -44,7 +44,7 @@ def contour(
     """
     figure: Any = go.Figure(layout=layout(title=title, legend=_LEGEND))
     figure.add_traces(landscape_traces(problem, landscape(problem, domain, resolution=resolution)))
-    paths = paths or {}
+    paths = named(paths)
     many = len(paths) > len(PALETTE)  # colours come again: one key for all, and each name under the mouse
     for k, (name, path) in enumerate(paths.items()):
         line, ends = path_traces(name, path, colour(k))

@@ -1,12 +1,15 @@
 """The path of an optimizer in the plane, with no more points than can be seen."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import numpy as np
 
 from burlab.charts.limits import along
-from burlab.errors import ShapeError
+from burlab.checks.numbers import shown
+from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.extras import late
+from burlab.runtime.plain import as_floats
 
 go: Any = late("plotly.graph_objects", "plots")
 
@@ -37,15 +40,22 @@ def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
     return [line, go.Scatter(x=ends[:, 0], y=ends[:, 1], name=name, legendgroup=name, **more)]
 
 
+def named(paths: Any) -> dict[str, Any]:
+    """Paths by name; none for None. Raises ArgumentError for what is no mapping."""
+    if paths is not None and not isinstance(paths, Mapping):
+        raise ArgumentError(f"paths={shown(paths)} are no paths by name. Pass a mapping such as {{'Adam': run}}.")
+    return dict(cast("Mapping[str, Any]", paths or {}))
+
+
 def points_of(name: str, path: Any) -> Array:
     """The points of a path, in order, shape (n, 2). path: points, or a run. Raises ShapeError for other shapes.
 
     >>> points_of("step", [[0, 0], [1, 2]]).shape
     (2, 2)
     """
-    points = np.asarray(_recorded(path) if hasattr(path, "path") else path, np.float64)
+    points = as_floats(_recorded(path) if hasattr(path, "path") else path, f"the path {shown(name)}")
     if points.ndim != 2 or points.shape[1] != 2:
-        raise ShapeError(f"the path {name!r} has shape {points.shape}, expected (n, 2): a row per point.")
+        raise ShapeError(f"the path {shown(name)} has shape {points.shape}, expected (n, 2): a row per point.")
     return points
 
 
@@ -64,4 +74,4 @@ def apart(points: Array) -> Any:
     >>> apart(np.ones((1000, 2)))
     array([  0, 999])
     """
-    return along(points)
+    return along(points_of("points", points))

@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from burlab.errors import ArgumentError
 from burlab.runtime.files import write_text
 
 _STYLE = """
@@ -28,9 +29,12 @@ def write_report(
     True
     >>> folder.cleanup()
     """
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(fact)}</dd>" for name, fact in facts.items())
+    if not (isinstance(facts, Mapping) and isinstance(lists, Mapping) and hasattr(figure, "to_html")):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError("write_report takes facts and lists by name, and a plotly figure between them.")
+    title = str(title)
+    rows = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(str(fact))}</dd>" for name, fact in facts.items())
     parts = "".join(
-        f"<h2>{escape(name)}</h2><ul>{''.join(f'<li>{escape(word)}</li>' for word in words)}</ul>"
+        f"<h2>{escape(str(name))}</h2><ul>{''.join(f'<li>{escape(str(word))}</li>' for word in words)}</ul>"
         for name, words in lists.items()
     )
     drawn = figure.to_html(full_html=False, include_plotlyjs=True, default_height="420px")

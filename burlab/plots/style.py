@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.palette import CLEAR, FAINT, INK, PALETTE, colour
+from burlab.checks.numbers import shown
+from burlab.errors import ArgumentError
 from burlab.runtime.extras import late
 
 go: Any = late("plotly.graph_objects", "plots")
@@ -69,6 +71,8 @@ def line(k: int) -> dict[str, Any]:
 
 def layout(**more: Any) -> dict[str, Any]:
     """The layout of a figure as wide as its place, with what is particular to it."""
+    if not isinstance(more.get("title", ""), (str, dict)):
+        raise ArgumentError(f"title={shown(more['title'])} is no text. Pass a str.")
     return {"template": TEMPLATE, "showlegend": True} | more
 
 

@@ -9,7 +9,7 @@ from burlab.charts.palette import HIGH, INK, LOW, colour
 from burlab.charts.relief import TALL, Pose, interpolated
 from burlab.runtime.extras import late
 
-from .paths import apart, points_of
+from .paths import apart, named, points_of
 from .style import HEIGHT, layout
 from .terrain import RESOLUTION, Landscape, Problem, landscape
 
@@ -55,7 +55,7 @@ def surface(
         contours={"z": {"show": True, "color": "rgba(20, 40, 80, 0.35)", "width": 1, **_levels(heights.shade)}},
         hovertemplate="x₀ %{x:.4g}<br>x₁ %{y:.4g}<br>f %{customdata:.6g}<extra></extra>",
     )
-    for k, (name, path) in enumerate((paths or {}).items()):
+    for k, (name, path) in enumerate(named(paths).items()):
         figure.add_traces(_path(name, path, heights, colour(k)))
     axis: dict[str, Any] = {"showbackground": False, "color": INK, "gridcolor": INK, "showspikes": False}
     sides = np.array([np.ptp(heights.x), np.ptp(heights.y)])

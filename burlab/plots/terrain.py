@@ -8,9 +8,11 @@ import numpy as np
 
 from burlab.charts.palette import INK, SHADES
 from burlab.charts.shades import shade
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, ShapeError
 from burlab.problems import FiniteSum, TestFunction
 from burlab.runtime.extras import late
+from burlab.runtime.plain import as_floats
 from burlab.transforms import vmap
 
 from .style import LEVEL_LINES
@@ -44,6 +46,9 @@ class Landscape:
         return shade(self.value, self.minimum)
 
 
+_FINEST = 10_000  # points along an axis: more than any screen has
+
+
 def landscape(problem: Problem, domain: Any = None, *, resolution: int = RESOLUTION) -> Landscape:
     """The values of a function of two variables on a grid.
 
@@ -54,6 +59,7 @@ def landscape(problem: Problem, domain: Any = None, *, resolution: int = RESOLUT
     >>> bl.plots.landscape(bl.problems.booth(), resolution=3).value[1, 1]
     np.float64(74.0)
     """
+    resolution = whole(resolution, "resolution", 2, _FINEST)
     left, right, bottom, top = (float(bound) for bound in bounds_of(problem, domain).ravel())
     x: Array = np.linspace(left, right, resolution)
     y: Array = np.linspace(bottom, top, resolution)
@@ -71,6 +77,8 @@ def landscape(problem: Problem, domain: Any = None, *, resolution: int = RESOLUT
 
 def landscape_traces(problem: Problem, heights: Landscape) -> list[Any]:
     """The traces of a landscape: its level lines, and the known saddles and minima of the problem."""
+    if not isinstance(heights, Landscape):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"heights={shown(heights)} is no landscape. Pass what bl.plots.landscape gives.")
     name = getattr(problem, "__name__", "f")
     traces: list[Any] = [
         go.Contour(
@@ -113,7 +121,7 @@ def bounds_of(problem: Problem, domain: Any) -> Array:
                 "the problem states no domain. Pass domain=[(left, right), (bottom, top)], or a TestFunction."
             )
         domain = problem.domain
-    bounds = np.asarray(domain, np.float64)
+    bounds = as_floats(domain, "domain")
     if bounds.shape != (2, 2):
         raise ShapeError(
             f"the domain has shape {bounds.shape}, expected (2, 2): a contour needs a function of two variables."

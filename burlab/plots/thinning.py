@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from burlab.runtime.extras import late
+from burlab.runtime.plain import as_floats
 
 tsdownsample: Any = late("tsdownsample", "plots")
 
@@ -19,6 +20,7 @@ def thinned(value: Series) -> Series:
     >>> thinned(np.sin(np.arange(10**6) / 1e4)).shape
     (2000,)
     """
+    value = as_floats(value, "value of thinned").ravel()
     if len(value) <= POINTS:
         return np.arange(len(value))
     finite = np.where(np.isfinite(value), value, 0.0)  # the downsampler compares, and nothing compares with NaN

@@ -5,7 +5,10 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.palette import FAINT, INK, colour
+from burlab.checks.numbers import real, shown
+from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.extras import late
+from burlab.runtime.plain import as_floats
 
 from .style import layout
 from .thinning import Series, thinned
@@ -22,12 +25,20 @@ def training_curve(x: Series, value: Series, *, levels: dict[str, float] | None 
     >>> len(training_curve(np.arange(5), np.ones(5)).data)
     2
     """
+    x, value = as_floats(x, "x of training_curve"), as_floats(value, "value of training_curve")
+    if x.ndim != 1 or x.shape != value.shape:
+        raise ShapeError(f"training_curve got x {x.shape} and value {value.shape}, expected two of one shape (n,).")
+    if levels is not None and not isinstance(levels, dict):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"levels={shown(levels)} are no numbers by name. Pass such as {{'uniform guess': 3.3}}.")
+    levels = {name: real(level, f"the level {name}") for name, level in (levels or {}).items()}
+    if not isinstance(x_title, str):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"x_title={shown(x_title)} is no text. Pass a str.")
     figure: Any = go.Figure(layout=layout())
     thin = thinned(value)
     mean = _running_mean(value)
     figure.add_scatter(x=x[thin], y=value[thin], name="batch", line={"color": FAINT, "width": 1})
     figure.add_scatter(x=x[thin], y=mean[thin], name="running mean", line={"color": colour(0), "width": 2.5})
-    for name, level in (levels or {}).items():
+    for name, level in levels.items():
         dotted = {"dash": "dot", "color": INK}
         figure.add_hline(y=level, line=dotted, name=f"{name}: {level:.3f}", showlegend=True)
     figure.update_layout(margin_t=20, xaxis_title=x_title, yaxis_title="loss")

@@ -1,7 +1,7 @@
 """Finite sums whose samples lie with clients: the mean over clients of the mean over each one's samples."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -26,7 +26,9 @@ class Federated(FiniteSum):
     def __init__(
         self, loss: Callable[..., Any], data: tuple[Array, ...], sizes: tuple[int, ...], options: Any, cluster: Any
     ) -> None:
-        super().__init__(loss, data, **options)
+        if not isinstance(options, Mapping) or not isinstance(data, tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ArgumentError("a Federated is made by bl.problems.federated(loss, clients, ...). Call that.")
+        super().__init__(loss, data, **cast("Any", options))
         self.data, self.sizes = data, sizes
         keepers = None if cluster is None else _on(cluster, data, sizes, self.threads)
         self.oracle = self.oracle.of_clients(sizes, keepers)

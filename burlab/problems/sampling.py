@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.checks.callable import check_takes
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, TraceError
 from burlab.graph import Graph, Node
 from burlab.graph.node import as_node
@@ -104,7 +104,7 @@ def drawn(samples: int, batch: int | Batch | None, sampler: Any, seed: int) -> S
         return (_weighted if _is_weights(array) else _tabled)(samples, batch, array, seed)
     if not isinstance(sampler, str) or sampler not in _SAMPLERS:
         raise ArgumentError(
-            f"sampler={sampler!r:.80} is unknown. Use one of {', '.join(_SAMPLERS)}, an integer array (steps, b), "
+            f"sampler={shown(sampler)} is unknown. Use one of {', '.join(_SAMPLERS)}, an integer array (steps, b), "
             f"probabilities ({samples},), or a function of (key, t) that gives the samples of step t."
         )
     key = _key(whole(seed, "seed", 0, 2**64 - 1))
@@ -114,7 +114,7 @@ def drawn(samples: int, batch: int | Batch | None, sampler: Any, seed: int) -> S
     if batch > samples and sampler != "uniform":
         few = f"the {samples} samples" if samples > 1 else "the one sample, as a function without data counts"
         raise ArgumentError(
-            f"batch={batch} is more than {few}. Pass batch=None for the full gradient, or "
+            f"batch={shown(batch)} is more than {few}. Pass batch=None for the full gradient, or "
             'sampler="uniform", which draws with replacement.'
         )
     return Stream(sampling=Sampling[sampler], samples=samples, batch=batch, key=key)
@@ -171,8 +171,8 @@ def _tabled(samples: int, batch: int | None, table: Array, seed: int) -> Stream:
 def _varying(samples: int, batch: Batch, sampler: Any, seed: int) -> Stream:
     if isinstance(sampler, str) and sampler in ("reshuffle", "sequential"):
         raise ArgumentError(
-            f"sampler={sampler!r} goes through whole epochs, which batches of varying size do not. Leave it out, for a "
-            'subset at every step, or pass "uniform".'
+            f"sampler={shown(sampler)} goes through whole epochs, which batches of varying size do not. "
+            'Leave it out, for a subset at every step, or pass "uniform".'
         )
     if sampler is None or isinstance(sampler, str) or _is_weights(sampler):
         return drawn(samples, batch.most, "nice" if sampler is None else sampler, seed)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burlab.checks.callable import check_takes
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph import Node, tree
 from burlab.graph.node import constant
@@ -107,7 +108,7 @@ def chosen_of(trainable: Any, x: Point) -> list[bool]:
             ) from error
     for name, flag in zip(names, flags, strict=True):
         if not isinstance(flag, (bool, np.bool_)):
-            raise ArgumentError(f"trainable says {flag!r:.80} of {name}, expected True or False.")
+            raise ArgumentError(f"trainable says {shown(flag)} of {name}, expected True or False.")
     if not any(flags):
         every = f"{', '.join(names):.200}"
         raise ArgumentError(f"trainable leaves nothing to train: it is False for all of {every}. Say True of one.")

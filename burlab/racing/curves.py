@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run import Run
 from burlab.run.record.digest import Digest
@@ -119,7 +120,7 @@ def check_axis(against: str, but: str = "") -> None:
     """Raise ArgumentError for what is no axis. but: one that does not count."""
     known = [name for name in (*AXES, *COSTS) if name != but]
     if against not in known:
-        raise ArgumentError(f"against={against!r} is no axis. Use one of {', '.join(map(repr, known))}.")
+        raise ArgumentError(f"against={shown(against)} is no axis. Use one of {', '.join(map(repr, known))}.")
 
 
 def words_of(against: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Chart
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
 from burlab.problems import TestFunction
 from burlab.run import Event, Run
@@ -212,7 +212,7 @@ class Branches:
         for branch in tree:
             if branch.name == name:
                 return branch
-        raise ArgumentError(f"there is no branch {name!r}; there are {', '.join(branch.name for branch in tree)}.")
+        raise ArgumentError(f"there is no branch {shown(name)}; there are {', '.join(branch.name for branch in tree)}.")
 
     def _racer(self, run: Run) -> Racer:
         """A branch as what charts draw. It holds the run, so it is not kept."""

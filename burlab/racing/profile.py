@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab import problems as library
 from burlab.charts import Axis, Chart, Curve, Plot
-from burlab.checks.numbers import real, whole
+from burlab.checks.numbers import MOST_STEPS, real, shown, whole
 from burlab.errors import ArgumentError, BurlabError
 from burlab.optim import Optimizer, SciPy
 from burlab.problems import TestFunction
@@ -51,7 +51,7 @@ class PerformanceProfile:
         At 1: how often it was the best one. For a large factor: how often it got there at all.
         """
         if solver not in self.solvers:
-            raise ArgumentError(f"there is no solver {solver!r}; there are {', '.join(map(repr, self.solvers))}.")
+            raise ArgumentError(f"there is no solver {shown(solver)}; there are {', '.join(map(repr, self.solvers))}.")
         ratios: Any = self.ratios[self.solvers.index(solver)]
         solved = np.isfinite(ratios) & (ratios <= real(factor, "factor", 1.0))
         return np.count_nonzero(solved) / len(self.problems)
@@ -98,12 +98,16 @@ def performance_profile(
         raise ArgumentError("optimizers is empty or no mapping, expected them by name: {'Adam': bl.optim.Adam(1e-2)}.")
     for name, optimizer in optimizers.items():
         if not isinstance(optimizer, (Optimizer, SciPy)):  # pyright: ignore[reportUnnecessaryIsInstance] - users
-            raise ArgumentError(f"{name!r} is {optimizer!r}, expected an optimizer. Pass bl.optim.Adam(lr=1e-3).")
-    if measure not in _MEASURES:
-        raise ArgumentError(f"measure={measure!r} is none. Use one of {', '.join(map(repr, _MEASURES))}.")
+            raise ArgumentError(
+                f"{shown(name)} is {shown(optimizer)}, expected an optimizer. Pass bl.optim.Adam(lr=1e-3)."
+            )
+    if not isinstance(measure, str) or measure not in _MEASURES:  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        raise ArgumentError(f"measure={shown(measure)} is none. Use one of {', '.join(map(repr, _MEASURES))}.")
     if not 0 < real(tau, "tau") < 1:
-        raise ArgumentError(f"tau={tau!r} must be between 0 and 1: the share of the way that may be left.")
-    steps = whole(steps, "steps", 1)
+        raise ArgumentError(f"tau={shown(tau)} must be between 0 and 1: the share of the way that may be left.")
+    steps = whole(steps, "steps", 1, MOST_STEPS)
+    if problems is not None and not isinstance(problems, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        raise ArgumentError(f"problems={shown(problems)} is no list. Pass one such as [bl.problems.beale()], or None.")
     tried = [getattr(library, name)() for name in _STANDARD] if problems is None else list(problems)
     if not tried or not all(isinstance(problem, TestFunction) for problem in tried):
         raise ArgumentError("problems must hold test functions. Pass a list such as [bl.problems.beale()], or None.")

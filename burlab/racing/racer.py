@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError, StatusError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
@@ -104,15 +105,15 @@ def open_racer(name: str, entry: Any, colour: int, setting: Setting, crowd: int)
 def check_entry(name: Any, entry: Any, setting: Setting, others: Sequence[Racer]) -> None:
     """Raise ArgumentError or ShapeError where this cannot be a racer, in the user's words."""
     if not isinstance(name, str) or not name.strip():
-        raise ArgumentError(f"{name!r} is no name of a racer. Pass text, as in {{'Adam': bl.optim.Adam(1e-2)}}.")
+        raise ArgumentError(f"{shown(name)} is no name of a racer. Pass text, as in {{'Adam': bl.optim.Adam(1e-2)}}.")
     if any(name == other.name for other in others):
-        raise ArgumentError(f"there is a racer {name!r} already. Give this one another name, or drop the first.")
+        raise ArgumentError(f"there is a racer {shown(name)} already. Give this one another name, or drop the first.")
     if runs := runs_of(entry):
         for run in runs:
             _check_run(name, run, setting, others)
     elif not isinstance(entry, (Optimizer, SciPy)):
         hint = f"Call it: bl.optim.{entry.__name__}()." if isinstance(entry, type) else "Pass bl.optim.Adam(lr=1e-3)."
-        raise ArgumentError(f"the racer {name!r} is {entry!r}, expected an optimizer or a run. {hint}")
+        raise ArgumentError(f"the racer {shown(name)} is {shown(entry)}, expected an optimizer or a run. {hint}")
 
 
 def runs_of(entry: Any) -> tuple[Run, ...]:
@@ -126,16 +127,22 @@ def runs_of(entry: Any) -> tuple[Run, ...]:
 def _check_run(name: str, run: Run, setting: Setting, others: Sequence[Racer]) -> None:
     if run.problem is not setting.problem:
         raise ArgumentError(
-            f"the run {name!r} minimizes {run.problem!r}, but the race is on {setting.problem!r}. "
+            f"the run {shown(name)} minimizes {shown(run.problem)}, but the race is on {shown(setting.problem)}. "
             "Race runs of the very same problem object."
         )
     here, start = shapes_of(run.x), shapes_of(setting.start(setting.seeds[0]))
     if here != start:
-        raise ShapeError(f"the run {name!r} has x of shapes {here}, but x0 has {start}. Race runs of one dimension.")
+        raise ShapeError(
+            f"the run {shown(name)} has x of shapes {here}, but x0 has {start}. Race runs of one dimension."
+        )
     if any(run is other for racer in others for other in racer.runs):
-        raise ArgumentError(f"the run {name!r} races already under another name. Pass run.fork() for a second one.")
+        raise ArgumentError(
+            f"the run {shown(name)} races already under another name. Pass run.fork() for a second one."
+        )
     if run.ended:
-        raise StatusError(f"the run {name!r} was stopped for good. Race another one, such as run.fork() before that.")
+        raise StatusError(
+            f"the run {shown(name)} was stopped for good. Race another one, such as run.fork() before that."
+        )
 
 
 def shapes_of(x: tree.Tree) -> list[tuple[int, ...]]:

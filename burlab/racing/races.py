@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.charts import Chart
-from burlab.checks.numbers import real, whole
+from burlab.checks.numbers import MOST_STEPS, real, shown, whole
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
@@ -120,7 +120,7 @@ class Race:
 
     def step(self, n: int = 1) -> None:
         """Let every racer do n steps and wait for them; fewer where it stops by itself. An interrupt pauses all."""
-        n = whole(n, "n", 0)
+        n = whole(n, "n", 0, MOST_STEPS)
         self.pause()
         goals = {run: run.t + n for racer in self._racers for run in racer.runs}
         self._goal = partial(_own, goals, n)
@@ -137,7 +137,7 @@ class Race:
         >>> race.start(until=50); race.wait(), race.t
         (True, 50)
         """
-        until = None if until is None else whole(until, "until", 0)
+        until = None if until is None else whole(until, "until", 0, MOST_STEPS)
         self._goal = partial(_common, until)
         if not self.running:
             self._turns.start(
@@ -184,9 +184,9 @@ class Race:
         """Take a racer out, also while the race is on; the last one stays. Its runs rest and end with you."""
         racer = self.racers.get(name)
         if racer is None:
-            raise ArgumentError(f"there is no racer {name!r}; there are {', '.join(map(repr, self.racers))}.")
+            raise ArgumentError(f"there is no racer {shown(name)}; there are {', '.join(map(repr, self.racers))}.")
         if len(self._racers) == 1:
-            raise ArgumentError(f"{name!r} is the last racer. Add another one before it goes.")
+            raise ArgumentError(f"{shown(name)} is the last racer. Add another one before it goes.")
         self._racers = [other for other in self._racers if other is not racer]
 
     def leader(self, against: str = "step", of: str = "value") -> Lead | None:
@@ -318,9 +318,11 @@ def _seeds(seeds: Any) -> tuple[int, ...]:
     if isinstance(seeds, (list, tuple, range, np.ndarray)):
         found = tuple(whole(seed, "a seed of seeds", 0) for seed in cast("Any", seeds))
         if not found or len(set(found)) < len(found):
-            raise ArgumentError(f"seeds={seeds!r} must hold at least one seed, and each once. Pass [0, 1, 2], or 3.")
+            raise ArgumentError(
+                f"seeds={shown(seeds)} must hold at least one seed, and each once. Pass [0, 1, 2], or 3."
+            )
         return found
-    return tuple(range(whole(seeds, "seeds", 1)))
+    return tuple(range(whole(seeds, "seeds", 1, 10_000)))
 
 
 def _always(x0: tree.Tree, _seed: int) -> tree.Tree:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Axis, Chart, Curve, Dots, Mark, Plot
-from burlab.checks.numbers import real, whole
+from burlab.checks.numbers import MOST_STEPS, real, shown, whole
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.optim import Optimizer
@@ -88,8 +88,8 @@ def find_lr(
     True
     """
     if not isinstance(optimizer, Optimizer):  # pyright: ignore[reportUnnecessaryIsInstance] - users
-        raise ArgumentError(f"optimizer is {optimizer!r}, expected a rule of bl.optim with a learning rate.")
-    steps = whole(steps, "steps", 10)
+        raise ArgumentError(f"optimizer is {shown(optimizer)}, expected a rule of bl.optim with a learning rate.")
+    steps = whole(steps, "steps", 10, MOST_STEPS)
     low, high = real(low, "low"), real(high, "high")
     if not 0 < low < high < math.inf:
         raise ArgumentError(f"low={low:g} and high={high:g} must be positive and finite, the lower one first.")

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run.record.breakpoints import WATCHED, Breakpoint, Hit
 from burlab.run.record.engine import Engine
@@ -167,4 +168,6 @@ class Breakpoints(Mapping[int, Breakpoint]):
     def _check(self, number: int) -> None:
         if number not in self._table.points:
             have = ", ".join(map(str, self)) or "none"
-            raise ArgumentError(f"there is no breakpoint {number!r}; there are {have}. run.breakpoints lists them.")
+            raise ArgumentError(
+                f"there is no breakpoint {shown(number)}; there are {have}. run.breakpoints lists them."
+            )

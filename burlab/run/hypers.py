@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from burlab.checks.attributes import Attributes
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.optim.live import hyper_value
 from burlab.optim.queries import BATCH
@@ -80,5 +81,5 @@ class Hypers(Attributes):
 
     def _index(self, name: str) -> int:
         if name not in self.keys():
-            raise ArgumentError(f"the optimizer has no live field {name!r}; it has {', '.join(self) or 'none'}.")
+            raise ArgumentError(f"the optimizer has no live field {shown(name)}; it has {', '.join(self) or 'none'}.")
         return self.keys().index(name)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from burlab.checks.numbers import truth, whole
+from burlab.checks.numbers import MOST_STEPS, truth, whole
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.problems.batch import Batch
@@ -61,7 +61,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     >>> run.x
     array([1., 1.])
     """
-    steps = None if steps is None else whole(steps, "steps", 0)
+    steps = None if steps is None else whole(steps, "steps", 0, MOST_STEPS)
     truth(has_aux, "has_aux")
     if progress is not None:
         truth(progress, "progress")

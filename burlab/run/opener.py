@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.checks.callable import check_takes
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
@@ -205,14 +205,16 @@ def _check_names(setup: Setup) -> None:
         ("number", setup.rule.columns),
     ):
         if taken := own.intersection(names):
-            raise ArgumentError(f"the {what} {taken.pop()!r} is a column of every history. Give it another name.")
+            raise ArgumentError(f"the {what} {shown(taken.pop())} is a column of every history. Give it another name.")
         own.update(names)
 
 
 def _check_optimizer(optimizer: Any) -> None:
     if not isinstance(optimizer, (Optimizer, SciPy)):
         hint = "Call it: " if isinstance(optimizer, type) else "Pass "
-        raise ArgumentError(f"optimizer is {optimizer!r}, expected a bl.optim.Optimizer. {hint}bl.optim.Adam(lr=1e-3).")
+        raise ArgumentError(
+            f"optimizer is {shown(optimizer)}, expected a bl.optim.Optimizer. {hint}bl.optim.Adam(lr=1e-3)."
+        )
 
 
 def _oracle(problem: Any, has_aux: bool, name: str = "problem") -> tuple[Oracle, int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run.loop.lifetime import at_end
 from burlab.run.record.derived import live
@@ -130,7 +131,7 @@ class _Window(Mapping[str, Column]):
         if name == SAMPLES:
             return (steps + 1) * recorder.batch
         if name not in recorder.start_hypers:
-            raise KeyError(f"{name!r} is no column; there are {', '.join(self._names)}.")
+            raise KeyError(f"{shown(name)} is no column; there are {', '.join(self._names)}.")
         moments, which, values = recorder.event_rows()
         own = which == list(recorder.start_hypers).index(name)
         return live(recorder.start_hypers[name], (moments[own], values[own]), steps, 2)

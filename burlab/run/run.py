@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
 from typing import Any
 
-from burlab.checks.numbers import real, whole
+from burlab.checks.numbers import MOST_STEPS, real, whole
 from burlab.compiler.inspection.profile import Profile
-from burlab.errors import StatusError
+from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
 from burlab.optim.live import ranges_of
@@ -57,6 +57,8 @@ class Run(Readings):
         optimizer: Any,
     ) -> None:
         """problem, optimizer: what `minimize` was given."""
+        if not hasattr(engine, "hypers"):
+            raise ArgumentError("a Run is made by bl.minimize(problem, x0, optimizer). Call that.")
         super().__init__(engine, start, problem, optimizer)
         self._schedules = schedules
         self._blocking = threading.Lock()  # held while the run is moved
@@ -153,7 +155,7 @@ class Run(Readings):
         at once; the steps done so far count, the unfinished one does not, and the run can continue. Raises what a
         kernel reports, such as an index out of range, before the step that failed.
         """
-        n = whole(n, "n", 0)
+        n = whole(n, "n", 0, MOST_STEPS)
         with self._moving():
             self._rest()
             first = self.t
@@ -177,7 +179,7 @@ class Run(Readings):
         >>> run.wait(), run.t
         (True, 100000)
         """
-        steps = None if steps is None else whole(steps, "steps", 0)
+        steps = None if steps is None else whole(steps, "steps", 0, MOST_STEPS)
         with self._moving():
             if steps is not None or self._observer is not None:
                 self._rest()

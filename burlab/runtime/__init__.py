@@ -1,12 +1,13 @@
 """The border to C++: cppyy and Cling, the buffer gate, Status to exception, CPU features, interruptible waits."""
 
-from .cling import address, compile_text, declare, declared, kept, taken
+from .cling import DeadlyText, address, compile_text, declare, declared, hide_macros, kept, taken, try_text
 from .cpu import InstructionSet, cpu_flags, instruction_set
 from .host import host_compiler
 from .interpreter import header_folder, interpreter, started
 from .reflection import reflect
 
 __all__ = [
+    "DeadlyText",
     "InstructionSet",
     "address",
     "compile_text",
@@ -14,6 +15,7 @@ __all__ = [
     "declare",
     "declared",
     "header_folder",
+    "hide_macros",
     "host_compiler",
     "instruction_set",
     "interpreter",
@@ -21,4 +23,5 @@ __all__ = [
     "reflect",
     "started",
     "taken",
+    "try_text",
 ]

@@ -8,7 +8,7 @@ what it prints; functions are reached by their symbol, because a wrapper made by
 import re
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from burlab.errors import CompileError
 
@@ -16,13 +16,20 @@ from .cpu import instruction_set
 from .interpreter import interpreter
 from .quoting import escaped, include, line_directive
 from .shelf import shelf, text_hash
+from .trial import death_in
 from .wait import shielded
 from .warming import missed
+
+
+class DeadlyText(CompileError):
+    """A text of which a copy of this process died."""
+
 
 _lock = threading.RLock()
 _declared: dict[str, str] = {}  # unit text -> namespace
 _taken: set[str] = set()  # units and library functions that are on the shelf
 _included: set[str] = set()
+_macros: dict[str, None] = {}  # of users, which burlab's own texts do not see
 _OPTIMIZER = re.compile(r"remark: |(?:warning|note): <unknown>:")
 _UNIT = re.compile("(burlab_[0-9a-f]{16})_")  # how the names of a unit's functions begin
 
@@ -78,28 +85,48 @@ def _declare(text: str, body: str, headers: Sequence[str], name: str) -> None:
             _declared[text] = unit
 
 
-def compile_text(text: str, headers: Sequence[str] = ()) -> None:
+def compile_text(text: str, headers: Sequence[str] = (), users: bool = False) -> None:
     """Hand text to the compiler as it is, for this CPU's instruction set. Use `declare` unless it must not be wrapped.
 
     Headers are compiled by themselves first: a header that came in with a text that fails would be lost with it, and
-    `#pragma once` would keep it from ever coming back.
+    `#pragma once` would keep it from ever coming back. users: whether it is a text of the user's, who sees his macros.
     """
-    shielded(lambda: _compile_all(text, headers))
+    shielded(lambda: _compile_all(text, headers, users))
 
 
-def _compile_all(text: str, headers: Sequence[str]) -> None:
+def try_text(text: str) -> None:
+    """Compile a user's text in a copy of this process, where an interrupt can end that.
+
+    The compiler dies of some texts, and so do initializers of variables. Raises DeadlyText where the copy does; what
+    else is wrong is told by `compile_text`.
+    """
+    with _lock:
+        interpreter()
+        if death := death_in(lambda: _compile(text, users=True)):
+            raise DeadlyText(f"the process that compiles this ends: {death}")
+
+
+def hide_macros(names: Iterable[str]) -> None:
+    """From now on these macros, which a user's text defines, are unknown in burlab's own texts."""
+    _macros.update(dict.fromkeys(names))
+
+
+def _compile_all(text: str, headers: Sequence[str], users: bool = False) -> None:
     with _lock:
         for header in headers:
             if header not in _included:
                 _included.add(header)
                 _compile(include(header))
-        _compile(text)
+        _compile(text, users)
 
 
-def _compile(text: str) -> None:
+def _compile(text: str, users: bool = False) -> None:
     missed()
     cling = interpreter()
     before, after = instruction_set().pragmas
+    if _macros and not users:
+        before += "".join(f'#pragma push_macro("{name}")\n#undef {name}\n' for name in _macros)
+        after += "\n" + "".join(f'#pragma pop_macro("{name}")\n' for name in _macros)
     done, messages = cling.declare(f"{before}{text}\n{after}")
     if not done:
         while before and cling.declare(after)[0]:

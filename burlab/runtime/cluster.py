@@ -3,6 +3,7 @@
 from typing import Any
 
 from burlab import __version__
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ConfigurationError
 
 from .cpu import instruction_set
@@ -21,7 +22,7 @@ def check_client(client: Any) -> None:
     """Raise ArgumentError where it is no client that can be waited for."""
     kind = require("distributed", "cluster").Client
     if not isinstance(client, kind) or client.asynchronous:
-        what = "an asynchronous client" if isinstance(client, kind) else repr(client)
+        what = "an asynchronous client" if isinstance(client, kind) else shown(client)
         raise ArgumentError(f"cluster is {what}, expected a client such as dask.distributed.Client('tcp://host:8786').")
 
 

@@ -16,6 +16,7 @@ from io import BufferedRandom, BufferedReader, TextIOWrapper
 from pathlib import Path
 from typing import Any, cast
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, FileError
 
 _PIECE = 4 << 20  # bytes
@@ -31,9 +32,9 @@ def as_path(path: Any, name: str = "path") -> Path:
     """A path given by users, by the name of the argument. Raises ArgumentError where it cannot be one."""
     text = os.fspath(cast("os.PathLike[Any]", path)) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(text, str):
-        raise ArgumentError(f"{name}={path!r} is not a path. Pass a str or a pathlib.Path such as 'run.burlab'.")
+        raise ArgumentError(f"{name}={shown(path)} is not a path. Pass a str or a pathlib.Path such as 'run.burlab'.")
     if "\0" in text:
-        raise ArgumentError(f"{name}={path!r} holds a null character, which no file's name can. Leave it out.")
+        raise ArgumentError(f"{name}={shown(path)} holds a null character, which no file's name can. Leave it out.")
     try:
         os.fsencode(text)
     except UnicodeEncodeError:

@@ -14,6 +14,7 @@ ADDRESSABLE = 1 << 47  # bytes that a process can name on the CPUs of today
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
 _poison = os.environ.get("BURLAB_POISON", "0") not in ("", "0")
 _PATTERN = np.array([0x7FFADEED7FEADEED], np.uint64)  # of `kernels/poison.hpp`
+_COUNTABLE = 200  # bits of a number that is written out
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _REMEDY = "Use smaller sizes or batches, or take parts one after the other (bl.scan)"
 
@@ -42,7 +43,11 @@ def spoken(nbytes: int) -> str:
 
     >>> spoken(800), spoken(24 * 2**40), spoken(2**90)
     ('800 bytes', '24.0 TiB', '1073741824.0 EiB')
+    >>> spoken(10**5000)
+    '2^16609 bytes'
     """
+    if nbytes.bit_length() > _COUNTABLE:
+        return f"2^{nbytes.bit_length() - 1} bytes"
     power = min(max(nbytes.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
     return f"{nbytes / 1024**power:.1f} {_UNITS[power]}" if power else f"{nbytes} bytes"
 

@@ -59,13 +59,51 @@ def as_array(value: Any, name: str) -> "np.ndarray[Any, Any]":
         raise _unread(value, name, error) from None
 
 
+def as_floats(value: Any, name: str) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    """`as_array` as float64. Raises DTypeError also where its entries are no real numbers.
+
+    >>> as_floats([1, 10**400], "x")
+    Traceback (most recent call last):
+        ...
+    burlab.errors.DTypeError: x holds a number beyond 1.8e308, the largest float64. Pass smaller ones, or inf.
+    """
+    array = as_array(value, name)
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64, copy=False)
+    try:
+        if array.dtype.kind == "O" and all(isinstance(x, (int, float)) for x in array.ravel().tolist()):
+            return array.astype(np.float64)
+    except OverflowError:
+        raise DTypeError(
+            f"{name} holds a number beyond 1.8e308, the largest float64. Pass smaller ones, or inf."
+        ) from None
+    raise DTypeError(
+        f"{name} has dtype {array.dtype}, expected real numbers. Pass an array such as np.array([1.0, 2.0])."
+    )
+
+
+def check_numbers(value: Any, name: str) -> None:
+    """Raise DTypeError or ShapeError for what is no number, no array of numbers and no list of such."""
+    array = as_array(value, name)
+    if array.dtype.kind not in "fiubc":
+        raise DTypeError(f"{name} has dtype {array.dtype}, expected numbers. Pass an array such as np.ones(2).")
+
+
 def check_items(value: Any, name: str) -> None:
     """`check_plain` of an item of a list, and of the items of that: an array is made of them all."""
     if isinstance(value, (list, tuple)):
-        for item in cast("list[Any]", value):
-            check_items(item, name)
+        try:
+            for item in cast("list[Any]", value):
+                check_items(item, name)
+        except RecursionError:
+            raise endless(name) from None
     else:
         check_plain(value, f"an item of {name}")
+
+
+def endless(name: str) -> DTypeError:
+    """The error for a list that holds itself."""
+    return DTypeError(f"{name} is nested too deep for an array, or holds itself. Pass an array, or a list of numbers.")
 
 
 def is_numeric(value: Any) -> bool:
@@ -79,7 +117,10 @@ def is_complex(value: Any) -> bool:
     if kind is float or kind is int:
         return False
     if kind is list or kind is tuple:
-        return any(map(is_complex, cast("list[Any]", value)))
+        try:
+            return any(map(is_complex, cast("list[Any]", value)))
+        except RecursionError:
+            raise endless("a list") from None
     return kind is complex or getattr(getattr(value, "dtype", None), "kind", None) == "c"
 
 

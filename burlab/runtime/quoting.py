@@ -2,6 +2,7 @@
 
 import re
 
+from burlab.checks.numbers import shown
 from burlab.errors import ConfigurationError
 
 _SPECIAL = frozenset('"\\?*@')  # ends of literals and comments, escapes, trigraphs, and our own `@unit`
@@ -50,7 +51,7 @@ def include(header: str) -> str:
     """The line of C++ that includes a header, whose name knows no escapes. Raises ConfigurationError."""
     if _UNQUOTABLE.search(header):
         raise ConfigurationError(
-            f"C++ cannot include {header!r}: a path with quotes, backslashes, line ends or ?? has no name there. "
+            f"C++ cannot include {shown(header)}: a path with quotes, backslashes, line ends or ?? has no name there. "
             "Move burlab to a folder without them."
         )
     return f'#include "{header}"\n'

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 
 
@@ -54,4 +55,4 @@ def number_in(range_: Range, value: Any, name: str) -> float:
             return float(cast("Any", value))
     except OverflowError:  # an int beyond all floats
         pass
-    raise ArgumentError(f"{name} is {value!r:.80}, expected {range_}.")
+    raise ArgumentError(f"{name} is {shown(value)}, expected {range_}.")

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import real
 from burlab.compiler.function import Function
 from burlab.graph.node import Node, as_node, holds_node
 from burlab.graph.numpy_api.promotion import apply, promote
@@ -27,7 +28,9 @@ def _given(x: Any, name: str) -> Any:
     """None and floats as they are, which widen no array; all else as an array."""
     if x is None or type(x) is float:
         return x
-    return float(x) if type(x) in (int, bool) else as_array(x, f"an argument of {name}")
+    if type(x) in (int, bool):
+        return real(int(x), f"an argument of {name}")
+    return as_array(x, f"an argument of {name}")
 
 
 def floats(*values: Any) -> list[Any]:

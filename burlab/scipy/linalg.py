@@ -6,7 +6,10 @@ numbers, these give inf or nan.
 
 from typing import Any
 
+from burlab.checks.numbers import flag, shown
+from burlab.errors import ArgumentError
 from burlab.graph.linalg import scipy_names as rules
+from burlab.graph.origin import location
 
 from .arguments import choose
 
@@ -40,7 +43,7 @@ def cho_factor(a: Any, lower: bool = False) -> tuple[Any, bool]:
     array([[2., 0.],
            [1., 2.]])
     """
-    return _cholesky(a, lower=bool(lower)), bool(lower)
+    return _cholesky(a, lower=flag(lower, "lower")), bool(lower)
 
 
 def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> Any:
@@ -49,8 +52,10 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> Any:
     >>> cho_solve(cho_factor([[4.0, 2.0], [2.0, 5.0]]), [8.0, 12.0])
     array([1., 2.])
     """
+    if not isinstance(c_and_lower, tuple) or len(c_and_lower) != 2:  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        raise ArgumentError(f"{location()}cho_solve takes what cho_factor gave, (c, lower), got {shown(c_and_lower)}.")
     factor, lower = c_and_lower
-    return _cho_solve(factor, b, lower=bool(lower))
+    return _cho_solve(factor, b, lower=flag(lower, "lower"))
 
 
 def expm(A: Any) -> Any:

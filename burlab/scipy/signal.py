@@ -5,9 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import one_of, shown
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, ShapeError
+from burlab.graph.node import Node
+from burlab.graph.numpy_api.arguments import several, whole
 from burlab.graph.numpy_api.signal import smooth_above
+from burlab.runtime.plain import as_array
 
 __all__ = ["convolve", "fftconvolve"]
 
@@ -24,7 +28,8 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
     >>> np.round(fftconvolve(np.array([1.0, 2.0, 3.0]), np.array([2.0, 1.0])), 12)
     array([2., 5., 8., 3.])
     """
-    return _CONVOLVED(in1, in2, mode, None if axes is None else tuple(np.atleast_1d(axes).tolist()))
+    along = None if axes is None else tuple(whole(axis, "axis of fftconvolve") for axis in several(axes))
+    return _CONVOLVED(_given(in1, "in1"), _given(in2, "in2"), one_of(mode, _MODES, "mode"), along)
 
 
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
@@ -35,11 +40,15 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> An
     >>> convolve(np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.5]), mode="same")
     array([1. , 2.5, 4. ])
     """
-    if method not in ("auto", "direct", "fft"):
-        raise ArgumentError(f"method of convolve is 'auto', 'direct' or 'fft', got {method!r:.40}.")
+    one_of(method, ("auto", "direct", "fft"), "method of convolve")
+    in1, in2 = _given(in1, "in1"), _given(in2, "in2")
     if method == "fft" or (method == "auto" and np.ndim(in1) != 1):
         return fftconvolve(in1, in2, mode)
-    return _DIRECT(in1, in2, mode)
+    return _DIRECT(in1, in2, one_of(mode, _MODES, "mode"))
+
+
+def _given(x: Any, name: str) -> Any:
+    return x if isinstance(x, Node) or hasattr(x, "__array_ufunc__") else as_array(x, name)
 
 
 def _direct(x: Any, y: Any, mode: str) -> Any:
@@ -69,7 +78,7 @@ def _convolved(x: Any, y: Any, mode: str, axes: tuple[int, ...] | None) -> Any:
 def _part(whole: Any, first: tuple[int, ...], second: tuple[int, ...], mode: str, along: tuple[int, ...]) -> Any:
     """What a mode keeps of the full convolution."""
     if mode not in _MODES:
-        raise ArgumentError(f"mode of a convolution is 'full', 'same' or 'valid', got {mode!r:.40}.")
+        raise ArgumentError(f"mode of a convolution is 'full', 'same' or 'valid', got {shown(mode)}.")
     if mode == "full":
         return whole
     if mode == "valid" and math.prod(first) < math.prod(second):

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import flag, shown
 from burlab.errors import ArgumentError
 from burlab.graph.node import SPECIAL
 from burlab.graph.numpy_api import composites
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.origin import location
 from burlab.runtime.extras import late
+from burlab.runtime.ranges import Range, number_in
 
 from .arguments import choose, floats, where
 
@@ -40,11 +42,13 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     >>> round(float(logsumexp(np.array([1000.0, 1000.0]), b=np.array([1.0, 2.0]))), 6)
     1001.098612
     """
-    options = {"axis": axis, "keepdims": bool(keepdims), "return_sign": bool(return_sign)}
+    options = {"axis": axis, "keepdims": flag(keepdims, "keepdims"), "return_sign": flag(return_sign, "return_sign")}
     return _logsumexp(a, b, **options)
 
 
 def _sum_of_exponentials(a: Any, b: Any, axis: Any, keepdims: bool, return_sign: bool) -> Any:
+    if a is None:
+        raise ArgumentError(f"{location()}a of logsumexp is None, expected numbers.")
     x, weights = floats(a, b)
     if b is None and not return_sign:
         return composites.logsumexp(x, axis, keepdims)
@@ -100,6 +104,9 @@ def _derived_digamma(n: Any, x: Any) -> Any:
     return apply("polygamma", *floats(n, x))
 
 
+_DIMENSIONS = Range(1.0, 10_000.0)  # each is a term of the graph
+
+
 def multigammaln(a: Any, d: int) -> Any:
     """log of the gamma function of d dimensions, of every entry of a; nan where a <= (d - 1) / 2.
 
@@ -108,12 +115,14 @@ def multigammaln(a: Any, d: int) -> Any:
     >>> round(float(multigammaln(2.0, 1)), 6)
     0.0
     """
-    if int(d) != d or d < 1:
-        raise ArgumentError(f"{location()}d of multigammaln is {d!r:.80}, expected a positive whole number.")
+    if number_in(_DIMENSIONS, d, f"{location()}d of multigammaln") != int(d):
+        raise ArgumentError(f"{location()}d of multigammaln is {shown(d)}, expected a positive whole number.")
     return _multigammaln(a, d=int(d))
 
 
 def _multivariate(a: Any, d: int) -> Any:
+    if a is None:
+        raise ArgumentError(f"{location()}a of multigammaln is None, expected numbers.")
     (x,) = floats(a)
     terms: list[Any] = [apply("gammaln", x - 0.5 * j) for j in range(d)]
     total = sum(terms) + d * (d - 1) / 4 * math.log(math.pi)

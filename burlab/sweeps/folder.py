@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, FileError
 from burlab.optim import SciPy
 from burlab.problems import FiniteSum
@@ -113,7 +114,8 @@ class Folder:
         if not place.exists():
             if others := sorted(file.name for file in self._path.iterdir() if file.name != _LOCK):
                 raise FileError(
-                    f"the folder {self._path} holds {others[0]!r} but no sweep. Give a new folder, or an empty one."
+                    f"the folder {self._path} holds {shown(others[0])} but no sweep. Give a new folder, "
+                    f"or an empty one."
                 )
             write_whole(place, [json.dumps(wanted, indent=1).encode()])
             return
@@ -139,6 +141,6 @@ def check_saved(trials: Sequence[Trial]) -> None:
     for trial in trials:
         if isinstance(trial.optimizer, SciPy):
             raise ArgumentError(
-                f"{trial.name!r} is a minimizer of SciPy, whose runs cannot be files, and this sweep keeps its runs as "
-                "files. Sweep it apart, in this process and without a folder."
+                f"{shown(trial.name)} is a minimizer of SciPy, whose runs cannot be files, and this "
+                "sweep keeps its runs as files. Sweep it apart, in this process and without a folder."
             )

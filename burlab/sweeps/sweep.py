@@ -11,7 +11,7 @@ import numpy as np
 
 from burlab.charts import Chart
 from burlab.charts.palette import PALETTE
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import MOST_STEPS, shown, whole
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
@@ -86,7 +86,7 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     check_stop(stop)
     trials = trials_of(optimizers, hypers, seeds)
     start = x0 if callable(x0) else Always(x0)
-    steps = None if steps is None else whole(steps, "steps", 0)
+    steps = None if steps is None else whole(steps, "steps", 0, MOST_STEPS)
     told = {"trainable": trainable, "has_aux": has_aux, "validation": validation, "validate_every": validate_every}
     setting = Setting(problem, start, batch, sampler, steps, stop, len(trials), told)
     check_ends(setting)
@@ -158,7 +158,9 @@ class Sweep:
         {'lr': 0.1}
         """
         if by not in self._values:
-            raise ArgumentError(f"by={by!r} is no number of the rows of this sweep: use {' or '.join(self._values)}.")
+            raise ArgumentError(
+                f"by={shown(by)} is no number of the rows of this sweep: use {' or '.join(self._values)}."
+            )
         for rows in self._ordered(by):
             able = [row for row in rows if row.done and not row.failed]
             if able:

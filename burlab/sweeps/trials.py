@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, BurlabError
 from burlab.optim import Optimizer, SciPy
 from burlab.optim.live import live_fields
@@ -70,9 +70,11 @@ def seeds_of(seeds: Any) -> tuple[int, ...]:
     if isinstance(seeds, (list, tuple, range, np.ndarray)):
         found = tuple(whole(seed, "a seed of seeds", 0) for seed in cast("Any", seeds))
         if not found or len(set(found)) < len(found):
-            raise ArgumentError(f"seeds={seeds!r} must hold at least one seed, and each once. Pass [0, 1, 2], or 3.")
+            raise ArgumentError(
+                f"seeds={shown(seeds)} must hold at least one seed, and each once. Pass [0, 1, 2], or 3."
+            )
         return found
-    return tuple(range(whole(seeds, "seeds", 1)))
+    return tuple(range(whole(seeds, "seeds", 1, 10_000)))
 
 
 def with_fields(optimizer: Any, hypers: Mapping[str, Any]) -> Any:
@@ -89,7 +91,7 @@ def _grid(
     known = {hyper for names in owned.values() for hyper in names}
     if missing := [hyper for hyper in hypers if hyper not in known]:
         fields_of = "; ".join(f"{name}: {', '.join(_paths(entry))}" for name, entry in optimizers.items())
-        raise ArgumentError(f"no optimizer has a hyperparameter {missing[0]!r}. There are, of {fields_of}.")
+        raise ArgumentError(f"no optimizer has a hyperparameter {shown(missing[0])}. There are, of {fields_of}.")
     number = 0
     for name, entry in optimizers.items():
         for values in product(*(hypers[hyper] for hyper in owned[name])):
@@ -104,13 +106,15 @@ def _listed(entries: Sequence[Mapping[str, Any]]) -> Iterator[Trial]:
     for number, entry in enumerate(entries):
         where = f"entry {number} of the list"
         if not isinstance(entry, Mapping) or "optimizer" not in entry:  # pyright: ignore[reportUnnecessaryIsInstance] - users
-            raise ArgumentError(f"{where} is {entry!r}, expected a mapping such as {{'optimizer': bl.optim.GD(0.1)}}.")
+            raise ArgumentError(
+                f"{where} is {shown(entry)}, expected a mapping such as {{'optimizer': bl.optim.GD(0.1)}}."
+            )
         optimizer = _checked(where, entry["optimizer"])
         name = entry.get("name", type(optimizer).__name__)
         chosen = {key: _plain(value) for key, value in entry.items() if key not in _OWN}
         if missing := [key for key in chosen if key not in _paths(optimizer)]:
             has = ", ".join(_paths(optimizer))
-            raise ArgumentError(f"{where} sets {missing[0]!r}, but {type(optimizer).__name__} has: {has}.")
+            raise ArgumentError(f"{where} sets {shown(missing[0])}, but {type(optimizer).__name__} has: {has}.")
         seed = whole(entry.get("seed", 0), f"the seed of {where}", 0)
         yield Trial(number, _name(name), _made(str(name), optimizer, chosen), chosen, seed)
 
@@ -124,7 +128,7 @@ def _made(name: str, optimizer: Any, chosen: Mapping[str, Any]) -> Any:
     except (BurlabError, TypeError, ValueError) as error:
         if not chosen:
             raise
-        what = ", ".join(f"{hyper}={value!r}" for hyper, value in chosen.items())
+        what = ", ".join(f"{hyper}={shown(value)}" for hyper, value in chosen.items())
         raise ArgumentError(f"{name} cannot have {what}: {error}") from error
 
 
@@ -134,17 +138,19 @@ def _named(optimizers: Any) -> dict[str, Entry]:
     else:
         listed = list(cast("Any", optimizers)) if isinstance(optimizers, (list, tuple)) else [optimizers]
         kinds = [(entry if isinstance(entry, type) else type(entry)).__name__ for entry in listed]
-        given = {name: _checked(f"the optimizer {name!r}", entry) for name, entry in zip(kinds, listed, strict=True)}
+        given = {
+            name: _checked(f"the optimizer {shown(name)}", entry) for name, entry in zip(kinds, listed, strict=True)
+        }
         if len(given) < len(listed):
             raise ArgumentError(f"several optimizers are of one class. Give them names: {_EXAMPLE}.")
     if not given:
         raise ArgumentError(f"optimizers is empty, expected them by name, such as {_EXAMPLE}.")
-    return {_name(name): _checked(f"the optimizer {name!r}", entry) for name, entry in given.items()}
+    return {_name(name): _checked(f"the optimizer {shown(name)}", entry) for name, entry in given.items()}
 
 
 def _name(name: Any) -> str:
     if not isinstance(name, str) or not name.strip():
-        raise ArgumentError(f"{name!r} is no name of an optimizer. Pass text, as in {_EXAMPLE}.")
+        raise ArgumentError(f"{shown(name)} is no name of an optimizer. Pass text, as in {_EXAMPLE}.")
     return name
 
 
@@ -154,21 +160,23 @@ def _checked(what: str, entry: Any) -> Entry:
     hint = f"Call it: bl.optim.{entry.__name__}()." if isinstance(entry, type) else "Pass bl.optim.Adam(lr=1e-3)."
     if isinstance(entry, str):
         what, hint = "an optimizer", f"Pass it as an object, such as bl.optim.{entry}()."
-    raise ArgumentError(f"{what} is {entry!r}, expected an optimizer of bl.optim. {hint}")
+    raise ArgumentError(f"{what} is {shown(entry)}, expected an optimizer of bl.optim. {hint}")
 
 
 def _values(hypers: Any) -> dict[str, Sequence[Any]]:
     if hypers is None:
         return {}
     if not isinstance(hypers, Mapping):
-        raise ArgumentError(f"hypers is {hypers!r}, expected values by name, such as {{'lr': [0.1, 0.01]}}.")
+        raise ArgumentError(f"hypers is {shown(hypers)}, expected values by name, such as {{'lr': [0.1, 0.01]}}.")
     found: dict[str, Sequence[Any]] = {}
     for name, values in cast("Mapping[Any, Any]", hypers).items():
         if not isinstance(values, (list, tuple, range, np.ndarray)) or not len(cast("Any", values)):
-            raise ArgumentError(f"hypers[{name!r}] is {values!r}, expected a list of values, such as [0.1, 0.01].")
+            raise ArgumentError(
+                f"hypers[{shown(name)}] is {shown(values)}, expected a list of values, such as [0.1, 0.01]."
+            )
         plain = [_plain(value) for value in cast("Any", values)]
         if any(isinstance(value, float) and math.isnan(value) for value in plain):
-            raise ArgumentError(f"hypers[{name!r}] holds NaN, which is no value. Take it out.")
+            raise ArgumentError(f"hypers[{shown(name)}] holds NaN, which is no value. Take it out.")
         found[name] = plain
     return found
 

@@ -1,12 +1,13 @@
 """`switch` and `fori_loop`: control flow made of `cond`, `scan` and `while_loop`."""
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from burlab.checks.callable import check_takes
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, TraceError
 from burlab.graph import Node
 from burlab.graph.node import as_node
@@ -27,10 +28,11 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     >>> float(f(np.array(2), 3.0)), float(f(np.array(-7), 0.0))
     (9.0, 0.0)
     """
-    branches = tuple(branches)
+    given = branches
+    branches = tuple(given) if isinstance(given, Iterable) else ()  # pyright: ignore[reportUnnecessaryIsInstance] - users
     if not branches or not all(map(callable, branches)):
         raise ArgumentError(
-            f"{location()}switch got {len(branches)} branches, expected one or more functions of the operands. "
+            f"{location()}branches of switch are {shown(given)}, expected one or more functions of the operands. "
             "Pass a list of functions."
         )
     number = _whole(index, "index of switch")
@@ -77,5 +79,6 @@ def _whole(value: Any, what: str) -> int | Node:
         try:
             return operator.index(value)
         except TypeError:
-            got = f"a {type(value).__name__}" if np.shape(value) == () else f"an array of shape {np.shape(value)}"
+            shape = getattr(value, "shape", ())
+            got = f"an array of shape {shape}" if shape else f"a {type(value).__name__}"
     raise TraceError(f"{location()}the {what} must be one integer, got {got}. Convert it with .astype(int).")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from burlab.checks.callable import check_takes
+from burlab.checks.numbers import one_of, shown
 from burlab.compiler.kernel import Kernel
 from burlab.compiler.planning.options import Gear
 from burlab.compiler.planning.remat import Remat, check_remat
@@ -40,10 +41,9 @@ def compile(
     >>> float(value), gradient
     (5.0, array([2., 4.]))
     """
-    if gear not in ("compiled", "replay"):
-        raise ArgumentError(f'gear must be "compiled" or "replay", got {gear!r}.')
+    one_of(gear, ("compiled", "replay"), "gear")
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"threads must be a positive int, got {threads!r}.")
+        raise ArgumentError(f"threads must be a positive int, got {shown(threads)}.")
     check_remat(remat)
     check_takes(f, "f", f"{len(examples)} examples", "Pass one for each argument: bl.compile(f, x, y).", len(examples))
     argnums = known_argnums(argnums)

@@ -11,6 +11,7 @@ from burlab.graph import Node, tree
 from burlab.graph.origin import location, recording
 from burlab.graph.regions import cond_nodes, while_nodes
 from burlab.graph.tracing.trace import Spec, is_tracing, trace
+from burlab.runtime.plain import as_array
 
 from .forms import bit, common, example, form_of, in_form, in_forms, node_of, settled
 
@@ -128,7 +129,7 @@ def _traced_loop(
 
 
 def _decided(answer: Any, what: str) -> bool:
-    value = np.asarray(answer)
+    value = as_array(answer, what)
     if value.shape or value.dtype != np.bool_:
         _refuse(what, f"{value.dtype} of shape {value.shape}")
     return bool(value)

@@ -15,7 +15,7 @@ from burlab.graph.numpy_api.arguments import broadcast_shape
 from burlab.graph.operation import made
 from burlab.graph.origin import location
 from burlab.graph.tracing.trace import Spec, spec_of, trace
-from burlab.runtime.plain import as_array
+from burlab.runtime.plain import as_array, as_floats
 
 from .call import name_of
 from .gradients import jit, vjp
@@ -66,6 +66,9 @@ def _straight_through(value: Any, like: Any) -> Any:
             f"{location()}value and like of straight_through have shapes {known[0].shape} and {known[1].shape}, which "
             "do not broadcast. Reshape one."
         )
+    if any(x.dtype.kind not in "fciub" for x in known):
+        known = [as_floats(x, f"{name} of straight_through") for x, name in zip(known, ("value", "like"), strict=True)]
+        value, like = known
     dtype = np.result_type(value, like)
     return np.broadcast_to(known[0].astype(dtype if dtype.kind in "fc" else float), shape).copy()[()]
 

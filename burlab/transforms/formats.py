@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph.handles import present
@@ -12,7 +12,7 @@ from burlab.graph.node import UFUNCS, Node, as_node
 from burlab.graph.numpy_api.promotion import FLOAT64, apply, as_dtype
 from burlab.graph.operation import made
 from burlab.graph.origin import location
-from burlab.runtime.plain import as_array, is_complex
+from burlab.runtime.plain import as_array, as_floats, is_complex
 
 from .random.numbers import uniform_node
 
@@ -36,7 +36,7 @@ class Format(NamedTuple):
         if not isinstance(name, tuple) or len(cast("tuple[Any, ...]", name)) != 2:
             known = ", ".join(map(repr, _NAMED))
             raise ArgumentError(
-                f"{location()}format is {name!r:.80}, expected {known} or (exponent, significand) bits."
+                f"{location()}format is {shown(name)}, expected {known} or (exponent, significand) bits."
             )
         bits, digits = cast("tuple[Any, Any]", name)
         return _ieee(whole(bits, "exponent bits of format", 2, 11), whole(digits, "significand bits of format", 1, 52))
@@ -77,17 +77,17 @@ def round_to(format: Any, x: Any, *, mode: str | None = None, key: Any = None) -
         return rounded(x, key, known, way)
     if not isinstance(x, float):
         array = as_array(x, "x of round_to")
-        x = array if array.dtype.kind == "f" else array.astype(float)
+        x = array if array.dtype.kind == "f" else as_floats(array, "x of round_to")
     return _kernel(x, None if key is None else as_array(key, "key of round_to"), known, way)
 
 
 def _mode(mode: str | None, key: Any) -> str:
-    way = mode or ("nearest" if key is None else "stochastic")
-    if way not in _MODES:
-        raise ArgumentError(f"{location()}mode of round_to is {mode!r:.80}, expected {', '.join(map(repr, _MODES))}.")
+    way = mode if mode is not None else ("nearest" if key is None else "stochastic")
+    if not isinstance(way, str) or way not in _MODES:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"{location()}mode of round_to is {shown(mode)}, expected {', '.join(map(repr, _MODES))}.")
     if (way == "stochastic") != (key is not None):
         what = "needs a key: key=bl.random.key(0)" if key is None else "takes no key; leave it out"
-        raise ArgumentError(f"{location()}round_to in the mode {way!r} {what}.")
+        raise ArgumentError(f"{location()}round_to in the mode {shown(way)} {what}.")
     return way
 
 

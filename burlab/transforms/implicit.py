@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import real, whole
+from burlab.checks.numbers import real, shown, whole
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, Node
@@ -102,8 +102,8 @@ def root(
     1.570796327
     """
     limit = _known(tolerance, max_iterations)
-    if bracket is not None and np.shape(bracket) != (2,) and not any(isinstance(end, Node) for end in bracket):
-        raise ArgumentError(f"{location()}bracket={bracket!r:.80} must be two numbers. Pass bracket=(low, high).")
+    if bracket is not None and (not isinstance(bracket, (tuple, list, np.ndarray)) or len(bracket) != 2):  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        raise ArgumentError(f"{location()}bracket={shown(bracket)} must be two numbers. Pass bracket=(low, high).")
 
     def rule(start: State, args: tuple[Any, ...], ends: tuple[Any, Any] | None) -> State:
         residual = on_vectors(f, args, start, "f of root")

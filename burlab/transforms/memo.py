@@ -6,7 +6,9 @@ from types import FunctionType
 from typing import Any, cast
 
 from burlab.checks.callable import check_function
+from burlab.checks.numbers import shown
 from burlab.compiler.function import Function
+from burlab.errors import ArgumentError
 
 _NAME = "__burlab_made__"
 _MOST = 32  # functions that have no place for it, of which it is known
@@ -37,7 +39,13 @@ def remembered(f: Callable[..., Any], key: Any, make: Callable[[], Any]) -> Any:
     table = _table(f)
     if table is None:
         return make()
-    if key not in table:
+    try:
+        known = key in table
+    except TypeError:
+        raise ArgumentError(
+            f"the options {shown(key)} hold what has no hash. Pass True, False, numbers or text."
+        ) from None
+    if not known:
         table[key] = make()
     return table[key]
 

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 
 Argnums = int | tuple[int, ...]
@@ -22,7 +23,8 @@ def known_argnum(argnum: Any) -> int:
     """The number of one argument. Raises ArgumentError."""
     if not _is_whole(argnum):
         raise ArgumentError(
-            f"argnums={argnum!r} names no argument. Pass the position of one, such as 0, or a tuple of some: (0, 1)."
+            f"argnums={shown(argnum)} names no argument. Pass the position of one, such as 0, or a tuple "
+            f"of some: (0, 1)."
         )
     return operator.index(argnum)
 
@@ -31,7 +33,7 @@ def one_argnum(argnums: Any, what: str) -> int:
     """The number of the one argument that a transform is about. what: the transform. Raises ArgumentError."""
     if isinstance(argnums, (tuple, list)):
         raise ArgumentError(
-            f"{what} is about one argument, got argnums={argnums!r:.80}. Several are one as a tuple: "
+            f"{what} is about one argument, got argnums={shown(argnums)}. Several are one as a tuple: "
             f"bl.{what}(lambda p: f(*p))((x, y), (v, w))."
         )
     return known_argnum(argnums)
@@ -47,15 +49,15 @@ def known_axes(in_axes: Any) -> Axes:
 def known_axis(axis: Any, name: str) -> int:
     """An axis. Raises ArgumentError."""
     if not _is_whole(axis):
-        raise ArgumentError(f"{name}={axis!r} is no axis. Pass an int, such as 0 or -1.")
+        raise ArgumentError(f"{name}={shown(axis)} is no axis. Pass an int, such as 0 or -1.")
     return operator.index(axis)
 
 
 def _axis_or_none(axis: Any) -> int | None:
     if axis is not None and not _is_whole(axis):
         raise ArgumentError(
-            f"in_axes={axis!r} is no axis. Pass an int, None for what all samples share, or a tuple with one of these "
-            "for each argument; all leaves of a dict or another tree have the axis of their argument."
+            f"in_axes={shown(axis)} is no axis. Pass an int, None for what all samples share, or a tuple "
+            "with one of these for each argument; all leaves of a dict or another tree have the axis of their argument."
         )
     return None if axis is None else operator.index(axis)
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burlab.checks.callable import check_takes
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError, TraceError
 from burlab.graph import Node, tree
 from burlab.graph.graph import Iterations
@@ -71,7 +72,7 @@ def _length(leaves: list[Any], xs: Tree, length: Any) -> int:
     names = [f"xs{name}" for name in tree.leaf_names(xs)]
     if length is not None:
         if type(length) is not int or not 0 <= length < 1 << 63:
-            raise ArgumentError(f"{location()}length={length!r} must be an integer from 0 to 2**63 - 1.")
+            raise ArgumentError(f"{location()}length={shown(length)} must be an integer from 0 to 2**63 - 1.")
         sizes.append((length,))
         names.append("length")
     if not sizes:

@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.callable import check_function
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree as trees
 from burlab.graph.node import Node
+from burlab.runtime.plain import as_array, check_numbers
 
 __all__ = ["leaves", "map", "ravel", "structure", "unravel"]
 
@@ -27,6 +29,7 @@ def map(f: Callable[..., Any], tree: Any, *others: Any) -> Any:  # noqa: A001 - 
     >>> map(lambda x, g: x - 0.5 * g, {"a": 1.0, "b": [2.0]}, {"a": 4.0, "b": [2.0]})
     {'a': -1.0, 'b': [1.0]}
     """
+    check_function(f)
     first, form = trees.flatten_whole(tree)
     rows = [first]
     for k, other in enumerate(others):
@@ -81,8 +84,10 @@ def unravel(vector: Any, like: Any) -> Any:
            [3., 4.]]), 'b': array([0.])}
     """
     examples, form = trees.flatten(like)
-    vector = vector if isinstance(vector, Node) else np.asarray(vector)
+    vector = vector if isinstance(vector, Node) else as_array(vector, "the vector of unravel")
     sizes = [math.prod(np.shape(x)) for x in examples]
+    if not isinstance(vector, Node):
+        check_numbers(vector, "the vector of unravel")
     if vector.shape != (sum(sizes),):
         raise ShapeError(
             f"unravel got a vector of shape {vector.shape}, but {trees.words(form)} has {sum(sizes)} elements. "

@@ -78,7 +78,7 @@ def test_without_scikit_learn_the_remedy_is_named(monkeypatch: pytest.MonkeyPatc
     [
         (lambda: bl.data.sklearn_set("mnist"), "'mnist'.*'breast_cancer'"),
         (lambda: bl.data.synthetic_regression(3, 5), "samples >= 5"),
-        (lambda: bl.data.synthetic_regression(condition=0), "condition=0"),
+        (lambda: bl.data.synthetic_regression(condition=0), "condition is 0"),
         (lambda: bl.data.synthetic_classes(classes=1), "classes=1"),
     ],
 )

@@ -28,5 +28,5 @@ def test_encode_and_decode():
 
 
 def test_no_context_is_refused():
-    with pytest.raises(ArgumentError, match="at least 1"):
+    with pytest.raises(ArgumentError, match="context=0 is not a whole number from 1"):
         last_names(0)

@@ -264,7 +264,7 @@ def test_tokens_are_those_of_the_cell():
 
 
 def test_macros_of_a_cell_are_what_they_were_after_looking_at_it():
-    compile_text("#define BURLAB_TEST_MACRO 7")
+    compile_text("#define BURLAB_TEST_MACRO 7", users=True)
     text = "#undef BURLAB_TEST_MACRO\n#define BURLAB_TEST_MACRO 8\n"
     text += "#define BURLAB_TEST_OTHER BURLAB_TEST_MACRO\nint x = BURLAB_TEST_OTHER;"
     assert [token.text for token in expanded(text, tokens(text), "cell")[0]] == ["int", "x", "=", "8", ";"]

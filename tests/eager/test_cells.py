@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from burlab.eager import Tape, Value
+from burlab.eager.cells import Cells
 from burlab.errors import CompileError, StatusError, TapeError
 
 TINY = """
@@ -215,8 +217,6 @@ def test_arguments_that_do_not_fit(notebook: Notebook):
 
 
 def test_two_notebooks_do_not_share_their_cells(notebook: Notebook):
-    from burlab.eager.cells import Cells
-
     notebook.cpp("double mine() { return 1; }")
     with pytest.raises(CompileError, match="undeclared identifier 'mine'"):
         Cells().run("double f() { return mine(); }")
@@ -278,3 +278,40 @@ def test_what_a_cell_throws_is_an_exception_of_python(notebook: Notebook):
         notebook["over"](1)
     with pytest.raises(TypeError, match="could not convert"):
         notebook["fine"]("x")
+
+
+DEADLY = {
+    "a crash of an initializer": "int crash() { return *(volatile int*)8; }\nint n = crash();",
+    "an exit of an initializer": "#include <cstdlib>\nint leave() { exit(0); }\nint n = leave();",
+    "a header with a statement": '#include "{folder}/statement.hpp"\nint f() { return 1; }',
+    "a header that includes it": '#include "{folder}/around.hpp"\nint f() { return 1; }',
+    "a macro with the name of a word": "#define int double\nint f() { return 1; }",
+    "a throw in a noexcept function": "int f() noexcept { throw 5; }",
+    "a throw in a destructor": "struct D { ~D() { throw 5; } };",
+}
+
+
+@pytest.mark.parametrize("text", DEADLY.values(), ids=DEADLY)
+def test_what_would_end_the_kernel_is_refused(text: str, tmp_path: Path):
+    (tmp_path / "statement.hpp").write_text("if (true) {}\n")
+    (tmp_path / "around.hpp").write_text(f'#include "{tmp_path}/statement.hpp"\nint q = 2;\n')
+    cells = Cells()
+    with pytest.raises(CompileError, match="cell:"):
+        cells.run(text.replace("{folder}", str(tmp_path)))
+    assert cells.run("int after() { return 7; }")["after"]() == 7
+
+
+def test_macros_and_pragmas_of_cells_reach_no_text_of_burlab():
+    cells = Cells()
+    cells.run("#define x 7\n#define N 3\nint seven() { return x; }")
+    assert cells.run("int again() { return x + N; }")["again"]() == 10
+    with pytest.raises(CompileError, match="no previous prototype"):
+        cells.run('#pragma GCC diagnostic error "-Weverything"\nint f() { return 1; }')
+    assert cells.run("Value twice(Value y) { return 2 * y; }")["twice"](Value(3.0)).data == 6.0
+
+
+def test_a_header_of_the_users_is_compiled_once(tmp_path: Path):
+    (tmp_path / "mine.hpp").write_text("#pragma once\ninline int mine() { return 7; }\n")
+    cells = Cells()
+    for k in range(2):
+        assert cells.run(f'#include "{tmp_path}/mine.hpp"\nint f{k}() {{ return mine(); }}')[f"f{k}"]() == 7

@@ -155,7 +155,7 @@ def test_targets_are_ends_of_paths_or_a_predicate() -> None:
     ("options", "words"),
     [
         ({"targets": "qkv"}, "targets='qkv' chooses no layer of a MLP: its Linear layers are layers.0, layers.1."),
-        ({"rank": 0}, "rank=0 must be a positive integer."),
+        ({"rank": 0}, "rank=0 is not a whole number"),
         ({"rank": 3}, "rank=3 is more than the weight of layers.1 has, (5, 2)."),
         ({"alpha": np.inf}, "alpha"),
         ({"key": None}, "needs a key"),

@@ -190,7 +190,7 @@ def test_a_trace_of_a_library_function_is_remembered():
         (lambda: bl.problems.rosenbrock(1), ArgumentError, "dim=1"),
         (lambda: bl.problems.quadratic([]), ArgumentError, "one per dimension"),
         (lambda: bl.problems.quadratic([1.0, np.nan]), ArgumentError, "finite"),
-        (lambda: bl.problems.quadratic(condition=0.5), ArgumentError, r"condition=0\.5"),
+        (lambda: bl.problems.quadratic(condition=0.5), ArgumentError, r"condition is 0\.5, expected"),
         (lambda: bl.problems.quadratic(seed=-1), ArgumentError, "seed=-1"),
     ],
 )

@@ -157,7 +157,7 @@ def test_large_margins_do_not_overflow():
         (lambda: bl.problems.least_squares(A, B[:, None]), ShapeError, r"\(40, 1\)"),
         (lambda: bl.problems.least_squares(A.astype(complex), B), DTypeError, "complex128"),
         (lambda: bl.problems.least_squares(A, B > 0), DTypeError, "bool"),
-        (lambda: bl.problems.least_squares(A, B, l2=-1), ArgumentError, "l2=-1"),
+        (lambda: bl.problems.least_squares(A, B, l2=-1), ArgumentError, "l2 is -1"),
         (lambda: bl.problems.logistic_regression(A, C), ArgumentError, "0, 1, 2.*softmax_regression"),
         (lambda: bl.problems.logistic_regression(A, np.ones(N)), ArgumentError, "both of them"),
         (lambda: bl.problems.softmax_regression(A, C - 1), ArgumentError, "-1, 0, 1"),

@@ -4,6 +4,7 @@ from functools import cache
 from importlib import import_module
 
 from burlab.bench.problem import Case
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 
 NAMES = (
@@ -32,6 +33,8 @@ def find(name: str) -> Case:
     """
     name = _PAPER.get(name, name)
     if name not in NAMES:
-        raise ArgumentError(f"there is no case {name!r}. Choose among: {', '.join(NAMES)}; exp1 to exp7 are the first.")
+        raise ArgumentError(
+            f"there is no case {shown(name)}. Choose among: {', '.join(NAMES)}; exp1 to exp7 are the first."
+        )
     case: Case = import_module(f".{name}", __name__).CASE
     return case

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from burlab.checks.numbers import shown
 from burlab.compiler.ir.plan import Plan
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, Node
@@ -28,9 +29,13 @@ Planner = Callable[[Graph, After], Plan]
 
 def check_remat(remat: Any) -> Remat | None:
     """What a user gave as `remat`. Raises ArgumentError where it is neither "sqrt", nor bytes, nor None."""
-    if remat is None or remat == "sqrt" or (isinstance(remat, int) and not isinstance(remat, bool) and remat >= 0):
+    if (
+        remat is None
+        or (isinstance(remat, str) and remat == "sqrt")
+        or (isinstance(remat, int) and not isinstance(remat, bool) and remat >= 0)
+    ):
         return remat
-    raise ArgumentError(f'remat must be "sqrt", a number of bytes, or None, got {remat!r}.')
+    raise ArgumentError(f'remat must be "sqrt", a number of bytes, or None, got {shown(remat)}.')
 
 
 def rematerialized(graph: Graph, how: Remat, make: Planner) -> Plan:

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import AllocationError, BurlabError, DTypeError, IndexRangeError, ShapeError
 from burlab.graph.handles import present
 from burlab.graph.node import Node, as_node
 from burlab.graph.numpy_api import updates
+from burlab.graph.numpy_api.arguments import known_dtype
 from burlab.graph.origin import location
 from burlab.graph.substitute import copy
-from burlab.runtime.plain import as_array
+from burlab.runtime.plain import as_array, check_numbers
 
 from .buffer import Buffer, buffer_of, fresh
 from .making import array
@@ -23,14 +25,22 @@ from .memory import is_traced_key, known_key, written
 
 
 def _new(make: Callable[..., Any], shape: Any, *rest: Any) -> Any:
-    """An array by NumPy. Raises AllocationError where none can be so large."""
+    """An array by NumPy. Raises AllocationError where none can be so large, ShapeError and DTypeError."""
+    *value, dtype = rest
+    dtype = dtype if dtype is None else known_dtype(dtype)
     try:
-        return fresh(make(shape, *rest))
+        return fresh(make(shape, *value, dtype))
+    except BurlabError:
+        raise
     except MemoryError as error:
         raise AllocationError(f"{location()}no array can have this shape: {error}. Pass a smaller one.") from None
-    except (ValueError, OverflowError) as error:
-        if "Maximum allowed" not in str(error) and "too big" not in str(error):
-            raise
+    except (TypeError, ValueError, OverflowError) as error:
+        if "Maximum allowed" not in str(error) and "too big" not in str(error) and "too large" not in str(error):
+            filled = f" filled with {shown(value[0])}" if value else ""
+            raise ShapeError(
+                f"{location()}there is no array of shape {shown(shape)}{filled}. Pass a shape of ints that are not "
+                "negative, and a number, or an array that broadcasts to it."
+            ) from None
         why = "it has more entries than NumPy can count"
         raise AllocationError(f"{location()}no array can have this shape: {why}. Pass a smaller one.") from None
 
@@ -96,7 +106,14 @@ def buffer(values: Any, dtype: Any = None) -> Any:
     >>> bl.jit(first_doubled)(np.array([1.0, 5.0]))
     array([2., 5.])
     """
-    return array(np.array)(values, dtype)
+    dtype = dtype if dtype is None else known_dtype(dtype)
+    try:
+        return array(np.array)(values, dtype)
+    except BurlabError:
+        raise
+    except (TypeError, ValueError, OverflowError):
+        into = "an array" if dtype is None else f"an array of {dtype}"
+        raise DTypeError(f"{location()}{shown(values)} cannot be made {into}. Pass numbers, all rows alike.") from None
 
 
 def at_set(x: Any, index: Any, value: Any) -> Any:
@@ -159,7 +176,8 @@ def _updated(name: str, update: Callable[..., Any], x: Any, index: Any, value: A
         ) from None
     except OverflowError as error:
         raise DTypeError(f"{location()}{name} in an array of {x.dtype}: {error}. Convert x with .astype.") from None
-    except ValueError:
+    except (TypeError, ValueError):
+        check_numbers(value, f"{location()}value of {name}")
         raise ShapeError(
             f"{location()}value of {name} has shape {np.shape(value)}, which does not broadcast to that of x[index], "
             f"x being of shape {np.shape(x)}. Reshape it."

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.graph.faults import fault
 from burlab.graph.handles import present
 from burlab.graph.node import FUNCTIONS, Node, as_node
@@ -95,7 +96,7 @@ def _directive(text: str, least: int, place: int) -> tuple[int, int, int]:
         numbers = [int(part) for part in text.split(",")]
     except ValueError:
         raise fault(
-            f"np.r_[{text!r}, ...] of a traced array", "numbers as 'axis,axes,place', or np.concatenate"
+            f"np.r_[{shown(text)}, ...] of a traced array", "numbers as 'axis,axes,place', or np.concatenate"
         ) from None
     axis, least, place = (*numbers, *(0, least, place)[len(numbers) :])
     return axis, least, place

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import DTypeError
 from burlab.graph.faults import fault
 from burlab.graph.handles import present
@@ -23,7 +24,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if not np.can_cast(held.dtype, dst.dtype, cast("Any", casting)):
         raise DTypeError(
             f"{location()}np.copyto puts {held.dtype} into an array of {dst.dtype}, which NumPy's casting rule "
-            f"{casting!r} forbids. Make the array with dtype=float, or pass casting='unsafe'."
+            f"{shown(casting)} forbids. Make the array with dtype=float, or pass casting='unsafe'."
         )
     if where is True:
         dst[...] = src

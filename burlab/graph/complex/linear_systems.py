@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.graph.faults import unsupported
 from burlab.graph.node import FUNCTIONS as REAL, Node
 
@@ -42,7 +43,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> No
     z = as_complex(x)
     axes = 2 if axis is None and z.ndim == 2 else np.size(axis or 0)
     if ord in ("nuc", 2, -2) and axes == 2:
-        raise unsupported(f"np.linalg.norm(ord={ord!r}) of a complex matrix", "the default order, 1 or np.inf")
+        raise unsupported(f"np.linalg.norm(ord={shown(ord)}) of a complex matrix", "the default order, 1 or np.inf")
     return REAL[np.linalg.norm](absolute(z), ord, axis, keepdims)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import fourier
 from burlab.graph.linear import concatenate, reshape
@@ -135,7 +136,7 @@ def _moved(z: Complex, source: int, destination: int) -> Complex:
 
 def _known(norm: Any) -> Any:
     if norm not in _SWAPPED:
-        raise ArgumentError(f"{location()}norm of np.fft is 'backward', 'ortho' or 'forward', got {norm!r:.40}.")
+        raise ArgumentError(f"{location()}norm of np.fft is 'backward', 'ortho' or 'forward', got {shown(norm)}.")
     return norm
 
 

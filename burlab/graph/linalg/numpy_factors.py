@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph.faults import fault
 from burlab.graph.linear import reshape, zeros
@@ -36,7 +37,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Node:
 
 def _triangle(a: Any, triangle: str, name: str) -> Node:
     if triangle not in ("L", "U", "l", "u"):
-        raise ArgumentError(f"{location()}UPLO of {name} is {triangle!r:.80}, expected 'L' or 'U'.")
+        raise ArgumentError(f"{location()}UPLO of {name} is {shown(triangle)}, expected 'L' or 'U'.")
     x = square(a, name)
     return turned(x) if triangle in "Uu" else x
 
@@ -58,7 +59,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     if mode == "r":
         return orthogonal.qr(x, False)[1]
     if mode not in ("reduced", "complete"):
-        raise fault(f"np.linalg.qr(mode={mode!r:.80})", "the modes 'reduced', 'complete' or 'r'")
+        raise fault(f"np.linalg.qr(mode={shown(mode)})", "the modes 'reduced', 'complete' or 'r'")
     return _QR(*orthogonal.qr(x, mode == "complete"))
 
 

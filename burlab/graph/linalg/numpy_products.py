@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph.linear import broadcast, reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
@@ -43,7 +44,7 @@ def _matrix_norm(a: Node, order: Any) -> Node:
         return sum_(s, -1) if order == "nuc" else s[..., 0 if order > 0 else -1]
     if order not in (1, -1, math.inf, -math.inf):
         known = "None, 'fro', 'nuc', 1, -1, 2, -2, np.inf or -np.inf"
-        raise ArgumentError(f"{location()}ord of the norm of a matrix is {order!r:.80}, expected {known}.")
+        raise ArgumentError(f"{location()}ord of the norm of a matrix is {shown(order)}, expected {known}.")
     totals = sum_(apply("abs", a), -2 if abs(order) == 1 else -1)
     return extreme("reduce_max" if order > 0 else "reduce_min", totals, -1, False)
 

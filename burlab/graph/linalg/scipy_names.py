@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph.linear import reshape
 from burlab.graph.node import Node
@@ -21,7 +22,7 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_d
     x = square(x, "solve_triangular")
     if trans not in _TRANSPOSED:
         raise ArgumentError(
-            f"{location()}trans of solve_triangular is {trans!r:.80}, expected 0, 1, 2, 'N', 'T' or 'C'."
+            f"{location()}trans of solve_triangular is {shown(trans)}, expected 0, 1, 2, 'N', 'T' or 'C'."
         )
     y, vector = right_sides(x, y, "solve_triangular")
     z = solved(x, y, is_lower=bool(lower), transposed=_TRANSPOSED[trans], unit=bool(unit_diagonal))

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import BurlabError, DTypeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.origin import location
@@ -29,7 +30,7 @@ def normal_axis(axis: Any, ndim: int, name: str = "axis") -> int:
     k = whole(axis, name)
     if not -ndim <= k < ndim:
         few = f"{ndim} axes" if ndim > 1 else "1 axis" if ndim else "no axis"
-        raise AxisError(f"{location()}{name} {k} is out of bounds: the array has {few}. Pass one of them.")
+        raise AxisError(f"{location()}{name} {shown(k)} is out of bounds: the array has {few}. Pass one of them.")
     return k % ndim
 
 
@@ -40,7 +41,7 @@ def whole(value: Any, name: str) -> int:
     except BurlabError:  # of a traced one
         raise
     except TypeError:
-        raise DTypeError(f"{location()}{name} is {value!r:.80}, expected integers.") from None
+        raise DTypeError(f"{location()}{name} is {shown(value)}, expected integers.") from None
 
 
 def real(value: Any, name: str) -> float:
@@ -49,8 +50,8 @@ def real(value: Any, name: str) -> float:
         return float(value)
     except BurlabError:  # of a traced one
         raise
-    except (TypeError, ValueError):
-        raise DTypeError(f"{location()}{name} is {value!r:.80}, expected a number.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise DTypeError(f"{location()}{name} is {shown(value)}, expected a number.") from None
 
 
 def known_dtype(dtype: Any) -> "np.dtype[Any]":
@@ -59,7 +60,7 @@ def known_dtype(dtype: Any) -> "np.dtype[Any]":
         return np.dtype(dtype)
     except (TypeError, ValueError):
         known = "float32, float64, int64, bool or another"
-        raise DTypeError(f"{location()}dtype is {dtype!r:.80}, expected one of NumPy's. Pass {known}.") from None
+        raise DTypeError(f"{location()}dtype is {shown(dtype)}, expected one of NumPy's. Pass {known}.") from None
 
 
 def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -68,7 +69,7 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     axes = [normal_axis(a, ndim) for a in several(axis)]
     if len(set(axes)) != len(axes):
-        raise ShapeError(f"{location()}axis {axis} names an axis twice.")
+        raise ShapeError(f"{location()}axis {shown(axis)} names an axis twice.")
     return tuple(sorted(axes))
 
 

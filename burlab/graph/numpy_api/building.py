@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, reshape, slice_
@@ -96,7 +97,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Node:
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Node, ...]:  # noqa: ARG001
     """np.meshgrid."""
     if indexing not in ("xy", "ij"):
-        raise ArgumentError(f"{location()}indexing of np.meshgrid is 'xy' or 'ij', got {indexing!r:.40}.")
+        raise ArgumentError(f"{location()}indexing of np.meshgrid is 'xy' or 'ij', got {shown(indexing)}.")
     xs = [as_node(x) for x in xi]
     xs = [reshape(x, (x.size,)) for x in xs]
     n = len(xs)

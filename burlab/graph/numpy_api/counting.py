@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault, unsupported
 from burlab.graph.linear import broadcast, reshape, scatter
@@ -79,7 +80,7 @@ def _edges(x: Node, bins: Any, limits: Any) -> Node:
     if edges is not None and edges.ndim == 1:
         return edges
     if edges is None or not edges.is_constant or edges.dtype.kind not in "iu" or edges.params < 1:
-        raise fault(f"np.histogram(bins={bins!r:.40}) of a traced array", "a number of bins, or their edges")
+        raise fault(f"np.histogram(bins={shown(bins)}) of a traced array", "a number of bins, or their edges")
     if limits is not None:
         return constant(np.linspace(limits[0], limits[1], int(edges.params) + 1))
     low, high = (as_floats(extreme(op, x)) for op in ("reduce_min", "reduce_max"))
@@ -117,7 +118,7 @@ def top_k(x: Any, k: Any) -> tuple[Node, Node]:
     a = as_node(x)
     n = a.shape[-1] if a.ndim else 0
     if not 0 <= (k := whole(k, "k of top_k")) <= n:
-        raise ArgumentError(f"{location()}top_k of {n} entries takes 0 to {n} of them, got k={k}.")
+        raise ArgumentError(f"{location()}top_k of {n} entries takes 0 to {n} of them, got k={shown(k)}.")
     backwards = (..., slice(None, None, -1))  # in turned rows, so that of equal entries the first is taken first
     order = apply("sub", n - 1, getitem(argsort(getitem(a, backwards)), backwards))
     places = getitem(order, (..., slice(0, k)))

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from burlab.errors import ShapeError
 from burlab.graph.linear import broadcast, reshape, sum_over
 from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, constant
 from burlab.graph.operation import made
+from burlab.graph.origin import location
 from burlab.graph.rules import Rule
 
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults
@@ -23,7 +25,8 @@ def extreme(op: str, a: Any, axis: Any = None, keepdims: Any = False) -> Node:
     x = as_node(a)
     axes = normal_axes(axis, x.ndim)
     if size_along(x, axes) == 0:
-        raise ValueError(f"the {op[7:]} over an axis of size 0 (shape {x.shape}, axis {axis}) does not exist.")
+        what = f"the {op[7:]} over an axis of size 0 (shape {x.shape}, axis {axis})"
+        raise ShapeError(f"{location()}{what} does not exist. Pass an array with entries, or initial=.")
     if not axes:
         return x
     value = made(op, axes, x)

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import BurlabError, DTypeError, IndexRangeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, gather, reshape, slice_, transpose
@@ -196,7 +197,7 @@ def normal_index(index: Any, size: int, axis: int) -> Node:
 def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Node:
     """np.take along an axis, or of the ravelled array."""
     if out is not None or mode not in ("raise", "wrap", "clip"):
-        raise fault(f"np.take(out=..., mode={mode!r:.20}) of a traced array", "mode raise, wrap or clip, and no out")
+        raise fault(f"np.take(out=..., mode={shown(mode)}) of a traced array", "mode raise, wrap or clip, and no out")
     x = as_node(a)
     if axis is None:
         x, axis = reshape(x, (x.size,)), 0
@@ -251,7 +252,7 @@ def asarray(a: Any) -> Any:
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Node, ...]:
     """np.unravel_index in row-major order: of each place among all elements, its index along each axis."""
     if order != "C":
-        raise fault(f"np.unravel_index(order={order!r}) of a traced index", "row-major order")
+        raise fault(f"np.unravel_index(order={shown(order)}) of a traced index", "row-major order")
     rest, found = _place(indices), list[Node]()
     for size in reversed(several(shape)):
         found.append(UFUNCS["remainder"](rest, int(size)))

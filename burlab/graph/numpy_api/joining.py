@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.linear import broadcast, concatenate, reshape
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node
@@ -115,7 +116,9 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
 
 def _parts(count: Any) -> int:
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-        raise ArgumentError(f"{location()}an array splits into a whole number of parts, at least 1, got {count!r:.80}.")
+        raise ArgumentError(
+            f"{location()}an array splits into a whole number of parts, at least 1, got {shown(count)}."
+        )
     return int(cast("int", count))
 
 
@@ -148,7 +151,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
     k = normal_axis(axis, x.ndim)
     counts = as_array(repeats, f"{location()}repeats")
     if counts.dtype.kind not in "iu" or counts.shape not in ((), (1,), (x.shape[k],)) or (counts < 0).any():
-        what = f"np.repeat of an axis of size {x.shape[k]} got repeats={repeats!r:.80}"
+        what = f"np.repeat of an axis of size {x.shape[k]} got repeats={shown(repeats)}"
         raise ArgumentError(f"{location()}{what}, expected integers of at least 0, one, or one for each element.")
     size = int(np.sum(np.broadcast_to(counts, x.shape[k]), dtype=np.float64))  # in integers it could go round
     check_fits(8 * size, f"{location()}np.repeat to an axis of size {size}")
@@ -165,7 +168,7 @@ def tile(A: Any, reps: Any) -> Node:
     x = as_node(A)
     counts = tuple(whole(count, "reps of np.tile") for count in several(reps))
     if min(counts, default=0) < 0:
-        raise ArgumentError(f"{location()}np.tile got reps={reps!r:.80}, expected integers of at least 0.")
+        raise ArgumentError(f"{location()}np.tile got reps={shown(reps)}, expected integers of at least 0.")
     ndim = max(x.ndim, len(counts))
     x, counts = _at_least(ndim, x), (1,) * (ndim - len(counts)) + counts
     both = tuple(d for pair in zip(counts, x.shape, strict=True) for d in pair)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph.faults import fault
 from burlab.graph.node import FUNCTIONS, Node, as_node
@@ -31,7 +32,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> No
             )
         return length(sum_(apply("square", a), axes, keepdims=keepdims), a, axes)
     if len(axes) != 1:
-        raise fault(f"np.linalg.norm(ord={ord!r}) of a traced matrix", "the default ord, or axis= for norms of vectors")
+        raise fault(
+            f"np.linalg.norm(ord={shown(ord)}) of a traced matrix", "the default ord, or axis= for norms of vectors"
+        )
     size = apply("abs", a)
     if ord in (math.inf, -math.inf):
         return extreme("reduce_max" if ord > 0 else "reduce_min", size, axes, keepdims)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, reshape, transpose
@@ -151,7 +152,7 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, ignores_nan
     if shares.ndim > 1:
         raise ShapeError(f"{location()}q of np.quantile is a number or a vector here, got shape {shares.shape}.")
     if shares.is_constant and not ((shares.params >= 0) & (shares.params <= 1)).all():
-        what = f"np.quantile got q={q!r:.80}"
+        what = f"np.quantile got q={shown(q)}"
         raise ArgumentError(f"{location()}{what}, expected shares between 0 and 1 (of np.percentile, 0 and 100).")
     axes = normal_axes(axis, x.ndim)
     rest = tuple(k for k in range(x.ndim) if k not in axes)
@@ -227,7 +228,7 @@ def _place(share: Node, count: Node, method: str) -> Node:
         low = as_dtype(as_dtype(place, INT64), FLOAT64)
         return apply("add", low, as_dtype(_NEAREST[method](apply("sub", place, low), low), FLOAT64))
     known = ", ".join([*_METHODS, *_STEPS, "midpoint", *_NEAREST])
-    raise fault(f"np.quantile(method={method!r:.40}) of a traced array", f"one of {known}")
+    raise fault(f"np.quantile(method={shown(method)}) of a traced array", f"one of {known}")
 
 
 def _odd(whole: Node) -> Node:
@@ -248,7 +249,7 @@ def _of_next(fraction: Node, between: float, at_entry: Any) -> Node:
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Node:
     """np.searchsorted by halving: int64, no derivative. NaNs are larger than all."""
     if side not in ("left", "right"):
-        raise ArgumentError(f"{location()}side of np.searchsorted is 'left' or 'right', got {side!r:.40}.")
+        raise ArgumentError(f"{location()}side of np.searchsorted is 'left' or 'right', got {shown(side)}.")
     table = as_node(a)
     if table.ndim != 1:
         raise ShapeError(f"{location()}np.searchsorted looks into a vector, got shape {table.shape}.")
@@ -286,7 +287,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Node:
         raise fault("np.digitize with traced bins: whether they rise is not known", "np.searchsorted(bins, x)")
     known = edges.params
     if known.ndim != 1 or not ((np.diff(known) >= 0).all() or (np.diff(known) <= 0).all()):
-        raise ArgumentError(f"{location()}bins of np.digitize are a vector that rises or falls, got {bins!r:.80}.")
+        raise ArgumentError(f"{location()}bins of np.digitize are a vector that rises or falls, got {shown(bins)}.")
     if known.size and known[0] > known[-1]:
         return apply("sub", known.size, searchsorted(known[::-1].copy(), x, "left" if right else "right"))
     return searchsorted(known, x, "left" if right else "right")

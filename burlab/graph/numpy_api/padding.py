@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, BurlabError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, reshape
@@ -65,8 +66,8 @@ def _ends(mode: Any, kwargs: dict[str, Any], x: Node) -> Callable[[Node, int, li
         return lambda x, k, width: _both(
             width, lambda side, w: broadcast(number(_outer(x, k, side, counts[k][side]), k), _sized(x, k, w))
         )
-    options = "".join(f", {name}={value!r:.40}" for name, value in kwargs.items())
-    raise fault(f"np.pad(mode={mode!r:.40}{options}) of a traced array", "np.concatenate of what stands at the ends")
+    options = "".join(f", {name}={shown(value)}" for name, value in kwargs.items())
+    raise fault(f"np.pad(mode={shown(mode)}{options}) of a traced array", "np.concatenate of what stands at the ends")
 
 
 def _both(width: list[int], end: Callable[[int, int], Node]) -> Ends:
@@ -121,7 +122,7 @@ def _pairs(values: Any, x: Node) -> list[list[Any]]:
     try:
         return np.broadcast_to(as_array(values, "what np.pad fills with"), (x.ndim, 2)).tolist()
     except ValueError:
-        what = f"np.pad of {x.ndim} axes got {values!r:.80} to fill with"
+        what = f"np.pad of {x.ndim} axes got {shown(values)} to fill with"
         raise ArgumentError(f"{location()}{what}, expected a number, or a pair for each axis.") from None
 
 
@@ -135,7 +136,7 @@ def _widths(pad_width: Any, ndim: int, name: str = "pad_width") -> list[list[int
     except (BurlabError, ValueError):
         widths = [[None]]
     if not all(type(width) is int and width >= 0 for pair in widths for width in pair):
-        what = f"np.pad({name}={pad_width!r:.80}) of {ndim} axes"
+        what = f"np.pad({name}={shown(pad_width)}) of {ndim} axes"
         raise ArgumentError(f"{location()}{what}: expected integers of at least 0, one, or a pair for each axis.")
     return widths
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, contract, gather, reshape, sum_over, transpose
@@ -106,7 +107,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Node:
         first, second = map(several, pair)
     else:
         raise ArgumentError(
-            f"{location()}axes of tensordot is {axes!r:.80}, expected how many, or a pair: the axes of each array."
+            f"{location()}axes of tensordot is {shown(axes)}, expected how many, or a pair: the axes of each array."
         )
     if len(first) != len(second):
         raise ArgumentError(f"{location()}tensordot needs as many axes of one array as of the other, got axes={axes}.")
@@ -174,7 +175,7 @@ def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
     ins, arrow, out = text.partition("->")
     terms = ins.split(",")
     if len(terms) != len(xs):
-        raise ShapeError(f"einsum {spec!r} names {len(terms)} operands, got {len(xs)}.")
+        raise ShapeError(f"einsum {shown(spec)} names {len(terms)} operands, got {len(xs)}.")
     free = [c for c in _LETTERS if c not in text]
     longest = max([x.ndim - len(t.replace("...", "")) for x, t in zip(xs, terms, strict=True) if "..." in t], default=0)
     dots = free[:longest]
@@ -185,10 +186,10 @@ def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
         term = terms[k]
         if len(term) != x.ndim:
             raise ShapeError(
-                f"einsum {spec!r}: operand {k} has shape {x.shape}, its term {term!r} {len(term)} letters."
+                f"einsum {shown(spec)}: operand {k} has shape {x.shape}, its term {shown(term)} {len(term)} letters."
             )
     if dots and arrow and "..." not in out:
-        raise ShapeError(f"einsum {spec!r}: the axes of '...' are missing in the output. Write '...' there too.")
+        raise ShapeError(f"einsum {shown(spec)}: the axes of '...' are missing in the output. Write '...' there too.")
     if arrow:
         out = out.replace("...", "".join(dots))
     else:
@@ -196,11 +197,11 @@ def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
         out = "".join(dots) + "".join(sorted(c for c in set(joined) if joined.count(c) == 1 and c not in dots))
     if any(c not in _LETTERS for c in "".join(terms) + out) or len(set(out)) != len(out):
         raise ShapeError(
-            f"{location()}einsum {spec!r}: terms are of letters, those of the output differ from each other."
+            f"{location()}einsum {shown(spec)}: terms are of letters, those of the output differ from each other."
         )
     for c in out:
         if not any(c in term for term in terms):
-            raise ShapeError(f"einsum {spec!r}: the output letter {c!r} is in no operand.")
+            raise ShapeError(f"einsum {shown(spec)}: the output letter {shown(c)} is in no operand.")
     return terms, out
 
 
@@ -210,7 +211,7 @@ def _sizes(spec: str, xs: list[Node], terms: list[str]) -> dict[str, int]:
     for x, term in zip(xs, terms, strict=True):
         for c, d in zip(term, x.shape, strict=True):
             if d != 1 and sizes.setdefault(c, d) != d:
-                raise ShapeError(f"einsum {spec!r}: the letter {c!r} stands for sizes {sizes[c]} and {d}.")
+                raise ShapeError(f"einsum {shown(spec)}: the letter {shown(c)} stands for sizes {sizes[c]} and {d}.")
     return sizes
 
 

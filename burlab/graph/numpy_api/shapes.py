@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ShapeError
 from burlab.graph.faults import fault, unsupported
 from burlab.graph.linear import broadcast, reshape, transpose
@@ -27,7 +28,7 @@ def reshape_(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> N
         turned = several(kwargs.pop("newshape", shape))[::-1]
         return transpose_(reshape_(transpose_(x), turned))
     if order not in ("C", "A", "K"):
-        raise fault(f"np.reshape(order={order!r:.20})", "order 'C' or 'F'")
+        raise fault(f"np.reshape(order={shown(order)})", "order 'C' or 'F'")
     sizes = [whole(d, "the shape of reshape") for d in several(kwargs.pop("newshape", shape))]
     if sizes.count(-1) > 1:
         raise ShapeError(f"{location()}reshape can infer one size only, got several -1.")

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import fourier
 from burlab.graph.linear import contract, gather, reshape
@@ -39,7 +40,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Node:
     before = {"full": m - 1, "same": m - 1 - (m - 1) // 2, "valid": 0}
     after = {"full": m - 1, "same": (m - 1) // 2, "valid": 0}
     if mode not in before:
-        raise ArgumentError(f"{location()}mode of np.convolve is 'full', 'same' or 'valid', got {mode!r:.40}.")
+        raise ArgumentError(f"{location()}mode of np.convolve is 'full', 'same' or 'valid', got {shown(mode)}.")
     if x.dtype.kind == "f" and m > _LONG and n * m > _MANY:
         start = {"full": 0, "same": (m - 1) // 2, "valid": m - 1}[mode]
         count = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.checks.callable import check_function
+from burlab.checks.numbers import shown
 from burlab.errors import AllocationError, BurlabError, DTypeError, TraceError
 from burlab.graph import tree
 from burlab.graph.faults import behind, blamed, forget_fault
@@ -157,14 +158,14 @@ def trace(
         if cause := behind(error):
             raise cause from None
         if listed := _list_of_numbers(args, error):
-            raise TraceError(f"{_name(f)} was called with {listed}; it raised {error!r}.") from None
+            raise TraceError(f"{_name(f)} was called with {listed}; it raised {shown(error)}.") from None
         if isinstance(error, TypeError) and ("ufunc" in str(error) or "dtype('O')" in str(error)):
             raise TraceError(
                 f"{blamed(error)}{error}. np.array of traced numbers is an array of objects, with which few functions "
                 "of NumPy work: use np.stack, or np.where for what depends on a comparison."
             ) from None
         if (static := _no_array(args, specs, names)) and not isinstance(error, ValueError):
-            raise TraceError(f"{_name(f)} was called with {static}; it raised {error!r}.") from None
+            raise TraceError(f"{_name(f)} was called with {static}; it raised {shown(error)}.") from None
         raise
     finally:
         _active.inputs = before
@@ -194,7 +195,7 @@ def _no_array(args: tuple[Any, ...], specs: Sequence[Spec | Static], names: Sequ
     for spec, name in zip(specs, names, strict=True):
         if isinstance(spec, Static) and spec.kind not in (int, bool):
             advice = "np.asarray of it" if spec.kind is range else "numbers or arrays"
-            return f"{name} = {spec.value!r:.40}, a {spec.kind.__name__} that is part of the program; pass {advice}"
+            return f"{name} = {shown(spec.value)}, a {spec.kind.__name__} that is part of the program; pass {advice}"
     return ""
 
 

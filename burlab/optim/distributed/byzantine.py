@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.robust import Aggregator, Attack, Median, NearestMean, SignFlip
@@ -30,7 +30,7 @@ class _WithLiars(Optimizer):
     def _check(self, name: str, kind: type, such: str) -> None:
         given = getattr(self, name)
         if not isinstance(given, kind):
-            raise ArgumentError(f"{name} of {type(self).__name__} is {given!r:.80}, expected {such}.")
+            raise ArgumentError(f"{name} of {type(self).__name__} is {shown(given)}, expected {such}.")
 
     def honest(self, f: Any) -> int:
         """How many clients do not lie: more than half."""

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
 from burlab.optim.adam import AdamW
 from burlab.optim.momentum import Nesterov
@@ -44,7 +44,7 @@ class DiLoCo(Optimizer):
             given: Any = getattr(self, name)
             if not isinstance(given, Optimizer) or (given.per_leaf and name == "inner"):
                 raise ArgumentError(
-                    f"{name} of DiLoCo is {given!r:.80}, expected an optimizer on flat vectors, such as AdamW(1e-3)."
+                    f"{name} of DiLoCo is {shown(given)}, expected an optimizer on flat vectors, such as AdamW(1e-3)."
                 )
 
     def init(self, x: Vector, *, f: Any = None) -> State:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.compressors import Compressor
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.node import as_node
@@ -59,7 +60,7 @@ class Compressed(Optimizer):
         if not isinstance(given, Compressor):
             kind = type(self).__name__
             raise ArgumentError(
-                f"compressor of {kind} is {given!r:.80}, expected one of bl.compressors, such as RandK(2)."
+                f"compressor of {kind} is {shown(given)}, expected one of bl.compressors, such as RandK(2)."
             )
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
-from burlab.errors import ArgumentError
+from burlab.checks.numbers import one_of, whole
 from burlab.graph.buffers.functions import at_set
 from burlab.optim.arithmetic import solve
 from burlab.optim.by_leaf import ByLeaf, Draw, adam_init, adam_step
@@ -48,8 +47,7 @@ class GaLore(ByLeaf):
         super().__post_init__()
         whole(self.rank, "rank", 1)
         whole(self.every, "every", 1)
-        if self.side not in SIDES:
-            raise ArgumentError(f"side of {type(self).__name__} is {self.side!r:.80}, expected 'short' or 'long'.")
+        one_of(self.side, SIDES, f"side of {type(self).__name__}")
 
     def init_leaf(self, x: Vector) -> State:
         """The moments of the projected gradient."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from burlab.checks.numbers import flag, shown
 from burlab.compiler.function import Function as CompiledFunction
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Graph, Node, tree
@@ -88,12 +89,12 @@ def _measured_value(loss: Function) -> Function:
 def _numbers(metrics: Any, dtype: "np.dtype[Any]") -> dict[str, Node]:
     if not isinstance(metrics, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", metrics)):
         raise ArgumentError(
-            f"with has_aux=True the loss returns (value, {{name: number, ...}}), but the second is {metrics!r}."
+            f"with has_aux=True the loss returns (value, {{name: number, ...}}), but the second is {shown(metrics)}."
         )
     nodes = {name: as_node(number) for name, number in cast("dict[str, Any]", metrics).items()}
     for name, node in nodes.items():
         if node.shape:
-            raise ShapeError(f"the metric {name!r} has shape {node.shape}, expected (). Sum it, or take its mean.")
+            raise ShapeError(f"the metric {shown(name)} has shape {node.shape}, expected (). Sum it, or take its mean.")
     return {name: as_dtype(node, dtype) for name, node in nodes.items()}
 
 
@@ -213,6 +214,7 @@ class Oracle:
         are, if not in this process. resampled: the loss with a label that the model draws, by the sample's key.
         targets: the parts of the loss, where it has some.
         """
+        has_aux = flag(has_aux, "has_aux")
         self._given = _Given(loss, data, regularizer, has_aux, options, clients, keepers, resampled, targets)
         self.clients = clients
         self.keepers = keepers

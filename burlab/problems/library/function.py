@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.node import Node
-from burlab.runtime.plain import as_array
+from burlab.runtime.plain import as_array, as_floats
+from burlab.runtime.ranges import Range, number_in
 
 Points = np.ndarray[Any, np.dtype[np.float64]]
 Formula = Callable[[Any], Any]
@@ -62,9 +63,18 @@ class TestFunction:
     strong_convexity: float | None = None
 
     def __post_init__(self) -> None:
-        dim = len(self.start)
+        if not isinstance(self.name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+            raise ArgumentError(f"name={shown(self.name)} is no text. Pass a str, as 'rosenbrock'.")
+        if not callable(self.formula):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+            raise ArgumentError(f"formula of {self.name} is a {type(self.formula).__name__}, expected a function of x.")
+        number_in(Range(-np.inf, np.inf, infinite=True), self.minimum, f"minimum of {self.name}")
+        dim = as_floats(self.start, f"start of {self.name}").size
         for name, shape in {"start": (dim,), "domain": (dim, 2), "minima": (-1, dim), "saddles": (-1, dim)}.items():
-            points = np.array(getattr(self, name), np.float64).reshape(shape)
+            given = as_floats(getattr(self, name), f"{name} of {self.name}").copy()
+            if not dim or given.size % dim or (name == "domain" and given.size != 2 * dim):
+                wanted = str(shape).replace("-1", "n")
+                raise ShapeError(f"{name} of {self.name} has shape {given.shape}, expected {wanted}.")
+            points = given.reshape(shape)
             points.setflags(write=False)
             object.__setattr__(self, name, points)
 

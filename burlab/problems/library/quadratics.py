@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
+from burlab.runtime.plain import as_floats
+from burlab.runtime.ranges import Range, number_in
 
 from .function import Points, TestFunction, box, dimension
 
@@ -53,17 +55,18 @@ def quadratic(
     )
 
 
+_CONDITION = Range(1.0, np.inf)
+
+
 def _geometric(dim: int, condition: float) -> Points:
     dim = dimension(dim, 1)
-    if not 1 <= condition < np.inf:
-        raise ArgumentError(f"condition={condition!r} must be at least 1: the largest eigenvalue over the smallest.")
-    return np.geomspace(1.0, condition, dim)
+    return np.geomspace(1.0, number_in(_CONDITION, condition, "condition"), dim)
 
 
 def _checked(eigenvalues: Any) -> Points:
-    spectrum = np.array(eigenvalues, np.float64)
+    spectrum = as_floats(eigenvalues, "eigenvalues").copy()
     if spectrum.ndim != 1 or spectrum.size == 0 or not np.isfinite(spectrum).all():
-        raise ArgumentError(f"eigenvalues={eigenvalues!r} are no list of finite numbers. Pass one per dimension.")
+        raise ArgumentError(f"eigenvalues={shown(eigenvalues)} are no list of finite numbers. Pass one per dimension.")
     return spectrum
 
 

@@ -5,12 +5,14 @@ from typing import Any, final
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.functions import logsumexp, softplus
 from burlab.problems.finite_sum import FiniteSum
 from burlab.runtime.coerce import Array
+from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
+from burlab.runtime.ranges import NOT_NEGATIVE, number_in
 
 
 @final
@@ -33,6 +35,9 @@ class Regression(FiniteSum):
         def ridge(x: Any) -> Any:
             return 0.5 * l2 * np.sum(x**2)
 
+        if not isinstance(samples, tuple) or len(samples) != 2:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+            raise ArgumentError("a Regression is made by bl.problems.least_squares and its kin. Call one of them.")
+        l2 = _weight(l2)
         super().__init__(loss, samples, ridge if l2 else None)
         self.features = samples[0]
         self.l2 = l2
@@ -140,6 +145,7 @@ def softmax_regression(features: Any, labels: Any, *, l2: float = 0.0, classes: 
             f"labels are {_few(found)}, expected integers from 0 to {k - 1} for {k} classes. Number the classes by "
             "np.unique(labels, return_inverse=True)[1], or pass classes= where some have no sample."
         )
+    check_fits(a.shape[1] * k * a.itemsize, f"an x of {shown(k)} classes")
     start = np.zeros((a.shape[1], k), a.dtype)
     return Regression(loss, (a, y.astype(np.int64)), _weight(l2), (0.0, 0.5, start))
 
@@ -159,9 +165,7 @@ def _check_targets(a: Array, b: Array) -> None:
 
 
 def _weight(l2: float) -> float:
-    if not 0 <= l2 < np.inf:
-        raise ArgumentError(f"l2={l2!r} must be a finite number, at least 0: the weight of |x|^2 / 2.")
-    return float(l2)
+    return number_in(NOT_NEGATIVE, l2, "l2")
 
 
 def _few(values: Array) -> str:

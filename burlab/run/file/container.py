@@ -19,6 +19,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab import __version__
+from burlab.checks.numbers import shown
 from burlab.errors import FileError
 from burlab.graph.signatures import DTYPES
 from burlab.runtime.checks import several, size
@@ -130,15 +131,15 @@ def _content(stream: BufferedReader, place: Path, header: Any, end: int, kind: s
 def _array(stream: BufferedReader, place: Path, row: Any, end: int) -> Array:
     name, dtype, shape = row["name"], row["dtype"], tuple(row["shape"])
     if dtype not in _DTYPES or not _SHAPE(shape):
-        raise ValueError(f"the array {name!r} has dtype {dtype!r} and shape {shape}")
+        raise ValueError(f"the array {shown(name)} has dtype {shown(dtype)} and shape {shape}")
     nbytes = math.prod(shape) * np.dtype(dtype).itemsize
     if nbytes > end - stream.tell():
-        raise ValueError(f"the array {name!r} of shape {shape} is longer than the file")
+        raise ValueError(f"the array {shown(name)} of shape {shape} is longer than the file")
     raw = np.empty(nbytes, np.uint8)
     if sum(stream.readinto(piece) for piece in pieces(raw.data)) != nbytes or sha256(raw) != row["sha256"]:
         raise FileError(f"{place} is damaged: the array {name} does not match its checksum. Use another copy.")
     if dtype == "bool" and raw.max(initial=0) > 1:
-        raise ValueError(f"the array {name!r} of masks holds {raw.max()}, which is neither true nor false")
+        raise ValueError(f"the array {shown(name)} of masks holds {raw.max()}, which is neither true nor false")
     return raw.view(np.dtype(dtype).newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.compiler.executable import Executable, build
 from burlab.errors import FileError, GraphError, UnregisteredError
 from burlab.graph import Graph, tree
@@ -94,7 +95,7 @@ class GraphReader:
         """Add the kernels for a query."""
         asked = ("value_like", "grad", "training", "hvp", "hessian", "jvp", "resampled_grad", *_SIZED)
         if query not in asked or not (points > 0 if query in _SIZED else points == _points(query)):
-            raise FileError(f"it answers a question {query!r} about {points} points, which no update asks.")
+            raise FileError(f"it answers a question {shown(query)} about {points} points, which no update asks.")
         self._known[query, points] = self.make(query, described, points)
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
@@ -133,7 +134,7 @@ def read_graph(
 ) -> Graph:
     """A graph of a file, which must have these inputs and outputs: see `GraphReader.graph`."""
     if name not in arrays or arrays[name].dtype != np.uint8:
-        raise FileError(f"the file holds no graph {name!r}. Use another copy.")
+        raise FileError(f"the file holds no graph {shown(name)}. Use another copy.")
     try:
         graph = reading.from_json(arrays[name].tobytes().decode(), answered)
     except UnregisteredError:

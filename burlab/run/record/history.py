@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.runtime.extras import require
 
 from .derived import live, steps, times
@@ -72,7 +73,7 @@ class History(Mapping[str, Column]):
     def __getitem__(self, name: str) -> Column:
         if name not in self._columns:
             if name not in self._names:
-                raise KeyError(f"{name!r} is no column; there are {', '.join(self._names)}.")
+                raise KeyError(f"{shown(name)} is no column; there are {', '.join(self._names)}.")
             self._columns[name] = self._implicit(name)
         return self._columns[name]
 

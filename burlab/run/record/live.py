@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
 from burlab.runtime.coerce import Array
 
@@ -37,11 +37,13 @@ def rows_since(
     "stamp_time", when steps ended, in nanoseconds of running. most: entries at once, at least two.
     """
     if not isinstance(cursor, Cursor | None):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"cursor={cursor!r} is none that tail gave. Pass its second result, or None for all rows.")
+        raise ArgumentError(
+            f"cursor={shown(cursor)} is none that tail gave. Pass its second result, or None for all rows."
+        )
     most = None if most is None else whole(most, "most", 2)
     names = recorder.columns if columns is None else columns
     if unknown := [name for name in names if name not in recorder.columns]:
-        raise ArgumentError(f"{unknown[0]!r} is not stored; there are {', '.join(recorder.columns)}.")
+        raise ArgumentError(f"{shown(unknown[0])} is not stored; there are {', '.join(recorder.columns)}.")
     record, stamps = recorder.record, recorder.record.stamps
     while True:
         extent, moments = record.extent(), stamps.extent()
@@ -71,7 +73,7 @@ def _continues(before: Extent, now: Extent) -> bool:
 def at(recorder: Recorder, step: int) -> dict[str, float] | None:
     """The stored columns at one step; None where it has no row, or one that was merged with others."""
     if isinstance(step, bool) or not isinstance(step, (int, np.integer)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"step={step!r} is not a whole number. Pass an int such as run.t - 1.")
+        raise ArgumentError(f"step={shown(step)} is not a whole number. Pass an int such as run.t - 1.")
     record = recorder.record
     while True:
         extent = record.extent()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.optim.queries import ESTIMATOR_NORM
 
@@ -15,10 +16,10 @@ _COLUMNS = {BATCH: "gradient_norm", ESTIMATOR: ESTIMATOR_NORM, FULL: FULL_NORM}
 
 def check_of(of: Any, limit: float | None, what: str) -> None:
     """Raise ArgumentError for a word that names no gradient, or one without a limit. what: has the limit."""
-    if of not in _COLUMNS:
-        raise ArgumentError(f"{what}.of={of!r} is unknown, expected one of {', '.join(map(repr, _COLUMNS))}.")
+    if not isinstance(of, str) or of not in _COLUMNS:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"{what}.of={shown(of)} is unknown, expected one of {', '.join(map(repr, _COLUMNS))}.")
     if of != BATCH and limit is None:
-        raise ArgumentError(f"{what}.of={of!r} says which norm grad_norm is about. Pass grad_norm= with it.")
+        raise ArgumentError(f"{what}.of={shown(of)} says which norm grad_norm is about. Pass grad_norm= with it.")
 
 
 def column_of(of: str, columns: Sequence[str], steps_are_full: bool) -> int:
@@ -35,5 +36,5 @@ def column_of(of: str, columns: Sequence[str], steps_are_full: bool) -> int:
             'stop=bl.Stop(grad_norm=1e-6, of="estimator").',
             FULL: 'the run computes no full gradient: open it with stop=bl.Stop(grad_norm=1e-6, of="full").',
         }[of]
-        raise ArgumentError(f"grad_norm is of={of!r}, but {advice}")
+        raise ArgumentError(f"grad_norm is of={shown(of)}, but {advice}")
     return columns.index(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import real, whole
+from burlab.checks.numbers import real, shown, whole
 from burlab.errors import ArgumentError
 from burlab.problems.sampling import Sampling, Stream
 
@@ -71,8 +71,8 @@ class Stop:
         whole(self.every, "Stop.every", 1, ENDLESS)
         if not isinstance(self.non_finite, (bool, np.bool_)):  # pyright: ignore[reportUnnecessaryIsInstance] - users
             raise ArgumentError(
-                f"Stop.non_finite={self.non_finite!r} is neither True, to stop at inf or nan, nor False, to go on. "
-                "Pass one of the two."
+                f"Stop.non_finite={shown(self.non_finite)} is neither True, to stop at inf or nan, nor "
+                "False, to go on. Pass one of the two."
             )
         if self.when is not None and not callable(self.when):
             raise ArgumentError(
@@ -156,7 +156,7 @@ def check_norm(limit: float | None, of: str, has_gradient: bool, what: str, inst
     """Raise ArgumentError for a limit of the gradient norm in a run that computes no gradient. what: has the limit."""
     if limit is not None and of == BATCH and not has_gradient:
         raise ArgumentError(
-            f"{what} has grad_norm={limit!r}, but the optimizer reads no gradient, so none is computed. "
+            f"{what} has grad_norm={shown(limit)}, but the optimizer reads no gradient, so none is computed. "
             f'Use of="full", or {instead} with a number that the rule tells.'
         )
 
@@ -164,4 +164,4 @@ def check_norm(limit: float | None, of: str, has_gradient: bool, what: str, inst
 def check_stop(stop: Any) -> None:
     """Raise ArgumentError where it is no Stop."""
     if not isinstance(stop, Stop):
-        raise ArgumentError(f"stop is {stop!r}, expected a bl.Stop such as bl.Stop(steps=1000, grad_norm=1e-6).")
+        raise ArgumentError(f"stop is {shown(stop)}, expected a bl.Stop such as bl.Stop(steps=1000, grad_norm=1e-6).")

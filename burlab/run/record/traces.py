@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.runtime.extras import require
 
@@ -74,13 +75,13 @@ class Traces(Mapping[str, Column]):
         128.0
         """
         if isinstance(step, bool) or not isinstance(step, (int, np.integer)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-            raise ArgumentError(f"step={step!r} is not a whole number. Pass an int such as run.t - 1.")
+            raise ArgumentError(f"step={shown(step)} is not a whole number. Pass an int such as run.t - 1.")
         row = int(np.searchsorted(self["step"], step, side="right")) - 1
         return None if row < 0 else {name: float(self[name][row]) for name in self}
 
     def __getitem__(self, name: str) -> Column:
         if name not in _NAMES:
-            raise KeyError(f"{name!r} is no column; there are {', '.join(_NAMES)}.")
+            raise KeyError(f"{shown(name)} is no column; there are {', '.join(_NAMES)}.")
         return (self._split() if name in Shares._fields else self._columns)[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import real, whole
+from burlab.checks.numbers import flag, real, whole
 from burlab.compiler.function import Function
 from burlab.errors import ShapeError
 from burlab.graph import Node
@@ -58,6 +58,7 @@ def odeint(
     t = t if isinstance(t, Node) else as_array(t, "t of odeint")
     if t.ndim != 1 or not t.shape[0]:
         raise ShapeError(f"{location()}t of odeint has shape {t.shape}, expected times of shape (T,), T at least 1.")
+    adjoint = flag(adjoint, "adjoint of odeint")
     solver = by_adjoint if adjoint else direct
 
     def rule(y0: Any, t: Any, args: tuple[Any, ...]) -> Any:

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import real
 from burlab.compiler.function import Function
 from burlab.errors import DTypeError
 from burlab.graph import Graph, Node
@@ -59,7 +60,7 @@ def gamma(k: Any, a: Any, shape: int | Shape | None = None, dtype: Any = "float6
     (3.0, 3.0)
     """
     size = None if shape is None else known_shape(shape)
-    return _gamma_function(k, float(a) if isinstance(a, int) else a, size, known_dtype(dtype))
+    return _gamma_function(k, real(a, "a of gamma") if isinstance(a, int) else a, size, known_dtype(dtype))
 
 
 def _exponential(k: Any, shape: Shape, dtype: str) -> Node:

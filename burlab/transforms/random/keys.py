@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Node
@@ -13,6 +14,7 @@ from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.operation import made
 from burlab.graph.origin import location
+from burlab.runtime.memory import check_fits, volume
 
 _UINT64, _INT64 = np.dtype(np.uint64), np.dtype(np.int64)
 _SPLIT = 0x53504C4954  # folded in before the position: the keys of a split are none of those that fold_in gives
@@ -28,7 +30,7 @@ def key(seed: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
     array([7, 0], dtype=uint64)
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"seed={seed!r:.80} makes no key. Pass an int.")
+        raise ArgumentError(f"seed={shown(seed)} makes no key. Pass an int.")
     seed = int(seed)
     if not -(2**127) <= seed < 2**128:
         raise ArgumentError(
@@ -51,18 +53,20 @@ def known_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
     """A shape as a tuple. Raises ShapeError."""
     sizes: Any = shape if isinstance(shape, (tuple, list)) else (shape,)
     if any(isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0 for size in sizes):
-        raise ShapeError(f"shape={shape!r:.80} is none: pass an int, or a tuple of ints that are not negative.")
-    return tuple(int(size) for size in sizes)
+        raise ShapeError(f"shape={shown(shape)} is none: pass an int, or a tuple of ints that are not negative.")
+    found = tuple(int(size) for size in sizes)
+    check_fits(volume(found), f"{location()}an array of shape {shown(found)}")
+    return found
 
 
 def known_dtype(dtype: Any, names: tuple[str, ...] = ("float32", "float64")) -> str:
     """The name of a dtype that random numbers have. Raises DTypeError."""
     try:
         name = np.dtype(dtype).name
-    except TypeError:
+    except (TypeError, ValueError):
         name = ""
     if name not in names:
-        raise DTypeError(f"random numbers are {', '.join(names[:-1])} or {names[-1]}, got dtype={dtype!r:.80}.")
+        raise DTypeError(f"random numbers are {', '.join(names[:-1])} or {names[-1]}, got dtype={shown(dtype)}.")
     return name
 
 

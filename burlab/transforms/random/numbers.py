@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import Node
@@ -149,7 +150,9 @@ def _whole(end: Any, name: str) -> Any:
     """An integer, or integers, that are no part of the program. Raises DTypeError or ArgumentError."""
     if isinstance(end, int) and not isinstance(end, bool):
         if not -(2**63) <= end < 2**63:
-            raise ArgumentError(f"{location()}{name}={end} of randint is no int64. Pass one from -2**63 to 2**63 - 1.")
+            raise ArgumentError(
+                f"{location()}{name}={shown(end)} of randint is no int64. Pass one from -2**63 to 2**63 - 1."
+            )
         return np.int64(end)
     array = end if isinstance(end, Node) else as_array(end, f"{name} of randint")
     if array.dtype.kind not in "iu":
@@ -159,5 +162,8 @@ def _whole(end: Any, name: str) -> Any:
 
 def _check_probability(p: Any) -> None:
     """Refuse a plain number that is no probability."""
+    known = p if isinstance(p, Node) else as_array(p, "p of bernoulli")
+    if known.dtype.kind not in "fiub" and not isinstance(p, int):
+        raise DTypeError(f"{location()}p of bernoulli is {known.dtype}, expected numbers. Pass one from 0 to 1.")
     if isinstance(p, (int, float, np.number)) and not 0 <= p <= 1:
-        raise ArgumentError(f"bernoulli got p={p}, expected a probability. Pass a number from 0 to 1.")
+        raise ArgumentError(f"bernoulli got p={shown(p)}, expected a probability. Pass a number from 0 to 1.")

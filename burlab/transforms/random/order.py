@@ -5,12 +5,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import flag, shown
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Node
 from burlab.graph.node import as_node
+from burlab.graph.numpy_api.arguments import normal_axis, whole
 from burlab.graph.origin import location
-from burlab.runtime.plain import as_array
+from burlab.runtime.memory import check_fits
+from burlab.runtime.plain import as_array, as_floats
 
 from .distributions import exponential
 from .keys import known_shape
@@ -26,7 +29,7 @@ def permutation(k: Any, x: Any, axis: int = 0) -> Any:
     >>> sorted(bl.random.permutation(bl.random.key(1), 5).tolist())
     [0, 1, 2, 3, 4]
     """
-    return _permutation_function(k, _elements(x, "permutation"), axis)
+    return _permutation_function(k, _elements(x, "permutation"), whole(axis, "axis of permutation"))
 
 
 def choice(k: Any, a: Any, shape: int | Shape = (), replace: bool = True, p: Any = None, axis: int = 0) -> Any:
@@ -41,15 +44,23 @@ def choice(k: Any, a: Any, shape: int | Shape = (), replace: bool = True, p: Any
     >>> bl.random.choice(bl.random.key(1), np.array([1.0, 2.0, 3.0]), 2, p=[0.0, 1.0, 0.0])
     array([2., 2.])
     """
-    p = p if p is None or isinstance(p, Node) else as_array(p, "p of choice").astype(float)
-    return _choice_function(k, _elements(a, "choice"), p, known_shape(shape), bool(replace), axis)
+    p = p if p is None or isinstance(p, Node) else as_floats(p, "p of choice")
+    return _choice_function(
+        k,
+        _elements(a, "choice"),
+        p,
+        known_shape(shape),
+        flag(replace, "replace of choice"),
+        whole(axis, "axis of choice"),
+    )
 
 
 def _elements(x: Any, name: str) -> Any:
     """An array, or the count of a range, which is part of the program."""
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
         if x < 0:
-            raise ArgumentError(f"{location()}{name} got {x}, expected a count or an array. Pass one from 0.")
+            raise ArgumentError(f"{location()}{name} got {shown(x)}, expected a count or an array. Pass one from 0.")
+        check_fits(8 * int(cast("Any", x)), f"{location()}{name} of {shown(x)} elements")
         return int(cast("Any", x))
     array = x if isinstance(x, Node) else as_array(x, f"the array of {name}")
     if not array.ndim:
@@ -59,11 +70,13 @@ def _elements(x: Any, name: str) -> Any:
 
 def _permutation(k: Any, x: Any, axis: int) -> Any:
     values = np.arange(x) if isinstance(x, int) else x
+    axis = normal_axis(axis, values.ndim)
     return np.take(as_node(values), np.argsort(uniform(k, values.shape[axis])), axis)
 
 
 def _choice(k: Any, a: Any, p: Any, shape: Shape, replace: bool, axis: int) -> Any:
     values = np.arange(a) if isinstance(a, int) else a
+    axis = normal_axis(axis, values.ndim)
     n, count = values.shape[axis], math.prod(shape)
     if p is not None and p.shape != (n,):
         raise ShapeError(f"{location()}choice got p of shape {p.shape} for {n} elements. Pass one number for each.")

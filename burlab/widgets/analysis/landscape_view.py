@@ -10,6 +10,7 @@ import traitlets
 from burlab.charts import Chart, Map
 from burlab.charts.relief import Pose, relief
 from burlab.charts.svg import svg
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.runtime.extras import late
 from burlab.widgets import still
@@ -82,7 +83,7 @@ class LandscapeView:
         """Look along a plane, "axes", "random", "path" or "curvature", as the controls do. seed: of random ones."""
         planes = self._explorer.planes
         if plane not in planes:
-            raise ArgumentError(f"plane={plane!r} is not known for this problem. Pass one of {', '.join(planes)}.")
+            raise ArgumentError(f"plane={shown(plane)} is not known for this problem. Pass one of {', '.join(planes)}.")
         self._seed, self.bar.plane = seed, plane
         self.bar.status = _COMPUTING
         self._explorer.look(plane, seed)
@@ -90,7 +91,7 @@ class LandscapeView:
     def show_as(self, shape: str) -> None:
         """Draw it as a "contour" or as a "surface", as the controls do."""
         if shape not in SHAPES:
-            raise ArgumentError(f"shape={shape!r} is not known. Pass one of {', '.join(SHAPES)}.")
+            raise ArgumentError(f"shape={shown(shape)} is not known. Pass one of {', '.join(SHAPES)}.")
         self.bar.shape = shape
         self._chart.layout.display, self._relief.layout.display = ("", "none")[:: 1 if shape == "contour" else -1]
         self._show()

@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.charts import Chart, Mark, Plot
 from burlab.charts.limits import shown_rows
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.racing import Branch, Branches
 from burlab.racing.lineage import number
@@ -140,7 +141,7 @@ class BranchesModel:
         name = str(intent["name"])
         branch = next((branch for branch in self.branches.tree if branch.name == name), None)
         if branch is None:
-            raise ArgumentError(f"there is no branch {name!r} any more.")
+            raise ArgumentError(f"there is no branch {shown(name)} any more.")
         self.current, self.cursor = name, branch.step
 
     def _do_choose(self, intent: Intent) -> None:
@@ -152,12 +153,12 @@ class BranchesModel:
     def _do_cursor(self, intent: Intent) -> None:
         step = float(str(intent["step"]).replace(",", ""))
         if not math.isfinite(step):
-            raise ArgumentError(f"the step is {intent['step']!r}, expected a number.")
+            raise ArgumentError(f"the step is {shown(intent['step'])}, expected a number.")
         self.cursor = int(min(max(round(step), 0), self._branch().length))
 
     def _do_against(self, intent: Intent) -> None:
         if intent["value"] not in _AXES:
-            raise ArgumentError(f"there is no axis {intent['value']!r}.")
+            raise ArgumentError(f"there is no axis {shown(intent['value'])}.")
         self.against = str(intent["value"])
 
     def _do_fork(self, intent: Intent) -> None:
@@ -167,7 +168,7 @@ class BranchesModel:
             try:
                 changes[name] = float(text)
             except ValueError:
-                raise ArgumentError(f"{name} is {text!r}, expected a number such as 0.01 or 1e-3.") from None
+                raise ArgumentError(f"{name} is {shown(text)}, expected a number such as 0.01 or 1e-3.") from None
         branch = self.branches.fork(self.current, at=self.cursor, **changes)
         if self.chosen is not None:
             self.chosen.add(branch.name)
@@ -177,7 +178,9 @@ class BranchesModel:
     def _do_go(self, intent: Intent) -> None:
         text = str(intent.get("count")).strip().replace(",", "")
         if not text.isdecimal() or not int(text):
-            raise ArgumentError(f"the number of steps is {text!r}, expected a whole number from 1 on, such as 100.")
+            raise ArgumentError(
+                f"the number of steps is {shown(text)}, expected a whole number from 1 on, such as 100."
+            )
         run = self._branch().run
         run.start(int(text))
         self.cursor = run.t + int(text)
@@ -188,4 +191,4 @@ class BranchesModel:
         self.cursor = self._branch().run.t
 
     def _unknown(self, intent: Intent) -> None:
-        raise ArgumentError(f"the panel of branches knows no intent {intent.get('type')!r}.")
+        raise ArgumentError(f"the panel of branches knows no intent {shown(intent.get('type'))}.")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, FileError, GraphError
 from burlab.graph import Graph
 from burlab.optim import Adam, Optimizer
@@ -91,7 +92,7 @@ class GraphBuilder:
         if len(found) != 1:
             labels = ", ".join(one.label for one in self.document.blocks.values() if one.label) or "none"
             many = f"{len(found)} blocks have" if found else "no block has"
-            raise ArgumentError(f"{many} the label {block!r:.60}. Pass a key, or one of the labels: {labels:.200}.")
+            raise ArgumentError(f"{many} the label {shown(block)}. Pass a key, or one of the labels: {labels:.200}.")
         return found[0]
 
     def value(self, block: Handle | None = None) -> Any:
@@ -306,6 +307,6 @@ def _document(source: Any, args: tuple[Any, ...]) -> Document:
     if callable(source):
         return of_function(source, args)
     raise ArgumentError(
-        f"a builder starts from a function with its arguments, a Graph, a Value, or nothing; got {source!r:.60}. "
+        f"a builder starts from a function with its arguments, a Graph, a Value, or nothing; got {shown(source)}. "
         "For its JSON there is GraphBuilder.from_json, for a file file=..."
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, BurlabError
 from burlab.run import Run
 
@@ -41,7 +42,7 @@ class Commands:
         try:
             act = self._acts.get(str(message.get("type")))
             if act is None:
-                raise ArgumentError(f"the builder knows no {message.get('type')!r:.40}.")
+                raise ArgumentError(f"the builder knows no {shown(message.get('type'))}.")
             act(message)
         except (BurlabError, KeyError, TypeError, ValueError) as error:
             self.refuse(message.get("key", 0), str(error))

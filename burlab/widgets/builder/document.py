@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, GraphError
 from burlab.graph.parameters import MOST_AXES
 from burlab.runtime.checks import several, whole
@@ -67,7 +68,7 @@ class Document:
     def __getitem__(self, key: Any) -> Block:
         """A block by its key. Raises ArgumentError where there is none."""
         if type(key) is not int or key not in self.blocks:
-            raise ArgumentError(f"there is no block {key!r:.60}. Pass the key that `add` gave.")
+            raise ArgumentError(f"there is no block {shown(key)}. Pass the key that `add` gave.")
         return self.blocks[key]
 
     def __len__(self) -> int:
@@ -190,7 +191,7 @@ class Document:
         sizes: tuple[Any, ...] = cast("Any", given) if isinstance(given, tuple) else (given,)
         if not several(whole(0, MOST), MOST_AXES)(sizes) or volume(sizes) > MOST:
             raise ArgumentError(
-                f"the shape {shape!r:.60} is none of sizes, with at most {MOST:,} numbers. Pass one such as (2, 3)."
+                f"the shape {shown(shape)} is none of sizes, with at most {MOST:,} numbers. Pass one such as (2, 3)."
             )
         return self.edit(key, "value", np.resize(np.array(block.option("value")), sizes))
 
@@ -236,7 +237,7 @@ class Document:
         count = len(block.operands) + more * block.of.many
         if type(port) is not int or not 0 <= port < count:
             takes = _several(len(block.of.ports)) if not block.of.many else "any number of arguments"
-            raise ArgumentError(f"{block.name} takes {takes}, counted from 0; there is no argument {port!r:.20}.")
+            raise ArgumentError(f"{block.name} takes {takes}, counted from 0; there is no argument {shown(port)}.")
         return port
 
     def _reaches(self, key: int, source: int) -> bool:
@@ -258,7 +259,7 @@ def _several(count: int) -> str:
 
 def _label(label: Any) -> str:
     if type(label) is not str or len(label) > _LONGEST:
-        raise ArgumentError(f"the label {label!r:.60} is no text of at most {_LONGEST} characters.")
+        raise ArgumentError(f"the label {shown(label)} is no text of at most {_LONGEST} characters.")
     return label
 
 
@@ -271,4 +272,4 @@ def _place(place: Any) -> tuple[float, float] | None:
             return x + 0.0, y + 0.0
     except (TypeError, ValueError):
         pass
-    raise ArgumentError(f"the place {place!r:.60} is no pair of pixels, at most a million from the origin.")
+    raise ArgumentError(f"the place {shown(place)} is no pair of pixels, at most a million from the origin.")

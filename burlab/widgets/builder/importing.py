@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, GraphError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.rewrite.simplify import without_calls
@@ -24,6 +25,8 @@ _EXACT = ("float64", "float32", "int64", "bool")
 def of_function(f: Callable[..., Any], args: tuple[Any, ...]) -> Document:
     """The graph of f, with its arguments as the values of the inputs."""
     traced = trace(f, args)
+    if not traced.graph.outputs:
+        raise GraphError("the function returns no array, so there is no graph to show. Return one.")
     leaves = [leaf for leaf in tree.flatten(args)[0] if isinstance(spec_of(leaf), Spec)]
     return of_graph(traced.graph, leaves)
 
@@ -75,7 +78,7 @@ def _operation(n: Node) -> tuple[str, dict[str, Any]]:
         return "matmul", {}
     if f"graph.{n.op}" not in palette():
         raise GraphError(
-            f"the graph has a node {n.op!r:.40}, for which a builder has no block: it has no loops, branches, random "
+            f"the graph has a node {shown(n.op)}, for which a builder has no block: it has no loops, branches, random "
             "numbers or derivatives. Show such graphs with bl.GraphView."
         )
     return f"graph.{n.op}", {} if n.params is None else {"params": n.params}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.runtime.checks import Check
 
@@ -63,7 +64,7 @@ class Kind:
             if option.name == name:
                 return option
         known = ", ".join(option.name for option in self.options) or "none"
-        raise ArgumentError(f"{self.name} has no option {name!r:.60}. Its options: {known}.")
+        raise ArgumentError(f"{self.name} has no option {shown(name)}. Its options: {known}.")
 
     def read(self, given: Mapping[str, Any]) -> Options:
         """All options, those that are not given as they are by default."""

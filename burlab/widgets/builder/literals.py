@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 
 Literal = Any
@@ -152,7 +153,7 @@ def frozen(value: Any) -> Literal:
             return item
         if isinstance(item, (np.ndarray, np.generic)):
             return frozen(item)
-        raise ArgumentError(f"{item!r:.60} is no number. Pass numbers, or lists of them.")
+        raise ArgumentError(f"{shown(item)} is no number. Pass numbers, or lists of them.")
 
     return freeze(value, 0)
 

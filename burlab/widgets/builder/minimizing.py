@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, GraphError
 from burlab.graph import tree
 from burlab.optim import Hyper, Optimizer, Wrapper
@@ -113,7 +114,7 @@ def problem_of(run: Any) -> Problem:
     """What a run of `GraphBuilder.minimize` is about. Raises ArgumentError for anything else."""
     found = getattr(getattr(run, "problem", None), "__self__", None)
     if not isinstance(found, Problem):
-        raise ArgumentError(f"a run of this builder was expected, as its minimize() gives, got {run!r:.60}.")
+        raise ArgumentError(f"a run of this builder was expected, as its minimize() gives, got {shown(run)}.")
     return found
 
 

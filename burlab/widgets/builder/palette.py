@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab import functions, nn
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree
 from burlab.graph.node import UFUNCS
@@ -61,7 +62,7 @@ def kind_of(name: Any) -> Kind:
     import difflib
 
     near = difflib.get_close_matches(str(name), kinds, 3, 0.5) or ["add", "sum", "nn.Linear"]
-    raise ArgumentError(f"{name!r:.60} is no kind of block. Similar are: {', '.join(near)}.")
+    raise ArgumentError(f"{shown(name)} is no kind of block. Similar are: {', '.join(near)}.")
 
 
 def _leaves() -> Iterator[Kind]:

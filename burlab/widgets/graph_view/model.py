@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 
 from .collapse import Groups, grouped
@@ -176,7 +177,7 @@ class Model:
     def colour_by(self, name: str) -> None:
         """Colour boxes by "gradient" (mean absolute value), "time" (of their steps), "bytes" (of values), or "none"."""
         if name not in HEATS:
-            raise ArgumentError(f"boxes are coloured by {', '.join(HEATS)}, not by {name!r}.")
+            raise ArgumentError(f"boxes are coloured by {', '.join(HEATS)}, not by {shown(name)}.")
         if name in ("gradient", "time"):
             self.sweep  # noqa: B018 - says why where there are no numbers
         self.heat = name

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burlab.checks.numbers import shown
 from burlab.graph import Graph, Node
 from burlab.graph.operation import operation
 from burlab.graph.origin import short_place
@@ -57,7 +58,7 @@ def value_svg(root: "Value") -> str:
         lines = (words, f"data {n.data:.6g}", f"grad {n.grad:.6g}")
         kind: Any = "output" if n is nodes[0] else "operation" if n.symbol else "input"
         cut = any(parent and parent not in drawn for parent, _ in n.operands)
-        boxes[n.index] = Box(lines, kind, f"{words}\ndata {n.data!r}\ngrad {n.grad!r}", cut)
+        boxes[n.index] = Box(lines, kind, f"{words}\ndata {shown(n.data)}\ngrad {shown(n.grad)}", cut)
     return draw(boxes, [(parent, n.index) for n in nodes for parent, _ in n.operands if parent in drawn])
 
 

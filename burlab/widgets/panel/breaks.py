@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from burlab.charts import Mark
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run.record.breakpoints import Hit
 
@@ -58,14 +59,14 @@ def offered(run: Any) -> list[str]:
 def add(run: Any, kind: str, text: str) -> None:
     """Add one as the panel offers them. text: its number; a rise is in percent of the value's size."""
     if kind not in _WORDS:
-        raise ArgumentError(f"there is no breakpoint {kind!r}; there are {', '.join(_WORDS)}.")
+        raise ArgumentError(f"there is no breakpoint {shown(kind)}; there are {', '.join(_WORDS)}.")
     if kind == "non_finite":
         run.breakpoints.add(non_finite=True)
         return
     try:
         value = float(text.strip().removesuffix("%").replace(",", ""))
     except ValueError:
-        raise ArgumentError(f"the breakpoint's number is {text!r}, expected one such as 100 or 1e-3.") from None
+        raise ArgumentError(f"the breakpoint's number is {shown(text)}, expected one such as 100 or 1e-3.") from None
     given = {"rises": value / 100, "grad_norm": value, "every": int(value) if value.is_integer() else value}
     run.breakpoints.add(**{kind: given[kind]})
 

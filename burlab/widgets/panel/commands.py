@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 
 from . import breaks
@@ -41,7 +42,7 @@ class Commands:
         kind = intent.get("type")
         act = getattr(self, f"_do_{kind}", None)
         if act is None:
-            raise ArgumentError(f"the panel knows no intent {kind!r}.")
+            raise ArgumentError(f"the panel knows no intent {shown(kind)}.")
         act(intent)
 
     def cut_short(self) -> None:
@@ -168,7 +169,7 @@ def _whole(value: Any, what: str, least: int) -> int:
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number == int(number) and number >= least):
-        raise ArgumentError(f"{what} is {str(value)!r}, expected a whole number from {least} on, such as 100.")
+        raise ArgumentError(f"{what} is {shown(str(value))}, expected a whole number from {least} on, such as 100.")
     return int(number)
 
 
@@ -179,5 +180,5 @@ def _real(text: str, name: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise ArgumentError(f"{name} is {text!r}, expected a number such as 0.01 or 1e-3.")
+        raise ArgumentError(f"{name} is {shown(text)}, expected a number such as 0.01 or 1e-3.")
     return number

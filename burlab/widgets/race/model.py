@@ -10,6 +10,7 @@ from typing import Any, cast
 from burlab import optim
 from burlab.charts import Chart
 from burlab.charts.limits import shown_rows
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.optim.scipy_minimizer import METHODS
 from burlab.racing import Race, Standing
@@ -170,7 +171,9 @@ class RaceModel:
     def _do_step(self, intent: Intent) -> None:
         text = str(intent.get("count")).strip().replace(",", "")
         if not text.isdecimal() or not int(text):
-            raise ArgumentError(f"the number of steps is {text!r}, expected a whole number from 1 on, such as 100.")
+            raise ArgumentError(
+                f"the number of steps is {shown(text)}, expected a whole number from 1 on, such as 100."
+            )
         self._do_pause(intent)
         self.race.start(until=self.race.t + int(text))
 
@@ -182,12 +185,12 @@ class RaceModel:
 
     def _do_against(self, intent: Intent) -> None:
         if intent["value"] not in AXES:
-            raise ArgumentError(f"there is no axis {intent['value']!r}.")
+            raise ArgumentError(f"there is no axis {shown(intent['value'])}.")
         self.against = str(intent["value"])
 
     def _do_of(self, intent: Intent) -> None:
         if intent["value"] not in self._columns():
-            raise ArgumentError(f"there is no column {intent['value']!r}.")
+            raise ArgumentError(f"there is no column {shown(intent['value'])}.")
         self.of = str(intent["value"])
 
     def _do_add(self, intent: Intent) -> None:
@@ -204,7 +207,7 @@ class RaceModel:
         self.race.drop(str(intent["name"]))
 
     def _unknown(self, intent: Intent) -> None:
-        raise ArgumentError(f"the panel of a race knows no intent {intent.get('type')!r}.")
+        raise ArgumentError(f"the panel of a race knows no intent {shown(intent.get('type'))}.")
 
 
 def _ratio(number: float) -> str:
@@ -237,7 +240,7 @@ def offered() -> dict[str, str]:
 def made(name: str, lr: str) -> Any:
     """An optimizer of the offered ones. lr: its learning rate as text, "" for the default."""
     if name not in offered():
-        raise ArgumentError(f"there is no optimizer {name!r} to add.")
+        raise ArgumentError(f"there is no optimizer {shown(name)} to add.")
     if name.startswith("SciPy "):
         if lr:
             raise ArgumentError(f"{name} has no learning rate. Leave the field empty.")
@@ -252,5 +255,5 @@ def made(name: str, lr: str) -> Any:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise ArgumentError(f"the learning rate is {lr!r}, expected a number such as 0.01 or 1e-3.")
+        raise ArgumentError(f"the learning rate is {shown(lr)}, expected a number such as 0.01 or 1e-3.")
     return kind(lr=number)

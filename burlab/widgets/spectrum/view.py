@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run import Run
 from burlab.widgets.assets import CHART, WIDGETS, module
@@ -29,7 +30,7 @@ class SpectrumView(LiveView):
     def __new__(cls, run: Run) -> Any:
         """A view; what is no run is refused before there is a widget to clean up."""
         if not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-            raise ArgumentError(f"run is {run!r:.80}, expected a run, such as bl.minimize gives.")
+            raise ArgumentError(f"run is {shown(run)}, expected a run, such as bl.minimize gives.")
         above: Any = super()
         return above.__new__(cls, run)
 
