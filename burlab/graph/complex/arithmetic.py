@@ -62,9 +62,10 @@ def divide(x: Any, y: Any) -> Complex:
     real = apply("mul", apply("add", first, apply("mul", second, ratio)), scale)
     imag = apply("mul", apply("sub", second, apply("mul", first, ratio)), scale)
     nothing = apply("logical_and", apply("equal", c, 0.0), apply("equal", d, 0.0))
-    real = apply("where", nothing, apply("div", a, apply("abs", c)), real)
+    still = apply("where", nothing, apply("abs", c), 1.0)  # not c, which may be 0: what is not chosen is differentiated
+    real = apply("where", nothing, apply("div", a, still), real)
     imag = apply("where", lower, apply("neg", imag), imag)
-    return pair(real, apply("where", nothing, apply("div", zero, apply("abs", d)), imag))
+    return pair(real, apply("where", nothing, apply("div", zero, still), imag))
 
 
 def reciprocal(x: Any) -> Complex:

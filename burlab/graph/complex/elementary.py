@@ -74,7 +74,8 @@ def sqrt(x: Any) -> Complex:
     large = apply("greater", apply("maximum", apply("abs", z.real), apply("abs", z.imag)), _LARGE[z.real.dtype.name])
     down, up = (apply("where", large, constant(scale, z.real.dtype), 1.0) for scale in (0.25, 2.0))
     a, b = (apply("mul", part, down) for part in (z.real, z.imag))
-    size = apply("mul", 0.5, apply("add", absolute(Complex(a, b)), apply("abs", a)))
+    part = apply("where", REAL["signbit"](a), apply("neg", a), a)  # |a|, with a derivative at 0: that of its side
+    size = apply("mul", 0.5, apply("add", absolute(Complex(a, b)), part))
     nothing = apply("equal", size, 0.0)
     larger = apply("sqrt", size)
     smaller = apply("div", apply("mul", 0.5, b), apply("where", nothing, 1.0, larger))

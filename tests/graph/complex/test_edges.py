@@ -3,6 +3,7 @@
 from itertools import product
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -51,3 +52,28 @@ def test_derivatives_of_large_numbers() -> None:
     roots = bl.vmap(bl.grad(np.sqrt, holomorphic=True))(z)
     np.testing.assert_allclose(roots * np.sqrt(z), 0.5 * np.ones(3), rtol=1e-13)
     np.testing.assert_allclose(bl.vmap(bl.grad(np.arcsinh, holomorphic=True))(z[:1]) * z[:1], [1.0], rtol=1e-13)
+
+
+ON_AXES = {
+    "sqrt": mpmath.sqrt, "log": mpmath.log, "exp": mpmath.exp, "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan,
+    "sinh": mpmath.sinh, "cosh": mpmath.cosh, "tanh": mpmath.tanh, "arcsin": mpmath.asin, "arctan": mpmath.atan,
+    "arcsinh": mpmath.asinh, "log1p": lambda z: mpmath.log(1 + z), "square": lambda z: z * z,
+    "reciprocal": lambda z: 1 / z, "arccos": mpmath.acos, "arctanh": mpmath.atanh,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ON_AXES)
+def test_derivatives_on_the_axes_are_mpmaths(name: str) -> None:
+    """Where one part is 0, first and second derivatives of both parts: f' and i f' of a holomorphic function."""
+    points = np.array([0.5j, -0.5j, 0.75, 0.25 + 0.5j, -0.3j])
+    word = getattr(np, name)
+    for part, of in ((np.real, lambda w: w.real), (np.imag, lambda w: w.imag)):
+        value = lambda x, y: np.sum(part(word(x + 1j * y)))  # noqa: B023, E731
+        by_x, by_y = bl.grad(value, (0, 1))(points.real, points.imag)
+        twice = bl.grad(lambda x, y: np.sum(bl.grad(value)(x, y)))(points.real, points.imag)  # noqa: B023
+        for k, z in enumerate(points):
+            with mpmath.workdps(40):
+                first, second = (complex(mpmath.diff(ON_AXES[name], mpmath.mpmathify(z), n)) for n in (1, 2))
+            np.testing.assert_allclose(by_x[k], of(first), rtol=1e-12, atol=1e-13, err_msg=str(z))
+            np.testing.assert_allclose(by_y[k], of(1j * first), rtol=1e-12, atol=1e-13, err_msg=str(z))
+            np.testing.assert_allclose(twice[k], of(second), rtol=1e-11, atol=1e-12, err_msg=str(z))
