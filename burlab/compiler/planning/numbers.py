@@ -1,8 +1,8 @@
 """Known numbers that compiled code reads from a table: with another number it is the same text, compiled already.
 
 What remains text: numbers that code of the compiler's depends on (0, 1, 2, a half; the power of two that divides, which
-becomes a product), bases, exponents and orders of functions, whole numbers and bits. No number changes a bit by where
-it stands.
+becomes a product), exponents and orders of functions, whole numbers and bits. No number changes a bit by where it
+stands.
 """
 
 import math
@@ -11,10 +11,7 @@ from collections.abc import Iterator
 from burlab.graph import Graph, Node
 
 _TEXT = frozenset({0.0, 0.5, 1.0, 2.0})  # and what is negative, infinite or nan of them
-_FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
-_AS_TEXT = {  # which arguments: of a known base the compiler takes the logarithm
-    "iv": _FIRST, "ive": _FIRST, "kv": _FIRST, "kve": _FIRST, "polygamma": _FIRST, "ldexp": _SECOND, "power": _BOTH,
-}  # fmt: skip
+_BY_ORDER = {"iv": 0, "ive": 0, "kv": 0, "kve": 0, "polygamma": 0, "power": 1, "ldexp": 1}  # which argument is text
 _MOST = 256  # more make a table of their own, and long lists of arguments
 
 
@@ -35,8 +32,10 @@ def _is_any(n: Node) -> bool:
 
 def _in_text(graph: Graph) -> Iterator[Node]:
     for n in graph.nodes:
-        yield from (_source(n.inputs[k]) for k in _AS_TEXT.get(n.op.partition("'")[0], ()))
-        if n.op == "div" and _is_power_of_two(_source(n.inputs[1])):
+        position = _BY_ORDER.get(n.op.partition("'")[0])
+        if position is not None:
+            yield _source(n.inputs[position])
+        elif n.op == "div" and _is_power_of_two(_source(n.inputs[1])):
             yield _source(n.inputs[1])
 
 

@@ -96,16 +96,8 @@ def test_runs_and_sums_over_samples_compile_nothing_new():
     assert not np.array_equal(first, run(0.37))
 
 
-def power_of(x, c):
-    return np.sum(np.abs(x) ** c)
-
-
-def to_the_power(x, c):
-    return np.sum(c**x)
-
-
-@pytest.mark.parametrize("f", [power_of, to_the_power, lambda x, c: np.sum(x[: int(c)])])
-def test_bases_exponents_and_sizes_are_text(f):
+@pytest.mark.parametrize("f", [lambda x, c: np.sum(np.abs(x) ** c), lambda x, c: np.sum(x[: int(c)])])
+def test_exponents_and_sizes_are_text(f):
     graphs = [trace(lambda x, c=c: f(x, c), (X,)).graph for c in (2.3, 3.3)]
     assert all(numbers_in(simplify(graph)) == () for graph in graphs)
 
