@@ -5,8 +5,6 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 
 def wrong_calls(share: float, seed: int) -> str:
     """What is wrong with so many of the calls, in a process of their own, which has to end by itself."""

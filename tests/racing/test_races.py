@@ -295,7 +295,11 @@ def test_it_can_be_read_after_stop():
         (lambda: bl.race(F, F.start, {"": GD}), ArgumentError, "is no name of a racer"),
         (lambda: bl.race(F, F.start, {"gd": bl.optim.GD}), ArgumentError, r"Call it: bl\.optim\.GD\(\)"),
         (lambda: bl.race(F, F.start, {"gd": 0.1}), ArgumentError, "expected an optimizer or a run"),
-        (lambda: bl.race(F, F.start, {"gd": GD}, seeds=0), ArgumentError, "seeds=0 is not a whole number at least 1"),
+        (
+            lambda: bl.race(F, F.start, {"gd": GD}, seeds=0),
+            ArgumentError,
+            "seeds=0 is not a whole number from 1 to 10000",
+        ),
         (lambda: bl.race(F, F.start, {"gd": GD}, seeds=2.0), ArgumentError, "is not a whole number"),
         (lambda: bl.race(F, F.start, {"gd": GD}, seeds=[1, 1]), ArgumentError, "at least one seed, and each once"),
         (lambda: bl.race(F, F.start, {"gd": GD}, seeds=[0.5]), ArgumentError, "a seed of seeds=0.5"),
