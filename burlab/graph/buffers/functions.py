@@ -177,7 +177,8 @@ def _updated(name: str, update: Callable[..., Any], x: Any, index: Any, value: A
     except OverflowError as error:
         raise DTypeError(f"{location()}{name} in an array of {x.dtype}: {error}. Convert x with .astype.") from None
     except (TypeError, ValueError):
-        check_numbers(value, f"{location()}value of {name}")
+        if not isinstance(value, Node):
+            check_numbers(value, f"{location()}value of {name}")
         raise ShapeError(
             f"{location()}value of {name} has shape {np.shape(value)}, which does not broadcast to that of x[index], "
             f"x being of shape {np.shape(x)}. Reshape it."
