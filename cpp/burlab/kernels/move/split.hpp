@@ -42,15 +42,15 @@ template <class T> BURLAB_INLINE void part_lanes(Packet<T, 16>& x, std::uint64_t
   x = __builtin_bit_cast(Packet<T, 16>, __builtin_ia32_expandsi512_mask(last, first, Bits(0xFFFF << count)));
 }
 
-/// Puts the numbers first that are below the pivot, or equal, and returns how many there are. Both ends have room for
-/// what comes next, as a part of each is set aside at the beginning, and the end that has less room is read from.
-template <bool OrEqual, class T> BURLAB_WIDE inline Int split(T* numbers, Int n, T pivot) {
-  constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T)), kAtOnce = 4;
-  constexpr Int kAside = kAtOnce * W;
+/// The room between the numbers that were put to the front and those that were put to the end.
+template <bool OrEqual, class T> struct Room {
+  static constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
   using P = Packet<T, W>;
-  T *low = numbers, *high = numbers + n;  // between them is room
-  const T *begin = low + kAside, *end = high - kAside;
-  const auto put = [&](P x) BURLAB_ALWAYS {
+  T *low, *high;
+  T pivot;
+
+  BURLAB_INLINE void put(const P& packet) {
+    P x = packet;
     const std::uint64_t bits = lanes_where<W>(OrEqual ? x <= pivot : x < pivot);
     const int below = __builtin_popcountll(bits);
     part_lanes<T>(x, bits, below);
@@ -58,38 +58,49 @@ template <bool OrEqual, class T> BURLAB_WIDE inline Int split(T* numbers, Int n,
     store(high - W, x);
     low += below;
     high -= W - below;
-  };
+  }
+  BURLAB_INLINE void put(T x) {
+    *low = high[-1] = x;
+    const bool below = OrEqual ? x <= pivot : x < pivot;
+    low += below;
+    high -= !below;
+  }
+};
+
+/// Puts the numbers first that are below the pivot, or equal, and returns how many there are. Both ends have room for
+/// what comes next, as a part of each is set aside at the beginning, and the end that has less room is read from.
+template <bool OrEqual, class T> BURLAB_WIDE inline Int split(T* numbers, Int n, T pivot) {
+  using P = typename Room<OrEqual, T>::P;
+  constexpr int W = Room<OrEqual, T>::W, kAtOnce = 4;
+  constexpr Int kAside = kAtOnce * W;
+  Room<OrEqual, T> room{numbers, numbers + n, pivot};
+  const T *begin = numbers + kAside, *end = numbers + n - kAside;
   alignas(64) T aside[4 * kAside];
-  std::memcpy(aside, low, kAside * sizeof(T));
+  std::memcpy(aside, numbers, kAside * sizeof(T));
   std::memcpy(aside + kAside, end, kAside * sizeof(T));
   BURLAB_ONE_BY_ONE
   while (end - begin >= kAside) {
-    const bool front = begin - low <= high - end;
+    const bool front = begin - room.low <= room.high - end;
     const T* from = front ? begin : end - kAside;
     begin += front ? kAside : 0;
     end -= front ? 0 : kAside;
     P some[kAtOnce];
     std::memcpy(some, from, sizeof some);
     BURLAB_UNROLL
-    for (int k = 0; k < kAtOnce; ++k) put(some[k]);
+    for (int k = 0; k < kAtOnce; ++k) room.put(some[k]);
   }
   std::memcpy(aside + 2 * kAside, begin, static_cast<std::size_t>(end - begin) * sizeof(T));
   const Int rest = 2 * kAside + (end - begin);
   Int k = 0;
   BURLAB_ONE_BY_ONE
-  for (; k < rest % W; ++k) {  // first, as packets that follow fill the room
-    const T x = *low = high[-1] = aside[k];
-    const bool below = OrEqual ? x <= pivot : x < pivot;
-    low += below;
-    high -= !below;
-  }
+  for (; k < rest % W; ++k) room.put(aside[k]);  // first, as packets that follow fill the room
   BURLAB_ONE_BY_ONE
   for (; k < rest; k += W) {
     P x;
     load(x, aside + k);
-    put(x);
+    room.put(x);
   }
-  return low - numbers;
+  return room.low - numbers;
 }
 
 /// The median of as many numbers as a packet has, or of a long part of so many such medians. None is NaN.
