@@ -114,7 +114,9 @@ def variance(xs: Iterable[Any], ddof: int = 0) -> Any:
     """
     items = tuple(_some(xs, "variance"))
     if len(items) <= whole(ddof, "ddof", 0):
-        raise ArgumentError(f"variance with ddof={shown(ddof)} needs more than that many items, but got {len(items)}.")
+        raise ArgumentError(
+            f"variance with ddof={shown(ddof)} needs more than {shown(ddof)} items, but got {len(items)}."
+        )
     return tools().reduce("variance", items, None, float(len(items) - ddof))
 
 
