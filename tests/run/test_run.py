@@ -302,7 +302,7 @@ def test_a_list_that_was_meant_as_an_array_is_one_error():
         (
             lambda: bl.minimize(np.sum, np.ones(2), GD(), steps=-1),
             ArgumentError,
-            "steps=-1 is not a whole number from 0",
+            "is not a whole number from 0",
         ),
         (lambda: bl.minimize(np.sum, np.ones(2), GD()).step(1.5), ArgumentError, "1.5"),
         (lambda: bl.minimize(np.sum, np.ones(2), GD()).hyper["mu"], ArgumentError, "lr"),
