@@ -26,7 +26,7 @@ from burlab import runtime
 from burlab.runtime import cling
 
 compiled, compile_text = [], cling._compile
-cling._compile = lambda text: (compiled.append(text), compile_text(text))
+cling._compile = lambda text, *how: (compiled.append(text), compile_text(text, *how))
 digest = hashlib.sha256()
 def note(*arrays):
     for x in arrays:

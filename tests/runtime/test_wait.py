@@ -136,11 +136,11 @@ def interrupts_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     compile_ = cling._compile
 
     def interrupts(word: str) -> None:
-        def compile_text(text: str) -> None:
+        def compile_text(text: str, users: bool = False) -> None:
             if word in text:
                 monkeypatch.undo()
                 _thread.interrupt_main()
-            compile_(text)
+            compile_(text, users)
 
         monkeypatch.setattr(cling, "_compile", compile_text)
 

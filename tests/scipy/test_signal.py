@@ -81,8 +81,8 @@ def test_fast_lengths() -> None:
         (ShapeError, lambda: bl.scipy.signal.fftconvolve(real(3, 3), real(3)), "as many axes"),
         (ShapeError, lambda: bl.scipy.signal.convolve(real(3, 3), real(3, 3), method="direct"), "method='fft'"),
         (ShapeError, lambda: bl.scipy.signal.fftconvolve(real(3, 5), real(4, 2), "valid"), "lies inside of the other"),
-        (ArgumentError, lambda: bl.scipy.signal.fftconvolve(real(3), real(3), "some"), "'full', 'same' or 'valid'"),
-        (ArgumentError, lambda: bl.scipy.signal.convolve(real(3), real(3), method="some"), "'auto', 'direct' or 'fft'"),
+        (ArgumentError, lambda: bl.scipy.signal.fftconvolve(real(3), real(3), "some"), "'full', 'same', 'valid'"),
+        (ArgumentError, lambda: bl.scipy.signal.convolve(real(3), real(3), method="some"), "'auto', 'direct', 'fft'"),
     ],
 )
 def test_what_is_refused_says_what_to_do(error: Any, call: Any, said: str) -> None:
