@@ -53,6 +53,7 @@ def record(found: Iterable[Case]) -> None:
     """Write what was measured in place of what was known."""
     cases = defaultdict[str, list[float]](list)
     for case in found:
-        cases[function_of(case.name)].append(case.seconds)
+        if case.name.startswith("tests/"):  # cells of notebooks and examples run in every tier that has them
+            cases[function_of(case.name)].append(case.seconds)
     rows = {name: sum(each) / len(each) for name, each in sorted(cases.items()) if sum(each) > _LEAST}
     FILE.write_text("".join(f"{name} {each:.3g}\n" for name, each in rows.items()))

@@ -94,9 +94,15 @@ def test_as_many_cases_run_as_the_tier_has_time_for(
 
 def test_what_is_measured_is_written_and_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(seconds, "FILE", tmp_path / "seconds.txt")
-    each = {"a::test_twice[1]": 0.5, "a::test_twice[2]": 1.5, "a::test_fast": 0.01, "b::TestIt::test_in_a_class": 4.0}
+    each = {
+        "tests/a::test_twice[1]": 0.5,
+        "tests/a::test_twice[2]": 1.5,
+        "tests/a::test_fast": 0.01,
+        "tests/b::TestIt::test_in_a_class": 4.0,
+        "notebooks/01/ipynb::Cell 3": 9.0,
+    }
     seconds.record([Case(name, time, "passed", "") for name, time in each.items()])
-    assert seconds.measured.__wrapped__() == {"a/test_twice": 1.0, "b/TestIt/test_in_a_class": 4.0}
+    assert seconds.measured.__wrapped__() == {"tests/a/test_twice": 1.0, "tests/b/TestIt/test_in_a_class": 4.0}
 
 
 def test_the_tests_near_a_change_are_those_that_import_it():
