@@ -15,7 +15,14 @@ _MODE = re.compile(r"[rwaxbt+]+")
 # What is opened elsewhere: files of burlab itself, of the system, and of folders that the process made for itself.
 ALLOWED = {
     "analysis of assets": ("widgets/*", "compiler/codegen/headers.py", "data/names.py", "cli.py"),
-    "the system's": ("runtime/cpu.py", "runtime/memory.py", "monitor/memory.py", "run/scipy/costs.py", "bench/*"),
+    "the system's": (
+        "runtime/cpu.py",
+        "runtime/memory.py",
+        "runtime/trial.py",
+        "monitor/memory.py",
+        "run/scipy/costs.py",
+        "bench/*",
+    ),
     "a temporary folder": ("runtime/harvest.py", "runtime/host.py", "warm/*", "sweeps/parcel.py"),
     "headers of the package": ("runtime/shelf.py",),
     "lines of the user's own code": ("graph/origin.py",),
