@@ -58,7 +58,7 @@ TIERS = {
     ),
     "test": Tier(
         "not full and not matrix",
-        seconds=1.0,
+        seconds=0.5,
         least=1,
         files=10,
         doctests=True,

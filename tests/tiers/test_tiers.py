@@ -83,7 +83,7 @@ ONE = ["tests/test_it.py::test_longer"]
 def test_as_many_cases_run_as_the_tier_has_time_for(
     tier: str, of_ten: int, of_one: int, monkeypatch: pytest.MonkeyPatch
 ):
-    known = {"tests/test_it/test_long": 0.28, "tests/test_it/test_longer": 100.0}
+    known = {"tests/test_it/test_long": 0.16, "tests/test_it/test_longer": 100.0}
     monkeypatch.setattr(seconds, "measured", lambda: known)
     monkeypatch.setenv("BURLAB_TIER", tier)
     new = ["tests/test_it.py::test_not_yet_measured[a]"]
