@@ -392,9 +392,7 @@ def holds_node(items: "list[Any] | tuple[Any, ...]") -> bool:
     """Whether a nested list or tuple has a node in it."""
     try:
         return any(
-            type(item) is Node
-            or (type(item) in PRESENT and type(present(item)) is Node)
-            or (isinstance(item, (list, tuple)) and holds_node(cast("list[Any]", item)))
+            type(present(item)) is Node or (isinstance(item, (list, tuple)) and holds_node(cast("list[Any]", item)))
             for item in items
         )
     except RecursionError:

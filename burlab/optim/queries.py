@@ -4,7 +4,6 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Node, tree
 from burlab.graph.linear import concatenate, reshape
@@ -287,7 +286,7 @@ class Queries:
         if VALUE in self._told:  # of several rules, for parts of x, the first says it
             numbers = {name: number for name, number in numbers.items() if name != VALUE}
         if taken := numbers.keys() & self._told.keys():
-            raise ArgumentError(f"{location()}two rules of this update tell a number {shown(taken.pop())}. Rename one.")
+            raise ArgumentError(f"{location()}two rules of this update tell a number {taken.pop()!r}. Rename one.")
         self._told |= numbers
 
     def estimated(self, v: Any) -> Any:
