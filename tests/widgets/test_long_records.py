@@ -65,8 +65,8 @@ def race(steps):
 
 def branches(steps):
     tree = bl.branches(noisy(steps))
-    for k in range(40):
-        tree.fork("A", at=(k * steps) // 40, lr=0.01 + k * 1e-4).run.step(steps // 40)
+    for k in range(40):  # early, as each branch has the rows before it, too
+        tree.fork("A", at=(k * steps) // 1000, lr=0.01 + k * 1e-4).run.step(steps // 100)
     model = all_of(BranchesModel(tree))
     yield model.chart(), model.state()
 
