@@ -22,7 +22,7 @@ from .ground import Ground
 from .picture import plot_of
 from .racer import Racer, Setting
 
-_COLUMNS = ("name", "parent", "at", "says", "step", "length", "value", "gradients", "seconds")
+_COLUMNS = ("name", "parent", "at", "message", "step", "length", "value", "gradients", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Branch:
     seconds: float
 
     @property
-    def says(self) -> str:
+    def message(self) -> str:
         """What it changed, in words; a later change with its step."""
         if self.at is None:
             return "the first run"
@@ -100,7 +100,7 @@ class Branches:
         >>> f = bl.problems.rosenbrock()
         >>> run = bl.minimize(f, f.start, bl.optim.Momentum(1e-4), steps=300)
         >>> branch = bl.branches(run).fork("A", at=100, mu=0.99)
-        >>> branch.name, branch.parent, branch.at, branch.says
+        >>> branch.name, branch.parent, branch.at, branch.message
         ('B', 'A', 100, 'mu = 0.99')
         """
         run = self._known(name).run
@@ -142,7 +142,7 @@ class Branches:
         named = self.run.value_name if of == "value" else of.replace("_", " ")
         title = named + (" above the minimum" if minimum else "")
         plot = plot_of(racers, curves, against, title, "each from where it left its parent")
-        about = "; ".join(f"{b.name}: {b.says}, {b.run.value_name} {b.value:.4g}" for b in shown)
+        about = "; ".join(f"{b.name}: {b.message}, {b.run.value_name} {b.value:.4g}" for b in shown)
         ground = self._map(racers, {b.name: b.at or 0 for b in shown if b.parent in chosen})
         return Chart((plot,) if ground is None else (plot, ground), about=about)
 
@@ -171,8 +171,8 @@ class Branches:
         >>> run = bl.minimize(f, f.start, bl.optim.Momentum(1e-4), steps=300)
         >>> tree = bl.branches(run)
         >>> branch = tree.fork("A", mu=0.5)
-        >>> tree.frame()[["name", "parent", "at", "says"]]
-          name parent   at           says
+        >>> tree.frame()[["name", "parent", "at", "message"]]
+          name parent   at        message
         0    A           -  the first run
         1    B      A  300       mu = 0.5
         """
@@ -303,4 +303,6 @@ def _changes(run: Run) -> tuple[Event, ...]:
 
 def _line(branch: Branch) -> str:
     origin = "" if branch.at is None else f" from step {branch.at:,}"
-    return f"{branch.name}{origin}: {branch.says}, {branch.length:,} steps, {branch.run.value_name} {branch.value:.6g}"
+    return (
+        f"{branch.name}{origin}: {branch.message}, {branch.length:,} steps, {branch.run.value_name} {branch.value:.6g}"
+    )

@@ -43,7 +43,7 @@ def plot_of(racers: list[Racer], curves: Mapping[str, Curves], against: str, tit
             bands.append(Band(x[finite], c.low[finite], top[finite], "", racer.colour))
         if racer.failed and finite.any():
             last = int(np.flatnonzero(finite)[-1])
-            hint = (f"{racer.name}: {racer.says}",)
+            hint = (f"{racer.name}: {racer.message}",)
             dots.append(Dots(x[last : last + 1], median[last : last + 1], "", racer.colour, "cross", hint))
     able = [racer for racer in shown if not racer.failed]
     at = common(able, curves)

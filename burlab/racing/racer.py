@@ -64,7 +64,7 @@ class Racer:
         return self.failed or all(run.stopped is not None for run in self.runs)
 
     @property
-    def says(self) -> str:
+    def message(self) -> str:
         """What became of it, in words; "" while it races."""
         if self.error is not None:
             return str(self.error)

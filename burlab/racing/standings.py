@@ -15,7 +15,7 @@ class Standing:
     """A racer's row. value, low, high: median and band over its seeds at the place `at` of the axis, above the minimum.
 
     rank: from 1; 0 for one that has failed or not begun. behind: how many times as high as the leader it is, NaN where
-    that says nothing. step: that all its runs have done. says: what became of it, "" while it races.
+    that says nothing. step: that all its runs have done. message: what became of it, "" while it races.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Standing:
     behind: float
     at: float
     step: int
-    says: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,10 @@ def standings(racers: list[Racer], curves: Mapping[str, Curves]) -> list[Standin
     rows: list[Standing] = []
     for k, racer in enumerate(able):
         value, low, high = heights[racer.name]
-        rows.append(Standing(racer.name, k + 1, value, low, high, ratio(value, first), at, racer.step, racer.says))
+        rows.append(Standing(racer.name, k + 1, value, low, high, ratio(value, first), at, racer.step, racer.message))
     none = math.nan
     rest = [racer for racer in racers if racer not in able]
-    return rows + [Standing(r.name, 0, none, none, none, none, none, r.step, r.says) for r in rest]
+    return rows + [Standing(r.name, 0, none, none, none, none, none, r.step, r.message) for r in rest]
 
 
 def common(racers: list[Racer], curves: Mapping[str, Curves]) -> float:

@@ -22,7 +22,7 @@ class Row:
     value: of the problem at the last point, over all samples, float64; NaN before a run has ended, and after an error.
     validation: of the validation problem there, None where there is none.
     steps: done. seconds: of running. counts: what it cost, see `Run.counts`. reason: why it ended: "steps" (all are
-    done), "seconds", "grad_norm", "value", "when", "finished", "non_finite" or "error"; "" before. says: in words.
+    done), "seconds", "grad_norm", "value", "when", "finished", "non_finite" or "error"; "" before. message: in words.
     """
 
     number: int
@@ -34,7 +34,7 @@ class Row:
     seconds: float = 0.0
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     reason: str = ""
-    says: str = ""
+    message: str = ""
     validation: float | None = None
 
     @property
@@ -52,7 +52,7 @@ class Row:
         row: dict[str, Any] = {name: getattr(self, name).hex() for name in _NUMBERS}
         row["validation"] = None if self.validation is None else self.validation.hex()
         return json.dumps(
-            row | {"steps": self.steps, "counts": dict(self.counts), "reason": self.reason, "says": self.says}
+            row | {"steps": self.steps, "counts": dict(self.counts), "reason": self.reason, "message": self.message}
         )
 
 
@@ -75,19 +75,19 @@ def ended(trial: Trial, run: Run, validating: Callable[[tree.Tree], float] | Non
     if stopped is None or stopped.reason != "non_finite":  # of which `wait` would warn
         run.wait()
     times = run.history["time"]
-    reason, says = ("steps", "") if stopped is None else (stopped.reason, stopped.message)
+    reason, message = ("steps", "") if stopped is None else (stopped.reason, stopped.message)
     value, validation = run.value, None if validating is None else validating(run.x)
     return Row(
         trial.number, trial.name, trial.hypers, trial.seed,
-        value, run.t, float(times[-1]) * 1e-9 if times.size else 0.0, run.counts, reason, says, validation,
+        value, run.t, float(times[-1]) * 1e-9 if times.size else 0.0, run.counts, reason, message, validation,
     )  # fmt: skip
 
 
 def failed(trial: Trial, error: BaseException, run: Run | None = None) -> Row:
     """The row of a run that could not begin or go on."""
     steps = 0 if run is None else run.t
-    says = f"{type(error).__name__}: {error}"
-    return Row(trial.number, trial.name, trial.hypers, trial.seed, steps=steps, reason="error", says=says)
+    message = f"{type(error).__name__}: {error}"
+    return Row(trial.number, trial.name, trial.hypers, trial.seed, steps=steps, reason="error", message=message)
 
 
 def from_json(trial: Trial, text: str) -> Row:
@@ -95,9 +95,10 @@ def from_json(trial: Trial, text: str) -> Row:
     row = json.loads(text)
     numbers = {name: float.fromhex(row[name]) for name in _NUMBERS}
     validation = row.get("validation")
+    message = str(row["message"] if "message" in row else row["says"])  # its name in older folders
     counts = {str(name): int(count) for name, count in row["counts"].items()}
     return Row(
         trial.number, trial.name, trial.hypers, trial.seed,
-        numbers["value"], int(row["steps"]), numbers["seconds"], counts, str(row["reason"]), str(row["says"]),
+        numbers["value"], int(row["steps"]), numbers["seconds"], counts, str(row["reason"]), message,
         None if validation is None else float.fromhex(validation),
     )  # fmt: skip

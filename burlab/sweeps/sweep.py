@@ -185,7 +185,7 @@ class Sweep:
                 name: [getattr(row, name) for row in self._rows] for name in ("seed", *self._values, "steps", "seconds")
             },
             **{name: [row.counts.get(name, 0) for row in self._rows] for name in counts},
-            **{name: [getattr(row, name) for row in self._rows] for name in ("reason", "says")},
+            **{name: [getattr(row, name) for row in self._rows] for name in ("reason", "message")},
         }
         return require("pandas", "frames").DataFrame(columns)
 
@@ -279,7 +279,7 @@ class Runs(Sequence[Run]):
         number = range(len(self))[k]
         if number not in self:
             row = self._rows[number]
-            why = f"failed. {row.says}" if row.failed else "has not ended. Call sweep.go() first."
+            why = f"failed. {row.message}" if row.failed else "has not ended. Call sweep.go() first."
             raise StatusError(f"run {number} of the sweep {why}")
         return self._store.load(self._trials[number], self._setting)
 

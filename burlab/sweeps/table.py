@@ -86,13 +86,13 @@ def _cells(row: Row, hypers: Sequence[str], values: Sequence[str]) -> tuple[str,
     numbers: list[float | None] = [getattr(row, name) for name in values]
     shown = ["" if number is None or math.isnan(number) else f"{number:.6g}" for number in numbers]
     end = (f"{row.steps:,}", f"{row.seconds:.3g}") if row.done else ("", "")
-    says = _says(row) if row.reason == "error" else row.reason
-    return (str(row.number), row.name, *chosen, str(row.seed), *shown, *end, says)
+    end_text = _summary(row) if row.reason == "error" else row.reason
+    return (str(row.number), row.name, *chosen, str(row.seed), *shown, *end, end_text)
 
 
-def _says(row: Row) -> str:
-    return row.says.partition("\n")[0][:_LONGEST]
+def _summary(row: Row) -> str:
+    return row.message.partition("\n")[0][:_LONGEST]
 
 
 def _why(row: Row) -> str:
-    return _says(row) if row.reason == "error" else "the value is not finite"
+    return _summary(row) if row.reason == "error" else "the value is not finite"

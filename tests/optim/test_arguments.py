@@ -57,9 +57,9 @@ WHEN_MADE = [
 ]
 
 
-@pytest.mark.parametrize(("make", "says"), WHEN_MADE)
-def test_when_it_is_made(make, says):
-    with pytest.raises(ArgumentError, match=says):
+@pytest.mark.parametrize(("make", "message"), WHEN_MADE)
+def test_when_it_is_made(make, message):
+    with pytest.raises(ArgumentError, match=message):
         make()
 
 
@@ -73,9 +73,9 @@ WHEN_RUN = [
 ]
 
 
-@pytest.mark.parametrize(("make", "error", "says"), WHEN_RUN)
-def test_when_it_runs(make, error, says):
-    with pytest.raises(error, match=says):
+@pytest.mark.parametrize(("make", "error", "message"), WHEN_RUN)
+def test_when_it_runs(make, error, message):
+    with pytest.raises(error, match=message):
         bl.minimize(lambda x: np.sum(x**2), np.ones(2), make())
 
 

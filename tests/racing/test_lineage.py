@@ -26,7 +26,7 @@ def test_forks_and_changes_in_the_past_are_branches():
     run.step(10)
     second.step(5)
     tree = bl.branches(run).tree
-    assert [(b.name, b.parent, b.at, b.depth, b.says) for b in tree] == [
+    assert [(b.name, b.parent, b.at, b.depth, b.message) for b in tree] == [
         ("A", "", None, 0, "the first run"),
         ("B", "A", 100, 1, "lr = 0.0002"),
         ("C", "A", 40, 1, "nothing changed"),
@@ -105,7 +105,7 @@ def test_it_grows_with_its_runs():
 
 
 @pytest.mark.parametrize(
-    ("do", "says"),
+    ("do", "message"),
     [
         (lambda run: bl.branches(F), "a TestFunction has no branches. Pass a run"),
         (lambda run: bl.branches(run).fork("Z"), "there is no branch 'Z'; there are A"),
@@ -115,6 +115,6 @@ def test_it_grows_with_its_runs():
         (lambda run: bl.branches(run).chart(against="bytes"), "against='bytes' is no axis"),
     ],
 )
-def test_misuse_is_told(do, says):
-    with pytest.raises(ArgumentError, match=says):
+def test_misuse_is_told(do, message):
+    with pytest.raises(ArgumentError, match=message):
         do(make())

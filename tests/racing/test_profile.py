@@ -80,7 +80,7 @@ def test_the_library_is_the_default():
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         ({"optimizers": {}}, "optimizers is empty"),
         ({"optimizers": {"gd": bl.optim.GD}}, "expected an optimizer"),
@@ -91,8 +91,8 @@ def test_the_library_is_the_default():
         ({"problems": []}, "problems must hold test functions"),
     ],
 )
-def test_misuse_is_told(change, says):
-    with pytest.raises(ArgumentError, match=says):
+def test_misuse_is_told(change, message):
+    with pytest.raises(ArgumentError, match=message):
         bl.performance_profile(**({"optimizers": {"gd": bl.optim.GD(1e-3)}} | change))
 
 

@@ -97,9 +97,9 @@ def test_slow_ones_get_done_in_turns():
 def test_one_that_diverges_is_a_row_with_its_reason():
     race = bl.race(F, F.start, {"wild": bl.optim.GD(1.0), "tame": GD}, steps=200)
     first, last = race.standings()
-    assert (first.name, first.rank, first.step, first.says) == ("tame", 1, 200, "")
+    assert (first.name, first.rank, first.step, first.message) == ("tame", 1, 200, "")
     assert (last.name, last.rank) == ("wild", 0)
-    assert "the value is" in last.says
+    assert "the value is" in last.message
     assert np.isnan(last.value)
     cross = [dots for dots in race.chart().parts[0].dots if dots.shape == "cross"]
     assert len(cross) == 1
@@ -126,7 +126,7 @@ def test_one_that_cannot_begin_is_a_row_with_its_reason():
     assert rows["gd"].rank == 1
     assert rows["gd"].step == 5
     assert rows["scipy"].rank == 0
-    assert "batch" in rows["scipy"].says
+    assert "batch" in rows["scipy"].message
     with pytest.raises(BurlabError, match="batch"):
         bl.race(problem, problem.start, {"scipy": bl.optim.SciPy("BFGS")}, batch=4)
 
@@ -137,7 +137,7 @@ def test_a_run_that_is_stopped_under_way_leaves_the_race_to_the_others():
     race.step(10)
     rows = {row.name: row for row in race.standings()}
     assert rows["b"].step == 10
-    assert "stopped for good" in rows["a"].says
+    assert "stopped for good" in rows["a"].message
 
 
 def test_scipy_races_and_its_end_counts_to_the_end():
@@ -147,7 +147,7 @@ def test_scipy_races_and_its_end_counts_to_the_end():
     assert first.at == 300
     assert first.step < 100
     assert first.value == F(race.runs["bfgs"][0].x)
-    assert "Optimization terminated" in first.says
+    assert "Optimization terminated" in first.message
     assert str(race.leader()).startswith("bfgs leads gd by") or str(race.leader()).startswith("bfgs is at the minimum")
 
 
@@ -288,7 +288,7 @@ def test_it_can_be_read_after_stop():
 
 
 @pytest.mark.parametrize(
-    ("do", "error", "says"),
+    ("do", "error", "message"),
     [
         (lambda: bl.race(F, F.start, {}), ArgumentError, "racers is none, expected optimizers by name"),
         (lambda: bl.race(F, F.start, [GD]), ArgumentError, "racers is a list, expected optimizers by name"),
@@ -316,8 +316,8 @@ def test_it_can_be_read_after_stop():
         (lambda: twice(bl.minimize(F, F.start, GD)), ArgumentError, "races already under another name"),
     ],
 )
-def test_misuse_is_told(do, error, says):
-    with pytest.raises(error, match=says):
+def test_misuse_is_told(do, error, message):
+    with pytest.raises(error, match=message):
         do()
 
 

@@ -89,7 +89,7 @@ def test_the_chart_shows_what_was_found():
 
 
 @pytest.mark.parametrize(
-    ("more", "says"),
+    ("more", "message"),
     [
         ({"low": 0.0}, "must be positive and finite"),
         ({"low": 1.0, "high": 0.1}, "the lower one first"),
@@ -98,7 +98,7 @@ def test_the_chart_shows_what_was_found():
         ({"optimizer": bl.optim.TrustRegion()}, "has no learning rate"),
     ],
 )
-def test_misuse_is_told(more, says):
+def test_misuse_is_told(more, message):
     f = bl.problems.booth()
-    with pytest.raises(ArgumentError, match=says):
+    with pytest.raises(ArgumentError, match=message):
         bl.find_lr(**({"problem": f, "x0": f.start, "optimizer": bl.optim.GD()} | more))

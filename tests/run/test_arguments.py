@@ -54,9 +54,9 @@ STOPS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "wrong", "says"), STOPS)
-def test_criteria(name, wrong, says):
-    with pytest.raises(ArgumentError, match=f"{re.escape(f'Stop.{name}={wrong!r}')} .*{says}"):
+@pytest.mark.parametrize(("name", "wrong", "message"), STOPS)
+def test_criteria(name, wrong, message):
+    with pytest.raises(ArgumentError, match=f"{re.escape(f'Stop.{name}={wrong!r}')} .*{message}"):
         bl.Stop(**{name: wrong})
 
 
@@ -88,9 +88,9 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize(("call", "says"), METHODS)
-def test_methods(run, call, says):
-    with pytest.raises(ArgumentError, match=says):
+@pytest.mark.parametrize(("call", "message"), METHODS)
+def test_methods(run, call, message):
+    with pytest.raises(ArgumentError, match=message):
         call(run)
     assert run.wait(0)
     assert run.wait(float("inf"))
@@ -106,29 +106,29 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "says"), PATHS)
-def test_paths(run, path, says):
-    with pytest.raises(ArgumentError, match=says):
+@pytest.mark.parametrize(("path", "message"), PATHS)
+def test_paths(run, path, message):
+    with pytest.raises(ArgumentError, match=message):
         run.save(path)
-    with pytest.raises(ArgumentError, match=says):
+    with pytest.raises(ArgumentError, match=message):
         bl.load_run(path)
 
 
 @pytest.mark.parametrize(
-    ("f", "says"),
+    ("f", "message"),
     [
         (bowl, "bowl returned one number"),
         (lambda x: (bowl(x), {}, 1.0), "returned a tuple"),
         (lambda x: {"value": bowl(x), "norm": bowl(x)}, "returned a dict"),
     ],
 )
-def test_metrics_come_in_a_pair(f, says):
+def test_metrics_come_in_a_pair(f, message):
     for call in (
         lambda: bl.minimize(f, ONES, GD(0.1), has_aux=True),
         lambda: bl.grad(f, has_aux=True)(ONES),
         lambda: bl.value_and_grad(f, has_aux=True)(ONES),
     ):
-        with pytest.raises(ArgumentError, match=f"{says}.*leave has_aux out"):
+        with pytest.raises(ArgumentError, match=f"{message}.*leave has_aux out"):
             call()
 
 

@@ -75,7 +75,7 @@ def row(**changes):
     trial = trials_of(bl.optim.GD(), None, 1)[0]
     plain = {
         "value": "0x1p0", "seconds": "0x1p0", "validation": None, "steps": 1, "counts": {}, "reason": "steps",
-        "says": "",
+        "message": "",
     }  # fmt: skip
     assert from_json(trial, json.dumps(plain)).value == 1.0
     return json.dumps(plain | changes)

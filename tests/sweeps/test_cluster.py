@@ -111,7 +111,7 @@ def test_a_run_that_fails_is_a_row_with_its_reason(client):
 
     sweep = swept(client, stop=bl.Stop(when=when), seeds=1)
     assert [row.reason for row in sweep.rows] == ["error", "steps"]
-    assert sweep.rows[0].says == "ZeroDivisionError: nobody can say"
+    assert sweep.rows[0].message == "ZeroDivisionError: nobody can say"
 
 
 def test_an_interrupt_keeps_what_is_done_and_frees_the_workers(client, expected):

@@ -118,7 +118,7 @@ def test_a_crash_costs_what_had_not_ended(tmp_path, root):
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "message"),
     [
         ({"hypers": {"lr": [0.1, 0.02]}}, "its list of runs is not the one of 6"),
         ({"seeds": 2}, "its list of runs is not the one of 4"),
@@ -131,23 +131,23 @@ def test_a_crash_costs_what_had_not_ended(tmp_path, root):
         ({"stop": bl.Stop(value=0.1)}, "its problem, start"),
     ],
 )
-def test_a_folder_of_another_sweep_is_refused(kept, changed, says):
-    with pytest.raises(FileError, match=rf"is of another sweep: {says}.* Give another folder"):
+def test_a_folder_of_another_sweep_is_refused(kept, changed, message):
+    with pytest.raises(FileError, match=rf"is of another sweep: {message}.* Give another folder"):
         swept(kept[0], **changed)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "says"),
+    ("key", "value", "message"),
     [
         ("burlab", "0.0.1", "computed by burlab 0.0.1"),
         ("instruction_set", "neon", "Set BURLAB_ISA=neon"),
         ("burlab_sweep", 2, "none that this burlab writes"),
     ],
 )
-def test_a_folder_of_another_burlab_or_machine_is_refused(kept, tmp_path, key, value, says):
+def test_a_folder_of_another_burlab_or_machine_is_refused(kept, tmp_path, key, value, message):
     told = json.loads((kept[0] / "sweep.json").read_text()) | {key: value}
     (tmp_path / "sweep.json").write_text(json.dumps(told))
-    with pytest.raises(FileError, match=says):
+    with pytest.raises(FileError, match=message):
         swept(tmp_path)
     (tmp_path / "sweep.json").write_text("{")
     with pytest.raises(FileError, match="cannot be read"):
@@ -209,7 +209,7 @@ def test_a_rule_that_cannot_be_traced_is_a_row_with_its_reason(tmp_path):
     for _ in range(2):
         rows = bl.sweep(F, F.start, optimizers, steps=5, folder=tmp_path).rows
         assert [row.reason for row in rows] == ["steps", "error"]
-        assert "LookupError: no rule yet" in rows[1].says
+        assert "LookupError: no rule yet" in rows[1].message
 
 
 def test_a_seed_without_a_start_is_a_row_with_its_reason(tmp_path):
@@ -221,7 +221,7 @@ def test_a_seed_without_a_start_is_a_row_with_its_reason(tmp_path):
     for _ in range(2):
         rows = bl.sweep(F, start, bl.optim.GD(1e-3), seeds=3, steps=5, folder=tmp_path).rows
         assert [row.reason for row in rows] == ["steps", "error", "steps"]
-        assert "LookupError: no start for it" in rows[1].says
+        assert "LookupError: no start for it" in rows[1].message
 
 
 def test_a_row_that_was_cut_off_is_done_again(kept, tmp_path):

@@ -46,7 +46,7 @@ def test_each_run_has_the_bits_of_the_run_alone(swept):
         for name in ("value", "gradient_norm", "step_norm"):
             assert np.array_equal(run.history[name], other.history[name])
         assert row.value == SUM.value(other.x)
-        assert (row.steps, row.reason, row.says, row.counts) == (40, "steps", "", other.counts)
+        assert (row.steps, row.reason, row.message, row.counts) == (40, "steps", "", other.counts)
         assert row.seconds > 0
 
 
@@ -139,7 +139,7 @@ def test_what_a_run_is_told_besides_a_sweep_is_told():
 def test_pandas_gets_a_row_for_each_run(swept):
     frame = swept.to_pandas()
     assert list(frame.columns[:7]) == ["name", "lr", "mu", "seed", "value", "steps", "seconds"]
-    assert {"samples", "reason", "says"} < set(frame.columns)
+    assert {"samples", "reason", "message"} < set(frame.columns)
     assert frame["samples"].tolist() == [160] * 12
     assert frame["mu"].isna().tolist() == [False] * 8 + [True] * 4
     pd.testing.assert_series_equal(frame["value"], pd.Series([row.value for row in swept.rows], name="value"))
@@ -188,7 +188,7 @@ def test_a_run_that_diverges_is_a_row_with_its_reason():
     assert (good.reason, good.failed) == ("steps", False)
     assert (bad.reason, bad.failed) == ("non_finite", True)
     assert bad.steps < 50
-    assert "smaller steps may help" in bad.says
+    assert "smaller steps may help" in bad.message
     assert sweep.runs[1].stopped.reason == "non_finite"
     assert sweep.best() == good
     assert "1 failed" in sweep.table.title
@@ -199,7 +199,7 @@ def test_one_that_cannot_begin_is_a_row_with_its_reason():
     sweep = bl.sweep(SUM, np.zeros(3), optimizers, batch=4, steps=5)
     row = sweep.rows[0]
     assert (row.reason, row.steps, row.failed) == ("error", 0, True)
-    assert row.says.startswith("ArgumentError: ")
+    assert row.message.startswith("ArgumentError: ")
     assert 0 not in sweep.runs
     with pytest.raises(StatusError, match=r"failed\. ArgumentError"):
         sweep.runs[0]
@@ -217,9 +217,9 @@ def test_one_that_fails_under_way_is_a_row_with_its_reason():
     sweep = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [1e-3, 2e-3]}, steps=50, stop=bl.Stop(when=when))
     good, bad = sweep.rows
     assert good.reason == "steps"
-    assert (bad.reason, bad.failed, bad.says) == ("error", True, "ZeroDivisionError: nobody can say")
+    assert (bad.reason, bad.failed, bad.message) == ("error", True, "ZeroDivisionError: nobody can say")
     assert bad.steps == sweep.runs[1].t > 0
-    assert bad.says in str(sweep.table)
+    assert bad.message in str(sweep.table)
 
 
 def test_scipy_ends_by_itself():
@@ -281,7 +281,7 @@ def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         ({"hypers": {"rate": [0.1]}}, "no optimizer has a hyperparameter 'rate'"),
         ({"hypers": {"lr": 0.1}}, "expected a list of values"),
@@ -307,7 +307,7 @@ def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest(monkeypatch):
         ({"problem": None}, "problem is a NoneType, expected a bl.FiniteSum or a function of x alone"),
     ],
 )
-def test_bad_arguments_are_refused_before_anything_runs(change, says):
+def test_bad_arguments_are_refused_before_anything_runs(change, message):
     given = {"optimizers": bl.optim.GD(), "hypers": None, "steps": 3} | change
-    with pytest.raises(ArgumentError, match=says):
+    with pytest.raises(ArgumentError, match=message):
         bl.sweep(given.pop("problem", F), F.start, given.pop("optimizers"), given.pop("hypers"), **given)

@@ -137,7 +137,7 @@ def test_a_page_gets_no_more_of_ten_million_steps(name):
 
 def test_no_table_is_longer_than_a_page():
     rows = tuple(ParameterRow(f"layers.{k}.weight", (2, 2), "float64", 4, 32) for k in range(5000))
-    failed = [Row(k, "GD", {"lr": 0.1}, k, reason="error", says=f"reason {k}") for k in range(3000)]
+    failed = [Row(k, "GD", {"lr": 0.1}, k, reason="error", message=f"reason {k}") for k in range(3000)]
     page = Page("many", (), (), (("a", "b"), *((str(k), "x") for k in range(5000))))
     for text in (summary_html(Summary("many", rows)), table_html(table_of(failed, ["lr"])), html(page)):
         assert text.count("<tr>") <= ROWS + 2

@@ -52,5 +52,5 @@ def test_a_folder_of_a_sweep_is_read_and_nothing_runs(tmp_path: Path) -> None:
     )  # fmt: skip
     assert {file: file.read_bytes() for file in before} == before
     assert [(row.steps, row.reason) for row in sweep.rows] == [(3, "value"), (20, "steps")]
-    assert sweep.rows[0].says.startswith("Stopped at step 3: the value")
+    assert sweep.rows[0].message.startswith("Stopped at step 3: the value")
     assert sweep.runs[0].t == 3

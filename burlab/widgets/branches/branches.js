@@ -89,10 +89,10 @@ function render({ model, el }) {
       const row = rows.get(name);
       row.style.setProperty("--depth", branch.depth);
       row.ariaCurrent = String(name === state.current);
-      row.ariaLabel = `branch ${name}, ${branch.says}${branch.origin && ` ${branch.origin}`}, value ${branch.value}`;
+      row.ariaLabel = `branch ${name}, ${branch.message}${branch.origin && ` ${branch.origin}`}, value ${branch.value}`;
       const [box, canvas, said, cost] = row.children;
       showIn(box, branch.chosen, "checked");
-      put(said.children[1], ` ${branch.says}`);
+      put(said.children[1], ` ${branch.message}`);
       put(said.children[2], branch.origin ? `${branch.origin}, ${branch.length} steps` : `${branch.length} steps`);
       put(cost.children[0], branch.value);
       put(cost.children[1], `${branch.gradients} gradients, ${branch.seconds}`);

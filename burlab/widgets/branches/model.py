@@ -61,7 +61,7 @@ class BranchesModel:
         if self.chosen is not None:
             self.chosen &= names
         # Where a branch rests at the end of its record there is one more value.
-        key = [(branch.name, branch.step, branch.length, branch.says, branch.run.running) for branch in self.tree]
+        key = [(branch.name, branch.step, branch.length, branch.message, branch.run.running) for branch in self.tree]
         new, self._seen = key != self._seen, key
         if new:
             self._outlines = self.branches.outlines(self.tree)
@@ -107,7 +107,7 @@ class BranchesModel:
             "name": branch.name,
             "depth": branch.depth,
             "colour": number(branch.name),
-            "says": branch.says,
+            "message": branch.message,
             "origin": origin,
             "value": words.number(branch.value),
             "length": words.count(branch.length),

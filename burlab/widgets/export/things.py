@@ -70,7 +70,7 @@ def _run(run: Any) -> Page:
 def _race(race: Race) -> Page:
     lead = race.leader()
     head = ("racer", "value", "times the leader", "step", "")
-    rows = [(s.name, f"{s.value:.4g}", f"{s.behind:.3g}", f"{s.step:,}", s.says) for s in race.standings()]
+    rows = [(s.name, f"{s.value:.4g}", f"{s.behind:.3g}", f"{s.step:,}", s.message) for s in race.standings()]
     facts = [("leader", "none yet" if lead is None else str(lead))]
     return Page("A race", facts, (charts([(f"against {name}", race.chart(name)) for name in AXES]),), (head, *rows))
 
@@ -82,7 +82,7 @@ def _branches(tree: Branches) -> Page:
 def _rows(tree: Branches) -> Sequence[Sequence[str]]:
     head = ("branch", "parent", "from step", "what it changed", "steps", "value")
     rows = [
-        (b.name, b.parent, "" if b.at is None else f"{b.at:,}", b.says, f"{b.length:,}", f"{b.value:.6g}")
+        (b.name, b.parent, "" if b.at is None else f"{b.at:,}", b.message, f"{b.length:,}", f"{b.value:.6g}")
         for b in tree.tree
     ]
     return (head, *rows)

@@ -125,7 +125,7 @@ class RaceModel:
             "value": number if row.rank else "–",
             "behind": far,
             "step": words.count(row.step),
-            "says": row.says,
+            "message": row.message,
         }
 
     def _columns(self) -> list[str]:

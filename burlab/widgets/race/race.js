@@ -86,14 +86,14 @@ function render({ model, el }) {
     put(find(".burlab-unit"), state.unit);
     const names = state.rows.map(({ name }) => name);
     keepRows(find("tbody"), rows, names, rowOf);
-    state.rows.forEach(({ name, rank, colour, value, behind, step, says }) => {
+    state.rows.forEach(({ name, rank, colour, value, behind, step, message }) => {
       const row = rows.get(name);
       row.classList.toggle("burlab-first", rank === 1);
       row.cells[1].firstChild.style.background = inkOf(inner, colour);
-      [rank ? String(rank) : "", null, value, behind, step, says, null].forEach((text, cell) => {
+      [rank ? String(rank) : "", null, value, behind, step, message, null].forEach((text, cell) => {
         if (text !== null) put(row.cells[cell], text);
       });
-      row.title = says;
+      row.title = message;
       row.cells[6].firstChild.disabled = names.length < 2;
     });
   }

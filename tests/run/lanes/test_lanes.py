@@ -229,7 +229,7 @@ def test_a_sweep_uses_lanes_where_it_can(monkeypatch: pytest.MonkeyPatch) -> Non
         assert max(seen) == WIDTH
         for row, one in zip(found.rows, alone.rows, strict=True):
             assert row.as_json().split("seconds")[0] == one.as_json().split("seconds")[0]
-            assert (row.steps, row.reason, row.says, row.counts) == (one.steps, one.reason, one.says, one.counts)
+            assert (row.steps, row.reason, row.message, row.counts) == (one.steps, one.reason, one.message, one.counts)
         assert all(bits(run) == bits(one) for run, one in zip(found.runs, alone.runs, strict=True))
 
 

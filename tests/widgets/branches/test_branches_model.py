@@ -33,7 +33,7 @@ def test_a_fork_leaves_at_the_cursor_and_becomes_current(model):
         "B at step 100 of 100: a fork leaves it there",
     )
     row = state["rows"][1]
-    assert (row["depth"], row["says"], row["origin"]) == (1, "mu = 0.5", "from step 100")
+    assert (row["depth"], row["message"], row["origin"]) == (1, "mu = 0.5", "from step 100")
     assert model.branches["B"].hyper["mu"] == 0.5
     assert model.branches["A"].t == 300
 
@@ -45,7 +45,7 @@ def test_a_branch_goes_on(model):
     assert model.look()
     assert not model.look()
     assert model.state()["rows"][1]["length"] == "350"
-    assert model.state()["rows"][1]["says"] == "nothing changed"
+    assert model.state()["rows"][1]["message"] == "nothing changed"
 
 
 def test_a_branch_is_new_when_it_has_come_to_rest_or_is_elsewhere(model, monkeypatch):
@@ -103,7 +103,7 @@ def test_small_pictures_are_the_curve(model):
 
 
 @pytest.mark.parametrize(
-    ("intent", "says"),
+    ("intent", "message"),
     [
         ({"type": "fork", "name": "mu", "text": "much"}, "mu is 'much', expected a number"),
         ({"type": "fork", "name": "mu", "text": "2"}, "ArgumentError: the hyperparameter mu"),
@@ -113,8 +113,8 @@ def test_small_pictures_are_the_curve(model):
         ({"type": "dance"}, "knows no intent 'dance'"),
     ],
 )
-def test_what_cannot_be_done_is_said(model, intent, says):
+def test_what_cannot_be_done_is_said(model, intent, message):
     state = do(model, **intent)
     assert state["tone"] == "failed"
-    assert says in state["status"]
+    assert message in state["status"]
     assert len(state["rows"]) == 1

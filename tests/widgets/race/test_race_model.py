@@ -152,7 +152,7 @@ def test_every_offered_optimizer_can_race(model):
 
 
 @pytest.mark.parametrize(
-    ("intent", "says"),
+    ("intent", "message"),
     [
         ({"type": "add", "name": "Adam", "lr": "fast"}, "the learning rate is 'fast', expected a number"),
         ({"type": "add", "name": "SciPy BFGS", "lr": "1"}, "has no learning rate"),
@@ -164,10 +164,10 @@ def test_every_offered_optimizer_can_race(model):
         ({"type": "dance"}, "knows no intent 'dance'"),
     ],
 )
-def test_what_cannot_be_done_is_said(model, intent, says):
+def test_what_cannot_be_done_is_said(model, intent, message):
     state = do(model, **intent)
     assert state["tone"] == "failed"
-    assert says in state["status"]
+    assert message in state["status"]
 
 
 def test_a_panel_is_new_only_where_something_is(model):
