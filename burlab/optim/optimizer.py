@@ -13,7 +13,8 @@ from .ranges import check_numbers
 
 Vector = np.ndarray[Any, np.dtype[Any]]
 State = Any  # a tree of arrays
-_TELLS = 3  # results of an update that tells numbers
+Metrics = dict[str, Any]  # logged by an update: scalars by name
+_WITH_METRICS = 3  # results of an update that logs metrics
 
 Hyper = Annotated[Any, "live"]
 """The type of a field that may change between two steps: a number, or a schedule of the step (`lr=cosine(...)`).
@@ -74,13 +75,13 @@ class Optimizer(ABC):
     @abstractmethod
     def update(
         self, g: Vector, state: State, x: Vector, t: int, *, f: Any
-    ) -> tuple[Vector, State] | tuple[Vector, State, dict[str, Any]]:
-        """The next point and state; behind them, if it likes, numbers by name, which are columns of the history.
+    ) -> tuple[Vector, State] | tuple[Vector, State, Metrics]:
+        """Return the next point and state, and optionally metrics by name, which become columns of the history.
 
         g: gradient of this step's batch at x, shape (d,). t: the step, from 0. f: the problem, for rules that
         need more than g, see `Queries`; a rule that needs only g may leave it out of its signature.
         A rule that never reads g costs no gradient: then values are computed alone, and gradient norms are nan. If it
-        reads no `f.value(x)` either, and tells a number "value", that is the value of the step, and none is computed.
+        reads no `f.value(x)` either, and logs a metric "value", that is the value of the step, and none is computed.
         """
 
 
@@ -98,16 +99,16 @@ def start(optimizer: Optimizer, x: Vector, f: Any) -> State:
 
 
 def advance(optimizer: Optimizer, g: Vector, state: State, x: Vector, t: int, f: Any) -> tuple[Vector, State]:
-    """The update of an optimizer, which gets f only if it has such a parameter. What it tells is given to f."""
+    """Return the next point and state; f, which is passed where the update takes it, logs the metrics."""
     extra = {"f": f} if "f" in inspect.signature(optimizer.update).parameters else {}
     result: Any = cast("Any", optimizer).update(g, state, x, t, **extra)
-    if type(result) is tuple and len(cast("tuple[Any, ...]", result)) == _TELLS:
-        x, state, told = cast("tuple[Any, Any, Any]", result)
-        if not isinstance(told, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", told)):
+    if type(result) is tuple and len(cast("tuple[Any, ...]", result)) == _WITH_METRICS:
+        x, state, logged = cast("tuple[Any, Any, Any]", result)
+        if not isinstance(logged, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", logged)):
             raise ArgumentError(
-                f"{type(optimizer).__name__}.update returned (x, state, {shown(told)}), expected {{name: number, ...}} "
-                "as the third: columns of the history."
+                f"{type(optimizer).__name__}.update returned (x, state, {shown(logged)}), expected {{name: number, "
+                "...}} as the third: columns of the history."
             )
-        f.tell(told)
+        f.log(logged)
         return x, state
     return cast("Any", result)

@@ -30,7 +30,7 @@ def _same(one: Any, other: Any, live: Collection[Path], path: Path) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, _PLAIN):
-        return repr(one) == repr(other)  # which tells 0.0 from -0.0
+        return repr(one) == repr(other)  # repr distinguishes 0.0 from -0.0
     if type(one) is tuple:
         mine, theirs = cast("tuple[Any, ...]", one), cast("tuple[Any, ...]", other)
         return len(mine) == len(theirs) and all(_same(a, b, (), ()) for a, b in zip(mine, theirs, strict=True))

@@ -19,7 +19,7 @@ from .chosen import chosen_numbers
 ESTIMATOR_NORM = "estimator_norm"
 """The column of the norm of what `Queries.estimated` was given."""
 VALUE = "value"
-"""What a rule tells by this name is the value of its step, where the step computes none."""
+"""A metric that a rule logs under this name is the value of its step, where the step computes none."""
 ROWS = "rows"
 """Among the queries of an update: it asks for the gradients of its samples at the point of the step."""
 BATCH = "batch"
@@ -34,7 +34,7 @@ class Batches(NamedTuple):
     clients: how many of the samples each client of a federation holds. elsewhere: whether they are on other machines.
     weights: what a sample counts, shape (n,), where that is not 1.
     planned: where the size varies, up to `batch`: the first size, or a schedule. targets: how many numbers the model of
-    the problem gives for a sample; 0 where it has none. clients_tell: whether the mean of the values of clients is the
+    the problem gives for a sample; 0 where it has none. clients_log: whether the mean of the values of clients is the
     value of a step.
     """
 
@@ -46,7 +46,7 @@ class Batches(NamedTuple):
     weights: Any = None
     planned: Any = None
     targets: int = 0
-    clients_tell: bool = False
+    clients_log: bool = False
 
 
 class Known(NamedTuple):
@@ -90,7 +90,7 @@ class Queries:
         """size: how many samples this step uses, where that varies."""
         self._known, self._batches, self._size = known, batches, size
         self._used: set[Question] = set()
-        self._told: dict[str, Any] = {}
+        self._logged: dict[str, Any] = {}
         self.estimate: Any = None  # the norm of what `estimated` was given last
         self._depth = depth()
         self._clients_at_x: Any = None  # a row of value and gradient for each
@@ -215,9 +215,9 @@ class Queries:
     def _clients_here(self) -> bool:
         """Whether the clients can be asked for their values beside their gradients, as the value of the step.
 
-        Not within a loop or the like: what is told must be known outside.
+        Not within a loop or the like: a logged metric must be known outside.
         """
-        if self._clients_at_x is None and self._batches.clients_tell and depth() == self._depth:
+        if self._clients_at_x is None and self._batches.clients_log and depth() == self._depth:
             sizes, (d,) = self._batches.clients, self._shape
             everyone = constant(np.arange(len(sizes)))
             self._clients_at_x = self._about_clients(
@@ -281,13 +281,21 @@ class Queries:
         """How many samples there are; 1 for a function of x alone."""
         return self._batches.samples
 
-    def tell(self, numbers: dict[str, Any]) -> None:
-        """Have numbers as columns of the history: what an update returns behind its state, also inside of a wrapper."""
-        if VALUE in self._told:  # of several rules, for parts of x, the first says it
-            numbers = {name: number for name, number in numbers.items() if name != VALUE}
-        if taken := numbers.keys() & self._told.keys():
-            raise ArgumentError(f"{location()}two rules of this update tell a number {taken.pop()!r}. Rename one.")
-        self._told |= numbers
+    def log(self, metrics: dict[str, Any]) -> None:
+        """Log metrics: each becomes a column of the history, as those that an update returns behind its state.
+
+        Args:
+            metrics: By name, scalars; they are stored as float64. "bits" is added up over the steps; "value" is the
+                value of the step, where the rule reads neither its gradient nor `f.value(x)`.
+
+        Raises:
+            ArgumentError: Another rule of the update logs a metric of that name.
+        """
+        if VALUE in self._logged:  # of several rules, for parts of x, the first one counts
+            metrics = {name: number for name, number in metrics.items() if name != VALUE}
+        if taken := metrics.keys() & self._logged.keys():
+            raise ArgumentError(f"{location()}two rules of this update log a metric {taken.pop()!r}. Rename one.")
+        self._logged |= metrics
 
     def estimated(self, v: Any) -> Any:
         """v, which is what a rule takes for the gradient: `Stop(grad_norm=, of="estimator")` is about its norm."""
@@ -296,11 +304,11 @@ class Queries:
         return v
 
     @property
-    def told(self) -> dict[str, Any]:
-        """What `tell` was given, and the value of the step where clients were asked for it."""
+    def logged(self) -> dict[str, Any]:
+        """Metrics given to `log`, and the value of the step where clients computed it."""
         rows = self._clients_at_x
         known: dict[str, Any] = {} if rows is None else {VALUE: np.mean(rows[:, 0])}
-        return known | self._told
+        return known | self._logged
 
     @property
     def used(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from .queries import BATCH, ESTIMATOR_NORM, VALUE, Batches, Known, Queries
 
 ONE_SAMPLE = Batches()
 _STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
-_PLACES = {"bits": 1, VALUE: 2}  # behind other numbers that are told: bits are added up, the value is no new column
+_PLACES = {"bits": 1, VALUE: 2}  # behind other metrics: bits are added up, the value is no new column
 _SETTLED = {"value", "value_and_grad", "grad", "hvp", "hessian", "jvp"}  # queries without chance, of the step's loss
 Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 
@@ -34,9 +34,9 @@ class Rule:
 
     graph: inputs g, x, t (int64), the hyperparameters, the leaves of the state, the batch's value at x, the step's key,
     its samples by number, and the address of the oracle that answers queries; outputs x, the leaves of the state, and
-    as float64 for each scheduled hyperparameter the value that the step used, and what the rule tells. hyper: start
+    as float64 for each scheduled hyperparameter the value that the step used, and the logged metrics. hyper: start
     values, where NaN means that the schedule is followed; schedules: of the scheduled ones, in order; state: shapes and
-    dtypes of its leaves. queries: their names, and "key" and "indices" where these are used. told: names of numbers,
+    dtypes of its leaves. queries: their names, and "key" and "indices" where these are used. logged: names of metrics,
     "value" last.
     output: the point that the run gives, from x, t, the hyperparameters and the leaves of the state; None: x itself.
     size: how many samples a step has, int64, from t, the hyperparameters and the leaves of the state; None: always all.
@@ -48,7 +48,7 @@ class Rule:
     state: tuple[Form, ...]
     structure: tree.TreeDef
     queries: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    logged: tuple[str, ...] = ()
     output: Graph | None = None
     size: Graph | None = None
 
@@ -68,14 +68,14 @@ class Rule:
         )
 
     @property
-    def tells_value(self) -> bool:
-        """Whether the value of a step is what the update tells, so that none is computed besides."""
-        return self.told[-1:] == (VALUE,)
+    def logs_value(self) -> bool:
+        """True if the update logs the value of its step, so that no other is computed."""
+        return self.logged[-1:] == (VALUE,)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What it tells besides the value: columns of their own."""
-        return self.told[:-1] if self.tells_value else self.told
+        """Names of the logged metrics other than the value: columns of their own."""
+        return self.logged[:-1] if self.logs_value else self.logged
 
 
 def trace_rule(
@@ -84,13 +84,13 @@ def trace_rule(
     batches: Batches = ONE_SAMPLE,
     like: tree.Tree = None,
     f: Any = None,
-    tells_estimate: bool = False,
+    logs_estimate: bool = False,
 ) -> tuple[Rule, list[Vector]]:
     """Trace the update of an optimizer that starts at x, shape (d,). Raises where it is no rule for x and the state.
 
     Also gives the leaves of the state at step 0, which a rule does not keep: they are as large as the model.
     like: x before it was made flat, for rules that need its shapes. f: what answers the queries of init.
-    tells_estimate: whether the norm of its estimate is told, where it says one.
+    logs_estimate: whether the norm of its gradient estimate is logged, where it names one.
     """
     kind = type(optimizer).__name__
     optimizer = flat_face(optimizer, x if like is None else like)
@@ -103,30 +103,30 @@ def trace_rule(
     leaves, structure = tree.flatten(begun)
     state = _arrays(leaves, kind)
 
-    queries, told = (), ()
+    queries, logged = (), ()
 
     def step(g: Any, x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any], *problem: Any) -> Any:
-        nonlocal queries, told
+        nonlocal queries, logged
         before = tree.unflatten(structure, leaves)
         used, rule = _acting(optimizer, live, values, t)
         if varies:
             used[-1] = _size(rule, before, used[-1], values[-1], batches)
         f = Queries(Known(x, g, *problem), batches, as_dtype(used[-1], np.dtype(np.int64)) if varies else None)
         after = _next(advance(rule, g, before, x, t, f), kind, structure)
-        if tells_estimate and f.estimate is not None:
-            f.tell({ESTIMATOR_NORM: f.estimate})
-        numbers = dict(sorted(f.told.items(), key=lambda item: _PLACES.get(item[0], 0)))
-        queries, told = f.used, tuple(numbers)
+        if logs_estimate and f.estimate is not None:
+            f.log({ESTIMATOR_NORM: f.estimate})
+        numbers = dict(sorted(f.logged.items(), key=lambda item: _PLACES.get(item[0], 0)))
+        queries, logged = f.used, tuple(numbers)
         followed = [value for field, value in zip(live, used, strict=True) if callable(field.start)]
-        return *after, followed, [_told(kind, name, number) for name, number in numbers.items()]
+        return *after, followed, [_logged(kind, name, number) for name, number in numbers.items()]
 
     indices = np.zeros(batches.batch, np.int64)
     problem = (np.zeros((), x.dtype), np.zeros(2, np.uint64), indices, np.int64(0))
     examples = [_example(leaf, array) for leaf, array in zip(leaves, state, strict=True)]
     graph = trace(step, (x, x, _STEP, tuple(field.number for field in live), examples, *problem)).graph
     _check(graph, kind, x, state)
-    if told[-1:] == (VALUE,) and (_is_read(graph.inputs[0], graph) or _is_read(graph.inputs[-len(problem)], graph)):
-        graph, told = Graph(graph.inputs, graph.outputs[:-1]), told[:-1]  # the batch's own is computed all the same
+    if logged[-1:] == (VALUE,) and (_is_read(graph.inputs[0], graph) or _is_read(graph.inputs[-len(problem)], graph)):
+        graph, logged = Graph(graph.inputs, graph.outputs[:-1]), logged[:-1]  # the batch's own is computed all the same
     schedules = {field.name: field.start for field in live if callable(field.start)}
     forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
     hyper = {field.name: field.number for field in live}
@@ -138,7 +138,7 @@ def trace_rule(
         return as_dtype(found, np.dtype(np.int64))
 
     sized = trace(size, (_STEP, tuple(field.number for field in live), examples)).graph if varies else None
-    return Rule(graph, hyper, schedules, forms, structure, queries, told, output, sized), state
+    return Rule(graph, hyper, schedules, forms, structure, queries, logged, output, sized), state
 
 
 def rule_alike(
@@ -291,10 +291,10 @@ def _real(value: Any, what: str) -> Node:
         raise ArgumentError(f"{what} is {_words(value)}, expected a real number.") from None
 
 
-def _told(kind: str, name: str, number: Any) -> Node:
-    node = _real(number, f"the number {shown(name)} that {kind}.update tells")
+def _logged(kind: str, name: str, number: Any) -> Node:
+    node = _real(number, f"the metric {shown(name)} that {kind}.update logs")
     if node.shape:
-        raise ShapeError(f"the number {shown(name)} that {kind}.update tells has shape {node.shape}, expected ().")
+        raise ShapeError(f"the metric {shown(name)} that {kind}.update logs has shape {node.shape}, expected ().")
     return as_dtype(node, np.dtype(np.float64))
 
 

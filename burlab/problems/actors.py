@@ -31,7 +31,7 @@ class _LostError(Exception):
 
 @dataclass
 class _Actor:
-    """Where some clients are. made: whether the future has ended. known: the forms that it was told."""
+    """Where some clients are. made: whether the future has ended. known: the forms that it was sent."""
 
     clients: tuple[int, ...]
     worker: str

@@ -56,7 +56,7 @@ def federated(
     regularizer: x -> number, part of every client's function. threads, tile: as for FiniteSum.
     cluster: a client of `dask.distributed`, on whose workers the clients then live, as actors: they answer what rules
     ask about clients, and the bits are the same. Rules that ask about samples are refused. This process keeps the data
-    as well: values that clients do not tell are computed here, and clients of a lost worker are sent to another one. A
+    as well: values that clients do not log are computed here, and clients of a lost worker are sent to another one. A
     run goes on meanwhile.
 
     >>> import numpy as np, burlab as bl

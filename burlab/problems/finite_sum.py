@@ -51,7 +51,7 @@ class FiniteSum:
     (array([-1.5, -1.5]), array([-2., -2.]))
     """
 
-    def __init__(  # noqa: PLR0913 - all that a problem can be told
+    def __init__(  # noqa: PLR0913 - all options of a problem
         self,
         loss: Callable[..., Any],
         data: Any,

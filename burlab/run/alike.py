@@ -31,7 +31,7 @@ class Model:
     ) -> tuple[Setup, list[Array]] | None:
         """The setup of another run of the same problem, and the leaves of its state; None where more is different.
 
-        x: its start as one vector. start: the same as it was given. batch, state: as `minimize` was told.
+        x: its start as one vector. start: the same as it was given. batch, state: as for `minimize`.
         """
         setup, part = self.setup, start if isinstance(start, Trainable) else None
         point = start if isinstance(start, Point) else start.point

@@ -9,7 +9,7 @@ import numpy as np
 
 from burlab.errors import BurlabError, FileError, UnregisteredError
 from burlab.graph import tree
-from burlab.run.file.form import check_document
+from burlab.run.file.form import check_document, with_current_names
 from burlab.run.file.recipe import Given, bits, rebuild
 from burlab.run.file.save import KIND, STANDING
 from burlab.run.loop.loop import Loop
@@ -58,6 +58,7 @@ def load_run(
         check_stop(stop)
     document, arrays = container.read(path, KIND)
     try:
+        document = with_current_names(document)
         check_document(document)
         saved = _saved(document, arrays)
         start = [frame[0].copy() for frame in saved.frames]  # a view would keep all keyframes

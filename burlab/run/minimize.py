@@ -16,7 +16,7 @@ from .run import Run
 _DEFAULT = Stop()
 
 
-def minimize(  # noqa: PLR0913 - all that a run can be told
+def minimize(  # noqa: PLR0913 - all options of a run
     problem: FiniteSum | Callable[..., Any],
     x0: tree.Tree,
     optimizer: Optimizer | SciPy,

@@ -39,7 +39,7 @@ _MODELS = 16  # that an opener remembers
 
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """Opens runs of one problem, at step 0; see `minimize` for what they are told.
+    """Opens runs of one problem, at step 0; see `minimize` for the options.
 
     A run that differs from an earlier one by live numbers, its start or its seed takes what was traced, planned and
     compiled for that one: then opening costs a millisecond or two in place of some tens. Its bits are the same.
@@ -162,9 +162,9 @@ def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None
     elsewhere = oracle.keepers is not None
     sizes = int(stream.batch), int(stream.samples)
     whole = is_full(stream)
-    tell = bool(oracle.clients) and whole and not oracle.keyed  # a sample's key depends on its place in a question
+    clients_log = bool(oracle.clients) and whole and not oracle.keyed  # a sample's key depends on its place in a query
     targets = oracle.target_size(point)
-    return Batches(*sizes, whole, oracle.clients, elsewhere, weights, planned, targets, tell)
+    return Batches(*sizes, whole, oracle.clients, elsewhere, weights, planned, targets, clients_log)
 
 
 def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:
@@ -221,7 +221,7 @@ def _oracle(problem: Any, has_aux: bool, name: str = "problem") -> tuple[Oracle,
     if isinstance(problem, FiniteSum):
         if has_aux and not problem.oracle.has_aux:
             raise ArgumentError(
-                "has_aux=True is for a function of x. A sum is told itself: FiniteSum(..., has_aux=True)."
+                "has_aux=True is for a function of x. For a sum, pass it to FiniteSum(..., has_aux=True)."
             )
         return problem.oracle, problem.threads
     if callable(problem):

@@ -154,7 +154,7 @@ class Readings:
     def counts(self) -> dict[str, int]:
         """What the run has cost so far: sample gradients, values, Hessian-vector products, derivatives along vectors.
 
-        And partial derivatives, surrogates, and the bits that were sent, where the rule tells them. One evaluation of
+        And partial derivatives, surrogates, and the bits that were sent, where the rule logs them. One evaluation of
         one sample counts one; of partial derivatives, each entry.
 
         >>> import numpy as np, burlab as bl

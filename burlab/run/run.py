@@ -194,7 +194,7 @@ class Run(Readings):
 
     @property
     def pauses(self) -> int:
-        """How often it was told to rest, by `pause`, `seek` or an interrupt: a panel that plays it on sees that."""
+        """Number of orders to pause so far, by `pause`, `seek` or an interrupt; a panel that plays the run polls it."""
         return self._pauses
 
     def _rest(self) -> None:

@@ -111,7 +111,7 @@ void buffers_are_counted() {
   {
     const double three[] = {1, 2, 3};
     Buffer<double> numbers(ledger, Kind::events, 3, three), zeros(ledger, Kind::events, 3), none(ledger, Kind::events);
-    expect(numbers.ready() && numbers[2] == 3 && zeros[2] == 0 && none.size() == 0, "a buffer begins as told");
+    expect(numbers.ready() && numbers[2] == 3 && zeros[2] == 0 && none.size() == 0, "a buffer begins as given");
     for (int k = 4; k < 1000; ++k) numbers.push(k);
     expect(numbers.insert(0, 0) && numbers.size() == 1000 && numbers[0] == 0 && numbers[999] == 999,
            "it grows anywhere");

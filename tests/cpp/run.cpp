@@ -249,7 +249,7 @@ void test_end() {
   View view{};
   loop_view(loop, &view);
   expect(view.step == 0 && view.outcome.status == IndexOutOfRange && view.outcome.node == 7,
-         "a failed step is not counted, and is told");
+         "a failed step is not counted, and is reported");
   loop_close(&loop);
 }
 

@@ -1,4 +1,4 @@
-"""The value of a step that clients tell beside their gradients, and Hessians in one question."""
+"""The value of a step that clients log with their gradients, and Hessians in one question."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ class Asks(Optimizer):
     """Moves against the mean of what `ask(f, x, g)` gives."""
 
     ask: Any
-    more: Any = None  # what it tells
+    more: Any = None  # metrics that it logs
 
     def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
         after = x - 0.1 * np.mean(self.ask(f, x, g), axis=0)
@@ -39,7 +39,7 @@ def points(p: Any, rule: Any, **options: Any) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("name", ASKED_AT_X)
-def test_the_value_of_a_step_is_told_by_its_clients(name: str) -> None:
+def test_the_value_of_a_step_is_logged_by_its_clients(name: str) -> None:
     run, found = points(problem(), FEDERATED[name])
     np.testing.assert_allclose(run.history["value"], [value(x) for x in found], rtol=1e-13)
     assert run.counts["samples"] == STEPS * N
@@ -90,14 +90,14 @@ def test_tiles_that_are_made_to_measure_change_no_bit(size: int) -> None:
     ],
     ids=["in a loop", "beside g", "beside the value", "elsewhere", "of some"],
 )
-def test_where_clients_do_not_tell_it_the_value_is_computed(ask: Any, gradients: int | None) -> None:
+def test_where_clients_do_not_log_it_the_value_is_computed(ask: Any, gradients: int | None) -> None:
     run, found = points(problem(), Asks(ask))
     np.testing.assert_allclose(run.history["value"], [value(x) for x in found], rtol=1e-13)
     assert run.counts["samples"] == STEPS * (SIZES[0] + SIZES[2] if gradients is None else gradients * N)
     assert run.counts["values"] == STEPS * N * (gradients != 2)
 
 
-def test_a_question_within_a_loop_takes_what_clients_told_before() -> None:
+def test_a_question_within_a_loop_takes_what_clients_logged_before() -> None:
     def ask(f: Any, x: Any, g: Any) -> Any:
         first = f.client_grads(x)
         return first + bl.fori_loop(0, 3, lambda _, s: s + f.client_grads(x), np.zeros((len(SIZES), D)))
@@ -125,7 +125,7 @@ def test_a_batch_and_a_random_loss_have_values_of_their_own() -> None:
     assert run.counts["values"] == STEPS * N
 
 
-def test_what_a_rule_tells_itself_is_the_value() -> None:
+def test_what_a_rule_logs_itself_is_the_value() -> None:
     run, _ = points(problem(), Asks(lambda f, x, g: f.client_grads(x), {"value": 7.0}))
     np.testing.assert_array_equal(run.history["value"], 7.0)
 

@@ -118,7 +118,7 @@ def test_sums_over_data_and_trees(name):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_costs_are_told_truly(name):
+def test_costs_are_counted_exactly(name):
     """After every step as many as the answers that are counted by hand, of which a sum over n samples costs n each."""
     oracle, n, x0 = Oracle(logistic), len(LABELS), np.linspace(-1, 1, 6)
     problem = bl.FiniteSum(lambda x, a, b: np.logaddexp(0, -b * (a @ x)), (INPUTS, LABELS), lambda x: 0.005 * x @ x)

@@ -53,7 +53,7 @@ class watched(Wrapper):
     most: int = 2
 
     def update(self, g, state, x, t, *, f):
-        f.tell({f"sample {k}": f.indices[k] for k in range(self.most)})
+        f.log({f"sample {k}": f.indices[k] for k in range(self.most)})
         return self.advance(g, state, x, t, f)
 
 

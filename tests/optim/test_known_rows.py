@@ -25,10 +25,10 @@ class Both(Optimizer):
 
     def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
         rows = f.per_sample_grads(x)
-        told = {"off": np.max(np.abs(np.mean(rows, axis=0) - g))}
+        metrics = {"off": np.max(np.abs(np.mean(rows, axis=0) - g))}
         if self.elsewhere:
-            told["there"] = np.sum(f.per_sample_grads(x + 1.0))
-        return x - self.lr * g, state, told
+            metrics["there"] = np.sum(f.per_sample_grads(x + 1.0))
+        return x - self.lr * g, state, metrics
 
 
 def aux(x: Any, a: Any, b: Any) -> Any:

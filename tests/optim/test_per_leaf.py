@@ -116,8 +116,8 @@ class LocalSteps(Optimizer):
         y = bl.tree.map(lambda leaf, slope: leaf - 0.1 * slope, x, own)
         for _ in range(self.tau - 1):
             y = bl.tree.map(lambda leaf, slope: leaf - 0.1 * slope, y, f.client_grads(y, clients=np.arange(f.clients)))
-        told = {"trace": np.trace(f.client_hessians(x)[0])}
-        return bl.tree.map(lambda leaf: np.mean(leaf, axis=0), y), state, told
+        metrics = {"trace": np.trace(f.client_hessians(x)[0])}
+        return bl.tree.map(lambda leaf: np.mean(leaf, axis=0), y), state, metrics
 
 
 @pytest.mark.parametrize("tau", [1, 3])

@@ -112,11 +112,11 @@ def test_gradients_of_storm_fall_faster_than_its_bound():
     w = max((4 * smooth * k) ** 3, 2 * bounded**2, (c * k / (4 * smooth)) ** 3)
 
     @dataclass(frozen=True)
-    class Told(STORM):
+    class Logging(STORM):
         def update(self, g, state, x, t, *, f):
             return *super().update(g, state, x, t, f=f), {"norm": np.linalg.norm(f.full_grad(x))}
 
-    run = bl.minimize(problem(), X0, Told(k, w, c), batch=1, sampler="uniform", steps=16000)
+    run = bl.minimize(problem(), X0, Logging(k, w, c), batch=1, sampler="uniform", steps=16000)
     means = [run.history["norm"][:steps].mean() for steps in (1000, 4000, 16000)]
     assert means[0] > 1.58 * means[1] > 1.58**2 * means[2]
 
@@ -136,12 +136,12 @@ def test_sgd_on_a_quadratic_has_the_mean_and_covariance_that_are_known():
     h, a, lr = np.array([0.5, 1.0, 2.5]), rng.normal(size=(40, 3)) @ rng.normal(size=(3, 3)), 0.3
 
     @dataclass(frozen=True)
-    class Told(GD):
+    class Logging(GD):
         def update(self, g, state, x, t):
             return *super().update(g, state, x, t), {f"x{k}": x[k] for k in range(3)}
 
     sum_ = bl.FiniteSum(lambda x, a: 0.5 * np.sum(h * (x - a) ** 2), a)
-    run = bl.minimize(sum_, a.mean(axis=0), Told(lr), batch=1, sampler="uniform", steps=60000)
+    run = bl.minimize(sum_, a.mean(axis=0), Logging(lr), batch=1, sampler="uniform", steps=60000)
     x = np.stack([run.history[f"x{k}"] for k in range(3)], axis=1)[200:]
     kept = np.outer(1 - lr * h, 1 - lr * h)
     exact = lr**2 * np.outer(h, h) * np.cov(a.T, bias=True) / (1 - kept)

@@ -81,5 +81,5 @@ def test_the_bits_of_a_round_are_those_of_its_messages(name, width):
     run = bl.minimize(f, x0, FEDERATED[name], steps=STEPS, seed=3)
     rounds = np.diff(run.history["bits"], prepend=0.0)
     kinds = [sum(message.bits(width) for message in messages) for messages in TWINS[name]]
-    assert set(rounds) == set(kinds), f"{name} tells {sorted(set(rounds))}, its messages have {kinds}"
+    assert set(rounds) == set(kinds), f"{name} logs {sorted(set(rounds))}, its messages have {kinds}"
     assert run.counts["bits"] == rounds.sum() > 0

@@ -76,7 +76,7 @@ CASES: dict[str, tuple[dict[str, Any], list[int], str, Any]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_step_is_that_of_the_paper(name: str, tmp_path: Any) -> None:
-    """With a regularizer; costs are told truly; seek, fork and save keep every bit."""
+    """With a regularizer; costs are counted exactly; seek, fork and save keep every bit."""
     options, b, sampler, weights = CASES[name]
     rule = SSO(ETA, lr=2.0, inner=INNER)
     run = bl.minimize(problem(threads=2), X0, rule, seed=4, steps=STEPS, **options)

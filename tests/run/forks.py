@@ -1,4 +1,4 @@
-"""A part of test programs: a fork in whose child a run is told that it cannot step."""
+"""A part of test programs: a fork in whose child a run cannot step and raises."""
 
 STEP_IN_A_CHILD = """
 child = os.fork()

@@ -83,8 +83,8 @@ class Doubling(Optimizer):
 
     def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
         rows, i = f.per_sample_grads(x), f.indices
-        told = {"mean": np.sum(rows) / f.batch, "first": i[0], "again": np.sum(f.grad(x + 0.0)) - np.sum(g)}
-        return x - self.lr * g, {"wish": np.where(t % 2 == 0, 2.0, 1.0) * f.batch}, told
+        metrics = {"mean": np.sum(rows) / f.batch, "first": i[0], "again": np.sum(f.grad(x + 0.0)) - np.sum(g)}
+        return x - self.lr * g, {"wish": np.where(t % 2 == 0, 2.0, 1.0) * f.batch}, metrics
 
 
 def test_the_wish_of_a_rule_and_its_questions(tmp_path: Any) -> None:

@@ -33,7 +33,7 @@ def finite(loss, **more):
     return bl.FiniteSum(loss, DATA, **more)
 
 
-# problem, what runs are told, and some of (start, optimizer, seed), which differ by numbers alone
+# problem, what runs are options, and some of (start, optimizer, seed), which differ by numbers alone
 SHARED: dict[str, Any] = {
     "a function": (valley, {}, [(AT, GD(1e-3), 0), (AT, GD(2e-3), 0), (2 * AT, GD(1e-3), 7)]),
     "float32": (valley, {}, [(AT.astype("f"), Adam(0.01), 0), (AT.astype("f"), Adam(0.1, 0.5), 0)]),
@@ -72,12 +72,12 @@ SHARED: dict[str, Any] = {
 }  # fmt: skip
 
 
-def opened(problem, told):
-    return Opener(problem, **(PLAIN | told))
+def opened(problem, options):
+    return Opener(problem, **(PLAIN | options))
 
 
-def alone(problem, told, start, optimizer, seed):
-    return bl.minimize(problem, start, optimizer, seed=seed, **(PLAIN | told))
+def alone(problem, options, start, optimizer, seed):
+    return bl.minimize(problem, start, optimizer, seed=seed, **(PLAIN | options))
 
 
 def check(run, twin):
@@ -94,13 +94,13 @@ def check(run, twin):
 
 @pytest.mark.parametrize("name", SHARED)
 def test_runs_that_share_have_the_bits_of_runs_alone(name, monkeypatch):
-    problem, told, trials = SHARED[name]
-    opener, firsts = opened(problem, told), []
+    problem, options, trials = SHARED[name]
+    opener, firsts = opened(problem, options), []
     monkeypatch.setattr(Opener, "_first", lambda self, *given: firsts.append(given) or first(self, *given))
     runs = [opener.open(*trial) for trial in trials]
     assert len(firsts) == 1, "the others share"
     for run, trial in zip(runs, trials, strict=True):
-        check(run, alone(problem, told, *trial))
+        check(run, alone(problem, options, *trial))
 
 
 first = Opener._first
@@ -187,11 +187,11 @@ APART: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", APART)
 def test_what_differs_in_more_than_numbers_shares_nothing(name, monkeypatch):
-    problem, told, trials = APART[name]
-    opener, firsts = opened(problem, told), []
+    problem, options, trials = APART[name]
+    opener, firsts = opened(problem, options), []
     monkeypatch.setattr(Opener, "_first", lambda self, *given: firsts.append(given) or first(self, *given))
     for trial in trials:
-        check(opener.open(*trial), alone(problem, told, *trial))
+        check(opener.open(*trial), alone(problem, options, *trial))
     assert len(firsts) == 2 * len(trials)
 
 

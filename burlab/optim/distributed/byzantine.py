@@ -7,10 +7,10 @@ import numpy as np
 
 from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
-from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
 from burlab.robust import Aggregator, Attack, Median, NearestMean, SignFlip
 
-from .messages import Told, bits_whole
+from .messages import bits_whole
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class RobustGD(_WithLiars):
         """No momentum."""
         return {"m": np.zeros((self.honest(f), x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         grads = f.client_grads(x, clients=np.arange(self.honest(f)))
         m = self.beta * state["m"] + (1 - self.beta) * grads
@@ -105,12 +105,12 @@ class MoNNA(_WithLiars):
         m = np.zeros((self.honest(f), x.shape[0]), x.dtype)
         return {"m": m, "points": m + x}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         points = state["points"]
         m = self.beta * state["m"] + (1 - self.beta) * f.client_grads(points, clients=np.arange(self.honest(f)))
         own = points - self.lr * m
         received = self.received(own, f)
         points = NearestMean(self.liars).around(own, received)
-        told = {"bits": bits_whole(received) * (f.clients - 1)}  # each sends its vector to all others
-        return np.mean(points, axis=0), {"m": m, "points": points}, told
+        metrics = {"bits": bits_whole(received) * (f.clients - 1)}  # each sends its vector to all others
+        return np.mean(points, axis=0), {"m": m, "points": points}, metrics

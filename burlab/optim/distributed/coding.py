@@ -8,10 +8,8 @@ import numpy as np
 from burlab.checks.numbers import real, whole
 from burlab.errors import ArgumentError
 from burlab.graph.numpy_api.indexing import asarray
-from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
 from burlab.transforms import random
-
-from .messages import Told
 
 least_squares: Any = np.linalg.lstsq
 
@@ -48,7 +46,7 @@ class GradientCoding(Optimizer):
         real(self.slow, "slow", 0.0)
         whole(self.seed, "seed", 0)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         m, s = f.clients, self.stragglers
         if s >= m:

@@ -7,9 +7,9 @@ import numpy as np
 
 from burlab.checks.numbers import probabilities, whole
 from burlab.graph.buffers.functions import at_add
-from burlab.optim.optimizer import Hyper, State, Vector
+from burlab.optim.optimizer import Hyper, Metrics, State, Vector
 
-from .messages import Compressed, Told, bits_of, check_contractive, drawn, omega_of, sent
+from .messages import Compressed, bits_of, check_contractive, drawn, omega_of, sent
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class DCGD(Compressed):
     (array([1., 1.]), np.float64(7680.0))
     """
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         omega_of(self, x.shape[0])
         grads = f.client_grads(x)
@@ -55,11 +55,11 @@ class EF21(Compressed):
         check_contractive(self, x.shape[0])
         return {"g": np.zeros((f.clients, x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
-        told = {"bits": bits_of(self.compressor, state["g"])}
+        metrics = {"bits": bits_of(self.compressor, state["g"])}
         estimates = state["g"] + sent(self.compressor, f.client_grads(x) - state["g"], f)
-        return x - self.lr * np.mean(estimates, axis=0), {"g": estimates}, told
+        return x - self.lr * np.mean(estimates, axis=0), {"g": estimates}, metrics
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class EF21PP(EF21):
         super().__post_init__()
         whole(self.clients, "clients", 1)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         chosen = drawn(f, self.clients)
         rows = f.client_grads(x, clients=chosen) - state["g"][chosen]
@@ -108,7 +108,7 @@ class EF21W(EF21):
 
     weights: tuple[float, ...] = ()
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         weights = probabilities(self.weights, "weights of EF21W", f.clients).astype(x.dtype)
         grads = f.client_grads(x) / (f.clients * weights[:, None])
@@ -137,7 +137,7 @@ class DIANA(Compressed):
         """No shifts yet."""
         return {"h": np.zeros((f.clients, x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         h, omega = state["h"], omega_of(self, x.shape[0])
         a = 1 / (1 + omega) if self.a is None else self.a

@@ -8,10 +8,10 @@ import numpy as np
 
 from burlab.checks.numbers import whole
 from burlab.optim.arithmetic import number, ratio, where
-from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
 from burlab.transforms import fori_loop
 
-from .messages import Told, bits_whole
+from .messages import bits_whole
 
 More = Callable[[Any], Any]  # what is added to the gradients at y, shape (clients, d)
 
@@ -49,7 +49,7 @@ class FedAvg(_Local):
     array([0.5, 0.5])
     """
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         y = local_steps(x, f, self.lr, self.tau, np.zeros_like)
         return np.mean(y, axis=0), state, {"bits": bits_whole(y)}
@@ -70,7 +70,7 @@ class FedProx(_Local):
 
     mu: Hyper = 0.1
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         y = local_steps(x, f, self.lr, self.tau, lambda y: self.mu * (y - x))
         return np.mean(y, axis=0), state, {"bits": bits_whole(y)}
@@ -97,12 +97,12 @@ class SCAFFOLD(_Local):
         """No control variates yet."""
         return {"c": np.zeros((f.clients, x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         c = state["c"]
         shift = np.mean(c, axis=0) - c
         y = local_steps(x, f, self.lr, self.tau, lambda _: shift)
         way = self.tau * self.lr * number(x, 1.0)
         kept = where(way == 0, c, ratio(x - y, way) - shift)  # a schedule may end at 0, where nothing moves
-        told = {"bits": bits_whole(y) + bits_whole(kept)}  # a client sends where it is, and its control variate
-        return x + self.outer * (np.mean(y, axis=0) - x), {"c": kept}, told
+        metrics = {"bits": bits_whole(y) + bits_whole(kept)}  # a client sends where it is, and its control variate
+        return x + self.outer * (np.mean(y, axis=0) - x), {"c": kept}, metrics

@@ -9,10 +9,10 @@ from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
 from burlab.optim.adam import AdamW
 from burlab.optim.momentum import Nesterov
-from burlab.optim.optimizer import Optimizer, State, Vector, advance, start
+from burlab.optim.optimizer import Metrics, Optimizer, State, Vector, advance, start
 from burlab.transforms import fori_loop, tree, vmap
 
-from .messages import Told, bits_whole
+from .messages import bits_whole
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class DiLoCo(Optimizer):
         own: list[State] = [start(self.inner, x, _NOBODY) for _ in range(f.clients)]
         return {"inner": tree.map(_stacked, *own), "outer": start(self.outer, x, f)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         points = np.zeros((f.clients, x.shape[0]), x.dtype) + x
 

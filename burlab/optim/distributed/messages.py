@@ -13,8 +13,6 @@ from burlab.optim.optimizer import Hyper, Optimizer, Vector
 from burlab.runtime.ranges import NOT_NEGATIVE, PROBABILITY, number_in
 from burlab.transforms import random
 
-Told = dict[str, Any]
-
 
 def sent(compressor: Compressor, rows: Vector, f: Any) -> Vector:
     """Each client's row compressed, with a key of its own. Shape (clients, d)."""

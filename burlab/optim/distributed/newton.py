@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from burlab.optim.arithmetic import solve, where
-from burlab.optim.optimizer import Hyper, State, Vector
+from burlab.optim.optimizer import Hyper, Metrics, State, Vector
 
-from .messages import Compressed, Told, bits_of, omega_of, sent, stated_alpha
+from .messages import Compressed, bits_of, omega_of, sent, stated_alpha
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class FedNL(Compressed):
         d = x.shape[0]
         return {"H": np.zeros((f.clients, d * (d + 1) // 2), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         d, known = x.shape[0], state["H"]
         rows, columns = np.triu_indices(d)

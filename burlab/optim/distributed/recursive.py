@@ -7,10 +7,10 @@ import numpy as np
 
 from burlab.checks.numbers import whole
 from burlab.optim.arithmetic import where
-from burlab.optim.optimizer import Hyper, State, Vector
+from burlab.optim.optimizer import Hyper, Metrics, State, Vector
 from burlab.transforms import cond, random
 
-from .messages import Compressed, Told, bits_of, check_clients, omega_of, sent
+from .messages import Compressed, bits_of, check_clients, omega_of, sent
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class MARINA(Compressed):
         """No gradients yet."""
         return {"v": np.zeros_like(x), "grads": np.zeros((f.clients, x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         grads, omega = f.client_grads(x), omega_of(self, x.shape[0])
         p = 1 / (1 + omega) if self.p is None else self.p
@@ -76,7 +76,7 @@ class VRMARINA(Compressed):
         """No estimate before the first step."""
         return {"v": np.zeros_like(x), "before": x}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         share = self.batch / (self.batch + max(f.client_sizes))
         p = min(1 / (1 + omega_of(self, x.shape[0])), share) if self.p is None else self.p
@@ -113,7 +113,7 @@ class PPMARINA(Compressed):
         """No estimate before the first step."""
         return {"v": np.zeros_like(x), "before": x}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         omega = omega_of(self, x.shape[0])
         check_clients(self.clients, f)
@@ -159,7 +159,7 @@ class DASHA(Compressed):
         """Nothing before the first step, at which both are the gradients."""
         return {name: np.zeros((f.clients, x.shape[0]), x.dtype) for name in ("g", "h")}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         omega = omega_of(self, x.shape[0])
         a = 1 / (2 * omega + 1) if self.a is None else self.a

@@ -8,12 +8,10 @@ import numpy as np
 from burlab.checks.numbers import whole
 from burlab.graph.buffers.functions import at_set
 from burlab.optim.arithmetic import where
-from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
 from burlab.optim.wrappers import Wrapper
 from burlab.runtime.ranges import SHARE, number_in
 from burlab.transforms import random
-
-Told = dict[str, Any]
 
 
 def slope(f: Any, x: Vector, z: Vector, eps: Any) -> Any:
@@ -44,7 +42,7 @@ class MeZO(Optimizer):
     lr: Hyper = 1e-3
     eps: Hyper = 1e-3
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """One step along a random direction."""
         z = random.normal(f.key, x.shape, x.dtype)
         r, value = slope_and_value(f, x, z, self.eps)
@@ -68,7 +66,7 @@ class ZOSignSGD(Optimizer):
     lr: Hyper = 1e-3
     eps: Hyper = 1e-3
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """One step by the signs of the estimate."""
         z = random.normal(f.key, x.shape, x.dtype)
         r, value = slope_and_value(f, x, z, self.eps)
@@ -117,7 +115,7 @@ class CoordinateZO(Optimizer):
     lr: Hyper = 1e-3
     eps: Hyper = 1e-3
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """One step of one coordinate."""
         axis = at_set(np.zeros_like(x), random.randint(f.key, (), 0, x.shape[0]), 1.0)
         r, value = slope_and_value(f, x, axis, self.eps)

@@ -316,7 +316,7 @@ class Oracle:
     def _work(self, query: str, graph: Graph, x: tree.Tree) -> int:
         """The work of the loss of a sample, the same for all queries, so that they cut batches alike.
 
-        graph: of the query, whose work tells enough where it is heavy.
+        graph: of the query, whose work is estimate enough where it is heavy.
         """
         if query != "value" and work_of(graph) <= _MORE * HEAVY:
             keyword = {"key": np.zeros(2, np.uint64)} if self.keyed else {}

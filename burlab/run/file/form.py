@@ -1,7 +1,7 @@
 """The form of the document in a run's file: types, ranges and words of every field (`recipe.py` writes it)."""
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from burlab.errors import FileError
 from burlab.graph.query import CLIENT_QUERIES, QUERIES
@@ -79,25 +79,25 @@ _QUERY = matching(
 _recipe = partial(
     fields,
     structure=_tree, shapes=several(_SHAPE), state=_tree, cells=several(record(_SHAPE, _DTYPES)), loss=_KERNELS,
-    asked=several(record(text, size, _KERNELS)), update=text, hypers=several(text), schedules=several(text),
-    questions=several(_QUERY), data=_DATA, stream=_STREAM, threads=_COUNT, budgets=record(_STEPS, _STEPS),
+    query_losses=several(record(text, size, _KERNELS)), update=text, hypers=several(text), schedules=several(text),
+    queries=several(_QUERY), data=_DATA, stream=_STREAM, threads=_COUNT, budgets=record(_STEPS, _STEPS),
     stop=_STOP, validation=optional(_VALIDATION), bits=text,
 )  # fmt: skip
 _COUNTED = record(one_of(COUNTERS), _STEPS)
-_told = partial(
+_logged = partial(
     _recipe,
-    told=several(text),
+    logged=several(text),
     output=optional(text),
     spent=several(_COUNTED),
     trainable=optional(several(flag)),
     weighted=several(record(text, size, _KERNELS)),
 )
-_of_clients = partial(_told, clients=several(_COUNT))
-# The others were written before files knew samplers, clients, and before rules told anything.
+_of_clients = partial(_logged, clients=several(_COUNT))
+# The others were written before files knew samplers, clients, and before rules logged metrics.
 _RECIPE: Check = either(
     _of_clients(full=optional(record(_KERNELS, _COUNT)), sampler=optional(text), size=optional(text)),
     _of_clients(),
-    _told(),
+    _logged(),
     _recipe(),
 )
 _EXTENT = record(_STEPS, _STEPS)
@@ -109,6 +109,19 @@ _PARTS: dict[str, Check] = {
         fields(record=_EXTENT, stamps=_EXTENT, path=optional(_EXTENT)),  # as it was written before there were traces
     ),
 }
+
+
+_RENAMED = {"told": "logged", "asked": "query_losses", "questions": "queries"}
+
+
+def with_current_names(document: Any) -> Any:
+    """Return a document whose recipe has today's field names; files keep those of the burlab that wrote them."""
+    found = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+    recipe = found.get("recipe")
+    if not isinstance(recipe, dict):
+        return document
+    named = {_RENAMED.get(name, name): value for name, value in cast("dict[str, Any]", recipe).items()}
+    return found | {"recipe": named}
 
 
 def check_document(document: Any) -> None:

@@ -51,12 +51,12 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "state": structure.to_json(rule.structure),
         "cells": [[shape, dtype.name] for shape, dtype in setup.buffers],
         "loss": graphs.kernels(setup.loss),
-        "asked": _asked(setup.queries.losses, graphs),
+        "query_losses": _asked(setup.queries.losses, graphs),
         "update": graphs.add(setup.update.graph),
         "hypers": list(rule.hyper),
         "schedules": list(rule.schedules),
-        "questions": list(rule.queries),
-        "told": list(rule.told),
+        "queries": list(rule.queries),
+        "logged": list(rule.logged),
         "spent": [[name, int(count)] for name, count in setup.spent.items()],
         "output": rule.output and graphs.add(rule.output),
         "data": [checksum(array) for array in _data(setup)],
@@ -103,16 +103,16 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     schedules = {name: Schedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])}
     weights = weights_of(stream, start[0].dtype)
     drawn_reader = reader if weights is None else GraphReader(arrays, point, samples.with_weights(weights))
-    for query, points, described in document["asked"]:
+    for query, points, described in document["query_losses"]:
         reader.know(query, points, described)
     for query, points, described in document.get("weighted", ()):
         drawn_reader.know(query, points, described)
     state = _state(document["state"], len(start) - 1)
     forms = tuple((leaf.shape, leaf.dtype) for leaf in start[1:])
-    told, output = tuple(document.get("told", ())), _output(document, reader, start, hyper)
+    logged, output = tuple(document.get("logged", ())), _output(document, reader, start, hyper)
     size = _size(document, reader, start, hyper)
     stream.varies = size is not None
-    rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]), told, output, size)
+    rule = Rule(update, hyper, schedules, forms, state, tuple(document["queries"]), logged, output, size)
     groups = document["loss"][0][1]
     kinds = ("value_like", "training", "measured" if groups[1:2] != [0] else "measured_value")
     loss = drawn_reader.make(kinds[min(len(groups), 3) - 1], document["loss"])
@@ -226,11 +226,11 @@ def _update(document: Any, reader: GraphReader, start: list[Array], hyper: dict[
     """The update, with the inputs and outputs that it has now; before, it did not see the numbers of its samples."""
     x, *state = [(cell.shape, cell.dtype) for cell in start]
     wide, number, keys = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.uint64)
-    old = "told" not in document
+    old = "logged" not in document
     indices: Specs = [] if old else [((batch,), number)]
     problem: Specs = [((), x[1]), ((2,), keys), *indices, ((), number)]
     inputs = [x, x, ((), number), *[((), wide)] * len(hyper), *state, *problem]
-    noted = len(document["schedules"]) + len(document.get("told", ()))
+    noted = len(document["schedules"]) + len(document.get("logged", ()))
     graph = reader.graph(document["update"], inputs, [x, *state, *[((), wide)] * noted], answered=True)
     if not old:
         return graph

@@ -69,6 +69,6 @@ def _is_plain(setup: Setup) -> bool:
         not draws
         and all(one is None for one in more)
         and not setup.totals
-        and not setup.rule.tells_value
+        and not setup.rule.logs_value
         and all(dtype == np.float64 for _, dtype in setup.buffers)
     )

@@ -74,7 +74,7 @@ class Plan(ctypes.Structure):
         ("buffers", _INT),
         ("hyper", _POINTER),
         ("noted", _INT),
-        ("tells_value", _INT),
+        ("logs_value", _INT),
         ("start", _POINTER),
         ("bytes", _POINTER),
         ("history_bytes", _INT),

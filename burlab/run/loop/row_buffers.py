@@ -23,7 +23,7 @@ class RowBuffer(NamedTuple):
 
 
 def row_buffers_of(graph: Graph, hypers: int, count: int) -> tuple[Graph, Pairs, tuple[RowBuffer, ...]]:
-    """Those among the `count` buffers of an update, and the update that tells which rows it wrote.
+    """Those among the `count` buffers of an update, and the update that also returns which rows it wrote.
 
     It has a further output for each, and updates them in place: the pairs say where they are among inputs and outputs.
     """

@@ -128,7 +128,7 @@ class Setup:
     @property
     def totals(self) -> tuple[str, ...]:
         """The last columns, which are added up."""
-        return (*((BITS,) if BITS in self.rule.told else ()), *self.counters)
+        return (*((BITS,) if BITS in self.rule.logged else ()), *self.counters)
 
     @property
     def used(self) -> tuple[object, ...]:
@@ -146,7 +146,7 @@ class Setup:
     def is_exact(self) -> bool:
         """Whether the value of a row is that of the function, at the point that the run gives."""
         rule, samples = self.rule, self.loss.samples
-        return self.takes_all and self.output is None and not rule.tells_value and not samples.keyed
+        return self.takes_all and self.output is None and not rule.logs_value and not samples.keyed
 
     @property
     def takes_all(self) -> bool:
@@ -156,7 +156,7 @@ class Setup:
     @property
     def asks_others(self) -> bool:
         """Whether only clients in other processes can say the value of a step."""
-        return self.rule.tells_value and self.queries.asks_elsewhere
+        return self.rule.logs_value and self.queries.asks_elsewhere
 
     @property
     def knows_rows(self) -> bool:

@@ -35,5 +35,5 @@ def update_of(rule: Rule, loss: Loss, x: Point, batch: int) -> Update | FusedSte
         return fused
     if "indices" not in rule.queries and (short := chunked(whole, sum(leaf.size for leaf in x.leaves))):
         return Update(whole, build(short), CHUNK, ())
-    told, pairs, rows = row_buffers_of(whole, len(rule.hyper), 1 + len(rule.state))
-    return Update(whole, build(told, in_place=pairs), 0, rows)
+    reporting, pairs, rows = row_buffers_of(whole, len(rule.hyper), 1 + len(rule.state))
+    return Update(whole, build(reporting, in_place=pairs), 0, rows)

@@ -32,7 +32,7 @@ class History(Mapping[str, Column]):
     step_norm: Euclidean norms of the batch's gradient and of x's change. samples: sample gradients computed so far,
     int64, by steps, questions, line searches and `init`; where the rule asks for them also values, hvps, jvps, partials
     and surrogates: sample values, Hessian-vector products, derivatives along vectors and by single entries, surrogates
-    with their gradients. bits: the sum of what a rule tells as "bits". time: nanoseconds of running until the step's
+    with their gradients. bits: the sum of what a rule logs as "bits". time: nanoseconds of running until the step's
     end; short steps share a clock read and are interpolated. Then one column per metric of the loss, and per
     hyperparameter with the value that the step used.
 

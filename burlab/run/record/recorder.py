@@ -9,7 +9,7 @@ from .view import View
 
 FIRST, SAMPLES = "step", "samples"
 COUNTERS = SAMPLES, "values", "hvps", "jvps", "partials", "surrogates"  # of one sample each, by the numbers of C++
-BITS = "bits"  # what a rule tells by this name is added up
+BITS = "bits"  # a metric that a rule logs under this name is added up
 COSTS = {
     SAMPLES: "sample gradients",
     "values": "sample values",

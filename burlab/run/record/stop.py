@@ -157,7 +157,7 @@ def check_norm(limit: float | None, of: str, has_gradient: bool, what: str, inst
     if limit is not None and of == BATCH and not has_gradient:
         raise ArgumentError(
             f"{what} has grad_norm={shown(limit)}, but the optimizer reads no gradient, so none is computed. "
-            f'Use of="full", or {instead} with a number that the rule tells.'
+            f'Use of="full", or {instead} with a metric that the rule logs.'
         )
 
 

@@ -1,4 +1,4 @@
-"""What a panel asks of what it shows: a `Run`, or a loop of the user's own that tells what it does."""
+"""The protocol of what a panel shows: a `Run`, or a loop of the user's own that reports its steps."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -29,7 +29,7 @@ class Knobs(Protocol):
 
 
 class Subject(Protocol):
-    """What goes on step by step, writes rows, and can be told to rest. Any thread may ask; orders return at once.
+    """A process that advances step by step, writes rows, and can be paused. Thread-safe; orders return at once.
 
     can_seek: whether it can go back in its record, and branch off. problem, optimizer: what it was given, if anything.
     """
@@ -70,7 +70,7 @@ class Subject(Protocol):
 
     @property
     def pauses(self) -> int:
-        """How often it was told to rest."""
+        """Number of orders to pause so far."""
         ...
 
     @property
@@ -113,7 +113,7 @@ class Subject(Protocol):
         ...
 
     def start(self, steps: int | None = None) -> None:
-        """Go on: for so many steps, or until it is told to rest."""
+        """Continue for so many steps, or until it is paused."""
         ...
 
     def pause(self) -> None:

@@ -1,4 +1,4 @@
-"""Which size of tiles is chosen: by rule, by measurement, or as told; and where one sees it."""
+"""Which size of tiles is chosen: by rule, by measurement, or as given; and where one sees it."""
 
 from typing import Any
 

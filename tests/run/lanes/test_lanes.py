@@ -168,7 +168,7 @@ def test_a_run_that_stops_or_diverges_goes_on_by_itself() -> None:
 
 
 def test_a_run_takes_nothing_that_it_has_not_asked_for() -> None:
-    """One that was told something meanwhile, or is elsewhere, leaves as it is."""
+    """A run that got an order meanwhile, or is elsewhere, leaves as it is."""
     f = P.himmelblau()
     runs = opened(f, f.start, [bl.optim.GD(float(lr)) for lr in RATES])
     kernel = kernel_of(runs[0])

@@ -1,4 +1,4 @@
-"""A forked child has no thread to step with, and is told so instead of waiting for it."""
+"""A forked child has no thread to step with, and raises instead of waiting for one."""
 
 import subprocess
 import sys

@@ -149,16 +149,16 @@ class Trainer:
             "regularizer": lambda: bl.minimize(
                 bl.FiniteSum(lambda x, a: np.sum(x) * a, np.ones(3), regularizer=self.loss), x, gd
             ),
-            "when": lambda: bl.minimize(bowl, x, gd, stop=bl.Stop(when=self.tell)),
+            "when": lambda: bl.minimize(bowl, x, gd, stop=bl.Stop(when=self.note)),
             "validation": lambda: bl.minimize(bowl, x, gd, validation=self.loss),
             "scipy": lambda: bl.minimize(self.loss, x, bl.optim.SciPy("Nelder-Mead")),
-            "scipy, when": lambda: bl.minimize(bowl, x, bl.optim.SciPy("Nelder-Mead"), stop=bl.Stop(when=self.tell)),
+            "scipy, when": lambda: bl.minimize(bowl, x, bl.optim.SciPy("Nelder-Mead"), stop=bl.Stop(when=self.note)),
         }[way]()
 
     def loss(self, x):
         return np.sum(x**2)
 
-    def tell(self, rows):
+    def note(self, rows):
         return rows["value"] < -1
 
 

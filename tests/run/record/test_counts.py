@@ -96,7 +96,7 @@ def test_a_step_that_is_done_again_counts_once():
 
 @dataclass(frozen=True)
 class Asks(Optimizer):
-    """Of everything, in init and in each step, and tells bits."""
+    """Of everything, in init and in each step, and logs bits."""
 
     def init(self, x, *, f):
         return {"v": f.grad(x, indices=[1, 2]) + f.full_grad(x), "r": 0 * f.value(x) + f.jvp(x, x, indices=[3])}

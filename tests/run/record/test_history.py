@@ -21,7 +21,7 @@ STORED = ("value", "gradient_norm", "step_norm", "lr")  # a scheduled learning r
 
 
 class Recorder:
-    """A loop that writes what it is told: C++ tables, or those of a minimizer in Python."""
+    """A loop that writes given rows: C++ tables, or those of a minimizer in Python."""
 
     def __init__(self, budget: int, changes=(), python: bool = False):
         self.columns, self.start_hypers, self.batch, self.dimension = STORED, {"lr": np.nan, "mu": 0.5}, 3, 2

@@ -98,7 +98,7 @@ inline void loop_feed_copy(const Loop* loop, std::int64_t column, std::int64_t f
 /// breakpoint with this number, if it is not 0.
 inline void loop_feed_take(Loop* loop, std::int64_t generation, std::int64_t row, std::int64_t stop,
                            std::int64_t breakpoint) noexcept {
-  loop->control.tell([=](Pending& pending) {
+  loop->control.post([=](Pending& pending) {
     if (!loop->line.feed->take(generation, row, stop != 0) || stop == 0) return;
     pending.cut = row - 1;
     pending.cut_by = breakpoint;
@@ -115,7 +115,7 @@ inline std::int64_t loop_feed_open(Loop* loop, std::int64_t rows, std::int64_t m
 /// Have these breakpoints and no others, from the next step on. 0 where there is no memory.
 inline std::int64_t loop_arm(Loop* loop, const Breakpoint* breakpoints, std::int64_t count) noexcept {
   bool done = false;
-  loop->control.tell([&](Pending& pending) { done = pending.arms = pending.breakpoints.assign(breakpoints, count); });
+  loop->control.post([&](Pending& pending) { done = pending.arms = pending.breakpoints.assign(breakpoints, count); });
   return done;
 }
 

@@ -21,7 +21,7 @@ struct Piece {
 /// A step as one kernel. In: the leaves of x, a sample of each data array, its key if there is one, the step, the
 /// hyperparameters, the pieces of the state; of float64 a number that the gradient is multiplied by for its norm. Out:
 /// the value; as doubles the squares of the norms of gradient and step; metrics; what the schedules gave; what the rule
-/// tells; all pieces.
+/// logs; all pieces.
 struct Fused {
   Kernel kernel;        // no function: gradient and update are separate
   std::int64_t pieces;  // the leaves of x first
@@ -44,7 +44,7 @@ struct Plan {
   const Validation* validation;    // nullptr if there is none
   const Validation* full;          // the full gradient, whose norm is written down; nullptr if nobody asks
   /// In: g, x, t, hyperparameters, state, value, key, indices, oracle. Out: x, state, what the schedules gave, what the
-  /// rule tells, and of each row buffer the rows that were written. It comes in as what goes out.
+  /// rule logs, and of each row buffer the rows that were written. It comes in as what goes out.
   Kernel update;
   /// In: x, t, hyperparameters, state. Out: the point that the optimizer gives. No function: it is x.
   Kernel output;
@@ -52,14 +52,14 @@ struct Plan {
   std::int64_t chunk;  // entries of x, and of all of the state that has as many, for one call of it; 0: all at once
   std::int64_t row_buffers;  // buffers of which a step writes some rows
   const RowBuffer* row_buffer;
-  std::int64_t counters;         // which counts are columns: bit k for the Counter k
-  std::int64_t totals;           // how many of the last columns are added up, the counts and what is told before them
-  const double* spent;           // where these begin
-  const Queries* queries;        // of the update; nullptr if there are none
+  std::int64_t counters;   // which counts are columns: bit k for the Counter k
+  std::int64_t totals;     // how many of the last columns are added up, the counts and the logged metrics before them
+  const double* spent;     // where these begin
+  const Queries* queries;  // of the update; nullptr if there are none
   std::int64_t hypers, buffers;  // buffers: x and the leaves of the state
   const double* hyper;           // start values; NaN: as scheduled
-  std::int64_t noted;            // numbers that an update gives: of schedules, and told by the rule
-  std::int64_t tells_value;      // 1: the last of them is the value of the step, and no column more; else 0
+  std::int64_t noted;            // numbers that an update gives: of schedules, and logged by the rule
+  std::int64_t logs_value;       // 1: the last of them is the value of the step, and no column more; else 0
   const char* const* start;      // start values of the buffers; nullptr: they come from another run
   const std::int64_t* bytes;     // of each buffer
   std::int64_t history_bytes, keyframe_bytes;  // budgets
@@ -68,13 +68,13 @@ struct Plan {
 };
 
 /// The columns of a run's record before the extra ones: metrics, the value of the validation, the norm of the full
-/// gradient, what schedules gave and the rule tells, and what was counted. The last ones are totals up to the end of a
+/// gradient, what schedules gave and the rule logs, and what was counted. The last ones are totals up to the end of a
 /// step.
 enum Column : std::int64_t { value_column, gradient_norm, step_norm, first_extra };
 
 inline std::int64_t columns_of(const Plan& plan) {
   const auto counted = std::popcount(static_cast<std::uint64_t>(plan.counters));
-  const auto noted = plan.noted - plan.tells_value;
+  const auto noted = plan.noted - plan.logs_value;
   return first_extra + plan.metrics + (plan.validation != nullptr) + (plan.full != nullptr) + noted + counted;
 }
 

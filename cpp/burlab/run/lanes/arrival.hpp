@@ -26,10 +26,10 @@ class Arrival {
   /// inf or nan takes its steps by itself: not all bits of a nan are arithmetic.
   bool fits() const {
     const bool rests = pending_.command == Command::pause && pending_.outcome.ok() && pending_.reason == no_reason;
-    const bool told = pending_.changes() || pending_.arms || pending_.cut >= 0;
+    const bool ordered = pending_.changes() || pending_.arms || pending_.cut >= 0;
     const bool watched = line_.feed.has_value() || line_.breakpoints_.any() || line_.totals_.size() > 0;
     const bool here = cursor_.step == first_ && cursor_.done == first_ && line_.record.length() == first_;
-    return rests && !told && !watched && here && !line_.mending() && has_its_numbers() && goes_on();
+    return rests && !ordered && !watched && here && !line_.mending() && has_its_numbers() && goes_on();
   }
 
   /// Write the rows, and be there. nanoseconds: what the steps took. False where no memory is left: then rows are there

@@ -1,7 +1,7 @@
 #pragma once
 // How Python steers a loop that runs on a thread of its own. The loop looks at one atomic per step; everything else is
-// exchanged under a mutex, which the loop takes only when that atomic calls for it or it has come as far as it was
-// told.
+// exchanged under a mutex, which the loop takes only when that atomic calls for it or it has come to the
+// step that it was to reach.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -26,14 +26,14 @@ struct Cursor {
   bool past() const { return step < done; }
 };
 
-/// What a loop is told to do.
+/// Orders to a loop.
 enum class Command {
   pause,
   aim,  // do steps until the target
   seek  // go to the target, where the run has been
 };
 
-/// What Python has told the loop, and the loop Python. Guarded by the mutex of the control.
+/// Orders of Python to the loop, and what the loop reports. Guarded by the mutex of the control.
 struct Pending {
   Command command = Command::pause;
   std::int64_t target = 0;
@@ -96,7 +96,7 @@ class Control {
   /// Give a command; a failure is forgotten. A step in flight is left, and done anew when the loop goes on, unless it
   /// is to aim at something.
   void command(Command command, std::int64_t target) {
-    tell([&](Pending& pending) {
+    post([&](Pending& pending) {
       pending.command = command;
       pending.target = target;
       if (command != Command::pause) pending.outcome = {};
@@ -108,7 +108,7 @@ class Control {
   /// Give a hyperparameter a value from the next step on. False, and nothing is done: the run is in its past.
   bool set(std::int64_t index, double value) {
     bool present = false;
-    tell([&](Pending& pending) {
+    post([&](Pending& pending) {
       present = !cursor.past();
       if (present) pending.set(index, value);
     });
@@ -116,7 +116,7 @@ class Control {
   }
 
   void quit() {
-    tell([&](Pending&) { quit_ = cancel_ = true; });
+    post([&](Pending&) { quit_ = cancel_ = true; });
   }
 
   /// Call `act(pending)` between two steps, when all orders are taken over and the loop changes nothing; it
@@ -138,7 +138,7 @@ class Control {
   }
 
   /// The value that the row of the step at hand holds, or will hold: evaluated once while the loop rests, and dropped
-  /// as soon as it is told anything. 1: here it is; 0: the time was up; 2: the loop does not rest.
+  /// as soon as an order comes. 1: here it is; 0: the time was up; 2: the loop does not rest.
   /// act(): does that, after the end of the thread.
   template <class Measure> std::int64_t measure(std::int64_t milliseconds, double& value, Measure act) {
     std::unique_lock lock(mutex_);
@@ -174,7 +174,7 @@ class Control {
     act(pending_);
   }
   /// Change them.
-  template <class Act> void tell(Act act) {
+  template <class Act> void post(Act act) {
     const std::lock_guard lock(mutex_);
     act(pending_);
     pending_.measures = false;
@@ -218,7 +218,7 @@ class Control {
     pending_.breakpoint = breakpoint;
   }
 
-  /// Take over what was told, and rest while there is nothing to do. False: the thread must end.
+  /// Take over the orders, and rest while there is nothing to do. False: the thread must end.
   /// line.decide(pending) says how far to step, the cursor itself for resting; line.mending() whether it must not be
   /// held. measure() gives the value of the step at hand, where it is not cancelled; the mutex is free meanwhile.
   template <class Line, class Measure> bool poll(Line& line, Measure measure) {
@@ -276,7 +276,7 @@ class Control {
     return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), condition);
   }
   bool parked() const { return ended_ || (idle_ && !attention_ && !measuring_); }
-  /// Whether no step is done or wanted; what was told may still wait to be taken over.
+  /// Whether no step is done or wanted; orders may still wait to be taken over.
   bool settled() const { return ended_ || (idle_ && pending_.command == Command::pause); }
   bool resting() const { return ended_ || (settled() && !attention_); }
 

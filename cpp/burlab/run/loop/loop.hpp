@@ -103,7 +103,7 @@ class Loop {
     StepLaps laps = none;
     double before = 0;
     std::int64_t count = 1;
-    stepper.tell(&laps);
+    stepper.time_with(&laps);
     bool whole = advance_timed(laps);
     if (whole && laps.own.total() < kLong && !control.calls()) {
       before = laps.own.total();
@@ -112,7 +112,7 @@ class Loop {
            ++count)
         whole = advance_timed(laps);
     }
-    stepper.tell(nullptr);
+    stepper.time_with(nullptr);
     if (whole && !line.sample(laps.own, count, first + static_cast<std::int64_t>(before))) control.fail({OutOfMemory});
   }
   /// Whether the step was done.

@@ -1,6 +1,6 @@
 #pragma once
 // Where a run is in its own history, and how it moves there. A run is a function of its start and of the changes that
-// were told to it, so any of its points is reached by doing steps again from a snapshot before it, with the same bits.
+// were ordered, so any of its points is reached by doing steps again from a snapshot before it, with the same bits.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

@@ -51,10 +51,10 @@ class SeparateStep final : public Step {
 
   Outcome measure(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
                   const std::atomic<bool>& cancel, double& value) override {
-    const bool told = plan_.tells_value != 0;
+    const bool logged = plan_.logs_value != 0;
     const Outcome outcome =
-        told ? (*this)(step, leaves, hyper, team, cancel) : evaluate(step, leaves, key_of(step), team, cancel);
-    if (told) value = noted_[plan_.noted - 1];
+        logged ? (*this)(step, leaves, hyper, team, cancel) : evaluate(step, leaves, key_of(step), team, cancel);
+    if (logged) value = noted_[plan_.noted - 1];
     else if (outcome.ok()) widen(plan_.wide, result_, 1, &value);
     return outcome;
   }
@@ -66,7 +66,7 @@ class SeparateStep final : public Step {
       widen(plan_.wide, result_, 1, row + value_column);
       widen(plan_.wide, result_ + plan_.measured, plan_.metrics, row + first_extra);
     }
-    if (plan_.tells_value != 0) row[value_column] = noted_[plan_.noted - 1];
+    if (plan_.logs_value != 0) row[value_column] = noted_[plan_.noted - 1];
   }
 
   const Buffer<double>& noted() const override { return noted_; }
@@ -138,8 +138,8 @@ class SeparateStep final : public Step {
   }
 
   bool blind() const { return plan_.gradient < 0; }
-  /// Whether the loss is computed at x: a rule may tell the value itself, and then only metrics need it.
-  bool evaluates() const { return plan_.tells_value == 0 || plan_.metrics != 0; }
+  /// Whether the loss is computed at x: a rule may log the value itself, and then only metrics need it.
+  bool evaluates() const { return plan_.logs_value == 0 || plan_.metrics != 0; }
   /// The gradient; where there is none, anything as long: nobody reads it.
   const char* gradient() const { return blind() ? state_.current(0) : result_ + plan_.gradient; }
 

@@ -30,13 +30,13 @@ class Step {
                           const std::atomic<bool>& cancel, double& value) = 0;
   /// After an Ok: value, norms of gradient and step, metrics.
   virtual void describe(double* row) const = 0;
-  /// After an Ok: the numbers that schedules gave, and those that the rule tells.
+  /// After an Ok: the numbers that schedules gave, and the metrics that the rule logs.
   virtual const Buffer<double>& noted() const = 0;
   /// After an Ok: how many samples were evaluated, once for the gradient and once for each answer about them.
   virtual Counts counts() const = 0;
 
   /// Note from now on what takes how long; nullptr: no more.
-  void tell(StepLaps* laps) { laps_ = laps; }
+  void time_with(StepLaps* laps) { laps_ = laps; }
 
  protected:
   /// The time since the last clock read was spent on a part.

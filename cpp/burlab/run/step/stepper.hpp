@@ -38,7 +38,7 @@ class Stepper {
   }
 
   /// Note from now on what takes how long; nullptr: no more.
-  void tell(StepLaps* laps) { step_->tell(laps); }
+  void time_with(StepLaps* laps) { step_->time_with(laps); }
 
   /// Compute a step, given the hyperparameters. Stopped where `cancel` is set before it is done.
   Outcome compute(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
@@ -84,7 +84,7 @@ class Stepper {
     row += first_extra + plan_.metrics;
     if (validator_) *row++ = validator_->value();
     if (full_) *row++ = full_->value();
-    row = std::copy(step_->noted().begin(), step_->noted().end() - plan_.tells_value, row);
+    row = std::copy(step_->noted().begin(), step_->noted().end() - plan_.logs_value, row);
     Counts counts = step_->counts();
     if (full_) counts[count_gradients] += full_->samples(asked_);
     for (std::size_t k = 0; k < kCounters; ++k)

@@ -80,8 +80,8 @@ class Evaluator {
     return Outcome::of(summand_.kernel.function(summand_.kernel.context, in_, out_, workspace_), samples_[0]);
   }
 
-  /// Whom to tell when samples have been drawn and copied; nullptr: nobody.
-  void tell(Laps* laps) { laps_ = laps; }
+  /// Timer to notify when samples have been drawn and copied; nullptr: nobody.
+  void time_with(Laps* laps) { laps_ = laps; }
 
   /// Add what the `count` samples from `position` on give to `sums`. After a failure what it holds is void.
   Outcome tile(std::int64_t position, std::int64_t count, char* sums) {

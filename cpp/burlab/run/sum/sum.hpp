@@ -84,7 +84,7 @@ class Share {
 
   /// Go on where the last call stopped; Stopped where the deadline comes first. laps: of this thread, or nullptr.
   Outcome resume(Deadline deadline, Laps* laps) {
-    evaluate_.tell(laps);
+    evaluate_.time_with(laps);
     if (laps == nullptr) return go_through(deadline);
     laps->begin();
     const Outcome outcome = go_through(deadline);

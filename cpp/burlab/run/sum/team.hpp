@@ -31,7 +31,7 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   ~Team() {
-    share_ = nullptr;  // what tells a woken helper to go home
+    share_ = nullptr;  // a woken helper reads this and returns to sleep
     wake();
     for (int i = 0; i < helpers_; ++i) threads_[i].join();
   }
@@ -65,14 +65,14 @@ class Team {
     begun_.notify_all();
   }
 
-  /// Return when `so` holds: soon after, if that is soon; else asleep until told.
-  template <class So> void await(std::condition_variable& told, So so) {
+  /// Return when `so` holds: soon after, if that is soon; else asleep until notified.
+  template <class So> void await(std::condition_variable& notified, So so) {
     for (int tries = 0; tries < kTries; ++tries) {
       if (so()) return;
       std::this_thread::yield();
     }
     std::unique_lock lock(mutex_);
-    told.wait(lock, so);
+    notified.wait(lock, so);
   }
 
   /// Wait for the helpers. The poll works on this thread only; where it says so, stop them.

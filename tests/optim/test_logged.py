@@ -1,4 +1,4 @@
-"""Numbers that a rule tells: columns of the history, for criteria, breakpoints and files."""
+"""Metrics that a rule logs: columns of the history, for criteria, breakpoints and files."""
 
 import re
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from tests.run.test_sampler import batches
 
 
 @dataclass(frozen=True)
-class Told(Optimizer):
-    """Tells a norm, a number of whole steps, and whether it is even."""
+class Logging(Optimizer):
+    """Logs a norm, a number of whole steps, and whether it is even."""
 
     lr: Hyper = 0.1
 
@@ -27,7 +27,7 @@ class Told(Optimizer):
 
 @dataclass(frozen=True)
 class Entrywise(Optimizer):
-    """Tells numbers that need no vector, so a step stays one kernel or runs in chunks; with a schedule."""
+    """Logs metrics that need no vector, so a step stays one kernel or runs in chunks; with a schedule."""
 
     lr: Hyper = 0.1
 
@@ -38,7 +38,7 @@ class Entrywise(Optimizer):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_numbers_are_columns(dtype: Any) -> None:
     problem = bl.FiniteSum(loss, (A.astype(dtype), B.astype(dtype)))
-    run = bl.minimize(problem, X0.astype(dtype), Told(), batch=4, steps=6)
+    run = bl.minimize(problem, X0.astype(dtype), Logging(), batch=4, steps=6)
     rows = run.history
     assert list(rows)[4:8] == ["longest", "twice", "even", "one"]
     np.testing.assert_array_equal(rows["twice"], 2.0 * np.arange(6))
@@ -55,7 +55,7 @@ def test_numbers_are_columns(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3, 20_000])
-def test_steps_of_one_kernel_and_of_chunks_tell_too(size: int) -> None:
+def test_steps_of_one_kernel_and_of_chunks_log_too(size: int) -> None:
     rule = Entrywise(lambda t: 0.1 / (t + 1))
     run = bl.minimize(lambda x: np.sum(x**2), np.ones(size), rule, steps=4)
     np.testing.assert_array_equal(run.history["half"], 0.05 / np.arange(1, 5))
@@ -64,7 +64,7 @@ def test_steps_of_one_kernel_and_of_chunks_tell_too(size: int) -> None:
 
 def test_seeks_forks_and_files_keep_them(tmp_path: Any) -> None:
     problem = bl.FiniteSum(loss, (A, B))
-    run = bl.minimize(problem, X0, Told(), batch=4, steps=9)
+    run = bl.minimize(problem, X0, Logging(), batch=4, steps=9)
     run.save(tmp_path / "run.burlab")
     loaded, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()
     run.seek(2)
@@ -80,7 +80,7 @@ def test_seeks_forks_and_files_keep_them(tmp_path: Any) -> None:
 
 
 def test_criteria_and_breakpoints_see_them() -> None:
-    run = bl.minimize(lambda x: np.sum(x**2), X0, Told(), stop=bl.Stop(when=lambda rows: rows["longest"] < 0.1))
+    run = bl.minimize(lambda x: np.sum(x**2), X0, Logging(), stop=bl.Stop(when=lambda rows: rows["longest"] < 0.1))
     run.breakpoints.add(when=lambda rows: rows["twice"] >= 4)
     run.step(100)
     assert (run.t, run.stopped.reason) == (2, "breakpoint")
@@ -98,13 +98,13 @@ def test_wrappers_pass_them_on() -> None:
             x, state = self.advance(g / 2, state, x, t, f)
             return x, state, {"outer": np.sum(g)}
 
-    run = bl.minimize(lambda x: np.sum(x**2), X0, clip_by_norm(scaled(Told()), 1e9), steps=2)
+    run = bl.minimize(lambda x: np.sum(x**2), X0, clip_by_norm(scaled(Logging()), 1e9), steps=2)
     assert list(run.history)[4:9] == ["longest", "twice", "even", "one", "outer"]
-    with pytest.raises(ArgumentError, match="two rules of this update tell a number 'outer'"):
+    with pytest.raises(ArgumentError, match="two rules of this update log a metric 'outer'"):
         bl.minimize(lambda x: np.sum(x**2), X0, scaled(scaled(GD())))
 
 
-def test_rules_on_leaves_tell_too() -> None:
+def test_rules_on_leaves_log_too() -> None:
     @dataclass(frozen=True)
     class Leaves(Optimizer):
         per_leaf = True
@@ -117,15 +117,15 @@ def test_rules_on_leaves_tell_too() -> None:
 
 
 @dataclass(frozen=True)
-class TellsValue(Optimizer):
+class LogsValue(Optimizer):
     """Reads neither g nor the value at x."""
 
     def update(self, g: Any, state: Any, x: Any, t: Any) -> Any:
         return 0.5 * x, state, {"bits": 3.0, "value": 7.0 + t, "first": x[0]}
 
 
-def test_a_value_that_is_told_is_not_computed(tmp_path: Any) -> None:
-    run = bl.minimize(bl.FiniteSum(loss, (A, B)), X0, TellsValue(), batch=4, steps=5)
+def test_a_logged_value_is_not_computed(tmp_path: Any) -> None:
+    run = bl.minimize(bl.FiniteSum(loss, (A, B)), X0, LogsValue(), batch=4, steps=5)
     assert list(run.history)[:7] == ["step", "value", "gradient_norm", "step_norm", "first", "bits", "samples"]
     np.testing.assert_array_equal(run.history["value"], 7.0 + np.arange(5))
     np.testing.assert_array_equal(run.history["first"], X0[0] * 0.5 ** np.arange(5))
@@ -139,12 +139,12 @@ def test_a_value_that_is_told_is_not_computed(tmp_path: Any) -> None:
     same(loaded, run)
     same(fork, run)
     assert run.profile().nanoseconds("update") > 0
-    stopped = bl.minimize(lambda x: np.sum(x**2), X0, TellsValue(), stop=bl.Stop(value=6.0), steps=3)
+    stopped = bl.minimize(lambda x: np.sum(x**2), X0, LogsValue(), stop=bl.Stop(value=6.0), steps=3)
     assert stopped.t == 3
 
 
-def test_metrics_are_computed_beside_a_value_that_is_told() -> None:
-    run = bl.minimize(lambda x: (np.sum(x**2), {"second": x[1]}), X0, TellsValue(), has_aux=True, steps=3)
+def test_metrics_are_computed_next_to_a_logged_value() -> None:
+    run = bl.minimize(lambda x: (np.sum(x**2), {"second": x[1]}), X0, LogsValue(), has_aux=True, steps=3)
     np.testing.assert_array_equal(run.history["value"], [7.0, 8.0, 9.0])
     np.testing.assert_array_equal(run.history["second"], X0[1] * 0.5 ** np.arange(3))
     assert run.counts["values"] == 3
@@ -162,25 +162,25 @@ def test_a_value_that_is_known_is_the_batchs(reads: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "text"),
+    ("metrics", "kind", "text"),
     [
-        ({"g": np.ones(2)}, ShapeError, "the number 'g' that Wrong.update tells has shape (2,), expected ()"),
+        ({"g": np.ones(2)}, ShapeError, "the metric 'g' that Wrong.update logs has shape (2,), expected ()"),
         ({"step": 1.0}, ArgumentError, "the number 'step' is a column of every history. Give it another name"),
         ({"lr": 1.0}, ArgumentError, "the number 'lr' is a column"),
         ([1.0], ArgumentError, "Wrong.update returned (x, state, [1.0]), expected {name: number, ...} as the third"),
         ({3: 1.0}, ArgumentError, "expected {name: number, ...}"),
-        ({"g": "all"}, ArgumentError, "the number 'g' that Wrong.update tells is a str, expected a real number"),
-        ({"g": None}, ArgumentError, "the number 'g' that Wrong.update tells is a NoneType"),
-        ({"g": 1j}, ArgumentError, "the number 'g' that Wrong.update tells is complex numbers"),
+        ({"g": "all"}, ArgumentError, "the metric 'g' that Wrong.update logs is a str, expected a real number"),
+        ({"g": None}, ArgumentError, "the metric 'g' that Wrong.update logs is a NoneType"),
+        ({"g": 1j}, ArgumentError, "the metric 'g' that Wrong.update logs is complex numbers"),
     ],
 )
-def test_what_is_refused(told: Any, kind: Any, text: str) -> None:
+def test_what_is_refused(metrics: Any, kind: Any, text: str) -> None:
     @dataclass(frozen=True)
     class Wrong(Optimizer):
         lr: Hyper = 0.1
 
         def update(self, g: Any, state: Any, x: Any, t: Any) -> Any:
-            return x, state, told
+            return x, state, metrics
 
     with pytest.raises(kind, match=re.escape(text)):
         bl.minimize(lambda x: np.sum(x**2), X0, Wrong())
