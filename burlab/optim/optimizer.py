@@ -106,8 +106,8 @@ def advance(optimizer: Optimizer, g: Vector, state: State, x: Vector, t: int, f:
         x, state, logged = cast("tuple[Any, Any, Any]", result)
         if not isinstance(logged, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", logged)):
             raise ArgumentError(
-                f"{type(optimizer).__name__}.update returned (x, state, {shown(logged)}), expected {{name: number, "
-                "...}} as the third: columns of the history."
+                f"{type(optimizer).__name__}.update returned (x, state, {shown(logged)}), expected "
+                "{name: number, ...} as the third: columns of the history."
             )
         f.log(logged)
         return x, state

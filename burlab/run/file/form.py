@@ -119,7 +119,7 @@ def with_current_names(document: Any) -> Any:
     found = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
     recipe = found.get("recipe")
     if not isinstance(recipe, dict):
-        return document
+        return found
     named = {_RENAMED.get(name, name): value for name, value in cast("dict[str, Any]", recipe).items()}
     return found | {"recipe": named}
 
