@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Node
 from burlab.graph.node import as_node
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.plain import as_array, is_complex
 from burlab.transforms import random
 

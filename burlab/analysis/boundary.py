@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.chart import Axis, Chart, Dots, Map, Numbers
-from burlab.checks.columns import aligned
-from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, ShapeError
+from burlab.runtime.checks.columns import aligned
+from burlab.runtime.checks.numbers import whole
 from burlab.runtime.plain import as_array, as_floats
 from burlab.transforms import vmap
 

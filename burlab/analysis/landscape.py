@@ -8,9 +8,9 @@ from zlib import crc32
 import numpy as np
 
 from burlab.charts.chart import Axis, Chart, Curve, Dots, Map, Numbers
-from burlab.checks.numbers import real, shown, whole
 from burlab.errors import ArgumentError
 from burlab.problems import TestFunction
+from burlab.runtime.checks.numbers import real, shown, whole
 
 from . import directions
 from .directions import Directions

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.chart import Axis, Chart, Dots, Mark, Numbers, Plot
-from burlab.checks.columns import aligned
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.problems import FiniteSum
 from burlab.problems.sampling import as_indices
+from burlab.runtime.checks.columns import aligned
 
 from .objective import Objective
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.chart import Numbers
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.problems import FiniteSum
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array, as_floats
 
 from .objective import Objective

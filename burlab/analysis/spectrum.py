@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.chart import Axis, Band, Chart, Curve, Mark, Numbers, Plot
-from burlab.checks.columns import aligned
-from burlab.checks.numbers import real, shown, whole
 from burlab.errors import ArgumentError, NonFiniteError, ShapeError
 from burlab.graph import tree
+from burlab.runtime.checks.columns import aligned
+from burlab.runtime.checks.numbers import real, shown, whole
 
 from .lanczos import lanczos
 from .objective import Objective

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 
 from . import cases
 from .clock import Effort

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
@@ -14,6 +13,7 @@ from burlab.graph.tracing.closure import content_of, guards, noted
 from burlab.graph.tracing.left import LeftByTraces, Place
 from burlab.graph.tracing.reach import readings
 from burlab.graph.tracing.trace import Spec, Static, argument_names, specs_of, trace
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.gate import Guard
 from burlab.runtime.plain import as_array, is_numeric
 

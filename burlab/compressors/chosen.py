@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.functions import top_k
 from burlab.graph.buffers.functions import at_set
 from burlab.graph.numpy_api.indexing import asarray
+from burlab.runtime.checks.numbers import whole
 from burlab.transforms import random
 
 from .compressor import Compressor, Key, Vector, fits, needed, position_bits, size_of

@@ -5,8 +5,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.runtime.checks.numbers import shown, whole
 
 Vector = Any  # shape (d,), floating, an array or traced
 Key = Any  # uint64 of shape (2,), as of bl.random.key

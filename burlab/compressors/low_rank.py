@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ShapeError
+from burlab.runtime.checks.numbers import shown, whole
 
 from .compressor import Compressor, Key, Vector, size_of
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.ranges import PROBABILITY, number_in
 from burlab.transforms import random
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.runtime.checks.numbers import whole
 from burlab.runtime.extras import require
 
 Integers = np.ndarray[Any, np.dtype[np.int32]]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import require
 
 from .dataset import Array, Dataset

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.memory import check_fits
 from burlab.runtime.ranges import FINITE, NOT_NEGATIVE, Range, number_in
 

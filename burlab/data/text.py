@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, FileError
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import as_path, read_text
 
 Integers = np.ndarray[Any, np.dtype[np.int32]]

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, cast
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, CompileError
 from burlab.runtime import DeadlyText, compile_text, hide_macros, reflect, try_text
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.quoting import line_directive
 from burlab.runtime.wait import shielded
 

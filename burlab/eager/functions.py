@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, DTypeError
+from burlab.runtime.checks.numbers import shown, whole
 
 from .native import tools, types
 from .value import Value

@@ -14,7 +14,7 @@ the plan makes one step of them (`executions.py`). Such nodes are made in `regio
 from collections.abc import Sequence
 from typing import Any
 
-from burlab.runtime.checks import size
+from burlab.runtime.checks.stored import size
 
 from . import parameters
 from .faults import no_derivative

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.runtime.checks import flag, size
+from burlab.runtime.checks.stored import flag, size
 
 from .linear import LinearOp, Shape, linear, transpose
 from .node import Node

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from burlab.runtime.checks import flag, record, size
+from burlab.runtime.checks.stored import flag, record, size
 
 from .linear import LinearOp, Shape, broadcast, gather, put, scatter, zeros
 from .linear_table import all_batched, need

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from burlab.errors import GraphError
-from burlab.runtime.checks import Check, flag, matching, one_of, record, size
+from burlab.runtime.checks.stored import Check, flag, matching, one_of, record, size
 
 from .linear import (
     TOTALS,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import GraphError
-from burlab.runtime.checks import optional, positive, size, text
+from burlab.runtime.checks.stored import optional, positive, size, text
 
 from . import parameters
 from .linear import gather, scatter

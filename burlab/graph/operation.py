@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from burlab.runtime.checks import Check, nothing
+from burlab.runtime.checks.stored import Check, nothing
 
 from .node import Node
 from .rules import import_rare

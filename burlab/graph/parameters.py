@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from burlab.runtime.checks import integer, several, size
+from burlab.runtime.checks.stored import integer, several, size
 from burlab.runtime.memory import ADDRESSABLE, volume
 
 MOST_AXES = 32

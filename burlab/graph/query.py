@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
-from burlab.runtime.checks import one_of
+from burlab.runtime.checks.stored import one_of
 
 from .faults import no_derivative
 from .linear import spread

@@ -6,7 +6,7 @@ A key is two uint64 words, the last axis of an array; the axes before it are a b
 
 from collections.abc import Sequence
 
-from burlab.runtime.checks import one_of, record
+from burlab.runtime.checks.stored import one_of, record
 
 from . import parameters
 from .node import Node

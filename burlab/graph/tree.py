@@ -10,8 +10,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import optree
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, DTypeError
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import is_complex
 
 from .complex.array import Complex

@@ -12,11 +12,11 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, CompileError
+from burlab.runtime.cache.store import cache_folder
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import read_bytes, write_whole
 from burlab.runtime.quoting import line_directive
-from burlab.runtime.shelf import cache_folder
 
 from .scalar import ScalarOp, add
 

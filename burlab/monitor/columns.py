@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run.record.tables import Column
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import require
 
 OTHER_NAMES = {"loss": "value", "grad_norm": "gradient_norm", "val_loss": "validation_value"}

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
 
 from .columns import OTHER_NAMES, Columns, column_name

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from burlab.checks.attributes import Attributes
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.optim.live import hyper_value
+from burlab.runtime.checks.attributes import Attributes
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.ranges import Range, number_in
 
 

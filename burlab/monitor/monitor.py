@@ -8,10 +8,10 @@ from time import perf_counter_ns
 from types import TracebackType
 from typing import Any
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, StatusError
 from burlab.run.record.history import Event
 from burlab.run.record.stop import Stopped
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
 from burlab.runtime.ranges import Range
 

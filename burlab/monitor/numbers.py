@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, DTypeError
+from burlab.runtime.checks.numbers import shown
 
 LAST_STEP = 2**53  # float64 tells whole numbers apart up to here
 

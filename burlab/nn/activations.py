@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.functions import gelu, relu, sigmoid, silu, softplus
+from burlab.runtime.checks.numbers import shown
 
 from .layer import numbers
 

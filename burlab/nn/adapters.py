@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.tree import pytree
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.ranges import FINITE, number_in
 from burlab.transforms import random
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from burlab.checks.numbers import flag, shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.tree import pytree
+from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.memory import ADDRESSABLE
 
 from . import init

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import late
 from burlab.runtime.ranges import FINITE, NOT_NEGATIVE, POSITIVE, Range, number_in
 from burlab.transforms import random

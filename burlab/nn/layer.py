@@ -5,9 +5,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import tree
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import ADDRESSABLE
 from burlab.runtime.plain import as_array, as_floats, check_plain
 from burlab.transforms import random

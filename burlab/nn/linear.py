@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import flag, shown
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.indexing import asarray
 from burlab.graph.tree import pytree
+from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.plain import as_array
 from burlab.runtime.ranges import NOT_NEGATIVE, number_in
 

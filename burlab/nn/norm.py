@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import flag
 from burlab.graph.tree import pytree
+from burlab.runtime.checks.numbers import flag
 from burlab.runtime.memory import check_fits
 from burlab.runtime.ranges import NOT_NEGATIVE, number_in
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown, whole
 
 from .arithmetic import number, ratio, unit_of, where
 from .descent import trial_like

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.runtime.checks.numbers import whole
 
 from .arithmetic import ratio, unit_of, where
 from .line import Line, first_step

@@ -8,9 +8,9 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from burlab.checks.callable import check_takes
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, DTypeError
+from burlab.runtime.checks.callable import check_takes
+from burlab.runtime.checks.numbers import shown
 
 from .optimizer import Hyper, Optimizer
 from .ranges import Range, range_of

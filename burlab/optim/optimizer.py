@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 
 from .ranges import check_numbers
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 
 from .optimizer import Hyper, State, Vector
 from .ranges import check_numbers

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.complex.array import Complex
@@ -14,6 +13,7 @@ from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.signatures import ALL
 from burlab.graph.tracing.trace import trace
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array
 
 from .live import Live, acting, live_fields

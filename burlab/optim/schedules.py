@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import real, shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import real, shown
 
 from .ranges import check_numbers
 

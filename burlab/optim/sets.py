@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.numpy_api.arguments import broadcast_shape
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_floats
 from burlab.transforms import while_loop
 

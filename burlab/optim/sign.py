@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 
 from .live import hyper_value
 from .optimizer import Hyper, Optimizer, State, Vector

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph import Node
 from burlab.graph.numpy_api.indexing import asarray
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.ranges import POSITIVE, SHARE, number_in
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 from burlab.transforms import random
 
 from .optimizer import Hyper, Optimizer, State, Vector, advance, start

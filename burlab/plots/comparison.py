@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run.record.recorder import COSTS, SAMPLES
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import late
 from burlab.runtime.plain import as_floats
 from burlab.runtime.ranges import FINITE, number_in

@@ -6,8 +6,8 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.charts.limits import along
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import late
 from burlab.runtime.plain import as_floats
 

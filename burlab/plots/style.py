@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.palette import CLEAR, FAINT, INK, PALETTE, colour
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import late
 
 go: Any = late("plotly.graph_objects", "plots")

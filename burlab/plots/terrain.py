@@ -8,9 +8,9 @@ import numpy as np
 
 from burlab.charts.palette import INK, SHADES
 from burlab.charts.shades import shade
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, ShapeError
 from burlab.problems import FiniteSum, TestFunction
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.extras import late
 from burlab.runtime.plain import as_floats
 from burlab.transforms import vmap

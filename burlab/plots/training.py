@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.palette import FAINT, INK, colour
-from burlab.checks.numbers import real, shown
 from burlab.errors import ArgumentError, ShapeError
+from burlab.runtime.checks.numbers import real, shown
 from burlab.runtime.extras import late
 from burlab.runtime.plain import as_floats
 

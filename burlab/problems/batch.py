@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.callable import check_takes
-from burlab.checks.numbers import real, whole
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.callable import check_takes
+from burlab.runtime.checks.numbers import real, whole
 
 _MOST = 2**62
 

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.callable import check_takes
 from burlab.errors import ArgumentError, ShapeError
+from burlab.runtime.checks.callable import check_takes
 
 from .data import Data
 from .finite_sum import FiniteSum, check_loss

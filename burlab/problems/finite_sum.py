@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.callable import check_takes
-from burlab.checks.numbers import whole
 from burlab.compiler.planning.remat import Remat, check_remat
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
@@ -15,6 +13,8 @@ from burlab.problems.kernels.oracle import Oracle, takes_key
 from burlab.problems.kernels.targets import Targets
 from burlab.problems.kernels.tiles import LARGEST, KernelOptions
 from burlab.problems.kernels.tiling import Tiling
+from burlab.runtime.checks.callable import check_takes
+from burlab.runtime.checks.numbers import whole
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.callable import check_takes
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, TraceError
 from burlab.graph import Graph, Node
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.tracing.trace import trace
+from burlab.runtime.checks.callable import check_takes
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
 

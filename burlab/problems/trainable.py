@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burlab.checks.callable import check_takes
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph import Node, tree
 from burlab.graph.node import constant
+from burlab.runtime.checks.callable import check_takes
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
 
 from .point import Point

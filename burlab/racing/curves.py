@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run import Run
 from burlab.run.record.digest import Digest
 from burlab.run.record.recorder import COSTS
+from burlab.runtime.checks.numbers import shown
 
 from .racer import Racer
 

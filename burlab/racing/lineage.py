@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Chart
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
 from burlab.problems import TestFunction
 from burlab.run import Event, Run
 from burlab.run.record.digest import Digest
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.extras import require
 
 from .curves import Curves, Numbers, check_axis, curves_of

@@ -8,12 +8,12 @@ import numpy as np
 
 from burlab import problems as library
 from burlab.charts import Axis, Chart, Curve, Plot
-from burlab.checks.numbers import MOST_STEPS, real, shown, whole
 from burlab.errors import ArgumentError, BurlabError
 from burlab.optim import Optimizer, SciPy
 from burlab.problems import TestFunction
 from burlab.run import minimize
 from burlab.run.record.recorder import COUNTERS
+from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _MEASURES = {"gradients": "samples", "steps": "step", "seconds": "time"}

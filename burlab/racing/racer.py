@@ -6,13 +6,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError, StatusError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.problems.batch import Batch
 from burlab.run import Opener, Run
 from burlab.run.record.digest import Digest
+from burlab.runtime.checks.numbers import shown
 
 _HISTORY, _LEAST = 256 << 20, 8 << 20  # bytes for the histories of all runs of a race, and for each at least
 

@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.charts import Chart
-from burlab.checks.numbers import MOST_STEPS, real, shown, whole
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
@@ -17,6 +16,7 @@ from burlab.problems import FiniteSum, TestFunction
 from burlab.problems.batch import Batch
 from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
+from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole
 from burlab.runtime.extras import require
 
 from .curves import Curves, check_axis, curves_of, spread_of

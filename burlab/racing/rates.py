@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Axis, Chart, Curve, Dots, Mark, Plot
-from burlab.checks.numbers import MOST_STEPS, real, shown, whole
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.optim import Optimizer
 from burlab.optim.live import acting, live_fields
 from burlab.problems import FiniteSum
 from burlab.run import minimize
+from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _MEMORY = 0.9  # share of a smoothed loss that stays from one step to the next, where batches are drawn

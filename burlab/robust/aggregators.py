@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import whole
 
 Vector = Any  # an array, traced or not
 

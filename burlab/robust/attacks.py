@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import whole
 from burlab.runtime.ranges import FINITE, NOT_NEGATIVE, number_in
 from burlab.transforms import random
 

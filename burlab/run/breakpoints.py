@@ -4,12 +4,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run.record.breakpoints import WATCHED, Breakpoint, Hit
 from burlab.run.record.engine import Engine
 from burlab.run.record.norms import BATCH
 from burlab.run.record.stop import Predicate, Stopped, check_norm
+from burlab.runtime.checks.numbers import shown
 
 _MOST_HITS = 10_000  # that are kept, the last ones
 

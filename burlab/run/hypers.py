@@ -4,12 +4,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from burlab.checks.attributes import Attributes
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.optim.live import hyper_value
 from burlab.optim.queries import BATCH
 from burlab.run.record.engine import Engine
+from burlab.runtime.checks.attributes import Attributes
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.ranges import Range, number_in
 
 

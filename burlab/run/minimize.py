@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from burlab.checks.numbers import MOST_STEPS, truth, whole
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.problems.batch import Batch
 from burlab.problems.finite_sum import FiniteSum
 from burlab.run.record.stop import Stop
+from burlab.runtime.checks.numbers import MOST_STEPS, truth, whole
 
 from .opener import Opener
 from .run import Run

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.callable import check_takes
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
@@ -27,6 +25,8 @@ from burlab.run.record.engine import COLUMNS
 from burlab.run.record.norms import ESTIMATOR, FULL, FULL_NORM
 from burlab.run.record.stop import Stop, check_norm, check_stop, ended_by
 from burlab.run.scipy.engine import ScipyEngine
+from burlab.runtime.checks.callable import check_takes
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
 
 from .alike import Model

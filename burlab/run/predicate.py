@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run.loop.lifetime import at_end
 from burlab.run.record.derived import live
@@ -15,6 +14,7 @@ from burlab.run.record.feed import Fresh
 from burlab.run.record.recorder import FIRST, SAMPLES, Recorder
 from burlab.run.record.stop import Predicate
 from burlab.run.record.tables import Column
+from burlab.runtime.checks.numbers import shown
 
 _SOON = 2.0  # seconds that a predicate may still take when Python ends
 

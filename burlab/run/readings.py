@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.attributes import refuse_hyper
 from burlab.graph import tree
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.point import Point
@@ -18,6 +17,7 @@ from burlab.run.record.history import Event, History, events
 from burlab.run.record.live import Cursor, at, path, rows_since
 from burlab.run.record.recorder import BITS, COUNTERS
 from burlab.run.record.traces import Traces
+from burlab.runtime.checks.attributes import refuse_hyper
 from burlab.runtime.coerce import Array
 from burlab.transforms import random
 

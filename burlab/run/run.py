@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
 from typing import Any
 
-from burlab.checks.numbers import MOST_STEPS, real, whole
 from burlab.compiler.inspection.profile import Profile
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
@@ -21,6 +20,7 @@ from burlab.problems.trainable import Trainable
 from burlab.run.file.save import identify, save
 from burlab.run.record.engine import Engine
 from burlab.run.record.stop import ENDLESS, Stopped
+from burlab.runtime.checks.numbers import MOST_STEPS, real, whole
 from burlab.runtime.ranges import Range
 
 from .breakpoints import Breakpoints, Table

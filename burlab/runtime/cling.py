@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from burlab.errors import CompileError
 
+from .cache.background import missed
+from .cache.store import shelf, text_hash
 from .cpu import instruction_set
 from .interpreter import interpreter
 from .quoting import escaped, include, line_directive
-from .shelf import shelf, text_hash
 from .trial import death_in
 from .wait import shielded
-from .warming import missed
 
 
 class DeadlyText(CompileError):

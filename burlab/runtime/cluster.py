@@ -3,8 +3,8 @@
 from typing import Any
 
 from burlab import __version__
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ConfigurationError
+from burlab.runtime.checks.numbers import shown
 
 from .cpu import instruction_set
 from .extras import require

@@ -16,8 +16,8 @@ from io import BufferedRandom, BufferedReader, TextIOWrapper
 from pathlib import Path
 from typing import Any, cast
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, FileError
+from burlab.runtime.checks.numbers import shown
 
 _PIECE = 4 << 20  # bytes
 _PART = re.compile(r"\..+\.[0-9a-f]{8}\.part")

@@ -2,8 +2,8 @@
 
 import re
 
-from burlab.checks.numbers import shown
 from burlab.errors import ConfigurationError
+from burlab.runtime.checks.numbers import shown
 
 _SPECIAL = frozenset('"\\?*@')  # ends of literals and comments, escapes, trigraphs, and our own `@unit`
 _COMMENT = "  // "

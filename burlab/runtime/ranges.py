@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 
 
 class Range(NamedTuple):

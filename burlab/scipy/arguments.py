@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import real
 from burlab.compiler.function import Function
 from burlab.graph.node import Node, as_node, holds_node
 from burlab.graph.numpy_api.promotion import apply, promote
+from burlab.runtime.checks.numbers import real
 from burlab.runtime.plain import as_array
 
 

@@ -6,10 +6,10 @@ numbers, these give inf or nan.
 
 from typing import Any
 
-from burlab.checks.numbers import flag, shown
 from burlab.errors import ArgumentError
 from burlab.graph.linalg import scipy_names as rules
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import flag, shown
 
 from .arguments import choose
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import flag, shown
 from burlab.errors import ArgumentError
 from burlab.graph.node import SPECIAL
 from burlab.graph.numpy_api import composites
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.extras import late
 from burlab.runtime.ranges import Range, number_in
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, FileError
 from burlab.optim import SciPy
 from burlab.problems import FiniteSum
 from burlab.run import Run, load_run
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import as_path, forget_parts, lock_file, make_folder, read_text, write_whole
 
 from .identity import differs, identity

@@ -11,7 +11,6 @@ import numpy as np
 
 from burlab.charts import Chart
 from burlab.charts.palette import PALETTE
-from burlab.checks.numbers import MOST_STEPS, shown, whole
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
@@ -21,6 +20,7 @@ from burlab.racing import Race
 from burlab.racing.racer import Setting as Field
 from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
+from burlab.runtime.checks.numbers import MOST_STEPS, shown, whole
 from burlab.runtime.extras import require
 
 from .folder import Folder, check_saved

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, BurlabError
 from burlab.optim import Optimizer, SciPy
 from burlab.optim.live import live_fields
+from burlab.runtime.checks.numbers import shown, whole
 
 Entry = Optimizer | SciPy
 _OWN = ("optimizer", "name", "seed")  # of an entry of a list; its other keys are hyperparameters

@@ -5,11 +5,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.callable import check_function
-from burlab.checks.numbers import real, whole
 from burlab.errors import DTypeError, GradientError
 from burlab.graph import tree
 from burlab.graph.tracing.trace import Spec, spec_of
+from burlab.runtime.checks.callable import check_function
+from burlab.runtime.checks.numbers import real, whole
 
 from .call import name_of
 from .compile import compile

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.callable import check_takes
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, TraceError
 from burlab.graph import Node
 from burlab.graph.node import as_node
 from burlab.graph.origin import location
+from burlab.runtime.checks.callable import check_takes
+from burlab.runtime.checks.numbers import shown
 
 from .control import cond, while_loop
 from .scan import scan

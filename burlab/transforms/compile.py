@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from burlab.checks.callable import check_takes
-from burlab.checks.numbers import one_of, shown
 from burlab.compiler.kernel import Kernel
 from burlab.compiler.planning.options import Gear
 from burlab.compiler.planning.remat import Remat, check_remat
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.callable import check_takes
+from burlab.runtime.checks.numbers import one_of, shown
 
 from .curvature import hvp
 from .gradients import value_and_grad

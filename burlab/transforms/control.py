@@ -5,12 +5,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from burlab.checks.callable import check_takes
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Node, tree
 from burlab.graph.origin import location, recording
 from burlab.graph.regions import cond_nodes, while_nodes
 from burlab.graph.tracing.trace import Spec, is_tracing, trace
+from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.plain import as_array
 
 from .forms import bit, common, example, form_of, in_form, in_forms, node_of, settled

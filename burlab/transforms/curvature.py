@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from burlab.checks.callable import check_function
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.autodiff import sweep
+from burlab.runtime.checks.callable import check_function
 
 from .call import Call, match, name_of
 from .gradients import grad

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph.handles import present
@@ -12,6 +11,7 @@ from burlab.graph.node import UFUNCS, Node, as_node
 from burlab.graph.numpy_api.promotion import FLOAT64, apply, as_dtype
 from burlab.graph.operation import made
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.plain import as_array, as_floats, is_complex
 
 from .random.numbers import uniform_node

@@ -11,7 +11,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import real, shown, whole
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, Node
@@ -25,6 +24,7 @@ from burlab.graph.operation import made
 from burlab.graph.origin import location
 from burlab.graph.substitute import inline
 from burlab.graph.tracing.trace import trace
+from burlab.runtime.checks.numbers import real, shown, whole
 
 from . import tree
 from .call import name_of

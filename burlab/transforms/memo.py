@@ -5,10 +5,10 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, cast
 
-from burlab.checks.callable import check_function
-from burlab.checks.numbers import shown
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.callable import check_function
+from burlab.runtime.checks.numbers import shown
 
 _NAME = "__burlab_made__"
 _MOST = 32  # functions that have no place for it, of which it is known

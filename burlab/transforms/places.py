@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 
 Argnums = int | tuple[int, ...]
 Axes = int | None | tuple[int | None, ...]

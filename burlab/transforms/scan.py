@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burlab.checks.callable import check_takes
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError, TraceError
 from burlab.graph import Node, tree
 from burlab.graph.graph import Iterations
 from burlab.graph.origin import location, recording
 from burlab.graph.regions import scan_nodes
 from burlab.graph.tracing.trace import Spec, Traced, is_tracing, trace
+from burlab.runtime.checks.callable import check_takes
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.callable import check_function
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree as trees
 from burlab.graph.node import Node
+from burlab.runtime.checks.callable import check_function
 from burlab.runtime.plain import as_array, check_numbers
 
 __all__ = ["leaves", "map", "ravel", "structure", "unravel"]

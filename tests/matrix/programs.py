@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
-from burlab import doctor
+from burlab.cli import doctor
 from burlab.graph import tree
 from tests.transforms.models import MODELS
 

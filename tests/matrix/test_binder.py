@@ -25,9 +25,9 @@ for feature in ("SSE3", "AVX", "AVX2", "FMA", "AVX512F"):
 """
 # Whether a session on another CPU finds code that postBuild compiled.
 KEPT = """
-from burlab.runtime import shelf
-shelf.cpu_identity = lambda: ("another",)
-print(bool(shelf.shelf().names))
+from burlab.runtime.cache import store
+store.cpu_identity = lambda: ("another",)
+print(bool(store.shelf().names))
 """
 
 

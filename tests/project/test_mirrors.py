@@ -108,7 +108,7 @@ MIRRORS: dict[str, dict[str, Struct]] = {
         **_of("python/gate.hpp", "python::", _ArgumentSpec="ArgumentSpec", _Gate="Gate", _Guard="Guard"),
         "_MethodDef": Struct("PyMethodDef", "burlab/python/object.hpp"),
     },
-    "burlab.runtime.harvest": {
+    "burlab.runtime.cache.machine_code": {
         "_Entry": Struct("jit_code_entry", "", _JIT),
         "_Descriptor": Struct("jit_descriptor", "", _JIT),
     },

@@ -14,7 +14,7 @@ _MODE = re.compile(r"[rwaxbt+]+")
 
 # What is opened elsewhere: files of burlab itself, of the system, and of folders that the process made for itself.
 ALLOWED = {
-    "analysis of assets": ("widgets/*", "compiler/codegen/headers.py", "data/names.py", "cli.py"),
+    "analysis of assets": ("widgets/*", "compiler/codegen/headers.py", "data/names.py", "cli/__init__.py"),
     "the system's": (
         "runtime/cpu.py",
         "runtime/memory.py",
@@ -23,8 +23,8 @@ ALLOWED = {
         "run/scipy/costs.py",
         "bench/*",
     ),
-    "a temporary folder": ("runtime/harvest.py", "runtime/host.py", "warm/*", "sweeps/parcel.py"),
-    "headers of the package": ("runtime/shelf.py",),
+    "a temporary folder": ("runtime/cache/machine_code.py", "runtime/host.py", "runtime/cache/*", "sweeps/parcel.py"),
+    "headers of the package": ("runtime/cache/store.py",),
     "lines of the user's own code": ("graph/origin.py",),
     "the border": ("runtime/files.py",),
 }

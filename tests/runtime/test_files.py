@@ -165,14 +165,14 @@ def test_a_sweep_begins_in_a_folder_where_one_was_killed(tmp_path: Path):
 def test_pipes_in_the_cache_do_not_hang_a_session(tmp_path: Path):
     code = """
 import os
-from burlab.runtime.shelf import shelf_file
+from burlab.runtime.cache.store import shelf_file
 file = shelf_file()
 file.parent.mkdir(exist_ok=True)
 for ending in (".so", ".own", ".recipes", ".failed", ".0123456789abcdef.wanted"):
     os.mkfifo(file.with_suffix(ending))
 import numpy as np, burlab as bl
-from burlab.runtime.recipes import read_recipes
-from burlab.doctor import _kept_code
+from burlab.runtime.cache.recipes import read_recipes
+from burlab.cli.doctor import _kept_code
 _kept_code()
 read_recipes(file.with_suffix(".recipes"))
 print(bl.grad(lambda x: np.sum(x**2))(np.ones(2)))

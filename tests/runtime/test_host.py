@@ -110,7 +110,7 @@ def test_headers_that_cling_cannot_read_are_an_error_and_no_crash(machine: Machi
     assert last.startswith("burlab.errors.ConfigurationError: ")
     assert "c++ (g++ 16)" in last
     assert machine.log.read_text().splitlines() == ["c++ -v"], "nothing was started that could fail"
-    page = machine.run("from burlab import doctor; doctor.main()").stdout.splitlines()
+    page = machine.run("from burlab.cli import doctor; doctor.main()").stdout.splitlines()
     assert "ConfigurationError" in page[-3]
     assert "apt-get install g++-15" in page[-2]
 

@@ -4,8 +4,8 @@ from functools import cache
 from importlib import import_module
 
 from burlab.bench.problem import Case
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 
 NAMES = (
     "tiny",

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from burlab import runtime
+from burlab.runtime.cache.background import remember
+from burlab.runtime.cache.recipes import Recipe
 from burlab.runtime.cpu import instruction_set
-from burlab.runtime.recipes import Recipe
 from burlab.runtime.wait import shielded
-from burlab.runtime.warming import remember
 
 
 class LibraryKernel(NamedTuple):

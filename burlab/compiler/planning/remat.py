@@ -12,12 +12,12 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from burlab.checks.numbers import shown
 from burlab.compiler.ir.plan import Plan
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, Node
 from burlab.graph.operation import operation
 from burlab.graph.substitute import copy, keep
+from burlab.runtime.checks.numbers import shown
 
 from .phases import forward_of, nodes_of
 from .residuals import residuals

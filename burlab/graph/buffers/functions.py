@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import AllocationError, BurlabError, DTypeError, IndexRangeError, ShapeError
 from burlab.graph.handles import present
 from burlab.graph.node import Node, as_node
@@ -17,6 +16,7 @@ from burlab.graph.numpy_api import updates
 from burlab.graph.numpy_api.arguments import known_dtype
 from burlab.graph.origin import location
 from burlab.graph.substitute import copy
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array, check_numbers
 
 from .buffer import Buffer, buffer_of, fresh

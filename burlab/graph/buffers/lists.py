@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.graph.faults import fault
 from burlab.graph.handles import present
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.numpy_api.promotion import promote
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import is_complex
 
 _JOINING = frozenset("concatenate concat stack hstack vstack dstack column_stack".split())

@@ -4,12 +4,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import DTypeError
 from burlab.graph.faults import fault
 from burlab.graph.handles import present
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 
 from .buffer import WRITERS, Buffer
 

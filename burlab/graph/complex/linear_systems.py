@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.graph.faults import unsupported
 from burlab.graph.node import FUNCTIONS as REAL, Node
+from burlab.runtime.checks.numbers import shown
 
 from .arithmetic import absolute
 from .array import FUNCTIONS, UFUNCS, Complex

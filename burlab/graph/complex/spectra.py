@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import fourier
 from burlab.graph.linear import concatenate, reshape
@@ -15,6 +14,7 @@ from burlab.graph.numpy_api.arguments import normal_axis, only_defaults, several
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.numpy_api.reduction import as_floats
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import is_complex
 
 from .arithmetic import conjugate, multiply

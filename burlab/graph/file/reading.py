@@ -14,7 +14,7 @@ from burlab.graph.graph import FORMATS, Call, Graph, Iterations, Region, Result
 from burlab.graph.node import Node
 from burlab.graph.origin import ToldFile
 from burlab.graph.signatures import DTYPES
-from burlab.runtime.checks import LONGEST, Check, flag, one_of, optional, record, size, text, whole
+from burlab.runtime.checks.stored import LONGEST, Check, flag, one_of, optional, record, size, text, whole
 
 from .serial import VERSION
 from .verify import DEEPEST, verify

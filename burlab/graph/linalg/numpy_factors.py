@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph.faults import fault
 from burlab.graph.linear import reshape, zeros
@@ -19,6 +18,7 @@ from burlab.graph.numpy_api.products import matmul
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.numpy_api.reduction import count_nonzero, sum_
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 
 from . import orthogonal, singular, spectral
 from .matrices import LinAlgError, column, matrix, pair, square, turned

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph.linear import broadcast, reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
@@ -17,6 +16,7 @@ from burlab.graph.numpy_api.products import matmul
 from burlab.graph.numpy_api.promotion import apply, as_dtype
 from burlab.graph.numpy_api.reduction import as_floats, size_along, sum_
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 
 from . import singular
 from .matrices import LinAlgError, eye, matrix, square, turned

@@ -15,7 +15,7 @@ from burlab.graph.numpy_api.products import matmul
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import made, structural
 from burlab.graph.signatures import Form, require
-from burlab.runtime.checks import flag
+from burlab.runtime.checks.stored import flag
 
 from .matrices import masked, part, require_matrices, strictly_lower, turned
 from .singular import with_complement

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph.linear import reshape
 from burlab.graph.node import Node
 from burlab.graph.operation import made
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 
 from .matrices import pair, square, turned
 from .numpy_systems import right_sides

@@ -18,7 +18,7 @@ from burlab.graph.numpy_api.products import matmul
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import made, structural
 from burlab.graph.signatures import Form, require
-from burlab.runtime.checks import whole
+from burlab.runtime.checks.stored import whole
 
 from .matrices import column, diagonal, part, require_matrices, row, turned
 from .spectral import reciprocal_off_diagonal

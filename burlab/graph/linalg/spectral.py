@@ -14,7 +14,7 @@ from burlab.graph.numpy_api.products import matmul
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import made, structural
 from burlab.graph.signatures import Form, require
-from burlab.runtime.checks import flag
+from burlab.runtime.checks.stored import flag
 
 from .matrices import column, diagonal, eye, part, require_matrices, row, symmetric, turned
 

@@ -19,7 +19,7 @@ from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import Batching, Operation, Shares, Tangents, Unary, made, structural, together
 from burlab.graph.origin import location
 from burlab.graph.signatures import Form, form_of, require
-from burlab.runtime.checks import flag, record
+from burlab.runtime.checks.stored import flag, record
 
 from .matrices import LinAlgError, half_lower, masked, require_matrices, symmetric, turned
 

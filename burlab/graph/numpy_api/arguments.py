@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import BurlabError, DTypeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 
 NOT_GIVEN: Any = vars(np)["_NoValue"]  # what NumPy's functions pass on for "not given"
 

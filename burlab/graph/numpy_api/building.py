@@ -6,12 +6,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, reshape, slice_
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits
 
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, several, whole

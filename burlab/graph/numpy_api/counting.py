@@ -4,12 +4,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault, unsupported
 from burlab.graph.linear import broadcast, reshape, scatter
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 
 from .arguments import whole
 from .building import linspace

@@ -5,12 +5,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import BurlabError, DTypeError, IndexRangeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, gather, reshape, slice_, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant, holds_node
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array, as_plain, is_numeric
 
 from .arguments import normal_axis, several

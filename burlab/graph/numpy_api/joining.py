@@ -4,11 +4,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.linear import broadcast, concatenate, reshape
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
 

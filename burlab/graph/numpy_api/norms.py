@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.graph.faults import fault
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 
 from .arguments import normal_axes, real
 from .extremes import extreme

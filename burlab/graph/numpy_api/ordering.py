@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, reshape, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.operation import made
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 
 from .arguments import normal_axes, normal_axis, only_defaults
 from .indexing import getitem, take_along_axis, take_at

@@ -5,12 +5,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, BurlabError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, reshape
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits, volume
 from burlab.runtime.plain import as_array
 

@@ -6,12 +6,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, contract, gather, reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 
 from .arguments import normal_axes, normal_axis, only_defaults, several, whole
 from .promotion import apply, as_dtype, promote, strong

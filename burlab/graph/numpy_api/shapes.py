@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ShapeError
 from burlab.graph.faults import fault, unsupported
 from burlab.graph.linear import broadcast, reshape, transpose
@@ -13,6 +12,7 @@ from burlab.graph.node import COMPLEX, FUNCTIONS, METHODS, UFUNCS, Node, as_node
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
 from burlab.graph.signatures import ALL
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits, volume
 
 from .arguments import broadcast_shape, known_dtype, normal_axes, normal_axis, only_defaults, real, several, whole

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import fourier
 from burlab.graph.linear import contract, gather, reshape
 from burlab.graph.node import FUNCTIONS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 
 from .arguments import normal_axis
 from .building import diff

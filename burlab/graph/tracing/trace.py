@@ -8,8 +8,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.callable import check_function
-from burlab.checks.numbers import shown
 from burlab.errors import AllocationError, BurlabError, DTypeError, TraceError
 from burlab.graph import tree
 from burlab.graph.faults import behind, blamed, forget_fault
@@ -17,6 +15,8 @@ from burlab.graph.graph import Graph
 from burlab.graph.node import Node, as_node, native_dtype
 from burlab.graph.order import topological
 from burlab.graph.signatures import ALL
+from burlab.runtime.checks.callable import check_function
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array
 
 from .chance import watched

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.graph.buffers.functions import at_set
 from burlab.optim.arithmetic import solve
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.runtime.checks.numbers import whole
 
 _MOST = 10_000  # gradients
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.optim.by_leaf import ByLeaf, Draw, adam_init, adam_step
 from burlab.optim.optimizer import Hyper, State, Vector
+from burlab.runtime.checks.numbers import whole
 
 QUINTIC = (3.4445, -4.7750, 2.0315)
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.optim.arithmetic import root_of_squares
 from burlab.optim.by_leaf import ByLeaf, Draw, adam_init, adam_step
 from burlab.optim.optimizer import Hyper, State, Vector
+from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond
 
 from .adahessian import hutchinson

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import real, whole
 from burlab.errors import ArgumentError
 from burlab.graph.numpy_api.indexing import asarray
 from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
+from burlab.runtime.checks.numbers import real, whole
 from burlab.transforms import random
 
 least_squares: Any = np.linalg.lstsq

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import probabilities, whole
 from burlab.graph.buffers.functions import at_add
 from burlab.optim.optimizer import Hyper, Metrics, State, Vector
+from burlab.runtime.checks.numbers import probabilities, whole
 
 from .messages import Compressed, bits_of, check_contractive, drawn, omega_of, sent
 

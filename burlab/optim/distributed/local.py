@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.optim.arithmetic import number, ratio, where
 from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
+from burlab.runtime.checks.numbers import whole
 from burlab.transforms import fori_loop
 
 from .messages import bits_whole

@@ -5,11 +5,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
 from burlab.optim.adam import AdamW
 from burlab.optim.momentum import Nesterov
 from burlab.optim.optimizer import Metrics, Optimizer, State, Vector, advance, start
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.transforms import fori_loop, tree, vmap
 
 from .messages import bits_whole

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.compressors import Compressor
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.node import as_node
 from burlab.optim.optimizer import Hyper, Optimizer, Vector
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.ranges import NOT_NEGATIVE, PROBABILITY, number_in
 from burlab.transforms import random
 

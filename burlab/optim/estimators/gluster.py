@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError
 from burlab.graph.buffers.functions import at_set
 from burlab.optim.optimizer import State, Vector, start
 from burlab.optim.wrappers import Wrapper
+from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random, scan
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.optim.arithmetic import number, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.graph.buffers.functions import at_set
 from burlab.optim.arithmetic import where
 from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
 from burlab.optim.wrappers import Wrapper
+from burlab.runtime.checks.numbers import whole
 from burlab.runtime.ranges import SHARE, number_in
 from burlab.transforms import random
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.optim.arithmetic import number, where
 from burlab.optim.by_leaf import ByLeaf, Draw, adam_init, adam_step
 from burlab.optim.optimizer import Hyper, State, Vector
+from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random
 
 TINY = 1e-8  # below the norms that quotients are made of, in the authors' code

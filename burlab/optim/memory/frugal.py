@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.graph.buffers.functions import at_add
 from burlab.optim.adam import along, moments
 from burlab.optim.arithmetic import arange, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import one_of, whole
 from burlab.graph.buffers.functions import at_set
 from burlab.optim.arithmetic import solve
 from burlab.optim.by_leaf import ByLeaf, Draw, adam_init, adam_step
 from burlab.optim.optimizer import Hyper, State, Vector
+from burlab.runtime.checks.numbers import one_of, whole
 from burlab.transforms import cond
 
 SIDES = ("short", "long")

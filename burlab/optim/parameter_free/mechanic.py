@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
 from burlab.optim.arithmetic import root_of_squares
 from burlab.optim.optimizer import Hyper, State, Vector, start
 from burlab.optim.wrappers import Wrapper
+from burlab.runtime.checks.numbers import whole
 
 
 @dataclass(frozen=True)

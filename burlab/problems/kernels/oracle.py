@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from burlab.checks.numbers import flag, shown
 from burlab.compiler.function import Function as CompiledFunction
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Graph, Node, tree
@@ -23,6 +22,7 @@ from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
 from burlab.problems.trainable import Trainable
+from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.coerce import Array
 from burlab.transforms import jvp, vmap
 from burlab.transforms.call import pair_of

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.node import Node
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.plain import as_array, as_floats
 from burlab.runtime.ranges import Range, number_in
 

@@ -5,10 +5,10 @@ from typing import Any, final
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.functions import logsumexp, softplus
 from burlab.problems.finite_sum import FiniteSum
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array

@@ -19,10 +19,10 @@ from typing import Any, cast
 import numpy as np
 
 from burlab import __version__
-from burlab.checks.numbers import shown
 from burlab.errors import FileError
 from burlab.graph.signatures import DTYPES
-from burlab.runtime.checks import several, size
+from burlab.runtime.checks.numbers import shown
+from burlab.runtime.checks.stored import several, size
 from burlab.runtime.coerce import Array
 from burlab.runtime.files import as_path, opened, pieces, write_whole
 from burlab.runtime.memory import rounded

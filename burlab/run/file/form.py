@@ -9,7 +9,7 @@ from burlab.graph.signatures import DTYPES
 from burlab.problems.kernels.tiles import LARGEST as LARGEST_TILE
 from burlab.problems.sampling import Sampling
 from burlab.run.record.recorder import COUNTERS
-from burlab.runtime.checks import (
+from burlab.runtime.checks.stored import (
     LONGEST,
     Check,
     either,

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.compiler.executable import Executable, build
 from burlab.errors import FileError, GraphError, UnregisteredError
 from burlab.graph import Graph, tree
@@ -18,6 +17,7 @@ from burlab.problems.kernels.sample_kernel import SampleKernel
 from burlab.problems.kernels.targets import with_goals
 from burlab.problems.kernels.tiles import KernelOptions
 from burlab.problems.point import Point
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
 
 _ENTRIES = "partial_grad"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burlab.checks.numbers import real, whole
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import real, whole
 
 from .norms import BATCH, NORMS, check_of
 from .stop import Predicate, Stopped

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import require
 
 from .derived import live, steps, times

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burlab.checks.numbers import shown, whole
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
 
 from .derived import steps

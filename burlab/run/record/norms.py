@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.optim.queries import ESTIMATOR_NORM
+from burlab.runtime.checks.numbers import shown
 
 BATCH, ESTIMATOR, FULL = "batch", "estimator", "full"
 FULL_NORM = "full_gradient_norm"

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import real, shown, whole
 from burlab.errors import ArgumentError
 from burlab.problems.sampling import Sampling, Stream
+from burlab.runtime.checks.numbers import real, shown, whole
 
 from .norms import BATCH, NORMS, check_of
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import flag, real, whole
 from burlab.compiler.function import Function
 from burlab.errors import ShapeError
 from burlab.graph import Node
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import flag, real, whole
 from burlab.runtime.plain import as_array
 from burlab.transforms import tree
 from burlab.transforms.call import name_of

@@ -4,7 +4,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import real
 from burlab.compiler.function import Function
 from burlab.errors import DTypeError
 from burlab.graph import Graph, Node
@@ -17,6 +16,7 @@ from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import made
 from burlab.graph.origin import location
 from burlab.graph.tracing.trace import trace
+from burlab.runtime.checks.numbers import real
 from burlab.transforms.control import while_loop
 from burlab.transforms.forms import example
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Node
@@ -14,6 +13,7 @@ from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.operation import made
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits, volume
 
 _UINT64, _INT64 = np.dtype(np.uint64), np.dtype(np.int64)

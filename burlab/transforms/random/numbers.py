@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import Node
@@ -14,6 +13,7 @@ from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import made
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array
 
 from .keys import check_broadcasts, key_node, known_dtype, known_shape

@@ -5,13 +5,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import flag, shown
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Node
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.arguments import normal_axis, whole
 from burlab.graph.origin import location
+from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array, as_floats
 

@@ -10,8 +10,8 @@ import traitlets
 from burlab.charts import Chart, Map
 from burlab.charts.relief import Pose, relief
 from burlab.charts.svg import svg
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import late
 from burlab.widgets import still
 from burlab.widgets.assets import CHART, module

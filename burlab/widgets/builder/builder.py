@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, FileError, GraphError
 from burlab.graph import Graph
 from burlab.optim import Adam, Optimizer
 from burlab.run import Run, minimize
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import as_path, read_text, write_whole
 
 from .document import Document

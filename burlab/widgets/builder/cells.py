@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from burlab.errors import BurlabError
+from burlab.runtime.cache.store import cache_folder
 from burlab.runtime.files import make_folder, read_text, write_text
-from burlab.runtime.shelf import cache_folder
 
 from .document import Document
 from .history import History

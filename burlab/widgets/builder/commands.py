@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, BurlabError
 from burlab.run import Run
+from burlab.runtime.checks.numbers import shown
 
 from .builder import GraphBuilder
 from .evaluate import evaluate

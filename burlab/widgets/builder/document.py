@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, GraphError
 from burlab.graph.parameters import MOST_AXES
-from burlab.runtime.checks import several, whole
+from burlab.runtime.checks.numbers import shown
+from burlab.runtime.checks.stored import several, whole
 from burlab.runtime.memory import volume
 
 from .kinds import Kind, Options

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, GraphError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.rewrite.simplify import without_calls
 from burlab.graph.scalar import scalar_ops
 from burlab.graph.tracing.trace import Spec, spec_of, trace
+from burlab.runtime.checks.numbers import shown
 
 from .document import Document
 from .palette import palette

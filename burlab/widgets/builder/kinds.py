@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
-from burlab.runtime.checks import Check
+from burlab.runtime.checks.numbers import shown
+from burlab.runtime.checks.stored import Check
 
 from .literals import Literal, frozen, parse, written
 

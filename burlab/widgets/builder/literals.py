@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 
 Literal = Any
 """A number, bool, word or None, or tuples of them in one another: what an option of a block can be."""

@@ -13,12 +13,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, GraphError
 from burlab.graph import tree
 from burlab.optim import Hyper, Optimizer, Wrapper
 from burlab.run import Run
 from burlab.run.record.engine import COLUMNS
+from burlab.runtime.checks.numbers import shown
 from burlab.transforms import stop_gradient
 
 from .document import Block, Document

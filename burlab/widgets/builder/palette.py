@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from burlab import functions, nn
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree
 from burlab.graph.node import UFUNCS
@@ -15,7 +14,8 @@ from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import STRUCTURAL, made
 from burlab.graph.scalar import scalar_ops
 from burlab.graph.signatures import DTYPES
-from burlab.runtime.checks import either, flag, integer, matching, nothing, one_of, optional, several, whole
+from burlab.runtime.checks.numbers import shown
+from burlab.runtime.checks.stored import either, flag, integer, matching, nothing, one_of, optional, several, whole
 from burlab.transforms import random, stop_gradient
 
 from .kinds import Kind, Option

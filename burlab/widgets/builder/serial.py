@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn, cast
 
 from burlab.errors import ArgumentError, GraphError
-from burlab.runtime.checks import fields, optional, record, several, text, whole
+from burlab.runtime.checks.stored import fields, optional, record, several, text, whole
 
 from .document import Block, Document
 from .literals import Literal

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burlab.checks.numbers import shown
 from burlab.graph import Graph, Node
 from burlab.graph.operation import operation
 from burlab.graph.origin import short_place
 from burlab.graph.show import label, sub_graphs
+from burlab.runtime.checks.numbers import shown
 from burlab.widgets.drawing import Box, draw, framed
 from burlab.widgets.formatters import as_html
 

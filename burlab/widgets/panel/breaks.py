@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from burlab.charts import Mark
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run.record.breakpoints import Hit
+from burlab.runtime.checks.numbers import shown
 
 from .groups import Group
 from .words import number

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
 
 from . import breaks
 from .scales import Scale

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from burlab.checks.numbers import shown
 from burlab.errors import ArgumentError
 from burlab.run import Run
+from burlab.runtime.checks.numbers import shown
 from burlab.widgets.assets import CHART, WIDGETS, module
 from burlab.widgets.live.live import LiveView, style
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab import demo
+from burlab.cli import demo
 from burlab.errors import ArgumentError, FileError, ShapeError
 
 RNG = np.random.default_rng(0)

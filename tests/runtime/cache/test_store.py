@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from burlab.runtime import shelf, warming
-from burlab.runtime.shelf import read_index, sealed, shelf_file
+from burlab.runtime.cache import background, store
+from burlab.runtime.cache.store import read_index, sealed, shelf_file
 
 NAMES = {"burlab_each": "0123456789abcdef"}
 
@@ -59,7 +59,7 @@ print(digest.hexdigest(), alone, sum("exports" in text or "table of operations" 
 # A shelf with little on it, made fast.
 FILL = """
 import numpy as np, burlab as bl
-from burlab.warm import fill
+from burlab.runtime.cache import fill
 fill.programs = lambda: [lambda: bl.grad(lambda x: np.sum(np.tanh(x)))(np.ones(4)), *MORE]
 print(fill.fill())
 """
@@ -142,7 +142,7 @@ def test_a_file_that_others_may_write_is_not_believed(tmp_path: Path):
 
 def test_a_whole_file_that_does_not_load_is_as_good_as_none(tmp_path: Path):
     tmp_path.chmod(0o700)
-    file = Path(ask("from burlab.runtime.shelf import shelf_file; print(shelf_file())", tmp_path))
+    file = Path(ask("from burlab.runtime.cache.store import shelf_file; print(shelf_file())", tmp_path))
     file.write_bytes(b"".join(sealed(b"no ELF", NAMES)))
     file.chmod(0o600)
     assert ask("import numpy as np, burlab as bl; print(bl.grad(np.tanh)(0.0))", tmp_path) == "1.0"
@@ -154,11 +154,11 @@ def test_everything_that_code_depends_on_is_in_the_name(tmp_path: Path, monkeypa
     (root / "burlab").mkdir(parents=True)
     header = root / "burlab" / "abi.hpp"
     header.write_text("int a;")
-    monkeypatch.setattr(shelf, "header_folder", lambda: root)
+    monkeypatch.setattr(store, "header_folder", lambda: root)
     compiler = tmp_path / "c++"
     compiler.write_text("")
-    monkeypatch.setattr(shelf, "commands", lambda: [("c++",)])
-    monkeypatch.setattr(shelf.shutil, "which", lambda _: str(compiler))
+    monkeypatch.setattr(store, "commands", lambda: [("c++",)])
+    monkeypatch.setattr(store.shutil, "which", lambda _: str(compiler))
     names = [shelf_file()]
     assert shelf_file() == names[0]
     header.write_text("int b;")
@@ -173,7 +173,7 @@ def test_everything_that_code_depends_on_is_in_the_name(tmp_path: Path, monkeypa
     monkeypatch.setenv("EXTRA_CLING_ARGS", "-O2 -march=native")
     names.append(shelf_file())
     for name in ("__version__", "instruction_set", "cpu_identity"):
-        monkeypatch.setattr(shelf, name, lambda: SimpleNamespace(name="another"))
+        monkeypatch.setattr(store, name, lambda: SimpleNamespace(name="another"))
         names.append(shelf_file())
     assert None not in names
     assert len(set(names)) == len(names)
@@ -189,7 +189,7 @@ def test_flags_that_name_no_cpu_make_code_for_images(tmp_path: Path, monkeypatch
     os.utime(header, (5.25, 5.25))
     name = shelf_file()
     os.utime(header, (5, 5))
-    monkeypatch.setattr(shelf, "cpu_identity", lambda: ("another",))
+    monkeypatch.setattr(store, "cpu_identity", lambda: ("another",))
     assert shelf_file() == name
     os.utime(header, (6, 6))
     assert shelf_file() != name
@@ -199,16 +199,16 @@ def test_where_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("BURLAB_CACHE")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert shelf.cache_folder() == tmp_path / ".cache" / "burlab"
+    assert store.cache_folder() == tmp_path / ".cache" / "burlab"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert shelf.cache_folder() == tmp_path / "xdg" / "burlab"
+    assert store.cache_folder() == tmp_path / "xdg" / "burlab"
     monkeypatch.setenv("BURLAB_CACHE", str(tmp_path / "own"))
-    assert shelf.cache_folder() == tmp_path / "own"
+    assert store.cache_folder() == tmp_path / "own"
     monkeypatch.setenv("BURLAB_CACHE", f"{tmp_path / 'own'}:ro")
-    assert (shelf.cache_folder(), shelf.cache_folder(write=True)) == (tmp_path / "own", None)
+    assert (store.cache_folder(), store.cache_folder(write=True)) == (tmp_path / "own", None)
     for word in ("off", "OFF", "0"):
         monkeypatch.setenv("BURLAB_CACHE", word)
-        assert shelf.cache_folder() is None
+        assert store.cache_folder() is None
 
 
 def test_nothing_is_written_where_it_is_off_or_nothing_is_computed(tmp_path: Path):
@@ -232,7 +232,7 @@ def test_a_folder_that_is_only_read(filled: Path, tmp_path: Path):
     assert ask(computing, f"{folder}:ro") == "end"
     said = start(SMALL, f"{folder}:ro").communicate()[1]
     assert "only read" in said
-    clearing = "from burlab.runtime import warming; print(warming.clear())"
+    clearing = "from burlab.runtime.cache import background; print(background.clear())"
     assert "Nothing is deleted" in ask(clearing, f"{folder}:ro")
     assert [*folder.iterdir()] == [file]
     assert file.stat().st_mtime_ns == before
@@ -311,25 +311,25 @@ def test_the_end_of_a_session_fills_it_once(tmp_path: Path, monkeypatch: pytest.
     file = shelf_file()
     assert file is not None
     file.write_bytes(b"half of one")
-    warming.start()
-    assert started == [[sys.executable, "-m", "burlab.warm", "--idle"]]
+    background.start()
+    assert started == [[sys.executable, "-m", "burlab.runtime.cache", "--idle"]]
     for reason, content in ((file, b"".join(sealed(b"", NAMES))), (file.with_suffix(".failed"), b"why")):
         reason.write_bytes(content)
         reason.chmod(0o600)
-        warming.start()
+        background.start()
         assert len(started) == 1
-        assert "files deleted" in warming.clear()
+        assert "files deleted" in background.clear()
         assert not reason.exists()
     monkeypatch.setenv("BURLAB_CACHE", "off")
-    warming.start()
+    background.start()
     assert len(started) == 1
 
 
 def test_a_session_that_compiles_has_it_filled_at_its_end(tmp_path: Path, filled: Path):
     session = (
         "import numpy as np, burlab as bl\n"
-        "from burlab.runtime import warming\n"
-        "warming.start = lambda: print('filled')\n"
+        "from burlab.runtime.cache import background\n"
+        "background.start = lambda: print('filled')\n"
         "bl.{}\n"
         "print('end')"
     )

@@ -84,7 +84,7 @@ def test_lab_serves_the_first_tutorial(tmp_path: Path):
 
 
 def test_demo_hands_its_options_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from burlab import demo
+    from burlab.cli import demo
 
     seen: dict[str, object] = {}
     monkeypatch.setattr(demo, "main", lambda **options: seen.update(options) or 0)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import burlab
-from burlab import doctor
+from burlab.cli import doctor
 
 
 def ask(
@@ -65,7 +65,7 @@ def test_remedy_for_an_unfit_environment(environment: dict[str, str], remedy: st
 
 def test_remedy_for_a_cppyy_that_began_with_other_flags(tmp_path: Path):
     old = {"EXTRA_CLING_ARGS": "-O1 -std=c++17", "CLING_STANDARD_PCH": str(tmp_path / "old.pch")}
-    code, page = ask("import cppyy, sys; from burlab import doctor; sys.exit(doctor.main())", **old)
+    code, page = ask("import cppyy, sys; from burlab.cli import doctor; sys.exit(doctor.main())", **old)
     assert code == 1
     assert "Unset EXTRA_CLING_ARGS" in page.splitlines()[-2]
 

@@ -1,7 +1,7 @@
 """What would make a session's own kernels again: texts, handed to the process that keeps code for later sessions.
 
-A session notes the kernels that it had to compile, and leaves their texts beside the shelf when it ends. `burlab.warm`
-compiles them there, as a session would, into a second library, which later sessions read like the first.
+A session notes the kernels that it had to compile, and leaves their texts in the cache folder when it ends.
+`kernels.py` compiles them there, as a session would, into a second library, which later sessions read like the first.
 """
 
 import os
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from burlab.errors import FileError
+from burlab.runtime.files import write_whole
 
-from .files import write_whole
-from .shelf import read_index, sealed, shelf_file
+from .store import read_index, sealed, shelf_file
 
 _MOST = 100  # kernels that one session leaves, and that are kept
 _LONGEST = 400_000  # characters of their texts together: some seconds of compiling

@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 
 from .recipes import Recipe, leave, note, wanted
-from .shelf import cache_folder, read_index, shelf, shelf_file
+from .store import cache_folder, read_index, shelf, shelf_file
 
-COMMAND = ("-m", "burlab.warm")
+COMMAND = ("-m", "burlab.runtime.cache")
 _KINDS = ("*.so", "*.own", "*.recipes", "*.wanted", "*.failed", ".*.part", "lock")  # what the folder may hold
 
 
@@ -73,7 +73,7 @@ def clear() -> str:
 
 def environment() -> dict[str, str]:
     """That of a process which imports this very burlab."""
-    root = str(Path(__file__).resolve().parents[2])
+    root = str(Path(__file__).resolve().parents[3])
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
 
 

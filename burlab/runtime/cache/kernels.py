@@ -1,6 +1,6 @@
-"""The process that keeps the kernels of sessions: `python -m burlab.warm.kernels`, after the shelf itself is filled.
+"""The process that caches the kernels of sessions: `python -m burlab.runtime.cache.kernels`, after `fill`.
 
-It compiles their texts anew, those that were kept before and those that sessions left since, into one library.
+It compiles their texts again, those that are cached and those that sessions left since, into one library.
 """
 
 import os
@@ -12,10 +12,10 @@ from pathlib import Path
 from burlab import runtime
 from burlab.compiler.ir import library
 from burlab.errors import BurlabError
-from burlab.runtime import harvest
+from burlab.runtime.cache import machine_code
+from burlab.runtime.cache.recipes import Recipe, fewer, read_recipes, wanted, write_recipes
+from burlab.runtime.cache.store import own_file, sealed, shelf, shelf_file, shelf_name, text_hash
 from burlab.runtime.files import write_whole
-from burlab.runtime.recipes import Recipe, fewer, read_recipes, wanted, write_recipes
-from burlab.runtime.shelf import own_file, sealed, shelf, shelf_file, shelf_name, text_hash
 
 from .fill import alone
 
@@ -41,7 +41,7 @@ def _make(file: Path, new: list[Recipe]) -> None:
         return
     objects, names = _compiled(chosen)
     with tempfile.TemporaryDirectory() as folder:
-        made = harvest.link(objects, Path(folder)).read_bytes()
+        made = machine_code.link(objects, Path(folder)).read_bytes()
     if shelf_name() == file.name:  # the headers and the compiler are the same
         write_recipes(recipes, chosen)
         write_whole(own_file(file), sealed(made, names))
@@ -52,7 +52,7 @@ def _compiled(recipes: Iterable[Recipe]) -> tuple[list[bytes], dict[str, str]]:
     shelf().own = {}
     os.environ.update(CLING_DEBUG="1", BURLAB_CACHE="off")  # nor does this process leave anything
     runtime.interpreter()
-    before = len(harvest.object_files())  # with which Cling starts
+    before = len(machine_code.object_files())  # with which Cling starts
     units: set[str] = set()
     for recipe in recipes:
         with suppress(BurlabError):
@@ -60,7 +60,7 @@ def _compiled(recipes: Iterable[Recipe]) -> tuple[list[bytes], dict[str, str]]:
             runtime.address(f"{unit}_run")  # the compiler makes what is asked for
             units.add(unit)
     names = {unit: text_hash(text) for unit, text in runtime.declared().items() if unit in units}
-    return harvest.object_files()[before:], names
+    return machine_code.object_files()[before:], names
 
 
 if __name__ == "__main__":

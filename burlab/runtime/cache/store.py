@@ -1,9 +1,9 @@
 """Compiled code kept between sessions: a library of machine code in the user's cache folder.
 
 Most of what a session compiles is the same in every session: the loop of runs, the gate, the table of operations,
-kernels. `harvest.py` links what Cling made of them into one shared library, and what a session finds there it need not
-compile, nor start Cling for. The file is named by everything that the code depends on and is believed only if its own
-hash says that it is whole. Nothing needs it: without it everything is compiled, to the same bits.
+kernels. `machine_code.py` links what Cling made of them into one shared library, and what a session finds there it
+need not compile, nor start Cling for. The file is named by everything that the code depends on and is believed only if
+its own hash says that it is whole. Nothing needs it: without it everything is compiled, to the same bits.
 """
 
 import ctypes
@@ -19,11 +19,10 @@ from functools import cache
 from pathlib import Path
 
 from burlab import __version__
-
-from .cpu import cpu_identity, instruction_set
-from .files import opened
-from .host import commands
-from .interpreter import clang_flags, header_folder, precompiled_header
+from burlab.runtime.cpu import cpu_identity, instruction_set
+from burlab.runtime.files import opened
+from burlab.runtime.host import commands
+from burlab.runtime.interpreter import clang_flags, header_folder, precompiled_header
 
 # What else in the environment changes what the compiler reads or makes.
 _VARIABLES = "STDCXX CPATH CPLUS_INCLUDE_PATH ROOT_INCLUDE_PATH CLING_ENABLE_CUDA CPPYY_BACKEND_LIBRARY".split()

@@ -12,9 +12,9 @@ from pathlib import Path
 from burlab import runtime
 from burlab.compiler.ir import library
 from burlab.errors import BurlabError, ConfigurationError
-from burlab.runtime import harvest
+from burlab.runtime.cache import machine_code
+from burlab.runtime.cache.store import read_index, sealed, shelf_file, shelf_name, text_hash
 from burlab.runtime.files import forget_parts, lock_file, write_text, write_whole
-from burlab.runtime.shelf import read_index, sealed, shelf_file, shelf_name, text_hash
 
 from .programs import programs
 
@@ -64,7 +64,7 @@ def _make(file: Path) -> None:
     try:
         objects, names = _compile_all()
         with tempfile.TemporaryDirectory() as folder:
-            made = harvest.link(objects, Path(folder)).read_bytes()
+            made = machine_code.link(objects, Path(folder)).read_bytes()
     except BurlabError as error:
         if shelf_name() == file.name:
             with suppress(OSError):
@@ -80,11 +80,11 @@ def _compile_all() -> tuple[list[bytes], dict[str, str]]:
     """Run the programs; the object files, and what was compiled for them, with the hash of its text."""
     os.environ.update(CLING_DEBUG="1", BURLAB_CACHE="off")
     runtime.interpreter()
-    own = len(harvest.object_files())  # with which Cling starts
+    own = len(machine_code.object_files())  # with which Cling starts
     for program in programs():
         program()
     texts = {**runtime.declared(), **library.made()}
-    return harvest.object_files()[own:], {name: text_hash(text) for name, text in texts.items()}
+    return machine_code.object_files()[own:], {name: text_hash(text) for name, text in texts.items()}
 
 
 def _forget_others(folder: Path) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from burlab.errors import ConfigurationError
-
-from .host import host_compiler
+from burlab.runtime.host import host_compiler
 
 # Our functions are exported; copies of the standard library's stay local.
 _EXPORTS = "{ global: burlab*; _Z*6burlab*; local: *; };\n"

@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from burlab import runtime
-from burlab.runtime import recipes
-from burlab.runtime.recipes import Recipe, fewer, read_recipes, write_recipes
-from burlab.runtime.shelf import read_index
-from tests.runtime.test_shelf import FILL, ask, start
+from burlab.runtime.cache import recipes
+from burlab.runtime.cache.recipes import Recipe, fewer, read_recipes, write_recipes
+from burlab.runtime.cache.store import read_index
+from tests.runtime.cache.test_store import FILL, ask, start
 
 # A session with two kernels, which leaves its kernels and has nobody compile them: bits, and whether Cling was started.
 SESSION = """
 import hashlib, numpy as np, burlab as bl
 from burlab import runtime
-from burlab.runtime import warming
-warming.start = lambda: None
+from burlab.runtime.cache import background
+background.start = lambda: None
 x = np.linspace(-1.0, 1.5, 12)
 def f(x): return np.sum(bl.softmax(x) * np.log1p(np.exp(x))) + np.sum(np.outer(x, x[:5]) @ np.tanh(x[:5]))
 def g(x): return np.sum(np.cumsum(x)[::-1] * np.where(x > 0.25, x, np.max(x)))
@@ -33,7 +33,7 @@ ONE = SESSION.replace("(f, g)", "(g,)")
 SHELF = FILL.replace("*MORE", "load_common, lambda f=bl.jit(np.tanh): [f(np.ones(3)) for _ in range(3)]").replace(
     "import fill", "import fill; from burlab.graph.scalar import load_common"
 )
-KEEP = "import runpy; runpy.run_module('burlab.warm.kernels', run_name='__main__')"
+KEEP = "import runpy; runpy.run_module('burlab.runtime.cache.kernels', run_name='__main__')"
 
 
 @pytest.fixture(scope="module")

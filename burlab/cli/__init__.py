@@ -10,10 +10,10 @@ from pathlib import Path
 
 from burlab import __version__
 from burlab.errors import ConfigurationError
-from burlab.runtime import warming
+from burlab.runtime.cache import background
 from burlab.runtime.extras import require
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _FIRST = "01_gradients.ipynb"
 
 
@@ -79,7 +79,7 @@ def _lab(options: argparse.Namespace) -> int:
         arguments.append("--no-browser")
     if os.name == "posix" and os.geteuid() == 0:
         arguments.append("--allow-root")  # in a container: JupyterLab refuses root unless told
-    warming.start()  # done before a first cell is written
+    background.start()  # done before a first cell is written
     command = [sys.executable, "-m", "jupyter", "lab", *arguments]
     return os.execv(sys.executable, command)  # this process becomes JupyterLab, so Ctrl-C reaches it alone
 
@@ -101,7 +101,7 @@ def tutorials(folder: Path) -> Path:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from burlab import demo
+    from burlab.cli import demo
 
     return demo.main(steps=options.steps, seed=options.seed, out=options.out)
 
@@ -130,20 +130,20 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def _doctor(_: argparse.Namespace) -> int:
-    from burlab import doctor
+    from burlab.cli import doctor
 
     return doctor.main()
 
 
 def _warm(options: argparse.Namespace) -> int:
     if options.clear:
-        print(warming.clear())
+        print(background.clear())
         return 0
-    return subprocess.run([sys.executable, *warming.COMMAND], env=warming.environment(), check=False).returncode
+    return subprocess.run([sys.executable, *background.COMMAND], env=background.environment(), check=False).returncode
 
 
 def _gallery(options: argparse.Namespace) -> int:
-    from burlab import gallery
+    from burlab.cli import gallery
 
     folder = tutorials(Path("burlab-tutorials"))
     known = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}

@@ -1,4 +1,4 @@
-"""The process that fills the shelf: `python -m burlab.warm`; with `--idle` on what the processors have left over."""
+"""The process that fills the cache: `python -m burlab.runtime.cache`; with `--idle` it runs on idle processors only."""
 
 import os
 import subprocess
@@ -21,8 +21,9 @@ def main() -> int:
     except BurlabError as error:
         sys.stderr.write(f"burlab: {error}\n")
         return 1
-    # The kernels of sessions, in a process that takes from the shelf what they call.
-    return subprocess.run([sys.executable, "-m", "burlab.warm.kernels"], env=environment, check=False).returncode
+    # The kernels of sessions are compiled by another process, which finds the functions that they call in the cache.
+    command = [sys.executable, "-m", "burlab.runtime.cache.kernels"]
+    return subprocess.run(command, env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

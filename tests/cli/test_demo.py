@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab import demo
+from burlab.cli import demo
 from burlab.data import last_names
 
 

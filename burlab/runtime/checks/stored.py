@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any, cast
 
-from .memory import ADDRESSABLE
+from burlab.runtime.memory import ADDRESSABLE
 
 Check = Callable[[Any], bool]
 LONGEST = (1 << 63) - 1  # iterations or steps, as C++ counts them

@@ -20,8 +20,8 @@ import numpy as np
 import burlab
 from burlab import runtime
 from burlab.errors import BurlabError
+from burlab.runtime.cache.store import read_index, shelf_file
 from burlab.runtime.files import read_text
-from burlab.runtime.shelf import read_index, shelf_file
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from burlab import cli, gallery
+from burlab import cli
+from burlab.cli import gallery
 
 
 def code(*outputs):
