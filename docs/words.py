@@ -23,9 +23,10 @@ Python's operators, indexing by anything but traced masks, assignment into what 
 traced mask, of one number for all that it chooses), complex arrays too, `x.flat`, `np.r_` and `np.c_`, `np.poly1d`,
 `np.vectorize`, and the functions of `burlab` itself, such as `bl.scan`, `bl.softmax` and `bl.random.normal`. Where
 NumPy takes a list or a tuple of numbers, it may be one of traced values: `np.max([x, y])`.
-Where eigenvalues are equal, functions of them have first and second derivatives, and functions of the matrix first
-ones, if they are written as one: `(v * f(w)) @ v.T`, `v @ np.diag(f(w)) @ v.T`, `v[:, :k] @ v[:, :k].T`, f without
-branches that read other eigenvalues. What depends on the basis, and all higher derivatives, are nan there.
+Where eigenvalues are equal, functions of them have derivatives up to the third, functions of a symmetric matrix up to
+the second, of a matrix by its singular values the first, if they are written as one: `(v * f(w)) @ v.T`,
+`v @ np.diag(f(w)) @ v.T`, `v[:, :k] @ v[:, :k].T`, f without branches that read other eigenvalues. What depends on the
+basis, and all higher derivatives, are nan there.
 Arrays may be complex where the last list has the word. A graph has float32, float64, int8 to int64, uint8 to uint64
 and bool. Its integers are NumPy's: they promote as NumPy's do, and wrap around at the ends of their range. `astype` to
 float16 rounds to its numbers, which stand in float32 from then on.

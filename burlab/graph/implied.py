@@ -14,17 +14,22 @@ from burlab.graph.operation import Operation, Shares, Tangents, Together, made, 
 from burlab.graph.signatures import FLOATS, Form, form_of, require
 
 
+def _matrix(_: Node) -> tuple[int, ...]:
+    return (1,)
+
+
 class Rule(NamedTuple):
     """The derivative of a value by the matrix: forward(n, tangent of the matrix), reverse(n, cotangent of n), or None.
 
-    beside: the cotangent of the input beside the matrix, where there is one by which the value has a derivative, too,
-    given all that moves. forward(n, tangent of the matrix, tangent of that input) then gets both, None where one does
-    not move.
+    moving(n): by which inputs the value has derivatives; the matrix, 1, is the first of them. forward(n, *tangents)
+    gets one tangent for each, None where it does not move.
+    beside(n, g, active): the cotangents of those beside the matrix, where there are some, given all that moves.
     """
 
     forward: Callable[..., Node]
     reverse: Callable[[Node, Node], Node | None]
-    beside: Callable[[Node, Node, set[Node]], Node] | None = None
+    beside: Callable[[Node, Node, set[Node]], Shares] | None = None
+    moving: Callable[[Node], tuple[int, ...]] = _matrix
 
 
 RULES: dict[str, Rule] = {}
@@ -51,17 +56,15 @@ class Implied(Together):
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
         rule = RULES[n.params]
-        moved = tuple(tangents.get(x) for x in n.inputs[1 : 2 + (rule.beside is not None)])
+        moved = tuple(tangents.get(n.inputs[k]) for k in rule.moving(n))
         return None if all(x is None for x in moved) else rule.forward(n, *moved)
 
     def reverse(self, n: Node, g: Node, active: set[Node]) -> Shares:
         rule = RULES[n.params]
-        _, a, *others = n.inputs
+        a = n.inputs[1]
         share = rule.reverse(n, g) if a in active else None
         shares = [] if share is None else [(a, share)]
-        if rule.beside and others[0] in active:
-            shares.append((others[0], rule.beside(n, g, active)))
-        return shares
+        return [*shares, *rule.beside(n, g, active)] if rule.beside else shares
 
 
 def implied(rule: str, value: Node, a: Node, *known: Node) -> Node:
@@ -71,7 +74,7 @@ def implied(rule: str, value: Node, a: Node, *known: Node) -> Node:
 
 def derives_by(n: Node) -> tuple[int, ...]:
     """By which of its inputs an implied value has derivatives."""
-    return (1, 2) if RULES[n.params].beside else (1,)
+    return RULES[n.params].moving(n)
 
 
 def unmoved(a: Node) -> Node:

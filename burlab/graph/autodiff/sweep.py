@@ -42,10 +42,11 @@ class Rule(NamedTuple):
 RULES: dict[str, Rule] = {}
 
 
-def jvp(outputs: Sequence[Node], inputs: Sequence[Node], tangents: Sequence[Node]) -> list[Node]:
-    """The tangents of the outputs where the inputs move along `tangents`: J v for each output."""
-    known: Tangents = dict(zip(inputs, tangents, strict=True))
-    order = [n for n in between(inputs, outputs) if n not in known]
+def jvp(outputs: Sequence[Node], inputs: Sequence[Node], tangents: Sequence[Node | None]) -> list[Node]:
+    """The tangents of the outputs where the inputs move along `tangents`, None where one stays: J v for each output."""
+    known: Tangents = {x: t for x, t in zip(inputs, tangents, strict=True) if t is not None}
+    given = set(inputs)
+    order = [n for n in between(inputs, outputs) if n not in given]
     _prefetch(order)
     executions: Executions = {}
     for n in order:

@@ -1,5 +1,8 @@
 """Divided differences of a function of eigenvalues, which is given by the nodes that compute it."""
 
+from functools import partial, reduce
+from typing import NamedTuple
+
 import numpy as np
 
 from burlab.graph.linear import broadcast, convert, pad, slice_
@@ -8,57 +11,103 @@ from burlab.graph.numpy_api.promotion import apply, node
 from burlab.graph.operation import ScalarOperation, made, operation
 from burlab.graph.rules import SWEEPS
 
-from .matrices import column, eye, row, turned
+from .matrices import column, diagonal, eye, row, turned
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(3)
-_ROUNDINGS = 64  # of f, in which a difference and the integral of f' may differ where they are the same
+_ROUNDINGS = 64  # in which a difference and the integral of a derivative may differ where they are the same
 
 
-def ratios_of(w: Node, f: Node) -> Node | None:
+class Differences(NamedTuple):
+    """The function of each eigenvalue as nodes, its divided differences, and the nodes that all indices share."""
+
+    f: Node
+    ratios: Node
+    shared: tuple[Node, ...]
+
+
+def differences(w: Node, f: Node) -> Differences | None:
     """(f_j - f_i) / (w_j - w_i), and f' on the diagonal; None where f is not a function of each w.
 
     Differences cancel where two are close. There the mean of f' between them is taken, by Gauss's rule, wherever it
     explains the difference as far as rounding lets this be known: so it is also right where they are equal, to every
     order. Where it does not, and they are equal, f depends on more than w, and 0 / 0 or 1 / 0 is what is left.
     """
+    reader = _Reader(w, w)
+    own = reader.at(f)
+    if own is None:
+        return None
+    (mean, _), indexed = _means(w, f, 1)
     gap = apply("sub", row(w), column(w))
     step = apply("sub", row(f), column(f))
-    indexed = False
-    mean: Node | None = None
-    one = broadcast(constant(1.0, w.dtype), gap.shape)
+    size = apply("add", apply("abs", row(f)), apply("abs", column(f)))
+    smooth = explained(step, apply("mul", gap, mean), size)
+    if indexed:  # f_i and f_j may be different functions: their slopes agree where one can't tell
+        smooth = node("logical_and", smooth, _agrees(mean))
+    return Differences(own, quotient(smooth, mean, step, gap), tuple(reader.shared))
+
+
+def second_differences(w: Node, f: Node, ratios: Node) -> Node:
+    """(ratio_ij - f_i') / (w_j - w_i), which is f[w_i, w_i, w_j], and f'' / 2 on the diagonal."""
+    (mean, half), indexed = _means(w, f, 2)
+    gap = apply("sub", row(w), column(w))
+    slope = column(diagonal(ratios))
+    size = apply("add", apply("abs", ratios), apply("abs", slope))
+    step = apply("sub", ratios, slope)
+    smooth = explained(step, apply("mul", gap, half), size)
+    if indexed:
+        smooth = node("logical_and", smooth, _agrees(mean))
+    return quotient(smooth, half, step, gap)
+
+
+def explained(step: Node, change: Node, size: Node) -> Node:
+    """Whether a difference of numbers of that size is a change, as far as rounding lets this be known."""
+    eps = float(np.finfo(step.dtype).eps)
+    return apply("less_equal", apply("abs", apply("sub", step, change)), apply("mul", size, _ROUNDINGS * eps))
+
+
+def quotient(smooth: Node, mean: Node, step: Node, gap: Node) -> Node:
+    """The mean on the diagonal and where it is smooth, elsewhere step / gap."""
+    own = apply("logical_or", smooth, apply("equal", eye(gap.shape[-1], gap), constant(1.0, gap.dtype)))
+    return apply("where", own, mean, apply("div", step, apply("where", own, 1.0, gap)))
+
+
+def _means(w: Node, f: Node, order: int) -> tuple[tuple[Node, Node], bool]:
+    """The integrals of d and (1 - t) d, d a derivative of f_i from w_i to w_j; whether f_i depends on i."""
+    terms: list[tuple[Node, Node]] = []
+    reader = None
     for t, weight in zip((_POINTS + 1) / 2, _WEIGHTS / 2, strict=True):
         x = apply("add", apply("mul", column(w), float(1 - t)), apply("mul", row(w), float(t)))
         reader = _Reader(w, x)
         y = reader.at(f)
-        if y is None:
-            return None
-        indexed = reader.indexed
-        slope = apply("mul", SWEEPS["jvp"]([y], [x], [one])[0], float(weight))
-        mean = slope if mean is None else apply("add", mean, slope)
-    assert mean is not None  # there are three points
-    eps = float(np.finfo(w.dtype).eps)
-    size = apply("add", apply("abs", row(f)), apply("abs", column(f)))
-    off = apply("abs", apply("sub", step, apply("mul", gap, mean)))
-    smooth = apply("less_equal", off, apply("mul", size, _ROUNDINGS * eps))
-    if indexed:  # f_i and f_j may be different functions: their slopes agree where one can't tell
-        other = turned(mean)
-        most = apply("mul", apply("add", apply("abs", mean), apply("abs", other)), eps**0.5)
-        smooth = node("logical_and", smooth, apply("less_equal", apply("abs", apply("sub", mean, other)), most))
-    own = apply("logical_or", smooth, apply("equal", eye(w.shape[-1], w), constant(1.0, w.dtype)))
-    ratio = apply("div", step, apply("where", own, 1.0, gap))
-    return apply("where", own, mean, ratio)
+        assert y is not None  # f was read before
+        one = broadcast(constant(1.0, w.dtype), x.shape)
+        for _ in range(order):
+            (y,) = SWEEPS["jvp"]([y], [x], [one])
+        terms.append((apply("mul", y, float(weight)), apply("mul", y, float(weight * (1 - t)))))
+    assert reader is not None  # there are three points
+    mean, first = (reduce(partial(apply, "add"), xs) for xs in zip(*terms, strict=True))
+    return (mean, first), reader.indexed
+
+
+def _agrees(mean: Node) -> Node:
+    """Whether the function of i and that of j have the same mean derivative."""
+    other = turned(mean)
+    most = apply("mul", apply("add", apply("abs", mean), apply("abs", other)), float(np.finfo(mean.dtype).eps) ** 0.5)
+    return apply("less_equal", apply("abs", apply("sub", mean, other)), most)
 
 
 class _Reader:
-    """Reads f as a function of each eigenvalue: entry i as the function of index i, at all points of a row."""
+    """Reads f as a function of each eigenvalue: entry i as that of index i, at one point or a row of points."""
 
     def __init__(self, w: Node, points: Node) -> None:
         self.w, self.points = w, points
         self.indexed = False
+        self.shared: dict[Node, None] = {}  # what may move and is the same for all indices
+        self._more = points.shape[w.ndim :]
         self._known: dict[Node, Node | None] = {}
 
     def at(self, f: Node) -> Node | None:
-        """f_i at points[..., i, :]; None where it reads more than its eigenvalue, constants, and what indices share."""
+        """f_i at points[..., i] or points[..., i, :]; None where it reads more than that and what all indices share."""
         f = settled(f)
         if f not in self._known:
             self._known[f] = self._read(f)
@@ -67,8 +116,10 @@ class _Reader:
     def _read(self, n: Node) -> Node | None:
         if (n.op, n.params) == (self.w.op, self.w.params) and n.inputs[1] is self.w.inputs[1]:
             return self.points
-        wide = (*n.shape, self.points.shape[-1])
+        wide = (*n.shape, *self._more)
         if n.op == "broadcast" and n.ndim - 1 not in n.params[1]:
+            if not n.inputs[0].is_constant:
+                self.shared[n.inputs[0]] = None
             return broadcast(n.inputs[0], wide, n.params[1])
         if _is_known(n):
             self.indexed = True
@@ -90,7 +141,8 @@ class _Reader:
         if shape[:-1] != n.inputs[0].shape[:-1] or any(start[:-1]) or any(s != 1 for s in step[:-1]):
             return None
         self.indexed |= n.op == "pad"
-        return _MOVES[n.op](x, (*start, 0), (*step, 1), (*shape, x.shape[-1]))
+        more = len(self._more)
+        return _MOVES[n.op](x, (*start, *(0,) * more), (*step, *(1,) * more), (*shape, *self._more))
 
 
 _MOVES = {"slice": slice_, "pad": pad}

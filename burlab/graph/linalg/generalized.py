@@ -16,8 +16,9 @@ from burlab.graph.implied import RULES, Rule, implied
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.products import matmul
 from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.operation import Shares
 
-from .divided import ratios_of
+from .divided import differences
 from .matrices import column, diagonal, off_diagonal, on_diagonal, row, symmetric, turned
 
 SIDES = ("left vectors", "right vectors")
@@ -30,10 +31,10 @@ def by_singular_values(value: Node, p: Node, q: Node, f: Node) -> Node | None:
     """
     a, *known = p.inputs[1:]
     try:
-        ratios = ratios_of(implied("singular values", known[0], a, *known), f)
+        found = differences(implied("singular values", known[0], a, *known), f)
     except BurlabError:  # a derivative of f is not known
         return None
-    return None if ratios is None else implied(_name(p.params, q.params), value, a, f, ratios, *known)
+    return None if found is None else implied(_name(p.params, q.params), value, a, f, found.ratios, *known)
 
 
 def _name(p: str, q: str) -> str:
@@ -109,9 +110,9 @@ def _between_forward(n: Node, change: Node | None, along: Node | None) -> Node:
     return parts[0] if len(parts) == 1 else apply("add", *parts)
 
 
-def _between_beside(n: Node, g: Node, _active: set[Node]) -> Node:
+def _between_beside(n: Node, g: Node, active: set[Node]) -> Shares:
     known = _Known(n)
-    return diagonal(matmul(turned(known.u), matmul(g, known.v)))
+    return [(known.f, diagonal(matmul(turned(known.u), matmul(g, known.v))))] if known.f in active else []
 
 
 def _within_forward(n: Node, change: Node | None, along: Node | None, swapped: bool) -> Node:
@@ -142,9 +143,9 @@ def _within_reverse(n: Node, g: Node, swapped: bool) -> Node:
     return turned(back) if swapped else back
 
 
-def _within_beside(n: Node, g: Node, _active: set[Node], swapped: bool) -> Node:
-    u = _Known(n, swapped).u
-    return diagonal(matmul(turned(u), matmul(g, u)))
+def _within_beside(n: Node, g: Node, active: set[Node], swapped: bool) -> Shares:
+    known = _Known(n, swapped)
+    return [(known.f, diagonal(matmul(turned(known.u), matmul(g, known.u))))] if known.f in active else []
 
 
 def _across_forward(n: Node, change: Node | None, along: Node | None) -> Node:
@@ -155,14 +156,19 @@ def _across_reverse(n: Node, g: Node) -> Node:
     return _between(n, turned(g))
 
 
-def _across_beside(n: Node, g: Node, active: set[Node]) -> Node:
+def _across_beside(n: Node, g: Node, active: set[Node]) -> Shares:
     return _between_beside(n, turned(g), active)
+
+
+def _moving(_: Node) -> tuple[int, ...]:
+    return 1, 2
 
 
 _LEFT, _RIGHT = SIDES
 RULES.update({
-    _name(_LEFT, _RIGHT): Rule(_between_forward, _between, _between_beside),
-    _name(_RIGHT, _LEFT): Rule(_across_forward, _across_reverse, _across_beside),
+    _name(_LEFT, _RIGHT): Rule(_between_forward, _between, _between_beside, _moving),
+    _name(_RIGHT, _LEFT): Rule(_across_forward, _across_reverse, _across_beside, _moving),
     **{_name(side, side): Rule(partial(_within_forward, swapped=k), partial(_within_reverse, swapped=k),
-                               partial(_within_beside, swapped=k)) for side, k in ((_LEFT, False), (_RIGHT, True))},
+                               partial(_within_beside, swapped=k), _moving)
+       for side, k in ((_LEFT, False), (_RIGHT, True))},
 })  # fmt: skip

@@ -2,7 +2,7 @@
 
 Derivatives as in Giles 2008, section 3.1. A matrix changes as a symmetric one. Where eigenvalues are repeated, those of
 the eigenvectors do not exist: they are inf or nan, while functions of the eigenvalues alone have first and second
-derivatives, and functions of the matrix that are seen to be such, `functions.py`, have first ones.
+derivatives, and functions of the matrix that are seen to be such, `functions.py`, have first and second ones.
 """
 # ruff: noqa: D102 - Operation documents the methods
 

@@ -127,6 +127,74 @@ def test_second_derivatives_of_functions_of_eigenvalues_hold(gear: str) -> None:
                     )
 
 
+def second_derivative(f: Callable[[Any], Any], a: Any, one: Any, other: Any) -> Any:
+    """Of a function of a matrix along two changes, by a mixed difference in 60 digits."""
+    with mpmath.workdps(60):
+        step = mpmath.mpf(10) ** -14
+        center, e, h = (mpmath.matrix(((x + x.T) / 2).tolist()) for x in (a, one, other))
+
+        def at(s: int, t: int) -> Any:
+            w, v = mpmath.eigsy(center + step * (s * e + t * h))
+            return v * mpmath.diag([f(x) for x in w]) * v.T
+
+        return np.array(((at(1, 1) - at(1, -1) - at(-1, 1) + at(-1, -1)) / (4 * step**2)).tolist(), float)
+
+
+@pytest.mark.parametrize("gear", GEARS)
+def test_second_derivatives_of_matrix_functions_at_repeated_eigenvalues_match_differences(gear: Any) -> None:
+    """Forward over forward, forward over reverse, reverse over reverse; the third derivative of sum f(w) by f'."""
+
+    def all_of(a: Any) -> Any:
+        rows: list[Any] = []
+        for f, _ in FUNCTIONS.values():
+            value = lambda x: spectral(f, x, SPELLINGS["scaled columns"])  # noqa: B023, E731
+            loss = lambda x: np.sum(G * value(x))  # noqa: B023, E731
+            total = lambda x: np.sum(f(np.linalg.eigvalsh(x)))  # noqa: B023, E731
+            twice = bl.jvp(lambda x: bl.jvp(value, (x,), (G,))[1], (a,), (U,))[1]  # noqa: B023
+            across = bl.grad(lambda x: np.sum(U * bl.grad(loss)(x)))(a)  # noqa: B023
+            rows.append((twice, bl.hvp(loss)(a, U), across, bl.jvp(lambda x: bl.hvp(total)(x, G), (a,), (U,))[1]))  # noqa: B023
+        return tuple(rows)
+
+    kernel = bl.compile(all_of, np.eye(N), gear=gear)
+    for spectrum in SPECTRA if gear == "replay" else ("three alike", "almost alike"):
+        a = matrix(spectrum, "turned")
+        for (name, (_, exact)), (twice, hvp, across, third) in zip(FUNCTIONS.items(), kernel(a), strict=True):
+            wanted = second_derivative(exact, a, G, U)
+            kwargs: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-9 * max(1.0, np.abs(wanted).max())}
+            where = f"{name}, {spectrum}"
+            np.testing.assert_allclose(twice, wanted, err_msg=where, **kwargs)
+            np.testing.assert_allclose(hvp, across, err_msg=where, **kwargs)
+            for change in (U, G @ U):  # the form of three changes is symmetric in them
+                along = np.sum(G * second_derivative(exact, a, U, change))
+                np.testing.assert_allclose(np.sum(hvp * change), along, rtol=1e-7, atol=1e-7, err_msg=where)
+            slope = second_derivative(lambda x: mpmath.diff(exact, x), a, G, U)  # noqa: B023
+            np.testing.assert_allclose(third, slope, rtol=1e-6, atol=1e-6, err_msg=where)
+
+
+def test_second_derivatives_of_projectors_and_indexed_functions_match_differences() -> None:
+    """On the upper pair of eigenvalues, and on it times their squares."""
+    a = matrix("two pairs", "turned")
+    cases: list[tuple[Any, Any]] = [
+        (lambda w, v: v[:, 2:] @ v[:, 2:].T, lambda x: mpmath.mpf(x > 1)),
+        (lambda w, v: (v * (w > 1)) @ v.T, lambda x: mpmath.mpf(x > 1)),
+        (lambda w, v: np.eye(N) - v[:, :2] @ v[:, :2].T, lambda x: mpmath.mpf(x > 1)),
+        (lambda w, v: (v[:, 2:] * w[2:] ** 2) @ v[:, 2:].T, lambda x: x * x * (x > 1)),
+        (lambda w, v: (v * np.maximum(w - 1, 0)) @ v.T, lambda x: max(x - 1, mpmath.mpf(0))),
+    ]
+    for k, (f, exact) in enumerate(cases):
+        got = bl.jvp(lambda x: bl.jvp(lambda y: f(*np.linalg.eigh(y)), (x,), (G,))[1], (a,), (U,))[1]  # noqa: B023
+        np.testing.assert_allclose(got, second_derivative(exact, a, G, U), rtol=1e-9, atol=1e-10, err_msg=str(k))
+
+
+@pytest.mark.parametrize("f", [
+    lambda w: np.abs(w - 1) ** 1.5, lambda w: (w - 1) ** 2 * np.arange(4.0),
+])  # fmt: skip
+def test_second_derivatives_of_what_is_smooth_once_are_not_finite(f: Any) -> None:
+    """The first derivative at the identity is 0."""
+    loss = lambda x: np.sum(G * spectral(f, x, SPELLINGS["dot"]))  # noqa: E731
+    assert not np.isfinite(bl.hvp(loss)(np.eye(N), U)).all()
+
+
 def test_every_spelling_is_seen() -> None:
     """And in batches, where the matrices of one have other spectra."""
     many = np.stack([matrix(spectrum, "turned") for spectrum in SPECTRA])
@@ -178,6 +246,9 @@ def test_parameters_of_functions_have_derivatives() -> None:
     assert_close(by_scale, (f(a, 1.3 + step) - f(a, 1.3 - step)) / (2 * step), rtol=1e-6)
     mixed = bl.jvp(lambda s: bl.grad(f)(a, s), (1.3,), (1.0,))[1]
     assert_close(mixed, (bl.grad(f)(a, 1.3 + step) - bl.grad(f)(a, 1.3 - step)) / (2 * step), rtol=1e-5)
+    by_two = bl.grad(lambda s: bl.jvp(lambda x: f(x, s), (a,), (U,))[1])(1.3)
+    assert_close(by_two, np.sum(mixed * U), rtol=1e-9)
+    assert_close(bl.jvp(lambda x: bl.jvp(lambda s: f(x, s), (1.3,), (1.0,))[1], (a,), (U,))[1], by_two, rtol=1e-9)
 
 
 @pytest.mark.parametrize("f", [
@@ -195,12 +266,9 @@ def test_what_is_not_smooth_is_nan(f: Any) -> None:
     assert not np.isfinite(off).any()
 
 
-def test_what_stays_unknown_is_nan() -> None:
-    """The second derivative of a function of matrices, and the third of one of eigenvalues."""
-    by_a = bl.hvp(lambda x: np.sum(G * spectral(np.exp, x, SPELLINGS["dot"])))(np.eye(N), U)
-    third = bl.jvp(lambda x: bl.hvp(lambda y: np.sum(np.exp(np.linalg.eigvalsh(y))))(x, U), (np.eye(N),), (U,))[1]
-    assert np.isnan(by_a).any()
-    assert np.isnan(third).any()
+def test_third_derivatives_of_matrix_functions_are_nan() -> None:
+    second = lambda x: bl.hvp(lambda y: np.sum(G * spectral(np.exp, y, SPELLINGS["dot"])))(x, U)  # noqa: E731
+    assert np.isnan(bl.jvp(second, (np.eye(N),), (U,))[1]).any()
 
 
 def test_patterns_see_what_a_function_reads_beside_its_matrix() -> None:
