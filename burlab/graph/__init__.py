@@ -15,6 +15,7 @@ from .file import reading as reading, serial as serial
 from .graph import Call, Graph
 from .node import Node
 from .numpy_api import (
+    bits as bits,
     indexing as indexing,
     joining as joining,
     norm_powers as norm_powers,

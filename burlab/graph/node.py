@@ -7,8 +7,7 @@ arguments are nodes; NumPy hands calls on them to `__array_ufunc__` or `__array_
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from numbers import Number
-from typing import Any, NoReturn, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import numpy as np
 
@@ -17,21 +16,25 @@ from burlab.runtime.plain import as_array, check_items, endless, is_complex
 
 from .faults import check_keywords, fault, public_name, refused_to_library, unsupported
 from .handles import PRESENT, present
+from .operators import PLAIN, Comparison, binary, comparison, unary
 from .origin import current, in_poly1d, in_vectorize, location, place, record_node
 from .poison import is_poisoned
-from .rules import Rule, Rules
+from .rules import (
+    ACCUMULATIONS,
+    COMPLEX,
+    FUNCTIONS,
+    METHODS,
+    REASONS,
+    REDUCTIONS,
+    RESULTS,
+    SEGMENTS,
+    SPECIAL,
+    UFUNCS,
+    Rule,
+    Rules,
+)
 from .scipy_words import in_scipy, is_special
 
-UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> what it means on nodes
-SPECIAL: Rules[str] = Rules()  # name of a ufunc of scipy.special -> what it means on nodes
-REDUCTIONS: Rules[str] = Rules()  # name of a ufunc -> its `.reduce` on nodes
-ACCUMULATIONS: Rules[str] = Rules()  # name of a ufunc -> its `.accumulate`
-SEGMENTS: Rules[str] = Rules()  # name of a ufunc -> its `.reduceat`
-FUNCTIONS: Rules[Callable[..., Any]] = Rules()  # NumPy function -> what it means on nodes
-REASONS: dict[str, Callable[[str], str]] = {}  # why what is in no table cannot be traced
-METHODS: Rules[str] = Rules()  # method of a NumPy array -> what it means on nodes
-RESULTS: Rules[str] = Rules()  # what it means to write into the result of an operation: `buffers` fills it
-COMPLEX: Rules[str] = Rules()  # what a ufunc, a function, an operator are where a complex number meets a node
 _SPECIAL_CALLS = {"__call__": SPECIAL}
 _BY_METHOD = {
     "__call__": UFUNCS, "reduce": REDUCTIONS, "accumulate": ACCUMULATIONS, "reduceat": SEGMENTS, "outer": UFUNCS,
@@ -172,6 +175,25 @@ class Node:
     def __iter__(self) -> Iterator["Node"]:
         return (self[k] for k in range(len(self)))
 
+    __add__, __radd__ = binary("add")
+    __sub__, __rsub__ = binary("subtract")
+    __mul__, __rmul__ = binary("multiply")
+    __truediv__, __rtruediv__ = binary("divide")
+    __pow__, __rpow__ = binary("power")
+    __matmul__, __rmatmul__ = binary("matmul")
+    __floordiv__, __rfloordiv__ = binary("floor_divide")
+    __mod__, __rmod__ = binary("remainder")
+    __and__, __rand__ = binary("bitwise_and")
+    __or__, __ror__ = binary("bitwise_or")
+    __xor__, __rxor__ = binary("bitwise_xor")
+    __lshift__, __rlshift__ = binary("left_shift")
+    __rshift__, __rrshift__ = binary("right_shift")
+    __lt__, __le__ = comparison("less"), comparison("less_equal")
+    __gt__, __ge__ = comparison("greater"), comparison("greater_equal")
+    __eq__: ClassVar[Comparison] = comparison("equal")  # pyright: ignore[reportIncompatibleMethodOverride] - NumPy's ==
+    __ne__: ClassVar[Comparison] = comparison("not_equal")  # pyright: ignore[reportIncompatibleMethodOverride]
+    __neg__, __abs__ = unary("negative"), unary("absolute")
+    __pos__, __invert__ = unary("positive"), unary("invert")
     __hash__ = object.__hash__  # by identity, although == makes a node
 
     def __bool__(self) -> NoReturn:
@@ -255,7 +277,7 @@ def _method(name: str, x: Node, *args: Any, **kwargs: Any) -> Any:
 
 
 _ATTRIBUTES: dict[str, Rule] = {"T": np.transpose, "mT": np.matrix_transpose, "real": np.real, "imag": np.imag}
-_TRIM_ZEROS = np.trim_zeros  # while a function is traced the name means something else
+_ARRAY, _TRIM_ZEROS = np.array, np.trim_zeros  # while a function is traced the names mean something else
 _OBJECTS = 65536  # elements that an array of objects may have
 
 
@@ -266,62 +288,7 @@ def _without_rule(ufunc: np.ufunc, method: str, special: bool) -> Exception:
     return unsupported(f"{name}.{method}", f"{method} has no rule here; use a loop over the rows, or {name}(x, y)")
 
 
-def _dunder(name: str, ufunc: str, reflected: bool) -> None:
-    def forward(a: Node, b: Any) -> Any:
-        if is_complex(b):
-            return COMPLEX["operator"](ufunc, a, b)
-        if _operand(b):
-            return RESULTS["own"](UFUNCS[ufunc](a, b), a, b)
-        if isinstance(b, Number) or (reflected and isinstance(b, _NEVER)):  # a comparison with None is False
-            raise _met(cast("object", b))
-        return NotImplemented
-
-    def backward(a: Node, b: Any) -> Any:
-        if is_complex(b):
-            return COMPLEX["operator"](ufunc, b, a)
-        if _operand(b):
-            return RESULTS["own"](UFUNCS[ufunc](b, a), a, b)
-        if isinstance(b, (Number, *_NEVER)):
-            raise _met(cast("object", b))
-        return NotImplemented
-
-    setattr(Node, f"__{name}__", forward)
-    if reflected:
-        setattr(Node, f"__r{name}__", backward)
-
-
-def _met(value: object) -> Exception:
-    remedy = "float() of it" if isinstance(value, Number) else "a number or an array"
-    return fault(f"a {type(value).__name__} met a traced array", remedy)
-
-
-def _unary_dunder(name: str, ufunc: str) -> None:
-    def forward(a: Node) -> Any:
-        return RESULTS["own"](UFUNCS[ufunc](a), a)
-
-    setattr(Node, f"__{name}__", forward)
-
-
-_NEVER = (type(None), str, bytes, dict, set, frozenset)  # what no arithmetic of another library can mean
-_OPERANDS = (Node, int, float, complex, np.ndarray, np.generic, list, tuple, range)
-
-
-def _operand(x: object) -> bool:
-    return isinstance(x, _OPERANDS) or hasattr(x, "__array__")
-
-
-for _name, _ufunc in {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power", "matmul": "matmul",
-    "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or",
-    "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
-}.items():  # fmt: skip
-    _dunder(_name, _ufunc, reflected=True)
-for _name, _ufunc in {
-    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
-}.items():  # fmt: skip
-    _dunder(_name, _ufunc, reflected=False)
-for _name, _ufunc in {"neg": "negative", "abs": "absolute", "pos": "positive", "invert": "invert"}.items():
-    _unary_dunder(_name, _ufunc)
+PLAIN.add(Node)
 
 
 def _dtype_advice(value: Any) -> str:
@@ -333,7 +300,7 @@ def constant(value: Any, dtype: Any = None) -> Node:
     weak = dtype is None and type(value) in (int, float)
     if type(value) not in _NUMBERS:
         value = _known(value)
-    array = np.array(value, dtype=dtype, order="C")
+    array = _ARRAY(value, dtype=dtype, order="C")
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise fault(f"a value of dtype {array.dtype} ({type(value).__name__}) met a traced array", _dtype_advice(value))
     array = array.astype(native_dtype(array.dtype), copy=False)

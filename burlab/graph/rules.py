@@ -39,3 +39,15 @@ class Rules(dict[_Word, Rule]):
 def import_rare() -> None:
     """Import the modules of the rarer words. A thread that meets one while another imports them waits for all."""
     import_module("burlab.graph.rare")
+
+
+UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> what it means on nodes
+SPECIAL: Rules[str] = Rules()  # name of a ufunc of scipy.special -> what it means on nodes
+REDUCTIONS: Rules[str] = Rules()  # name of a ufunc -> its `.reduce` on nodes
+ACCUMULATIONS: Rules[str] = Rules()  # name of a ufunc -> its `.accumulate`
+SEGMENTS: Rules[str] = Rules()  # name of a ufunc -> its `.reduceat`
+FUNCTIONS: Rules[Callable[..., Any]] = Rules()  # NumPy function -> what it means on nodes
+REASONS: dict[str, Callable[[str], str]] = {}  # why what is in no table cannot be traced
+METHODS: Rules[str] = Rules()  # method of a NumPy array -> what it means on nodes
+RESULTS: Rules[str] = Rules()  # what it means to write into the result of an operation: `buffers` fills it
+COMPLEX: Rules[str] = Rules()  # what a ufunc, a function, an operator are where a complex number meets a node

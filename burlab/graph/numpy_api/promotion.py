@@ -32,18 +32,32 @@ def node(op: str, *inputs: Node) -> Node:
 def apply(op: str, *values: Any) -> Node:
     """A scalar operation on anything that NumPy would take, with its promotion and broadcasting."""
     xs = [as_node(value) for value in values]
-    shape = common_shape(op, xs)
-    if op == "where":
-        xs = [as_mask(xs[0]), *promote(xs[1:])]
-    else:
-        xs = promote(xs, float_only=is_float_only(op)) if op != "div" else _divided(xs)
-        if xs[0].dtype == BOOL:
-            xs, op = _on_masks(op, xs)
-    xs = [broadcast(x, shape) for x in xs]
+    if not _alike(op, xs):
+        shape = common_shape(op, xs)
+        if op == "where":
+            xs = [as_mask(xs[0]), *promote(xs[1:])]
+        else:
+            xs = promote(xs, float_only=is_float_only(op)) if op != "div" else _divided(xs)
+            if xs[0].dtype == BOOL:
+                xs, op = _on_masks(op, xs)
+        xs = [broadcast(x, shape) for x in xs]
     special = POWERS[op](*xs) if op in POWERS else None
     return node(op, *xs) if special is None else special
 
 
+def _alike(op: str, xs: list[Node]) -> bool:
+    """Return True if the operands have one shape and dtype already: floats, or masks of a logical operation."""
+    values = xs[1:] if op == "where" else xs
+    shape, dtype = values[0].shape, values[0].dtype
+    if dtype.kind != "f" and not (dtype is BOOL and op in _LOGIC):
+        return False
+    for x in values:  # not `all`, which takes twice as long: every operation comes here
+        if x.weak or x.dtype is not dtype or x.shape != shape:
+            return False
+    return values is xs or (xs[0].dtype is BOOL and xs[0].shape == shape)
+
+
+_LOGIC = frozenset({"logical_and", "logical_or", "logical_not"})
 POWERS: dict[str, Callable[..., Node | None]] = {}  # products that are more than the operation: see `norm_powers.py`
 
 

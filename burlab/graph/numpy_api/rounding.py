@@ -117,20 +117,6 @@ def _heaviside(x: Any, at_zero: Any) -> Node:
     return apply("where", apply("equal", node, 0.0), value, step)
 
 
-def _bits(op: str, on_masks: str, symbol: str, remedy: str) -> Callable[..., Node]:
-    def rule(*values: Any) -> Node:
-        xs = promote([as_node(x) for x in values])
-        if xs[0].dtype.kind == "f":
-            raise fault(f"{symbol} of traced floats", remedy)
-        if xs[0].dtype == BOOL and op in ("gcd", "lcm"):
-            raise fault(f"{symbol} of masks, which NumPy refuses too", remedy)
-        if xs[0].dtype != BOOL:
-            return apply(op, *xs)
-        return apply(on_masks, *xs) if on_masks else apply(op, *(as_dtype(x, INT8) for x in xs))
-
-    return rule
-
-
 def _infinite(sign: float) -> Callable[[Any], Node]:
     def rule(x: Any, out: Any = None) -> Node:
         only_defaults("np.isposinf", {"out": out})
@@ -183,7 +169,6 @@ def _python_round(x: Node, digits: int | None = None) -> Node:
     return round_(x, digits or 0)
 
 
-_MASKS_OR_INTEGERS = "a comparison such as x > 0 on each side, or integers"
 _RULES: dict[str, Callable[..., Any]] = {
     "floor": _rounded("floor"), "ceil": _rounded("ceil"), "trunc": _rounded("trunc"),
     "floor_divide": _whole_or_float("floor_divide"), "remainder": _whole_or_float("remainder"),
@@ -192,13 +177,6 @@ _RULES: dict[str, Callable[..., Any]] = {
     "modf": _modf, "frexp": _frexp, "ldexp": _ldexp, "spacing": _spacing, "heaviside": _heaviside,
     "nextafter": _nextafter,
     "fmax": _extreme("fmax", "logical_or"), "fmin": _extreme("fmin", "logical_and"),
-    "bitwise_and": _bits("bitwise_and", "logical_and", "&", _MASKS_OR_INTEGERS),
-    "bitwise_or": _bits("bitwise_or", "logical_or", "|", _MASKS_OR_INTEGERS),
-    "bitwise_xor": _bits("bitwise_xor", "not_equal", "^", "x ** k for a power, np.logical_xor for masks"),
-    "invert": _bits("invert", "logical_not", "~", _MASKS_OR_INTEGERS),
-    "left_shift": _bits("left_shift", "", "<<", "x * 2**k"),
-    "right_shift": _bits("right_shift", "", ">>", "x // 2**k"),
-    "gcd": _bits("gcd", "", "np.gcd", "integers"), "lcm": _bits("lcm", "", "np.lcm", "integers"),
 }  # fmt: skip
 UFUNCS.update(_RULES)
 FUNCTIONS.update({

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,8 @@ def _compared(name: str) -> Callable[[Any, Any], Node]:
 
     def rule(x: Any, y: Any) -> Node:
         xs = [as_node(x), as_node(y)]
+        if xs[0].dtype.kind == "f" or xs[1].dtype.kind == "f":
+            return apply(name, *xs)
         for k, side in ((0, xs[1]), (1, xs[0])):
             if (beyond := _beyond(xs[k], side.dtype)) and not side.weak:
                 signs = (beyond, 0) if k == 0 else (0, beyond)
@@ -210,13 +213,6 @@ def _logical(op: str) -> Callable[..., Node]:
     return rule
 
 
-def _plain(op: str) -> Callable[..., Node]:
-    def rule(*xs: Any) -> Node:
-        return apply(op, *xs)
-
-    return rule
-
-
 # NumPy's names of what is one operation of the C++ table.
 _SAME = (
     *(op for op in FLOAT_ONLY - {"ldexp", "nextafter"} if hasattr(np, op)),
@@ -248,7 +244,7 @@ _BINARY: dict[str, Callable[[Any, Any], Node]] = {
     "logical_or": _logical("logical_or"),
     "logical_xor": lambda x, y: apply("not_equal", as_mask(as_node(x)), as_mask(as_node(y))),
 }
-UFUNCS.update((name, _plain(op)) for name, op in (*zip(_SAME, _SAME, strict=True), *_OTHER.items()))
+UFUNCS.update((name, partial(apply, op)) for name, op in (*zip(_SAME, _SAME, strict=True), *_OTHER.items()))
 UFUNCS.update((name, _compared(name)) for name in "less less_equal greater greater_equal equal not_equal".split())
 UFUNCS.update(_UNARY)
 UFUNCS.update(_BINARY)
