@@ -1,44 +1,29 @@
 """From a graph to something that runs: `build` and its result."""
 
-import ctypes
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from burlab import runtime
-from burlab.compiler.codegen.emit import emit
 from burlab.compiler.faults.culprit import culprit
 from burlab.compiler.faults.fault import fault
-from burlab.compiler.ir.descriptors import Contexts, Descriptor, table_of
-from burlab.compiler.ir.interrupts import is_interruptible
-from burlab.compiler.ir.plan import Loop, Plan
-from burlab.compiler.ir.poison import poisoned
-from burlab.compiler.planning.columns import in_columns
-from burlab.compiler.planning.in_place import Pairs, waiting
-from burlab.compiler.planning.options import Gear, PlanOptions
-from burlab.compiler.planning.outer_products import for_loops
-from burlab.compiler.planning.plan import make_plan
-from burlab.compiler.planning.remat import After, Remat, rematerialized
-from burlab.compiler.planning.row_blocks import by_blocks
-from burlab.compiler.replay.program import linked, replayed
-from burlab.compiler.replay.segments import laid_out
+from burlab.compiler.ir.options import Aliases, Gear, PlanOptions, Remat
+from burlab.compiler.ir.plan import KernelPlan, Loop, Runnable
 from burlab.errors import BurlabError
 from burlab.graph import Graph, Node
 from burlab.graph.rewrite.batch import batch
-from burlab.graph.rewrite.simplify import simplify
 from burlab.runtime.coerce import Array, ArraySpec
-from burlab.runtime.gate import Face, FallbackCall, Function, gate_is_open, make_callable, pointers
+from burlab.runtime.gate import Face, FallbackCall, gate_is_open, make_callable
 from burlab.runtime.gc_pause import gc_paused
 from burlab.runtime.status import Status, split
 
-from .ir import library
 from .map import in_tiles, map_rows, prepare, stacked
+from .passes import make_runnable, run_passes
 
-MOST_STATEMENTS = 3000  # beyond, compiling takes longer than replaying some 100,000 times
-_PATIENCE = 2.0  # seconds of compiling that need no announcement
+MAX_STATEMENTS = 3000  # beyond, compiling takes longer than replaying some 100,000 times
+MAX_SILENT_SECONDS = 2.0  # of compiling; more is announced, because a compile cannot be interrupted
 _LANES = 16  # rows that the replay gear maps at a time where there are only numbers
-_LONG = 20_000  # elements of work from which a call lets other Python threads run
+MIN_WORK_WITHOUT_GIL = 20_000  # elements of work from which a call lets other Python threads run
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +66,16 @@ class Executable:
         "source",
     )
 
-    def __init__(self, plan: Plan, function: Function, gear: Gear, source: str, explain: Explain) -> None:
+    def __init__(self, plan: KernelPlan, runnable: Runnable, gear: Gear, explain: Explain) -> None:
         self.plan = plan
         self.graph = plan.graph
-        self.function = function
+        self.function, self.source = runnable
         self.gear = gear
-        self.source = source
         self.inputs = _specs(plan.graph.inputs, "argument")
         self.outputs = _specs(plan.graph.outputs, "result")
         self.explain = explain
         self._wider: dict[tuple[bool, ...], Executable] = {}
-        self.slow = FallbackCall(function, self.inputs, self.outputs, explain)
+        self.slow = FallbackCall(self.function, self.inputs, self.outputs, explain)
         # A slot of this name is what a call looks up: once the gate is in it, no Python runs between caller and kernel.
         self.__call__ = self._first
 
@@ -109,7 +93,7 @@ class Executable:
 
     def gate(self, fallback: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:
         """A builtin function of the arrays; options: those of `runtime.gate.make_callable`."""
-        face, releases = Face(self.inputs, self.outputs), self.plan.work > _LONG
+        face, releases = Face(self.inputs, self.outputs), self.plan.work > MIN_WORK_WITHOUT_GIL
         return make_callable(self.function, face, fallback or self.slow, releases=releases, **options)
 
     def error(self, outcome: int) -> BurlabError:
@@ -172,8 +156,8 @@ class Executable:
     def _wide(self, batched: tuple[bool, ...]) -> "Executable":
         """The same for as many rows at a time as there are lanes."""
         if batched not in self._wider:
-            graph = simplify(batch(self.graph, batched, _LANES))
-            self._wider[batched] = _built(graph, PlanOptions("replay", self.explain.strict))
+            graph = batch(self.graph, batched, _LANES)
+            self._wider[batched] = _build(graph, PlanOptions("replay", self.explain.strict))
         return self._wider[batched]
 
     def __repr__(self) -> str:
@@ -188,16 +172,6 @@ def _specs(nodes: tuple[Node, ...], what: str) -> tuple[ArraySpec, ...]:
     )
 
 
-def build_tile(graph: Graph, size: int, remat: Remat | None = None) -> Executable:
-    """Make the graph of a tile run (`graph/rewrite/batch_sum.py`), as `build`, but adding to what outputs' arrays hold.
-
-    Each sum runs in the order of the samples, in the dtype of its result, from what is there: so the sum over a batch
-    has the same bits in tiles of any size. size: how many samples; the rows of a single one go in blocks.
-    """
-    graph = by_blocks(graph) if size == 1 else graph
-    return _built(graph, PlanOptions(accumulate=len(graph.outputs)), remat)
-
-
 def build(
     graph: Graph,
     *,
@@ -205,80 +179,58 @@ def build(
     strict: bool = False,
     check_finite: bool = False,
     remat: Remat | None = None,
-    in_place: Pairs = frozenset(),
+    in_place: Aliases = frozenset(),
 ) -> Executable:
-    """Simplify a graph, plan it, and make it run.
+    """Run a graph through the passes of `passes.py`.
 
-    gear: "compiled", one C++ function for this graph, or "replay", general kernels called one after the other, where
-    only kernels that were never used before are compiled; a graph too large to compile is replayed. The same generated
-    text is compiled once in a process, so building an equal graph again is cheap. strict: the same bits in both gears.
-    check_finite: raise NonFiniteError naming the node that made the first inf or nan. remat: what the backward pass of
-    a graph, whose first output is the value, computes again, see `remat.py`. in_place: inputs and outputs that callers
-    give the same memory, see `in_place.py`.
+    The same generated text is compiled once in a process, so building an equal graph again is cheap.
+
+    Args:
+        graph: as it was traced, or any other.
+        gear: "compiled", one C++ function for this graph, or "replay", general kernels called one after the other,
+            where only kernels that were never used before are compiled. A graph too large to compile is replayed.
+        strict: the same bits in both gears.
+        check_finite: calls raise NonFiniteError, which names the node that made the first inf or nan.
+        remat: what the backward pass of a graph, whose first output is the value, computes again: "sqrt" or bytes.
+        in_place: the inputs and outputs to which callers give the same memory, see `planning/in_place.py`.
     """
-    simple = simplify(graph)
-    whole = simple if strict or check_finite else by_blocks(simple)
-    return _built(whole, PlanOptions(gear, strict, check_finite, in_place=in_place), remat)
+    return _build(graph, PlanOptions(gear, strict, check_finite, in_place, remat))
+
+
+def build_tile(graph: Graph, size: int, remat: Remat | None = None) -> Executable:
+    """Build the graph of a tile (`graph/rewrite/batch_sum.py`), adding to what the arrays of its outputs hold.
+
+    Each sum runs in the order of the samples, in the dtype of its result, from what is there: so the sum over a batch
+    has the same bits in tiles of any size.
+
+    Args:
+        graph: simplified.
+        size: the number of samples; the rows of a single one go in blocks.
+        remat: as for `build`.
+    """
+    options = PlanOptions(remat=remat, accumulate=len(graph.outputs))
+    return _build(graph, options, first="block_rows" if size == 1 else "split_columns")
 
 
 @gc_paused()
-def _built(graph: Graph, options: PlanOptions, remat: Remat | None = None) -> Executable:
-    if options.compiled:
-        plain = options.strict or options.check_finite or options.accumulate
-        for one in dict.fromkeys((graph if plain else in_columns(graph), graph)):
-            plan = _planned(one, options, remat)
-            if plan.statements <= MOST_STATEMENTS:
-                return _compiled(plan, Explain(plan.graph, options.strict))
-    plan = _planned(graph, replace(options, gear="replay"), remat)
-    return Executable(plan, replayed(plan), "replay", str(plan), Explain(plan.graph, options.strict))
-
-
-def _planned(graph: Graph, options: PlanOptions, remat: Remat | None) -> Plan:
-    def make(graph: Graph, after: After) -> Plan:
-        own = replace(options, after=after)
-        return make_plan(graph, own) if options.compiled else make_plan(graph, own, laid_out)
-
-    # Once: the nodes that one plan shows have to be those of the next.
-    whole = for_loops(graph) if options.compiled and not (options.strict or options.check_finite) else graph
-    return make(whole, waiting(whole, options.in_place)) if remat is None else rematerialized(whole, remat, make)
-
-
-def _compiled(plan: Plan, explain: Explain) -> Executable:
-    if plan.seconds > _PATIENCE:  # a compile cannot be interrupted
+def _build(graph: Graph, options: PlanOptions, first: str = "simplify") -> Executable:
+    """Run the passes from the first one on."""
+    plan = _fitting_plan(graph, options, first)
+    if plan.options.compiled and plan.seconds > MAX_SILENT_SECONDS:
         sys.stderr.write(
             f"burlab compiles {plan.statements} operations, about {plan.seconds:.0f} s; replay would not.\n"
         )
-    function, text = compiled(plan)
-    return Executable(plan, function, "compiled", text, explain)
+    explain = Explain(plan.graph, options.strict)
+    return Executable(plan, make_runnable(plan), "compiled" if plan.options.compiled else "replay", explain)
 
 
-def compiled(plan: Plan, ticks: Array | None = None) -> tuple[Function, str]:
-    """A plan compiled, and its text; sub-graphs are functions of their own.
-
-    ticks: where it writes how long each step takes, see `timed.py`.
-    """
-    texts: list[str] = []
-
-    def part(inner: Plan) -> Function:
-        function, text = compiled(inner)
-        texts.append(text)
-        return function
-
-    plan, parts = linked(plan, part)
-    source = emit(plan, timed=ticks is not None)
-    unit = library.unit(source.bare, source.calls)
-    constants = plan.tables
-    table = pointers(constants)
-
-    def link(addresses: dict[Descriptor, int]) -> tuple[int, Any]:
-        shapes = table_of([addresses[d] for d in source.descriptors])
-        clock = [] if ticks is None else [ticks.ctypes.data]
-        context = table_of([ctypes.addressof(shapes), ctypes.addressof(table), *clock])
-        return ctypes.addressof(context), (context, shapes)
-
-    contexts = Contexts(source.descriptors, link)
-    keep = (table, constants, parts, ticks)
-    function = Function(
-        runtime.address(f"{unit}_run"), contexts, plan.workspace_bytes, keep, is_interruptible(plan.steps)
-    )
-    return poisoned(plan, function), "\n".join([*texts, source.text.replace("@unit", unit)])
+def _fitting_plan(graph: Graph, options: PlanOptions, first: str) -> KernelPlan:
+    """The plan of a graph: if it is too large to compile without split columns, and then for the replay gear."""
+    whole = graph if first == "split_columns" else run_passes(graph, options, first, "split_columns")
+    if options.compiled:
+        split = run_passes(whole, options, "split_columns", "expand_products")
+        for candidate in dict.fromkeys((split, whole)):
+            plan = run_passes(candidate, options, "expand_products", "link")
+            if plan.statements <= MAX_STATEMENTS:
+                return plan
+    return run_passes(whole, replace(options, gear="replay"), "split_columns", "link")

@@ -11,9 +11,9 @@ from burlab.compiler.codegen.export import header, main
 from burlab.compiler.codegen.identifier import identifier
 from burlab.compiler.inspection.footprint import footprint
 from burlab.compiler.inspection.profile import Profile, profile
-from burlab.compiler.ir.plan import Plan
-from burlab.compiler.planning.options import PlanOptions
-from burlab.compiler.planning.plan import make_plan
+from burlab.compiler.ir.options import PlanOptions
+from burlab.compiler.ir.plan import KernelPlan
+from burlab.compiler.passes import make_plan
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.rewrite.simplify import simplify
@@ -193,7 +193,7 @@ class Kernel(Resident):
         write_whole(place / f"{name}.hpp", [text.encode()])
         write_whole(place / "main.cpp", [main(name, arrays, results).encode()])
 
-    def _exported(self) -> Plan:
+    def _exported(self) -> KernelPlan:
         plan = self._main.executable.plan
         return make_plan(plan.graph, PlanOptions(strict=self._options["strict"], after=plan.after, written_out=True))
 

@@ -3,7 +3,7 @@
 Inputs are sequences of rows, with the rows as leading axis, then values that all rows read. Two sub-graphs take these
 in the same order: one makes a block of rows and is executed again and again, the other makes those that are left. Their
 first results are sums over rows, which are added up over all blocks; the others are rows, one block behind the other.
-It is made while planning (`compiler/planning/row_blocks.py`), and in no file.
+It is made while planning (`compiler/planning/block_rows.py`), and in no file.
 """
 
 from collections.abc import Sequence

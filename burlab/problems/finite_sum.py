@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.compiler.planning.remat import Remat, check_remat
+from burlab.compiler.planning.rematerialize import Remat, check_remat
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.problems.kernels.direct import Direct

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from burlab.compiler.ir.options import Gear
 from burlab.compiler.kernel import Kernel
-from burlab.compiler.planning.options import Gear
-from burlab.compiler.planning.remat import Remat, check_remat
+from burlab.compiler.planning.rematerialize import Remat, check_remat
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import one_of, shown

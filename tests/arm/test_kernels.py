@@ -11,8 +11,8 @@ import pytest
 import burlab as bl
 from burlab.compiler.codegen.export import header
 from burlab.compiler.executable import Executable, build
-from burlab.compiler.planning.options import PlanOptions
-from burlab.compiler.planning.plan import make_plan
+from burlab.compiler.ir.options import PlanOptions
+from burlab.compiler.passes import make_plan
 from burlab.graph import Graph
 from burlab.graph.numpy_api.promotion import node
 from burlab.runtime import cpu

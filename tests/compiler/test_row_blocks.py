@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler import executable
-from burlab.compiler.planning.row_blocks import by_blocks
+from burlab.compiler.planning.block_rows import block_rows
 from burlab.graph import Graph
+from tests.compiler.pipeline import replace_pass
 
 ROWS, WIDTH, CLASSES = 197, 5, 48
 r = np.random.default_rng(3)
@@ -29,12 +29,12 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Graph]]:
     made: list[Graph] = []
 
     def by_small_blocks(graph: Graph) -> Graph:
-        new = by_blocks(graph, wide=1 << 14, block=1 << 12)
+        new = block_rows(graph, wide=1 << 14, block=1 << 12)
         made.extend([new] * (new is not graph))
         return new
 
     with monkeypatch.context() as m:
-        m.setattr(executable, "by_blocks", by_small_blocks)
+        replace_pass(m, "block_rows", by_small_blocks)
         yield made
 
 

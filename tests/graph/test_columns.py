@@ -11,10 +11,10 @@ import burlab as bl
 import burlab.graph.rare
 from burlab.compiler.codegen.emit import emit
 from burlab.compiler.inspection.account import _bytes
+from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.plan import Execute, Loop
-from burlab.compiler.planning.options import PlanOptions
-from burlab.compiler.planning.outer_products import for_loops
-from burlab.compiler.planning.plan import make_plan
+from burlab.compiler.passes import make_plan
+from burlab.compiler.planning.expand_products import expand_products
 from burlab.graph import Graph, Node, linear, operation as table
 from burlab.graph.autodiff.scan_residuals import chosen_residuals
 from burlab.graph.control import ControlOperation, chosen_inputs
@@ -104,7 +104,7 @@ def a_stack_of_numbers_is_part_of_a_loop() -> None:
 
 def an_outer_product_is_a_loop() -> None:
     u, v = given(5), given(6)
-    graph = for_loops(Graph((u, v), (linear.contract("a,b->ab", u, v),)))
+    graph = expand_products(Graph((u, v), (linear.contract("a,b->ab", u, v),)))
     assert "contract" not in {n.op for n in graph.nodes}
 
 

@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 
 import burlab as bl
 from burlab.compiler.codegen.emit import emit
-from burlab.compiler.planning.outer_products import for_loops
-from burlab.compiler.planning.plan import make_plan
+from burlab.compiler.passes import make_plan
+from burlab.compiler.planning.expand_products import expand_products
 from burlab.graph import Graph
 from burlab.graph.file.verify import verify
 from burlab.graph.rewrite.simplify import simplify
@@ -101,7 +101,7 @@ def test_programs_have_a_text(program: Program) -> None:
     rows = [program.arguments(seed) for seed in range(2)]
     many = tuple(np.stack(column) for column in zip(*rows, strict=True))
     graph = trace(bl.vmap(bl.value_and_grad(on(np, program), BOTH)), many).graph
-    assert emit(make_plan(for_loops(simplify(graph)))).text
+    assert emit(make_plan(expand_products(simplify(graph)))).text
 
 
 @settings(max_examples=examples(5))

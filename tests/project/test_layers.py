@@ -45,7 +45,7 @@ def test_layers_are_kept(root: Path):
         ("graph/numpy_api/ufuncs.py", "from burlab.graph.autodiff import sweep", ["Graph"]),
         ("graph/rewrite/simplify.py", "from burlab.graph.tracing import trace", ["Graph"]),
         ("compiler/ir/plan.py", "from burlab.compiler.planning import plan", ["Compiler"]),
-        ("compiler/planning/plan.py", "from burlab.compiler.replay import segments", ["Compiler"]),
+        ("compiler/planning/place.py", "from burlab.compiler.replay import segments", ["Compiler"]),
         ("compiler/codegen/emit.py", "from burlab.compiler.planning import fusion", ["Compiler"]),
         ("eager/native.py", "def late():\n    from burlab.eager.tape import Tape", ["Eager"]),
         ("problems/kernels/oracle.py", "from burlab.problems import finite_sum", ["Problems"]),

@@ -23,8 +23,8 @@ import numpy as np
 import burlab as bl
 from burlab.compiler.codegen.emit import emit
 from burlab.compiler.executable import build
-from burlab.compiler.planning.outer_products import for_loops
-from burlab.compiler.planning.plan import make_plan
+from burlab.compiler.passes import make_plan
+from burlab.compiler.planning.expand_products import expand_products
 from burlab.errors import BurlabError, CompileError
 from burlab.graph import Graph
 from burlab.graph.file.verify import verify
@@ -99,7 +99,7 @@ def _works(graph: Graph, text: str) -> str | None:
     with limit():
         verify(graph)
         assert Graph.from_json(graph.to_json()).key == graph.key
-        plan = make_plan(for_loops(simplify(graph)))
+        plan = make_plan(expand_products(simplify(graph)))
         code = "".join(line.partition("//")[0] for line in emit(plan).text.splitlines())
         if MARK in code or RUN in code:
             return "a text of the file stands in code"

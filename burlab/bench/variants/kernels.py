@@ -12,8 +12,8 @@ from burlab.bench.namespace import OWN
 from burlab.bench.problem import Answer, Array, Scalar
 from burlab.compiler.executable import Executable, build
 from burlab.compiler.faults.values import Replay
+from burlab.compiler.ir.options import Gear
 from burlab.compiler.kernel import Kernel
-from burlab.compiler.planning.options import Gear
 from burlab.graph.operation import operation
 from burlab.runtime import address, declare
 from burlab.runtime.gate import Workspace

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeGuard, TypeVar
 from burlab.compiler.ir.descriptors import Descriptor, descriptors_of
 from burlab.compiler.ir.interrupts import HALT_CHECK, is_long
 from burlab.compiler.ir.library import EACH, LibraryKernel
-from burlab.compiler.ir.plan import Execute, Invoke, Loop, Plan, Step
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Loop, Step
 from burlab.compiler.ir.spelling import C_TYPES, ROOTS, called, spelled
 from burlab.compiler.ir.strides import elements
 from burlab.graph import Node
@@ -31,11 +31,17 @@ from .short_calls import written_out
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Generated C++: its text with comments, the library functions it calls, and the descriptors in their order.
+    """Generated C++. Printed, it is its text.
 
-    spans: for each step of the plan the lines of the text that are its own, from the first to the one after the last.
+    Args:
+        plan: what it carries out.
+        text: C++ with comments; `@unit` stands for the namespace it will live in.
+        calls: the library functions that it calls.
+        descriptors: those that its context has, in order.
+        spans: for each step of the plan its own lines of the text, from the first to the one after the last.
     """
 
+    plan: KernelPlan
     text: str
     calls: tuple[LibraryKernel, ...]
     descriptors: tuple[Descriptor, ...]
@@ -45,6 +51,9 @@ class Source:
     def bare(self) -> str:
         """The text without comments, equal for equal computations."""
         return without_comments(self.text)
+
+    def __str__(self) -> str:
+        return self.text
 
 
 END_STEP = LibraryKernel(
@@ -58,11 +67,12 @@ END_STEP = LibraryKernel(
 ROWS = LibraryKernel("burlab_rows", "", "burlab/kernels/reduce/row.hpp")  # what loops call that reduce rows
 
 
-def emit(plan: Plan, timed: bool = False) -> Source:
-    """Write a plan as one C++ function; `@unit` stands for the namespace it will live in.
+def emit(plan: KernelPlan) -> Source:
+    """Write a plan as one C++ function.
 
-    timed: it tells a clock, whose address is the third of its context, when each step is done.
+    With `options.ticks` it tells a clock, whose address is the third of its context, when each step is done.
     """
+    timed = plan.options.ticks is not None
     descriptors = _numbered(descriptor for step in plan.steps for descriptor in _descriptors(step))
     functions = {k: _function(plan, step) for k, step in enumerate(plan.steps) if _is_nest(step)}
     loops = _numbered(function.text for function in functions.values())
@@ -82,7 +92,7 @@ def emit(plan: Plan, timed: bool = False) -> Source:
     body = "\n".join(f"  {line}" for part in written for line in part.lines)
     calls = dict.fromkeys(call for part in written for call in part.calls)
     text = _text(plan, body, loops)
-    return Source(text, tuple(calls), tuple(descriptors), _spans(text, body, written, timed))
+    return Source(plan, text, tuple(calls), tuple(descriptors), _spans(text, body, written, timed))
 
 
 class _Written(NamedTuple):
@@ -109,7 +119,7 @@ def _numbered(items: Iterable[_Item]) -> dict[_Item, int]:
     return {item: k for k, item in enumerate(dict.fromkeys(items))}
 
 
-def _text(plan: Plan, body: str, loops: Mapping[str, int]) -> str:
+def _text(plan: KernelPlan, body: str, loops: Mapping[str, int]) -> str:
     result = "std::int64_t" if plan.note else "void"
     kind = "__attribute__((noinline, min_vector_width(512)))"  # whole AVX-512 registers, where there are any
     functions = "".join(f"{kind} {result} loop{k}{text}\n" for text, k in loops.items())
@@ -141,7 +151,7 @@ def _shape(descriptors: Mapping[Descriptor, int], descriptor: Descriptor) -> str
     return f"shapes[{descriptors[descriptor]}]"
 
 
-def _invoke(plan: Plan, step: Invoke, descriptors: Mapping[Descriptor, int]) -> _Written:
+def _invoke(plan: KernelPlan, step: Invoke, descriptors: Mapping[Descriptor, int]) -> _Written:
     """A library call; a kernel that can fail passes its status on, with the number of the node."""
     if text := written_out(step):
         return _Written([f"{text}{_comment(plan, [step.node])}"])
@@ -161,7 +171,7 @@ def _invoke(plan: Plan, step: Invoke, descriptors: Mapping[Descriptor, int]) -> 
     return _Written(lines, [step.kernel, EACH] if step.box else [step.kernel])
 
 
-def _execute(plan: Plan, step: Execute, descriptors: Mapping[Descriptor, int]) -> _Written:
+def _execute(plan: KernelPlan, step: Execute, descriptors: Mapping[Descriptor, int]) -> _Written:
     """A call of a function that runs sub-graphs, with the addresses of what it reads and writes."""
     (descriptor,) = _descriptors(step)
     place = f"{_shape(descriptors, descriptor)}, r, a, {step.scratch.plus(step.table).pointer}"
@@ -175,7 +185,7 @@ def _execute(plan: Plan, step: Execute, descriptors: Mapping[Descriptor, int]) -
     return _Written(lines, [step.kernel])
 
 
-def _scalars(plan: Plan, step: Loop, known: AbstractSet[Node], timed: bool) -> _Written:
+def _scalars(plan: KernelPlan, step: Loop, known: AbstractSet[Node], timed: bool) -> _Written:
     """Numbers: one variable each, in sight of every later step."""
     nodes = [n for n in step.nodes if not operation(n).joins]
     names, lines = set(known), list[str]()
@@ -198,7 +208,7 @@ def _scalars(plan: Plan, step: Loop, known: AbstractSet[Node], timed: bool) -> _
     return _Written(lines, called(nodes, "\n".join(lines)), names)
 
 
-def _loads(plan: Plan, xs: Iterable[Node], known: AbstractSet[Node]) -> dict[Node, str]:
+def _loads(plan: KernelPlan, xs: Iterable[Node], known: AbstractSet[Node]) -> dict[Node, str]:
     """The declarations of numbers in memory that have no variable yet."""
     bases = (plan.views[x].base for x in xs)
     missing = (base for base in bases if base.size == 1 and not plan.is_in_text(base) and base not in known)
@@ -210,7 +220,7 @@ def _known(x: Node) -> str:
     return comment(repr(x.params.item())) if x.is_constant else ""
 
 
-def _finite_checks(plan: Plan) -> str:
+def _finite_checks(plan: KernelPlan) -> str:
     """The integer in memory that becomes 1 where a value is inf or nan."""
     assert plan.note
     return f"*(std::int64_t*)({plan.note.pointer})"
@@ -220,7 +230,7 @@ def _is_nest(step: Step) -> TypeGuard[Loop]:
     return isinstance(step, Loop) and bool(step.shape) and elements(step.shape) > 0
 
 
-def _function(plan: Plan, step: Loop) -> _Function:
+def _function(plan: KernelPlan, step: Loop) -> _Function:
     nest = find_nest(plan, step)
     epilogues = [n for n in step.nodes if operation(n).epilogue and not step.reduced]
     in_lanes = bool(epilogues) and sums_in_lanes(nest)
@@ -236,7 +246,9 @@ def _function(plan: Plan, step: Loop) -> _Function:
     return _Function(nest, text, [*([HALT_CHECK] if is_long(step) else []), *library, *called(elementwise, text)])
 
 
-def _call(plan: Plan, step: Loop, function: _Function, loops: Mapping[str, int], known: AbstractSet[Node]) -> _Written:
+def _call(
+    plan: KernelPlan, step: Loop, function: _Function, loops: Mapping[str, int], known: AbstractSet[Node]
+) -> _Written:
     """A call of a function with a nest of loops; equal ones share it."""
     loads = _loads(plan, function.nest.numbers, known)
     call = f"loop{loops[function.text]}({', '.join(argument for *_, argument in function.nest.parameters)})"
@@ -249,7 +261,7 @@ _PLACES = 3  # of a kernel's arguments: the result, the first and the second ope
 _ARITHMETIC = "#pragma float_control(precise, on, push)\n#pragma clang fp contract(off)\n"
 
 
-def _head(plan: Plan) -> str:
+def _head(plan: KernelPlan) -> str:
     memory = ", ".join(f"{count} bytes of {name}" for name, count in plan.memory.items())
     return (
         f"{comment(f'{len(plan.graph.nodes)} nodes, {memory}')}\n"
@@ -261,7 +273,7 @@ def _head(plan: Plan) -> str:
     )
 
 
-def _comment(plan: Plan, nodes: Iterable[Node], shape: tuple[int, ...] | None = None) -> str:
+def _comment(plan: KernelPlan, nodes: Iterable[Node], shape: tuple[int, ...] | None = None) -> str:
     """What is computed, over which shape, and the user's lines."""
     nodes = list(nodes)
     lines = dict.fromkeys(line for n in nodes if (line := _line(n)))

@@ -10,9 +10,9 @@ import numpy as np
 from burlab import __version__
 from burlab.compiler.ir.descriptors import Descriptor
 from burlab.compiler.ir.library import LibraryKernel
-from burlab.compiler.ir.plan import Plan
+from burlab.compiler.ir.link import link
+from burlab.compiler.ir.plan import KernelPlan, Runnable
 from burlab.compiler.ir.spelling import C_TYPES, literal
-from burlab.compiler.replay.program import linked
 from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import Function
 
@@ -24,7 +24,7 @@ _ROW = re.compile(r"^( *)(alignas\(64\) [\w:]+ \w+\[)", re.MULTILINE)  # the val
 _FIRST_ADDRESS = 1 << 61  # no integer of a descriptor is that large
 
 
-def header(plan: Plan, inputs: Sequence[ArraySpec], outputs: Sequence[ArraySpec], name: str) -> str:
+def header(plan: KernelPlan, inputs: Sequence[ArraySpec], outputs: Sequence[ArraySpec], name: str) -> str:
     """A header with one function, `name`, of pointers to the inputs, the outputs and 64-byte aligned workspace.
 
     plan: with all numbers in the text (`PlanOptions.written_out`).
@@ -66,15 +66,15 @@ class _Parts:
     calls: dict[LibraryKernel, None] = field(default_factory=dict[LibraryKernel, None])
     addresses: dict[int, str] = field(default_factory=dict[int, str])  # stand-in for an address -> the expression
 
-    def add(self, plan: Plan) -> str:
+    def add(self, plan: KernelPlan) -> str:
         """Write the functions; the name of the outermost."""
 
-        def part(inner: Plan) -> Function:
+        def part(inner: KernelPlan) -> Runnable:
             unit = self.add(inner)
             run, context = self._address(f"&{unit}::{unit}_run"), self._address(f"{unit}_context")
-            return Function(run, lambda _: context, inner.workspace_bytes, None)
+            return Runnable(Function(run, lambda _: context, inner.workspace_bytes, None), "")
 
-        plan = linked(plan, part)[0]
+        plan = link(plan, part)
         unit = f"{self.name}_{len(self.texts)}"
         source = emit(plan)
         self.calls.update(dict.fromkeys(source.calls))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from burlab.compiler.ir.interrupts import CALL, PATIENCE, is_long
 from burlab.compiler.ir.iteration import IterationSpace
-from burlab.compiler.ir.plan import Loop, Plan
+from burlab.compiler.ir.plan import KernelPlan, Loop
 from burlab.compiler.ir.spelling import C_TYPES, literal
 from burlab.compiler.ir.strides import Shape, View, dense_strides, elements, grouped
 from burlab.graph import Node
@@ -74,7 +74,7 @@ class LoopNest:
     loop reads and writes.
     """
 
-    plan: Plan
+    plan: KernelPlan
     step: Loop
     parameters: tuple[Parameter, ...]
     values: dict[Node, str]
@@ -129,7 +129,7 @@ class LoopNest:
         return [f"if ((left -= {size}) < 0) {{ {self.halt_check} left = {self.patience}; }}"]
 
 
-def number(plan: Plan, x: Node) -> str:
+def number(plan: KernelPlan, x: Node) -> str:
     """The name or literal of a value whose elements are all one number in memory."""
     view = plan.views[x]
     base = view.base
@@ -138,13 +138,13 @@ def number(plan: Plan, x: Node) -> str:
     return literal(base.params.item(), base.dtype) if plan.is_in_text(base) else f"v{plan.graph.index[base]}"
 
 
-def in_memory(plan: Plan, base: Node, offset: int) -> str:
+def in_memory(plan: KernelPlan, base: Node, offset: int) -> str:
     """One element of an array."""
     place = plan.allocations[base].plus(offset * base.itemsize)
     return f"*(const {C_TYPES[base.dtype]}*)({place.pointer})"
 
 
-def find_nest(plan: Plan, step: Loop) -> LoopNest:
+def find_nest(plan: KernelPlan, step: Loop) -> LoopNest:
     """The nest of a loop."""
     found = _Operands(plan, step)
     space = IterationSpace(step.shape, step.reduced)
@@ -173,7 +173,7 @@ def find_nest(plan: Plan, step: Loop) -> LoopNest:
 class _Operands:
     """Numbers by name, arrays by a pointer; equal views share one. Their strides are along the axes of the shape."""
 
-    def __init__(self, plan: Plan, step: Loop) -> None:
+    def __init__(self, plan: KernelPlan, step: Loop) -> None:
         self.plan = plan
         self.space = IterationSpace(step.shape, step.reduced)
         self.parameters: list[Parameter] = []

@@ -207,7 +207,7 @@ class RowWriter:
         """The function that reduces rows, and its first argument."""
         if not row.adds_up:
             return "row_extremes", str(row.largest).lower()
-        return ("row_sums_strict", "") if self.nest.plan.strict else ("row_sums", str(register()))
+        return ("row_sums_strict", "") if self.nest.plan.options.strict else ("row_sums", str(register()))
 
     def _variable(self, kind: str, number: int) -> str:
         return f"{kind}{number}" if self.column is None else f"{kind}{number}_{self.column}"

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from burlab.compiler.ir.plan import Kind, Plan
-from burlab.compiler.planning.options import PlanOptions
-from burlab.compiler.planning.plan import make_plan
-from burlab.compiler.replay.program import replayed
+from burlab.compiler.ir.options import PlanOptions
+from burlab.compiler.ir.plan import KernelPlan, Kind
+from burlab.compiler.passes import make_plan, make_runnable
 from burlab.graph import Graph, Node
 from burlab.runtime.coerce import Array, ArraySpec, check_count, coerce_input
 from burlab.runtime.gate import Function, Workspace
@@ -25,8 +24,8 @@ class Replay:
 
     def __init__(self, graph: Graph, *, strict: bool = False) -> None:
         self.graph = graph
-        self.plan: Plan = make_plan(graph, PlanOptions("kernels", strict, keep=True))
-        self.function: Function = replayed(self.plan)
+        self.plan: KernelPlan = make_plan(graph, PlanOptions("kernels", strict, keep=True))
+        self.function: Function = make_runnable(self.plan).function
         self._inputs = [ArraySpec(x.shape, x.dtype, f"argument {k}") for k, x in enumerate(graph.inputs)]
         self._outputs = [ArraySpec(y.shape, y.dtype, f"result {k}") for k, y in enumerate(graph.outputs)]
 

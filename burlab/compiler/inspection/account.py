@@ -5,7 +5,7 @@ from collections.abc import Iterable, Set
 from typing import Literal, NamedTuple
 
 from burlab.compiler.ir.interrupts import is_halt_check
-from burlab.compiler.ir.plan import Execute, Invoke, Loop, Plan, Step
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Loop, Step
 from burlab.compiler.ir.strides import View, elements
 from burlab.compiler.lowering.descriptors import Bytes, Rows
 from burlab.compiler.lowering.lower import note_kernel
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     scope: str
 
 
-def accounts(plan: Plan, update: Set[Node] = frozenset()) -> list[Entry]:
+def accounts(plan: KernelPlan, update: Set[Node] = frozenset()) -> list[Entry]:
     """An entry for each step. A loop with nodes of both phases is forward: the value has to wait for it.
 
     update: nodes of a further phase, to which the loops with any of them belong.
@@ -41,7 +41,7 @@ def accounts(plan: Plan, update: Set[Node] = frozenset()) -> list[Entry]:
     return [_entry(plan, step, forward, update) for step in plan.steps]
 
 
-def _entry(plan: Plan, step: Step, forward: set[Node], update: Set[Node]) -> Entry:
+def _entry(plan: KernelPlan, step: Step, forward: set[Node], update: Set[Node]) -> Entry:
     nodes = nodes_of(step)
     phase = "backward" if forward.isdisjoint(nodes) else "forward"
     phase = phase if update.isdisjoint(nodes) else "update"
@@ -68,7 +68,7 @@ def _call_name(step: Invoke) -> str:
     return op if symbol.startswith(op.replace("'", "_")) else f"{op}: {symbol.partition('_')[0]}"
 
 
-def _bytes(plan: Plan, step: Step) -> int:
+def _bytes(plan: KernelPlan, step: Step) -> int:
     if isinstance(step, Loop):
         members = set(step.nodes)
         outside = (x for n in step.nodes for x in n.inputs if plan.views[x].base not in members)
@@ -91,7 +91,7 @@ def _bytes(plan: Plan, step: Step) -> int:
     return _read(plan, n.inputs) + n.nbytes + added
 
 
-def _read(plan: Plan, values: Iterable[Node]) -> int:
+def _read(plan: KernelPlan, values: Iterable[Node]) -> int:
     """Bytes of these values in memory; equal views count once, and repeated elements too."""
     found: dict[View, int] = {}
     for x in values:

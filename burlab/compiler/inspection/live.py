@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from burlab.compiler.ir.plan import Execute, Kind, Loop, Plan, Step
+from burlab.compiler.ir.plan import Execute, KernelPlan, Kind, Loop, Step
 from burlab.compiler.planning.phases import nodes_of
 from burlab.compiler.planning.residuals import covered, residuals
 from burlab.graph import Node
@@ -11,7 +11,7 @@ KINDS = ("inputs", "constants", "outputs", "activations", "temporaries")
 LiveBytes = dict[str, tuple[int, ...]]
 
 
-def live_bytes(plan: Plan) -> LiveBytes:
+def live_bytes(plan: KernelPlan) -> LiveBytes:
     """For each kind of bytes how many live while each step of a plan runs.
 
     inputs, constants: all the time. outputs: from the step that first writes to them. activations: what the forward
@@ -41,11 +41,11 @@ def live_bytes(plan: Plan) -> LiveBytes:
     }
 
 
-def _covered(plan: Plan, nodes: Sequence[Node]) -> int:
+def _covered(plan: KernelPlan, nodes: Sequence[Node]) -> int:
     return covered([(plan.allocations[n].offset, n.nbytes) for n in nodes])
 
 
-def _lives(plan: Plan) -> dict[Node, tuple[int, int]]:
+def _lives(plan: KernelPlan) -> dict[Node, tuple[int, int]]:
     """The first and the last step that touches each array that steps write."""
     lives: dict[Node, tuple[int, int]] = {}
     for k, step in enumerate(plan.steps):

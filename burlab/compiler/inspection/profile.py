@@ -8,7 +8,7 @@ from itertools import compress
 from typing import Any
 
 from burlab.compiler.executable import Executable
-from burlab.compiler.ir.plan import Plan
+from burlab.compiler.ir.plan import KernelPlan
 from burlab.runtime.coerce import Array
 from burlab.runtime.files import as_path, write_text
 
@@ -122,7 +122,7 @@ def _size(nbytes: int) -> str:
     return f"{nbytes / 1e3:.1f} kB" if nbytes < 10_000_000 else f"{nbytes / 1e6:.1f} MB"
 
 
-def rows_of(plan: Plan, laps: StepTimes) -> list[Row]:
+def rows_of(plan: KernelPlan, laps: StepTimes) -> list[Row]:
     """Steps with their times."""
     return [
         Row(e.phase, e.name, e.shape, took, e.nbytes, e.lines, e.scope, start)
@@ -147,7 +147,7 @@ def profile(executable: Executable, arrays: Sequence[Array], name: str) -> Profi
     return Profile(name, executable.gear, (*rows, residual(laps.total, rows)), alone.total, live)
 
 
-def live_of(plan: Plan) -> dict[str, tuple[int, ...]]:
+def live_of(plan: KernelPlan) -> dict[str, tuple[int, ...]]:
     """The bytes that live during each step that is a row of a profile."""
     shown = [bool(entry.name) for entry in accounts(plan)]
     return {kind: tuple(compress(counts, shown)) for kind, counts in live_bytes(plan).items()}

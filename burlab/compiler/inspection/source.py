@@ -4,12 +4,12 @@ import re
 from itertools import accumulate
 
 from burlab.compiler.codegen.emit import emit
-from burlab.compiler.ir.plan import Plan
+from burlab.compiler.ir.plan import KernelPlan
 
 _CALLED = re.compile(r"\bloop\d+(?=\()")
 
 
-def step_lines(plan: Plan) -> list[tuple[str, ...]]:
+def step_lines(plan: KernelPlan) -> list[tuple[str, ...]]:
     """For each step the C++ lines that compute it, those of the loop that it calls after the call.
 
     >>> import numpy as np, burlab as bl

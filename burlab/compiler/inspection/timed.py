@@ -3,15 +3,17 @@
 import ctypes
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from burlab.compiler.executable import Executable, compiled
+from burlab.compiler.executable import Executable
 from burlab.compiler.ir import library
 from burlab.compiler.ir.library import LibraryKernel
-from burlab.compiler.replay.program import replayed, runner
+from burlab.compiler.passes import make_runnable
+from burlab.compiler.replay.program import runner
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, Workspace
 
@@ -55,10 +57,8 @@ class TimedExecutable:
         self._ticks: Array = np.zeros(_HEAD + 1 + laps * len(plan.steps), np.int64)
         if not laps:
             inner = executable.function
-        elif executable.gear == "compiled":
-            inner = compiled(plan, self._ticks)[0]
         else:
-            inner = replayed(plan, self._ticks)
+            inner = make_runnable(replace(plan, options=replace(plan.options, ticks=self._ticks))).function
         library.require([_RUN], by_name=False)
         known: dict[int | None, _Timed] = {}
 

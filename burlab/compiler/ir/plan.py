@@ -1,7 +1,6 @@
 """A plan and what it is made of: places in memory, loops that are generated, and calls of library kernels."""
 
 import enum
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -11,8 +10,10 @@ import numpy as np
 from burlab.graph import Graph, Node
 from burlab.graph.work import work
 from burlab.runtime.coerce import Array
+from burlab.runtime.gate import Function
 
 from .library import LibraryKernel
+from .options import After, PlanOptions
 from .strides import Shape, View, elements
 
 
@@ -109,7 +110,7 @@ class Execute(NamedTuple):
     nodes: tuple[Node, ...]
     kernel: LibraryKernel
     descriptor: tuple[int, ...]
-    parts: tuple["Plan", ...]
+    parts: tuple["KernelPlan", ...]
     firsts: tuple[int, ...]
     results: tuple[Place, ...]
     operands: tuple[Place, ...]
@@ -142,13 +143,32 @@ NUMBER_BYTES = 8  # of the place of a known number in the table
 _ENDLESS = 10**9  # elements of work of a loop whose iterations are not known
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The steps of a graph.
+class Runnable(NamedTuple):
+    """A C++ function that carries out a plan. source: generated C++, or the listing of a plan that is replayed."""
 
-    views: where each node's value lies, as a view of its base; allocations: where the bases lie; constants: those that
-    must be in memory; numbers: known ones that lie in a table behind the constants, not in the text. Sizes are bytes.
-    Printed, it has one line per step.
+    function: Function
+    source: str
+
+    def __str__(self) -> str:
+        return self.source
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """The steps that compute a graph. Printed, it has one line per step.
+
+    Args:
+        graph: its nodes, numbered as in error outcomes.
+        views: the value of each node, as a view of its base.
+        allocations: the place of each base.
+        steps: loops, kernel calls and control flow, in order.
+        constants: the known arrays that must be in memory.
+        workspace_bytes: bytes of memory that a call needs for itself.
+        options: what the plan was made for.
+        after: nodes that wait for others besides their operands.
+        numbers: known numbers that lie in a table behind the constants, not in the text.
+        note: the integer that becomes 1 where an inf or nan is met; None: that is not checked.
+        linked: what carries out the plans of sub-graphs, once `link` has made it.
     """
 
     graph: Graph
@@ -157,11 +177,11 @@ class Plan:
     steps: tuple[Step, ...]
     constants: tuple[Node, ...]
     workspace_bytes: int
-    strict: bool = False
-    added: int = 0  # outputs, the first ones, that are added to what their arrays hold
-    note: Place | None = None  # of the integer that says whether an inf or nan was met, where that is checked
-    after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])  # see `PlanOptions`
+    options: PlanOptions
+    after: After = field(default_factory=dict[Node, tuple[Node, ...]])
     numbers: tuple[Node, ...] = ()
+    note: Place | None = None
+    linked: tuple[Runnable, ...] = ()
 
     @property
     def tables(self) -> list[Array]:
@@ -191,7 +211,7 @@ class Plan:
         }
 
     @cached_property
-    def parts(self) -> tuple["Plan", ...]:
+    def parts(self) -> tuple["KernelPlan", ...]:
         """The plans of sub-graphs."""
         return tuple(part for step in self.steps if isinstance(step, Execute) for part in step.parts)
 

@@ -15,7 +15,7 @@ from burlab.runtime.gate import Function
 
 from . import library
 from .library import LibraryKernel
-from .plan import Plan
+from .plan import KernelPlan
 
 _RUN = LibraryKernel(
     "burlab_run_poisoned",
@@ -37,13 +37,14 @@ class _Poisoned(ctypes.Structure):
     )
 
 
-def poisoned(plan: Plan, function: Function) -> Function:
+def poisoned(plan: KernelPlan, function: Function) -> Function:
     """The function of a plan: itself, or around it one that fills its memory first, where tests ask for that."""
     if not memory.poisons():
         return function
     library.require([_RUN], by_name=False)
     read = np.array([x.nbytes for x in plan.graph.inputs] or [0], np.int64)
-    written = np.array([0 if k < plan.added else y.nbytes for k, y in enumerate(plan.graph.outputs)] or [0], np.int64)
+    added = plan.options.accumulate
+    written = np.array([0 if k < added else y.nbytes for k, y in enumerate(plan.graph.outputs)] or [0], np.int64)
     counts = len(plan.graph.inputs), len(plan.graph.outputs)
     known: dict[int | None, _Poisoned] = {}
 

@@ -5,7 +5,7 @@ from operator import is_not
 from typing import NamedTuple
 
 from burlab.compiler.ir.library import LibraryKernel
-from burlab.compiler.ir.plan import Plan
+from burlab.compiler.ir.plan import KernelPlan
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, rule
 from burlab.compiler.ir.strides import View, elements
 from burlab.graph import Graph, Node
@@ -49,7 +49,7 @@ class Routine(NamedTuple):
     nodes: tuple[Node, ...]
     kernel: LibraryKernel
     descriptor: tuple[int, ...]
-    parts: tuple[Plan, ...]
+    parts: tuple[KernelPlan, ...]
     firsts: tuple[int, ...]
     operands: tuple[tuple[Node, int], ...]
     spare: tuple[int, ...]
@@ -60,7 +60,7 @@ class Routine(NamedTuple):
 def routine(
     execution: Execution,
     views: dict[Node, View],
-    make_part: Callable[[Graph, int], Plan],
+    make_part: Callable[[Graph, int], KernelPlan],
     is_added: Callable[[Node], bool],
 ) -> Routine:
     """What runs sub-graphs. Its scratch memory: the table, what the function lays out for itself, unused results.
@@ -91,7 +91,7 @@ def routine(
     )
 
 
-def _accumulation(n: Node, parts: tuple[Plan, ...]) -> LibraryKernel | None:
+def _accumulation(n: Node, parts: tuple[KernelPlan, ...]) -> LibraryKernel | None:
     """The loop of a scan whose body is one operation of the carry and an element, as that of a running product."""
     if n.op != "scan" or parts[0].note is not None:
         return None

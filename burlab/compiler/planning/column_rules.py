@@ -1,4 +1,4 @@
-"""How each operation is computed from the parts of its inputs, see `columns.py`."""
+"""How each operation is computed from the parts of its inputs, see `split_columns.py`."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,10 +1,10 @@
-"""The third stage, `lower`: from scheduled nodes to loops, kernel calls and control flow without memory."""
+"""`lower`: from scheduled nodes to loops, kernel calls and control flow without memory."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from burlab.compiler.ir.iteration import IterationSpace, sweeps
-from burlab.compiler.ir.plan import ExtraStore, Place, Plan, Task
+from burlab.compiler.ir.plan import ExtraStore, KernelPlan, Place, Task
 from burlab.compiler.ir.strides import View, elements, is_whole
 from burlab.compiler.lowering.control import Routine, routine
 from burlab.compiler.lowering.lower import copy_task, kernel_calls
@@ -39,16 +39,25 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """The steps of a plan in their order, without memory."""
+    """The steps of a plan in their order, without memory. Printed, it has one line per step."""
 
     located: Located
     drafts: tuple[Draft, ...]
 
+    def __str__(self) -> str:
+        return "\n".join(map(self._described, self.drafts))
 
-def lower(scheduled: Scheduled, plan_part: Callable[[Graph, int], Plan]) -> Lowered:
-    """What carries out each stage, and the copies to outputs.
+    def _described(self, draft: Draft) -> str:
+        index = self.located.graph.index
+        what = "loop" if isinstance(draft.work, Stage) else draft.work.kernel.symbol.removeprefix("burlab_")
+        writes, reads = (" ".join(f"%{index[n]}" for n in nodes) for nodes in (draft.writes, draft.reads))
+        return f"{what}: {reads} -> {writes or f'output {draft.result.number}' if draft.result else writes}"
 
-    plan_part: the plan of a sub-graph of control flow, whose first results, so many, are added to what is there.
+
+def lower(scheduled: Scheduled, plan_part: Callable[[Graph, int], KernelPlan]) -> Lowered:
+    """Turn stages into loops, kernel calls and control flow, and add the copies to outputs.
+
+    plan_part: plans a sub-graph of control flow, whose first results, so many, are added to what is there.
     """
     located = scheduled.located
     routines = {e.nodes[0]: routine(e, located.views, plan_part, located.is_added) for e in executions(located.graph)}

@@ -4,12 +4,12 @@ Such an output is a `put` into the input. Everything else that reads the input h
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from burlab.graph import Graph, Node
 from burlab.graph.operation import operation
 
-Pairs = frozenset[tuple[int, int]]
-"""Numbers of an input and of the output that has its memory."""
+from .locate import Located
 
 
 def put_of(graph: Graph, source: int, target: int) -> Node | None:
@@ -23,14 +23,15 @@ def put_of(graph: Graph, source: int, target: int) -> Node | None:
     return n if _below(graph, n).isdisjoint(_readers(graph, x)) else None
 
 
-def waiting(graph: Graph, pairs: Pairs) -> dict[Node, tuple[Node, ...]]:
-    """Which nodes each `put` of these pairs waits for."""
-    found: dict[Node, tuple[Node, ...]] = {}
-    for source, target in pairs:
+def order_updates(located: Located) -> Located:
+    """Make each `put` into an input wait for all others that read the input."""
+    graph = located.graph
+    found = dict(located.after)
+    for source, target in located.options.in_place:
         n = put_of(graph, source, target)
         assert n is not None, "an output that is not a `put` into its input cannot have the memory of it"
         found[n] = tuple(reader for reader in _readers(graph, graph.inputs[source]) if reader is not n)
-    return found
+    return replace(located, after=found)
 
 
 def _root(n: Node, reshapes_only: bool = False) -> Node:

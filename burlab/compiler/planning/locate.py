@@ -1,23 +1,29 @@
-"""The first stage, `locate`: which values are views of others, and which are computed right in the caller's arrays."""
+"""`locate`: which values are views of others, and which are computed right in the caller's arrays."""
 
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from burlab.compiler.ir.options import After, PlanOptions
 from burlab.compiler.ir.plan import Kind, Place
 from burlab.compiler.ir.strides import VIEWS, Shape, View, dense_strides, is_dense, is_whole
 from burlab.graph import Graph, Node
 from burlab.graph.operation import operation
 
 from .fusion import fuses
-from .options import PlanOptions
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A graph whose values are views of bases.
+    """A graph whose values are views of bases. Printed, it has one line per node that is computed.
 
-    fused: the nodes that loops compute. homes: the bases that are computed in an array of the caller. copies: the other
-    outputs, and where they go.
+    Args:
+        graph: the graph of the plan.
+        options: what the plan is made for.
+        views: the value of each node, as a view of its base.
+        fused: the nodes that loops compute.
+        homes: the bases that are computed in an array of the caller, and its place.
+        copies: the other outputs, and where they go.
+        after: nodes that wait for others besides their operands.
     """
 
     graph: Graph
@@ -26,14 +32,21 @@ class Located:
     fused: set[Node]
     homes: dict[Node, Place]
     copies: tuple[tuple[Node, Place], ...]
+    after: After = field(default_factory=dict[Node, tuple[Node, ...]])
 
     def is_added(self, n: Node) -> bool:
-        """Whether a value is added to what its array holds."""
+        """Return True if a value is added to what its array holds."""
         return n in self.homes and self.homes[n].number < self.options.accumulate
+
+    def __str__(self) -> str:
+        index = self.graph.index
+        computed = (n for n in self.graph.nodes if not operation(n).leaf and self.views[n].base is n)
+        lines = [f"%{index[n]} {n.op} {list(n.shape)} {'loop' if n in self.fused else 'kernel'}" for n in computed]
+        return "\n".join([*lines, *(f"copy %{index[y]} to output {place.number}" for y, place in self.copies)])
 
 
 def locate(graph: Graph, options: PlanOptions) -> Located:
-    """Where each value of a simplified graph lies, as a view of a base.
+    """Find where each value lies: as a view of a base, or in an array of the caller.
 
     A view is copied where its consumer needs dense operands, unless it is dense anyway.
     """
@@ -50,7 +63,7 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
             homes[view.base] = place
         else:
             copies.append((y, place))
-    return Located(graph, options, views, fused, homes, tuple(copies))
+    return Located(graph, options, views, fused, homes, tuple(copies), options.after)
 
 
 def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> dict[Node, View]:

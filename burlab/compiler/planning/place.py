@@ -1,9 +1,10 @@
-"""The fourth stage, `place`: memory for what is written, and steps that know where everything lies."""
+"""`place`: memory for what is written, and steps that know where everything lies."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from burlab.compiler.ir.arena import Life, arrange, check_fits
-from burlab.compiler.ir.plan import NUMBER_BYTES, Execute, ExtraStore, Invoke, Kind, Loop, Place, Plan, Step, Task
+from burlab.compiler.ir.options import Aliases
+from burlab.compiler.ir.plan import NUMBER_BYTES, Execute, ExtraStore, Invoke, KernelPlan, Kind, Loop, Place, Step, Task
 from burlab.compiler.ir.strides import dense_strides
 from burlab.compiler.lowering.control import Routine
 from burlab.compiler.lowering.lower import is_copy
@@ -11,13 +12,12 @@ from burlab.graph import Node
 from burlab.graph.operation import operation
 
 from .drafts import Draft, Lowered
-from .in_place import Pairs
 from .numbers import numbers_in
 from .schedule import Stage
 
 
-def place(lowered: Lowered) -> Plan:
-    """The plan of lowered steps. Raises MemoryError where no memory of this machine holds its arrays."""
+def place(lowered: Lowered) -> KernelPlan:
+    """Give every value its bytes. Raises MemoryError where this machine's memory does not hold the arrays."""
     located, drafts = lowered.located, lowered.drafts
     graph, options = located.graph, located.options
     read = {base for draft in drafts for base in draft.reads}
@@ -37,10 +37,8 @@ def place(lowered: Lowered) -> Plan:
     steps = tuple(
         step for step, draft in zip(made, drafts, strict=True) if not _is_there(step, draft, options.in_place)
     )
-    return Plan(
-        *(graph, located.views, allocations, steps, constants, nbytes, options.strict, options.accumulate),
-        after=options.after,
-        numbers=numbers,
+    return KernelPlan(
+        *(graph, located.views, allocations, steps, constants, nbytes, options), after=located.after, numbers=numbers
     )
 
 
@@ -96,7 +94,7 @@ def _loop(draft: Draft, stage: Stage, allocations: Mapping[Node, Place]) -> Loop
     return Loop(stage.space.shape, stage.nodes, stores, stage.space.reduced, (*parts, *draft.extra_stores))
 
 
-def _is_there(step: Step, draft: Draft, in_place: Pairs) -> bool:
+def _is_there(step: Step, draft: Draft, in_place: Aliases) -> bool:
     """Whether a step copies what has the bytes of its operand."""
     if not (isinstance(step, Invoke) and isinstance(draft.work, Task) and draft.work.in_place and is_copy(draft.work)):
         return False

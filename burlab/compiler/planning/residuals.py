@@ -1,6 +1,6 @@
 """The residuals of a plan: what its forward steps leave in the workspace for the backward steps."""
 
-from burlab.compiler.ir.plan import Invoke, Kind, Loop, Plan, Step
+from burlab.compiler.ir.plan import Invoke, KernelPlan, Kind, Loop, Step
 from burlab.graph import Node
 from burlab.graph.operation import operation
 from burlab.runtime.memory import rounded
@@ -8,7 +8,7 @@ from burlab.runtime.memory import rounded
 from .phases import forward_of, nodes_of
 
 
-def residuals(plan: Plan) -> list[Node]:
+def residuals(plan: KernelPlan) -> list[Node]:
     """The arrays of the workspace that forward steps write and backward steps read, in the order of writing."""
     forward = forward_of(plan.graph)
     first: dict[Node, None] = {}
@@ -21,13 +21,13 @@ def residuals(plan: Plan) -> list[Node]:
     return [n for n in first if n in second]
 
 
-def _writes(plan: Plan, step: Step) -> list[Node]:
+def _writes(plan: KernelPlan, step: Step) -> list[Node]:
     loop = isinstance(step, Loop)
     nodes = (*step.stores, *(n for n in step.nodes if operation(n).joins)) if loop else nodes_of(step)
     return [n for n in nodes if n in plan.allocations and plan.allocations[n].kind is Kind.WORKSPACE]
 
 
-def _reads(plan: Plan, step: Step) -> set[Node]:
+def _reads(plan: KernelPlan, step: Step) -> set[Node]:
     values = {x for n in nodes_of(step) for x in n.inputs}
     if isinstance(step, Invoke):
         values.add(step.node)  # a copy to an output reads what it copies

@@ -1,4 +1,4 @@
-"""The second stage, `schedule`: the order of work, and which nodes share one loop.
+"""`schedule`: the order of work, and which nodes share one loop.
 
 A stage is either one node that a library kernel computes, or a group of nodes of one iteration space: inside a group a
 value passes from node to node in a register, or in a row of the stack. Library kernels go first when they can, so that
@@ -33,14 +33,20 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """Stages in an order in which every operand is ready before it is used."""
+    """Stages in an order in which every operand is ready before it is used. Printed, it has one line per stage."""
 
     located: Located
     stages: tuple[Stage, ...]
 
+    def __str__(self) -> str:
+        index = self.located.graph.index
+        names = (" ".join(f"%{index[n]} {n.op}" for n in stage.nodes) for stage in self.stages)
+        kinds = ("kernel" if stage.space is None else f"loop {list(stage.space.shape)}" for stage in self.stages)
+        return "\n".join(f"{kind}: {nodes}" for kind, nodes in zip(kinds, names, strict=True))
+
 
 def schedule(located: Located) -> Scheduled:
-    """The stages of a graph whose values are located."""
+    """Group nodes into loops and kernel calls, in an order of work."""
     alone = _numbers_alone(located) if located.options.gear == "replay" else None
     return Scheduled(located, (alone,) if alone else tuple(_Scheduler(located).stages()))
 
@@ -132,7 +138,7 @@ class _Scheduler:
         graph, views = located.graph, located.views
         self.views = views
         self.fused = located.fused
-        self.after = located.options.after
+        self.after = located.after
         fusion = find_fusion(graph, views, located.fused)
         self.reductions = {n for n in fusion.reductions if not _is_apart(n, located)}
         self.epilogues = {n for n in fusion.epilogues if not _is_apart(n, located)}

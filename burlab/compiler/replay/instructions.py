@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from burlab.compiler.ir.library import LibraryKernel
-from burlab.compiler.ir.plan import Plan
+from burlab.compiler.ir.plan import KernelPlan
 from burlab.runtime.memory import rounded
 
 from .opcodes import Opcode
@@ -135,7 +135,7 @@ class Segments(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReplayPlan(Plan):
+class ReplayPlan(KernelPlan):
     """A plan whose loops are segments."""
 
     replay: Segments

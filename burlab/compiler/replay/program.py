@@ -1,8 +1,6 @@
 """The replay gear: a plan as a list of kernel calls that one C++ loop carries out (`kernels/replay/program.hpp`)."""
 
 import ctypes
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,7 @@ from burlab.compiler.ir import library
 from burlab.compiler.ir.descriptors import Contexts, Descriptor, descriptors_of
 from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.library import LibraryKernel
-from burlab.compiler.ir.plan import Execute, Invoke, Loop, Place, Plan, Step
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Loop, Place, Runnable
 from burlab.compiler.ir.poison import poisoned
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
@@ -51,14 +49,11 @@ class _Program(ctypes.Structure):
     )
 
 
-def replayed(plan: Plan, ticks: Array | None = None) -> Function:
-    """The function that replays a plan; its loops become segments. Only kernels that no graph has used are compiled.
-
-    ticks: where it writes how long each step takes, see `timed.py`.
-    """
+def tabulate(plan: KernelPlan) -> Runnable:
+    """Write a plan as a table of kernel calls that C++ walks; only kernels that no graph has used are compiled."""
+    ticks = plan.options.ticks
     alone = len(plan.steps) == 1 and isinstance(plan.steps[0], Loop)
     run = _RUN_TIMED if ticks is not None else _RUN_ALONE if alone else _RUN
-    plan, parts = linked(plan, replayed)
     codes = _codes(plan)
     calls = {k: step for k, step in enumerate(plan.steps) if not isinstance(step, Loop)}
     library.require([run, *(step.kernel for step in calls.values())], by_name=False)
@@ -70,26 +65,27 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
     constants = plan.tables
     table = pointers(constants)
 
-    def link(addresses: dict[Descriptor, int]) -> tuple[int, Any]:
-        linked = records.copy()
-        linked["descriptor"][[*calls]] = [addresses[descriptor] for descriptor, _ in pairs.values()]
-        linked["box"][[*calls]] = [addresses[box] if box.integers else 0 for _, box in pairs.values()]
+    def bind(addresses: dict[Descriptor, int]) -> tuple[int, Any]:
+        bound = records.copy()
+        bound["descriptor"][[*calls]] = [addresses[descriptor] for descriptor, _ in pairs.values()]
+        bound["box"][[*calls]] = [addresses[box] if box.integers else 0 for _, box in pairs.values()]
         program = _Program(
-            records=linked.ctypes.data,
+            records=bound.ctypes.data,
             operands=operands.ctypes.data,
             constants=ctypes.addressof(table),
-            length=len(linked),
+            length=len(bound),
             clock=None if ticks is None else ticks.ctypes.data,
         )
-        return ctypes.addressof(program), (program, linked)
+        return ctypes.addressof(program), (program, bound)
 
-    contexts = Contexts([d for pair in pairs.values() for d in pair], link)
-    keep = (operands, constants, table, parts, ticks, codes)
-    made = Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, is_interruptible(plan.steps))
-    return poisoned(plan, made)
+    contexts = Contexts([d for pair in pairs.values() for d in pair], bind)
+    retained = (operands, constants, table, plan.linked, ticks, codes)
+    address = library.address(run.symbol)
+    function = Function(address, contexts, plan.workspace_bytes, retained, is_interruptible(plan.steps))
+    return Runnable(poisoned(plan, function), str(plan))
 
 
-def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[SegmentCode]) -> tuple[Array, Array]:
+def _records(plan: KernelPlan, calls: dict[int, Invoke | Execute], codes: list[SegmentCode]) -> tuple[Array, Array]:
     """The record of each step, without its descriptors, and the places of all operands."""
     records: Array = np.zeros(len(plan.steps), _RECORD)
     loops = [k for k in range(len(plan.steps)) if k not in calls]
@@ -114,7 +110,7 @@ def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Segment
     return records, operands
 
 
-def _codes(plan: Plan) -> list[SegmentCode]:
+def _codes(plan: KernelPlan) -> list[SegmentCode]:
     """The segments of a plan in memory."""
     if not isinstance(plan, ReplayPlan):
         return []
@@ -127,18 +123,3 @@ def _places(step: Invoke | Execute) -> tuple[Place, ...]:
     if isinstance(step, Invoke):
         return step.result, *step.operands
     return step.scratch, *step.results, *step.operands
-
-
-def linked(plan: Plan, make: Callable[[Plan], Function]) -> tuple[Plan, list[Function]]:
-    """The plan with the functions of its sub-graphs, made by `make`, in its descriptors; they must outlive its own."""
-    steps: list[Step] = []
-    parts: list[Function] = []
-    for step in plan.steps:
-        if not isinstance(step, Execute):
-            steps.append(step)
-            continue
-        made = [make(part) for part in step.parts]
-        ends = [n for f, first in zip(made, step.firsts, strict=True) for n in (f.address, f.context, first)]
-        steps.append(step._replace(descriptor=(*step.descriptor, *ends)))
-        parts += made
-    return (replace(plan, steps=tuple(steps)) if parts else plan), parts

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.ir.library import LibraryKernel, path_of
-from burlab.compiler.ir.plan import ExtraStore, Kind, Loop, Place, Plan
+from burlab.compiler.ir.plan import ExtraStore, KernelPlan, Kind, Loop, Place
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes_in_replay, loops, rule
 from burlab.compiler.ir.strides import View, elements, is_whole
 from burlab.graph import Node
@@ -22,7 +22,7 @@ from .threaded import in_chains, paired, suits, thread_kernel
 _BITS = {1: "std::uint8_t", 2: "std::uint16_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
 
-def segments_of(plan: Plan) -> tuple[Values, list[Segment]]:
+def segments_of(plan: KernelPlan) -> tuple[Values, list[Segment]]:
     """All values of a plan's loops, and each loop as a segment."""
     loops = [step for step in plan.steps if isinstance(step, Loop)]
     uses = Counter(plan.views[x].base for step in loops for n in step.nodes for x in n.inputs)
@@ -43,11 +43,11 @@ def segments_of(plan: Plan) -> tuple[Values, list[Segment]]:
     ]
 
 
-def laid_out(plan: Plan) -> ReplayPlan:
-    """The plan with the segments of its loops, whose values lie behind its workspace."""
+def lay_out(plan: KernelPlan) -> ReplayPlan:
+    """Write each loop as a segment, with places for its values behind the workspace."""
     values, segments = segments_of(plan)
     allocations, end = placed(values, segments, plan.workspace_bytes)
-    own = {f.name: getattr(plan, f.name) for f in fields(Plan)}
+    own = {f.name: getattr(plan, f.name) for f in fields(KernelPlan)}
     own["workspace_bytes"] = end if values.sizes else plan.workspace_bytes
     return ReplayPlan(**own, replay=Segments(segments, allocations, literals_of(values, allocations)))
 
@@ -73,7 +73,7 @@ class _Writer:
     members: the values of the loop's nodes; loaded: those of what it reads from elsewhere.
     """
 
-    plan: Plan
+    plan: KernelPlan
     values: Values
     width: int
     threaded: np.dtype[Any] | None

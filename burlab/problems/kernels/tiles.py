@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from burlab.compiler.executable import Executable, build, build_tile
-from burlab.compiler.planning.remat import Remat
+from burlab.compiler.planning.rematerialize import Remat
 from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
 from burlab.graph.operation import operation
@@ -127,7 +127,7 @@ def power(size: int) -> int:
 class KernelOptions(NamedTuple):
     """Options of kernels. tile: samples in one call, for all batches or by batch, None to choose.
 
-    remat: what kernels of value and gradient compute again instead of keeping it, see `compiler/planning/remat.py`.
+    remat: what kernels of value and gradient compute again, not store (`compiler/planning/rematerialize.py`).
     """
 
     tile: int | Mapping[int, int] | None = None

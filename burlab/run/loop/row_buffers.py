@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burlab.compiler.planning.in_place import Pairs, put_of
+from burlab.compiler.ir.options import Aliases
+from burlab.compiler.planning.in_place import put_of
 from burlab.graph import Graph
 from burlab.graph.linear import convert, reshape
 
@@ -22,7 +23,7 @@ class RowBuffer(NamedTuple):
     rows: int
 
 
-def row_buffers_of(graph: Graph, hypers: int, count: int) -> tuple[Graph, Pairs, tuple[RowBuffer, ...]]:
+def row_buffers_of(graph: Graph, hypers: int, count: int) -> tuple[Graph, Aliases, tuple[RowBuffer, ...]]:
     """Those among the `count` buffers of an update, and the update that also returns which rows it wrote.
 
     It has a further output for each, and updates them in place: the pairs say where they are among inputs and outputs.

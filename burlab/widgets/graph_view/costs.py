@@ -7,7 +7,7 @@ from burlab.compiler.executable import Executable
 from burlab.compiler.inspection.account import Entry, accounts
 from burlab.compiler.inspection.source import step_lines
 from burlab.compiler.inspection.timed import TimedExecutable, fastest
-from burlab.compiler.ir.plan import Execute, Plan
+from burlab.compiler.ir.plan import Execute, KernelPlan
 from burlab.compiler.planning.phases import nodes_of
 from burlab.graph import Graph, Node
 from burlab.graph.structure import structural_keys
@@ -30,7 +30,7 @@ class Place:
     lines: tuple[str, ...]
 
 
-def places_of(graph: Graph, network: Network, plan: Plan, compiled: bool) -> list[Place | None]:
+def places_of(graph: Graph, network: Network, plan: KernelPlan, compiled: bool) -> list[Place | None]:
     """The step of a plan that computes each vertex; None for inputs, and for what the plan computes in another way.
 
     What control flow executes lies in the step of its execution, and in the C++ of a plan inside of that.
@@ -40,7 +40,9 @@ def places_of(graph: Graph, network: Network, plan: Plan, compiled: bool) -> lis
     return [found.get(n) for n in network.nodes]
 
 
-def _locate(found: dict[Node, Place], graph: Graph, insides: Sequence[Inside], plan: Plan, compiled: bool) -> None:
+def _locate(
+    found: dict[Node, Place], graph: Graph, insides: Sequence[Inside], plan: KernelPlan, compiled: bool
+) -> None:
     entries = accounts(plan)
     lines = step_lines(plan) if compiled else [()] * len(plan.steps)
     keys = structural_keys(plan.graph)

@@ -9,10 +9,10 @@ import numpy as np
 
 from burlab.compiler.executable import Executable, build
 from burlab.compiler.inspection.account import Entry
-from burlab.compiler.ir.plan import Plan
+from burlab.compiler.ir.plan import KernelPlan
 from burlab.compiler.kernel import Kernel
-from burlab.compiler.planning.outer_products import for_loops
-from burlab.compiler.planning.plan import make_plan
+from burlab.compiler.passes import make_plan
+from burlab.compiler.planning.expand_products import expand_products
 from burlab.eager import Value
 from burlab.eager.ancestry import Recorded, ancestors
 from burlab.errors import ArgumentError
@@ -86,8 +86,8 @@ class GraphSubject(Subject):
         return self.kernel.executable if self.kernel else build(self.graph)
 
     @cached_property
-    def _plan(self) -> Plan:
-        return self._executable.plan if self.kernel else make_plan(for_loops(self.graph))
+    def _plan(self) -> KernelPlan:
+        return self._executable.plan if self.kernel else make_plan(expand_products(self.graph))
 
     @cached_property
     def places(self) -> Sequence[Place | None]:

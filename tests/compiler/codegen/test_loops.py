@@ -5,14 +5,15 @@ import pytest
 
 import burlab as bl
 from burlab.runtime.cpu import instruction_set
+from tests.compiler.pipeline import replace_pass
 
 rng = np.random.default_rng(9)
 
 
 @pytest.fixture(autouse=True)
 def whole_rows(monkeypatch):
-    """What makes short rows columns (`planning/columns.py`) leaves none for these loops."""
-    monkeypatch.setattr("burlab.compiler.executable.in_columns", lambda graph: graph)
+    """What makes short rows columns (`planning/split_columns.py`) leaves none for these loops."""
+    replace_pass(monkeypatch, "split_columns", lambda graph: graph)
 
 
 def both(function, *arrays, **options):

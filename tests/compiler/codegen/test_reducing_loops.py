@@ -6,8 +6,8 @@ import pytest
 import burlab as bl
 from burlab.compiler import build
 from burlab.compiler.ir.plan import Loop
-from burlab.compiler.planning.outer_products import for_loops
-from burlab.compiler.planning.plan import make_plan
+from burlab.compiler.passes import make_plan
+from burlab.compiler.planning.expand_products import expand_products
 from burlab.graph import Graph, Node
 from burlab.graph.linear import broadcast, contract, linear
 from burlab.graph.numpy_api.promotion import apply
@@ -39,7 +39,7 @@ def inputs(*shapes, dtype):
 
 
 def loops(graph):
-    return [step for step in make_plan(for_loops(simplify(graph))).steps if isinstance(step, Loop)]
+    return [step for step in make_plan(expand_products(simplify(graph))).steps if isinstance(step, Loop)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -157,14 +157,14 @@ def test_products_of_other_kinds_stay_what_they_are():
     matrix, vector, other = inputs((6, 5), (5,), (6,), dtype="float64")
     read = apply("mul", matrix, 2.0)
     for spec, x, y in [("ab,a->b", matrix, other), ("ab,cb->ac", matrix, matrix)]:
-        kept = for_loops(Graph((matrix, vector, other), (contract(spec, x, y), read)))
+        kept = expand_products(Graph((matrix, vector, other), (contract(spec, x, y), read)))
         assert kept.outputs[0].op == "contract", spec
     square, across = inputs((6, 6), (6,), dtype="float64")
     columns = Graph((square, across), (contract("ab,a->b", square, across), apply("mul", square, 2.0)))
-    assert for_loops(columns).outputs[0].op == "contract", "columns of a square matrix are not its rows"
-    alone = for_loops(Graph((matrix, vector), (contract("ab,b->a", matrix, vector),)))
+    assert expand_products(columns).outputs[0].op == "contract", "columns of a square matrix are not its rows"
+    alone = expand_products(Graph((matrix, vector), (contract("ab,b->a", matrix, vector),)))
     assert alone.outputs[0].op == "contract", "nobody else reads the matrix"
-    turned = for_loops(Graph((matrix, vector), (contract("b,ab->a", vector, matrix), read)))
+    turned = expand_products(Graph((matrix, vector), (contract("b,ab->a", vector, matrix), read)))
     assert turned.outputs[0].op == "matvec"
 
 
@@ -186,7 +186,9 @@ def test_squares_of_a_product_are_those_of_its_factors_multiplied(dtype, scale, 
     nodes = inputs(*(tuple(sizes[c] for c in term) for term in ins.split(",")), dtype=dtype)
     graph = Graph(nodes, (sum_of_squares(contract(letters, *nodes)),))
     disjoint = not set.intersection(*map(set, ins.split(",")))
-    assert any(n.op == "mul" and n.shape == () for n in for_loops(graph).nodes) == (disjoint and dtype == "float32")
+    assert any(n.op == "mul" and n.shape == () for n in expand_products(graph).nodes) == (
+        disjoint and dtype == "float32"
+    )
     x, y = (RNG.normal(size=n.shape).astype(dtype) for n in nodes)
     y *= scale
     exact = np.einsum(letters, x.astype(float), y.astype(float))

@@ -7,9 +7,9 @@ import pytest
 
 import burlab as bl
 from burlab.compiler import build
+from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.plan import Loop
-from burlab.compiler.planning.options import PlanOptions
-from burlab.compiler.planning.plan import make_plan
+from burlab.compiler.passes import make_plan
 from burlab.errors import NonFiniteError
 from burlab.graph import vjp
 from burlab.graph.linear import broadcast

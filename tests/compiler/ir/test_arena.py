@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from burlab.compiler.ir.arena import Life, arrange
+from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.plan import Invoke, Kind, Loop
+from burlab.compiler.passes import make_plan
 from burlab.compiler.planning.fusion import is_local
-from burlab.compiler.planning.options import PlanOptions
-from burlab.compiler.planning.plan import make_plan
 from burlab.graph.rewrite.simplify import simplify
 from tests.compiler.random_graphs import graphs
 

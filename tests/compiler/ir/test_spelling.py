@@ -5,7 +5,7 @@ import pytest
 
 from burlab.compiler import build
 from burlab.compiler.ir.spelling import _FLOAT_ONLY, FORMULAS, WHOLE, literal, spelled
-from burlab.compiler.planning.plan import make_plan
+from burlab.compiler.passes import make_plan, make_runnable
 from burlab.graph import Graph, Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.scalar import arity, scalar_ops
@@ -117,6 +117,6 @@ def test_literals_read_back_exactly(dtype):
 
 
 def compiled(plan):
-    from burlab.compiler.executable import Explain, _compiled
+    from burlab.compiler.executable import Executable, Explain
 
-    return _compiled(plan, Explain(plan.graph, strict=False))
+    return Executable(plan, make_runnable(plan), "compiled", Explain(plan.graph, strict=False))

@@ -5,8 +5,8 @@ import pytest
 
 import burlab as bl
 from burlab.compiler.ir.plan import Invoke, Loop
-from burlab.compiler.planning.columns import in_columns
-from burlab.compiler.planning.plan import make_plan
+from burlab.compiler.passes import make_plan
+from burlab.compiler.planning.split_columns import split_columns
 from burlab.graph.rewrite.simplify import simplify
 from burlab.runtime.cpu import instruction_set
 from tests.compiler.trace import traced
@@ -90,7 +90,7 @@ def test_values_and_gradients_are_those_of_jax(name):
     every = tuple(range(len(args)))
     value, wanted = jax.value_and_grad(on(jax.numpy, loss), every)(*args)
     graph = simplify(traced(on(np, loss), *args))
-    assert in_columns(graph) is not graph, "nothing was taken apart"
+    assert split_columns(graph) is not graph, "nothing was taken apart"
     for gear in ("compiled", "replay"):
         got = bl.compile(on(np, loss), *args, argnums=every, gear=gear).value_and_grad(*args)
         np.testing.assert_allclose(got[0], value, rtol=1e-12)
@@ -102,7 +102,7 @@ def test_a_gradient_of_points_is_one_loop() -> None:
     """All that is computed for a point is in registers, but for what goes to the caller."""
     v, r = rows(N, 3), rows(3)
     kernel = bl.compile(lambda v, r: np.sum(turned(np, v, r) ** 2), v, r, argnums=(0, 1))
-    plan = make_plan(in_columns(simplify(kernel.gradient_graph)))
+    plan = make_plan(split_columns(simplify(kernel.gradient_graph)))
     long = [step for step in plan.steps if isinstance(step, Loop) and step.shape]
     assert [step.shape for step in long] == [(N,)]
     assert not [step for step in plan.steps if isinstance(step, Invoke) and step.kernel.symbol.startswith("burlab_sum")]
@@ -116,7 +116,7 @@ def test_a_gradient_of_points_is_one_loop() -> None:
 ])  # fmt: skip
 def test_other_rows_stay(f) -> None:
     graph = simplify(traced(f, rows(N, 8), rows(8, 2)))
-    assert in_columns(graph) is graph
+    assert split_columns(graph) is graph
 
 
 def test_a_row_has_the_same_bits_alone() -> None:
@@ -160,7 +160,7 @@ def test_floats_are_added_in_double() -> None:
 
 
 def test_more_statements_than_can_be_compiled_are_not_made(monkeypatch) -> None:
-    monkeypatch.setattr("burlab.compiler.executable.MOST_STATEMENTS", 20)
+    monkeypatch.setattr("burlab.compiler.executable.MAX_STATEMENTS", 20)
     executable = bl.compiler.build(traced(lambda a, b: across(np, a * b, b), rows(5, 4), rows(5, 4)))
     assert executable.gear == "compiled"
     assert executable.plan.statements <= 20

@@ -8,10 +8,10 @@ import pytest
 
 import burlab as bl
 from burlab import runtime
-from burlab.compiler.executable import _built
+from burlab.compiler.executable import _build
 from burlab.compiler.function import Program
+from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.planning.numbers import numbers_in
-from burlab.compiler.planning.options import PlanOptions
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.tracing.trace import trace
 
@@ -131,7 +131,7 @@ def same_bits(name, dtype, c):
     x = X.astype(dtype)
     with np.errstate(all="ignore"):
         graph = simplify(trace(bl.value_and_grad(lambda x: FORMS[name](x, c)), (x,)).graph)
-        table, text = (_built(graph, PlanOptions(written_out=out)) for out in (False, True))
+        table, text = (_build(graph, PlanOptions(written_out=out)) for out in (False, True))
     assert [np.asarray(y).tobytes() for y in table(x)] == [np.asarray(y).tobytes() for y in text(x)]
 
 

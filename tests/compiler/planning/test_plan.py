@@ -7,10 +7,10 @@ import burlab as bl
 from burlab.compiler import build, executable
 from burlab.compiler.codegen.emit import emit
 from burlab.compiler.ir.descriptors import Contexts, Descriptor
+from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.plan import Kind, Loop
 from burlab.compiler.ir.strides import Axis, joined, merged, reshaped
-from burlab.compiler.planning.options import PlanOptions
-from burlab.compiler.planning.plan import make_plan
+from burlab.compiler.passes import make_plan
 from burlab.graph import linear, vjp
 from burlab.graph.node import constant
 from burlab.graph.rewrite.simplify import simplify
@@ -194,7 +194,7 @@ def test_a_long_compile_is_announced(monkeypatch, capsys):
     graph = traced(rosenbrock, np.zeros(21))
     build(graph)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(executable, "_PATIENCE", 0.0)
+    monkeypatch.setattr(executable, "MAX_SILENT_SECONDS", 0.0)
     build(graph)
     assert "operations, about 0 s" in capsys.readouterr().err
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy import zeros as plain_zeros
 
 from burlab.compiler.executable import build
-from burlab.compiler.planning.options import Gear
+from burlab.compiler.ir.options import Gear
 from burlab.graph import tree
 from burlab.graph.tracing.trace import trace
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler.planning.options import Gear
+from burlab.compiler.ir.options import Gear
 from tests.graph.buffers.programs import traced
 
 PARTS = (0.0, -0.0, 1.0, -2.5, 1e-300, 1e200, -1e200, 3e307, np.inf, -np.inf)

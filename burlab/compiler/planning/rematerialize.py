@@ -10,9 +10,10 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from burlab.compiler.ir.plan import Plan
+from burlab.compiler.ir.options import After, Remat
+from burlab.compiler.ir.plan import KernelPlan
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, Node
 from burlab.graph.operation import operation
@@ -22,9 +23,7 @@ from burlab.runtime.checks.numbers import shown
 from .phases import forward_of, nodes_of
 from .residuals import residuals
 
-Remat = Literal["sqrt"] | int
-After = dict[Node, tuple[Node, ...]]
-Planner = Callable[[Graph, After], Plan]
+Planner = Callable[[Graph, After], KernelPlan]
 
 
 def check_remat(remat: Any) -> Remat | None:
@@ -38,15 +37,17 @@ def check_remat(remat: Any) -> Remat | None:
     raise ArgumentError(f'remat must be "sqrt", a number of bytes, or None, got {shown(remat)}.')
 
 
-def rematerialized(graph: Graph, how: Remat, make: Planner) -> Plan:
-    """The plan of a graph that computes values again. make: plans a graph in which nodes come after others.
+def rematerialize(plan: KernelPlan, make: Planner) -> KernelPlan:
+    """Plan the graph again, so that its backward pass computes values again instead of reading residuals.
 
-    how: "sqrt", as many segments as the square root of the number of residuals; or how many bytes the workspace may
-    take: then nothing is computed again that need not be, elementwise operations before all others, and segments as
-    few as suffice. Raises ArgumentError where no plan fits.
+    With `options.remat` "sqrt" there are as many segments as the square root of the number of residuals; with a number
+    of bytes for the workspace, nothing is computed again that need not be, elementwise operations before all others,
+    and segments as few as suffice. make: plans a graph in which nodes come after others. Raises ArgumentError where no
+    plan fits.
     """
-    plan = make(graph, {})
-    lazy = make(graph, _deferred(plan))
+    how = plan.options.remat
+    assert how is not None
+    lazy = make(plan.graph, {**plan.after, **_deferred(plan)})
     values = residuals(lazy)
     if how == "sqrt":
         less = _segmented(lazy, math.ceil(math.sqrt(len(values))), make) if values else plan
@@ -62,7 +63,7 @@ def rematerialized(graph: Graph, how: Remat, make: Planner) -> Plan:
     )
 
 
-def _attempts(plan: Plan, lazy: Plan, count: int, make: Planner) -> Iterable[Plan]:
+def _attempts(plan: KernelPlan, lazy: KernelPlan, count: int, make: Planner) -> Iterable[KernelPlan]:
     """Plans, in the order of what they compute again."""
     yield plan
     yield lazy
@@ -74,7 +75,7 @@ def _attempts(plan: Plan, lazy: Plan, count: int, make: Planner) -> Iterable[Pla
         segments += max(segments // 2, 1)
 
 
-def _deferred(plan: Plan) -> After:
+def _deferred(plan: KernelPlan) -> dict[Node, tuple[Node, ...]]:
     """Backward nodes whose operands are known long before their first use wait until just before it.
 
     Else a partial derivative would be computed in the forward pass, a residual beside the value that it is made of.
@@ -102,7 +103,7 @@ def _is_free(base: Node) -> bool:
     return operation(base).leaf or base.size == 1
 
 
-def _positions(plan: Plan) -> dict[Node, int]:
+def _positions(plan: KernelPlan) -> dict[Node, int]:
     """The step of each node that is computed; the first one where there are several."""
     at: dict[Node, int] = {}
     for k, step in enumerate(plan.steps):
@@ -111,7 +112,7 @@ def _positions(plan: Plan) -> dict[Node, int]:
     return at
 
 
-def _users(plan: Plan) -> dict[Node, list[Node]]:
+def _users(plan: KernelPlan) -> dict[Node, list[Node]]:
     """What reads the array of each node, through whatever views."""
     users: dict[Node, list[Node]] = defaultdict(list)
     for n in plan.graph.nodes:
@@ -121,7 +122,7 @@ def _users(plan: Plan) -> dict[Node, list[Node]]:
     return users
 
 
-def _tokens(plan: Plan, moved: Container[Node] = ()) -> list[tuple[Node, ...]]:
+def _tokens(plan: KernelPlan, moved: Container[Node] = ()) -> list[tuple[Node, ...]]:
     """For each step a node that stands for it, or for the last one before that has one; not one that is to move."""
     tokens: list[tuple[Node, ...]] = []
     for step in plan.steps:
@@ -130,7 +131,7 @@ def _tokens(plan: Plan, moved: Container[Node] = ()) -> list[tuple[Node, ...]]:
     return tokens
 
 
-def _segmented(plan: Plan, segments: int, make: Planner) -> Plan:
+def _segmented(plan: KernelPlan, segments: int, make: Planner) -> KernelPlan:
     """Keep residuals that pass between segments of about equal bytes, and all of the last segment."""
     values = residuals(plan)
     at, users, forward = _positions(plan), _users(plan), forward_of(plan.graph)
@@ -151,7 +152,7 @@ def _segmented(plan: Plan, segments: int, make: Planner) -> Plan:
     return _without(plan, {n for n in values if at[n] <= last and n in forward and not stays(n)}, make, stays)
 
 
-def _cheap(plan: Plan) -> set[Node]:
+def _cheap(plan: KernelPlan) -> set[Node]:
     """The residuals that elementwise operations alone make of others."""
     values, forward = residuals(plan), forward_of(plan.graph)
     dropped: set[Node] = set()
@@ -162,7 +163,7 @@ def _cheap(plan: Plan) -> set[Node]:
     return dropped
 
 
-def _closure(plan: Plan, value: Node, residual: set[Node]) -> set[Node]:
+def _closure(plan: KernelPlan, value: Node, residual: set[Node]) -> set[Node]:
     """The computed nodes between residuals and a value."""
     found: set[Node] = set()
     stack = [value]
@@ -180,7 +181,7 @@ def _closure(plan: Plan, value: Node, residual: set[Node]) -> set[Node]:
 class _Copier:
     """Copies what computes values again. dropped: residuals that are not kept; is_kept: whether another value is."""
 
-    plan: Plan
+    plan: KernelPlan
     dropped: set[Node]
     is_kept: Callable[[Node], bool]
     copies: dict[Node, Node] = field(default_factory=dict[Node, Node])
@@ -204,7 +205,9 @@ class _Copier:
         return base not in self.dropped and (_is_free(base) or operation(base).unbounded or self.is_kept(base))
 
 
-def _without(plan: Plan, dropped: set[Node], make: Planner, stays: Callable[[Node], bool] = lambda _: False) -> Plan:
+def _without(
+    plan: KernelPlan, dropped: set[Node], make: Planner, stays: Callable[[Node], bool] = lambda _: False
+) -> KernelPlan:
     """The plan in which the backward pass computes dropped values again. stays: what is kept besides residuals."""
     values, forward = set(residuals(plan)), forward_of(plan.graph)
     copier = _Copier(plan, {n for n in dropped if not operation(n).unbounded}, lambda n: n in values or stays(n))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from burlab.compiler.ir.plan import Execute, Invoke, Kind, Loop, Place, Plan, Step
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Kind, Loop, Place, Step
 from burlab.compiler.ir.strides import elements
 from burlab.compiler.lowering.descriptors import Bytes, Elements
 from burlab.compiler.lowering.lower import VERDICT, note_kernel
@@ -11,11 +11,10 @@ from burlab.graph.operation import operation
 from burlab.runtime.memory import rounded
 
 
-def with_finite_checks(plan: Plan, compiled: bool) -> Plan:
-    """The plan with a check after every library call that computes floats, and the verdict at its end.
+def check_finite(plan: KernelPlan) -> KernelPlan:
+    """Check the floats of every library call after it, and end with the verdict.
 
-    compiled: whether loops are generated: these check on their own. A loop that is replayed leaves numbers that are
-    checked after it.
+    Generated loops check on their own. A loop that is replayed leaves numbers that are checked after it.
     """
     if not plan.steps:
         return plan
@@ -23,7 +22,7 @@ def with_finite_checks(plan: Plan, compiled: bool) -> Plan:
     end = note.offset + 64
     steps: list[Step] = []
     for step in plan.steps:
-        if isinstance(step, Loop) and not compiled:
+        if isinstance(step, Loop) and not plan.options.compiled:
             size = elements(step.shape)
             one = {n.dtype: n for n in step.nodes if n.dtype.kind == "f" and not operation(n).moves}
             checks = tuple((n, Place(Kind.WORKSPACE, 0, end + 64 * size * k)) for k, n in enumerate(one.values()))

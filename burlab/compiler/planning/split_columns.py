@@ -19,14 +19,14 @@ from .column_rules import Columns, has_rule, short_axes
 _PIECES = 256  # numbers of an array that is put together of small pieces
 
 
-def in_columns(graph: Graph) -> Graph:
+def split_columns(graph: Graph) -> Graph:
     """The graph with short rows taken apart where that spares work; the same graph where it spares none.
 
     >>> import numpy as np
     >>> from burlab.graph.linear import sum_over
     >>> x = Node("input", (), None, (9, 2), np.dtype(np.float64))
     >>> total = sum_over(Node("square", (x,), None, x.shape, x.dtype), (1,))
-    >>> [n.op for n in in_columns(Graph((x,), (total,))).nodes if n.shape == (9,)]
+    >>> [n.op for n in split_columns(Graph((x,), (total,))).nodes if n.shape == (9,)]
     ['reshape', 'square', 'reshape', 'square', 'add']
     """
     apart = _apart(graph)

@@ -28,7 +28,7 @@ _FEWEST = 32  # rows of a block: each block reads the weights again
 _MOST = 64  # products that are looked at
 
 
-def by_blocks(graph: Graph, wide: int = WIDE, block: int = BLOCK) -> Graph:
+def block_rows(graph: Graph, wide: int = WIDE, block: int = BLOCK) -> Graph:
     """The graph with every product of at least `wide` bytes that allows it computed in blocks of about `block` bytes.
 
     graph: simplified. It stays as it is where a product, or something as large, is wanted as a whole.
@@ -37,7 +37,7 @@ def by_blocks(graph: Graph, wide: int = WIDE, block: int = BLOCK) -> Graph:
     >>> from burlab.graph.linear import contract, sum_over
     >>> a, b = (Node("input", (), None, (k, 8), np.dtype(float)) for k in (64, 32))
     >>> total = Graph((a, b), (sum_over(contract("ac,bc->ab", a, b), (0, 1)),))
-    >>> by_blocks(total, wide=1 << 12, block=1 << 11).outputs[0].op
+    >>> block_rows(total, wide=1 << 12, block=1 << 11).outputs[0].op
     'blocks'
     """
     refused: set[Node] = set()

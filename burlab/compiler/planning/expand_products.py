@@ -16,7 +16,7 @@ _LARGEST = float(np.finfo(np.float32).max) ** 2
 _FEW, _LONGEST = 4, 4096  # numbers of a row that are worth lanes; and that lanes of floats add well
 
 
-def for_loops(graph: Graph) -> Graph:
+def expand_products(graph: Graph) -> Graph:
     """The graph with products that sum nothing, as of two vectors, as products of repeated arrays.
 
     A matrix times a vector becomes `matvec`, if the matrix is an input that elementwise operations read too: as an
@@ -26,7 +26,7 @@ def for_loops(graph: Graph) -> Graph:
     >>> import numpy as np
     >>> from burlab.graph.linear import contract
     >>> a, b = (Node("input", (), None, (k,), np.dtype(np.float64)) for k in (2, 3))
-    >>> for_loops(Graph((a, b), (contract("a,b->ab", a, b),))).outputs
+    >>> expand_products(Graph((a, b), (contract("a,b->ab", a, b),))).outputs
     (Node(mul, shape=(2, 3), float64),)
     """
     shared = _shared(graph)

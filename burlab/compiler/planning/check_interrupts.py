@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from burlab.compiler.ir.interrupts import HALT_CHECK, LONG
-from burlab.compiler.ir.plan import Execute, Invoke, Kind, Place, Plan, Step, work_of
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Kind, Place, Step, work_of
 from burlab.compiler.ir.strides import elements
 
 _PATIENCE = 1 << 18  # elements of work below which no kernel checks on its own: a fourth of its patience
 _CALLS = 32  # calls of a kernel by `each`, below which that does not check: half of its patience
 
 
-def interruptible(plan: Plan) -> Plan:
-    """The plan with checks between its steps; the status of a kernel that checks on its own is passed on."""
+def check_interrupts(plan: KernelPlan) -> KernelPlan:
+    """Check for an interrupt between steps of long plans, and pass on the status of kernels that check on their own."""
     return replace(plan, steps=tuple(_checked(plan.steps)))
 
 

@@ -1,0 +1,60 @@
+"""What a graph is built for: the gear that carries it out, and what else is required of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from burlab.graph import Node
+from burlab.runtime.coerce import Array
+
+Gear = Literal["compiled", "replay"]
+Remat = Literal["sqrt"] | int
+"""How much the backward pass computes again: as many segments as the square root of the residuals, or bytes allowed."""
+Aliases = frozenset[tuple[int, int]]
+"""Numbers of an input and of the output that has its memory."""
+After = Mapping[Node, tuple[Node, ...]]
+"""Nodes that wait for others besides their operands."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """All that decides a plan besides its graph.
+
+    Args:
+        gear: "compiled", for generated loops that read through views; "replay", for library kernels on dense arrays,
+            where single numbers and short lanes share loops; "kernels", for library kernels alone, one for each node.
+        strict: sums are in plain order, with the same bits in each gear.
+        check_finite: a call ends with NonFinite if any value was inf or nan.
+        in_place: inputs and outputs to which callers give the same memory, see `planning/in_place.py`.
+        remat: what the backward pass computes again, see `planning/rematerialize.py`; None: nothing.
+        accumulate: how many outputs, the first ones, are added to what their arrays hold.
+        keep: every value stays in the workspace to the end, so that all of them can be inspected.
+        written_out: every known number stands in the text, as in exported code.
+        after: nodes that wait for others besides their operands.
+        ticks: int64 array to which each call adds the nanoseconds of its steps, see `inspection/timed.py`.
+    """
+
+    gear: Gear | Literal["kernels"] = "compiled"
+    strict: bool = False
+    check_finite: bool = False
+    in_place: Aliases = frozenset()
+    remat: Remat | None = None
+    accumulate: int = 0
+    keep: bool = False
+    written_out: bool = False
+    after: After = field(default_factory=dict[Node, tuple[Node, ...]])
+    ticks: Array | None = None
+
+    @property
+    def compiled(self) -> bool:
+        """Return True if loops are generated, which read through views."""
+        return self.gear == "compiled"
+
+    @property
+    def rewrites(self) -> bool:
+        """Return True if passes may change which operations compute a value."""
+        return not self.strict and not self.check_finite
+
+    def of_parts(self, accumulate: int) -> "PlanOptions":
+        """Return the options of the plans of sub-graphs, whose first outputs, so many, are added to what is there."""
+        return PlanOptions(self.gear, self.strict, accumulate=accumulate, written_out=self.written_out)
