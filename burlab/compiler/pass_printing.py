@@ -46,7 +46,11 @@ def recorded_passes() -> Generator[list[PassRecord]]:
     ['simplify', 'block_rows', 'locate']
     """
     records: list[PassRecord] = []
-    token = _recorder.set(lambda *record: records.append(PassRecord(*record)))
+
+    def record(name: str, gear: str, value: Any, nanoseconds: int) -> None:
+        records.append(PassRecord(name, gear, value, nanoseconds))
+
+    token = _recorder.set(record)
     try:
         yield records
     finally:
@@ -54,7 +58,7 @@ def recorded_passes() -> Generator[list[PassRecord]]:
 
 
 def observer(names: Sequence[str]) -> Observer:
-    """Return what hears of each pass of a build. Raises ConfigurationError where BURLAB_PRINT cannot be read."""
+    """Return what is called after each pass of a build. Raises ConfigurationError where BURLAB_PRINT cannot be read."""
     if recorder := _recorder.get():
         return recorder
     wish = os.environ.get("BURLAB_PRINT")
