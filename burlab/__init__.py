@@ -13,6 +13,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from burlab._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from burlab import (
         analysis as analysis,
@@ -116,8 +118,6 @@ if TYPE_CHECKING:
     from burlab.widgets.export import export_html as export_html
     from burlab.widgets.graph_view.view import GraphView as GraphView
     from burlab.widgets.spectrum.view import SpectrumView as SpectrumView
-
-__version__ = "0.1.0"
 
 # Public name -> the module that defines it. One line per module, in the order of the layers.
 _HOME = {

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from burlab import __version__
+from burlab._version import __version__
 from burlab.errors import ConfigurationError
 from burlab.runtime.cache import background
 from burlab.runtime.extras import require

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
+from burlab._version import __version__
 from burlab.data import CharacterData, last_names
 from burlab.runtime.extras import require
 
@@ -105,6 +106,6 @@ def report(out: Path, run: bl.Run, problem: bl.FiniteSum, value: float, guess: f
         "a uniform guess": f"{guess:.4f}",
         "steps": f"{run.t:,} of 512 characters, in {seconds:.1f} s",
         "model": f"context {CONTEXT}, embedding {EMBEDDING}, hidden {HIDDEN}, tanh (Bengio et al. 2003)",
-        "burlab": bl.__version__,
+        "burlab": __version__,
     }
     write_report(out, "A network that learned to spell last names", facts, figure, {"Invented names": names})

@@ -1,17 +1,20 @@
 """Computation graphs: tracing NumPy code, differentiating and simplifying what was traced."""
 
+from burlab.graph.autodiff import sweep
 from burlab.graph.autodiff.sweep import jvp, vjp
 
 from . import (
     blocks as blocks,
     buffers as buffers,
+    formats,
+    hooks,
     indexed_table as indexed_table,
     nonlinear_table as nonlinear_table,
     query as query,
     random as random,
-    show as show,
 )
-from .file import reading as reading, serial as serial
+from .buffers import results
+from .buffers.flat import Flat
 from .graph import Call, Graph
 from .node import Node
 from .numpy_api import (
@@ -21,7 +24,7 @@ from .numpy_api import (
     norm_powers as norm_powers,
     products as products,
     reduction as reduction,
-    refused as refused,
+    refused,
     shapes as shapes,
     sums_of_squares as sums_of_squares,
     ufuncs as ufuncs,
@@ -30,3 +33,19 @@ from .order import topological
 from .origin import scope
 
 __all__ = ["Call", "Graph", "Node", "jvp", "scope", "topological", "vjp"]
+
+
+def _import_rare() -> None:
+    from . import rare as rare
+
+
+def _complex_numbers() -> hooks.ComplexNumbers:
+    from . import rare as rare
+    from .complex import calls
+
+    return calls
+
+
+hooks.results, hooks.formats, hooks.sweeps = results, formats, sweep
+hooks.flat_of, hooks.why_not = Flat, refused.why_not
+hooks.complex_numbers, hooks.import_rare = _complex_numbers, _import_rare

@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from . import hooks
 from .node import Node
 from .order import topological
-
-FORMATS: dict[str, Callable[..., Any]] = {}
-"""What a graph is written as and read from, by name: `show` and `file` fill it, which are about graphs themselves."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Graph:
     @cached_property
     def key(self) -> str:
         """A hash of what the graph computes; names and lines of the user's code do not enter."""
-        return FORMATS["digest"](self)
+        return hooks.formats.digest(self)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -48,20 +46,20 @@ class Graph:
         return self is other
 
     def __str__(self) -> str:
-        return FORMATS["listing"](self)
+        return hooks.formats.listing(self)
 
     def to_json(self) -> str:
         """The graph as versioned JSON; `Graph.from_json` reads it back."""
-        return FORMATS["json"](self)
+        return hooks.formats.to_json(self)
 
     @staticmethod
     def from_json(text: str) -> "Graph":
         """A graph from its JSON. Raises GraphError where the text is no graph, or of a newer version."""
-        return FORMATS["from json"](text)
+        return hooks.formats.from_json(text)
 
     def to_dot(self) -> str:
         """The graph in Graphviz's DOT language."""
-        return FORMATS["dot"](self)
+        return hooks.formats.dot(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ import numpy as np
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
 from burlab.runtime.plain import as_array, check_items, endless, is_complex
 
+from . import hooks
 from .faults import check_keywords, fault, public_name, refused_to_library, unsupported
 from .handles import PRESENT, present
 from .operators import PLAIN, Comparison, binary, comparison, unary
@@ -21,12 +22,9 @@ from .origin import current, in_poly1d, in_vectorize, location, place, record_no
 from .poison import is_poisoned
 from .rules import (
     ACCUMULATIONS,
-    COMPLEX,
     FUNCTIONS,
     METHODS,
-    REASONS,
     REDUCTIONS,
-    RESULTS,
     SEGMENTS,
     SPECIAL,
     UFUNCS,
@@ -111,9 +109,9 @@ class Node:
         if any(type(x) in PRESENT for x in out):
             return NotImplemented  # it takes the result itself
         if any(type(x) is Node for x in (out or inputs[: method == "at"])):
-            return RESULTS["ufunc"](ufunc, method, *inputs, **kwargs)
+            return hooks.results.call_ufunc(ufunc, method, *inputs, **kwargs)
         if any(map(is_complex, inputs)):
-            return COMPLEX["ufunc"](ufunc, method, *inputs, **kwargs)
+            return hooks.complex_numbers().call_ufunc(ufunc, method, *inputs, **kwargs)
         special = is_special(ufunc)
         table: Rules[str] = (_SPECIAL_CALLS if special else _BY_METHOD).get(method, Rules())
         rule = table.get(ufunc.__name__)
@@ -132,35 +130,35 @@ class Node:
         if kwargs.get("dtype") is not None:  # of what is computed with, as NumPy's loops take it
             inputs = tuple(METHODS["astype"](as_node(x), kwargs["dtype"]) for x in inputs)
         check_keywords(ufunc.__name__, kwargs)
-        return RESULTS["own"](rule(*inputs), *inputs)
+        return hooks.results.own(rule(*inputs), *inputs)
 
     def __array_function__(
         self, func: Callable[..., Any], types: object, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         if any(map(is_complex, (*args, *kwargs.values()))):
-            return COMPLEX["function"](func, args, kwargs)
+            return hooks.complex_numbers().call_function(func, args, kwargs)
         if type(kwargs.get("out")) in PRESENT:
             return NotImplemented  # it takes the result itself
         rule = FUNCTIONS.get(func)
-        if rule is None and args and type(args[0]) is Node and RESULTS["is_writer"](func):
-            return func(RESULTS["writable"](args[0]), *args[1:], **kwargs)
+        if rule is None and args and type(args[0]) is Node and hooks.results.is_writer(func):
+            return func(hooks.results.writable(args[0]), *args[1:], **kwargs)
         if rule is None and any(kind in PRESENT for kind in cast("Any", types)):
             return NotImplemented
         if func is _TRIM_ZEROS and in_poly1d():  # a polynomial keeps leading coefficients that may be zero
             return args[0]
         if rule is None:
             name = public_name(func)
-            raise unsupported(name, REASONS["why_not"](name.partition(".")[2]))
-        return RESULTS["function"](rule(*args, **kwargs), func, args, kwargs)
+            raise unsupported(name, hooks.why_not(name.partition(".")[2]))
+        return hooks.results.of_function(rule(*args, **kwargs), func, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name in _ATTRIBUTES:
             function = _ATTRIBUTES[name]
-            return RESULTS["function"](FUNCTIONS[function](self), function, (self,), {})
+            return hooks.results.of_function(FUNCTIONS[function](self), function, (self,), {})
         if name in METHODS:
             return partial(_method, name, self)
         if name == "flat":
-            return RESULTS["flat"](self)
+            return hooks.flat_of(self)
         if name in UFUNCS:  # NumPy's loops over object arrays call np.tanh's element as x.tanh()
             return partial(UFUNCS[name], self)
         if not name.startswith("__") and hasattr(np.ndarray, name):
@@ -257,7 +255,7 @@ class Node:
         return _method("__getitem__", self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        RESULTS["writable"](self)[key] = value
+        hooks.results.writable(self)[key] = value
 
     def __copy__(self) -> "Node":
         return self
@@ -269,11 +267,11 @@ class Node:
 def _method(name: str, x: Node, *args: Any, **kwargs: Any) -> Any:
     """A method of an array, of which an argument may be complex."""
     if any(map(is_complex, args)):
-        return COMPLEX["method"](name, x, *args, **kwargs)
+        return hooks.complex_numbers().call_method(name, x, *args, **kwargs)
     if type(out := cast("Any", kwargs.get("out"))) in PRESENT:
         out[...] = METHODS[name](x, *args, **{key: value for key, value in kwargs.items() if key != "out"})
         return out
-    return RESULTS["method"](METHODS[name](x, *args, **kwargs), name, x, args, kwargs)
+    return hooks.results.of_method(METHODS[name](x, *args, **kwargs), name, x, args, kwargs)
 
 
 _ATTRIBUTES: dict[str, Rule] = {"T": np.transpose, "mT": np.matrix_transpose, "real": np.real, "imag": np.imag}
@@ -284,7 +282,7 @@ _OBJECTS = 65536  # elements that an array of objects may have
 def _without_rule(ufunc: np.ufunc, method: str, special: bool) -> Exception:
     name = f"{'scipy.special' if special else 'np'}.{ufunc.__name__}"
     if method == "__call__" or ufunc.__name__ not in UFUNCS:
-        return unsupported(name, REASONS["why_not"](ufunc.__name__))
+        return unsupported(name, hooks.why_not(ufunc.__name__))
     return unsupported(f"{name}.{method}", f"{method} has no rule here; use a loop over the rows, or {name}(x, y)")
 
 

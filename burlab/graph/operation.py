@@ -14,8 +14,8 @@ import numpy as np
 
 from burlab.runtime.checks.stored import Check, nothing
 
+from . import hooks
 from .node import Node
-from .rules import import_rare
 from .scalar import WHOLE_ONLY, arity, is_float_only, is_mask, parsed, row_of
 from .signatures import ALL, BOOL, FLOATS, NUMBERS, WHOLE, Form, form_of, require
 
@@ -234,7 +234,7 @@ class _Rows(dict[str, Operation]):
 
     def __missing__(self, op: str) -> Operation:
         if op not in STRUCTURAL and row_of(op.partition("'")[0]) is None:
-            import_rare()
+            hooks.import_rare()
         row = self[op] = STRUCTURAL.get(op) or ScalarOperation(op)
         return row
 

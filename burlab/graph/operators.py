@@ -11,8 +11,9 @@ import numpy as np
 
 from burlab.runtime.plain import is_complex
 
+from . import hooks
 from .faults import fault
-from .rules import COMPLEX, RESULTS, UFUNCS
+from .rules import UFUNCS
 
 if TYPE_CHECKING:
     from .node import Node
@@ -30,7 +31,7 @@ def unary(ufunc: str) -> "Callable[[Node], Node]":
 
     def method(x: "Node") -> "Node":
         result: Node = UFUNCS[ufunc](x)
-        return result if result is not x else RESULTS["own"](result, x)
+        return result if result is not x else hooks.results.own(result, x)
 
     return method
 
@@ -42,12 +43,12 @@ def binary(ufunc: str) -> "tuple[Callable[[Node, Any], Node], Callable[[Node, An
         if type(y) not in PLAIN:
             return _general(ufunc, x, y, y, never=_NEVER)
         result: Node = UFUNCS[ufunc](x, y)
-        return result if result is not x and result is not y else RESULTS["own"](result, x, y)
+        return result if result is not x and result is not y else hooks.results.own(result, x, y)
 
     def right(y: "Node", x: Any) -> "Node":
         if type(x) not in PLAIN:
             return _general(ufunc, x, y, x, never=_NEVER)
-        return RESULTS["own"](UFUNCS[ufunc](x, y), y)
+        return hooks.results.own(UFUNCS[ufunc](x, y), y)
 
     return left, right
 
@@ -64,9 +65,9 @@ def comparison(ufunc: str) -> "Callable[[Node, Any], Node]":
 def _general(ufunc: str, x: Any, y: Any, other: Any, never: tuple[type, ...]) -> Any:
     """The operator on x and y, one of which is a node and the other one of any type."""
     if is_complex(other):
-        return COMPLEX["operator"](ufunc, x, y)
+        return hooks.complex_numbers().call_operator(ufunc, x, y)
     if isinstance(other, _OPERANDS) or hasattr(other, "__array__"):
-        return RESULTS["own"](UFUNCS[ufunc](x, y), x, y)
+        return hooks.results.own(UFUNCS[ufunc](x, y), x, y)
     if isinstance(other, (Number, *never)):
         remedy = "float() of it" if isinstance(other, Number) else "a number or an array"
         raise fault(f"a {type(cast('object', other)).__name__} met a traced array", remedy)

@@ -1,4 +1,4 @@
-"""The modules of the rarer words, which a start does without: `rules.import_rare` imports them."""
+"""The modules of the rarer words, which a start does without: the hook `import_rare` imports them."""
 # ruff: noqa: F401 - they are imported for the rules that they put into the tables
 # pyright: reportUnusedImport=false
 

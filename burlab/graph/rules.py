@@ -1,15 +1,12 @@
 """Tables of what NumPy's words mean on nodes. Modules of rarer words are imported when one of their words is met."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, TypeVar
+
+from . import hooks
 
 Rule = Callable[..., Any]
 _Word = TypeVar("_Word")
-
-
-SWEEPS: dict[str, Rule] = {}
-"""The sweeps, `jvp` and `vjp`, for the few rules of lower rooms that differentiate; `autodiff/sweep.py` fills it."""
 
 
 class Rules(dict[_Word, Rule]):
@@ -28,17 +25,12 @@ class Rules(dict[_Word, Rule]):
 
     def __contains__(self, word: object) -> bool:
         if not super().__contains__(word):
-            import_rare()
+            hooks.import_rare()
         return super().__contains__(word)
 
     def get(self, word: _Word, default: Any = None) -> Any:
         """The rule of a word, or the default."""
         return super().get(word, default) if word in self else default
-
-
-def import_rare() -> None:
-    """Import the modules of the rarer words. A thread that meets one while another imports them waits for all."""
-    import_module("burlab.graph.rare")
 
 
 UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> what it means on nodes
@@ -47,7 +39,4 @@ REDUCTIONS: Rules[str] = Rules()  # name of a ufunc -> its `.reduce` on nodes
 ACCUMULATIONS: Rules[str] = Rules()  # name of a ufunc -> its `.accumulate`
 SEGMENTS: Rules[str] = Rules()  # name of a ufunc -> its `.reduceat`
 FUNCTIONS: Rules[Callable[..., Any]] = Rules()  # NumPy function -> what it means on nodes
-REASONS: dict[str, Callable[[str], str]] = {}  # why what is in no table cannot be traced
 METHODS: Rules[str] = Rules()  # method of a NumPy array -> what it means on nodes
-RESULTS: Rules[str] = Rules()  # what it means to write into the result of an operation: `buffers` fills it
-COMPLEX: Rules[str] = Rules()  # what a ufunc, a function, an operator are where a complex number meets a node

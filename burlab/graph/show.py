@@ -3,7 +3,7 @@
 from typing import Any
 
 from .executions import executions
-from .graph import FORMATS, Call, Graph
+from .graph import Call, Graph
 from .node import Node
 from .operation import operation
 from .origin import short_place
@@ -81,6 +81,3 @@ def _dot(graph: Graph, prefix: str) -> list[str]:
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
-
-
-FORMATS.update(listing=listing, dot=dot)

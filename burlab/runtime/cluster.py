@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from burlab import __version__
+from burlab._version import __version__
 from burlab.errors import ArgumentError, ConfigurationError
 from burlab.runtime.checks.numbers import shown
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab import __version__
+from burlab._version import __version__
 from burlab.optim import Optimizer
 from burlab.optim.live import live_fields
 from burlab.run import Run

@@ -16,7 +16,6 @@ from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import ScalarOperation, Shares, Tangents, operation, total
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
-from burlab.graph.rules import SWEEPS
 from burlab.graph.scalar import is_differentiable, load_partials, partials
 from burlab.runtime.gc_pause import gc_paused
 
@@ -179,6 +178,3 @@ def _weighted(n: Node, k: int, g: Node) -> Node | None:
     held = any(f.unknown for f in forms)
     read = tuple(x if held or i in form.reads else arguments[form.reads[0]] for i, x in enumerate(arguments))
     return node("mul", g, Node(f"{n.op}'{k}", read, None, n.shape, n.dtype))
-
-
-SWEEPS.update({"jvp": jvp, "vjp": vjp})

@@ -6,9 +6,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.graph import hooks
 from burlab.graph.handles import Level, level
 from burlab.graph.linear import reshape, slice_
-from burlab.graph.node import COMPLEX, Node
+from burlab.graph.node import Node
 from burlab.runtime.plain import is_complex
 
 from .assemble import Pieces, assemble
@@ -26,7 +27,7 @@ def is_symbolic(value: Any) -> bool:
 
 def by_part(f: Callable[[Node], Node], value: Any) -> Any:
     """A function of a node, applied to each part of a complex array."""
-    return f(value) if isinstance(value, Node) else COMPLEX["pair"](f(value.real), f(value.imag))
+    return f(value) if isinstance(value, Node) else hooks.complex_numbers().pair(f(value.real), f(value.imag))
 
 
 class Entries:
@@ -119,11 +120,11 @@ class Entries:
             return assemble(Pieces(addresses, numbers, self._nodes, bases))
         real = assemble(Pieces(addresses, np.ascontiguousarray(np.real(numbers)), [z.real for z in self._nodes], bases))
         imag = assemble(Pieces(addresses, np.ascontiguousarray(np.imag(numbers)), [z.imag for z in self._nodes], bases))
-        return COMPLEX["pair"](real, imag)
+        return hooks.complex_numbers().pair(real, imag)
 
 
 def _exchanged(held: Any, old: Node, new: Node) -> Any:
     """What was written, with another node in the place of one."""
     if isinstance(held, Node) or (held.real is not old and held.imag is not old):
         return new if held is old else held
-    return COMPLEX["pair"](new if held.real is old else held.real, new if held.imag is old else held.imag)
+    return hooks.complex_numbers().pair(new if held.real is old else held.real, new if held.imag is old else held.imag)

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.graph.handles import present
-from burlab.graph.node import METHODS, RESULTS, Node, as_node
+from burlab.graph.node import METHODS, Node, as_node
 
 from .buffer import Buffer
 from .writing import repeated
@@ -42,4 +42,3 @@ class Flat:
 
 # The ignore: NumPy's types say that an array has a flatiter here.
 Buffer.flat = property(Flat, lambda x, values: Flat(x).__setitem__(slice(None), values))  # type: ignore[assignment]
-RESULTS["flat"] = Flat

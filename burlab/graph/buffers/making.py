@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.graph.faults import fault
 from burlab.graph.handles import level, present
-from burlab.graph.node import METHODS, RESULTS, Node
+from burlab.graph.node import METHODS, Node
 from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits
 
@@ -154,4 +154,4 @@ RULES: dict[str, Callable[[Function], Function]] = {
 }
 """By the name of NumPy's constructor, what it is while a function is traced."""
 
-METHODS["copy"] = RESULTS["copied"] = copied
+METHODS["copy"] = copied

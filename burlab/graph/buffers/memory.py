@@ -5,9 +5,10 @@ from typing import Any, Self, cast
 import numpy as np
 
 from burlab.errors import DTypeError, LayoutError
+from burlab.graph import hooks
 from burlab.graph.faults import fault
 from burlab.graph.handles import Level, level, present
-from burlab.graph.node import COMPLEX, METHODS, Node, as_node, holds_node
+from burlab.graph.node import METHODS, Node, as_node, holds_node
 from burlab.graph.numpy_api.promotion import as_dtype, as_mask
 from burlab.graph.numpy_api.updates import at_set
 from burlab.graph.origin import location
@@ -100,15 +101,15 @@ class Memory(np.ndarray[Any, Any]):
     def __setitem__(self, key: Any, value: Any) -> None:
         key, value = known_key(key), written(value)
         if (whole := self.whole) is not self and (is_traced_key(key) or is_symbolic(value) or self.root.traced):
-            parts = dict(zip(("real", "imag"), COMPLEX["parts"](whole[key]), strict=True))
-            whole[key] = COMPLEX["pair"](**{**parts, self._part: value})
+            numbers = hooks.complex_numbers()
+            real, imag = numbers.parts(whole[key])
+            whole[key] = numbers.pair(value, imag) if self._part == "real" else numbers.pair(real, value)
             return
         if is_traced_key(key):
             if self.dtype.kind == "c":
-                (real, imag), (new, other) = COMPLEX["parts"](held(self)), COMPLEX["parts"](value)
-                self.rewrite(
-                    COMPLEX["pair"](at_set(real, key, new), at_set(imag, key, 0.0 if other is None else other))
-                )
+                old, (real, imag) = held(self), hooks.complex_numbers().parts(value)
+                new = at_set(old.real, key, real), at_set(old.imag, key, 0.0 if imag is None else imag)
+                self.rewrite(hooks.complex_numbers().pair(*new))
                 return
             self.rewrite(at_set(as_node(self), key, value))
         elif is_symbolic(value):
@@ -194,8 +195,10 @@ def written(value: Any) -> Any:
     """What is assigned: a node, or what NumPy takes."""
     value = present(value)
     if isinstance(value, (list, tuple)) and is_complex(value):
-        real, imag = COMPLEX["parts"](value)
-        return cast("Any", value) if real.is_constant and imag.is_constant else COMPLEX["pair"](real, imag)
+        numbers = hooks.complex_numbers()
+        real, imag = numbers.parts(value)
+        known = real.is_constant and (imag is None or imag.is_constant)
+        return cast("Any", value) if known else numbers.pair(real, imag)
     if isinstance(value, (list, tuple)):
         return as_node(value) if holds_node(cast("list[Any]", value)) else cast("Any", value)
     if isinstance(value, np.ndarray) and cast("Any", value).dtype == object:
@@ -205,15 +208,16 @@ def written(value: Any) -> Any:
 
 def held(b: Memory) -> Any:
     """What an array holds, as a node, or as a complex array of two."""
-    return COMPLEX["pair"](*COMPLEX["parts"](b)) if b.dtype.kind == "c" else as_node(b)
+    numbers = hooks.complex_numbers
+    return numbers().pair(*numbers().parts(b)) if b.dtype.kind == "c" else as_node(b)
 
 
 def _converted(value: Any, dtype: "np.dtype[Any]") -> Any:
     """A value in the dtype of what it is written to, as NumPy's assignment converts it."""
     if dtype.kind == "c":
-        real, imag = COMPLEX["parts"](value)
+        real, imag = hooks.complex_numbers().parts(value)
         single = np.dtype(np.float32 if dtype == np.complex64 else np.float64)
-        return COMPLEX["pair"](as_dtype(real, single), 0.0 if imag is None else as_dtype(imag, single))
+        return hooks.complex_numbers().pair(as_dtype(real, single), 0.0 if imag is None else as_dtype(imag, single))
     if not isinstance(value, Node):
         raise fault(
             f"an assignment of complex values into an array of {dtype}", "an array with dtype=complex, or z.real"

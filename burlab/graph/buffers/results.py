@@ -15,7 +15,7 @@ from burlab.errors import DTypeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.handles import Level, level
 from burlab.graph.linear import linear
-from burlab.graph.node import METHODS, RESULTS, Node
+from burlab.graph.node import METHODS, Node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location, package_of
 from burlab.graph.substitute import copy
@@ -204,7 +204,7 @@ def of_function(result: Any, func: Any, args: Any, kwargs: Any) -> Any:
     return settled(result, args)
 
 
-def _ufunc(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+def call_ufunc(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """A call of a ufunc that writes into results: by `out`, or as ufunc.at."""
     if method == "at":
         return ufunc.at(writable(inputs[0]), *inputs[1:])
@@ -214,7 +214,8 @@ def _ufunc(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     return outs[0] if len(outs) == 1 else outs
 
 
-def _is_writer(func: Any) -> bool:
+def is_writer(func: Any) -> bool:
+    """Return True if a function of NumPy's writes into its first argument."""
     return func in WRITERS
 
 
@@ -225,10 +226,6 @@ def _writes(name: str) -> Callable[..., None]:
     return method
 
 
-RESULTS.update({
-    "own": own, "writable": writable, "method": of_method, "function": of_function, "ufunc": _ufunc,
-    "is_writer": _is_writer,
-})  # fmt: skip
 METHODS.update({name: _writes(name) for name in ("fill", "sort", "put")})
 
 

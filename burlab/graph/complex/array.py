@@ -12,7 +12,7 @@ import numpy as np
 
 from burlab.graph.faults import fault, unsupported
 from burlab.graph.handles import PRESENT, level
-from burlab.graph.node import COMPLEX, Node
+from burlab.graph.node import Node
 from burlab.graph.rules import Rule, Rules
 
 UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> what it means on complex numbers
@@ -176,17 +176,18 @@ def _refused(what: str, name: str) -> Exception:
 
 def _dunder(name: str, ufunc: str, reflected: bool) -> None:
     def forward(a: Complex, b: Any) -> Any:
-        return _called(ufunc, a, b) if _operand(b) else NotImplemented
+        return call_operator(ufunc, a, b) if _operand(b) else NotImplemented
 
     def backward(a: Complex, b: Any) -> Any:
-        return _called(ufunc, b, a) if _operand(b) else NotImplemented
+        return call_operator(ufunc, b, a) if _operand(b) else NotImplemented
 
     setattr(Complex, f"__{name}__", forward)
     if reflected:
         setattr(Complex, f"__r{name}__", backward)
 
 
-def _called(ufunc: str, *inputs: Any) -> Any:
+def call_operator(ufunc: str, *inputs: Any) -> Any:
+    """An operator, given the name of its ufunc."""
     if ufunc not in UFUNCS:
         raise _refused(f"np.{ufunc}", ufunc)
     return UFUNCS[ufunc](*inputs)
@@ -216,5 +217,3 @@ def _unary_dunder(name: str, ufunc: str) -> None:
 
 for _name, _ufunc in {"neg": "negative", "abs": "absolute", "pos": "positive"}.items():
     _unary_dunder(_name, _ufunc)
-
-COMPLEX.update({"ufunc": call_ufunc, "function": call_function, "operator": _called, "method": call_method})

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.graph.faults import unsupported
-from burlab.graph.node import FUNCTIONS as REAL, METHODS as REAL_METHODS, RESULTS, Node
+from burlab.graph.node import FUNCTIONS as REAL, METHODS as REAL_METHODS, Node
 from burlab.graph.numpy_api.arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, real
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.numpy_api.reduction import reduced, size_along
@@ -195,7 +195,7 @@ FUNCTIONS.update({
 
 def copied(z: Complex, *layout: Any, **options: Any) -> Any:
     """z.copy(): an array that can be assigned to, while a function is traced."""
-    return RESULTS["copied"](z, *layout, **options)
+    return REAL_METHODS["copy"](z, *layout, **options)
 
 
 METHODS.update({

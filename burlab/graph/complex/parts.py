@@ -6,7 +6,7 @@ import numpy as np
 
 from burlab.graph.handles import present
 from burlab.graph.linear import broadcast, zeros
-from burlab.graph.node import COMPLEX, Node, as_node, constant
+from burlab.graph.node import Node, as_node, constant
 from burlab.graph.numpy_api.promotion import common_shape, promote, strong
 from burlab.graph.substitute import copy
 from burlab.runtime.plain import as_array, is_complex
@@ -85,6 +85,3 @@ def _holds_traced(items: "list[Any] | tuple[Any, ...]") -> bool:
         or (isinstance(item, (list, tuple)) and _holds_traced(cast("list[Any]", item)))
         for item in items
     )
-
-
-COMPLEX.update({"pair": pair, "parts": parts})

@@ -10,7 +10,7 @@ import numpy as np
 
 from burlab.errors import GraphError
 from burlab.graph import parameters
-from burlab.graph.graph import FORMATS, Call, Graph, Iterations, Region, Result
+from burlab.graph.graph import Call, Graph, Iterations, Region, Result
 from burlab.graph.node import Node
 from burlab.graph.origin import ToldFile
 from burlab.graph.signatures import DTYPES
@@ -173,6 +173,3 @@ def _short(value: Any) -> str:
 def _damaged(where: str, expected: str, came: str) -> NoReturn:
     where = where if len(where) <= _LONGEST_PLACE else f"{where[:_LONGEST_PLACE]}..."  # of graphs in one another
     raise GraphError(f"{where} is damaged: expected {expected}, got {came}. Use another copy of the file.")
-
-
-FORMATS["from json"] = from_json

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.graph.graph import FORMATS, Call, Graph, Region, Result
+from burlab.graph.graph import Call, Graph, Region, Result
 from burlab.graph.node import Node
 
 VERSION = 1
@@ -70,6 +70,3 @@ def _result(k: int, result: Result, places: bool, regions: dict[Region, int]) ->
     graphs = [_graph(g, places) for g in region.graphs] if first == k else first
     row = {"region": graphs, "item": item, "batch": batch}
     return row if region.iterations is None else row | {"turns": region.iterations}
-
-
-FORMATS.update(digest=digest, json=to_json)

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from burlab.graph import hooks
 from burlab.graph.linear import broadcast, convert, pad, slice_
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import apply, node
 from burlab.graph.operation import ScalarOperation, made, operation
-from burlab.graph.rules import SWEEPS
 
 from .matrices import column, diagonal, eye, row, turned
 
@@ -82,7 +82,7 @@ def _means(w: Node, f: Node, order: int) -> tuple[tuple[Node, Node], bool]:
         assert y is not None  # f was read before
         one = broadcast(constant(1.0, w.dtype), x.shape)
         for _ in range(order):
-            (y,) = SWEEPS["jvp"]([y], [x], [one])
+            (y,) = hooks.sweeps.jvp([y], [x], [one])
         terms.append((apply("mul", y, float(weight)), apply("mul", y, float(weight * (1 - t)))))
     assert reader is not None  # there are three points
     mean, first = (reduce(partial(apply, "add"), xs) for xs in zip(*terms, strict=True))

@@ -12,12 +12,12 @@ from functools import partial, reduce
 from typing import NamedTuple
 
 from burlab.errors import BurlabError
+from burlab.graph import hooks
 from burlab.graph.implied import RULES, Rule, implied
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.products import matmul
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import Shares
-from burlab.graph.rules import SWEEPS
 
 from .divided import differences, explained, quotient, second_differences
 from .matrices import column, diagonal, row, symmetric, turned
@@ -66,11 +66,11 @@ class _Function(NamedTuple):
 
     def moved(self, x: Node, tangents: Sequence[Node | None]) -> Node:
         """The tangent of a function of eigenvalues where these stay, and what it has beside them moves."""
-        return SWEEPS["jvp"]([x], [self.w, *self.shared], [None, *tangents])[0]
+        return hooks.sweeps.jvp([x], [self.w, *self.shared], [None, *tangents])[0]
 
     def shares(self, x: Node, g: Node) -> Shares:
         """What is beside eigenvalues in a function of them receives from its cotangent."""
-        return list(zip(self.shared, SWEEPS["vjp"]([x], [self.w, *self.shared], [g])[1:], strict=True))
+        return list(zip(self.shared, hooks.sweeps.vjp([x], [self.w, *self.shared], [g])[1:], strict=True))
 
 
 def _both(ratios: Node, e: Node, h: Node) -> Node:

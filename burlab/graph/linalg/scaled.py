@@ -14,7 +14,6 @@ from burlab.graph.linear import broadcast, pad
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.products import SEEN
 from burlab.graph.numpy_api.promotion import apply
-from burlab.graph.rules import SWEEPS
 
 from .divided import settled
 from .functions import spectral
@@ -145,7 +144,7 @@ _SCALINGS: dict[str, Callable[[Node], _Scaled | None]] = {
 
 def seen(product: Node) -> Node | None:
     """A product of matrices as a function of eigenvalues or singular values, if it is seen to be one."""
-    if "jvp" not in SWEEPS or product.op != "contract":
+    if product.op != "contract":
         return None
     left, right = (_scaled(x) for x in product.inputs)
     if left is None or right is None or left.window != right.window or not _of_one_matrix(left.v, right.v):

@@ -4,7 +4,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from burlab.graph.node import FUNCTIONS, REASONS, UFUNCS
+from burlab.graph.node import FUNCTIONS, UFUNCS
 
 _SIZES = "how many entries there are would depend on numbers"
 _SPECTRUM = "eigenvalues of matrices that are not symmetric are not there"
@@ -60,6 +60,3 @@ def _nearest(name: str) -> str:
     known |= {ufunc: f"np.{ufunc}" for ufunc in UFUNCS if hasattr(np, ufunc)}
     found = get_close_matches(name.rpartition(".")[2], known, 1)
     return known[found[0]] if found else ""
-
-
-REASONS["why_not"] = why_not

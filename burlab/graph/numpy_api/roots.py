@@ -7,12 +7,12 @@ it is nan: a Newton step sees the kink. It is 0 along what leaves the entries at
 import math
 from dataclasses import dataclass
 
+from burlab.graph import hooks
 from burlab.graph.graph import Call, Graph
 from burlab.graph.implied import RULES, Rule, implied
 from burlab.graph.linear import reshape, sum_over, zeros
 from burlab.graph.node import Node
 from burlab.graph.operation import made
-from burlab.graph.rules import SWEEPS
 
 from .promotion import apply, node
 
@@ -94,7 +94,7 @@ def _slope_forward(n: Node, entries: Node | None, total: Node | None) -> Node:
     if total is None:
         return zeros(n.shape, n.dtype)
     slope, _, t, y = n.inputs
-    tangent = SWEEPS["jvp"]([slope], [t], [total])[0]
+    tangent = hooks.sweeps.jvp([slope], [t], [total])[0]
     return apply("where", _rests(y, entries), 0.0, tangent)
 
 
@@ -105,7 +105,7 @@ def _slope_reverse(_n: Node, _g: Node) -> None:
 def _slope_by_total(n: Node, g: Node, active: set[Node]) -> Node:
     """The cotangent of a total, and 0 where what its entries are 0 by is not what is differentiated by."""
     slope, z, t, y = n.inputs
-    share = SWEEPS["vjp"]([slope], [t], [g])[0]
+    share = hooks.sweeps.vjp([slope], [t], [g])[0]
     if z not in active:
         return apply("where", _rests(y, None), 0.0, share)
     known = _stays_by(z, active)

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ShapeError
+from burlab.graph import hooks
 from burlab.graph.faults import fault, unsupported
 from burlab.graph.linear import broadcast, reshape, transpose
-from burlab.graph.node import COMPLEX, FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
+from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
 from burlab.graph.signatures import ALL
@@ -175,7 +176,7 @@ def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Node:
     only_defaults("astype", kwargs)
     node, target = as_node(x), known_dtype(dtype)
     if target.kind == "c":
-        return COMPLEX["method"]("astype", node, target)
+        return hooks.complex_numbers().call_method("astype", node, target)
     if target.kind == "b":
         return as_mask(node)
     if target == np.float16:

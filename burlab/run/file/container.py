@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab import __version__
+from burlab._version import __version__
 from burlab.errors import FileError
 from burlab.graph.signatures import DTYPES
 from burlab.runtime.checks.numbers import shown

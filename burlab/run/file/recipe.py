@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burlab import __version__
+from burlab._version import __version__
 from burlab.errors import FileError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.file.serial import digest

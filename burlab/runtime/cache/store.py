@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from burlab import __version__
+from burlab._version import __version__
 from burlab.runtime.cpu import cpu_identity, instruction_set
 from burlab.runtime.files import opened
 from burlab.runtime.host import commands

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, cast
 
-from burlab import __version__
+from burlab._version import __version__
 from burlab.charts.limits import shown_rows
 from burlab.widgets.assets import CHART, CHART_STYLE, WIDGETS, module, styles
 

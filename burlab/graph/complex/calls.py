@@ -1,0 +1,6 @@
+"""What the rest of the graph calls where a complex number meets a node: the hook `complex_numbers`."""
+
+from .array import call_function, call_method, call_operator, call_ufunc
+from .parts import pair, parts
+
+__all__ = ["call_function", "call_method", "call_operator", "call_ufunc", "pair", "parts"]
