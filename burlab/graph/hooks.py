@@ -103,9 +103,7 @@ class Sweeps(Protocol):
         """Return the tangents of the outputs where the inputs move along `tangents`, None where one stays."""
         ...
 
-    def vjp(
-        self, outputs: "Sequence[Node]", inputs: "Sequence[Node]", cotangents: "Sequence[Node | None]"
-    ) -> "list[Node]":
+    def vjp(self, outputs: "Sequence[Node]", inputs: "Sequence[Node]", cotangents: "Sequence[Node]") -> "list[Node]":
         """Return the cotangents of the inputs."""
         ...
 
