@@ -5,9 +5,11 @@ C++ text, or the table of a replay. `BURLAB_PRINT` shows what passes give and ho
 `pass_printing.py`. docs/extending/compiler_pass.md adds one.
 """
 
+import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from burlab.graph import Graph
@@ -33,7 +35,7 @@ from .planning.split_columns import split_columns
 from .replay.program import tabulate
 from .replay.segments import lay_out
 
-DEFAULT_OPTIONS = PlanOptions()
+_DEFAULT = PlanOptions()
 BOTH = ("compiled", "replay")
 ALL = (*BOTH, "kernels")
 
@@ -45,34 +47,41 @@ class Pass:
     Args:
         function: the file and the docstring that explain it; its name is that of the pass.
         gears: those that it serves.
-        wanted: tells by the options whether a build needs it.
         run: calls the function with the value of the pass before and the options.
+        needs: options without which it does not run.
+        bars: options with which it does not run.
     """
 
     function: Callable[..., Any]
     gears: tuple[str, ...]
-    wanted: Callable[[PlanOptions], bool]
     run: Callable[[Any, PlanOptions], Any]
+    needs: tuple[str, ...] = ()
+    bars: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The name of the function."""
         return self.function.__name__
 
+    @property
+    def takes(self) -> type:
+        """The type of what it is given, as the function states it."""
+        return next(iter(inspect.signature(self.function).parameters.values())).annotation
+
+    @property
+    def gives(self) -> type:
+        """The type of its result."""
+        return inspect.signature(self.function).return_annotation
+
     def serves(self, options: PlanOptions) -> bool:
         """Return True if a build with these options runs it."""
-        return options.gear in self.gears and self.wanted(options)
+        given = {name for name in (*self.needs, *self.bars) if getattr(options, name) != getattr(_DEFAULT, name)}
+        return options.gear in self.gears and given == set(self.needs)
 
 
-def _always(_: PlanOptions) -> bool:
-    return True
-
-
-def rewrite(
-    function: Callable[[Any], Any], gears: tuple[str, ...] = ALL, when: Callable[[PlanOptions], bool] = _always
-) -> Pass:
+def rewrite(function: Callable[[Any], Any], gears: tuple[str, ...] = ALL, **conditions: tuple[str, ...]) -> Pass:
     """A pass that needs nothing but the value of the pass before."""
-    return Pass(function, gears, when, lambda value, _: function(value))
+    return Pass(function, gears, lambda value, _: function(value), **conditions)
 
 
 def _lower(scheduled: Scheduled, options: PlanOptions) -> Lowered:
@@ -92,19 +101,19 @@ def _link(plan: KernelPlan, _: PlanOptions) -> KernelPlan:
 
 PASSES: tuple[Pass, ...] = (
     rewrite(simplify, BOTH),
-    rewrite(block_rows, BOTH, lambda options: options.rewrites),
-    rewrite(split_columns, ("compiled",), lambda options: options.rewrites and not options.accumulate),
-    rewrite(expand_products, ("compiled",), lambda options: options.rewrites),
-    Pass(locate, ALL, _always, locate),
-    rewrite(order_updates, ALL, lambda options: bool(options.in_place)),
+    rewrite(block_rows, BOTH, bars=("strict", "check_finite")),
+    rewrite(split_columns, ("compiled",), bars=("strict", "check_finite", "accumulate")),
+    rewrite(expand_products, ("compiled",), bars=("strict", "check_finite")),
+    Pass(locate, ALL, locate),
+    rewrite(order_updates, BOTH, needs=("in_place",)),
     rewrite(schedule),
-    Pass(lower, ALL, _always, _lower),
+    Pass(lower, ALL, _lower),
     rewrite(place),
-    rewrite(check_finite, ALL, lambda options: options.check_finite),
+    rewrite(check_finite, BOTH, needs=("check_finite",)),
     rewrite(check_interrupts),
     rewrite(lay_out, ("replay",)),
-    Pass(rematerialize, BOTH, lambda options: options.remat is not None, _rematerialize),
-    Pass(link, ALL, _always, _link),
+    Pass(rematerialize, BOTH, _rematerialize, needs=("remat",)),
+    Pass(link, ALL, _link),
     rewrite(emit, ("compiled",)),
     rewrite(load, ("compiled",)),
     rewrite(tabulate, ("replay", "kernels")),
@@ -133,7 +142,7 @@ def run_passes(value: Any, options: PlanOptions, first: str = "simplify", end: s
     return value
 
 
-def make_plan(graph: Graph, options: PlanOptions = DEFAULT_OPTIONS) -> KernelPlan:
+def make_plan(graph: Graph, options: PlanOptions = _DEFAULT) -> KernelPlan:
     """Plan a graph as the rewriting passes leave it, by all passes from `locate` to the one before `link`."""
     return run_passes(graph, options, "locate", "link")
 
@@ -141,3 +150,16 @@ def make_plan(graph: Graph, options: PlanOptions = DEFAULT_OPTIONS) -> KernelPla
 def make_runnable(plan: KernelPlan) -> Runnable:
     """Make a plan run, by all passes from `link` on."""
     return run_passes(plan, plan.options, "link")
+
+
+def pass_table() -> str:
+    """Return the passes as a table in Markdown, which ARCHITECTURE.md shows."""
+    package = Path(__file__).parents[1]
+    lines = ["| pass | file | takes -> gives | gears | runs |", "|---|---|---|---|---|"]
+    for step in PASSES:
+        file = Path(inspect.getfile(inspect.unwrap(step.function))).relative_to(package)
+        needs = f"with {', '.join(step.needs)}" if step.needs else "always"
+        runs = f"without {', '.join(step.bars)}" if step.bars else needs
+        types = f"{step.takes.__name__} -> {step.gives.__name__}"
+        lines.append(f"| {step.name} | `{file}` | {types} | {', '.join(step.gears)} | {runs} |")
+    return "\n".join(lines)

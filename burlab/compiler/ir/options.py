@@ -50,11 +50,6 @@ class PlanOptions:
         """Return True if loops are generated, which read through views."""
         return self.gear == "compiled"
 
-    @property
-    def rewrites(self) -> bool:
-        """Return True if passes may change which operations compute a value."""
-        return not self.strict and not self.check_finite
-
     def of_parts(self, accumulate: int) -> "PlanOptions":
         """Return the options of the plans of sub-graphs, whose first outputs, so many, are added to what is there."""
         return PlanOptions(self.gear, self.strict, accumulate=accumulate, written_out=self.written_out)
