@@ -69,6 +69,11 @@ RECIPES = {
         "_place(i) for i in multi_index",
         "as_node(i) for i in multi_index",
     ),
+    "compiler_pass": Recipe(
+        ("tests/compiler/planning/test_square_products.py",),
+        "inputs[0] is not inputs[1]",
+        "inputs[0].shape != inputs[1].shape",
+    ),
     "panel_control": Recipe(("tests/widgets/panel/test_model.py", "-k", "end_goes"), "run.length)", "run.length) - 1"),
 }
 # The tests of the rooms that a page touches, which have to be green after `make pages`.
@@ -87,6 +92,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "tests/graph/numpy_api/test_dtype_words.py",
         "tests/graph/numpy_api/test_spellings.py::test_value_is_numpys",
     ),
+    "compiler_pass": ("tests/compiler/test_passes.py", "tests/project/test_architecture.py"),
     "panel_control": ("tests/widgets/panel",),
 }
 SAMPLE = "optimizer"  # the page that is followed in every tier
@@ -136,7 +142,7 @@ def copy(folder: Path) -> Path:
     """A copy of what an addition touches, with what Python has compiled: a changed file has another time."""
     for part in ("burlab", "cpp", "tests", "docs"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc.*"))  # half written by others
-    for file in ("pyproject.toml", "README.md", "Makefile"):
+    for file in ("pyproject.toml", "README.md", "Makefile", "ARCHITECTURE.md"):
         shutil.copyfile(ROOT / file, folder / file)
     return folder
 
