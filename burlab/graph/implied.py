@@ -24,12 +24,14 @@ class Rule(NamedTuple):
     moving(n): by which inputs the value has derivatives; the matrix, 1, is the first of them. forward(n, *tangents)
     gets one tangent for each, None where it does not move.
     beside(n, g, active): the cotangents of those beside the matrix, where there are some, given all that moves.
+    along(n, tangents): takes the place of forward where the tangents of other nodes are read as well.
     """
 
-    forward: Callable[..., Node]
+    forward: Callable[..., Node | None]
     reverse: Callable[[Node, Node], Node | None]
     beside: Callable[[Node, Node, set[Node]], Shares] | None = None
     moving: Callable[[Node], tuple[int, ...]] = _matrix
+    along: Callable[[Node, Tangents], Node | None] | None = None
 
 
 RULES: dict[str, Rule] = {}
@@ -56,6 +58,8 @@ class Implied(Together):
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
         rule = RULES[n.params]
+        if rule.along:
+            return rule.along(n, tangents)
         moved = tuple(tangents.get(n.inputs[k]) for k in rule.moving(n))
         return None if all(x is None for x in moved) else rule.forward(n, *moved)
 

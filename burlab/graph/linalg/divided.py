@@ -18,11 +18,10 @@ _ROUNDINGS = 64  # in which a difference and the integral of a derivative may di
 
 
 class Differences(NamedTuple):
-    """The function of each eigenvalue as nodes, its divided differences, and the nodes that all indices share."""
+    """The function of each eigenvalue, made of the node of these, and its divided differences."""
 
     f: Node
     ratios: Node
-    shared: tuple[Node, ...]
 
 
 def differences(w: Node, f: Node) -> Differences | None:
@@ -32,8 +31,7 @@ def differences(w: Node, f: Node) -> Differences | None:
     explains the difference as far as rounding lets this be known: so it is also right where they are equal, to every
     order. Where it does not, and they are equal, f depends on more than w, and 0 / 0 or 1 / 0 is what is left.
     """
-    reader = _Reader(w, w)
-    own = reader.at(f)
+    own = _Reader(w, w).at(f)
     if own is None:
         return None
     (mean, _), indexed = _means(w, f, 1)
@@ -43,7 +41,13 @@ def differences(w: Node, f: Node) -> Differences | None:
     smooth = explained(step, apply("mul", gap, mean), size)
     if indexed:  # f_i and f_j may be different functions: their slopes agree where one can't tell
         smooth = node("logical_and", smooth, _agrees(mean))
-    return Differences(own, quotient(smooth, mean, step, gap), tuple(reader.shared))
+    return Differences(own, quotient(smooth, mean, step, gap))
+
+
+def shared_by(w: Node, f: Node) -> tuple[Node, ...] | None:
+    """What f reads beside each w, the same for all of them, and may move; None where it is not a function of each w."""
+    reader = _Reader(w, w)
+    return None if reader.at(f) is None else tuple(reader.shared)
 
 
 def second_differences(w: Node, f: Node, ratios: Node) -> Node:

@@ -8,19 +8,19 @@ one is made of eigenvectors, which have no derivatives where eigenvalues are rep
 """
 
 from collections.abc import Sequence
-from functools import partial, reduce
 from typing import NamedTuple
 
 from burlab.errors import BurlabError
 from burlab.graph import hooks
 from burlab.graph.implied import RULES, Rule, implied
-from burlab.graph.node import Node
+from burlab.graph.linear import broadcast, convert, reshape, sum_over
+from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.products import matmul
 from burlab.graph.numpy_api.promotion import apply
-from burlab.graph.operation import Shares
+from burlab.graph.operation import Shares, Tangents, total
 
-from .divided import differences, explained, quotient, second_differences
-from .matrices import column, diagonal, row, symmetric, turned
+from .divided import differences, explained, quotient, second_differences, shared_by
+from .matrices import column, diagonal, off_diagonal, row, symmetric, turned
 
 NAME, DERIVATIVE = "function by eigenvalues", "derivative of a function by eigenvalues"
 
@@ -38,8 +38,7 @@ class _Function(NamedTuple):
     def derivative(self, change: Node) -> Node:
         """Along a change of the matrix."""
         inner = apply("mul", self.ratios, self.turned(change))
-        *known, shared = self
-        return implied(DERIVATIVE, self.back(inner), self.a, change, *known[1:], *shared)
+        return implied(DERIVATIVE, self.back(inner), self.a, change, self.w, self.v, self.f, self.ratios)
 
     def second(self, one: Node, other: Node) -> Node:
         """Along two changes E and H: sum_k f[w_i, w_k, w_j] (E_ik H_kj + H_ik E_kj) in the basis of eigenvectors.
@@ -68,6 +67,16 @@ class _Function(NamedTuple):
         """The tangent of a function of eigenvalues where these stay, and what it has beside them moves."""
         return hooks.sweeps.jvp([x], [self.w, *self.shared], [None, *tangents])[0]
 
+    def beside(self, tangents: Sequence[Node | None]) -> Node:
+        """The tangent of the function where the matrix stays: a function of the matrix again."""
+        return matmul(apply("mul", self.v, row(self.moved(self.f, tangents))), turned(self.v))
+
+    def share(self, number: Node, g: Node) -> Node:
+        """What a number beside eigenvalues receives from the cotangent of the function, smooth as that is."""
+        one = broadcast(constant(1.0, number.dtype), number.shape)
+        product = apply("mul", g, self.beside([one if x is number else None for x in self.shared]))
+        return convert(reshape(sum_over(product, tuple(range(g.ndim))), number.shape), number.dtype)
+
     def shares(self, x: Node, g: Node) -> Shares:
         """What is beside eigenvalues in a function of them receives from its cotangent."""
         return list(zip(self.shared, hooks.sweeps.vjp([x], [self.w, *self.shared], [g])[1:], strict=True))
@@ -89,52 +98,85 @@ def spectral(value: Node, v: Node, f: Node) -> Node | None:
         found = differences(w, f)
     except BurlabError:  # a derivative of f is not known
         return None
-    return None if found is None else implied(NAME, value, a, w, v, found.f, found.ratios, *found.shared)
+    return None if found is None else implied(NAME, value, a, w, v, found.f, found.ratios)
 
 
-def _function(n: Node) -> _Function:
-    known = n.inputs[_first(n) :]
-    return _Function(n.inputs[1], *known[:4], shared=known[4:])
+def _function(n: Node) -> _Function | None:
+    """What is seen of the function now; None where a batch has the matrix repeated."""
+    w, v, f, ratios = n.inputs[-4:]
+    shared = shared_by(w, f) if w.op == "implied" else None
+    return None if shared is None else _Function(n.inputs[1], w, v, f, ratios, shared)
 
 
-def _forward(n: Node, change: Node | None, *along: Node | None) -> Node:
-    function = _function(n)
-    parts = [] if change is None else [function.derivative(change)]
-    if any(x is not None for x in along):
-        moved = function.moved(function.f, along)
-        parts.append(matmul(apply("mul", function.v, row(moved)), turned(function.v)))
-    return reduce(partial(apply, "add"), parts)
+def _moved(shared: Sequence[Node], tangents: Tangents) -> list[Node | None] | None:
+    found = [tangents.get(x) for x in shared]
+    return found if any(x is not None for x in found) else None
+
+
+def _along(n: Node, tangents: Tangents) -> Node | None:
+    a, _, v, f, ratios = n.inputs[1:]
+    function, change = _function(n), tangents.get(a)
+    parts: list[Node] = []
+    if function is None:  # the change of eigenvalues comes by f
+        if change is not None:
+            parts.append(_between(v, off_diagonal(ratios), change))
+        if f in tangents:
+            parts.append(matmul(apply("mul", v, row(tangents[f])), turned(v)))
+        return total(parts)
+    if change is not None:
+        parts.append(function.derivative(change))
+    if along := _moved(function.shared, tangents):
+        parts.append(function.beside(along))
+    return total(parts)
+
+
+def _between(v: Node, ratios: Node, change: Node) -> Node:
+    return matmul(v, matmul(apply("mul", ratios, matmul(turned(v), matmul(symmetric(change), v))), turned(v)))
 
 
 def _reverse(n: Node, g: Node) -> Node:
-    return symmetric(_function(n).derivative(g))
+    function = _function(n)
+    _, v, _, ratios = n.inputs[-4:]
+    return symmetric(function.derivative(g) if function else _between(v, off_diagonal(ratios), g))
 
 
 def _reverse_beside(n: Node, g: Node, active: set[Node]) -> Shares:
+    _, v, f, _ = n.inputs[-4:]
     function = _function(n)
-    if active.isdisjoint(function.shared):
-        return []
-    return function.shares(function.f, diagonal(matmul(turned(function.v), matmul(g, function.v))))
+    if function is None:
+        return [(f, diagonal(matmul(turned(v), matmul(g, v))))] if f in active else []
+    moving = [x for x in function.shared if x in active]
+    if all(x.size == 1 for x in moving):
+        return [(x, function.share(x, g)) for x in moving]
+    return function.shares(f, diagonal(matmul(turned(v), matmul(g, v))))
 
 
-def _derivative_forward(n: Node, change: Node | None, direction: Node | None, *along: Node | None) -> Node:
+def _derivative_along(n: Node, tangents: Tangents) -> Node | None:
     function = _function(n)
-    parts = [] if change is None else [function.second(n.inputs[2], change)]
-    if direction is not None:
-        parts.append(function.derivative(direction))
-    if any(x is not None for x in along):
+    if function is None:
+        return tangents.get(n.inputs[0])
+    a, direction = n.inputs[1:3]
+    parts: list[Node] = []
+    if a in tangents:
+        parts.append(function.second(direction, tangents[a]))
+    if direction in tangents:
+        parts.append(function.derivative(tangents[direction]))
+    if along := _moved(function.shared, tangents):
         moved = function.moved(function.ratios, along)
-        parts.append(function.back(apply("mul", moved, function.turned(n.inputs[2]))))
-    return reduce(partial(apply, "add"), parts)
+        parts.append(function.back(apply("mul", moved, function.turned(direction))))
+    return total(parts)
 
 
-def _derivative_reverse(n: Node, g: Node) -> Node:
-    return symmetric(_function(n).second(n.inputs[2], g))
+def _derivative_reverse(n: Node, g: Node) -> Node | None:
+    function = _function(n)
+    return symmetric(function.second(n.inputs[2], g)) if function else None
 
 
 def _derivative_beside(n: Node, g: Node, active: set[Node]) -> Shares:
     function = _function(n)
-    direction = n.inputs[2]
+    value, _, direction = n.inputs[:3]
+    if function is None:
+        return [(value, g)] if value in active else []
     shares = [(direction, symmetric(function.derivative(g)))] if direction in active else []
     if active.isdisjoint(function.shared):
         return shares
@@ -143,14 +185,9 @@ def _derivative_beside(n: Node, g: Node, active: set[Node]) -> Shares:
 
 
 def _moving(n: Node) -> tuple[int, ...]:
-    """The matrix, a direction where there is one, and what f has beside eigenvalues."""
-    return tuple(k for k in range(1, len(n.inputs)) if k not in range(_first(n), _first(n) + 4))
+    """The matrix, a direction where there is one, and f."""
+    return (1, 4) if n.params == NAME else (1, 2, 5)
 
 
-def _first(n: Node) -> int:
-    """From where on the nodes of the function stand among the inputs."""
-    return 2 if n.params == NAME else 3
-
-
-RULES[NAME] = Rule(_forward, _reverse, _reverse_beside, _moving)
-RULES[DERIVATIVE] = Rule(_derivative_forward, _derivative_reverse, _derivative_beside, _moving)
+RULES[NAME] = Rule(_reverse, _reverse, _reverse_beside, _moving, _along)
+RULES[DERIVATIVE] = Rule(_derivative_reverse, _derivative_reverse, _derivative_beside, _moving, _derivative_along)

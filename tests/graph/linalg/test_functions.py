@@ -271,6 +271,45 @@ def test_third_derivatives_of_matrix_functions_are_nan() -> None:
     assert np.isnan(bl.jvp(second, (np.eye(N),), (U,))[1]).any()
 
 
+def test_hessians_by_the_matrix_and_a_number_in_the_function_match_differences() -> None:
+    """At the identity, where one number moves the matrix, one the function, and both move one of each."""
+
+    def f(s: Any) -> Any:
+        return np.sum(G * spectral(lambda w: np.exp(s[1] * w) + s[0] * w, np.eye(N) + s[0] * U, SPELLINGS["dot"]))
+
+    def exact(x: Any, y: Any) -> Any:
+        a = mpmath.matrix((U + U.T).tolist()) * x / 2 + mpmath.eye(N)
+        w, v = mpmath.eigsy(a)
+        value = v * mpmath.diag([mpmath.exp(y * k) + x * k for k in w]) * v.T
+        return sum(mpmath.mpf(float(G[i, j])) * value[i, j] for i in range(N) for j in range(N))
+
+    with mpmath.workdps(60):
+        at, e = (mpmath.mpf(0), mpmath.mpf("0.7")), mpmath.mpf(10) ** -14
+        moves = [(e, 0), (0, e)]
+        wanted = np.array([[float(sum(
+            a * b * exact(at[0] + a * p[0] + b * q[0], at[1] + a * p[1] + b * q[1]) for a in (1, -1) for b in (1, -1)
+        ) / (4 * e * e)) for p in moves] for q in moves])  # fmt: skip
+    s = np.array([0.0, float(at[1])])
+    for hessian in (bl.hessian(f), bl.jacobian(bl.grad(f))):
+        np.testing.assert_allclose(hessian(s), wanted, rtol=1e-11)
+
+
+def test_derivatives_of_batches_of_matrices_or_numbers_are_those_of_loops() -> None:
+    """The batch is made before it is differentiated: one number for all matrices, and one matrix for all numbers."""
+    many = np.stack([matrix(spectrum, "turned") for spectrum in ("two pairs", "three alike", "apart")])
+    scales = np.array([0.3, 1.0, 1.7])
+    one = lambda x, s: np.sum(G * spectral(lambda w: np.exp(s * w), x, SPELLINGS["dot"]))  # noqa: E731
+    by_matrices = lambda s: np.sum(bl.vmap(lambda x: one(x, s))(many))  # noqa: E731
+    wanted = sum(bl.grad(lambda s: one(x, s))(0.7) for x in many)  # noqa: B023
+    assert_close(bl.grad(by_matrices)(0.7), wanted, rtol=1e-12)
+    assert_close(bl.jvp(by_matrices, (0.7,), (1.0,))[1], wanted, rtol=1e-12)
+    by_numbers = lambda x: np.sum(bl.vmap(lambda s: one(x, s))(scales))  # noqa: E731
+    for x in many:
+        wanted = sum(bl.grad(one)(x, s) for s in scales)
+        assert_close(bl.grad(by_numbers)(x), wanted, rtol=1e-9)
+        assert_close(bl.jvp(by_numbers, (x,), (U,))[1], np.sum(wanted * U), rtol=1e-9)
+
+
 def test_patterns_see_what_a_function_reads_beside_its_matrix() -> None:
     """One number moves the matrix, one its function."""
     a = matrix("three alike", "turned")
