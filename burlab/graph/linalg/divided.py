@@ -34,6 +34,7 @@ def differences(w: Node, f: Node) -> Differences | None:
     own = _Reader(w, w).at(f)
     if own is None:
         return None
+    f = own  # reads no other node of the eigenvalues, by which what it shares could reach it
     (mean, _), indexed = _means(w, f, 1)
     gap = apply("sub", row(w), column(w))
     step = apply("sub", row(f), column(f))
@@ -41,7 +42,7 @@ def differences(w: Node, f: Node) -> Differences | None:
     smooth = explained(step, apply("mul", gap, mean), size)
     if indexed:  # f_i and f_j may be different functions: their slopes agree where one can't tell
         smooth = node("logical_and", smooth, _agrees(mean))
-    return Differences(own, quotient(smooth, mean, step, gap))
+    return Differences(f, quotient(smooth, mean, step, gap))
 
 
 def shared_by(w: Node, f: Node) -> tuple[Node, ...] | None:

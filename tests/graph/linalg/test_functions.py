@@ -310,6 +310,12 @@ def test_derivatives_of_batches_of_matrices_or_numbers_are_those_of_loops() -> N
         assert_close(bl.jvp(by_numbers, (x,), (U,))[1], np.sum(wanted * U), rtol=1e-9)
 
 
+def test_a_number_that_moves_matrix_and_function_has_a_second_derivative() -> None:
+    f = lambda s: np.sum(G * spectral(lambda w: np.exp(s * w), np.eye(N) + s * U, SPELLINGS["dot"]))  # noqa: E731
+    two = lambda s: np.sum(G * spectral(lambda w: np.exp(s[0] * w), np.eye(N) + s[1] * U, SPELLINGS["dot"]))  # noqa: E731
+    assert_close(bl.grad(bl.grad(f))(0.7), np.sum(bl.hessian(two)(np.array([0.7, 0.7]))), rtol=1e-10)
+
+
 def test_patterns_see_what_a_function_reads_beside_its_matrix() -> None:
     """One number moves the matrix, one its function."""
     a = matrix("three alike", "turned")
