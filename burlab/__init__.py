@@ -11,6 +11,9 @@ first computation.
 
 import sys
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from burlab._version import __version__ as __version__
@@ -19,16 +22,13 @@ if TYPE_CHECKING:
     from burlab import (
         analysis as analysis,
         bench as bench,
-        compressors as compressors,
         data as data,
-        linalg as linalg,
         nn as nn,
         optim as optim,
         plots as plots,
         problems as problems,
-        robust as robust,
-        scipy as scipy,
     )
+    from burlab.communication import compressors as compressors, robust as robust
     from burlab.eager.functions import (
         dot as dot,
         mean_and_mean_of_squares as mean_and_mean_of_squares,
@@ -43,13 +43,22 @@ if TYPE_CHECKING:
     from burlab.eager.tape import Tape as Tape
     from burlab.eager.value import Value as Value
     from burlab.errors import BurlabError as BurlabError
+    from burlab.experiments import (
+        branches as branches,
+        find_lr as find_lr,
+        performance_profile as performance_profile,
+        race as race,
+        sweep as sweep,
+    )
     from burlab.functions import (
         bincount as bincount,
         erf as erf,
         gelu as gelu,
+        linalg as linalg,
         log_softmax as log_softmax,
         logsumexp as logsumexp,
         relu as relu,
+        scipy as scipy,
         sigmoid as sigmoid,
         silu as silu,
         softmax as softmax,
@@ -72,14 +81,7 @@ if TYPE_CHECKING:
     from burlab.monitor import watch as watch
     from burlab.nn import load_parameters as load_parameters, save_parameters as save_parameters
     from burlab.problems import Batch as Batch, FiniteSum as FiniteSum
-    from burlab.racing import (
-        branches as branches,
-        find_lr as find_lr,
-        performance_profile as performance_profile,
-        race as race,
-    )
     from burlab.run import Run as Run, Stop as Stop, load_run as load_run, minimize as minimize
-    from burlab.sweeps.sweep import sweep as sweep
     from burlab.transforms import (
         check_grads as check_grads,
         compile as compile,
@@ -139,17 +141,16 @@ _HOME = {
         "burlab.transforms.ode": "odeint",
         "burlab.transforms.sparse": "sparse_hessian sparse_jacobian",
         "burlab.functions": "bincount erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus top_k unique",
-        "burlab.scipy": "scipy",
-        "burlab.linalg": "linalg",
+        "burlab.functions.scipy": "scipy",
+        "burlab.functions.linalg": "linalg",
         "burlab.nn": "load_parameters nn save_parameters",  # a module is its own value
-        "burlab.compressors": "compressors",
-        "burlab.robust": "robust",
+        "burlab.communication.compressors": "compressors",
+        "burlab.communication.robust": "robust",
         "burlab.optim": "optim",
         "burlab.problems": "Batch FiniteSum problems",
         "burlab.data": "data",
         "burlab.run": "Run Stop load_run minimize",
-        "burlab.racing": "branches find_lr performance_profile race",
-        "burlab.sweeps.sweep": "sweep",
+        "burlab.experiments": "branches find_lr performance_profile race sweep",
         "burlab.analysis": "analysis",
         "burlab.monitor": "watch",
         "burlab.plots": "plots",
@@ -171,11 +172,28 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'burlab' has no attribute {name!r}; its public names are in burlab.__all__.")
     module = import_module(_HOME[name])
-    value = module if module.__name__ == f"burlab.{name}" else getattr(module, name)
+    value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
     if "ipykernel" in sys.modules:
         import_module("burlab.widgets")  # a notebook: what it shows registers itself
     globals()[name] = value
     return value
+
+
+class _PublicModules(MetaPathFinder, Loader):
+    """Public modules for `import` by their public names: `burlab.scipy.stats` is `burlab.functions.scipy.stats`."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002
+        home = _HOME.get(fullname.removeprefix("burlab."), "")
+        return ModuleSpec(fullname, self) if home.endswith(fullname.removeprefix("burlab")) else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        home = import_module(_HOME[name.removeprefix("burlab.")]).__name__
+        inside = [loaded for loaded in sys.modules if loaded == home or loaded.startswith(f"{home}.")]
+        sys.modules.update({name + loaded.removeprefix(home): sys.modules[loaded] for loaded in inside})
+
+
+sys.meta_path.append(_PublicModules())  # behind all others, so it finds only what stands in another folder
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.scipy.stats import cauchy, t
+from burlab.functions.scipy.stats import cauchy, t
 from tests.engines import GEARS
 
 FAR = {np.float64: (1e160, 1e300, 1e-160, 1e-170, 1e-300), np.float32: (1e20, 1e30, 1e-22, 1e-30)}

@@ -3,7 +3,8 @@
 import numpy as np
 
 import burlab as bl
-from burlab.compressors import RandK, TopK
+from burlab.communication.compressors import RandK, TopK
+from burlab.communication.robust import Median, Noise
 from burlab.optim import (
     DASHA,
     DCGD,
@@ -25,7 +26,6 @@ from burlab.optim import (
     Nesterov,
     RobustGD,
 )  # fmt: skip
-from burlab.robust import Median, Noise
 
 D, MU = 6, 0.05
 _rng = np.random.default_rng(8)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compressors import TopK
+from burlab.communication.compressors import TopK
 from burlab.graph import query
 from burlab.optim import EF21, FedNL, Optimizer
 from tests.optim.federated_cases import FEATURES, FEDERATED, LABELS, MU, SIZES, X0, D, grads, hessians, problem, value

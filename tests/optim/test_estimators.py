@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compressors import RandK
+from burlab.communication.compressors import RandK
 from burlab.errors import ArgumentError
 from burlab.optim import (
     GD,

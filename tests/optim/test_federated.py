@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compressors import Identity, RandK, Scaled, TopK
+from burlab.communication.compressors import Identity, RandK, Scaled, TopK
 from burlab.errors import ArgumentError, ShapeError, TraceError
 from burlab.optim import DCGD, DIANA, EF21, GD, MARINA, SCAFFOLD, FedAvg, FedProx, GradientCoding
 from tests.optim.federated_cases import (

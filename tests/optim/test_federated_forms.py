@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compressors import Identity, RandK, RankK, TopK
+from burlab.communication.compressors import Identity, RandK, RankK, TopK
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
 from burlab.optim import (
     DASHA,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compressors import RandK, TopK
+from burlab.communication.compressors import RandK, TopK
 from burlab.optim import DASHA, DCGD, DIANA, EF21, EF21W, MARINA, PPMARINA, VRMARINA
 from tests.optim.theory import FEATURES, GAP, LABELS, MU, STAR, X0, D, N, descended, loss
 

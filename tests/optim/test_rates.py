@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import burlab as bl
-from burlab.compressors import RandK, TopK
+from burlab.communication.compressors import RandK, TopK
 from burlab.optim import EF21, GD, MARINA, PAGE, STORM, CoordinateDescent, Optimizer
 from tests.optim.test_federated_theory import ALPHA, OMEGA, PROBLEM, SPREAD, START, THETA, K, M
 from tests.optim.theory import (

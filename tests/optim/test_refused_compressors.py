@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compressors import Compressor, Natural, RandK
+from burlab.communication.compressors import Compressor, Natural, RandK
 from burlab.errors import ArgumentError, ShapeError
 from burlab.optim import DCGD, DIANA, EF21, EF21PP, EF21W, MARINA, PPMARINA, FedNL
 

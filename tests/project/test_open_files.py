@@ -23,7 +23,12 @@ ALLOWED = {
         "run/scipy/costs.py",
         "bench/*",
     ),
-    "a temporary folder": ("runtime/cache/machine_code.py", "runtime/host.py", "runtime/cache/*", "sweeps/parcel.py"),
+    "a temporary folder": (
+        "runtime/cache/machine_code.py",
+        "runtime/host.py",
+        "runtime/cache/*",
+        "experiments/parcel.py",
+    ),
     "headers of the package": ("runtime/cache/store.py",),
     "lines of the user's own code": ("graph/origin.py",),
     "the border": ("runtime/files.py",),

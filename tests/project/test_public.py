@@ -43,8 +43,15 @@ def test_type_checkers_see_the_same_names():
     block = next(node for node in tree.body if isinstance(node, ast.If))
     imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
     seen = {alias.asname: node.module for node in imports for alias in node.names}
-    modules = {name: f"burlab.{name}" for name, home in seen.items() if home == "burlab"}
+    modules = {name: f"{home}.{name}" for name, home in seen.items() if burlab._HOME[name].endswith(f".{name}")}
     assert seen | modules == burlab._HOME
+
+
+@pytest.mark.parametrize("first", ["", "bl.scipy.stats; bl.linalg; bl.compressors; "])
+def test_public_modules_are_imported_by_their_public_names(first: str):
+    uses = "from burlab.scipy.stats import norm; import burlab.linalg; from burlab.compressors import TopK"
+    same = "norm is bl.scipy.stats.norm, burlab.linalg is bl.linalg, TopK is bl.compressors.TopK"
+    assert python(f"import burlab as bl; {first}{uses}; print({same})") == "True True True\n"
 
 
 def test_unknown_name_says_where_to_look():

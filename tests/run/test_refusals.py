@@ -7,9 +7,9 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, FileError
-from burlab.sweeps.folder import Folder
-from burlab.sweeps.rows import from_json
-from burlab.sweeps.trials import trials_of
+from burlab.experiments.folder import Folder
+from burlab.experiments.rows import from_json
+from burlab.experiments.trials import trials_of
 
 
 def bowl(x):

@@ -52,7 +52,7 @@ TIERS = {
             "tests/browser",
             "tests/matrix",
             "tests/project/test_wheel",
-            "tests/sweeps/test_cluster",
+            "tests/experiments/test_cluster",
             "tests/problems/test_actors",
         ),
     ),

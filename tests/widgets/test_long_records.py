@@ -8,9 +8,9 @@ import pytest
 import burlab as bl
 from burlab.charts.limits import PARTS, POINTS, POINTS_OF_CHART, ROWS
 from burlab.charts.svg import svg
+from burlab.experiments.rows import Row
+from burlab.experiments.table import table_of
 from burlab.nn.summary import Row as ParameterRow, Summary
-from burlab.sweeps.rows import Row
-from burlab.sweeps.table import table_of
 from burlab.widgets.branches.model import BranchesModel
 from burlab.widgets.chart.encode import encode
 from burlab.widgets.export.page import Page, html

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from burlab.bench.problem import Case, Method, Size
-from burlab.compressors import RandK, TopK
+from burlab.communication.compressors import RandK, TopK
 
 DIMENSION, SAMPLES, CLIENTS, OWN_SAMPLES, L2 = 20, 10_000, 20, 100, 0.01
 

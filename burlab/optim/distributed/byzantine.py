@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from burlab.communication.robust import Aggregator, Attack, Median, NearestMean, SignFlip
 from burlab.errors import ArgumentError
 from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
-from burlab.robust import Aggregator, Attack, Median, NearestMean, SignFlip
 from burlab.runtime.checks.numbers import shown, whole
 
 from .messages import bits_whole

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.compressors import Compressor
+from burlab.communication.compressors import Compressor
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.node import as_node
 from burlab.optim.optimizer import Hyper, Optimizer, Vector

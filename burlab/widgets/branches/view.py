@@ -1,6 +1,6 @@
 """The panel of a tree of branches: small pictures, what each changed, a comparison, and a fork at the cursor."""
 
-from burlab.racing import Branches
+from burlab.experiments import Branches
 from burlab.widgets.assets import CHART, WIDGETS, module
 from burlab.widgets.live.live import LiveView, style
 

@@ -22,7 +22,7 @@ def register() -> None:
     """Tell IPython how to show them."""
     as_displays(
         {
-            "burlab.racing.races.Race": show_race,
-            "burlab.racing.lineage.Branches": show_branches,
+            "burlab.experiments.races.Race": show_race,
+            "burlab.experiments.lineage.Branches": show_branches,
         }
     )

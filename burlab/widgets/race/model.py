@@ -11,9 +11,9 @@ from burlab import optim
 from burlab.charts import Chart
 from burlab.charts.limits import shown_rows
 from burlab.errors import ArgumentError
+from burlab.experiments import Race, Standing
+from burlab.experiments.curves import AXES
 from burlab.optim.scipy_minimizer import METHODS
-from burlab.racing import Race, Standing
-from burlab.racing.curves import AXES
 from burlab.runtime.checks.numbers import shown
 from burlab.widgets.panel import words
 from burlab.widgets.panel.commands import GROWING, Intent

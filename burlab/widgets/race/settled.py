@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.racing import Race
+from burlab.experiments import Race
 from burlab.run import Run
 from burlab.run.record.digest import Digest
 from burlab.widgets.panel.settled import STEPS, moves_no_more

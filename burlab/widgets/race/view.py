@@ -1,6 +1,6 @@
 """The panel of a race: play, standings, curves and paths; racers come and go."""
 
-from burlab.racing import Race
+from burlab.experiments import Race
 from burlab.widgets.assets import CHART, WIDGETS, module
 from burlab.widgets.live.live import LiveView, style
 

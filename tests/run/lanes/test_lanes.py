@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.experiments import together
+from burlab.experiments.sweeps import Sweep
 from burlab.graph import tree
 from burlab.run import Opener, Run
 from burlab.run.lanes import WIDTH, LaneKernel, Lanes, entries
 from burlab.run.loop.loop import Loop
 from burlab.runtime import cpu
 from burlab.runtime.cpu import cpu_flags
-from burlab.sweeps import together
-from burlab.sweeps.sweep import Sweep
 
 ABLE = [known.name for known in cpu._KNOWN if cpu_flags().issuperset(known.flags)]  # pyright: ignore[reportPrivateUsage] - a test's own look
 STEPS = 700  # some chunks, and a part of one

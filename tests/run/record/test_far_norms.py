@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.sweeps import together
+from burlab.experiments import together
 
 SCALES = {np.float64: (1.0, 1e155, 1e160, 1e300, 1e-160, 1e-170, 1e-300), np.float32: (1.0, 1e20, 1e30, 1e-30)}
 

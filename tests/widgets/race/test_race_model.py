@@ -6,8 +6,8 @@ import time
 import pytest
 
 import burlab as bl
-from burlab.racing import races
-from burlab.racing.curves import curves_of
+from burlab.experiments import races
+from burlab.experiments.curves import curves_of
 from burlab.run.record.digest import Digest
 from burlab.widgets.race.model import RaceModel, made, offered
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import burlab as bl
-from burlab.sweeps import progress
+from burlab.experiments import progress
 from burlab.widgets.race.view import RaceView
 from burlab.widgets.sweep import display
 

@@ -6,10 +6,10 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import ShapeError
+from burlab.functions.scipy.arguments import choose, floats, where
 from burlab.graph.linalg.scipy_names import solve_triangular
 from burlab.graph.node import SPECIAL
 from burlab.graph.origin import location
-from burlab.scipy.arguments import choose, floats, where
 
 _gammaln, _xlogy = SPECIAL["gammaln"], SPECIAL["xlogy"]
 

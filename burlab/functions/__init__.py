@@ -6,13 +6,12 @@ from typing import Any
 
 from burlab.compiler.function import Function
 from burlab.errors import DTypeError
+from burlab.graph import Node
+from burlab.graph.handles import present
 from burlab.graph.numpy_api import composites, counting
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.origin import location
 from burlab.runtime.plain import as_array, check_items, endless, is_complex
-
-from .graph import Node
-from .graph.handles import present
 
 __all__ = [
     "bincount", "erf", "gelu", "log_softmax", "logsumexp", "relu", "sigmoid", "silu", "softmax", "softplus", "top_k",

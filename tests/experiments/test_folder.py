@@ -20,7 +20,7 @@ A = np.random.default_rng(3).normal(size=(24, 3))
 HYPERS = {"lr": [0.1, 0.01]}
 KILLED = """
 import sys, time, numpy as np, burlab as bl
-from tests.sweeps.test_folder import swept
+from tests.experiments.test_folder import swept
 slow = lambda rows: time.sleep(0.2) or np.zeros(len(rows["value"]), bool)
 swept(sys.argv[1], stop=bl.Stop(when=slow))
 """

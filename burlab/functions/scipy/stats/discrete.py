@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from burlab.functions.scipy.arguments import floats, where
 from burlab.graph.node import SPECIAL
 from burlab.graph.numpy_api.composites import stop_gradient
-from burlab.scipy.arguments import floats, where
 
 from .distribution import Distribution
 from .powers import power_exp, two_powers

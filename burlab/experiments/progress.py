@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from burlab.run.progress import Bar, open_bar
 
 if TYPE_CHECKING:
-    from .sweep import Sweep
+    from .sweeps import Sweep
 
 
 class Screen(Protocol):

@@ -5,7 +5,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
-from burlab.racing.rates import judged
+from burlab.experiments.rates import judged
 
 
 @pytest.mark.parametrize("smoothness", [1.0, 30.0, 1000.0])

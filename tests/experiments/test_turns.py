@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from burlab.racing.turns import Turns
+from burlab.experiments.turns import Turns
 
 
 class Restless:

@@ -5,9 +5,9 @@ The exponential of a log-density has none there: 0 times the infinite derivative
 
 from typing import Any
 
+from burlab.functions.scipy.arguments import where
 from burlab.graph.node import SPECIAL
 from burlab.graph.numpy_api.promotion import apply
-from burlab.scipy.arguments import where
 
 _xlogy, _xlog1py = SPECIAL["xlogy"], SPECIAL["xlog1py"]
 

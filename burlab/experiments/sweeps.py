@@ -16,8 +16,6 @@ from burlab.graph import tree
 from burlab.graph.origin import user_line
 from burlab.problems import FiniteSum
 from burlab.problems.batch import Batch
-from burlab.racing import Race
-from burlab.racing.racer import Setting as Field
 from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
 from burlab.runtime.checks.numbers import MOST_STEPS, shown, whole
@@ -27,6 +25,8 @@ from .folder import Folder, check_saved
 from .here import Here
 from .memory import Memory
 from .progress import open_screen
+from .racer import Setting as Field
+from .races import Race
 from .rows import Row, waiting
 from .setting import Always, Setting, check_ends, check_problem
 from .table import Table, number_of, rank, table_of

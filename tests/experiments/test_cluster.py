@@ -14,10 +14,10 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, ConfigurationError
+from burlab.experiments import parcel
 from burlab.runtime import cluster as machines
 from burlab.runtime.cling import declared
 from burlab.runtime.cpu import InstructionSet
-from burlab.sweeps import parcel
 from tests.interrupts import interrupt
 
 A = np.random.default_rng(3).normal(size=(24, 3))

@@ -12,8 +12,8 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, ShapeError, StatusError
-from burlab.racing.curves import Curves
-from burlab.racing.picture import plot_of
+from burlab.experiments.curves import Curves
+from burlab.experiments.picture import plot_of
 from tests.interrupts import interrupt
 
 F = bl.problems.rosenbrock()

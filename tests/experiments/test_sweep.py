@@ -7,10 +7,10 @@ import pytest
 import burlab as bl
 from burlab.charts.palette import colour
 from burlab.errors import ArgumentError, BurlabError, StatusError
-from burlab.sweeps.here import Here
-from burlab.sweeps.rows import Row
-from burlab.sweeps.setting import Always, Setting
-from burlab.sweeps.sweep import _median
+from burlab.experiments.here import Here
+from burlab.experiments.rows import Row
+from burlab.experiments.setting import Always, Setting
+from burlab.experiments.sweeps import _median
 from tests.interrupts import interrupt
 
 F = bl.problems.rosenbrock()

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burlab.errors import ArgumentError
+from burlab.functions.scipy.arguments import choose, where
 from burlab.graph.origin import location
-from burlab.scipy.arguments import choose, where
 
 Rule = Callable[..., Any]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compressors import (
+from burlab.communication.compressors import (
     QSGD,
     ApproximateTopK,
     Bernoulli,

@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import norm, trim_mean
 
 import burlab as bl
+from burlab.communication.robust import ALIE, Krum, Median, Mimic, NearestMean, Noise, SignFlip, TrimmedMean
 from burlab.errors import ArgumentError
 from burlab.optim import GD, MoNNA, RobustGD
-from burlab.robust import ALIE, Krum, Median, Mimic, NearestMean, Noise, SignFlip, TrimmedMean
 from tests.optim.federated_cases import SIZES, X0, D, grads, problem
 
 rng = np.random.default_rng(3)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.functions.scipy.arguments import where
 from burlab.graph.node import SPECIAL
-from burlab.scipy.arguments import where
 
 from .location_scale import Continuous
 from .powers import power_exp, two_powers

@@ -1,0 +1,1 @@
+"""Messages of clients in distributed optimization: compressors, and the aggregation of messages that may be false."""
