@@ -1,7 +1,6 @@
-# Two commands: `make lab` opens the tutorials in JupyterLab, `make test` says whether burlab works here.
-# Both set up .venv first, and need Python 3.11 to 3.14 with its headers, g++ and make.
-# `make quick` is for every save, `make near` runs what a change touches, `make full` is all that exists.
-# `make smoke PYTHON=python3.13` is what another Python needs to pass.
+# `make` prints the targets; the line that begins with two signs above a target is its help.
+# Targets set up .venv first, which needs Python 3.11 to 3.14 with its headers, g++ and make.
+.DEFAULT_GOAL := help
 
 PYTHON ?= $(shell for p in python3.11 python3 python3.14 python3.13 python3.12; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null && echo $$p && break; done)
@@ -9,64 +8,76 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 CPP_FILES = $(shell git ls-files -co --exclude-standard '*.hpp' '*.cpp')
 
-# Another environment that is active in the shell is not the one that runs here, and IPython would warn of it.
+# An environment that is active in the shell is not used here, and IPython would warn about it.
 unexport VIRTUAL_ENV
 
-# What pytest makes of the texts of tests is kept, so that they are read once and not by every process.
+# pytest caches the bytecode of tests, so that they are parsed once and not by every process.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Processes of tests beside each other: one for each core.
+# Concurrent test processes: one per core.
 JOBS ?= $(shell nproc)
 TIER = $(BIN)/python -m tests.tiers --jobs $(JOBS)
-# What every process would compile is compiled once, into a folder that they only read.
+# Code that every process needs is compiled once, into a folder that they only read.
 CACHE = $(abspath $(VENV))/cache
 READ_CACHE = BURLAB_CACHE=$(CACHE):ro
 
-# As pip does for what it copies, and not for an editable install.
+# pip compiles the files that it copies, but not those of an editable install.
 BYTECODE = $(BIN)/python -m compileall -q burlab
 
-.PHONY: lab quick test full near static cache matrix sanitizers smoke peers pages lint types layers cpp-format format clean
+.PHONY: help lab quick test full near static cache matrix sanitizers smoke peers pages lint types layers cpp-format format clean
 
+## this list
+help:
+	@awk '/^## / { help = substr($$0, 4) } /^[a-z-]+:/ { printf "  make %-12s%s\n", substr($$1, 1, length($$1) - 1), help }' Makefile
+
+## open the tutorials in JupyterLab
 lab: $(VENV)/lab.stamp
 	$(BIN)/burlab lab
 
+## at every save: the short tests
 quick: $(VENV)/test.stamp cache
 	$(READ_CACHE) $(TIER) quick
 
+## once in a clone, and before you send a change: static checks, tests, examples, three tutorials
 test: $(VENV)/test.stamp
 	$(call checks_and,test)
 
+## before an issue is done: all that exists
 full: $(VENV)/test.stamp
 	$(call checks_and,full)
 
-# The static checks beside the tests, as the slowest of them is one process that takes a minute.
+# The static checks run at the same time as the tests: the slowest of them is one process that takes a minute.
 define checks_and
-	@$(MAKE) --no-print-directory cache; said=$$(mktemp); \
-	$(MAKE) --no-print-directory --keep-going static > $$said 2>&1 & checks=$$!; \
+	@$(MAKE) --no-print-directory cache; log=$$(mktemp); \
+	$(MAKE) --no-print-directory --keep-going static > $$log 2>&1 & checks=$$!; \
 	code=0; $(READ_CACHE) $(TIER) $(1) || code=$$?; \
-	wait $$checks || { code=$$?; cat $$said; }; rm $$said; exit $$code
+	wait $$checks || { code=$$?; cat $$log; }; rm $$log; exit $$code
 endef
 
-# The tests that reach what differs from a commit: of what is not committed, or `make near SINCE=main`.
 SINCE ?= HEAD
+## the tests that import what you have changed since the last commit, or since SINCE=main
 near: $(VENV)/test.stamp cache
 	$(READ_CACHE) $(TIER) near --since $(SINCE)
 
-# Parts of the full tier: other instruction sets, precompiled headers and Pythons; C++ under the sanitizers.
+## a part of full: other instruction sets, precompiled headers and Pythons
 matrix: $(VENV)/test.stamp cache
 	$(READ_CACHE) $(TIER) full --only tests/matrix
+
+## a part of full: C++ under the sanitizers
 sanitizers: $(VENV)/test.stamp cache
 	$(READ_CACHE) $(TIER) full --only tests/project/test_sanitizers.py
 
+## compile the code that every test process needs
 cache: $(VENV)/test.stamp
 	BURLAB_CACHE=$(CACHE) $(BIN)/burlab warm
 
-# The pages whose tables are made from the code.
+## write the pages that are generated from the code
 pages: $(VENV)/test.stamp
 	$(BIN)/python docs/catalogue.py
 	$(BIN)/python docs/words.py
 
-# In a fresh environment: burlab without extras, the doctor, and the tests that meet CPython itself.
+# In a fresh environment: burlab without extras, the doctor, and the tests that depend on CPython itself.
+## the tests that another Python has to pass: make smoke PYTHON=python3.13
 smoke:
 	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; $(PYTHON) -m venv "$$folder"; \
 	"$$folder/bin/pip" install --quiet --editable . hypothesis pytest pytest-timeout scipy; \
@@ -75,29 +86,36 @@ smoke:
 		tests/runtime/test_interpreter.py tests/eager/test_value.py tests/eager/test_tape.py tests/eager/test_memory.py \
 		tests/compiler/test_gate.py tests/graph/tracing/test_trace.py tests/run/test_run.py
 
-# The second engines that gradients are compared with: tests that need an absent one are skipped by name.
+## install the engines that gradients are compared with: PyTorch, JAX, HIPS autograd
 peers: $(VENV)/peers.stamp
 
+## all static checks: lint types layers cpp-format
 static: lint types layers cpp-format
 
+## ruff: style and format of Python
 lint:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+## pyright: types of Python
 types:
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
+## import-linter: each layer imports only from those below it
 layers:
 	$(BIN)/lint-imports
 
+## clang-format: format of C++
 cpp-format:
 	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
 
+## format Python and C++ in place
 format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP_FILES)
 
+## delete .venv and what was built
 clean:
 	rm -rf $(VENV) dist build
 

@@ -1,4 +1,4 @@
-"""pre-commit runs local hooks only, each a check of the README's test command."""
+"""git's hooks are local, each of them a check of `make test`; `make` prints its targets."""
 
 import os
 import re
@@ -23,6 +23,22 @@ def test_every_hook_is_part_of_make_test(root: Path):
     for name, entry in hooks(root).items():
         assert entry.split()[0] == "make"
         assert entry.split()[-1] == name
+
+
+def test_types_wait_for_the_push(root: Path):
+    config = yaml.safe_load((root / ".pre-commit-config.yaml").read_text())
+    assert config["default_install_hook_types"] == ["pre-commit", "pre-push"]
+    assert config["default_stages"] == ["pre-commit"]
+    assert {hook["id"]: hook["stages"] for hook in config["repos"][0]["hooks"] if "stages" in hook} == {"types": ["pre-push"]}
+
+
+def test_make_prints_every_target_with_one_line(root: Path):
+    targets = re.search(r"^\.PHONY: (.*)$", (root / "Makefile").read_text(), re.MULTILINE)
+    assert targets
+    printed = subprocess.run(["make"], cwd=root, text=True, capture_output=True, check=True).stdout
+    rows = dict(re.findall(r"^  make ([a-z-]+) +(\S.*)$", printed, re.MULTILINE))
+    assert set(rows) == set(targets[1].split())
+    assert len(set(rows.values())) == len(rows), "a target without a line has that of the target above it"
 
 
 def test_configuration_is_valid(root: Path):

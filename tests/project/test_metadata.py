@@ -71,14 +71,12 @@ def test_metadata_names_pythons_urls_and_what_the_core_needs(shown):
     assert {"lab", "plots", "files", "scipy", "data", "frames", "cluster"} <= set(shown.get_all("Provides-Extra"))
 
 
-def test_the_version_is_one_and_its_changes_are_dated(shown, root: Path):
+def test_changelog_begins_with_this_version_and_dates_all_earlier_ones(shown, root: Path):
     assert shown["Version"] == burlab.__version__
     sections = re.findall(r"^## (.*)$", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
-    dated = [section for section in sections if section != "Unreleased"]
-    assert dated
-    assert all(re.fullmatch(r"\d+\.\d+\.\d+, \d{4}-\d\d-\d\d", section) for section in dated)
-    if re.fullmatch(r"\d+\.\d+\.\d+", burlab.__version__):
-        assert dated[0].startswith(f"{burlab.__version__}, ")
+    newest, *older = sections
+    assert re.fullmatch(rf"{re.escape(burlab.__version__)}, (unreleased|\d{{4}}-\d\d-\d\d)", newest)
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+, \d{4}-\d\d-\d\d", section) for section in older)
 
 
 def test_licences_of_all_that_is_installed_are_named_and_true(root: Path):
