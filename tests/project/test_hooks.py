@@ -29,7 +29,8 @@ def test_types_wait_for_the_push(root: Path):
     config = yaml.safe_load((root / ".pre-commit-config.yaml").read_text())
     assert config["default_install_hook_types"] == ["pre-commit", "pre-push"]
     assert config["default_stages"] == ["pre-commit"]
-    assert {hook["id"]: hook["stages"] for hook in config["repos"][0]["hooks"] if "stages" in hook} == {"types": ["pre-push"]}
+    stages = {hook["id"]: hook["stages"] for hook in config["repos"][0]["hooks"] if "stages" in hook}
+    assert stages == {"types": ["pre-push"]}
 
 
 def test_make_prints_every_target_with_one_line(root: Path):
