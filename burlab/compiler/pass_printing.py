@@ -57,12 +57,15 @@ def recorded_passes() -> Generator[list[PassRecord]]:
         _recorder.reset(token)
 
 
-def observer(names: Sequence[str]) -> Observer:
-    """Return what is called after each pass of a build. Raises ConfigurationError where BURLAB_PRINT cannot be read."""
+def observer(names: Callable[[], Sequence[str]]) -> Observer:
+    """Return what is called after each pass of a build. names: gives those of all passes.
+
+    Raises ConfigurationError where BURLAB_PRINT cannot be read.
+    """
     if recorder := _recorder.get():
         return recorder
     wish = os.environ.get("BURLAB_PRINT")
-    return _printer(wish, tuple(names)) if wish else _ignore
+    return _printer(wish, tuple(names())) if wish else _ignore
 
 
 def _ignore(name: str, gear: str, value: Any, nanoseconds: int) -> None:

@@ -9,6 +9,7 @@ import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ BOTH = ("compiled", "replay")
 ALL = (*BOTH, "kernels")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pass:
     """One step of the pipeline.
 
@@ -75,8 +76,15 @@ class Pass:
 
     def serves(self, options: PlanOptions) -> bool:
         """Return True if a build with these options runs it."""
-        given = {name for name in (*self.needs, *self.bars) if getattr(options, name) != getattr(_DEFAULT, name)}
-        return options.gear in self.gears and given == set(self.needs)
+        return options.gear in self.gears and self.is_wanted(options)
+
+    def is_wanted(self, options: PlanOptions) -> bool:
+        """Return True if all that it needs is set in the options, and nothing that bars it."""
+        for names, wanted in ((self.needs, True), (self.bars, False)):
+            for name in names:
+                if (getattr(options, name) != getattr(_DEFAULT, name)) is not wanted:
+                    return False
+        return True
 
 
 def rewrite(function: Callable[[Any], Any], gears: tuple[str, ...] = ALL, **conditions: tuple[str, ...]) -> Pass:
@@ -132,14 +140,24 @@ def run_passes(value: Any, options: PlanOptions, first: str = "simplify", end: s
     Returns:
         What the last of these passes gives.
     """
-    names = [step.name for step in PASSES]
-    observe = observer(names)
-    for step in PASSES[names.index(first) : names.index(end) if end else None]:
-        if step.serves(options):
+    observe = observer(_names)
+    for step in _between(PASSES, options.gear, first, end):
+        if step.is_wanted(options):
             start = time.perf_counter_ns()
             value = step.run(value, options)
             observe(step.name, options.gear, value, time.perf_counter_ns() - start)
     return value
+
+
+@cache
+def _between(passes: tuple[Pass, ...], gear: str, first: str, end: str) -> tuple[Pass, ...]:
+    """The passes of a gear from the first one to the one before `end`."""
+    names = [step.name for step in passes]
+    return tuple(step for step in passes[names.index(first) : names.index(end) if end else None] if gear in step.gears)
+
+
+def _names() -> list[str]:
+    return [step.name for step in PASSES]
 
 
 def make_plan(graph: Graph, options: PlanOptions = _DEFAULT) -> KernelPlan:
