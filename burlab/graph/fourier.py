@@ -1,4 +1,4 @@
-"""The discrete Fourier transform of rows, the last axis: three linear operations, and the functions that make them.
+"""The discrete Fourier transform along the last axis: three linear operations, and the functions that make them.
 
 Complex numbers are two real ones: an array of them has real parts and imaginary parts along its first axis. Nothing is
 scaled. The transpose of a transform is one with the other sign, so derivatives of every order are transforms.
@@ -19,24 +19,24 @@ from .signatures import FLOATS, require
 
 
 def fft(x: Node, inverse: bool = False) -> Node:
-    """sum_j x_j exp(-2 pi i j k / n), with the other sign if `inverse`."""
+    """Return sum_j x_j exp(-2 pi i j k / n), with the other sign if `inverse`."""
     return linear("fft", inverse, x)
 
 
 def rfft(x: Node) -> Node:
-    """The first n // 2 + 1 numbers of the transform of real rows of length n."""
+    """Return the first n // 2 + 1 numbers of the transform of real rows of length n."""
     return linear("rfft", None, x)
 
 
 def irfft(x: Node, n: int) -> Node:
-    """The transpose of `rfft`: rows of length n, the real part of sum_k x_k exp(2 pi i j k / n)."""
+    """Return rows of length n, the real part of sum_k x_k exp(2 pi i j k / n): the transpose of `rfft`."""
     return linear("irfft", n, x)
 
 
 def weights(n: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
-    """What half a spectrum is multiplied by, so that its `irfft` is the inverse of `rfft`. Shape (n // 2 + 1,).
+    """Return the weights of half a spectrum with which `irfft` is the inverse of `rfft`. Shape (n // 2 + 1,).
 
-    Each number but the first, and the last for even n, stands for its conjugate, too.
+    Each number but the first, and the last for even n, also counts for its conjugate.
     """
     result = np.full(n // 2 + 1, 2.0 / n)
     result[0] = 1.0 / n
@@ -46,7 +46,7 @@ def weights(n: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
 
 
 class _Fourier(LinearOp):
-    """Along the last axis."""
+    """A transform along the last axis."""
 
     dense_operands = True
     dtypes = FLOATS
@@ -58,7 +58,7 @@ class _Fourier(LinearOp):
 
 @structural
 class Fft(_Fourier):
-    """The parameter: whether the angles are positive."""
+    """Transforms of complex rows. Parameter: True for positive angles, the inverse."""
 
     name = "fft"
     parameters = flag
@@ -77,7 +77,7 @@ class Fft(_Fourier):
 
 @structural
 class Rfft(_Fourier):
-    """Of real rows, the half that says all."""
+    """Transforms of real rows: the first half, which determines the other."""
 
     name = "rfft"
 
@@ -95,7 +95,7 @@ class Rfft(_Fourier):
 
 @structural
 class Irfft(_Fourier):
-    """The parameter: the length of the rows."""
+    """Real rows of half spectra. Parameter: the length of the rows."""
 
     name = "irfft"
     parameters = size
@@ -113,5 +113,5 @@ class Irfft(_Fourier):
 
 
 def _swapped(x: Node) -> Node:
-    """With the first two axes in the other order: samples come first, for the operation the parts do."""
+    """Exchange the first two axes: samples come first in batches, the parts in the operation."""
     return transpose(x, (1, 0, *range(2, x.ndim)))

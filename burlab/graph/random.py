@@ -1,4 +1,4 @@
-"""Random numbers in a graph: `fold_in` makes keys of keys, `uniform` numbers of keys.
+"""Random numbers in a graph: `fold_in` derives keys from keys, `uniform` numbers from keys.
 
 A key is two uint64 words, the last axis of an array; the axes before it are a batch of keys.
 """
@@ -16,7 +16,7 @@ from .signatures import DTYPES, Form, form_of, require
 
 @structural
 class FoldIn(Together):
-    """A key from a key and an integer."""
+    """Derives a key from a key and an integer."""
 
     name = "fold_in"
     dense_operands = True
@@ -30,7 +30,7 @@ class FoldIn(Together):
 
 @structural
 class Uniform(Unary):
-    """(shape, dtype): numbers from 0 to 1, for each key."""
+    """Uniform numbers from 0 to 1, for each key. Parameters: shape and dtype."""
 
     name = "uniform"
     dense_operands = True
@@ -43,6 +43,6 @@ class Uniform(Unary):
 
 
 def _keys(key: Node) -> tuple[int, ...]:
-    """The axes of a batch of keys."""
+    """Return the shape of a batch of keys."""
     require(key.dtype == DTYPES["uint64"] and key.shape[-1:] == (2,), "its key is not a pair of uint64 words")
     return key.shape[:-1]

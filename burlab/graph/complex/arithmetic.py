@@ -1,188 +1,193 @@
-"""Sums, products, quotients and powers of complex numbers, their parts and their sizes, as NumPy's ufuncs.
+"""Sums, products, quotients and powers of complex numbers, their parts and absolute values, as NumPy's ufuncs.
 
-What is real stays so: a product with a real number is two products. Quotients are scaled, lest squares overflow.
+A real operand stays real: a product with one is two real products. Quotients are scaled, so that no square overflows.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS as REAL_FUNCTIONS, UFUNCS as REAL, Node, constant
+from burlab.graph.numpy_api.elementwise import arctan2, where
 from burlab.graph.numpy_api.promotion import FLOAT64, apply, as_dtype
 from burlab.graph.rules import Rule
 
 from .array import FUNCTIONS, METHODS, UFUNCS, Complex
 from .parts import as_complex, met, pair, parts
 
-_FEW = 64  # a whole exponent up to which a power is a product
+MAX_PRODUCT_EXPONENT = 64
 
 
-def add(x: Any, y: Any) -> Complex:
-    """x + y."""
+def add(x: ArrayLike, y: ArrayLike) -> Complex:
+    """Return x + y."""
     (a, b), (c, d) = met(x, y)
-    return pair(apply("add", a, c), d if b is None else b if d is None else apply("add", b, d))
+    return pair(a + c, cast("Node", b) if d is None else d if b is None else b + d)
 
 
-def subtract(x: Any, y: Any) -> Complex:
-    """x - y."""
+def subtract(x: ArrayLike, y: ArrayLike) -> Complex:
+    """Return x - y."""
     (a, b), (c, d) = met(x, y)
-    imag = apply("neg", d) if b is None else b if d is None else apply("sub", b, d)
-    return pair(apply("sub", a, c), imag)
+    imag = cast("Node", b) if d is None else -d if b is None else b - d
+    return pair(a - c, imag)
 
 
-def negative(x: Any) -> Any:
-    """-x, of real numbers too."""
+def negative(x: ArrayLike) -> Any:
+    """Return -x, also for real x."""
     a, b = parts(x)
-    return apply("neg", a) if b is None else Complex(apply("neg", a), apply("neg", b))
+    return -a if b is None else Complex(-a, -b)
 
 
-def multiply(x: Any, y: Any) -> Complex:
-    """x * y by four products, or two where one is real."""
+def multiply(x: ArrayLike, y: ArrayLike) -> Complex:
+    """Return x * y: four real products, or two where an operand is real."""
     (a, b), (c, d) = met(x, y)
     if b is None or d is None:
         (a, b), c = ((a, b), c) if d is None else ((c, d), a)
-        return pair(apply("mul", a, c), apply("mul", b, c))
-    real = apply("sub", apply("mul", a, c), apply("mul", b, d))
-    return pair(real, apply("add", apply("mul", a, d), apply("mul", b, c)))
+        return pair(a * c, b * c)
+    return pair(a * c - b * d, a * d + b * c)
 
 
-def divide(x: Any, y: Any) -> Complex:
-    """x / y, by the method of Smith 1962: a ratio of the parts of y comes first, lest squares overflow."""
+def divide(x: ArrayLike, y: ArrayLike) -> Complex:
+    """Return x / y by Smith's method (1962): it divides by the larger part of y first, so that no square overflows."""
     (a, b), (c, d) = met(x, y)
     if d is None:
-        return pair(apply("div", a, c), apply("div", b, c))
+        return pair(a / c, b / c)
     zero = constant(0, d.dtype) if b is None else b
-    lower = apply("less", apply("abs", c), apply("abs", d))
-    ratio = apply("div", apply("where", lower, c, d), apply("where", lower, d, c))
-    scale = apply(
-        "div", 1.0, apply("add", apply("where", lower, d, c), apply("mul", apply("where", lower, c, d), ratio))
-    )
-    first, second = apply("where", lower, zero, a), apply("where", lower, a, zero)
-    real = apply("mul", apply("add", first, apply("mul", second, ratio)), scale)
-    imag = apply("mul", apply("sub", second, apply("mul", first, ratio)), scale)
-    nothing = apply("logical_and", apply("equal", c, 0.0), apply("equal", d, 0.0))
-    still = apply("where", nothing, apply("abs", c), 1.0)  # not c, which may be 0: what is not chosen is differentiated
-    real = apply("where", nothing, apply("div", a, still), real)
-    imag = apply("where", lower, apply("neg", imag), imag)
-    return pair(real, apply("where", nothing, apply("div", zero, still), imag))
+    lower = abs(c) < abs(d)
+    ratio = where(lower, c, d) / where(lower, d, c)
+    scale = 1.0 / (where(lower, d, c) + where(lower, c, d) * ratio)
+    first, second = where(lower, zero, a), where(lower, a, zero)
+    real = (first + second * ratio) * scale
+    imag = (second - first * ratio) * scale
+    is_zero = (c == 0.0) & (d == 0.0)
+    divisor = where(is_zero, abs(c), 1.0)  # not c, which may be 0: the branch that is not taken is differentiated, too
+    real = where(is_zero, a / divisor, real)
+    imag = where(lower, -imag, imag)
+    return pair(real, where(is_zero, zero / divisor, imag))
 
 
-def reciprocal(x: Any) -> Complex:
-    """1 / x."""
+def reciprocal(x: ArrayLike) -> Complex:
+    """Return 1 / x."""
     return divide(1.0, x)
 
 
-def square(x: Any) -> Complex:
-    """x * x."""
+def square(x: ArrayLike) -> Complex:
+    """Return x * x."""
     a, b = parts(x)
-    real = apply("mul", apply("sub", a, b), apply("add", a, b))
-    return pair(real, apply("mul", apply("mul", a, 2.0), b))
+    return pair((a - b) * (a + b), a * 2.0 * b)
 
 
-def power(x: Any, y: Any) -> Complex:
-    """x ** y: a product for small whole y, the root for a half, else exp(y log(x)).
+def power(x: ArrayLike, y: ArrayLike) -> Complex:
+    """Return x ** y: a product for a small integer y, the square root for 1/2, else exp(y log(x)).
 
-    0 ** y is 1 for y = 0, else 0 where y has a positive real part, and nan elsewhere: there it has no limit.
+    0 ** y is 1 for y = 0, 0 where the real part of y is positive, and nan elsewhere, where it has no limit.
     """
     (a, b), (c, d) = met(x, y)
     base = a if b is None else Complex(a, b)
-    whole = _whole(c, d)
-    if whole is not None:
-        result = _product(as_complex(base), abs(whole))
-        return reciprocal(result) if whole < 0 else result
+    n = _small_integer(c, d)
+    if n is not None:
+        result = _product(as_complex(base), abs(n))
+        return reciprocal(result) if n < 0 else result
     if d is None and c.is_constant and not c.shape and c.params == 0.5:
         return UFUNCS["sqrt"](base)
     base = as_complex(base)
-    nothing = _equal(base, 0.0)
-    safe = Complex(apply("where", nothing, 1.0, base.real), base.imag)
+    is_zero = _equal(base, 0.0)
+    nonzero = Complex(where(is_zero, 1.0, base.real), base.imag)
     exponent = c if d is None else Complex(c, d)
-    value = UFUNCS["exp"](multiply(exponent, UFUNCS["log"](safe)))
-    lost = apply("where", apply("greater", c, 0.0), 0.0, constant(np.nan, c.dtype))
-    none = _equal(exponent, 0.0)
-    at_zero = apply("where", none, 1.0, lost), apply("where", none, 0.0, lost)
-    return pair(*(apply("where", nothing, *halves) for halves in zip(at_zero, parts(value), strict=True)))
+    value = UFUNCS["exp"](multiply(exponent, UFUNCS["log"](nonzero)))
+    limit = where(c > 0.0, 0.0, constant(np.nan, c.dtype))
+    is_one = _equal(exponent, 0.0)
+    at_zero = where(is_one, 1.0, limit), where(is_one, 0.0, limit)
+    return pair(*(where(is_zero, *halves) for halves in zip(at_zero, parts(value), strict=True)))
 
 
-def float_power(x: Any, y: Any) -> Complex:
-    """np.float_power: the power in complex128."""
-    (a, b), (c, d) = ([half if half is None else as_dtype(half, FLOAT64) for half in parts(z)] for z in (x, y))
-    return power(a if b is None else Complex(a, b), c if d is None else Complex(c, d))
+def float_power(x: ArrayLike, y: ArrayLike) -> Complex:
+    """Return the power in complex128, as np.float_power."""
+    return power(_as_double(x), _as_double(y))
 
 
-def _whole(real: Node, imag: Node | None) -> int | None:
-    """A known whole exponent that is small."""
+def _as_double(x: ArrayLike) -> Node | Complex:
+    a, b = parts(x)
+    a = as_dtype(a, FLOAT64)
+    return a if b is None else Complex(a, as_dtype(b, FLOAT64))
+
+
+def _small_integer(real: Node, imag: Node | None) -> int | None:
+    """Return the value of a known exponent if it is a small integer, else None."""
     if not real.is_constant or real.shape or not (imag is None or (imag.is_constant and imag.params == 0)):
         return None
     known = float(real.params)
-    return int(known) if known.is_integer() and abs(known) <= _FEW else None
+    return int(known) if known.is_integer() and abs(known) <= MAX_PRODUCT_EXPONENT else None
 
 
 def _product(z: Complex, n: int) -> Complex:
-    """z to the power of n by squaring."""
+    """Return z to the power n >= 0 by repeated squaring."""
     if n == 0:
         return pair(broadcast(constant(1, z.real.dtype), z.shape), 0.0)
     half = z if n < 2 else square(_product(z, n // 2))
     return multiply(half, z) if n % 2 and n > 1 else half
 
 
-def absolute(x: Any) -> Node:
-    """|x| without overflow; its derivative at 0 is 0."""
+def absolute(x: ArrayLike) -> Node:
+    """Return |x| without overflow. Its derivative at 0 is 0."""
     return REAL["hypot"](*parts(x))
 
 
-def angle(z: Any, deg: bool = False) -> Node:
-    """np.angle: between -pi and pi, from the positive real axis."""
+def angle(z: ArrayLike, deg: bool = False) -> Node:
+    """Return the angle to the positive real axis, between -pi and pi, as np.angle."""
     a, b = parts(z)
-    turned = apply("arctan2", b, a)
-    return REAL["degrees"](turned) if deg else turned
+    radians = arctan2(b, a)
+    return REAL["degrees"](radians) if deg else radians
 
 
-def conjugate(x: Any) -> Complex:
-    """The conjugate."""
+def conjugate(x: ArrayLike) -> Complex:
+    """Return the complex conjugate."""
     z = as_complex(x)
-    return Complex(z.real, apply("neg", z.imag))
+    return Complex(z.real, -z.imag)
 
 
-def sign(x: Any) -> Complex:
-    """x / |x|, and 0 at 0; of an infinite part its sign."""
+def sign(x: ArrayLike) -> Complex:
+    """Return x / |x|, 0 at 0, and the signs of infinite parts."""
     z = as_complex(x)
     size = absolute(z)
-    both = apply("logical_and", REAL["isinf"](z.real), REAL["isinf"](z.imag))
-    infinite = apply("logical_and", REAL["isinf"](size), apply("logical_not", both))
-    value = divide(z, apply("where", apply("equal", size, 0.0), 1.0, size))
+    both = REAL["isinf"](z.real) & REAL["isinf"](z.imag)
+    infinite = REAL["isinf"](size) & ~both
+    value = divide(z, where(size == 0.0, 1.0, size))
     halves = [
-        apply("where", infinite, apply("where", REAL["isinf"](half), REAL["sign"](half), 0.0), found)
-        for half, found in ((z.real, value.real), (z.imag, value.imag))
+        where(infinite, where(REAL["isinf"](part), REAL["sign"](part), 0.0), quotient)
+        for part, quotient in ((z.real, value.real), (z.imag, value.imag))
     ]
     return pair(*halves)
 
 
-def _equal(x: Any, y: Any) -> Node:
+def _equal(x: ArrayLike, y: ArrayLike) -> Node:
     (a, b), (c, d) = parts(x), parts(y)
-    return apply("logical_and", apply("equal", a, c), apply("equal", 0.0 if b is None else b, 0.0 if d is None else d))
+    return (a == c) & REAL["equal"](
+        0.0 if b is None else b, 0.0 if d is None else d
+    )  # Python takes 0.0 == d as d == 0.0
 
 
-def _differ(x: Any, y: Any) -> Node:
-    return apply("logical_not", _equal(x, y))
+def _differ(x: ArrayLike, y: ArrayLike) -> Node:
+    return ~_equal(x, y)
 
 
-def real(val: Any) -> Node:
-    """np.real."""
+def real(val: ArrayLike) -> Node:
+    """Return the real part, as np.real."""
     return parts(val)[0]
 
 
-def imag(val: Any) -> Node:
-    """np.imag."""
+def imag(val: ArrayLike) -> Node:
+    """Return the imaginary part, as np.imag."""
     return as_complex(val).imag
 
 
-def _is_complex(x: Any) -> Node:
-    return apply("not_equal", imag(x), 0.0)
+def _is_complex(x: ArrayLike) -> Node:
+    return imag(x) != 0.0
 
 
-def _is_real(x: Any) -> Node:
-    return apply("equal", imag(x), 0.0)
+def _is_real(x: ArrayLike) -> Node:
+    return imag(x) == 0.0
 
 
 def _always(answer: bool) -> Rule:
@@ -196,30 +201,31 @@ def _allclose(*args: Any, **options: Any) -> Node:
     return REAL_FUNCTIONS[np.all](isclose(*args, **options))
 
 
-def _both(op: str) -> Any:
-    """A test that holds where it holds for both parts."""
+def _both(op: str) -> Rule:
+    """Return the test that is true where it is true of both parts."""
 
-    def rule(x: Any) -> Node:
+    def rule(x: ArrayLike) -> Node:
         return apply("logical_and", *(REAL[op](part) for part in parts(x)))
 
     return rule
 
 
-def _either(op: str) -> Any:
-    def rule(x: Any) -> Node:
+def _either(op: str) -> Rule:
+    """Return the test that is true where it is true of either part."""
+
+    def rule(x: ArrayLike) -> Node:
         return apply("logical_or", *(REAL[op](part) for part in parts(x)))
 
     return rule
 
 
-def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Node:
-    """np.isclose: by the size of the difference."""
-    far, near = absolute(subtract(a, b)), absolute(as_complex(b))
-    within = apply("less_equal", far, apply("add", atol, apply("mul", rtol, near)))
-    close = apply("logical_or", apply("logical_and", within, REAL["isfinite"](near)), _equal(a, b))
+def isclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Node:
+    """Return True where |a - b| <= atol + rtol |b|, as np.isclose."""
+    distance, size = absolute(subtract(a, b)), absolute(as_complex(b))
+    close = ((distance <= atol + rtol * size) & REAL["isfinite"](size)) | _equal(a, b)
     if not equal_nan:
         return close
-    return apply("logical_or", close, apply("logical_and", UFUNCS["isnan"](a), UFUNCS["isnan"](b)))
+    return close | (UFUNCS["isnan"](a) & UFUNCS["isnan"](b))
 
 
 UFUNCS.update({

@@ -1,12 +1,12 @@
-"""A traced array of complex numbers: two nodes, and the NumPy protocols through which ordinary code makes more of them.
+"""A traced array of complex numbers: two nodes, with the protocols by which NumPy's functions take it.
 
 No graph holds a complex number. NumPy hands every call on such an array to the tables below, which the modules of this
-folder fill: each rule is written in real nodes, so sweeps, batching and kernels know nothing of it.
+folder fill. Each rule is written in real nodes, so sweeps, batching and kernels know nothing of complex numbers.
 """
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NoReturn, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from burlab.graph.handles import PRESENT, level
 from burlab.graph.node import Node
 from burlab.graph.rules import Rule, Rules
 
-UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> what it means on complex numbers
+UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> its rule for complex numbers
 REDUCTIONS: Rules[str] = Rules()  # name of a ufunc -> its `.reduce`
 ACCUMULATIONS: Rules[str] = Rules()  # name of a ufunc -> its `.accumulate`
-FUNCTIONS: Rules[Callable[..., Any]] = Rules()  # NumPy function -> what it means on complex numbers
-METHODS: Rules[str] = Rules()  # method of a NumPy array -> what it means on complex numbers
+FUNCTIONS: Rules[Callable[..., Any]] = Rules()  # NumPy function -> its rule for complex numbers
+METHODS: Rules[str] = Rules()  # method of a NumPy array -> its rule for complex numbers
+_Operator = Callable[[Any, Any], Any]
 _BY_METHOD = {"__call__": UFUNCS, "reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}
 
 _ORDER = frozenset(
@@ -28,10 +29,44 @@ _ORDER = frozenset(
 )
 
 
+def call_operator(ufunc: str, *inputs: Any) -> Any:
+    """Apply an operator, given the name of its ufunc."""
+    if ufunc not in UFUNCS:
+        raise _refused(f"np.{ufunc}", ufunc)
+    return UFUNCS[ufunc](*inputs)
+
+
+def _unary(ufunc: str) -> Callable[[Any], Any]:
+    def method(x: Any) -> Any:
+        return UFUNCS[ufunc](x)
+
+    return method
+
+
+def _comparison(ufunc: str) -> _Operator:
+    def method(x: Any, y: Any) -> Any:
+        return call_operator(ufunc, x, y) if _is_operand(y) else NotImplemented
+
+    return method
+
+
+def _binary(ufunc: str) -> tuple[_Operator, _Operator]:
+    """Return the methods of an operator such as `x + y`: of the left operand, and of the right one."""
+
+    def right(y: Any, x: Any) -> Any:
+        return call_operator(ufunc, x, y) if _is_operand(x) else NotImplemented
+
+    return _comparison(ufunc), right
+
+
+def _is_operand(x: object) -> bool:
+    return isinstance(x, (Node, Complex, int, float, complex, list, tuple)) or hasattr(x, "__array__")
+
+
 class Complex:
     """A traced complex array. real, imag: nodes of one shape and one floating dtype. Immutable.
 
-    A tree holds it as its two parts: those may then be anything that a leaf may be.
+    A tree holds it as its two parts, which may then be anything that a leaf may be.
     """
 
     __slots__ = ("imag", "real")
@@ -41,10 +76,10 @@ class Complex:
     def __init__(self, real: Any, imag: Any) -> None:
         self.real = real
         self.imag = imag
-        here = level()
-        if here is not None and type(real) is type(imag) is Node:
-            here.hold(real, self)
-            here.hold(imag, self)
+        trace = level()
+        if trace is not None and type(real) is type(imag) is Node:
+            trace.hold(real, self)
+            trace.hold(imag, self)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -53,7 +88,7 @@ class Complex:
 
     @property
     def dtype(self) -> "np.dtype[Any]":
-        """complex64 of float32 parts, else complex128."""
+        """complex64 if the parts are float32, else complex128."""
         return np.dtype(np.complex64 if self.real.dtype == np.float32 else np.complex128)
 
     @property
@@ -81,7 +116,7 @@ class Complex:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(type(x) in PRESENT for x in kwargs.get("out") or ()):
-            return NotImplemented  # it takes the result itself
+            return NotImplemented  # `out` handles the call
         return call_ufunc(ufunc, method, *inputs, **kwargs)
 
     def __array_function__(self, func: Rule, types: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -107,6 +142,19 @@ class Complex:
     def __getitem__(self, key: Any) -> "Complex":
         return METHODS["__getitem__"](self, key)
 
+    __add__, __radd__ = _binary("add")
+    __sub__, __rsub__ = _binary("subtract")
+    __mul__, __rmul__ = _binary("multiply")
+    __truediv__, __rtruediv__ = _binary("divide")
+    __pow__, __rpow__ = _binary("power")
+    __matmul__, __rmatmul__ = _binary("matmul")
+    __floordiv__, __rfloordiv__ = _binary("floor_divide")
+    __mod__, __rmod__ = _binary("remainder")
+    __lt__, __le__ = _comparison("less"), _comparison("less_equal")
+    __gt__, __ge__ = _comparison("greater"), _comparison("greater_equal")
+    __eq__: ClassVar[_Operator] = _comparison("equal")  # pyright: ignore[reportIncompatibleMethodOverride] - NumPy's ==
+    __ne__: ClassVar[_Operator] = _comparison("not_equal")  # pyright: ignore[reportIncompatibleMethodOverride]
+    __neg__, __abs__, __pos__ = _unary("negative"), _unary("absolute"), _unary("positive")
     __hash__ = object.__hash__  # by identity, although == makes a node
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
@@ -125,7 +173,7 @@ class Complex:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         raise fault(
-            "the numbers of a traced complex array were asked for (np.array or np.asarray of it, or of a list of such)",
+            "the numbers of a traced complex array were requested (np.array or np.asarray of it, or of a list of such)",
             "the array as it is, np.stack or np.concatenate for lists, z.astype(dtype) to convert",
         )
 
@@ -137,7 +185,7 @@ class Complex:
 
 
 def call_ufunc(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """A ufunc of NumPy's on arguments of which one at least is complex."""
+    """Call a ufunc of NumPy's on arguments, one of which at least is complex."""
     name = ufunc.__name__
     table: Rules[str] = _BY_METHOD.get(method, Rules())
     rule = table.get(name)
@@ -147,12 +195,12 @@ def call_ufunc(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any
         return rule(*inputs, **{"axis": 0, **kwargs})
     for key, value in kwargs.items():
         if not (value is None or (key == "where" and value is True)):
-            raise unsupported(f"np.{name}({key}=...) of complex numbers", "leave it out, and convert or choose after")
+            raise unsupported(f"np.{name}({key}=...) of complex numbers", "leave it out, and convert or select after")
     return rule(*inputs)
 
 
 def call_function(func: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A function of NumPy's with a complex array somewhere in its arguments."""
+    """Call a function of NumPy's that has a complex array among its arguments."""
     rule = FUNCTIONS.get(func)
     if rule is None:
         module = getattr(func, "__module__", "numpy").replace("numpy", "np", 1)
@@ -162,7 +210,7 @@ def call_function(func: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def call_method(name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
-    """A method of NumPy's arrays, of which the array itself or an argument is complex."""
+    """Call a method of an array, where the array or an argument is complex."""
     if name not in METHODS:
         raise _refused(f".{name}", name)
     return METHODS[name](x, *args, **kwargs)
@@ -171,49 +219,4 @@ def call_method(name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
 def _refused(what: str, name: str) -> Exception:
     if name in _ORDER:
         return unsupported(f"{what} of complex numbers", "they have no order; use np.abs(z), z.real or z.imag")
-    return unsupported(f"{what} of complex numbers", "it has no rule for them; call it on z.real and z.imag")
-
-
-def _dunder(name: str, ufunc: str, reflected: bool) -> None:
-    def forward(a: Complex, b: Any) -> Any:
-        return call_operator(ufunc, a, b) if _operand(b) else NotImplemented
-
-    def backward(a: Complex, b: Any) -> Any:
-        return call_operator(ufunc, b, a) if _operand(b) else NotImplemented
-
-    setattr(Complex, f"__{name}__", forward)
-    if reflected:
-        setattr(Complex, f"__r{name}__", backward)
-
-
-def call_operator(ufunc: str, *inputs: Any) -> Any:
-    """An operator, given the name of its ufunc."""
-    if ufunc not in UFUNCS:
-        raise _refused(f"np.{ufunc}", ufunc)
-    return UFUNCS[ufunc](*inputs)
-
-
-def _operand(x: object) -> bool:
-    return isinstance(x, (Node, Complex, int, float, complex, list, tuple)) or hasattr(x, "__array__")
-
-
-for _name, _ufunc in {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power", "matmul": "matmul",
-    "floordiv": "floor_divide", "mod": "remainder",
-}.items():  # fmt: skip
-    _dunder(_name, _ufunc, reflected=True)
-for _name, _ufunc in {
-    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
-}.items():  # fmt: skip
-    _dunder(_name, _ufunc, reflected=False)
-
-
-def _unary_dunder(name: str, ufunc: str) -> None:
-    def forward(a: Complex) -> Any:
-        return UFUNCS[ufunc](a)
-
-    setattr(Complex, f"__{name}__", forward)
-
-
-for _name, _ufunc in {"neg": "negative", "abs": "absolute", "pos": "positive"}.items():
-    _unary_dunder(_name, _ufunc)
+    return unsupported(f"{what} of complex numbers", "not supported; call it on z.real and z.imag")

@@ -1,14 +1,15 @@
-"""NumPy's functions that are linear in a complex array, done with each of its parts; sums, means, powers of sums."""
+"""NumPy's functions that are linear in a complex array, applied to both parts; products, variances, conversions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from burlab.graph.faults import unsupported
 from burlab.graph.node import FUNCTIONS as REAL, METHODS as REAL_METHODS, Node
 from burlab.graph.numpy_api.arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, real
-from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.numpy_api.elementwise import sqrt, square
 from burlab.graph.numpy_api.reduction import reduced, size_along
 from burlab.graph.rules import Rule
 
@@ -16,14 +17,26 @@ from .arithmetic import add, multiply, subtract
 from .array import ACCUMULATIONS, FUNCTIONS, METHODS, REDUCTIONS, Complex
 from .parts import as_complex, imag_of, pair, parts, real_of
 
-_VALUES = ("initial", "prepend", "append", "constant_values", "to_begin", "to_end", "default", "a", "values", "x", "y")
-"""Keywords that name numbers in which a function is linear."""
+_LINEAR_KEYWORDS = (
+    "initial",
+    "prepend",
+    "append",
+    "constant_values",
+    "to_begin",
+    "to_end",
+    "default",
+    "a",
+    "values",
+    "x",
+    "y",
+)
+"""Keyword arguments in which a function is linear."""
 
 
 def by_parts(table: Mapping[Any, Rule], name: Any, places: Sequence[int] | None = (0,)) -> Rule:
-    """The rule of a table applied to real parts, then to imaginary ones. Raises where a dtype is asked for.
+    """Return the rule that applies one of a table to real parts, then to imaginary ones. It refuses a dtype.
 
-    places: of the arguments in which it is linear; None for all.
+    places: of the positional arguments in which the function is linear; None for all.
     """
 
     def rule(*args: Any, **kwargs: Any) -> Any:
@@ -31,80 +44,80 @@ def by_parts(table: Mapping[Any, Rule], name: Any, places: Sequence[int] | None 
             only_defaults("a function of complex numbers", {"dtype": kwargs["dtype"]})
         halves: list[Any] = []
         for half in (real_of, imag_of):
-            taken = [half(x) if places is None or k in places else x for k, x in enumerate(args)]
+            arguments = [half(x) if places is None or k in places else x for k, x in enumerate(args)]
             options = {
-                key: half(value) if key in _VALUES and _is_given(value) else value for key, value in kwargs.items()
+                key: half(value) if key in _LINEAR_KEYWORDS and _is_given(value) else value
+                for key, value in kwargs.items()
             }
-            halves.append(table[name](*taken, **options))
+            halves.append(table[name](*arguments, **options))
         return _paired(*halves)
 
     return rule
 
 
-def _is_given(value: Any) -> bool:
+def _is_given(value: object) -> bool:
     return value is not None and value is not NOT_GIVEN
 
 
 def _paired(real: Any, imag: Any) -> Any:
-    """Complex arrays of the results for both parts."""
+    """Return the complex arrays whose parts are the results of a function."""
     if isinstance(real, (list, tuple)):
-        found = [_paired(x, y) for x, y in zip(cast("list[Any]", real), imag, strict=True)]
-        return found if isinstance(real, list) else tuple(found)
+        pairs = [_paired(x, y) for x, y in zip(cast("list[Any]", real), imag, strict=True)]
+        return pairs if isinstance(real, list) else tuple(pairs)
     return pair(real, imag)
 
 
-def prod(a: Any, axis: Any = None, dtype: None = None, out: None = None, keepdims: Any = False) -> Complex:
-    """np.prod by halving."""
+def prod(a: ArrayLike, axis: Any = None, dtype: None = None, out: None = None, keepdims: Any = False) -> Complex:
+    """Return products along axes, by halving, as np.prod."""
     only_defaults("np.prod", {"dtype": dtype, "out": out})
     z = as_complex(a)
     axes = normal_axes(axis, z.ndim)
-    rest = [k for k in range(z.ndim) if k not in axes]
-    y: Complex = METHODS["transpose"](z, (*axes, *rest)).reshape(
-        (size_along(z.real, axes), *(z.shape[k] for k in rest))
+    others = [k for k in range(z.ndim) if k not in axes]
+    y: Complex = METHODS["transpose"](z, (*axes, *others)).reshape(
+        (size_along(z.real, axes), *(z.shape[k] for k in others))
     )
     while len(y) > 1:
         half = len(y) // 2
-        more = multiply(y[:half], y[half : 2 * half])
-        y = FUNCTIONS[np.concatenate]([more, y[2 * half :]]) if len(y) % 2 else more
+        products = multiply(y[:half], y[half : 2 * half])
+        y = FUNCTIONS[np.concatenate]([products, y[2 * half :]]) if len(y) % 2 else products
     value = y[0] if len(y) else add(REAL[np.sum](y.real, axis=0), 1.0 + 0.0j)
     if keepdims is NOT_GIVEN or not keepdims:
         return value
     return METHODS["reshape"](value, tuple(1 if k in axes else d for k, d in enumerate(z.shape)))
 
 
-def cumprod(a: Any, axis: Any = None, dtype: None = None, out: None = None) -> Complex:
-    """np.cumprod: each entry times the one before it, then the one two before it, and so on by doubling."""
+def cumprod(a: ArrayLike, axis: Any = None, dtype: None = None, out: None = None) -> Complex:
+    """Return products of the first entries, as np.cumprod: each times the one 1 before it, then 2, 4, ... before it."""
     only_defaults("np.cumprod", {"dtype": dtype, "out": out})
     z = as_complex(a)
     z = METHODS["ravel"](z) if axis is None else z
     k = 0 if axis is None else normal_axis(axis, z.ndim)
     before, step = (slice(None),) * k, 1
     while step < z.shape[k]:
-        more = multiply(z[(*before, slice(step, None))], z[(*before, slice(None, -step))])
-        z = FUNCTIONS[np.concatenate]([z[(*before, slice(None, step))], more], k)
+        products = multiply(z[(*before, slice(step, None))], z[(*before, slice(None, -step))])
+        z = FUNCTIONS[np.concatenate]([z[(*before, slice(None, step))], products], k)
         step *= 2
     return z
 
 
-def var(a: Any, axis: Any = None, dtype: None = None, out: None = None, ddof: Any = 0, keepdims: Any = False,
+def var(a: ArrayLike, axis: Any = None, dtype: None = None, out: None = None, ddof: Any = 0, keepdims: Any = False,
         **kwargs: Any) -> Node:  # fmt: skip
-    """np.var: the mean square of the distance from the mean."""
+    """Return the mean square of the distance from the mean, as np.var."""
     ddof = real(kwargs.pop("correction", ddof), "ddof")
     only_defaults("np.var", {"dtype": dtype, "out": out, **kwargs})
     z = as_complex(a)
     centred = subtract(z, FUNCTIONS[np.mean](z, axis=axis, keepdims=True))
-    squares = apply("add", *(apply("square", part) for part in parts(centred)))
-    total = REAL[np.sum](squares, axis=axis, keepdims=keepdims)
-    return apply("div", total, float(size_along(z.real, normal_axes(axis, z.ndim)) - ddof))
+    total = REAL[np.sum](square(centred.real) + square(centred.imag), axis=axis, keepdims=keepdims)
+    return total / float(size_along(z.real, normal_axes(axis, z.ndim)) - ddof)
 
 
 def std(*args: Any, **kwargs: Any) -> Node:
-    """np.std."""
-    return apply("sqrt", var(*args, **kwargs))
+    """Return the root of `var`, as np.std."""
+    return sqrt(var(*args, **kwargs))
 
 
-def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Any:
-    """x.astype(complex) of anything, or of complex numbers to another complex dtype."""
+def astype(x: ArrayLike, dtype: Any, /, **kwargs: Any) -> Any:
+    """Return an array, real or complex, in a complex dtype, as x.astype."""
     target = np.dtype(dtype)
     kwargs.pop("copy", None)
     only_defaults("astype", kwargs)
@@ -116,8 +129,10 @@ def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Any:
     return pair(real, 0.0) if imag is None else Complex(real, REAL_METHODS["astype"](imag, part))
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any) -> Any:
-    """np.full_like: an array, or a complex one where the fill is traced."""
+def full_like(
+    a: ArrayLike, fill_value: Any, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any
+) -> Any:
+    """Return an array of one value, traced if the value is, as np.full_like."""
     z = as_complex(a)
     if isinstance(fill_value, (Node, Complex)):
         filled = as_complex(fill_value)
@@ -125,27 +140,27 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *_layout: Any, shape: 
     return np.full(z.shape if shape is None else shape, fill_value, z.dtype if dtype is None else dtype)
 
 
-def _like(number: int) -> Callable[..., Any]:
-    def rule(a: Any, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any) -> Any:
+def _like(number: int) -> Rule:
+    def rule(a: ArrayLike, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any) -> Any:
         return full_like(a, number, dtype, shape=shape)
 
     return rule
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """np.where; the condition is real."""
+    """Return x where a real condition holds, else y, as np.where."""
     return by_parts(REAL, np.where, (1, 2))(condition, x, y)
 
 
-def _shape(a: Any) -> tuple[int, ...]:
+def _shape(a: ArrayLike) -> tuple[int, ...]:
     return as_complex(a).shape
 
 
-def _ndim(a: Any) -> int:
+def _ndim(a: ArrayLike) -> int:
     return as_complex(a).ndim
 
 
-def _size(a: Any, axis: int | None = None) -> int:
+def _size(a: ArrayLike, axis: int | None = None) -> int:
     return REAL[np.size](as_complex(a).real, axis)
 
 
@@ -153,18 +168,18 @@ def _result_type(*values: Any) -> "np.dtype[Any]":
     return np.result_type(*(getattr(x, "dtype", x) for x in values))
 
 
-def nan_to_num(x: Any, **options: Any) -> Complex:
-    """np.nan_to_num of both parts."""
+def nan_to_num(x: ArrayLike, **options: Any) -> Complex:
+    """Apply np.nan_to_num to both parts."""
     z, _ = as_complex(x), options.pop("copy", None)
     return pair(*(REAL[np.nan_to_num](part, **options) for part in (z.real, z.imag)))
 
 
-def _of_mask(name: str) -> Callable[..., Any]:
-    """The function of what is not 0."""
+def _of_mask(name: str) -> Rule:
+    """Return the rule that applies a function to the mask of the entries that are not 0."""
 
-    def rule(a: Any, *args: Any, **kwargs: Any) -> Any:
+    def rule(a: ArrayLike, *args: Any, **kwargs: Any) -> Any:
         z = as_complex(a)
-        mask = apply("logical_or", *(apply("not_equal", part, 0.0) for part in parts(z)))
+        mask = (z.real != 0.0) | (z.imag != 0.0)
         return REAL[getattr(np, name)](mask, *args, **kwargs)
 
     return rule
@@ -176,7 +191,7 @@ _FIRST = (
     "diag diagonal diagflat trace tril triu sum mean cumsum cumulative_sum diff ediff1d gradient trapezoid pad "
     "stack concatenate vstack hstack dstack column_stack block copy"
 ).split()
-"""Functions that are linear in their first argument, which may be a list."""
+"""Functions that are linear in their first argument, an array or a list of them."""
 _PLACES: dict[Any, Sequence[int] | None] = {
     np.append: (0, 1), np.insert: (0, 2), np.compress: (1,), np.select: (1, 2), np.choose: (1,),
     np.broadcast_arrays: None, np.atleast_1d: None, np.atleast_2d: None, np.atleast_3d: None, np.meshgrid: None,
@@ -193,8 +208,8 @@ FUNCTIONS.update({
 })  # fmt: skip
 
 
-def copied(z: Complex, *layout: Any, **options: Any) -> Any:
-    """z.copy(): an array that can be assigned to, while a function is traced."""
+def copied(z: Complex, *layout: str, **options: str) -> Any:
+    """Return z.copy(), which can be assigned to while a function is traced."""
     return REAL_METHODS["copy"](z, *layout, **options)
 
 

@@ -1,4 +1,4 @@
-"""Complex numbers as leaves of trees: split where a tree is taken apart, joined where one is put together."""
+"""Complex numbers as leaves of trees: flattening splits them into their parts, unflattening joins the parts."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .array import Complex
 
 
 def split(leaf: Any) -> Any:
-    """The two parts of a complex number or array."""
+    """Return the parts of a complex number or array as a `Complex` of numbers, arrays or nodes."""
     leaf = present(leaf)
     if type(leaf) is Complex:
         return leaf
@@ -23,7 +23,7 @@ def split(leaf: Any) -> Any:
 
 
 def joined(real: Any, imag: Any) -> Any:
-    """A complex number or array of two known parts of one dtype; of anything else the pair."""
+    """Return the complex number or array of two known parts of one dtype; a `Complex` of parts of any other kind."""
     if type(real) is float and type(imag) is float:
         return complex(real, imag)
     if not all(isinstance(part, (np.floating, np.ndarray)) for part in (real, imag)):

@@ -1,27 +1,28 @@
-"""Linear algebra of complex matrices by their real block form [[a, -b], [b, a]], which multiplies as they do."""
+"""Linear algebra of complex matrices a + i b by the real matrices [[a, -b], [b, a]], whose products are the same."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from burlab.graph.faults import unsupported
 from burlab.graph.node import FUNCTIONS as REAL, Node
 from burlab.runtime.checks.numbers import shown
 
 from .arithmetic import absolute
-from .array import FUNCTIONS, UFUNCS, Complex
+from .array import FUNCTIONS, Complex
 from .parts import as_complex, pair
 
 
-def blocks(a: Any) -> Node:
-    """The real matrices of twice the size."""
+def blocks(a: ArrayLike) -> Node:
+    """Return the real matrices [[a, -b], [b, a]] of twice the size."""
     z = as_complex(a)
     upper = REAL[np.concatenate]([z.real, -z.imag], axis=-1)
     return REAL[np.concatenate]([upper, REAL[np.concatenate]([z.imag, z.real], axis=-1)], axis=-2)
 
 
-def solve(a: Any, b: Any) -> Complex:
-    """np.linalg.solve: of [real; imaginary] right-hand sides."""
+def solve(a: ArrayLike, b: ArrayLike) -> Complex:
+    """Solve a x = b as np.linalg.solve, with the right-hand sides [real; imaginary]."""
     z = as_complex(b)
     vector = z.ndim == 1
     sides = [part[..., None] if vector else part for part in (z.real, z.imag)]
@@ -31,15 +32,15 @@ def solve(a: Any, b: Any) -> Complex:
     return pair(real[..., 0], imag[..., 0]) if vector else pair(real, imag)
 
 
-def inv(a: Any) -> Complex:
-    """np.linalg.inv."""
+def inv(a: ArrayLike) -> Complex:
+    """Return inverses, as np.linalg.inv."""
     x = REAL[np.linalg.inv](blocks(a))
     n = as_complex(a).shape[-1]
     return pair(x[..., :n, :n], x[..., n:, :n])
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:  # noqa: A002 - NumPy's own word
-    """np.linalg.norm: of the sizes of the entries, which all orders but those of singular values are made of."""
+def norm(x: ArrayLike, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:  # noqa: A002 - NumPy's own word
+    """Return norms, as np.linalg.norm: those of the absolute values of the entries, except for orders 2 and nuc."""
     z = as_complex(x)
     axes = 2 if axis is None and z.ndim == 2 else np.size(axis or 0)
     if ord in ("nuc", 2, -2) and axes == 2:
@@ -47,19 +48,19 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> No
     return REAL[np.linalg.norm](absolute(z), ord, axis, keepdims)
 
 
-def matrix_power(a: Any, n: int) -> Complex:
-    """np.linalg.matrix_power by squaring."""
+def matrix_power(a: ArrayLike, n: int) -> Complex:
+    """Return a power of matrices by repeated squaring, as np.linalg.matrix_power."""
     z = as_complex(a)
     if n < 0:
         return matrix_power(inv(z), -n)
     if n == 0:
         return pair(REAL[np.broadcast_to](z.real * 0 + np.eye(z.shape[-1]), z.shape), 0.0)
-    half = z if n == 1 else matrix_power(UFUNCS["matmul"](z, z), n // 2)
-    return UFUNCS["matmul"](half, z) if n % 2 and n > 1 else half
+    half = z if n == 1 else matrix_power(z @ z, n // 2)
+    return half @ z if n % 2 and n > 1 else half
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Node:  # noqa: A002 - as above
-    """np.linalg.vector_norm."""
+def vector_norm(x: ArrayLike, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Node:  # noqa: A002 - as above
+    """Return norms of vectors, as np.linalg.vector_norm."""
     return REAL[np.linalg.vector_norm](absolute(as_complex(x)), axis=axis, keepdims=keepdims, ord=ord)
 
 

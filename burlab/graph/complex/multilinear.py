@@ -1,61 +1,66 @@
-"""Products of complex matrices and vectors: each is linear in every operand, so it is a sum over their parts."""
+"""Products of complex matrices and vectors: linear in every operand, and so sums over the parts of all of them."""
 
 from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from burlab.graph.faults import unsupported
-from burlab.graph.node import FUNCTIONS as REAL, UFUNCS as REAL_UFUNCS
-from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.node import FUNCTIONS as REAL, UFUNCS as REAL_UFUNCS, Node
 from burlab.runtime.plain import is_complex
 
 from .arithmetic import conjugate
 from .array import FUNCTIONS, METHODS, UFUNCS, Complex
 from .parts import pair, parts
 
-_MOST = 4  # complex operands of one product: each doubles the number of real ones
+MAX_OPERANDS = 4  # complex ones of a product: each doubles the number of real products
 
 
 def linear_in_each(
     name: str, function: Callable[..., Any], *operands: Any, conjugated: int | None = None, **options: Any
 ) -> Complex:
-    """A function that is linear in every operand. conjugated: the operand of which it takes the conjugate."""
-    if sum(map(is_complex, operands)) > _MOST:
-        raise unsupported(f"np.{name} of more than {_MOST} complex arrays", "two products, one after the other")
-    given = [conjugate(x) if k == conjugated and is_complex(x) else x for k, x in enumerate(operands)]
-    halves = [parts(x) for x in given]
-    real, imag = None, None
+    """Apply a function that is linear in every operand.
+
+    conjugated: the number of the operand whose conjugate is taken.
+    """
+    if sum(map(is_complex, operands)) > MAX_OPERANDS:
+        raise unsupported(f"np.{name} of more than {MAX_OPERANDS} complex arrays", "two products, one after the other")
+    halves = [parts(conjugate(x) if k == conjugated and is_complex(x) else x) for k, x in enumerate(operands)]
+    real: Node | None = None
+    imag: Node | None = None
     for chosen in product(*([0] if half[1] is None else [0, 1] for half in halves)):
         term = function(*(half[k] for half, k in zip(halves, chosen, strict=True)), **options)
-        op = "sub" if sum(chosen) % 4 in (2, 3) else "add"  # i^2 = -1, i^3 = -i
+        negative = sum(chosen) % 4 in (2, 3)  # i^2 = -1, i^3 = -i
         if sum(chosen) % 2:
-            imag = _joined(op, imag, term)
+            imag = _add_term(imag, term, negative)
         else:
-            real = _joined(op, real, term)
+            real = _add_term(real, term, negative)
+    assert real is not None
+    assert imag is not None  # one operand at least is complex
     return pair(real, imag)
 
 
-def _joined(op: str, total: Any, term: Any) -> Any:
+def _add_term(total: Node | None, term: Node, negative: bool) -> Node:
     if total is None:
-        return term if op == "add" else apply("neg", term)
-    return apply(op, total, term)
+        return -term if negative else term
+    return total - term if negative else total + term
 
 
 def einsum(*operands: Any, **kwargs: Any) -> Complex:
-    """np.einsum by a specification in letters."""
+    """Return an Einstein sum, as np.einsum, by a specification in letters."""
     if not isinstance(operands[0], str):
         raise unsupported("np.einsum of complex arrays with lists of axes", "a specification in letters, 'ij,jk->ik'")
     spec, *arrays = operands
     return linear_in_each("einsum", lambda *xs: REAL[np.einsum](spec, *xs, **kwargs), *arrays)
 
 
-def _of_two(func: Any, conjugated: int | None = None) -> Callable[..., Any]:
-    def rule(a: Any, b: Any, *args: Any, **kwargs: Any) -> Complex:
+def _of_two(func: Callable[..., Any], conjugated: int | None = None) -> Callable[..., Complex]:
+    def rule(a: ArrayLike, b: ArrayLike, *args: Any, **kwargs: Any) -> Complex:
         real = REAL_UFUNCS[func.__name__] if isinstance(func, np.ufunc) else REAL[func]
 
-        def product_of(x: Any, y: Any) -> Any:
+        def product_of(x: Node, y: Node) -> Node:
             return real(x, y, *args, **kwargs)
 
         return linear_in_each(func.__name__, product_of, a, b, conjugated=conjugated)

@@ -1,8 +1,9 @@
-"""From anything that NumPy takes to real and imaginary nodes, and back."""
+"""Real and imaginary nodes of anything that NumPy takes, and complex arrays of such nodes."""
 
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from burlab.graph.handles import present
 from burlab.graph.linear import broadcast, zeros
@@ -16,16 +17,16 @@ from .array import FUNCTIONS, Complex
 Parts = tuple[Node, Node | None]
 
 
-def pair(real: Any, imag: Any) -> Complex:
-    """The complex array of two real ones, in their common floating dtype and shape."""
+def pair(real: ArrayLike, imag: ArrayLike) -> Complex:
+    """Return the complex array of two real ones, in their common floating dtype and shape."""
     x, y = promote([as_node(real), as_node(imag)], float_only=True)
     shape = common_shape("a complex array", [x, y])
-    own = [copy(n, n.inputs) if n is given and n.inputs else n for n, given in ((x, real), (y, imag))]
-    return Complex(broadcast(own[0], shape), broadcast(own[1], shape))
+    halves = [copy(n, n.inputs) if n is given and n.inputs else n for n, given in ((x, real), (y, imag))]
+    return Complex(broadcast(halves[0], shape), broadcast(halves[1], shape))
 
 
 def parts(value: Any) -> Parts:
-    """Real and imaginary part; None for that of what is real."""
+    """Return the real and the imaginary part of a value. The imaginary part of a real value is None."""
     value = present(value)
     if type(value) is Complex:
         return value.real, value.imag
@@ -43,7 +44,7 @@ def parts(value: Any) -> Parts:
 
 
 def met(x: Any, y: Any) -> tuple[Parts, Parts]:
-    """The parts of both operands in their common floating dtype, which Python numbers take from arrays."""
+    """Return the parts of two operands in their common floating dtype. Python numbers take that of the array."""
     (a, b), (c, d) = parts(x), parts(y)
     halves = promote([half for half in (a, c, b, d) if half is not None], float_only=True)
     a, c, *imaginary = halves if all(half.weak for half in halves) else map(strong, halves)
@@ -51,26 +52,26 @@ def met(x: Any, y: Any) -> tuple[Parts, Parts]:
 
 
 def as_array_or_node(value: Any) -> Any:
-    """A Complex of what is complex, a node of what is real."""
+    """Return a `Complex` of a complex value, a node of a real one."""
     real, imag = parts(value)
     return real if imag is None else Complex(real, imag)
 
 
 def as_complex(value: Any) -> Complex:
-    """A Complex of anything; the imaginary part of what is real is 0."""
+    """Return a `Complex` of any value. The imaginary part of a real value is 0."""
     real, imag = parts(value)
     return pair(real, 0.0) if imag is None else Complex(real, imag)
 
 
 def real_of(value: Any) -> Any:
-    """The real part of each array in a list of them, or of the only one."""
+    """Return the real part of an array, or of each array in a list."""
     if isinstance(value, (list, tuple)) and is_complex(cast("Any", value)):
         return [real_of(item) for item in cast("list[Any]", value)]
     return parts(value)[0] if is_complex(value) else cast("Any", value)
 
 
 def imag_of(value: Any) -> Any:
-    """The imaginary part of each array in a list of them, or of the only one."""
+    """Return the imaginary part of an array, or of each array in a list."""
     if isinstance(value, (list, tuple)):
         return [imag_of(item) for item in cast("list[Any]", value)]
     if is_complex(value):

@@ -1,17 +1,17 @@
-"""np.fft: transforms along axes, with NumPy's lengths and scales, on the three operations of `graph/fourier.py`."""
+"""np.fft: transforms along axes with NumPy's lengths and scales, by the three operations of `graph/fourier.py`."""
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import fourier
 from burlab.graph.linear import concatenate, reshape
 from burlab.graph.node import FUNCTIONS as REAL, Node, constant
 from burlab.graph.numpy_api.arguments import normal_axis, only_defaults, several, whole
-from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.numpy_api.reduction import as_floats
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
@@ -22,21 +22,22 @@ from .array import FUNCTIONS, Complex
 from .parts import as_complex, parts
 
 Function = Callable[..., Any]
+_Array = TypeVar("_Array", Node, Complex)
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def fft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
-    """np.fft.fft; of real numbers by half of the work."""
+def fft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
+    """Return the discrete Fourier transform, as np.fft.fft. Real numbers take half of the work."""
     return _complex_transform("fft", a, n, axis, norm, out)
 
 
-def ifft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
-    """np.fft.ifft."""
+def ifft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
+    """Return the inverse transform, as np.fft.ifft."""
     return _complex_transform("ifft", a, n, axis, norm, out)
 
 
-def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
-    """np.fft.rfft of real numbers."""
+def rfft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
+    """Return the first half of the transform of real numbers, as np.fft.rfft."""
     only_defaults("np.fft.rfft", {"out": out})
     if is_complex(a):
         raise ArgumentError(f"{location()}np.fft.rfft takes real numbers, got complex ones. Use np.fft.fft or a.real.")
@@ -45,31 +46,31 @@ def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: None = No
     return _scaled(_moved(y, -1, k), "rfft", x.shape[-1], norm)
 
 
-def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Node:
-    """np.fft.irfft: real numbers, n of them."""
+def irfft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Node:
+    """Return the n real numbers whose transform has a given first half, as np.fft.irfft."""
     only_defaults("np.fft.irfft", {"out": out})
     z = as_complex(a)
     k = normal_axis(axis, z.ndim)
     size = 2 * (z.shape[k] - 1) if n is None else _length("irfft", n)
     if size < 1:
-        raise _no_length("irfft", size)
+        raise _bad_length("irfft", size)
     z, _ = _rows("irfft", z, size // 2 + 1, k)
     weights = constant(fourier.weights(size) * (size * _factor("irfft", size, norm)), z.real.dtype)
     y = fourier.irfft(_packed(multiply(z, weights)), size)
     return REAL[np.moveaxis](y, -1, k)
 
 
-def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Node:
-    """np.fft.hfft: the real transform of what is its own conjugate, backwards."""
-    return irfft(conjugate(a), n, axis, _SWAPPED[_known(norm)], out)
+def hfft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Node:
+    """Return the real transform of numbers with Hermitian symmetry, as np.fft.hfft."""
+    return irfft(conjugate(a), n, axis, _SWAPPED[_checked(norm)], out)
 
 
-def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
-    """np.fft.ihfft."""
-    return conjugate(rfft(a, n, axis, _SWAPPED[_known(norm)], out))
+def ihfft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
+    """Return the inverse of `hfft`, as np.fft.ihfft."""
+    return conjugate(rfft(a, n, axis, _SWAPPED[_checked(norm)], out))
 
 
-def _complex_transform(name: str, a: Any, n: Any, axis: Any, norm: Any, out: None) -> Complex:
+def _complex_transform(name: str, a: ArrayLike, n: Any, axis: Any, norm: Any, out: None) -> Complex:
     only_defaults(f"np.fft.{name}", {"out": out})
     real, imag = parts(a)
     inverse = name == "ifft"
@@ -84,24 +85,23 @@ def _complex_transform(name: str, a: Any, n: Any, axis: Any, norm: Any, out: Non
 
 
 def _mirrored(z: Complex, n: int, inverse: bool) -> Complex:
-    """All n numbers of the transform of real ones, from the first half."""
-    rest = slice((n - 1) // 2, 0, -1)
-    real = REAL[np.concatenate]([z.real, z.real[..., rest]], axis=-1)
-    first, last = (z.imag, -z.imag[..., rest])
-    imag = REAL[np.concatenate]([first, last], axis=-1)
-    return Complex(real, apply("neg", imag) if inverse else imag)
+    """Return all n numbers of the transform of real ones, given the first half."""
+    second_half = slice((n - 1) // 2, 0, -1)
+    real = REAL[np.concatenate]([z.real, z.real[..., second_half]], axis=-1)
+    imag = REAL[np.concatenate]([z.imag, -z.imag[..., second_half]], axis=-1)
+    return Complex(real, -imag if inverse else imag)
 
 
-def _rows(name: str, x: Any, n: Any, axis: Any) -> tuple[Any, int]:
-    """The array with the axis last, cut or filled with zeros to a length; where the axis was."""
+def _rows(name: str, x: _Array, n: Any, axis: Any) -> tuple[_Array, int]:
+    """Return the array with an axis last, cut or padded with zeros to a length, and where the axis was."""
     if x.ndim == 0:
-        raise ShapeError(f"{location()}np.fft.{name} needs an axis, got a number. Pass an array.")
+        raise ShapeError(f"{location()}np.fft.{name} needs an array of one axis or more, got a number.")
     k = normal_axis(axis, x.ndim)
     x = (FUNCTIONS if isinstance(x, Complex) else REAL)[np.moveaxis](x, k, -1)
     size = x.shape[-1]
     length = size if n is None else _length(name, n)
     if length < 1:
-        raise _no_length(name, length)
+        raise _bad_length(name, length)
     if length < size:
         x = x[..., :length]
     elif length > size:
@@ -113,16 +113,16 @@ def _rows(name: str, x: Any, n: Any, axis: Any) -> tuple[Any, int]:
 def _length(name: str, n: Any) -> int:
     length = whole(n, f"n of np.fft.{name}")
     if length < 1:
-        raise _no_length(name, length)
+        raise _bad_length(name, length)
     return length
 
 
-def _no_length(name: str, length: int) -> ShapeError:
-    return ShapeError(f"{location()}np.fft.{name} along an axis of {length} entries. It needs at least 1: pass n.")
+def _bad_length(name: str, length: int) -> ShapeError:
+    return ShapeError(f"{location()}np.fft.{name} needs n >= 1, got an axis of {length} entries. Pass n.")
 
 
 def _packed(z: Complex) -> Node:
-    """Real parts and imaginary parts along a new first axis."""
+    """Return real parts and imaginary parts along a new first axis."""
     return concatenate([reshape(part, (1, *z.shape)) for part in (z.real, z.imag)], 0)
 
 
@@ -134,15 +134,17 @@ def _moved(z: Complex, source: int, destination: int) -> Complex:
     return FUNCTIONS[np.moveaxis](z, source, destination)
 
 
-def _known(norm: Any) -> Any:
+def _checked(norm: Any) -> Any:
     if norm not in _SWAPPED:
-        raise ArgumentError(f"{location()}norm of np.fft is 'backward', 'ortho' or 'forward', got {shown(norm)}.")
+        raise ArgumentError(
+            f"{location()}norm of np.fft must be one of 'backward', 'ortho', 'forward'; got {shown(norm)}."
+        )
     return norm
 
 
 def _factor(name: str, n: int, norm: Any) -> float:
-    """What a transform of length n is multiplied by."""
-    if _known(norm) == "ortho":
+    """Return the factor of a transform of length n."""
+    if _checked(norm) == "ortho":
         return 1.0 / math.sqrt(n)
     return 1.0 / n if (norm == "forward") != name.startswith("i") else 1.0
 
@@ -153,17 +155,17 @@ def _scaled(z: Complex, name: str, n: int, norm: Any) -> Complex:
 
 
 def _along_axes(name: str, one: Function, last: Function, inverse: bool, default: Any = None) -> Function:
-    """The transform along several axes: `last` along the last of them, `one` along the others."""
+    """Return the transform along several axes: `last` along the last of them, `one` along the others."""
 
-    def rule(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: None = None) -> Any:
+    def rule(a: ArrayLike, s: Any = None, axes: Any = default, norm: Any = None, out: None = None) -> Any:
         only_defaults(f"np.fft.{name}", {"out": out})
         ndim = np.ndim(a)
         places = range(ndim) if axes is None and s is None else range(-len(several(s)), 0) if axes is None else axes
         given = [normal_axis(k, ndim) for k in several(places if not isinstance(places, range) else tuple(places))]
         sizes = [None] * len(given) if s is None else [None if n == -1 else n for n in several(s)]
         if len(sizes) != len(given) or not given:
-            what = f"np.fft.{name} got {len(sizes)} sizes for {len(given)} axes"
-            raise ShapeError(f"{location()}{what}, expected one for each, and one axis at least.")
+            what = f"np.fft.{name} needs one size for each axis, and one axis or more"
+            raise ShapeError(f"{location()}{what}; got {len(sizes)} sizes for {len(given)} axes.")
         steps = list(zip(sizes[:-1], given[:-1], strict=True))
         y = a if inverse else last(a, sizes[-1], given[-1], norm)
         for n, k in reversed(steps):

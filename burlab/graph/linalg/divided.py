@@ -8,13 +8,14 @@ import numpy as np
 from burlab.graph import hooks
 from burlab.graph.linear import broadcast, convert, pad, slice_
 from burlab.graph.node import Node, constant
+from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.numpy_api.promotion import apply, node
 from burlab.graph.operation import ScalarOperation, made, operation
 
-from .matrices import column, diagonal, eye, row, turned
+from .matrices import column, diagonal, eye, mT, row
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(3)
-_ROUNDINGS = 64  # in which a difference and the integral of a derivative may differ where they are the same
+MAX_ROUNDINGS = 64  # by which a difference and the integral of a derivative may differ where they are equal
 
 
 class Differences(NamedTuple):
@@ -25,21 +26,21 @@ class Differences(NamedTuple):
 
 
 def differences(w: Node, f: Node) -> Differences | None:
-    """(f_j - f_i) / (w_j - w_i), and f' on the diagonal; None where f is not a function of each w.
+    """Return (f_j - f_i) / (w_j - w_i), and f' on the diagonal; None where f is not a function of each w.
 
-    Differences cancel where two are close. There the mean of f' between them is taken, by Gauss's rule, wherever it
-    explains the difference as far as rounding lets this be known: so it is also right where they are equal, to every
-    order. Where it does not, and they are equal, f depends on more than w, and 0 / 0 or 1 / 0 is what is left.
+    Differences cancel where two eigenvalues are close. There the mean of f' between them is taken, by Gauss's rule,
+    wherever it equals the difference up to rounding, so that derivatives of every order are right where eigenvalues are
+    equal. Elsewhere equal eigenvalues give 0 / 0 or 1 / 0, as f depends on more than w.
     """
     own = _Reader(w, w).at(f)
     if own is None:
         return None
     f = own  # reads no other node of the eigenvalues, by which what it shares could reach it
     (mean, _), indexed = _means(w, f, 1)
-    gap = apply("sub", row(w), column(w))
-    step = apply("sub", row(f), column(f))
-    size = apply("add", apply("abs", row(f)), apply("abs", column(f)))
-    smooth = explained(step, apply("mul", gap, mean), size)
+    gap = row(w) - column(w)
+    step = row(f) - column(f)
+    size = abs(row(f)) + abs(column(f))
+    smooth = explained(step, gap * mean, size)
     if indexed:  # f_i and f_j may be different functions: their slopes agree where one can't tell
         smooth = node("logical_and", smooth, _agrees(mean))
     return Differences(f, quotient(smooth, mean, step, gap))
@@ -52,28 +53,28 @@ def shared_by(w: Node, f: Node) -> tuple[Node, ...] | None:
 
 
 def second_differences(w: Node, f: Node, ratios: Node) -> Node:
-    """(ratio_ij - f_i') / (w_j - w_i), which is f[w_i, w_i, w_j], and f'' / 2 on the diagonal."""
+    """Return (ratio_ij - f_i') / (w_j - w_i), which is f[w_i, w_i, w_j], and f'' / 2 on the diagonal."""
     (mean, half), indexed = _means(w, f, 2)
-    gap = apply("sub", row(w), column(w))
+    gap = row(w) - column(w)
     slope = column(diagonal(ratios))
-    size = apply("add", apply("abs", ratios), apply("abs", slope))
-    step = apply("sub", ratios, slope)
-    smooth = explained(step, apply("mul", gap, half), size)
+    size = abs(ratios) + abs(slope)
+    step = ratios - slope
+    smooth = explained(step, gap * half, size)
     if indexed:
         smooth = node("logical_and", smooth, _agrees(mean))
     return quotient(smooth, half, step, gap)
 
 
 def explained(step: Node, change: Node, size: Node) -> Node:
-    """Whether a difference of numbers of that size is a change, as far as rounding lets this be known."""
+    """Return True where a difference of numbers of a size equals a change, up to rounding."""
     eps = float(np.finfo(step.dtype).eps)
-    return apply("less_equal", apply("abs", apply("sub", step, change)), apply("mul", size, _ROUNDINGS * eps))
+    return abs(step - change) <= size * (MAX_ROUNDINGS * eps)
 
 
 def quotient(smooth: Node, mean: Node, step: Node, gap: Node) -> Node:
-    """The mean on the diagonal and where it is smooth, elsewhere step / gap."""
-    own = apply("logical_or", smooth, apply("equal", eye(gap.shape[-1], gap), constant(1.0, gap.dtype)))
-    return apply("where", own, mean, apply("div", step, apply("where", own, 1.0, gap)))
+    """Return the mean on the diagonal and where a function is smooth, elsewhere step / gap."""
+    is_mean = smooth | (eye(gap.shape[-1], gap) == constant(1.0, gap.dtype))
+    return where(is_mean, mean, step / where(is_mean, 1.0, gap))
 
 
 def _means(w: Node, f: Node, order: int) -> tuple[tuple[Node, Node], bool]:
@@ -81,24 +82,24 @@ def _means(w: Node, f: Node, order: int) -> tuple[tuple[Node, Node], bool]:
     terms: list[tuple[Node, Node]] = []
     reader = None
     for t, weight in zip((_POINTS + 1) / 2, _WEIGHTS / 2, strict=True):
-        x = apply("add", apply("mul", column(w), float(1 - t)), apply("mul", row(w), float(t)))
+        x = column(w) * float(1 - t) + row(w) * float(t)
         reader = _Reader(w, x)
         y = reader.at(f)
         assert y is not None  # f was read before
         one = broadcast(constant(1.0, w.dtype), x.shape)
         for _ in range(order):
             (y,) = hooks.sweeps.jvp([y], [x], [one])
-        terms.append((apply("mul", y, float(weight)), apply("mul", y, float(weight * (1 - t)))))
+        terms.append((y * float(weight), y * float(weight * (1 - t))))
     assert reader is not None  # there are three points
     mean, first = (reduce(partial(apply, "add"), xs) for xs in zip(*terms, strict=True))
     return (mean, first), reader.indexed
 
 
 def _agrees(mean: Node) -> Node:
-    """Whether the function of i and that of j have the same mean derivative."""
-    other = turned(mean)
-    most = apply("mul", apply("add", apply("abs", mean), apply("abs", other)), float(np.finfo(mean.dtype).eps) ** 0.5)
-    return apply("less_equal", apply("abs", apply("sub", mean, other)), most)
+    """Return True where the functions of i and of j have the same mean derivative."""
+    other = mT(mean)
+    most = (abs(mean) + abs(other)) * float(np.finfo(mean.dtype).eps) ** 0.5
+    return abs(mean - other) <= most
 
 
 class _Reader:
@@ -141,7 +142,7 @@ class _Reader:
         return convert(inputs[0], n.dtype) if n.op == "convert" else self._moved(n, inputs[0])
 
     def _moved(self, n: Node, x: Node) -> Node | None:
-        """A slice of eigenvalues, or zeros between them."""
+        """Return a slice of eigenvalues, or eigenvalues with zeros between them."""
         start, step, shape = n.params
         if shape[:-1] != n.inputs[0].shape[:-1] or any(start[:-1]) or any(s != 1 for s in step[:-1]):
             return None
@@ -154,7 +155,7 @@ _MOVES = {"slice": slice_, "pad": pad}
 
 
 def _is_known(n: Node) -> bool:
-    """Whether it is made of constants alone."""
+    """Return True if a node is made of constants alone."""
     left, met = [n], set[Node]()
     while left:
         x = left.pop()
@@ -166,7 +167,7 @@ def _is_known(n: Node) -> bool:
 
 
 def settled(x: Node) -> Node:
-    """The node itself, or an earlier one of the same shape that it only reshapes."""
+    """Return the node, or an earlier one of the same shape that it only reshapes."""
     found, base = x, x
     while base.op == "reshape":
         (base,) = base.inputs

@@ -10,7 +10,7 @@ from burlab.graph.node import Node
 from burlab.graph.operation import Shares, Tangents, Unary, made, structural
 from burlab.graph.signatures import Form, form_of
 
-from .matrices import require_matrices, turned
+from .matrices import mT, require_matrices
 
 
 @structural
@@ -21,7 +21,7 @@ class Expm(Unary):
     dense_operands = True
 
     def of(self, _: None, x: Node) -> Form:
-        require_matrices(x, square_=True)
+        require_matrices(x, square=True)
         return form_of(x)
 
     def work(self, n: Node) -> int:
@@ -29,14 +29,14 @@ class Expm(Unary):
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
         (a,) = n.inputs
-        return _along(a, tangents[a])
+        return _derivative_along(a, tangents[a])
 
     def reverse(self, n: Node, g: Node, _active: set[Node]) -> Shares:
         (a,) = n.inputs
-        return [(a, _along(turned(a), g))]
+        return [(a, _derivative_along(mT(a), g))]
 
 
-def _along(a: Node, change: Node) -> Node:
+def _derivative_along(a: Node, change: Node) -> Node:
     n = a.shape[-1]
     upper = concatenate([a, change], a.ndim - 1)
     lower = concatenate([zeros(a.shape, a.dtype), a], a.ndim - 1)

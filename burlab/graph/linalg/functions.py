@@ -3,7 +3,7 @@
 They are smooth where eigenvalues are repeated, while eigenvalues and eigenvectors by themselves are not: the entries of
 the derivative, in the basis V, are those of the change of the matrix times divided differences of f, which are f' where
 two eigenvalues are equal: Daleckii and Krein 1965; Higham 2008, "Functions of Matrices", theorem 3.11. A product that
-is seen to be of this form, `scaled.py`, gets this derivative, and this again one, by second divided differences. That
+`scaled.py` recognizes as such gets this derivative, whose own derivative is made of second divided differences. That
 one is made of eigenvectors, which have no derivatives where eigenvalues are repeated.
 """
 
@@ -15,12 +15,10 @@ from burlab.graph import hooks
 from burlab.graph.implied import RULES, Rule, implied
 from burlab.graph.linear import broadcast, convert, reshape, sum_over
 from burlab.graph.node import Node, constant
-from burlab.graph.numpy_api.products import matmul
-from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import Shares, Tangents, total
 
 from .divided import differences, explained, quotient, second_differences, shared_by
-from .matrices import column, diagonal, off_diagonal, row, symmetric, turned
+from .matrices import column, diagonal, mT, off_diagonal, row, symmetric
 
 NAME, DERIVATIVE = "function by eigenvalues", "derivative of a function by eigenvalues"
 
@@ -36,59 +34,59 @@ class _Function(NamedTuple):
     shared: tuple[Node, ...]
 
     def derivative(self, change: Node) -> Node:
-        """Along a change of the matrix."""
-        inner = apply("mul", self.ratios, self.turned(change))
-        return implied(DERIVATIVE, self.back(inner), self.a, change, self.w, self.v, self.f, self.ratios)
+        """Return the derivative along a change of the matrix."""
+        inner = self.ratios * self.in_basis(change)
+        return implied(DERIVATIVE, self.out_of_basis(inner), self.a, change, self.w, self.v, self.f, self.ratios)
 
     def second(self, one: Node, other: Node) -> Node:
-        """Along two changes E and H: sum_k f[w_i, w_k, w_j] (E_ik H_kj + H_ik E_kj) in the basis of eigenvectors.
+        """Return sum_k f[w_i, w_k, w_j] (E_ik H_kj + H_ik E_kj) for changes E and H, in the basis of eigenvectors.
 
         f[w_i, w_k, w_j] is the difference of two ratios by w_j - w_i. Where this is 0 or small, it is the mean of
         f[w_i, w_i, w_k] and f[w_j, w_j, w_k] wherever these explain the difference.
         """
-        e, h = self.turned(one), self.turned(other)
-        size = [apply("abs", x) for x in (self.ratios, e, h)]
+        e, h = self.in_basis(one), self.in_basis(other)
+        size = [abs(x) for x in (self.ratios, e, h)]
         ends = second_differences(self.w, self.f, self.ratios)
         steps, total, means = (_both(*x) for x in ((self.ratios, e, h), size, (ends, e, h)))
-        gap = apply("sub", column(self.w), row(self.w))
-        step, mean = apply("sub", steps, turned(steps)), symmetric(means)
-        smooth = explained(step, apply("mul", gap, mean), apply("add", total, turned(total)))
-        return self.back(quotient(smooth, mean, step, gap))
+        gap = column(self.w) - row(self.w)
+        step, mean = steps - mT(steps), symmetric(means)
+        smooth = explained(step, gap * mean, total + mT(total))
+        return self.out_of_basis(quotient(smooth, mean, step, gap))
 
-    def turned(self, change: Node) -> Node:
-        """The symmetric part of a change, in the basis of eigenvectors."""
-        return matmul(turned(self.v), matmul(symmetric(change), self.v))
+    def in_basis(self, change: Node) -> Node:
+        """Return the symmetric part of a change, in the basis of eigenvectors."""
+        return mT(self.v) @ (symmetric(change) @ self.v)
 
-    def back(self, inner: Node) -> Node:
-        """A matrix in the basis of eigenvectors, as it is."""
-        return matmul(self.v, matmul(inner, turned(self.v)))
+    def out_of_basis(self, inner: Node) -> Node:
+        """Return v inner v', which undoes `in_basis`."""
+        return self.v @ (inner @ mT(self.v))
 
     def moved(self, x: Node, tangents: Sequence[Node | None]) -> Node:
-        """The tangent of a function of eigenvalues where these stay, and what it has beside them moves."""
+        """Return the tangent of a function of constant eigenvalues along its other arguments."""
         return hooks.sweeps.jvp([x], [self.w, *self.shared], [None, *tangents])[0]
 
     def beside(self, tangents: Sequence[Node | None]) -> Node:
-        """The tangent of the function where the matrix stays: a function of the matrix again."""
-        return matmul(apply("mul", self.v, row(self.moved(self.f, tangents))), turned(self.v))
+        """Return the tangent of the function for a constant matrix, which is a function of the matrix again."""
+        return self.v * row(self.moved(self.f, tangents)) @ mT(self.v)
 
     def share(self, number: Node, g: Node) -> Node:
-        """What a number beside eigenvalues receives from the cotangent of the function, smooth as that is."""
+        """Return the cotangent of a number that f reads, smooth where the function is."""
         one = broadcast(constant(1.0, number.dtype), number.shape)
-        product = apply("mul", g, self.beside([one if x is number else None for x in self.shared]))
+        product = g * self.beside([one if x is number else None for x in self.shared])
         return convert(reshape(sum_over(product, tuple(range(g.ndim))), number.shape), number.dtype)
 
     def shares(self, x: Node, g: Node) -> Shares:
-        """What is beside eigenvalues in a function of them receives from its cotangent."""
+        """Return the cotangents of the arguments other than eigenvalues of a function of them."""
         return list(zip(self.shared, hooks.sweeps.vjp([x], [self.w, *self.shared], [g])[1:], strict=True))
 
 
 def _both(ratios: Node, e: Node, h: Node) -> Node:
-    """sum_k ratio_ik (E_ik H_kj + H_ik E_kj)."""
-    return apply("add", matmul(apply("mul", ratios, e), h), matmul(apply("mul", ratios, h), e))
+    """Return sum_k ratio_ik (E_ik H_kj + H_ik E_kj)."""
+    return ratios * e @ h + ratios * h @ e
 
 
 def spectral(value: Node, v: Node, f: Node) -> Node | None:
-    """The value v diag(f) v' with its derivative; None where f is not seen to be a function of the eigenvalues.
+    """Return v diag(f) v' with its derivative, or None if f is not recognized as a function of the eigenvalues.
 
     v: the node of the eigenvectors of a matrix, as columns. f: one number for each of them.
     """
@@ -121,7 +119,7 @@ def _along(n: Node, tangents: Tangents) -> Node | None:
         if change is not None:
             parts.append(_between(v, off_diagonal(ratios), change))
         if f in tangents:
-            parts.append(matmul(apply("mul", v, row(tangents[f])), turned(v)))
+            parts.append(v * row(tangents[f]) @ mT(v))
         return total(parts)
     if change is not None:
         parts.append(function.derivative(change))
@@ -131,7 +129,7 @@ def _along(n: Node, tangents: Tangents) -> Node | None:
 
 
 def _between(v: Node, ratios: Node, change: Node) -> Node:
-    return matmul(v, matmul(apply("mul", ratios, matmul(turned(v), matmul(symmetric(change), v))), turned(v)))
+    return v @ (ratios * (mT(v) @ (symmetric(change) @ v)) @ mT(v))
 
 
 def _reverse(n: Node, g: Node) -> Node:
@@ -144,11 +142,11 @@ def _reverse_beside(n: Node, g: Node, active: set[Node]) -> Shares:
     _, v, f, _ = n.inputs[-4:]
     function = _function(n)
     if function is None:
-        return [(f, diagonal(matmul(turned(v), matmul(g, v))))] if f in active else []
+        return [(f, diagonal(mT(v) @ (g @ v)))] if f in active else []
     moving = [x for x in function.shared if x in active]
     if all(x.size == 1 for x in moving):
         return [(x, function.share(x, g)) for x in moving]
-    return function.shares(f, diagonal(matmul(turned(v), matmul(g, v))))
+    return function.shares(f, diagonal(mT(v) @ (g @ v)))
 
 
 def _derivative_along(n: Node, tangents: Tangents) -> Node | None:
@@ -163,7 +161,7 @@ def _derivative_along(n: Node, tangents: Tangents) -> Node | None:
         parts.append(function.derivative(tangents[direction]))
     if along := _moved(function.shared, tangents):
         moved = function.moved(function.ratios, along)
-        parts.append(function.back(apply("mul", moved, function.turned(direction))))
+        parts.append(function.out_of_basis(moved * function.in_basis(direction)))
     return total(parts)
 
 
@@ -180,12 +178,12 @@ def _derivative_beside(n: Node, g: Node, active: set[Node]) -> Shares:
     shares = [(direction, symmetric(function.derivative(g)))] if direction in active else []
     if active.isdisjoint(function.shared):
         return shares
-    inner = apply("mul", function.turned(direction), function.turned(g))
+    inner = function.in_basis(direction) * function.in_basis(g)
     return [*shares, *function.shares(function.ratios, inner)]
 
 
 def _moving(n: Node) -> tuple[int, ...]:
-    """The matrix, a direction where there is one, and f."""
+    """Return the numbers of the matrix, of a direction if there is one, and of f."""
     return (1, 4) if n.params == NAME else (1, 2, 5)
 
 

@@ -1,4 +1,4 @@
-"""np.linalg's functions of factors: eigh, svd, qr, pinv, lstsq, and what singular values tell.
+"""np.linalg's factorizations, and functions of singular values: eigh, svd, qr, pinv, lstsq, matrix_rank.
 
 Signs of vectors are those of the kernel that computes them. Where NumPy raises LinAlgError for numbers (nan, or no
 convergence), a compiled function gives nan.
@@ -7,55 +7,55 @@ convergence), a compiled function gives nan.
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from burlab.errors import ArgumentError
 from burlab.graph.faults import fault
 from burlab.graph.linear import reshape, zeros
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.numpy_api.arguments import NOT_GIVEN
+from burlab.graph.numpy_api.elementwise import square, where
 from burlab.graph.numpy_api.extremes import extreme
-from burlab.graph.numpy_api.products import matmul
-from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.numpy_api.reduction import count_nonzero, sum_
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 
 from . import orthogonal, singular, spectral
-from .matrices import LinAlgError, column, matrix, pair, square, turned
+from .matrices import LinAlgError, as_matrix, as_square, column, mT, pair
 from .numpy_systems import right_sides
 
 
-def eigh(a: Any, UPLO: str = "L") -> Any:
-    """np.linalg.eigh: eigenvalues from the lowest on, and eigenvectors as columns, as NumPy's named tuple."""
+def eigh(a: ArrayLike, UPLO: str = "L") -> Any:
+    """Return eigenvalues, the lowest first, and eigenvectors as columns, as np.linalg.eigh."""
     return _EIGH(*spectral.eigh(_triangle(a, UPLO, "np.linalg.eigh")))
 
 
-def eigvalsh(a: Any, UPLO: str = "L") -> Node:
-    """np.linalg.eigvalsh: differentiable also where eigenvalues are repeated, as long as their functions are."""
+def eigvalsh(a: ArrayLike, UPLO: str = "L") -> Node:
+    """Return eigenvalues, as np.linalg.eigvalsh. Symmetric functions of them are smooth also where some are equal."""
     return spectral.eigenvalues(_triangle(a, UPLO, "np.linalg.eigvalsh"))
 
 
-def _triangle(a: Any, triangle: str, name: str) -> Node:
+def _triangle(a: ArrayLike, triangle: str, name: str) -> Node:
     if triangle not in ("L", "U", "l", "u"):
-        raise ArgumentError(f"{location()}UPLO of {name} is {shown(triangle)}, expected 'L' or 'U'.")
-    x = square(a, name)
-    return turned(x) if triangle in "Uu" else x
+        raise ArgumentError(f"{location()}UPLO of {name} must be one of 'L', 'U'; got {shown(triangle)}.")
+    x = as_square(a, name)
+    return mT(x) if triangle in "Uu" else x
 
 
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:  # noqa: ARG001
-    """np.linalg.svd: left vectors as columns, values, right vectors as rows, as NumPy's named tuple."""
-    x = matrix(a, "np.linalg.svd")
+def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:  # noqa: ARG001
+    """Return left vectors as columns, singular values, right vectors as rows, as np.linalg.svd."""
+    x = as_matrix(a, "np.linalg.svd")
     return _SVD(*singular.svd(x, bool(full_matrices))) if compute_uv else singular.singular_values(x)
 
 
-def svdvals(x: Any, /) -> Node:
-    """np.linalg.svdvals."""
-    return singular.singular_values(matrix(x, "np.linalg.svdvals"))
+def svdvals(x: ArrayLike, /) -> Node:
+    """Return singular values, the largest first, as np.linalg.svdvals."""
+    return singular.singular_values(as_matrix(x, "np.linalg.svdvals"))
 
 
-def qr(a: Any, mode: str = "reduced") -> Any:
-    """np.linalg.qr in the modes reduced, complete and r."""
-    x = matrix(a, "np.linalg.qr")
+def qr(a: ArrayLike, mode: str = "reduced") -> Any:
+    """Return Q and R, as np.linalg.qr in the modes reduced, complete and r."""
+    x = as_matrix(a, "np.linalg.qr")
     if mode == "r":
         return orthogonal.qr(x, False)[1]
     if mode not in ("reduced", "complete"):
@@ -63,21 +63,21 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     return _QR(*orthogonal.qr(x, mode == "complete"))
 
 
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NOT_GIVEN) -> Node:  # noqa: ARG001
-    """np.linalg.pinv, whose derivative is that of matrices of the same rank."""
-    x = matrix(a, "np.linalg.pinv")
+def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NOT_GIVEN) -> Node:  # noqa: ARG001
+    """Return pseudoinverses, as np.linalg.pinv. The derivative is that of matrices of constant rank."""
+    x = as_matrix(a, "np.linalg.pinv")
     if rcond is not None and rtol is not NOT_GIVEN:
-        raise ArgumentError(f"{location()}np.linalg.pinv got rcond and rtol, which mean the same. Pass one of them.")
+        raise ArgumentError(f"{location()}np.linalg.pinv takes either rcond or rtol, which mean the same; got both.")
     cutoff = 1e-15 if rcond is None and rtol is NOT_GIVEN else rtol if rcond is None else rcond
     if not all(x.shape[-2:]):
         return zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
-    return singular.pinv(x, _rounding(x) if cutoff is None else cutoff)
+    return singular.pinv(x, _relative_rounding(x) if cutoff is None else cutoff)
 
 
-def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Node, Node, Node, Node]:
-    """np.linalg.lstsq of one matrix: solutions, sums of squared residuals, rank, singular values.
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> tuple[Node, Node, Node, Node]:
+    """Return solutions, sums of squared residuals, rank, singular values of one matrix, as np.linalg.lstsq.
 
-    The residuals, which NumPy leaves out where the rank is not full, are nan there: a rank is not known while tracing.
+    Where the rank is not full, the residuals are nan. NumPy omits them, but the rank is not known while tracing.
     """
     x, y = pair(a, b)
     if x.ndim != 2 or y.ndim > 2:
@@ -87,36 +87,36 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Node, Node, Node, Node]:
     if not m or not n:
         solution, s, rank = zeros((n, sides.shape[-1]), x.dtype), zeros((0,), x.dtype), zeros((), np.int64)
     else:
-        cutoff = _rounding(x) if rcond is None else rcond
-        solution, s = matmul(singular.pinv(x, cutoff), sides), singular.singular_values(x)
-        rank = count_nonzero(singular.counted(s, cutoff), -1)
+        cutoff = _relative_rounding(x) if rcond is None else rcond
+        solution, s = singular.pinv(x, cutoff) @ sides, singular.singular_values(x)
+        rank = count_nonzero(singular.is_counted(s, cutoff), -1)
     if m > n:
-        squares = sum_(apply("square", apply("sub", matmul(x, solution), sides)), 0)
+        squares = sum_(square(x @ solution - sides), 0)
         nan = constant(np.nan, x.dtype)
-        residuals = apply("where", apply("equal", rank, n), squares, nan)
+        residuals = where(rank == n, squares, nan)
     else:
         residuals = zeros((0,), x.dtype)
     return reshape(solution, (n,)) if vector else solution, residuals, rank, s
 
 
-def _rounding(x: Node) -> float:
-    """What rounding leaves of a singular value that is 0, compared with the largest."""
+def _relative_rounding(x: Node) -> float:
+    """Return the rounding error of a singular value of 0, relative to the largest."""
     return max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Node:  # noqa: ARG001
-    """np.linalg.matrix_rank: how many singular values are not 0, an integer."""
+    """Return the number of singular values that are not 0, as np.linalg.matrix_rank."""
     x = as_node(A)
     if x.ndim < 2:
-        return extreme("reduce_max", apply("not_equal", x, 0.0), None, False).astype(np.int64)
-    x = matrix(x, "np.linalg.matrix_rank")
+        return extreme("reduce_max", x != 0.0, None, False).astype(np.int64)
+    x = as_matrix(x, "np.linalg.matrix_rank")
     if not all(x.shape[-2:]):
         return zeros(x.shape[:-2], np.int64)
     s = singular.singular_values(x)
     if tol is not None:
-        return count_nonzero(apply("greater", s, column(as_node(tol))), -1)
-    cutoff = _rounding(x) if rtol is None else column(as_node(rtol))
-    return count_nonzero(singular.counted(s, cutoff), -1)
+        return count_nonzero(s > column(as_node(tol)), -1)
+    cutoff = _relative_rounding(x) if rtol is None else column(as_node(rtol))
+    return count_nonzero(singular.is_counted(s, cutoff), -1)
 
 
 _EIGH: Any = type(np.linalg.eigh(np.eye(1)))

@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from burlab.graph.linear import broadcast, reshape, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
@@ -16,21 +17,21 @@ from burlab.graph.operation import made
 from burlab.graph.origin import location
 
 from . import determinants
-from .matrices import LinAlgError, column, eye, pair, square, turned
+from .matrices import LinAlgError, as_square, column, eye, mT, pair
 from .systems import factored, solve_by_factors
 
 
-def solve(a: Any, b: Any) -> Node:
-    """np.linalg.solve: x with a x = b. b of one axis is one vector, else its last two axes are matrices."""
+def solve(a: ArrayLike, b: ArrayLike) -> Node:
+    """Solve a x = b, as np.linalg.solve. b is one vector, or matrices in its last two axes."""
     x, y = pair(a, b)
-    x = square(x, "np.linalg.solve")
+    x = as_square(x, "np.linalg.solve")
     y, vector = right_sides(x, y, "np.linalg.solve")
     solution = solve_by_factors(y, x, factored(x))
     return reshape(solution, solution.shape[:-1]) if vector else solution
 
 
 def right_sides(a: Node, b: Node, name: str) -> tuple[Node, bool]:
-    """Right-hand sides as matrices, and whether they were one vector. Raises LinAlgError where rows differ."""
+    """Return right-hand sides as matrices, and True for one vector. Raises LinAlgError where rows differ."""
     vector = b.ndim == 1
     y = column(b) if vector else b
     if y.ndim < 2 or y.shape[-2] != a.shape[-2]:
@@ -39,12 +40,12 @@ def right_sides(a: Node, b: Node, name: str) -> tuple[Node, bool]:
     return y, vector
 
 
-def tensorsolve(a: Any, b: Any, axes: Any = None) -> Node:
-    """np.linalg.tensorsolve: x with tensordot(a, x, x.ndim) == b."""
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Node:
+    """Solve tensordot(a, x, x.ndim) = b, as np.linalg.tensorsolve."""
     x, y = pair(a, b)
     if axes is not None:
-        kept = [k for k in range(x.ndim) if k not in {normal_axis(axis, x.ndim) for axis in several(axes)}]
-        x = transpose(x, (*kept, *(normal_axis(axis, x.ndim) for axis in several(axes))))
+        others = [k for k in range(x.ndim) if k not in {normal_axis(axis, x.ndim) for axis in several(axes)}]
+        x = transpose(x, (*others, *(normal_axis(axis, x.ndim) for axis in several(axes))))
     shape = x.shape[y.ndim :]
     if x.shape[: y.ndim] != y.shape or math.prod(shape) != y.size:
         what = f"np.linalg.tensorsolve of shapes {x.shape} and {y.shape}"
@@ -52,8 +53,8 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Node:
     return reshape(solve(reshape(x, (y.size, y.size)), reshape(y, (y.size,))), shape)
 
 
-def tensorinv(a: Any, ind: Any = 2) -> Node:
-    """np.linalg.tensorinv: the inverse for tensordot over the first `ind` axes."""
+def tensorinv(a: ArrayLike, ind: Any = 2) -> Node:
+    """Return the inverse for tensordot over the first `ind` axes, as np.linalg.tensorinv."""
     x, k = as_node(a), whole(ind, "ind of np.linalg.tensorinv")
     rows, columns = x.shape[:k], x.shape[k:]
     if k <= 0 or math.prod(rows) != math.prod(columns):
@@ -62,26 +63,26 @@ def tensorinv(a: Any, ind: Any = 2) -> Node:
     return reshape(inv(reshape(x, (math.prod(rows), math.prod(columns)))), (*columns, *rows))
 
 
-def inv(a: Any) -> Node:
-    """np.linalg.inv. For A^-1 b, `np.linalg.solve` is faster and more accurate."""
-    x = square(a, "np.linalg.inv")
+def inv(a: ArrayLike) -> Node:
+    """Return inverses, as np.linalg.inv. For A^-1 b, `np.linalg.solve` is faster and more accurate."""
+    x = as_square(a, "np.linalg.inv")
     return solve_by_factors(broadcast(eye(x.shape[-1], x), x.shape), x, factored(x))
 
 
-def det(a: Any) -> Node:
-    """np.linalg.det."""
-    return determinants.det(square(a, "np.linalg.det"))
+def det(a: ArrayLike) -> Node:
+    """Return determinants, as np.linalg.det."""
+    return determinants.det(as_square(a, "np.linalg.det"))
 
 
-def slogdet(a: Any) -> Any:
-    """np.linalg.slogdet: sign and logarithm, as NumPy's named tuple."""
-    return _SLOGDET(*determinants.sign_and_log(square(a, "np.linalg.slogdet")))
+def slogdet(a: ArrayLike) -> Any:
+    """Return signs and logarithms of determinants, as np.linalg.slogdet."""
+    return _SLOGDET(*determinants.sign_and_log(as_square(a, "np.linalg.slogdet")))
 
 
-def cholesky(a: Any, /, *, upper: bool = False) -> Node:
-    """np.linalg.cholesky: lower factors from the lower triangles, or upper ones from the upper. nan without one."""
-    x = square(a, "np.linalg.cholesky")
-    return turned(made("cholesky", None, turned(x))) if upper else made("cholesky", None, x)
+def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Node:
+    """Return Cholesky factors of the lower or the upper triangles, as np.linalg.cholesky; nan where none exists."""
+    x = as_square(a, "np.linalg.cholesky")
+    return mT(made("cholesky", None, mT(x))) if upper else made("cholesky", None, x)
 
 
 _SLOGDET: Any = type(np.linalg.slogdet(np.eye(1)))

@@ -1,4 +1,4 @@
-"""Products that are seen to be functions of matrices by eigenvalues or singular values, however they were written.
+"""Recognition of products that are functions of matrices by eigenvalues or singular values.
 
 `(v * np.exp(w)) @ v.T`, `v @ np.diag(f) @ v.T`, `np.einsum("ij,j,kj->ik", v, f, v)`, `v[:, :2] @ v[:, :2].T`,
 `(u * f) @ vt`, `u[:, :2] @ u[:, :2].T`: two operands that are eigenvectors or singular vectors of one matrix, each
@@ -13,7 +13,6 @@ import numpy as np
 from burlab.graph.linear import broadcast, pad
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.products import SEEN
-from burlab.graph.numpy_api.promotion import apply
 
 from .divided import settled
 from .functions import spectral
@@ -21,7 +20,7 @@ from .generalized import SIDES, by_singular_values
 
 
 class _Scaled(NamedTuple):
-    """Vectors, each times a number: v[:, window] * f, or its transpose. eigen: on which axis they are counted."""
+    """Vectors times numbers: v[:, window] * f, or its transpose. eigen: the axis that counts the vectors."""
 
     v: Node
     eigen: int
@@ -56,7 +55,7 @@ def _sliced(x: Node) -> _Scaled | None:
 
 
 def _completed(x: Node) -> _Scaled | None:
-    """Singular vectors beside the rest of a basis."""
+    """Recognize singular vectors that are completed to a basis."""
     inner, rest = _scaled(x.inputs[0]), x.inputs[-1]
     if inner is None or inner.factors or x.params != inner.eigen or (rest.op, rest.params) != ("implied", "complement"):
         return None
@@ -76,7 +75,7 @@ def _divided(x: Node) -> _Scaled | None:
     factor = inner and _along(x.inputs[1], inner.eigen)
     if inner is None or factor is None:
         return None
-    return inner._replace(factors=(*inner.factors, apply("div", constant(1.0, x.dtype), factor)))
+    return inner._replace(factors=(*inner.factors, constant(1.0, x.dtype) / factor))
 
 
 def _negative(x: Node) -> _Scaled | None:
@@ -92,7 +91,7 @@ def _vector(x: Node, eigen: int) -> tuple[int, ...]:
 
 
 def _along(x: Node, eigen: int) -> Node | None:
-    """What is repeated over the entries of an eigenvector, once for each of them."""
+    """Return the numbers, one for each vector, that are broadcast over the entries of vectors; None for any others."""
     entries = 2 * x.ndim - 3 - eigen
     if x.op != "broadcast" or entries in x.params[1]:
         return None
@@ -101,7 +100,7 @@ def _along(x: Node, eigen: int) -> Node | None:
 
 
 def _contracted(x: Node) -> _Scaled | None:
-    """A product with a diagonal matrix: v @ np.diag(f), np.diag(f) @ v.T, np.einsum("ij,j->ij", v, f)."""
+    """Recognize a product with a diagonal matrix: v @ np.diag(f), np.diag(f) @ v.T, np.einsum("ij,j->ij", v, f)."""
     ins, out = x.params.split("->")
     terms = ins.split(",")
     for k, one in enumerate(x.inputs):
@@ -123,7 +122,7 @@ def _contracted(x: Node) -> _Scaled | None:
 
 
 def _diagonal(x: Node) -> Node | None:
-    """What a matrix that np.diag made has on its diagonal."""
+    """Return the diagonal of a matrix that np.diag has made, else None."""
     if x.op != "where" or x.ndim != 2 or x.shape[0] != x.shape[1]:
         return None
     mask, inside, outside = x.inputs
@@ -142,8 +141,8 @@ _SCALINGS: dict[str, Callable[[Node], _Scaled | None]] = {
 }  # fmt: skip
 
 
-def seen(product: Node) -> Node | None:
-    """A product of matrices as a function of eigenvalues or singular values, if it is seen to be one."""
+def recognized(product: Node) -> Node | None:
+    """Return a product of matrices as a function of eigenvalues or singular values, or None if it is not one."""
     if product.op != "contract":
         return None
     left, right = (_scaled(x) for x in product.inputs)
@@ -162,7 +161,7 @@ def seen(product: Node) -> Node | None:
     shape = (*values.shape[:-1], count)
     f = broadcast(constant(1.0, values.dtype), shape)
     for k, factor in enumerate((*left.factors, *right.factors)):
-        f = apply("mul", f, factor) if k else factor
+        f = f * factor if k else factor
     if count != values.shape[-1]:
         f = pad(f, (*(0 for _ in lead), start), (*(1 for _ in lead), step), values.shape)
     if left.v.params not in SIDES:
@@ -171,10 +170,10 @@ def seen(product: Node) -> Node | None:
 
 
 def _of_one_matrix(v: Node, w: Node) -> bool:
-    """Whether these are vectors of the same factors."""
+    """Return True if these are vectors of the same factorization."""
     return (v.params in SIDES) == (w.params in SIDES) and all(
         x is y for x, y in zip(v.inputs[1:], w.inputs[1:], strict=True)
     )
 
 
-SEEN.append(seen)
+SEEN.append(recognized)

@@ -1,6 +1,6 @@
 """Eigenvalues and eigenvectors of symmetric matrices.
 
-Derivatives as in Giles 2008, section 3.1. A matrix changes as a symmetric one. Where eigenvalues are repeated, those of
+Derivatives as in Giles 2008, section 3.1. Matrices change as symmetric ones. Where eigenvalues are repeated, those of
 the eigenvectors do not exist: they are inf or nan, while functions of the eigenvalues alone have first and second
 derivatives, and functions of the matrix that are seen to be such, `functions.py`, have first and second ones.
 """
@@ -10,13 +10,12 @@ from collections.abc import Sequence
 
 from burlab.graph.implied import RULES, Factorization, Rule, implied, unmoved
 from burlab.graph.node import Node, constant
-from burlab.graph.numpy_api.products import matmul
-from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.operation import made, structural
 from burlab.graph.signatures import Form, require
 from burlab.runtime.checks.stored import flag
 
-from .matrices import column, diagonal, eye, part, require_matrices, row, symmetric, turned
+from .matrices import column, diagonal, eye, mT, part, require_matrices, row, symmetric
 
 
 @structural
@@ -29,18 +28,18 @@ class Eigh(Factorization):
     def form(self, vectors: bool, inputs: Sequence[Node]) -> Form:
         require(len(inputs) == 1, "it needs one input")
         (a,) = inputs
-        require_matrices(a, square_=True)
+        require_matrices(a, square=True)
         n = a.shape[-1]
         return (*a.shape[:-2], n + n * n * vectors), a.dtype
 
 
 def eigenvalues(a: Node) -> Node:
-    """The eigenvalues alone: a derivative computes the vectors as well."""
+    """Return the eigenvalues alone. Their derivative computes the vectors as well."""
     return implied("eigenvalues", made("eigh", False, unmoved(a)), a, *_factors(a))
 
 
 def eigh(a: Node) -> tuple[Node, Node]:
-    """Eigenvalues and eigenvectors, these as columns."""
+    """Return eigenvalues, and eigenvectors as columns."""
     known = _factors(a)
     return implied("eigenvalues", known[0], a, *known), implied("eigenvectors", known[1], a, *known)
 
@@ -48,49 +47,46 @@ def eigh(a: Node) -> tuple[Node, Node]:
 def _factors(a: Node) -> tuple[Node, Node]:
     n = a.shape[-1]
     packed = made("eigh", True, unmoved(a))
-    return part(packed, 0, (n,)), turned(part(packed, n, (n, n)))
+    return part(packed, 0, (n,)), mT(part(packed, n, (n, n)))
 
 
-def _both(n: Node) -> tuple[Node, Node]:
-    """Eigenvalues and vectors of the matrix of a node, as functions of it."""
+def _factors_of(n: Node) -> tuple[Node, Node]:
+    """Return eigenvalues and vectors of the matrix of a node, as functions of it."""
     _, a, *known = n.inputs
     return implied("eigenvalues", known[0], a, *known), implied("eigenvectors", known[1], a, *known)
 
 
-def between(values: Node) -> Node:
-    """1 / (value j - value i), and 0 where i is j."""
-    n = values.shape[-1]
-    differences = apply("sub", row(values), column(values))
-    return reciprocal_off_diagonal(differences, n)
+def reciprocal_gaps(w: Node) -> Node:
+    """Return 1 / (w_j - w_i), 0 where i = j."""
+    return reciprocal_off_diagonal(row(w) - column(w), w.shape[-1])
 
 
 def reciprocal_off_diagonal(x: Node, n: int) -> Node:
-    """1 / x, and 0 on the diagonal."""
-    same = apply("equal", eye(n, x), constant(1.0, x.dtype))
+    """Return 1 / x, 0 on the diagonal."""
+    on_diagonal = eye(n, x) == constant(1.0, x.dtype)
     one, zero = constant(1.0, x.dtype), constant(0.0, x.dtype)
-    return apply("where", same, zero, apply("div", one, apply("where", same, one, x)))
+    return where(on_diagonal, zero, one / where(on_diagonal, one, x))
 
 
 def _values_forward(n: Node, change: Node) -> Node:
-    _, v = _both(n)
-    return diagonal(matmul(turned(v), matmul(symmetric(change), v)))
+    _, v = _factors_of(n)
+    return diagonal(mT(v) @ (symmetric(change) @ v))
 
 
 def _values_reverse(n: Node, g: Node) -> Node:
-    _, v = _both(n)
-    return matmul(apply("mul", v, row(g)), turned(v))  # which is seen as a spectral function: see `scaled.py`
+    _, v = _factors_of(n)
+    return v * row(g) @ mT(v)  # `scaled.py` recognizes it as a spectral function
 
 
 def _vectors_forward(n: Node, change: Node) -> Node:
-    w, v = _both(n)
-    turns = apply("mul", between(w), matmul(turned(v), matmul(symmetric(change), v)))
-    return matmul(v, turns)
+    w, v = _factors_of(n)
+    return v @ (reciprocal_gaps(w) * (mT(v) @ (symmetric(change) @ v)))
 
 
 def _vectors_reverse(n: Node, g: Node) -> Node:
-    w, v = _both(n)
-    inner = apply("mul", between(w), matmul(turned(v), g))
-    return symmetric(matmul(v, matmul(inner, turned(v))))
+    w, v = _factors_of(n)
+    inner = reciprocal_gaps(w) * (mT(v) @ g)
+    return symmetric(v @ (inner @ mT(v)))
 
 
 RULES["eigenvalues"] = Rule(_values_forward, _values_reverse)

@@ -1,4 +1,4 @@
-"""Linear systems: factors by elimination, solutions with them, triangular systems, and Cholesky factors.
+"""Linear systems: LU factors, solutions by them, triangular systems, and Cholesky factors.
 
 Derivatives as in Giles 2008, "An extended collection of matrix derivative results for forward and reverse mode", and
 of the Cholesky factor as in Murray 2016, arXiv:1602.07527, section 3.1.
@@ -14,14 +14,12 @@ from burlab.graph.implied import Factorization, unmoved
 from burlab.graph.linear import broadcast, reshape, transpose
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.arguments import broadcast_shape
-from burlab.graph.numpy_api.products import matmul
-from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import Batching, Operation, Shares, Tangents, Unary, made, structural, together
 from burlab.graph.origin import location
 from burlab.graph.signatures import Form, form_of, require
 from burlab.runtime.checks.stored import flag, record
 
-from .matrices import LinAlgError, half_lower, masked, require_matrices, symmetric, turned
+from .matrices import LinAlgError, half_lower, masked, mT, require_matrices, symmetric
 
 
 @structural
@@ -33,7 +31,7 @@ class Lu(Factorization):
     def form(self, _: None, inputs: Sequence[Node]) -> Form:
         require(len(inputs) == 1, "it needs one input")
         (a,) = inputs
-        require_matrices(a, square_=True)
+        require_matrices(a, square=True)
         return (*a.shape[:-2], a.shape[-1] * (a.shape[-1] + 1)), a.dtype
 
 
@@ -47,14 +45,14 @@ class _System(Operation):
 
     @abstractmethod
     def transposed(self, n: Node) -> bool:
-        """Whether the matrix is transposed."""
+        """Return True if the matrix is transposed."""
 
     @abstractmethod
     def solved(self, n: Node, b: Node, transposed: bool) -> Node:
-        """The solutions for others b of the same matrix, or of its transpose."""
+        """Return the solutions for other right-hand sides of the same matrix, or of its transpose."""
 
     def read(self, _n: Node, x: Node) -> Node:
-        """Of a change of the matrix what the solutions depend on."""
+        """Return the part of a change of the matrix that the solutions depend on."""
         return x
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
@@ -62,8 +60,8 @@ class _System(Operation):
         right = tangents.get(b)
         if a in tangents:
             change = self.read(n, tangents[a])
-            moved = matmul(turned(change) if self.transposed(n) else change, n)
-            right = apply("neg", moved) if right is None else apply("sub", right, moved)
+            product = (mT(change) if self.transposed(n) else change) @ n
+            right = -product if right is None else right - product
         return None if right is None else self.solved(n, right, self.transposed(n))
 
     def reverse(self, n: Node, g: Node, active: set[Node]) -> Shares:
@@ -72,18 +70,18 @@ class _System(Operation):
         shares = [(b, back)] if b in active else []
         if a in active:
             left, right = (n, back) if self.transposed(n) else (back, n)
-            shares.append((a, apply("neg", self.read(n, matmul(left, turned(right))))))
+            shares.append((a, -self.read(n, left @ mT(right))))
         return shares
 
     def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> Node:
-        """Many right-hand sides of one matrix are its columns."""
+        """Return the solutions for many samples. Right-hand sides of one matrix become its columns."""
         if any(flags[1:]) or n.ndim > 2:
             return together(n, xs, flags, many.size)
         return _side_by_side(n.op, n.params, *xs)
 
 
 def _side_by_side(op: str, params: Any, b: Node, *known: Node) -> Node:
-    """The solutions of one matrix for many matrices b of columns."""
+    """Return the solutions of one matrix for many matrices b of columns."""
     *lead, n, k = b.shape
     last = b.ndim - 2
     wide = reshape(transpose(b, (last, *range(last), last + 1)), (n, b.size // n if n else 0))
@@ -101,7 +99,7 @@ class LuSolve(_System):
     def form(self, _: bool, inputs: Sequence[Node]) -> Form:
         require(len(inputs) == 3, "it needs right-hand sides, a matrix and its factors")
         b, a, factors = inputs
-        require_matrices(b, a, square_=True)
+        require_matrices(b, a, square=True)
         require(form_of(factors) == Lu().form(None, (a,)), "its factors are not of its matrix")
         require(b.shape[-2] == a.shape[-1], "its right-hand sides have other rows than its matrix")
         return form_of(b)
@@ -115,9 +113,9 @@ class LuSolve(_System):
 
 @structural
 class SolveTriangular(_System):
-    """Solutions for a triangular matrix, the other triangle of which is not read. Inputs: b, A.
+    """Solutions for a triangular matrix, whose other triangle is not read. Inputs: b, A.
 
-    Parameters: whether it is the lower triangle, whether the matrix is transposed, whether its diagonal counts as 1.
+    Parameters: lower triangle, transposed, diagonal of ones; three flags.
     """
 
     name = "solve_triangular"
@@ -125,7 +123,7 @@ class SolveTriangular(_System):
 
     def form(self, _: Any, inputs: Sequence[Node]) -> Form:
         require(len(inputs) == 2, "it needs right-hand sides and a matrix")
-        require_matrices(*inputs, square_=True)
+        require_matrices(*inputs, square=True)
         b, a = inputs
         require(b.shape[-2] == a.shape[-1], "its right-hand sides have other rows than its matrix")
         return form_of(b)
@@ -158,7 +156,7 @@ class Cholesky(Unary):
     dense_operands = True
 
     def of(self, _: None, x: Node) -> Form:
-        require_matrices(x, square_=True)
+        require_matrices(x, square=True)
         return form_of(x)
 
     def work(self, n: Node) -> int:
@@ -167,40 +165,42 @@ class Cholesky(Unary):
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
         """L' = L half_lower(L^-1 A' L^-T), where half_lower halves the diagonal."""
         inner = solve_triangular(n, symmetric(tangents[n.inputs[0]]))
-        return matmul(n, half_lower(turned(solve_triangular(n, turned(inner)))))
+        return n @ half_lower(mT(solve_triangular(n, mT(inner))))
 
     def reverse(self, n: Node, g: Node, _active: set[Node]) -> Shares:
-        inner = half_lower(matmul(turned(n), g))
-        half = turned(solve_triangular(n, inner, transposed=True))
-        return [(n.inputs[0], symmetric(turned(solve_triangular(n, half, transposed=True))))]
+        inner = half_lower(mT(n) @ g)
+        half = mT(solve_triangular(n, inner, transposed=True))
+        return [(n.inputs[0], symmetric(mT(solve_triangular(n, half, transposed=True))))]
 
 
-def together_leading(b: Node, *known: Node) -> list[Node]:
-    """Right-hand sides and what is known of matrices, as many of each: their leading axes broadcast."""
+def broadcast_leading(b: Node, *known: Node) -> list[Node]:
+    """Broadcast the leading axes of right-hand sides, matrices and their factors."""
     lead = broadcast_shape(b.shape[:-2], known[0].shape[:-2])
     if lead is None:
         shapes = f"{known[0].shape} and {b.shape}"
-        raise LinAlgError(f"{location()}matrices and right-hand sides of shapes {shapes}: leading axes must broadcast.")
+        raise LinAlgError(
+            f"{location()}the leading axes of matrices and right-hand sides must broadcast; got {shapes}."
+        )
     count = known[0].ndim - 2
     return [broadcast(x, (*lead, *x.shape[x.ndim - 2 if k == 0 else count :])) for k, x in enumerate((b, *known))]
 
 
 def solve_by_factors(b: Node, a: Node, factors: Node, transposed: bool = False) -> Node:
-    """Solutions of systems whose matrices have been factored; leading axes broadcast."""
+    """Solve systems whose matrices have been factored. Leading axes broadcast."""
     return _system("lu_solve", transposed, b, a, factors)
 
 
 def solve_triangular(a: Node, b: Node, *, is_lower: bool = True, transposed: bool = False, unit: bool = False) -> Node:
-    """Solutions for triangular matrices; leading axes broadcast."""
+    """Solve systems of triangular matrices. Leading axes broadcast."""
     return _system("solve_triangular", (is_lower, transposed, unit), b, a)
 
 
 def _system(op: str, params: Any, b: Node, *known: Node) -> Node:
     if known[0].ndim == 2 and b.ndim > 2:
         return _side_by_side(op, params, b, *known)
-    return made(op, params, *together_leading(b, *known))
+    return made(op, params, *broadcast_leading(b, *known))
 
 
 def factored(a: Node) -> Node:
-    """The factors of matrices, for solutions that know the matrix itself."""
+    """Return LU factors of matrices, for `solve_by_factors`, whose derivative reads the matrix."""
     return made("lu", None, unmoved(a))

@@ -163,15 +163,15 @@ def test_graphs_in_files() -> None:
     ("error", "call", "said"),
     [
         (ArgumentError, lambda: bl.jit(np.fft.rfft)(Z), "takes real numbers.*np.fft.fft"),
-        (ShapeError, lambda: bl.jit(np.fft.fft)(np.zeros((3, 0))), "0 entries.*pass n"),
+        (ShapeError, lambda: bl.jit(np.fft.fft)(np.zeros((3, 0))), "n >= 1.*0 entries.*Pass n"),
         (ShapeError, lambda: bl.jit(lambda x: np.fft.fft(x, n=-2))(Z), "-2 entries"),
         (ShapeError, lambda: bl.jit(np.fft.irfft)(np.ones(1, complex)), "0 entries"),
-        (ShapeError, lambda: bl.jit(np.fft.fft)(2.0), "needs an axis"),
+        (ShapeError, lambda: bl.jit(np.fft.fft)(2.0), "needs an array of one axis or more"),
         (ShapeError, lambda: bl.jit(np.fft.fft2)(np.ones(3)), "out of bounds"),
-        (ArgumentError, lambda: bl.jit(lambda x: np.fft.fft(x, norm="unit"))(Z), "'ortho' or 'forward', got 'unit'"),
+        (ArgumentError, lambda: bl.jit(lambda x: np.fft.fft(x, norm="unit"))(Z), "one of 'backward', 'ortho', 'forward'; got 'unit'"),
         (ShapeError, lambda: bl.jit(lambda x: np.fft.fftn(x, s=(2,), axes=(0, 1)))(Z), "1 sizes for 2 axes"),
     ],
 )
-def test_what_is_refused_says_what_to_do(error: Any, call: Any, said: str) -> None:
+def test_a_transform_that_is_not_defined_raises_with_a_remedy(error: Any, call: Any, said: str) -> None:
     with pytest.raises(error, match=said):
         call()
