@@ -141,9 +141,7 @@ def _derivatives(f: Any, x: Any, order: int = 3) -> Any:
 def test_a_ufunc_of_scipy_that_has_no_rule_is_named() -> None:
     with pytest.raises(bl.BurlabError, match=r"scipy\.special\.ellipk cannot be traced"):
         bl.jit(special.ellipk)(0.5)
-    with pytest.raises(
-        bl.BurlabError, match=r"scipy\.special\.jv cannot be traced: the order must be an integer"
-    ):
+    with pytest.raises(bl.BurlabError, match=r"scipy\.special\.jv cannot be traced: the order must be an integer"):
         bl.jit(lambda x: special.jv(0.5, x))(1.0)
 
 

@@ -12,7 +12,7 @@ from burlab.graph.graph import Call, Graph
 from burlab.graph.implied import RULES, Rule, implied
 from burlab.graph.linear import reshape, sum_over, zeros
 from burlab.graph.node import Node
-from burlab.graph.operation import made
+from burlab.graph.operation import Shares, made
 
 from .promotion import apply, node
 
@@ -102,6 +102,15 @@ def _slope_reverse(_n: Node, _g: Node) -> None:
     """Entries alone change no slope."""
 
 
+def _slope_moving(_n: Node) -> tuple[int, ...]:
+    return 1, 2
+
+
+def _slope_shares(n: Node, g: Node, active: set[Node]) -> Shares:
+    total = n.inputs[2]
+    return [(total, _slope_by_total(n, g, active))] if total in active else []
+
+
 def _slope_by_total(n: Node, g: Node, active: set[Node]) -> Node:
     """The cotangent of a total, and 0 where what its entries are 0 by is not what is differentiated by."""
     slope, z, t, y = n.inputs
@@ -133,7 +142,7 @@ def _stays_by(x: Node, active: set[Node]) -> Node | None:
 
 
 _SAME = {"broadcast", "reshape", "transpose", "slice"}  # the same entries, elsewhere
-RULES[_SLOPE] = Rule(_slope_forward, _slope_reverse, _slope_by_total)
+RULES[_SLOPE] = Rule(_slope_forward, _slope_reverse, _slope_shares, _slope_moving)
 
 
 def _power(t: Node, order: float) -> Node:

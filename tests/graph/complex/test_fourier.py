@@ -168,7 +168,7 @@ def test_graphs_in_files() -> None:
         (ShapeError, lambda: bl.jit(np.fft.irfft)(np.ones(1, complex)), "0 entries"),
         (ShapeError, lambda: bl.jit(np.fft.fft)(2.0), "needs an array of one axis or more"),
         (ShapeError, lambda: bl.jit(np.fft.fft2)(np.ones(3)), "out of bounds"),
-        (ArgumentError, lambda: bl.jit(lambda x: np.fft.fft(x, norm="unit"))(Z), "one of 'backward', 'ortho', 'forward'; got 'unit'"),
+        (ArgumentError, lambda: bl.jit(lambda x: np.fft.fft(x, norm="unit"))(Z), "one of .*'ortho'.*; got 'unit'"),
         (ShapeError, lambda: bl.jit(lambda x: np.fft.fftn(x, s=(2,), axes=(0, 1)))(Z), "1 sizes for 2 axes"),
     ],
 )
