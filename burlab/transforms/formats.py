@@ -8,6 +8,7 @@ from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph.handles import present
 from burlab.graph.node import UFUNCS, Node, as_node
+from burlab.graph.numpy_api.elementwise import copysign, maximum, where
 from burlab.graph.numpy_api.promotion import FLOAT64, apply, as_dtype
 from burlab.graph.operation import made
 from burlab.graph.origin import location
@@ -102,23 +103,23 @@ def rounded(x: Any, key: Any, form: Format, mode: str) -> Node:
         )
     known = made("stop_gradient", None, x)
     finite = UFUNCS["isfinite"](known)
-    small = apply("where", finite, known, 0.0)
+    small = where(finite, known, 0.0)
     least = 3 - 2 ** (form.exponent - 1)  # exponent of the least normal number, of which frexp says one more
-    lowest = apply("sub", apply("maximum", UFUNCS["frexp"](small)[1], least), form.significand + 1)
-    scaled = UFUNCS["ldexp"](small, apply("neg", lowest))
+    lowest = maximum(UFUNCS["frexp"](small)[1], least) - (form.significand + 1)
+    scaled = UFUNCS["ldexp"](small, -lowest)
     steps = apply(_MODES[mode], scaled)
     if mode == "stochastic":
         drawn = uniform_node(key, x.shape, x.dtype.name)
-        steps = apply("add", steps, as_dtype(apply("less", drawn, apply("sub", scaled, steps)), x.dtype))
-    near = apply("copysign", UFUNCS["ldexp"](steps, lowest), known)
-    beyond = apply("copysign", np.inf if form.endless else np.nan, known)
-    stays = {"zero": finite, "up": apply("less", known, 0.0), "down": apply("greater", known, 0.0)}.get(mode)
+        steps = steps + as_dtype(drawn < scaled - steps, x.dtype)
+    near = copysign(UFUNCS["ldexp"](steps, lowest), known)
+    beyond = copysign(np.inf if form.endless else np.nan, known)
+    stays = {"zero": finite, "up": known < 0.0, "down": known > 0.0}.get(mode)
     over = beyond
     if stays is not None:
-        over = apply("where", apply("logical_and", finite, stays), apply("copysign", form.largest, known), beyond)
-    value = apply("where", apply("greater", apply("abs", near), form.largest), over, near)
-    value = apply("where", UFUNCS["isinf"](known), beyond, value)
-    return made("surrogate", None, apply("where", UFUNCS["isnan"](known), known, value), x)
+        over = where(finite & stays, copysign(form.largest, known), beyond)
+    value = where(abs(near) > form.largest, over, near)
+    value = where(UFUNCS["isinf"](known), beyond, value)
+    return made("surrogate", None, where(UFUNCS["isnan"](known), known, value), x)
 
 
 _kernel: Any = Function(rounded, name="round_to", reads=())

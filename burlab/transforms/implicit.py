@@ -19,7 +19,7 @@ from burlab.graph.graph import Call
 from burlab.graph.linear import zeros
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.composites import stop_gradient
-from burlab.graph.numpy_api.promotion import apply, as_dtype
+from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.operation import made
 from burlab.graph.origin import location
 from burlab.graph.substitute import inline
@@ -128,8 +128,8 @@ def solved(residual: Callable[[Vector], Vector], x: Vector) -> Vector:
         def at(y: Node) -> Node:
             return inline(graph, (y, *captured))[0]
 
-        w = np.linalg.solve(np.transpose(jacobian(at)(y)), g)
-        shares = sweep.vjp([at(y)], floating(captured), [apply("neg", w)])
+        w: Any = np.linalg.solve(np.transpose(jacobian(at)(y)), g)
+        shares = sweep.vjp([at(y)], floating(captured), [-w])
         return (zeros(y.shape, y.dtype), *shares)
 
     rule = trace(reverse, (tuple(captured), x, x)).graph

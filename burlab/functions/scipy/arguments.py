@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.compiler.function import Function
 from burlab.graph.node import Node, as_node, holds_node
-from burlab.graph.numpy_api.promotion import apply, promote
+from burlab.graph.numpy_api.promotion import promote
 from burlab.runtime.checks.numbers import real
 from burlab.runtime.plain import as_array
 
@@ -42,8 +42,3 @@ def floats(*values: Any) -> list[Any]:
 def _strong(n: Node) -> Node:
     """A number that was converted for its neighbours keeps that dtype, also alone."""
     return Node(n.op, n.inputs, n.params, n.shape, n.dtype) if n.weak and n.dtype == np.float32 else n
-
-
-def where(condition: Any, x: Any, y: Any) -> Any:
-    """np.where of traced values."""
-    return apply("where", condition, x, y)

@@ -12,13 +12,13 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.graph.node import SPECIAL
 from burlab.graph.numpy_api import composites
-from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.numpy_api.elementwise import gammaln, polygamma as polygamma_of_nodes, where
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.extras import late
 from burlab.runtime.ranges import Range, number_in
 
-from .arguments import choose, floats, where
+from .arguments import choose, floats
 
 __all__ = ["log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax"]
 
@@ -101,7 +101,7 @@ def polygamma(n: Any, x: Any) -> Any:
 
 
 def _derived_digamma(n: Any, x: Any) -> Any:
-    return apply("polygamma", *floats(n, x))
+    return polygamma_of_nodes(*floats(n, x))
 
 
 _DIMENSIONS = Range(1.0, 10_000.0)  # each is a term of the graph
@@ -124,7 +124,7 @@ def _multivariate(a: Any, d: int) -> Any:
     if a is None:
         raise ArgumentError(f"{location()}a of multigammaln is None, expected numbers.")
     (x,) = floats(a)
-    terms: list[Any] = [apply("gammaln", x - 0.5 * j) for j in range(d)]
+    terms: list[Any] = [gammaln(x - 0.5 * j) for j in range(d)]
     total = sum(terms) + d * (d - 1) / 4 * math.log(math.pi)
     return where(x > 0.5 * (d - 1), total, math.nan)
 

@@ -24,6 +24,7 @@ from burlab.graph.origin import location
 from burlab.graph.rules import Rule
 
 from .arguments import known_dtype, normal_axis, only_defaults
+from .elementwise import isnan, where
 from .indexing import getitem
 from .joining import concatenate_, stack
 from .promotion import apply, as_dtype
@@ -71,7 +72,7 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) ->
 
 def _without_nans(a: Any, number: float) -> Node:
     x = as_node(a)
-    return apply("where", apply("isnan", x), number, x) if x.dtype.kind == "f" else x
+    return where(isnan(x), number, x) if x.dtype.kind == "f" else x
 
 
 def _cumulative(running: Rule, start: int) -> Rule:

@@ -15,12 +15,13 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits
 
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, several, whole
+from .elementwise import where
 from .indexing import getitem
 from .joining import broadcast_arrays, concatenate_, stack
 from .promotion import FLOAT64, apply, as_dtype, promote
 from .reduction import as_floats
 from .shapes import moveaxis
-from .ufuncs import power
+from .ufuncs import power_
 
 
 def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
@@ -28,15 +29,15 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     """np.linspace between traced ends; the last entry is the end itself."""
     count = _count(num, "num of np.linspace")
     low, high = _ends(start, stop)
-    low, high = apply("mul", low, 1.0), apply("mul", high, 1.0)
+    low, high = low * 1.0, high * 1.0
     parts = count - 1 if endpoint else count
-    step = apply("div", apply("sub", high, low), float(parts)) if parts else constant(np.nan)
+    step = (high - low) / float(parts) if parts else constant(np.nan)
     shape = np.broadcast_shapes(low.shape, high.shape)
     places = reshape(as_dtype(constant(np.arange(float(count))), step.dtype), (count, *(1,) * len(shape)))
-    values = apply("add", apply("mul", places, step), low) if parts else broadcast(low, (count, *shape))
+    values = places * step + low if parts else broadcast(low, (count, *shape))
     if endpoint and count > 1:
         ends = constant((np.arange(count) == count - 1).reshape(places.shape))
-        values = apply("where", ends, high, values)
+        values = where(ends, high, values)
     if axis != 0:
         values = moveaxis(values, 0, axis)
     values = values if dtype is None else as_dtype(values, known_dtype(dtype))
@@ -46,7 +47,7 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
 def logspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
              axis: Any = 0) -> Node:  # fmt: skip
     """np.logspace: powers of a base, whose exponents are equally far apart."""
-    values = power(base, linspace(start, stop, num, endpoint, axis=axis))
+    values = power_(base, linspace(start, stop, num, endpoint, axis=axis))
     return values if dtype is None else as_dtype(values, known_dtype(dtype))
 
 
@@ -54,12 +55,12 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
     """np.geomspace between traced ends of one sign, which are among the entries."""
     count = _count(num, "num of np.geomspace")
     low, high = (as_dtype(as_node(x), FLOAT64) for x in (start, stop))
-    share = linspace(apply("mul", low, 0.0), apply("add", apply("mul", high, 0.0), 1.0), count, endpoint)
-    values = apply("mul", low, power(apply("div", high, low), share))
+    share = linspace(low * 0.0, high * 0.0 + 1.0, count, endpoint)
+    values = low * power_(high / low, share)
     first = constant((np.arange(count) == 0).reshape(count, *(1,) * (values.ndim - 1)))
-    values = apply("where", first, low, values)
+    values = where(first, low, values)
     if endpoint and count > 1:
-        values = apply("where", constant(first.params[::-1].copy()), high, values)
+        values = where(constant(first.params[::-1].copy()), high, values)
     values = values if axis == 0 else moveaxis(values, 0, axis)
     return values if dtype is None else as_dtype(values, known_dtype(dtype))
 
@@ -88,7 +89,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Node:
     powers = [constant(np.ones(a.shape, a.dtype)), a][:count]
     while len(powers) < count:
         k = len(powers)
-        powers.append(apply("mul", powers[k // 2], powers[k - k // 2]))
+        powers.append(powers[k // 2] * powers[k - k // 2])
     if not powers:
         return constant(np.zeros((a.size, 0), a.dtype))
     return stack(powers if increasing else powers[::-1], 1)
@@ -114,7 +115,7 @@ def kron(a: Any, b: Any) -> Node:
     left, right = ((1,) * (ndim - z.ndim) + z.shape for z in (x, y))
     x = reshape(x, tuple(d for size in left for d in (size, 1)))
     y = reshape(y, tuple(d for size in right for d in (1, size)))
-    return reshape(apply("mul", x, y), tuple(p * q for p, q in zip(left, right, strict=True)))
+    return reshape(x * y, tuple(p * q for p, q in zip(left, right, strict=True)))
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Node:
@@ -125,10 +126,11 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     if x.shape[-1] not in (2, 3) or y.shape[-1] not in (2, 3):
         raise ShapeError(f"{location()}np.cross takes vectors with 2 or 3 entries, got shapes {x.shape} and {y.shape}.")
     flat = x.shape[-1] == y.shape[-1] == 2
-    u, v = ([getitem(z, (..., k)) for k in range(z.shape[-1])] + [0.0] for z in (x, y))
+    zero: Any = 0.0
+    u, v = ([*(getitem(z, (..., k)) for k in range(z.shape[-1])), zero] for z in (x, y))
 
     def minor(i: int, j: int) -> Node:
-        return apply("sub", apply("mul", u[i], v[j]), apply("mul", u[j], v[i]))
+        return u[i] * v[j] - u[j] * v[i]
 
     if flat:
         return minor(0, 1)
@@ -198,8 +200,8 @@ def _slope(x: Node, k: int, step: Node, edge_order: int) -> Node:
 
     n = x.shape[k]
     if step.ndim == 0:
-        h = apply("mul", step, 1.0)
-        inner = apply("div", apply("sub", at(2, None), at(0, -2)), apply("mul", 2.0, h))
+        h = step * 1.0
+        inner = (at(2, None) - at(0, -2)) / (2.0 * h)
         before = after = h
         gaps = [(h, h), (h, h)]
     else:
@@ -209,34 +211,34 @@ def _slope(x: Node, k: int, step: Node, edge_order: int) -> Node:
             )
         widths = diff(as_floats(step))
         left, right = along(getitem(widths, slice(None, -1))), along(getitem(widths, slice(1, None)))
-        whole_ = apply("add", left, right)
-        low = apply("div", apply("neg", right), apply("mul", left, whole_))
-        mid = apply("div", apply("sub", right, left), apply("mul", left, right))
-        high = apply("div", left, apply("mul", right, whole_))
-        inner = _sum(apply("mul", low, at(0, -2)), apply("mul", mid, at(1, -1)), apply("mul", high, at(2, None)))
+        whole_ = left + right
+        low = -right / (left * whole_)
+        mid = (right - left) / (left * right)
+        high = left / (right * whole_)
+        inner = _sum(low * at(0, -2), mid * at(1, -1), high * at(2, None))
         before, after = getitem(widths, 0), getitem(widths, -1)
         gaps = [(before, getitem(widths, min(1, n - 2))), (after, getitem(widths, max(-2, 1 - n)))]
     if edge_order == 1:
-        first = apply("div", apply("sub", at(1, 2), at(0, 1)), before)
-        last = apply("div", apply("sub", at(n - 1, n), at(n - 2, n - 1)), after)
+        first = (at(1, 2) - at(0, 1)) / before
+        last = (at(n - 1, n) - at(n - 2, n - 1)) / after
     else:
         first = _one_sided([at(j, j + 1) for j in range(3)], *gaps[0])
-        last = apply("neg", _one_sided([at(n - 1 - j, n - j) for j in range(3)], *gaps[1]))
+        last = -_one_sided([at(n - 1 - j, n - j) for j in range(3)], *gaps[1])
     return concatenate_([first, inner, last], k)
 
 
 def _one_sided(points: list[Node], near: Any, far: Any) -> Node:
     """The slope at the first of three points, at these distances, by the parabola through them."""
-    both = apply("add", near, far)
-    a = apply("div", apply("neg", apply("add", both, near)), apply("mul", near, both))
-    b = apply("div", both, apply("mul", near, far))
-    c = apply("div", apply("neg", near), apply("mul", far, both))
-    return _sum(*(apply("mul", weight, point) for weight, point in zip((a, b, c), points, strict=True)))
+    both = near + far
+    a = -(both + near) / (near * both)
+    b = both / (near * far)
+    c = -near / (far * both)
+    return _sum(*(weight * point for weight, point in zip((a, b, c), points, strict=True)))
 
 
 def _sum(first: Node, *rest: Node) -> Node:
     for term in rest:
-        first = apply("add", first, term)
+        first = first + term
     return first
 
 
@@ -247,7 +249,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Node:
         raise ArgumentError(f"{location()}{what}, expected as many, and at least one.")
     result, *choices = promote([as_node(choice) for choice in (default, *choicelist)])
     for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
-        result = apply("where", condition, choice, result)
+        result = where(condition, choice, result)
     return result
 
 
@@ -262,16 +264,16 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> No
     if len(functions) == len(conditions) + 1:
         any_ = conditions[0]
         for condition in conditions[1:]:
-            any_ = apply("logical_or", any_, condition)
-        conditions.append(apply("logical_not", any_))
+            any_ = any_ | condition
+        conditions.append(~any_)
     if len(functions) != len(conditions):
         what = f"np.piecewise got {len(conditions)} conditions and {len(functions)} functions"
         raise ArgumentError(f"{location()}{what}, expected as many, or one function more.")
     result = constant(np.zeros(a.shape, a.dtype))
     for condition, function in zip(conditions, functions, strict=True):
         # A function sees 1 where it is not chosen: what is not finite there would come back in derivatives.
-        value = function(apply("where", condition, a, 1), *args, **kw) if callable(function) else function
-        result = apply("where", condition, as_dtype(as_node(value), a.dtype), result)
+        value = function(where(condition, a, 1), *args, **kw) if callable(function) else function
+        result = where(condition, as_dtype(as_node(value), a.dtype), result)
     return result
 
 

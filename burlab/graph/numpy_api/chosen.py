@@ -10,6 +10,7 @@ from burlab.graph.linear import broadcast
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.origin import location
 
+from . import elementwise
 from .arguments import NOT_GIVEN
 from .promotion import apply, as_dtype, as_mask
 
@@ -47,7 +48,7 @@ def only(x: Node, where: Any, neutral: Neutral) -> Node:
         return x
     mask = as_mask(as_node(where))
     shape = np.broadcast_shapes(x.shape, mask.shape)
-    return apply("where", broadcast(mask, shape), broadcast(x, shape), constant(neutral(x.dtype), x.dtype))
+    return elementwise.where(broadcast(mask, shape), broadcast(x, shape), constant(neutral(x.dtype), x.dtype))
 
 
 def counted(x: Node, where: Any) -> Node:

@@ -7,8 +7,9 @@ from burlab.graph.linear import broadcast, reshape
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.operation import made
 
+from .elementwise import exp, isfinite, log, where
 from .extremes import extreme
-from .promotion import apply, as_dtype, common_shape, promote
+from .promotion import as_dtype, common_shape, promote
 from .reduction import sum_
 
 
@@ -34,32 +35,32 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Node:
     """log sum exp over axes, shifted by the largest entry. Of -inf alone it is -inf, with derivative 0."""
     a = _floating(x)
     peak = stop_gradient(extreme("reduce_max", a, axis, keepdims=True))
-    shift = apply("where", apply("isfinite", peak), peak, 0.0)
-    total = _positive(sum_(apply("exp", apply("sub", a, shift)), axis, keepdims=True))
-    result = apply("add", apply("log", total), peak)
+    shift = where(isfinite(peak), peak, 0.0)
+    total = _positive(sum_(exp(a - shift), axis, keepdims=True))
+    result = log(total) + peak
     return result if keepdims else reshape(result, sum_(a, axis).shape)
 
 
 def _positive(total: Node) -> Node:
     """A sum whose largest term is 1, as it is; 1 where all terms are 0, of which none changes then."""
-    return apply("add", total, as_dtype(apply("equal", total, 0.0), total.dtype))
+    return total + as_dtype(total == 0.0, total.dtype)
 
 
 def softmax(x: Any, axis: Any = -1) -> Node:
     """exp x / sum exp x over axes, shifted by the largest entry. Of -inf alone it is nan, with derivative 0."""
     a = _floating(x)
     peak = stop_gradient(extreme("reduce_max", a, axis, keepdims=True))
-    empty = apply("equal", peak, -math.inf)
+    empty = peak == -math.inf
     # An entry of inf makes all of them nan, as SciPy's and JAX's.
-    e = apply("exp", apply("sub", a, apply("where", empty, 0.0, peak)))
-    share = apply("div", 1.0, _positive(sum_(e, axis, keepdims=True)))  # one division for each sum
-    value = apply("mul", e, apply("where", empty, math.nan, share))
-    return made("surrogate", None, value, apply("mul", e, share))
+    e = exp(a - where(empty, 0.0, peak))
+    share = 1.0 / _positive(sum_(e, axis, keepdims=True))  # one division for each sum
+    value = e * where(empty, math.nan, share)
+    return made("surrogate", None, value, e * share)
 
 
 def log_softmax(x: Any, axis: Any = -1) -> Node:
     """x - logsumexp x over axes. Of -inf alone it is nan, with derivative 0."""
     a = _floating(x)
     total = logsumexp(a, axis, keepdims=True)
-    moving = apply("where", apply("equal", total, -math.inf), 0.0, a)
-    return made("surrogate", None, apply("sub", a, total), apply("sub", moving, total))
+    moving = where(total == -math.inf, 0.0, a)
+    return made("surrogate", None, a - total, moving - total)

@@ -13,11 +13,12 @@ from burlab.runtime.checks.numbers import shown
 
 from .arguments import whole
 from .building import linspace
+from .elementwise import minimum, where
 from .extremes import extreme
 from .indexing import getitem, take_along_axis
 from .joining import concatenate_
 from .ordering import argsort, searchsorted, sort
-from .promotion import FLOAT64, INT64, apply, as_dtype, promote
+from .promotion import FLOAT64, INT64, as_dtype, promote
 from .reduction import as_floats, cumsum_, sum_
 
 
@@ -31,10 +32,10 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
         value = as_dtype(inside, INT64)
     else:
         weight = reshape(as_node(weights), (x.size,))
-        value = apply("where", inside, weight, constant(0, weight.dtype))
-    counts = scatter(value, apply("where", inside, bin_, 0), 0, edges.size - 1)
+        value = where(inside, weight, constant(0, weight.dtype))
+    counts = scatter(value, where(inside, bin_, 0), 0, edges.size - 1)
     if density:
-        counts = apply("div", apply("div", counts, _widths(edges)), sum_(counts))
+        counts = counts / _widths(edges) / sum_(counts)
     return counts, edges
 
 
@@ -51,27 +52,27 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any 
     first, second = (_edges(z, b, limit) for z, b, limit in zip(xs, both, limits, strict=True))
     (i, inside), (j, also) = (_places(z, edges) for z, edges in zip(xs, (first, second), strict=True))
     m, n = first.size - 1, second.size - 1
-    inside = apply("logical_and", inside, also)
+    inside = inside & also
     weight = as_floats(as_node(1.0 if weights is None else weights))
-    value = apply("where", inside, weight, constant(0, weight.dtype))
-    place = apply("where", inside, apply("add", apply("mul", i, n), j), 0)
+    value = where(inside, weight, constant(0, weight.dtype))
+    place = where(inside, i * n + j, 0)
     counts = reshape(scatter(broadcast(value, xs[0].shape), place, 0, m * n), (m, n))
     if density:
-        areas = apply("mul", reshape(_widths(first), (m, 1)), _widths(second))
-        counts = apply("div", apply("div", counts, areas), sum_(counts))
+        areas = reshape(_widths(first), (m, 1)) * _widths(second)
+        counts = counts / areas / sum_(counts)
     return counts, first, second
 
 
 def _places(x: Node, edges: Node) -> tuple[Node, Node]:
     """The bin of each entry, and whether it lies in one. The last bin has both of its ends."""
     place = searchsorted(edges, as_dtype(x, edges.dtype), "right")
-    last = apply("equal", x, getitem(edges, -1))
-    bin_ = apply("sub", apply("where", last, edges.size - 1, place), 1)
-    return bin_, apply("logical_and", apply("greater_equal", bin_, 0), apply("less", bin_, edges.size - 1))
+    last = x == getitem(edges, -1)
+    bin_ = where(last, edges.size - 1, place) - 1
+    return bin_, (bin_ >= 0) & (bin_ < edges.size - 1)
 
 
 def _widths(edges: Node) -> Node:
-    return apply("sub", getitem(edges, slice(1, None)), getitem(edges, slice(None, -1)))
+    return getitem(edges, slice(1, None)) - getitem(edges, slice(None, -1))
 
 
 def _edges(x: Node, bins: Any, limits: Any) -> Node:
@@ -84,8 +85,8 @@ def _edges(x: Node, bins: Any, limits: Any) -> Node:
     if limits is not None:
         return constant(np.linspace(limits[0], limits[1], int(edges.params) + 1))
     low, high = (as_floats(extreme(op, x)) for op in ("reduce_min", "reduce_max"))
-    same = apply("equal", low, high)
-    low, high = apply("where", same, apply("sub", low, 0.5), low), apply("where", same, apply("add", high, 0.5), high)
+    same = low == high
+    low, high = where(same, low - 0.5, low), where(same, high + 0.5, high)
     return linspace(low, high, int(edges.params) + 1)
 
 
@@ -96,11 +97,11 @@ def bincount(x: Any, weights: Any = None, *, length: Any) -> Node:
         raise ArgumentError(f"{location()}bincount counts a vector of integers, got {i.dtype}{list(i.shape)}.")
     length = _at_least_0(length, "length of bincount")
     i = as_dtype(i, INT64)
-    inside = apply("logical_and", apply("greater_equal", i, 0), apply("less", i, length))
-    value = as_dtype(inside, INT64) if weights is None else apply("where", inside, weights, 0.0)
+    inside = (i >= 0) & (i < length)
+    value = as_dtype(inside, INT64) if weights is None else where(inside, weights, 0.0)
     if length == 0:
         return broadcast(constant(0, value.dtype), (0,))
-    return scatter(value, apply("where", inside, i, 0), 0, length)
+    return scatter(value, where(inside, i, 0), 0, length)
 
 
 def _bincount_of_known(x: Any, /, weights: Any = None, minlength: int = 0) -> Node:
@@ -120,7 +121,7 @@ def top_k(x: Any, k: Any) -> tuple[Node, Node]:
     if not 0 <= (k := whole(k, "k of top_k")) <= n:
         raise ArgumentError(f"{location()}top_k of {n} entries takes 0 to {n} of them, got k={shown(k)}.")
     backwards = (..., slice(None, None, -1))  # in turned rows, so that of equal entries the first is taken first
-    order = apply("sub", n - 1, getitem(argsort(getitem(a, backwards)), backwards))
+    order = n - 1 - getitem(argsort(getitem(a, backwards)), backwards)
     places = getitem(order, (..., slice(0, k)))
     return take_along_axis(a, places, -1), places
 
@@ -137,14 +138,14 @@ def unique(x: Any, size: Any, fill_value: Any = None) -> Node:
             raise ArgumentError(f"{location()}unique of no entries has nothing to fill with. Pass fill_value=.")
         return broadcast(as_dtype(as_node(0 if fill_value is None else fill_value), a.dtype), (size,))
     row = sort(a, None)
-    new = apply("not_equal", getitem(row, slice(1, None)), getitem(row, slice(None, -1)))
+    new = getitem(row, slice(1, None)) != getitem(row, slice(None, -1))
     first = concatenate_([constant(np.ones(1, bool)), new])
-    place = apply("sub", cumsum_(as_dtype(first, INT64)), 1)
-    inside = apply("logical_and", first, apply("less", place, size))
+    place = cumsum_(as_dtype(first, INT64)) - 1
+    inside = first & (place < size)
     fill = getitem(row, 0) if fill_value is None else as_dtype(as_node(fill_value), a.dtype)
-    found = scatter(apply("where", inside, row, constant(0, a.dtype)), apply("where", inside, place, 0), 0, size)
-    there = apply("less", constant(np.arange(size)), apply("add", getitem(place, -1), 1))
-    return apply("where", there, found, fill)
+    found = scatter(where(inside, row, constant(0, a.dtype)), where(inside, place, 0), 0, size)
+    there = constant(np.arange(size)) < getitem(place, -1) + 1
+    return where(there, found, fill)
 
 
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False,  # noqa: ARG001
@@ -154,9 +155,9 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     if known.size == 0:
         return broadcast(constant(bool(invert), bool), x.shape)
     row = sort(known, None)
-    place = apply("minimum", searchsorted(row, x), known.size - 1)
-    found = apply("equal", getitem(row, place), x)
-    return apply("logical_not", found) if invert else found
+    place = minimum(searchsorted(row, x), known.size - 1)
+    found = getitem(row, place) == x
+    return ~found if invert else found
 
 
 def _at_least_0(value: Any, name: str) -> int:

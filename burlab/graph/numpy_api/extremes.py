@@ -16,7 +16,8 @@ from burlab.graph.rules import Rule
 
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults
 from .chosen import Neutral, check_initial, from_initial, highest, lowest, only
-from .promotion import BOOL, apply, as_dtype, as_mask
+from .elementwise import where
+from .promotion import BOOL, as_dtype, as_mask
 from .reduction import reduced, size_along, with_axes
 
 
@@ -31,10 +32,10 @@ def extreme(op: str, a: Any, axis: Any = None, keepdims: Any = False) -> Node:
         return x
     value = made(op, axes, x)
     if x.dtype.kind == "f":
-        tied = apply("equal", x, broadcast(value, x.shape, tuple(i for i in range(x.ndim) if i not in axes)))
-        share = sum_over(apply("where", tied, x, constant(0.0, x.dtype)), axes)
+        tied = x == broadcast(value, x.shape, tuple(i for i in range(x.ndim) if i not in axes))
+        share = sum_over(where(tied, x, constant(0.0, x.dtype)), axes)
         count = sum_over(as_dtype(tied, x.dtype), axes)
-        value = made("surrogate", None, value, apply("div", share, count))
+        value = made("surrogate", None, value, share / count)
     return with_axes(value, x, axes, keepdims)
 
 
@@ -100,7 +101,7 @@ def arg_extreme(op: str, a: Any, axis: Any = None, out: None = None, keepdims: A
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
     """np.ptp: maximum minus minimum."""
     only_defaults("np.ptp", {"out": out})
-    return apply("sub", _max(a, axis, keepdims=keepdims), _min(a, axis, keepdims=keepdims))
+    return _max(a, axis, keepdims=keepdims) - _min(a, axis, keepdims=keepdims)
 
 
 def _argmax(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:

@@ -14,7 +14,8 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array, as_plain, is_numeric
 
 from .arguments import normal_axis, several
-from .promotion import BOOL, INT64, apply, as_dtype
+from .elementwise import maximum, minimum, where
+from .promotion import BOOL, INT64, as_dtype
 
 INTEGERS = (int, np.integer)
 _BASIC = (*INTEGERS, slice)
@@ -172,11 +173,11 @@ def flat_index(arrays: list[Node], sizes: list[int]) -> Node:
         return flat
     valid: Node | None = None
     for k, (index, size) in enumerate(zip(arrays, sizes, strict=True)):
-        flat = index if k == 0 else apply("add", apply("mul", flat, size), index)
+        flat = index if k == 0 else flat * size + index
         if not index.is_constant and not (index.op == "broadcast" and index.inputs[0].is_constant):
-            inside = apply("logical_and", apply("greater_equal", index, 0), apply("less", index, size))
-            valid = inside if valid is None else apply("logical_and", valid, inside)
-    return flat if valid is None else apply("where", valid, flat, -1)
+            inside = (index >= 0) & (index < size)
+            valid = inside if valid is None else valid & inside
+    return flat if valid is None else where(valid, flat, -1)
 
 
 def normal_index(index: Any, size: int, axis: int) -> Node:
@@ -191,7 +192,7 @@ def normal_index(index: Any, size: int, axis: int) -> Node:
             raise _bad_index(f"index {bad} is out of bounds for axis {axis} of size {size}.")
         return constant(np.where(array < 0, array + size, array), INT64)
     i = as_dtype(i, INT64) if i.dtype.kind == "u" or i.itemsize < 4 else i  # which have room for the size
-    return apply("where", apply("less", i, 0), apply("add", i, size), i)
+    return where(i < 0, i + size, i)
 
 
 def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Node:
@@ -205,7 +206,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
     if mode == "wrap":
         indices = UFUNCS["remainder"](indices, x.shape[k])
     elif mode == "clip":
-        indices = apply("minimum", apply("maximum", indices, 0), x.shape[k] - 1)
+        indices = minimum(maximum(indices, 0), x.shape[k] - 1)
     return take_at(x, {k: indices})
 
 

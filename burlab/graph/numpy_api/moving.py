@@ -16,7 +16,8 @@ from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node, constant, holds
 from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits
 
-from .promotion import BOOL, INT64, apply, as_dtype, as_mask, promote
+from .elementwise import where
+from .promotion import BOOL, INT64, as_dtype, as_mask, promote
 
 _FEW = 4  # pieces that are copied one by one, for less than a gather takes
 
@@ -59,7 +60,7 @@ def _picked(xs: list[Node], positions: Any, fills: bool) -> Node:
         return gather(flat, constant(positions, INT64))
     taken = positions > 0
     y = gather(flat, constant(np.where(taken, positions - 1, 0), INT64)) if flat.size else constant(0, flat.dtype)
-    return apply("where", constant(taken), y, constant(0, flat.dtype))
+    return where(constant(taken), y, constant(0, flat.dtype))
 
 
 def _region(positions: Any, shape: tuple[int, ...]) -> "Callable[[Node], Node] | None":
@@ -190,7 +191,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Node:
     nodes = [as_node(choice) for choice in choices]
     result = nodes[-1]
     for k in range(len(nodes) - 2, -1, -1):
-        result = apply("where", apply("equal", index, k), nodes[k], result)
+        result = where(index == k, nodes[k], result)
     return result
 
 

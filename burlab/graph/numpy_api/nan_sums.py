@@ -9,14 +9,16 @@ from burlab.graph.linear import reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.origin import location
 
+from . import elementwise
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, real
 from .building import diff
 from .chosen import check_initial, from_initial, given, only
+from .elementwise import isnan, square
 from .extremes import arg_extreme, extreme
 from .indexing import getitem
 from .joining import concatenate_
 from .products import diagonal_of, matmul
-from .promotion import FLOAT64, apply, as_dtype
+from .promotion import FLOAT64, as_dtype
 from .reduction import as_floats, average, mean_, prod, sum_, with_axes
 from .roots import root
 from .shapes import expand_dims, squeeze
@@ -25,13 +27,13 @@ from .ufuncs import clip
 
 def _present(x: Node) -> Node:
     """Which entries are numbers."""
-    return apply("logical_not", apply("isnan", x))
+    return ~isnan(x)
 
 
 def _filled(a: Any, number: float) -> Node:
     """NaNs replaced by a number. No derivative reaches them."""
     x = as_node(a)
-    return apply("where", apply("isnan", x), number, x) if x.dtype.kind == "f" else x
+    return elementwise.where(isnan(x), number, x) if x.dtype.kind == "f" else x
 
 
 def nansum(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
@@ -59,7 +61,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepd
     """np.nanmean: NaN where there is no number."""
     only_defaults("np.nanmean", {"out": out, "dtype": dtype})
     x = _chosen(a, where)
-    return apply("div", sum_(_filled(x, 0.0), axis, keepdims=keepdims), _count(x, axis, keepdims))
+    return sum_(_filled(x, 0.0), axis, keepdims=keepdims) / _count(x, axis, keepdims)
 
 
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
@@ -69,10 +71,10 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: 
     only_defaults("np.nanvar", {"out": out, "dtype": dtype, **kwargs})
     x = _chosen(a, where)
     axes = normal_axes(axis, x.ndim)
-    centred = apply("where", apply("isnan", x), 0.0, apply("sub", x, nanmean(x, axes, keepdims=True)))
-    total = with_axes(sum_over(apply("square", centred), axes), x, axes, keepdims)
-    rest = apply("sub", _count(x, axes, keepdims), ddof)
-    return apply("where", apply("greater", rest, 0.0), apply("div", total, rest), np.nan)
+    centred = elementwise.where(isnan(x), 0.0, x - nanmean(x, axes, keepdims=True))
+    total = with_axes(sum_over(square(centred), axes), x, axes, keepdims)
+    rest = _count(x, axes, keepdims) - ddof
+    return elementwise.where(rest > 0.0, total / rest, np.nan)
 
 
 def nanstd(*args: Any, **kwargs: Any) -> Node:
@@ -91,11 +93,12 @@ def _nan_extreme(op: str, otherwise: float) -> Any:
             return FUNCTIONS[getattr(np, name)](x, axis, None, keepdims, initial, where)
         x = _chosen(x, where)
         value = extreme(op, _filled(x, otherwise), axis, keepdims)
-        numbers = extreme("reduce_max", apply("logical_not", apply("isnan", x)), axis, keepdims)
-        value = apply("where", numbers, value, np.nan)
+        numbers = extreme("reduce_max", ~isnan(x), axis, keepdims)
+        value = elementwise.where(numbers, value, np.nan)
         if not given(initial):
             return value
-        return apply("where", numbers, from_initial(f"{name}imum", value, initial), as_dtype(as_node(initial), x.dtype))
+        started = from_initial(f"{name}imum", value, initial)
+        return elementwise.where(numbers, started, as_dtype(as_node(initial), x.dtype))
 
     return rule
 
@@ -120,7 +123,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Node:
             widths = reshape(widths, tuple(widths.size if j == k else 1 for j in range(a.ndim)))
     before = getitem(a, (slice(None),) * k + (slice(None, -1),))
     after = getitem(a, (slice(None),) * k + (slice(1, None),))
-    return sum_(apply("div", apply("mul", widths, apply("add", before, after)), 2.0), k)
+    return sum_(widths * (before + after) / 2.0, k)
 
 
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
@@ -132,18 +135,18 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
         x = concatenate_([x, as_dtype(_observations(y, rowvar), FLOAT64)], 0)
     less = real((0 if bias else 1) if ddof is None else ddof, "ddof")
     if fweights is None and aweights is None:
-        centred = apply("sub", x, mean_(x, 1, keepdims=True))
+        centred = x - mean_(x, 1, keepdims=True)
         scale: Any = float(x.shape[1] - less)
         weighed = centred
     else:
         weights = as_floats(as_node(1.0 if fweights is None else fweights))
-        weights = weights if aweights is None else apply("mul", weights, aweights)
+        weights = weights if aweights is None else weights * aweights
         total = sum_(weights)
-        spare = total if aweights is None else apply("div", sum_(apply("mul", weights, aweights)), total)
-        scale = apply("sub", total, less if aweights is None else apply("mul", less, spare))
-        centred = apply("sub", x, expand_dims(average(x, 1, weights), 1))
-        weighed = apply("mul", centred, weights)
-    return squeeze(apply("div", matmul(weighed, transpose(centred, (1, 0))), scale))
+        spare = total if aweights is None else sum_(weights * aweights) / total
+        scale = total - (less if aweights is None else less * spare)
+        centred = x - expand_dims(average(x, 1, weights), 1)
+        weighed = centred * weights
+    return squeeze(matmul(weighed, transpose(centred, (1, 0))) / scale)
 
 
 def _observations(m: Any, rowvar: bool) -> Node:
@@ -163,13 +166,13 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     """
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
-        return apply("div", c, c)
+        return c / c
     deviation = root(diagonal_of(c, 0, 1))
-    still = apply("equal", deviation, 0.0)
-    varies = apply("where", still, 1.0, deviation)
-    ratio = apply("div", apply("div", c, expand_dims(varies, 1)), varies)
-    without = apply("logical_or", still, expand_dims(still, 1))
-    return apply("where", without, np.nan, clip(ratio, -1.0, 1.0))
+    still = deviation == 0.0
+    varies = elementwise.where(still, 1.0, deviation)
+    ratio = c / expand_dims(varies, 1) / varies
+    without = still | expand_dims(still, 1)
+    return elementwise.where(without, np.nan, clip(ratio, -1.0, 1.0))
 
 
 FUNCTIONS.update({

@@ -6,7 +6,8 @@ from burlab.graph.linear import convert
 from burlab.graph.node import UFUNCS, Node
 from burlab.graph.operation import made
 
-from .promotion import FLOAT64, apply, as_dtype
+from .elementwise import maximum, rint, where
+from .promotion import FLOAT64, as_dtype
 
 _DIGITS, _LEAST, _BEYOND = 11, -13, 65520.0  # of float16: binary digits, exponent of the least normal, first infinity
 
@@ -15,12 +16,12 @@ def as_half(x: Node) -> Node:
     """To the nearest number of float16, the even one of two; the derivative is that of x, as JAX has it."""
     x = x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
     known = made("stop_gradient", None, x)
-    size = apply("abs", known)
-    small = apply("where", apply("less", size, _BEYOND), known, 0.0)
+    size = abs(known)
+    small = where(size < _BEYOND, known, 0.0)
     exponent = UFUNCS["frexp"](small)[1]
-    lowest = apply("sub", apply("maximum", exponent, _LEAST), _DIGITS)
-    near = UFUNCS["ldexp"](apply("rint", UFUNCS["ldexp"](small, apply("neg", lowest))), lowest)
+    lowest = maximum(exponent, _LEAST) - _DIGITS
+    near = UFUNCS["ldexp"](rint(UFUNCS["ldexp"](small, -lowest)), lowest)
     infinite = UFUNCS["copysign"](np.inf, known)
-    value = apply("where", apply("greater_equal", size, _BEYOND), infinite, near)
-    value = apply("where", UFUNCS["isnan"](known), known, value)
+    value = where(size >= _BEYOND, infinite, near)
+    value = where(UFUNCS["isnan"](known), known, value)
     return convert(made("surrogate", None, value, x), np.dtype(np.float32))

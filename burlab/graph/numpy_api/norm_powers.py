@@ -9,6 +9,7 @@ from typing import NamedTuple
 from burlab.graph.linear import broadcast
 from burlab.graph.node import Node, constant
 
+from .elementwise import power, square, where
 from .known import known_number, same
 from .promotion import POWERS, apply, node
 from .roots import is_root
@@ -43,7 +44,7 @@ def _power_of(x: Node, exponent: Node) -> Node | None:
 def _above(x: Node, exponent: float) -> Node | None:
     """A norm to its order is the total; to a power above 2 it is twice differentiable at 0, with derivatives 0."""
     if x.op == "abs":
-        return apply("power", x.inputs[0], exponent) if exponent % 2 == 0 else None
+        return power(x.inputs[0], exponent) if exponent % 2 == 0 else None
     if not is_root(x):
         return None
     order, total = x.params.order, x.inputs[0]
@@ -52,8 +53,8 @@ def _above(x: Node, exponent: float) -> Node | None:
         return total if times == 1 else apply(_WHOLE[times], total)
     if exponent <= max(order, 2.0):
         return None
-    zero = apply("equal", total, 0.0)
-    return apply("where", zero, 0.0, apply("power", apply("where", zero, 1.0, total), times))
+    zero = total == 0.0
+    return where(zero, 0.0, power(where(zero, 1.0, total), times))
 
 
 class _Factors(NamedTuple):
@@ -69,7 +70,7 @@ def _factors(x: Node, depth: int = 4) -> _Factors | None:
     if is_root(x):
         return _Factors(x, x.inputs[0], ()) if x.params.order == 2 else None
     if x.op == "abs":
-        return _Factors(x, apply("square", x.inputs[0]), ())
+        return _Factors(x, square(x.inputs[0]), ())
     if x.op not in _THROUGH or not depth:
         return None
     inner = _factors(x.inputs[0], depth - 1)
@@ -80,7 +81,7 @@ def _factors(x: Node, depth: int = 4) -> _Factors | None:
     if x.op == "mul":
         return inner._replace(rest=(*inner.rest, x.inputs[1]))
     if x.op == "div":
-        return inner._replace(rest=(*inner.rest, apply("div", constant(1.0, x.dtype), x.inputs[1])))
+        return inner._replace(rest=(*inner.rest, constant(1.0, x.dtype) / x.inputs[1]))
     if x.op == "neg":
         return inner._replace(rest=(*inner.rest, broadcast(constant(-1.0, x.dtype), x.shape)))
     norm, total, *rest = (

@@ -15,8 +15,9 @@ from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 
 from .arguments import normal_axes, real
+from .elementwise import cube, power, square, where
 from .extremes import extreme
-from .promotion import apply, as_dtype
+from .promotion import as_dtype
 from .reduction import as_floats, sum_
 from .roots import length, root
 
@@ -30,30 +31,28 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> No
             raise ArgumentError(
                 f"{location()}the Frobenius norm needs two axes, got {len(axes)}. Leave ord out for the 2-norm."
             )
-        return length(sum_(apply("square", a), axes, keepdims=keepdims), a, axes)
+        return length(sum_(square(a), axes, keepdims=keepdims), a, axes)
     if len(axes) != 1:
         raise fault(
             f"np.linalg.norm(ord={shown(ord)}) of a traced matrix", "the default ord, or axis= for norms of vectors"
         )
-    size = apply("abs", a)
+    size = abs(a)
     if ord in (math.inf, -math.inf):
         return extreme("reduce_max" if ord > 0 else "reduce_min", size, axes, keepdims)
     if ord == 0:
-        return sum_(as_dtype(apply("not_equal", a, 0.0), a.dtype), axes, keepdims=keepdims)
+        return sum_(as_dtype(a != 0.0, a.dtype), axes, keepdims=keepdims)
     if ord == 1:
         return sum_(size, axes, keepdims=keepdims)
-    power = real(ord, "ord of a norm")
-    if power > 1:
-        powers = apply("cube", size) if power == 3 else apply("power", size, power)
-        return root(sum_(powers, axes, keepdims=keepdims), power)
-    return _safe_power(sum_(_safe_power(size, power), axes, keepdims=keepdims), 1.0 / power)
+    order = real(ord, "ord of a norm")
+    if order > 1:
+        powers = cube(size) if order == 3 else power(size, order)
+        return root(sum_(powers, axes, keepdims=keepdims), order)
+    return _safe_power(sum_(_safe_power(size, order), axes, keepdims=keepdims), 1.0 / order)
 
 
 def _safe_power(x: Node, exponent: float) -> Node:
-    zero = apply("equal", x, 0.0)
-    return apply(
-        "where", zero, 0.0 if exponent > 0 else math.inf, apply("power", apply("where", zero, 1.0, x), exponent)
-    )
+    zero = x == 0.0
+    return where(zero, 0.0 if exponent > 0 else math.inf, power(where(zero, 1.0, x), exponent))
 
 
 FUNCTIONS[np.linalg.norm] = norm

@@ -17,9 +17,10 @@ from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 
 from .arguments import normal_axes, normal_axis, only_defaults
+from .elementwise import isnan, maximum, minimum, where
 from .indexing import getitem, take_along_axis, take_at
 from .joining import stack
-from .promotion import FLOAT64, INT64, apply, as_dtype, promote
+from .promotion import FLOAT64, INT64, as_dtype, promote
 from .reduction import as_floats, sum_
 
 _METHODS: dict[str, tuple[float, float]] = {  # Hyndman and Fan 1996: alpha and beta of the continuous estimators 4 to 9
@@ -35,13 +36,13 @@ _METHODS: dict[str, tuple[float, float]] = {  # Hyndman and Fan 1996: alpha and 
 _STEPS: dict[str, tuple[float, Callable[[Node, Node], Any]]] = {
     "inverted_cdf": (1.0, lambda fraction, _: _of_next(fraction, 1.0, 0.0)),
     "averaged_inverted_cdf": (1.0, lambda fraction, _: _of_next(fraction, 1.0, 0.5)),
-    "closest_observation": (1.5, lambda fraction, low: _of_next(fraction, 1.0, apply("where", _is_odd(low), 0.0, 1.0))),
+    "closest_observation": (1.5, lambda fraction, low: _of_next(fraction, 1.0, where(_is_odd(low), 0.0, 1.0))),
 }
 # Whether the next entry is taken, for the fraction and the whole part of the position that "linear" has.
 _NEAREST: dict[str, Callable[[Node, Node], Node]] = {
-    "lower": lambda fraction, _: apply("less", fraction, 0.0),
-    "higher": lambda fraction, _: apply("greater", fraction, 0.0),
-    "nearest": lambda fraction, low: apply("greater", apply("add", fraction, _odd(low)), 0.5),
+    "lower": lambda fraction, _: fraction < 0.0,
+    "higher": lambda fraction, _: fraction > 0.0,
+    "nearest": lambda fraction, low: fraction + _odd(low) > 0.5,
 }
 
 
@@ -116,7 +117,7 @@ def quantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input
 def percentile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
                method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.percentile: `quantile` of q / 100."""
-    return quantile(a, apply("div", q, 100.0), axis, out, overwrite_input, method, keepdims, **kwargs)
+    return quantile(a, as_node(q) / 100.0, axis, out, overwrite_input, method, keepdims, **kwargs)
 
 
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
@@ -136,7 +137,7 @@ def nanquantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_in
 def nanpercentile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
                   method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.nanpercentile."""
-    return nanquantile(a, apply("div", q, 100.0), axis, out, overwrite_input, method, keepdims, **kwargs)
+    return nanquantile(a, as_node(q) / 100.0, axis, out, overwrite_input, method, keepdims, **kwargs)
 
 
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
@@ -174,32 +175,32 @@ def _between(rows: Node, share: Node, method: str, ignores_nan: bool) -> Node:
     """The quantile of sorted rows, of which NaNs stand at the end."""
     n = rows.shape[-1]
     last = getitem(rows, (..., -1))
-    is_share = apply("logical_and", apply("greater_equal", share, 0.0), apply("less_equal", share, 1.0))
+    is_share = (share >= 0.0) & (share <= 1.0)
     if not share.is_constant:
-        share = apply("where", is_share, share, constant(0.0, share.dtype))
+        share = where(is_share, share, constant(0.0, share.dtype))
     if ignores_nan:
-        count = sum_(apply("logical_not", apply("isnan", rows)), -1)
+        count = sum_(~isnan(rows), -1)
         count = as_dtype(count, FLOAT64)
     else:
         count = constant(float(n))
     place = _place(as_dtype(share, FLOAT64), count, method)
-    place = apply("minimum", apply("maximum", place, 0.0), apply("maximum", apply("sub", count, 1.0), 0.0))
+    place = minimum(maximum(place, 0.0), maximum(count - 1.0, 0.0))
     low = as_dtype(place, INT64)  # which cuts the fraction off
-    fraction = as_dtype(apply("sub", place, as_dtype(low, FLOAT64)), rows.dtype)
-    below, above = (_entry(rows, apply("minimum", apply("add", low, k), n - 1)) for k in (0, 1))
+    fraction = as_dtype(place - as_dtype(low, FLOAT64), rows.dtype)
+    below, above = (_entry(rows, minimum(low + k, n - 1)) for k in (0, 1))
     if method == "midpoint":
-        fraction = apply("where", apply("greater", fraction, 0.0), as_dtype(constant(0.5), rows.dtype), fraction)
+        fraction = where(fraction > 0.0, as_dtype(constant(0.5), rows.dtype), fraction)
     # As NumPy's: from the nearer end, so that equal or infinite neighbours give themselves.
-    step = apply("sub", above, below)
-    near = apply("add", below, apply("mul", step, fraction))
-    far = apply("sub", above, apply("mul", step, apply("sub", 1.0, fraction)))
-    value = apply("where", apply("greater_equal", fraction, 0.5), far, near)
-    value = apply("where", apply("equal", fraction, 0.0), below, value)
+    step = above - below
+    near = below + step * fraction
+    far = above - step * (1.0 - fraction)
+    value = where(fraction >= 0.5, far, near)
+    value = where(fraction == 0.0, below, value)
     if not share.is_constant:
-        value = apply("where", is_share, value, np.nan)
+        value = where(is_share, value, np.nan)
     if ignores_nan:
-        return apply("where", apply("equal", count, 0.0), np.nan, value)
-    return apply("where", apply("isnan", last), last, value)
+        return where(count == 0.0, np.nan, value)
+    return where(isnan(last), last, value)
 
 
 def _entry(rows: Node, place: Node) -> Node:
@@ -214,36 +215,36 @@ def _place(share: Node, count: Node, method: str) -> Node:
     """Where a quantile lies among sorted entries, the first of which is at 0."""
     if method in _METHODS:
         alpha, beta = _METHODS[method]
-        within = apply("add", apply("sub", count, alpha + beta), 1.0)
-        return apply("sub", apply("add", apply("mul", share, within), alpha), 1.0)
+        within = count - (alpha + beta) + 1.0
+        return share * within + alpha - 1.0
     if method in _STEPS:
         less, step = _STEPS[method]
-        place = apply("sub", apply("mul", share, count), less)
+        place = share * count - less
         low = UFUNCS["floor"](place)
-        return apply("add", low, step(apply("sub", place, low), low))
-    place = apply("mul", share, apply("sub", count, 1.0))
+        return low + step(place - low, low)
+    place = share * (count - 1.0)
     if method == "midpoint":
         return place
     if method in _NEAREST:
         low = as_dtype(as_dtype(place, INT64), FLOAT64)
-        return apply("add", low, as_dtype(_NEAREST[method](apply("sub", place, low), low), FLOAT64))
+        return low + as_dtype(_NEAREST[method](place - low, low), FLOAT64)
     known = ", ".join([*_METHODS, *_STEPS, "midpoint", *_NEAREST])
     raise fault(f"np.quantile(method={shown(method)}) of a traced array", f"one of {known}")
 
 
 def _odd(whole: Node) -> Node:
     """The least number for odd integers, else 0: a half goes to the even one."""
-    return apply("where", _is_odd(whole), np.finfo(float).eps, 0.0)
+    return where(_is_odd(whole), np.finfo(float).eps, 0.0)
 
 
 def _is_odd(whole: Node) -> Node:
-    half = apply("mul", whole, 0.5)
-    return apply("greater", apply("sub", half, UFUNCS["floor"](half)), 0.0)
+    half = whole * 0.5
+    return half - UFUNCS["floor"](half) > 0.0
 
 
 def _of_next(fraction: Node, between: float, at_entry: Any) -> Node:
     """How much of the next entry there is: between two entries, and at one."""
-    return apply("where", apply("greater", fraction, 0.0), between, at_entry)
+    return where(fraction > 0.0, between, at_entry)
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Node:
@@ -258,26 +259,26 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Node
     low = broadcast(constant(0, INT64), wanted.shape)
     high = broadcast(constant(table.size, INT64), wanted.shape)
     for _ in range(table.size.bit_length()):
-        half = _half(apply("add", low, high))
-        entry = take_at(table, {0: apply("minimum", half, table.size - 1)})
-        later = _before(entry, wanted) if side == "left" else apply("logical_not", _before(wanted, entry))
-        goes_on = apply("logical_and", later, apply("less", low, high))
-        high = apply("where", later, high, half)
-        low = apply("where", goes_on, apply("add", half, 1), low)
+        half = _half(low + high)
+        entry = take_at(table, {0: minimum(half, table.size - 1)})
+        later = _before(entry, wanted) if side == "left" else ~_before(wanted, entry)
+        goes_on = later & (low < high)
+        high = where(later, high, half)
+        low = where(goes_on, half + 1, low)
     return low
 
 
 def _half(x: Node) -> Node:
     """Half of integers that are not negative, rounded down."""
-    return as_dtype(apply("mul", as_dtype(x, FLOAT64), 0.5), INT64)
+    return as_dtype(as_dtype(x, FLOAT64) * 0.5, INT64)
 
 
 def _before(x: Node, y: Node) -> Node:
     """x < y, where NaN is larger than all."""
-    less = apply("less", x, y)
+    less = x < y
     if x.dtype.kind != "f":
         return less
-    return apply("logical_or", less, apply("logical_and", apply("isnan", y), apply("logical_not", apply("isnan", x))))
+    return less | isnan(y) & ~isnan(x)
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Node:
@@ -289,7 +290,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Node:
     if known.ndim != 1 or not ((np.diff(known) >= 0).all() or (np.diff(known) <= 0).all()):
         raise ArgumentError(f"{location()}bins of np.digitize are a vector that rises or falls, got {shown(bins)}.")
     if known.size and known[0] > known[-1]:
-        return apply("sub", known.size, searchsorted(known[::-1].copy(), x, "left" if right else "right"))
+        return known.size - searchsorted(known[::-1].copy(), x, "left" if right else "right")
     return searchsorted(known, x, "left" if right else "right")
 
 

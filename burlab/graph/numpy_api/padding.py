@@ -20,7 +20,7 @@ from .indexing import getitem
 from .joining import concatenate_
 from .moving import moved
 from .ordering import median
-from .promotion import apply, as_dtype
+from .promotion import as_dtype
 from .reduction import mean_
 
 Ends = tuple[Any, Any]
@@ -97,8 +97,8 @@ def _odd(x: Node, k: int, width: list[int], mode: str) -> Node:
     sign, first, last = (
         as_dtype(constant(c.reshape(shape)), x.dtype) for c in (1 - 2 * back, -2 * rounds, 2 * (rounds + back))
     )
-    ends = apply("add", apply("mul", _outer(x, k, 0, 1), first), apply("mul", _outer(x, k, 1, 1), last))
-    return apply("add", apply("mul", getitem(x, (slice(None),) * k + (place,)), sign), ends)
+    ends = _outer(x, k, 0, 1) * first + _outer(x, k, 1, 1) * last
+    return getitem(x, (slice(None),) * k + (place,)) * sign + ends
 
 
 def _ramp(x: Node, k: int, width: int, side: int, end: Any) -> Node:
@@ -107,7 +107,7 @@ def _ramp(x: Node, k: int, width: int, side: int, end: Any) -> Node:
     share = np.arange(width) / max(width, 1)
     steps = constant(share[::-1] if side else share, x.dtype if x.dtype.kind == "f" else np.dtype(float))
     along = reshape(steps, tuple(width if j == k else 1 for j in range(x.ndim)))
-    values = apply("add", apply("mul", apply("sub", edge, end), along), end)
+    values = (edge - end) * along + end
     return as_dtype(values, x.dtype)
 
 

@@ -11,6 +11,7 @@ from burlab.graph.origin import location
 
 from .arguments import only_defaults, whole
 from .building import vander
+from .elementwise import sqrt
 from .indexing import getitem
 from .joining import atleast_1d, concatenate_
 from .padding import pad_
@@ -22,9 +23,9 @@ from .signal import convolve
 def polyval(p: Any, x: Any) -> Node:
     """np.polyval by Horner's rule, the highest power first."""
     coefficients, at = as_node(p), strong(as_node(x))
-    value = apply("mul", at, constant(0, at.dtype))
+    value = at * constant(0, at.dtype)
     for k in range(coefficients.shape[0]):
-        value = apply("add", apply("mul", value, at), getitem(coefficients, k))
+        value = value * at + getitem(coefficients, k)
     return value
 
 
@@ -55,7 +56,7 @@ def polyder(p: Any, m: int = 1) -> Node:
     coefficients = as_node(p)
     for _ in range(_order(m, "np.polyder")):
         n = coefficients.size - 1
-        coefficients = apply("mul", getitem(coefficients, slice(0, max(n, 0))), constant(np.arange(n, 0, -1)))
+        coefficients = getitem(coefficients, slice(0, max(n, 0))) * constant(np.arange(n, 0, -1))
     return coefficients
 
 
@@ -66,7 +67,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Node:
     constants = as_node(0.0 if k is None else k)
     for j in range(order):
         last = constants if constants.ndim == 0 else getitem(constants, 0 if constants.size == 1 else j)
-        divided = apply("div", coefficients, constant(np.arange(coefficients.size, 0, -1)))
+        divided = coefficients / constant(np.arange(coefficients.size, 0, -1))
         coefficients = concatenate_([divided, reshape(as_dtype(last, divided.dtype), (1,))])
     return coefficients
 
@@ -78,8 +79,8 @@ def poly(seq_of_zeros: Any) -> Node:
         raise ShapeError(f"{location()}np.poly takes a vector of zeros here, got shape {zeros.shape}.")
     product = constant(np.ones(1), zeros.dtype)
     for k in range(zeros.size):
-        shifted = apply("mul", product, apply("neg", getitem(zeros, k)))
-        product = apply("add", pad_(product, (0, 1)), pad_(shifted, (1, 0)))
+        shifted = product * -getitem(zeros, k)
+        product = pad_(product, (0, 1)) + pad_(shifted, (1, 0))
     return product
 
 
@@ -95,12 +96,12 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: 
         weights = as_node(w)
         if weights.shape != at.shape:
             raise ShapeError(f"{location()}w of np.polyfit has shape {weights.shape}, expected {at.shape}.")
-        powers = apply("mul", powers, reshape(weights, (at.size, 1)))
-        values = apply("mul", values, reshape(weights, (at.size, *(1,) * (values.ndim - 1))))
-    scale = apply("sqrt", sum_(apply("mul", powers, powers), 0))
+        powers = powers * reshape(weights, (at.size, 1))
+        values = values * reshape(weights, (at.size, *(1,) * (values.ndim - 1)))
+    scale = sqrt(sum_(powers * powers, 0))
     cut = at.size * np.finfo(at.dtype).eps if rcond is None else rcond
-    found = FUNCTIONS[np.linalg.lstsq](apply("div", powers, scale), values, cut)[0]
-    return apply("div", found, reshape(scale, (scale.size, *(1,) * (values.ndim - 1))))
+    found = FUNCTIONS[np.linalg.lstsq](powers / scale, values, cut)[0]
+    return found / reshape(scale, (scale.size, *(1,) * (values.ndim - 1)))
 
 
 def _order(m: Any, name: str) -> int:

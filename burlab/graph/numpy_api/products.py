@@ -14,7 +14,7 @@ from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 
 from .arguments import normal_axes, normal_axis, only_defaults, several, whole
-from .promotion import apply, as_dtype, promote, strong
+from .promotion import as_dtype, promote, strong
 
 _LETTERS = string.ascii_letters
 SEEN: list[Callable[[Node], Node | None]] = []
@@ -61,7 +61,7 @@ def dot(a: Any, b: Any, out: None = None) -> Node:
     only_defaults("np.dot", {"out": out})
     x, y = _pair(a, b)
     if not x.shape or not y.shape:
-        return apply("mul", x, y)
+        return x * y
     axis = max(y.ndim - 2, 0)
     if x.shape[-1] != y.shape[axis]:
         raise _mismatch("dot", x, y, "the last axis of the first must equal the last but one of the second")
@@ -75,7 +75,7 @@ def inner(a: Any, b: Any) -> Node:
     """np.inner: the last axes of both."""
     x, y = _pair(a, b)
     if not x.shape or not y.shape:
-        return apply("mul", x, y)
+        return x * y
     if x.shape[-1] != y.shape[-1]:
         raise _mismatch("inner", x, y, "the last axes must be equal")
     left = _LETTERS[: x.ndim]
@@ -260,7 +260,7 @@ def _diagonal(name: str, a: Any, offset: Any, axis1: int, axis2: int) -> Node:
 
 def vecdot(a: Any, b: Any) -> Node:
     """np.vecdot: sum of products along the last axis."""
-    product = apply("mul", a, b)
+    product = a * b
     return as_dtype(sum_over(product, normal_axes(-1, product.ndim)), product.dtype)
 
 

@@ -15,7 +15,8 @@ from burlab.graph.rules import Rule
 
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, only_defaults, real, several
 from .chosen import counted, from_initial, given, one, only, zero
-from .promotion import FLOAT64, INT64, apply, as_dtype, as_mask
+from .elementwise import square
+from .promotion import FLOAT64, INT64, as_dtype, as_mask
 from .roots import length, root
 
 
@@ -59,7 +60,7 @@ def mean_(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdim
     only_defaults("np.mean", {"out": out})
     x = only(as_floats(_dtyped(as_node(a), dtype)), where, zero)
     axes = normal_axes(axis, x.ndim)
-    return apply("div", with_axes(sum_over(x, axes), x, axes, keepdims), _count(x, axes, keepdims, where))
+    return with_axes(sum_over(x, axes), x, axes, keepdims) / _count(x, axes, keepdims, where)
 
 
 def _count(x: Node, axes: tuple[int, ...], keepdims: Any, where: Any) -> Any:
@@ -96,11 +97,11 @@ def _spread(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof:
     x = as_floats(_dtyped(as_node(a), dtype))
     axes = normal_axes(axis, x.ndim)
     center = mean if given(mean) else mean_(x, axes, keepdims=True, where=where)
-    centred = only(apply("sub", x, center), where, zero)
-    total = with_axes(sum_over(apply("square", centred), axes), x, axes, keepdims)
+    centred = only(x - center, where, zero)
+    total = with_axes(sum_over(square(centred), axes), x, axes, keepdims)
     count = _count(x, axes, keepdims, where)
-    divisor = apply("sub", count, ddof) if given(where) else float(count - ddof)
-    return _Spread(apply("div", total, divisor), centred, axes, divisor)
+    divisor = count - ddof if given(where) else float(count - ddof)
+    return _Spread(total / divisor, centred, axes, divisor)
 
 
 def std(*args: Any, **kwargs: Any) -> Node:
@@ -120,7 +121,7 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims
 
 
 def _product(x: Node, axis: Any, keepdims: Any) -> Node:
-    return halved(lambda a, b: apply("mul", a, b), x, axis, keepdims, 1)
+    return halved(lambda a, b: a * b, x, axis, keepdims, 1)
 
 
 def halved(pairwise: Callable[[Node, Node], Node], x: Node, axis: Any, keepdims: Any, empty: Any) -> Node:
@@ -162,8 +163,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         weights = _along(as_node(weights), x, axis)
         dtype = np.result_type(x.dtype, weights.dtype, *([] if x.dtype.kind == "f" else [FLOAT64]))
         x, weights = as_dtype(x, dtype), as_dtype(weights, dtype)
-        total = sum_(apply("mul", weights, constant(np.ones(x.shape), dtype)), axis, keepdims=keepdims)
-        result = apply("div", sum_(apply("mul", x, weights), axis, keepdims=keepdims), total)
+        total = sum_(weights * constant(np.ones(x.shape), dtype), axis, keepdims=keepdims)
+        result = sum_(x * weights, axis, keepdims=keepdims) / total
     return (result, broadcast(as_dtype(total, result.dtype), result.shape)) if returned else result
 
 

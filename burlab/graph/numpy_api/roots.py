@@ -14,7 +14,8 @@ from burlab.graph.linear import reshape, sum_over, zeros
 from burlab.graph.node import Node
 from burlab.graph.operation import Shares, made
 
-from .promotion import apply, node
+from .elementwise import power, sqrt, where
+from .promotion import node
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +31,10 @@ def root(total: Node, order: float = 2.0, entries: Node | None = None) -> Node:
     entries: of three axes, what was squared and added up along the second; if known, they say what moves at 0.
     """
     t, y, g = (Node("input", (), name, total.shape, total.dtype, total.weak) for name in ("total", "norm", "g"))
-    zero = apply("equal", t, 0.0)
+    zero = t == 0.0
     body = _power(t, order)
-    slope = _slope(apply("where", zero, 1.0, t), order)
-    slope = apply("where", zero, apply("sqrt", t), slope)  # sqrt: 0 at 0, with an infinite derivative
+    slope = _slope(where(zero, 1.0, t), order)
+    slope = where(zero, sqrt(t), slope)  # sqrt: 0 at 0, with an infinite derivative
     if entries is None:
         call = Root("norm", Graph((t,), (body,)), Graph((t, y, g), (node("mul", g, slope),)), order)
         return Node("call", (total,), call, total.shape, total.dtype, total.weak)
@@ -57,11 +58,11 @@ def length(total: Node, entries: Node, axes: tuple[int, ...], divisor: float = 1
     given = (("total", total), ("entries", rows), ("moving", rows), ("norm", total), ("g", total))
     t, x, z, y, g = (Node("input", (), name, n.shape, n.dtype, total.weak) for name, n in given)
     c = [Node("input", (), "center", n.shape, n.dtype, n.weak) for n in center]
-    zero = apply("equal", y, 0.0)
-    slope = apply("where", zero, apply("sqrt", t), apply("div", 0.5, apply("where", zero, 1.0, y)))
+    zero = y == 0.0
+    slope = where(zero, sqrt(t), 0.5 / where(zero, 1.0, y))
     slope = implied(_SLOPE, slope, z, t, y)
     # Where the rule of the call is not at hand, as in a graph that is shown, it is the root of the total.
-    body = made("surrogate", None, made("norm", float(divisor), t, x, *c), apply("sqrt", t))
+    body = made("surrogate", None, made("norm", float(divisor), t, x, *c), sqrt(t))
     none = [zeros(n.shape, n.dtype) for n in (x, z, *c)]
     backward = Graph((t, x, z, *c, y, g), (node("mul", g, slope), *none))
     call = Root("norm", Graph((t, x, z, *c), (body,)), backward, 2.0)
@@ -95,7 +96,7 @@ def _slope_forward(n: Node, entries: Node | None, total: Node | None) -> Node:
         return zeros(n.shape, n.dtype)
     slope, _, t, y = n.inputs
     tangent = hooks.sweeps.jvp([slope], [t], [total])[0]
-    return apply("where", _rests(y, entries), 0.0, tangent)
+    return where(_rests(y, entries), 0.0, tangent)
 
 
 def _slope_reverse(_n: Node, _g: Node) -> None:
@@ -116,18 +117,18 @@ def _slope_by_total(n: Node, g: Node, active: set[Node]) -> Node:
     slope, z, t, y = n.inputs
     share = hooks.sweeps.vjp([slope], [t], [g])[0]
     if z not in active:
-        return apply("where", _rests(y, None), 0.0, share)
+        return where(_rests(y, None), 0.0, share)
     known = _stays_by(z, active)
-    return share if known is None else apply("where", _rests(y, known), 0.0, share)
+    return share if known is None else where(_rests(y, known), 0.0, share)
 
 
 def _rests(y: Node, entries: Node | None) -> Node:
     """Where a norm is 0, and all that is known of its entries, too."""
-    rests = apply("equal", y, 0.0)
+    rests = y == 0.0
     if entries is None:
         return rests
-    moves = apply("where", apply("not_equal", entries, 0.0), 1.0, zeros(entries.shape, entries.dtype))
-    return node("logical_and", rests, apply("equal", reshape(sum_over(moves, (moves.ndim - 2,)), y.shape), 0.0))
+    moves = where(entries != 0.0, 1.0, zeros(entries.shape, entries.dtype))
+    return node("logical_and", rests, reshape(sum_over(moves, (moves.ndim - 2,)), y.shape) == 0.0)
 
 
 def _stays_by(x: Node, active: set[Node]) -> Node | None:
@@ -146,13 +147,13 @@ RULES[_SLOPE] = Rule(_slope_forward, _slope_reverse, _slope_shares, _slope_movin
 
 
 def _power(t: Node, order: float) -> Node:
-    return apply("sqrt", t) if order == 2 else apply("power", t, 1 / order)
+    return sqrt(t) if order == 2 else power(t, 1 / order)
 
 
 def _slope(t: Node, order: float) -> Node:
     if order == 2:
-        return apply("div", 0.5, apply("sqrt", t))
-    return apply("mul", 1 / order, apply("power", t, 1 / order - 1))
+        return 0.5 / sqrt(t)
+    return 1 / order * power(t, 1 / order - 1)
 
 
 def is_root(x: Node) -> bool:

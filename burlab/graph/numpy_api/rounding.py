@@ -11,6 +11,7 @@ from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 
 from .arguments import only_defaults, whole
+from .elementwise import copysign, exponent, isfinite, isnan, ldexp, mantissa, nextafter, rint, sinc, trunc, where
 from .promotion import BOOL, FLOAT32, FLOAT64, INT8, apply, as_dtype, as_floating, as_mask, promote
 
 INT32 = np.dtype(np.int32)
@@ -54,24 +55,24 @@ def round_(a: Any, decimals: Any = 0, out: Any = None) -> Node:
     if x.dtype.kind != "f":
         return x if digits >= 0 else as_dtype(round_(as_dtype(x, FLOAT64), digits), x.dtype)
     if digits == 0:
-        return apply("rint", x)
+        return rint(x)
     there, back = ("mul", "div") if digits > 0 else ("div", "mul")
     scale = 10.0 ** abs(digits)
-    return apply(back, apply("rint", apply(there, x, scale)), scale)
+    return apply(back, rint(apply(there, x, scale)), scale)
 
 
 def _modf(x: Any) -> tuple[Node, Node]:
     """The part behind the point and the part before it, both with the sign of x."""
     node = _floating(x)
-    before = apply("trunc", node)
-    behind = apply("where", apply("equal", node, before), 0.0, apply("sub", node, before))  # inf - inf
-    return apply("copysign", behind, node), before
+    before = trunc(node)
+    behind = where(node == before, 0.0, node - before)  # inf - inf
+    return copysign(behind, node), before
 
 
 def _frexp(x: Any) -> tuple[Node, Node]:
     """m and e of x = m 2^e, 1/2 <= |m| < 1."""
     node = _floating(x)
-    return apply("mantissa", node), as_dtype(apply("exponent", node), INT32)
+    return mantissa(node), as_dtype(exponent(node), INT32)
 
 
 def _ldexp(x: Any, n: Any) -> Node:
@@ -84,7 +85,7 @@ def _ldexp(x: Any, n: Any) -> Node:
         as_dtype(exponent, INT32)  # it must fit, as in NumPy; beside masks and Python's numbers it is an int64
     small = node.weak and node.dtype.kind != "f" and exponent.dtype != BOOL
     node = as_dtype(node, FLOAT32) if small else as_floating(node)
-    return apply("ldexp", node, as_dtype(exponent, node.dtype))
+    return ldexp(node, as_dtype(exponent, node.dtype))
 
 
 def _floating(x: Any) -> Node:
@@ -95,13 +96,13 @@ def _spacing(x: Any) -> Node:
     """From x to the next number away from 0; nan at infinity."""
     _check_not_half("spacing", as_node(x))
     node = _floating(x)
-    node = apply("where", apply("equal", node, 0.0), 0.0, node)  # of -0, too, it is positive
-    return apply("sub", apply("nextafter", node, apply("copysign", math.inf, node)), node)
+    node = where(node == 0.0, 0.0, node)  # of -0, too, it is positive
+    return nextafter(node, copysign(math.inf, node)) - node
 
 
 def _nextafter(x: Any, y: Any) -> Node:
     _check_not_half("nextafter", as_node(x), as_node(y))
-    return apply("nextafter", x, y)
+    return nextafter(x, y)
 
 
 def _check_not_half(name: str, *xs: Node) -> None:
@@ -112,9 +113,9 @@ def _check_not_half(name: str, *xs: Node) -> None:
 
 def _heaviside(x: Any, at_zero: Any) -> Node:
     node, value = promote([as_node(x), as_node(at_zero)], float_only=True)
-    below = apply("where", apply("less", node, 0.0), 0.0, constant(math.nan, node.dtype))
-    step = apply("where", apply("greater", node, 0.0), 1.0, below)
-    return apply("where", apply("equal", node, 0.0), value, step)
+    below = where(node < 0.0, 0.0, constant(math.nan, node.dtype))
+    step = where(node > 0.0, 1.0, below)
+    return where(node == 0.0, value, step)
 
 
 def _infinite(sign: float) -> Callable[[Any], Node]:
@@ -123,7 +124,7 @@ def _infinite(sign: float) -> Callable[[Any], Node]:
         node = as_node(x)
         if node.dtype.kind != "f":
             return broadcast(constant(False, BOOL), node.shape)
-        return apply("equal", node, sign)
+        return node == sign
 
     return rule
 
@@ -137,21 +138,17 @@ def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neg
     nan, posinf, neginf = (v if v is None else as_dtype(as_node(v), node.dtype) for v in (nan, posinf, neginf))
     most = np.finfo(node.dtype).max
     high, low = (most if posinf is None else posinf), (-most if neginf is None else neginf)
-    finite = apply(
-        "where", apply("equal", node, math.inf), high, apply("where", apply("equal", node, -math.inf), low, node)
-    )
-    return apply("where", apply("isnan", node), nan, finite)
+    finite = where(node == math.inf, high, where(node == -math.inf, low, node))
+    return where(isnan(node), nan, finite)
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Node:
     """|a - b| <= atol + rtol |b| where b is finite; infinities that are equal are close."""
     x, y = promote([as_node(a), as_node(b)], float_only=True)
-    within = apply(
-        "less_equal", apply("abs", apply("sub", x, y)), apply("add", atol, apply("mul", rtol, apply("abs", y)))
-    )
-    close = apply("logical_or", apply("logical_and", within, apply("isfinite", y)), apply("equal", x, y))
-    both_nan = apply("logical_and", apply("isnan", x), apply("isnan", y))
-    return apply("logical_or", close, apply("logical_and", both_nan, as_mask(as_node(equal_nan))))
+    within = abs(x - y) <= atol + rtol * abs(y)
+    close = within & isfinite(y) | (x == y)
+    both_nan = isnan(x) & isnan(y)
+    return close | both_nan & as_mask(as_node(equal_nan))
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Node:
@@ -159,10 +156,10 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: An
     return FUNCTIONS[np.all](isclose(a, b, rtol, atol, equal_nan))
 
 
-def sinc(x: Any) -> Node:
+def _sinc(x: Any) -> Node:
     """sin(pi x) / (pi x)."""
     node = as_node(x)
-    return apply("sinc", node if node.dtype.kind == "f" else as_dtype(node, FLOAT64))
+    return sinc(node if node.dtype.kind == "f" else as_dtype(node, FLOAT64))
 
 
 def _python_round(x: Node, digits: int | None = None) -> Node:
@@ -181,6 +178,6 @@ _RULES: dict[str, Callable[..., Any]] = {
 UFUNCS.update(_RULES)
 FUNCTIONS.update({
     np.round: round_, np.around: round_, np.fix: _rounded("trunc"), np.nan_to_num: nan_to_num, np.isclose: isclose,
-    np.allclose: allclose, np.isposinf: _infinite(math.inf), np.isneginf: _infinite(-math.inf), np.sinc: sinc,
+    np.allclose: allclose, np.isposinf: _infinite(math.inf), np.isneginf: _infinite(-math.inf), np.sinc: _sinc,
 })  # fmt: skip
 METHODS.update({"round": round_, "__round__": _python_round})

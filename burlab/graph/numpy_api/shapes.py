@@ -17,8 +17,9 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits, volume
 
 from .arguments import broadcast_shape, known_dtype, normal_axes, normal_axis, only_defaults, real, several, whole
+from .elementwise import isnan, where
 from .narrow import as_half
-from .promotion import FLOAT64, apply, as_dtype, as_floating, as_mask
+from .promotion import FLOAT64, as_dtype, as_floating, as_mask
 
 
 def reshape_(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> Node:
@@ -116,12 +117,12 @@ def broadcast_to(array: Any, shape: Any, **_subok: Any) -> Node:
     return broadcast(x, target)
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Node:
+def where_(condition: Any, x: Any = None, y: Any = None) -> Node:
     """np.where with three arguments."""
     if x is None or y is None:
         what = "np.where(condition) of a traced mask: the shape would depend on its values"
         raise fault(what, "np.where(condition, x, y)")
-    return apply("where", condition, x, y)
+    return where(condition, x, y)
 
 
 def tril(m: Any, k: int = 0) -> Node:
@@ -148,7 +149,7 @@ def _square(m: Any) -> "np.ndarray[Any, Any]":
 
 def _kept(m: Any, mask: "np.ndarray[Any, Any]") -> Node:
     x = as_node(m)
-    return apply("where", constant(mask), x, constant(0, x.dtype))
+    return where(constant(mask), x, constant(0, x.dtype))
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any) -> Any:
@@ -234,8 +235,8 @@ def angle(z: Any, deg: bool = False) -> Node:
     x = as_node(z)
     x = as_dtype(x, FLOAT64) if x.dtype.kind == "b" else as_floating(x)
     half = constant(180.0 if deg else math.pi, x.dtype)
-    turned = apply("where", UFUNCS["signbit"](x), half, constant(0.0, x.dtype))
-    return apply("where", apply("isnan", x), x, turned)
+    turned = where(UFUNCS["signbit"](x), half, constant(0.0, x.dtype))
+    return where(isnan(x), x, turned)
 
 
 def _reality(otherwise: bool) -> Rule:
@@ -252,9 +253,9 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Node:
     x, y = as_node(a1), as_node(a2)
     if x.shape != y.shape:
         return constant(False, bool)
-    same = apply("equal", x, y)
+    same = x == y
     if equal_nan and x.dtype.kind == y.dtype.kind == "f":
-        same = apply("logical_or", same, apply("logical_and", apply("isnan", x), apply("isnan", y)))
+        same = same | isnan(x) & isnan(y)
     return FUNCTIONS[np.all](same)
 
 
@@ -265,14 +266,14 @@ def array_equiv(a1: Any, a2: Any) -> Node:
         np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         return constant(False, bool)
-    return FUNCTIONS[np.all](apply("equal", x, y))
+    return FUNCTIONS[np.all](x == y)
 
 
 FUNCTIONS.update({
     np.imag: _imaginary, np.angle: angle, np.isreal: _reality(True), np.iscomplex: _reality(False),
     np.real_if_close: as_node, np.array_equal: array_equal, np.array_equiv: array_equiv,
     np.reshape: reshape_, np.ravel: ravel, np.transpose: transpose_, np.swapaxes: swapaxes, np.moveaxis: moveaxis,
-    np.expand_dims: expand_dims, np.squeeze: squeeze, np.broadcast_to: broadcast_to, np.where: where, np.tril: tril,
+    np.expand_dims: expand_dims, np.squeeze: squeeze, np.broadcast_to: broadcast_to, np.where: where_, np.tril: tril,
     np.triu: triu, np.zeros_like: _like(0), np.ones_like: _like(1), np.full_like: full_like, np.empty_like: _like(0),
     np.copy: copy, np.astype: astype, np.shape: shape, np.ndim: ndim, np.size: size, np.result_type: result_type,
     np.isrealobj: _always(True), np.iscomplexobj: _always(False), np.real: as_node,

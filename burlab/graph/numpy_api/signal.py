@@ -13,11 +13,12 @@ from burlab.runtime.checks.numbers import shown
 
 from .arguments import normal_axis
 from .building import diff
+from .elementwise import maximum, minimum, where
 from .indexing import getitem, take_at
 from .joining import concatenate_, flip, stack
 from .ordering import argsort, searchsorted
 from .padding import pad_
-from .promotion import INT64, apply, promote
+from .promotion import INT64, promote
 from .reduction import as_floats, cumsum_
 
 _LONG, _MANY = 64, 1 << 18  # entries of the shorter signal, and products, from which transforms are faster
@@ -50,9 +51,9 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Node:
     wide, reverse = pad_(x, (left, right)), flip(y)
     count = n + left + right - m + 1
     if m <= _FEW:
-        total = apply("mul", getitem(reverse, 0), getitem(wide, slice(0, count)))
+        total = getitem(reverse, 0) * getitem(wide, slice(0, count))
         for k in range(1, m):
-            total = apply("add", total, apply("mul", getitem(reverse, k), getitem(wide, slice(k, k + count))))
+            total = total + getitem(reverse, k) * getitem(wide, slice(k, k + count))
         return total
     windows = gather(wide, constant(np.arange(count)[:, None] + np.arange(m), INT64))
     return contract("ij,j->i", windows, reverse)
@@ -63,9 +64,9 @@ def _by_transforms(x: Node, y: Node) -> Node:
     size = x.size + y.size - 1
     length = smooth_above(size)
     (a, b), (c, d) = (fourier.rfft(pad_(z, (0, length - z.size))) for z in (x, y))
-    real = apply("sub", apply("mul", a, c), apply("mul", b, d))
-    imag = apply("add", apply("mul", a, d), apply("mul", b, c))
-    product = apply("mul", stack([real, imag]), constant(fourier.weights(length), x.dtype))
+    real = a * c - b * d
+    imag = a * d + b * c
+    product = stack([real, imag]) * constant(fourier.weights(length), x.dtype)
     return getitem(fourier.irfft(product, length), slice(0, size))
 
 
@@ -99,19 +100,19 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     n = places.size
     after = searchsorted(places, at, "right")
     if n == 1:
-        inside = apply("add", apply("mul", at, 0.0), getitem(values, 0))
+        inside = at * 0.0 + getitem(values, 0)
     else:
-        k = apply("minimum", apply("maximum", apply("sub", after, 1), 0), n - 2)
-        x0, x1 = (take_at(places, {0: apply("add", k, j)}) for j in (0, 1))
-        y0, y1 = (take_at(values, {0: apply("add", k, j)}) for j in (0, 1))
-        slope = apply("div", apply("sub", y1, y0), apply("sub", x1, x0))
-        inside = apply("add", apply("mul", slope, apply("sub", at, x0)), y0)
-        inside = apply("where", apply("equal", at, x1), y1, inside)  # the end itself, as NumPy gives it
+        k = minimum(maximum(after - 1, 0), n - 2)
+        x0, x1 = (take_at(places, {0: k + j}) for j in (0, 1))
+        y0, y1 = (take_at(values, {0: k + j}) for j in (0, 1))
+        slope = (y1 - y0) / (x1 - x0)
+        inside = slope * (at - x0) + y0
+        inside = where(at == x1, y1, inside)  # the end itself, as NumPy gives it
     first, last = getitem(places, 0), getitem(places, -1)
     below = getitem(values, 0) if left is None else left
     above = getitem(values, -1) if right is None else right
-    inside = apply("where", apply("less", at, first), below, inside)
-    return apply("where", apply("greater", at, last), above, inside)
+    inside = where(at < first, below, inside)
+    return where(at > last, above, inside)
 
 
 def _periodic(at: Node, places: Node, values: Node, period: Any) -> tuple[Node, Node, Node]:
@@ -121,8 +122,8 @@ def _periodic(at: Node, places: Node, values: Node, period: Any) -> tuple[Node, 
     order = argsort(places)
     places, values = take_at(places, {0: order}), take_at(values, {0: order})
     ends = (slice(-1, None), slice(0, 1))
-    places = concatenate_([apply("sub", getitem(places, ends[0]), length), places,
-                           apply("add", getitem(places, ends[1]), length)])  # fmt: skip
+    places = concatenate_([getitem(places, ends[0]) - length, places,
+                           getitem(places, ends[1]) + length])  # fmt: skip
     return at, places, concatenate_([getitem(values, ends[0]), values, getitem(values, ends[1])])
 
 
@@ -131,12 +132,12 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
     x = as_floats(as_node(p))
     k = normal_axis(axis, x.ndim)
     jumps, half = diff(x, axis=k), period / 2
-    rest = apply("sub", UFUNCS["remainder"](apply("add", jumps, half), period), half)
-    rest = apply("where", apply("logical_and", apply("equal", rest, -half), apply("greater", jumps, 0.0)), half, rest)
-    small = apply("less", apply("abs", jumps), half if discont is None else max(discont, half))
-    turns = cumsum_(apply("where", small, 0.0, apply("sub", rest, jumps)), k)
+    rest = UFUNCS["remainder"](jumps + half, period) - half
+    rest = where((rest == -half) & (jumps > 0.0), half, rest)
+    small = abs(jumps) < (half if discont is None else max(discont, half))
+    turns = cumsum_(where(small, 0.0, rest - jumps), k)
     first = getitem(x, (slice(None),) * k + (slice(0, 1),))
-    return concatenate_([first, apply("add", getitem(x, (slice(None),) * k + (slice(1, None),)), turns)], k)
+    return concatenate_([first, getitem(x, (slice(None),) * k + (slice(1, None),)) + turns], k)
 
 
 FUNCTIONS.update({np.convolve: convolve, np.correlate: correlate, np.interp: interp, np.unwrap: unwrap})

@@ -14,6 +14,7 @@ from burlab.graph.operation import made
 from burlab.graph.scalar import FLOAT_ONLY
 
 from .arguments import NOT_GIVEN, only_defaults
+from .elementwise import cube, maximum, minimum, power, sign, softplus, sqrt, square, where
 from .promotion import (
     BOOL,
     FLOAT64,
@@ -30,7 +31,7 @@ from .promotion import (
 from .roots import root
 
 
-def power(x: Any, y: Any) -> Node:
+def power_(x: Any, y: Any) -> Node:
     """x ** y; small constant exponents become products and roots, as NumPy's own fast paths do."""
     xs = [as_node(x), as_node(y)]
     exponent = xs[1]
@@ -40,20 +41,20 @@ def power(x: Any, y: Any) -> Node:
         if (special := POWERS["power"](base, promoted)) is not None:  # of a norm
             return special
         if known == 2 and xs[0].dtype == BOOL and exponent.weak:
-            return apply("square", as_dtype(xs[0], INT8))  # as `mask**2` has it
+            return square(as_dtype(xs[0], INT8))  # as `mask**2` has it
         if known == 2:
-            return apply("square", base)
+            return square(base)
         if known == 3:
-            return apply("cube", base)
+            return cube(base)
         if known in (4, 5, 6):
-            even = apply("square", apply("cube" if known == 6 else "square", base))
-            return apply("mul", base, even) if known == 5 else even
+            even = square(apply("cube" if known == 6 else "square", base))
+            return base * even if known == 5 else even
         if known == 1:
             return base
         if base.dtype.kind == "f" and known in (0.5, -1.0):
-            return apply("sqrt", base) if known == 0.5 else apply("div", 1, base)
+            return sqrt(base) if known == 0.5 else 1 / base
     if common_dtype(xs).kind == "f":
-        return apply("power", *xs)
+        return power(*xs)
     return _whole_power(*promote(xs))
 
 
@@ -64,7 +65,7 @@ def _whole_power(x: Node, n: Node) -> Node:
         raise fault("an integer array to a negative power, which NumPy refuses too", "x.astype(float) ** -1")
     if not n.is_constant and n.dtype.kind == "i":
         n = made("exponents", None, n, weak=n.weak)
-    return apply("power", x, n)
+    return power(x, n)
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> Node:
@@ -73,8 +74,8 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> Node:
     only_defaults("np.clip", kwargs)
     result, *bounds = promote([as_node(x) for x in (a, low, high) if x is not None and x is not NOT_GIVEN])
     if low is not None and low is not NOT_GIVEN:
-        result = apply("maximum", result, bounds.pop(0))
-    return apply("minimum", result, bounds.pop()) if bounds else result
+        result = maximum(result, bounds.pop(0))
+    return minimum(result, bounds.pop()) if bounds else result
 
 
 def _absolute(x: Any) -> Node:
@@ -85,45 +86,45 @@ def _absolute(x: Any) -> Node:
 def _logaddexp(x: Any, y: Any) -> Node:
     """The larger one, plus softplus of how much less the other is: smooth at ties, where maximum and abs are not."""
     x, y = promote([as_node(x), as_node(y)], float_only=True)
-    first = apply("greater_equal", x, y)
-    more, less = apply("where", first, x, y), apply("where", first, y, x)
-    return apply("add", more, apply("softplus", _gap(more, less)))
+    first = x >= y
+    more, less = where(first, x, y), where(first, y, x)
+    return more + softplus(_gap(more, less))
 
 
 def _logaddexp2(x: Any, y: Any) -> Node:
     """The same in base 2."""
     x, y = promote([as_node(x), as_node(y)], float_only=True)
-    first = apply("greater_equal", x, y)
-    more, less = apply("where", first, x, y), apply("where", first, y, x)
-    gap = apply("mul", _gap(more, less), _LOG2)
-    return apply("add", more, apply("div", apply("softplus", gap), _LOG2))
+    first = x >= y
+    more, less = where(first, x, y), where(first, y, x)
+    gap = _gap(more, less) * _LOG2
+    return more + softplus(gap) / _LOG2
 
 
 def _gap(more: Node, less: Node) -> Node:
     """How much less, 0 for two infinities that are equal."""
-    without_gap = apply("logical_and", apply("equal", more, less), _isinf(more))
-    return apply("where", without_gap, 0.0, apply("sub", less, more))
+    without_gap = (more == less) & _isinf(more)
+    return where(without_gap, 0.0, less - more)
 
 
 def _hypot(x: Any, y: Any) -> Node:
     """The root of the sum of squares, scaled lest they overflow; infinite if one is. Its derivative at 0 is 0."""
     x, y = promote([as_node(x), as_node(y)], float_only=True)
     x, y = _beside(x, y), _beside(y, x)
-    larger = apply("maximum", _absolute(x), _absolute(y))
-    usable = apply("logical_and", apply("greater", larger, 0.0), UFUNCS["isfinite"](larger))
-    scale = apply("where", usable, larger, 1.0)
+    larger = maximum(_absolute(x), _absolute(y))
+    usable = (larger > 0.0) & UFUNCS["isfinite"](larger)
+    scale = where(usable, larger, 1.0)
     scale = made("stop_gradient", None, scale, weak=scale.weak)
-    total = apply("add", *(apply("square", apply("div", z, scale)) for z in (x, y)))
-    return apply("mul", scale, root(total))
+    total = apply("add", *(square(z / scale) for z in (x, y)))
+    return scale * root(total)
 
 
 def _beside(x: Node, y: Node) -> Node:
     """x, but 0 for a nan where y is infinite, which decides alone."""
-    return apply("where", apply("logical_and", UFUNCS["isnan"](x), _isinf(y)), constant(0.0, x.dtype), x)
+    return where(UFUNCS["isnan"](x) & _isinf(y), constant(0.0, x.dtype), x)
 
 
 def _isinf(x: Any) -> Node:
-    return apply("logical_not", apply("logical_or", UFUNCS["isfinite"](x), UFUNCS["isnan"](x)))
+    return ~(UFUNCS["isfinite"](x) | UFUNCS["isnan"](x))
 
 
 def _reciprocal(x: Any) -> Node:
@@ -131,11 +132,11 @@ def _reciprocal(x: Any) -> Node:
     node = as_node(x)
     node = as_dtype(node, INT8) if node.dtype == BOOL else node
     if node.dtype.kind == "f":
-        return apply("div", 1, node)
-    ones = [apply("equal", node, constant(sign, node.dtype)) for sign in ((1, -1) if node.dtype.kind == "i" else (1,))]
+        return 1 / node
+    ones = [node == constant(sign, node.dtype) for sign in ((1, -1) if node.dtype.kind == "i" else (1,))]
     infinite = np.iinfo(node.dtype).min if node.itemsize >= 4 and node.dtype.kind == "i" else 0
-    rest = apply("where", apply("equal", node, 0), constant(infinite, node.dtype), constant(0, node.dtype))
-    return apply("where", ones[0], node, apply("where", ones[-1], node, rest))
+    rest = where(node == 0, constant(infinite, node.dtype), constant(0, node.dtype))
+    return where(ones[0], node, where(ones[-1], node, rest))
 
 
 def _compared(name: str) -> Callable[[Any, Any], Node]:
@@ -170,14 +171,14 @@ def _across_signs(name: str, xs: list[Node]) -> Node:
     signed = xs[0].dtype.kind == "u"  # which of them is
     outcome = bool(getattr(np, name)(*((0, -1) if signed else (-1, 0))))
     whole = [as_dtype(x, np.dtype(np.uint64)) for x in xs]
-    return apply("where", apply("less", xs[signed], 0), constant(outcome, BOOL), apply(name, *whole))
+    return where(xs[signed] < 0, constant(outcome, BOOL), apply(name, *whole))
 
 
 def _sign(x: Any) -> Node:
     node = as_node(x)
     if node.dtype == BOOL:
         raise fault("np.sign of booleans, which NumPy refuses too", "the mask itself, or mask.astype(int)")
-    return apply("sign", node)
+    return sign(node)
 
 
 def _positive(x: Any) -> Node:
@@ -193,7 +194,7 @@ def _times(over: float, under: float) -> Callable[[Any], Node]:
     def rule(x: Any) -> Node:
         node = as_floating(as_node(x))
         single = node.dtype == np.float32
-        return apply("mul", node, float(np.float32(over) / np.float32(under)) if single else over / under)
+        return node * (float(np.float32(over) / np.float32(under)) if single else over / under)
 
     return rule
 
@@ -222,7 +223,7 @@ _OTHER = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "
 _LOG2 = math.log(2.0)
 _UNARY: dict[str, Callable[[Any], Node]] = {
     "absolute": _absolute,
-    "fabs": lambda x: apply("abs", as_floating(as_node(x))),
+    "fabs": lambda x: abs(as_floating(as_node(x))),
     "positive": _positive,
     "sign": _sign,
     "conjugate": lambda x: as_dtype(as_node(x), INT8) if as_node(x).dtype == BOOL else as_node(x),
@@ -235,14 +236,14 @@ _UNARY: dict[str, Callable[[Any], Node]] = {
     "logical_not": _logical("logical_not"),
 }
 _BINARY: dict[str, Callable[[Any, Any], Node]] = {
-    "power": power,
-    "float_power": lambda x, y: power(*(as_dtype(as_node(z), FLOAT64) for z in (x, y))),
+    "power": power_,
+    "float_power": lambda x, y: power_(*(as_dtype(as_node(z), FLOAT64) for z in (x, y))),
     "hypot": _hypot,
     "logaddexp": _logaddexp,
     "logaddexp2": _logaddexp2,
     "logical_and": _logical("logical_and"),
     "logical_or": _logical("logical_or"),
-    "logical_xor": lambda x, y: apply("not_equal", as_mask(as_node(x)), as_mask(as_node(y))),
+    "logical_xor": lambda x, y: as_mask(as_node(x)) != as_mask(as_node(y)),
 }
 UFUNCS.update((name, partial(apply, op)) for name, op in (*zip(_SAME, _SAME, strict=True), *_OTHER.items()))
 UFUNCS.update((name, _compared(name)) for name in "less less_equal greater greater_equal equal not_equal".split())

@@ -12,8 +12,9 @@ from burlab.graph.node import Node, as_node, constant
 from burlab.graph.origin import location
 
 from .arguments import broadcast_shape
+from .elementwise import where
 from .indexing import INTEGERS, expanded, flat_index, getitem, normal_index
-from .promotion import BOOL, INT64, apply, as_dtype, as_mask
+from .promotion import BOOL, INT64, as_dtype, as_mask
 from .shapes import broadcast_to
 
 
@@ -41,8 +42,8 @@ def at_add(x: Node, key: Any, value: Any) -> Node:
     if (chosen := _chosen(x, key, value)) is not None:
         mask, new = chosen
         if x.dtype == BOOL:
-            return apply("where", mask, apply("logical_or", x, new), x)
-        return apply("where", mask, apply("add", x, new), x)
+            return where(mask, x | new, x)
+        return where(mask, x + new, x)
     rows = _rows(x, key, value)
     if x.dtype == BOOL:
         table, new = (as_dtype(part, INT64) for part in (rows.table, rows.new))
@@ -53,7 +54,7 @@ def at_add(x: Node, key: Any, value: Any) -> Node:
 def at_set(x: Node, key: Any, value: Any) -> Node:
     """x with the entries at x[key] replaced. Of an entry that is named twice the last one counts. Of x's dtype."""
     if (chosen := _chosen(x, key, value)) is not None:
-        return apply("where", *chosen, x)
+        return where(*chosen, x)
     rows = _rows(x, key, value)
     return rows.array(put(rows.table, rows.new, rows.index))
 

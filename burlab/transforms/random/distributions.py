@@ -12,7 +12,7 @@ from burlab.graph.graph import Call, Later
 from burlab.graph.linear import convert
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.composites import stop_gradient
-from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.numpy_api.elementwise import digamma, log1p
 from burlab.graph.operation import made
 from burlab.graph.origin import location
 from burlab.graph.tracing.trace import trace
@@ -64,7 +64,7 @@ def gamma(k: Any, a: Any, shape: int | Shape | None = None, dtype: Any = "float6
 
 
 def _exponential(k: Any, shape: Shape, dtype: str) -> Node:
-    return apply("neg", apply("log1p", apply("neg", uniform_node(k, shape, dtype))))
+    return -log1p(-uniform_node(k, shape, dtype))
 
 
 def _laplace(k: Any, shape: Shape, dtype: str) -> Any:
@@ -135,22 +135,18 @@ def _slope(x: Any, a: Any) -> Any:
     """
     x, log_x = np.where(x > 0, x, 1.0), np.log(np.where(x > 0, x, 1.0))
     t = 1 / a
-    first = t * (_digamma(a) + 1 / a - log_x)
+    first = t * (digamma(a) + 1 / a - log_x)
 
     def turn(state: Any) -> Any:
-        n, t, digamma, total, _ = state
-        t, digamma = t * x / (a + n), digamma + 1 / (a + n)
-        term = t * (digamma - log_x)
+        n, t, psi, total, _ = state
+        t, psi = t * x / (a + n), psi + 1 / (a + n)
+        term = t * (psi - log_x)
         going = (a + n < x) | (np.abs(term) > 1e-17 * np.abs(total))
-        return n + 1, t, digamma, total + term, np.any(going)
+        return n + 1, t, psi, total + term, np.any(going)
 
-    start = (np.array(1.0), t, _digamma(a) + 1 / a, first, np.array(True))
+    start = (np.array(1.0), t, digamma(a) + 1 / a, first, np.array(True))
     *_, total, _ = while_loop(lambda s: s[4] & (s[0] < 1e6), turn, start)
     return x * total
-
-
-def _digamma(a: Node) -> Any:
-    return apply("digamma", a)
 
 
 _exponential_function: Any = Function(_exponential, name="exponential", reads=())

@@ -10,6 +10,7 @@ from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import Node
 from burlab.graph.linear import concatenate, convert, reshape, slice_
 from burlab.graph.node import as_node
+from burlab.graph.numpy_api.elementwise import cos, floor, log, remainder, sqrt, where
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import made
 from burlab.graph.origin import location
@@ -46,7 +47,7 @@ def _double(k: Any, shape: Shape) -> Node:
     pair = uniform_node(k, (2, *shape), "float64")
     lead = pair.ndim - len(shape) - 1
     u, v = halves(pair, lead)
-    wave = apply("mul", _radius(u), apply("cos", apply("mul", 2 * math.pi, v)))
+    wave = _radius(u) * cos(2 * math.pi * v)
     return reshape(wave, (*pair.shape[:lead], *shape))
 
 
@@ -55,18 +56,18 @@ def _single(k: Any, shape: Shape) -> Node:
     count = math.prod(shape)
     word = uniform_node(k, ((count + 1) // 2,), "float64")
     lead, single = word.shape[:-1], np.dtype(np.float32)
-    scaled = apply("mul", word, 2.0**24)
-    whole = apply("floor", scaled)
-    angle = apply("mul", 2 * math.pi, convert(apply("sub", scaled, whole), single))
-    radius = _radius(apply("mul", convert(whole, single), 2.0**-24))
-    waves = [apply("mul", radius, apply(name, angle)) for name in ("cos", "sin")]
+    scaled = word * 2.0**24
+    whole = floor(scaled)
+    angle = 2 * math.pi * convert(scaled - whole, single)
+    radius = _radius(convert(whole, single) * 2.0 ** (-24))
+    waves = [radius * apply(name, angle) for name in ("cos", "sin")]
     both = concatenate(waves, len(lead))
     unit, start = (1,) * both.ndim, (0,) * both.ndim
     return reshape(slice_(both, start, unit, (*lead, count)), (*lead, *shape))
 
 
 def _radius(u: Node) -> Node:
-    return apply("sqrt", apply("mul", -2.0, apply("log", apply("sub", 1.0, u))))
+    return sqrt(-2.0 * log(1.0 - u))
 
 
 def _randint(k: Any, low: Any, high: Any, shape: Shape, dtype: str) -> Node:
@@ -76,12 +77,12 @@ def _randint(k: Any, low: Any, high: Any, shape: Shape, dtype: str) -> Node:
     for end in ends:
         check_broadcasts(end.shape, shape, "an end of randint")
     first, last = (convert(end, word) for end in ends)
-    size = apply("where", apply("less", *ends), apply("sub", last, first), np.uint64(1))
+    size = where(apply("less", *ends), last - first, np.uint64(1))
     pair = uniform_node(k, (2, *shape), "float64")
     lead = pair.ndim - len(shape) - 1
-    high_bits, low_bits = (convert(apply("floor", apply("mul", half, 2.0**32)), word) for half in halves(pair, lead))
-    bits = reshape(apply("add", apply("mul", high_bits, np.uint64(2**32)), low_bits), (*pair.shape[:lead], *shape))
-    return convert(apply("add", apply("remainder", bits, size), first), np.dtype(dtype))
+    high_bits, low_bits = (convert(floor(half * 2.0**32), word) for half in halves(pair, lead))
+    bits = reshape(high_bits * np.uint64(2**32) + low_bits, (*pair.shape[:lead], *shape))
+    return convert(remainder(bits, size) + first, np.dtype(dtype))
 
 
 _uniform_function: Any = Function(uniform_node, name="uniform", reads=())

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.functions.scipy.arguments import where
 from burlab.graph.node import SPECIAL
+from burlab.graph.numpy_api.elementwise import power_exp, where
 
 from .location_scale import Continuous
-from .powers import power_exp, two_powers
+from .powers import two_powers
 
 _LOG_ROOT_2PI, _LOG_2, _LOG_PI = 0.5 * math.log(2 * math.pi), math.log(2.0), math.log(math.pi)
 _gammaln, _betaln, _xlogy, _xlog1py = (SPECIAL[name] for name in ("gammaln", "betaln", "xlogy", "xlog1py"))

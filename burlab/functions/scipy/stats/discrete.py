@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from burlab.functions.scipy.arguments import floats, where
+from burlab.functions.scipy.arguments import floats
 from burlab.graph.node import SPECIAL
 from burlab.graph.numpy_api.composites import stop_gradient
+from burlab.graph.numpy_api.elementwise import power_exp, where
 
 from .distribution import Distribution
-from .powers import power_exp, two_powers
+from .powers import two_powers
 
 _gammainc, _gammaincc, _betainc, _betaincc = (
     SPECIAL[name] for name in ("gammainc", "gammaincc", "betainc", "betaincc")

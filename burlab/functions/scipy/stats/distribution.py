@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burlab.errors import ArgumentError
-from burlab.functions.scipy.arguments import choose, where
+from burlab.functions.scipy.arguments import choose
+from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.origin import location
 
 Rule = Callable[..., Any]

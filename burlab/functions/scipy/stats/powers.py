@@ -5,16 +5,10 @@ The exponential of a log-density has none there: 0 times the infinite derivative
 
 from typing import Any
 
-from burlab.functions.scipy.arguments import where
 from burlab.graph.node import SPECIAL
-from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.numpy_api.elementwise import power_exp, where
 
 _xlogy, _xlog1py = SPECIAL["xlogy"], SPECIAL["xlog1py"]
-
-
-def power_exp(x: Any, y: Any, z: Any) -> Any:
-    """x^y e^z of nodes, for x >= 0."""
-    return apply("power_exp", x, y, z)
 
 
 def two_powers(x: Any, y: Any, z: Any, rest: Any) -> Any:
