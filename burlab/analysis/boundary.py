@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.chart import Axis, Chart, Dots, Map, Numbers
+from burlab.charts.plane import grid
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.columns import aligned
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.plain import as_array, as_floats
 from burlab.transforms import vmap
-
-from .grid import grid
 
 _MARGIN = 0.15  # around the data, in their extent
 _SHAPES = ("dot", "triangle", "cross", "ring", "star")

@@ -1,5 +1,6 @@
 """The loss over a plane through the space of parameters, with the path of a run in it."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -8,13 +9,13 @@ from zlib import crc32
 import numpy as np
 
 from burlab.charts.chart import Axis, Chart, Curve, Dots, Map, Numbers
+from burlab.charts.plane import grid, shade
 from burlab.errors import ArgumentError
 from burlab.problems import TestFunction
 from burlab.runtime.checks.numbers import real, shown, whole
 
 from . import directions
 from .directions import Directions
-from .grid import grid
 from .objective import Objective
 
 _MARGIN = 0.2  # around a path, in its extent
@@ -45,12 +46,7 @@ class Landscape:
     @property
     def shade(self) -> Numbers:
         """The logarithm of the height above the lowest value, for detail in valleys; NaN where it is not finite."""
-        value = np.where(np.isfinite(self.value), self.value, np.nan)
-        if np.isnan(value).all():
-            return value
-        height = value - np.nanmin(value)
-        floor = max(float(np.nanquantile(height, 0.01)), 1e-6 * float(np.nanmax(height)), 1e-300)
-        return np.log10(height + floor)
+        return shade(self.value, float(np.min(self.value, where=np.isfinite(self.value), initial=math.inf)))
 
     def holds(self, x: Numbers) -> bool:
         """Whether a point, shape (d,), lies over the grid: whether its place in the plane does."""

@@ -1,11 +1,11 @@
 """Many runs of a problem: sweeps, races, branches, performance profiles, and a search for a learning rate."""
 
-from .lineage import Branch, Branches, branches
+from .branch_tree import Branch, Branches, branches
 from .profile import PerformanceProfile, performance_profile
 from .races import Race, race
 from .rates import LearningRates, find_lr
 from .standings import Lead, Standing
-from .sweeps import Row, Sweep, sweep
+from .sweeps import Sweep, SweepRow, sweep
 
 __all__ = [
     "Branch",
@@ -14,9 +14,9 @@ __all__ = [
     "LearningRates",
     "PerformanceProfile",
     "Race",
-    "Row",
     "Standing",
     "Sweep",
+    "SweepRow",
     "branches",
     "find_lr",
     "performance_profile",

@@ -20,9 +20,39 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import as_path, forget_parts, lock_file, make_folder, read_text, write_whole
 
 from .identity import differs, identity
-from .rows import Outcome, Row, from_json
+from .rows import SweepRow, TrialOutcome, from_json
 from .setting import Setting
 from .trials import Trial
+
+
+class MemoryStore:
+    """Keeps runs as they are."""
+
+    def __init__(self) -> None:
+        self._runs: dict[int, Run] = {}
+
+    @contextmanager
+    def held(self, setting: Setting, trials: Sequence[Trial]) -> Generator[None]:  # noqa: ARG002 - as a folder
+        """Nobody else knows of it."""
+        yield
+
+    def row(self, trial: Trial) -> SweepRow | None:  # noqa: ARG002 - as a folder
+        """None: a sweep has all rows that there are."""
+        return None
+
+    def keep(self, outcome: TrialOutcome) -> None:
+        """Keep what has come of a run."""
+        if isinstance(outcome.run, Run):
+            self._runs[outcome.row.number] = outcome.run
+
+    def has(self, number: int) -> bool:
+        """Whether there is a run of this number."""
+        return number in self._runs
+
+    def load(self, trial: Trial, setting: Setting) -> Run:  # noqa: ARG002 - as a folder
+        """The run of a trial."""
+        return self._runs[trial.number]
+
 
 _NAME, _LOCK = "sweep.json", "lock"
 
@@ -70,7 +100,7 @@ class Folder:
                 self._claim(identity(setting, trials))
             yield
 
-    def row(self, trial: Trial) -> Row | None:
+    def row(self, trial: Trial) -> SweepRow | None:
         """The row of a run that has ended; None where there is none, or it cannot be read."""
         try:
             found = from_json(trial, read_text(self._file(trial.number, "json")))
@@ -78,7 +108,7 @@ class Folder:
             return None
         return found if self._file(trial.number, "burlab").exists() else None
 
-    def keep(self, outcome: Outcome) -> None:
+    def keep(self, outcome: TrialOutcome) -> None:
         """Keep what has come of a run, unless it is an error: that is tried again."""
         row, run, _ = outcome
         if row.reason == "error" or run is None:

@@ -1,6 +1,6 @@
 """A racer: an optimizer with a run for every seed, or a run that was there before."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -9,23 +9,13 @@ import numpy as np
 from burlab.errors import ArgumentError, ShapeError, StatusError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
-from burlab.problems.batch import Batch
-from burlab.run import Opener, Run
+from burlab.run import Run
 from burlab.run.record.digest import Digest
 from burlab.runtime.checks.numbers import shown
 
-_HISTORY, _LEAST = 256 << 20, 8 << 20  # bytes for the histories of all runs of a race, and for each at least
+from .setting import Setting, share_of_memory
 
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What all racers have in common. start: gives x0 for a seed. batch, stop: as for `minimize`."""
-
-    problem: Any
-    start: Callable[[int], tree.Tree]
-    seeds: tuple[int, ...]
-    batch: int | Batch | None
-    stop: Any
+_LEAST = 8 << 20  # bytes of the history of each run, at least
 
 
 @dataclass(eq=False, slots=True)
@@ -89,13 +79,12 @@ class Racer:
 
 
 def open_racer(name: str, entry: Any, colour: int, setting: Setting, crowd: int) -> Racer:
-    """A racer at its start. crowd: how many runs share the memory for histories. What fails is its reason."""
+    """Return a racer at its start, or with the reason why it cannot start. crowd: runs that share the memory."""
     if runs := runs_of(entry):
         return Racer(name, colour, runs[0].optimizer, runs)
-    budget = max(_HISTORY // max(crowd, 1), _LEAST)
     racer = Racer(name, colour, entry)
     try:
-        opener = Opener(setting.problem, batch=setting.batch, stop=setting.stop, history_bytes=budget)
+        opener = setting.opener(history_bytes=share_of_memory(crowd, _LEAST))
         racer.runs = tuple(opener.open(setting.start(seed), entry, seed) for seed in setting.seeds)
     except Exception as error:  # also what an optimizer of the user's raises while it is traced
         racer.error = error

@@ -4,7 +4,7 @@ import math
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -20,11 +20,13 @@ from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole
 from burlab.runtime.extras import require
 
 from .curves import Curves, check_axis, curves_of, spread_of
-from .ground import Ground
-from .picture import bytes_plot, plot_of
-from .racer import Racer, Setting, check_entry, open_racer, shapes_of
+from .race_chart import bytes_plot, plot_of
+from .race_map import RaceMap
+from .racer import Racer, check_entry, open_racer, shapes_of
+from .round_robin import Due, RoundRobin
+from .setting import Always, Setting
 from .standings import Lead, Standing, standings
-from .turns import Due, Turns
+from .trials import seeds_of
 
 Entry = Optimizer | SciPy | Run | Sequence[Run]
 _DEFAULT = Stop()
@@ -63,8 +65,8 @@ def race(
     if not isinstance(racers, Mapping) or not racers:  # pyright: ignore[reportUnnecessaryIsInstance] - users
         came = "none" if isinstance(racers, Mapping) else f"a {type(racers).__name__}"  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ArgumentError(f"racers is {came}, expected optimizers by name, such as {{'Adam': bl.optim.Adam(1e-2)}}.")
-    start = x0 if callable(x0) else partial(_always, x0)
-    setting = Setting(problem, start, _seeds(seeds), batch, stop)
+    start = x0 if callable(x0) else Always(x0)
+    setting = Setting(problem, start, batch, stop, seeds_of(seeds))
     found = Race(setting, racers)
     if steps is not None:
         found.step(steps)
@@ -80,7 +82,7 @@ class Race:
     def __init__(self, setting: Setting, entries: Mapping[str, Entry]) -> None:
         self.setting = setting
         self._racers: list[Racer] = []
-        self._turns = Turns()
+        self._turns = RoundRobin()
         self._pauses = 0
         self._goal: Callable[[Run], int | None] = _standing
         self._colours = 0
@@ -91,7 +93,7 @@ class Race:
         if all(racer.error is not None for racer in self._racers):
             raise self._racers[0].error or StatusError("no racer can begin.")
         leaves = shapes_of(setting.start(setting.seeds[0]))
-        self._ground = Ground(setting) if sum(math.prod(shape) for shape in leaves) == 2 else None
+        self._ground = RaceMap(setting) if sum(math.prod(shape) for shape in leaves) == 2 else None
 
     @property
     def racers(self) -> dict[str, Racer]:
@@ -312,21 +314,6 @@ class Race:
     def __repr__(self) -> str:
         lead = self.leader()
         return f"<Race of {', '.join(self.racers)}: {'at its start' if lead is None else lead}>"
-
-
-def _seeds(seeds: Any) -> tuple[int, ...]:
-    if isinstance(seeds, (list, tuple, range, np.ndarray)):
-        found = tuple(whole(seed, "a seed of seeds", 0) for seed in cast("Any", seeds))
-        if not found or len(set(found)) < len(found):
-            raise ArgumentError(
-                f"seeds={shown(seeds)} must hold at least one seed, and each once. Pass [0, 1, 2], or 3."
-            )
-        return found
-    return tuple(range(whole(seeds, "seeds", 1, 10_000)))
-
-
-def _always(x0: tree.Tree, _seed: int) -> tree.Tree:
-    return x0
 
 
 def _standing(run: Run) -> int:

@@ -16,7 +16,7 @@ _NUMBERS = ("value", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SweepRow:
     """A run of a sweep. number: its place in `sweep.runs`. name, hypers, seed: what was run.
 
     value: of the problem at the last point, over all samples, float64; NaN before a run has ended, and after an error.
@@ -56,20 +56,20 @@ class Row:
         )
 
 
-class Outcome(NamedTuple):
+class TrialOutcome(NamedTuple):
     """What has come of a run: its row, the run or the bytes of its file, if there are any, and what made it fail."""
 
-    row: Row
+    row: SweepRow
     run: Run | bytes | None
     error: Exception | None = None
 
 
-def waiting(trial: Trial) -> Row:
+def waiting(trial: Trial) -> SweepRow:
     """The row of a run that has not ended."""
-    return Row(trial.number, trial.name, trial.hypers, trial.seed)
+    return SweepRow(trial.number, trial.name, trial.hypers, trial.seed)
 
 
-def ended(trial: Trial, run: Run, validating: Callable[[tree.Tree], float] | None) -> Row:
+def ended(trial: Trial, run: Run, validating: Callable[[tree.Tree], float] | None) -> SweepRow:
     """The row of a run that rests for good. Raises what made it fail. validating: see `Setting.validating`."""
     stopped = run.stopped
     if stopped is None or stopped.reason != "non_finite":  # of which `wait` would warn
@@ -77,27 +77,27 @@ def ended(trial: Trial, run: Run, validating: Callable[[tree.Tree], float] | Non
     times = run.history["time"]
     reason, message = ("steps", "") if stopped is None else (stopped.reason, stopped.message)
     value, validation = run.value, None if validating is None else validating(run.x)
-    return Row(
+    return SweepRow(
         trial.number, trial.name, trial.hypers, trial.seed,
         value, run.t, float(times[-1]) * 1e-9 if times.size else 0.0, run.counts, reason, message, validation,
     )  # fmt: skip
 
 
-def failed(trial: Trial, error: BaseException, run: Run | None = None) -> Row:
+def failed(trial: Trial, error: BaseException, run: Run | None = None) -> SweepRow:
     """The row of a run that could not begin or go on."""
     steps = 0 if run is None else run.t
     message = f"{type(error).__name__}: {error}"
-    return Row(trial.number, trial.name, trial.hypers, trial.seed, steps=steps, reason="error", message=message)
+    return SweepRow(trial.number, trial.name, trial.hypers, trial.seed, steps=steps, reason="error", message=message)
 
 
-def from_json(trial: Trial, text: str) -> Row:
+def from_json(trial: Trial, text: str) -> SweepRow:
     """The row that `as_json` wrote. Raises KeyError, TypeError or ValueError where it is none."""
     row = json.loads(text)
     numbers = {name: float.fromhex(row[name]) for name in _NUMBERS}
     validation = row.get("validation")
     message = str(row["message"] if "message" in row else row["says"])  # its name in older folders
     counts = {str(name): int(count) for name, count in row["counts"].items()}
-    return Row(
+    return SweepRow(
         trial.number, trial.name, trial.hypers, trial.seed,
         numbers["value"], int(row["steps"]), numbers["seconds"], counts, str(row["reason"]), message,
         None if validation is None else float.fromhex(validation),

@@ -1,4 +1,4 @@
-"""What all runs of a sweep have in common, and how one of them is opened."""
+"""Settings that all runs of a sweep or a race share, and how one of these runs is opened."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,32 +15,36 @@ from burlab.transforms import jit, random
 
 from .trials import Trial
 
-_HISTORY, _KEYFRAMES, _LEAST = 256 << 20, 256 << 20, 1 << 20  # bytes for all runs together, and for each at least
+_MEMORY = 256 << 20  # bytes of all histories together, and of all keyframes
+_LEAST = 1 << 20  # bytes of each run of a sweep, at least
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """start: gives x0 for a seed. steps: of each run, None for as many as `stop` allows. runs: how many there are.
+    """Settings of many runs of one problem.
 
-    more: what `minimize` is told besides, by name. The others are as for `minimize`.
+    problem, batch, sampler, stop: as for `minimize`. start: gives x0 for a seed. seeds: each once. steps: of each run,
+    None for as many as `stop` allows. runs: how many there are. more: other arguments of `minimize` by name.
     """
 
     problem: Any
     start: Callable[[int], tree.Tree]
     batch: int | Batch | None
-    sampler: Any
-    steps: int | None
     stop: Stop
-    runs: int
+    seeds: tuple[int, ...]
+    sampler: Any = None
+    steps: int | None = None
+    runs: int = 1
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
+    def opener(self, **memory: int) -> Opener:
+        """Return an opener of runs; those that differ by numbers alone share compiled code. memory: limits in bytes."""
+        return Opener(self.problem, batch=self.batch, sampler=self.sampler, stop=self.stop, **memory, **self.more)
+
     def opening(self) -> Callable[[Trial], Run]:
-        """What gives the run of a trial, at step 0. Runs that differ by numbers alone share what is compiled."""
-        history, keyframes = max(_HISTORY // self.runs, _LEAST), max(_KEYFRAMES // self.runs, _LEAST)
-        opener = Opener(
-            self.problem, batch=self.batch, sampler=self.sampler, stop=self.stop,
-            history_bytes=history, keyframe_bytes=keyframes, **self.more,
-        )  # fmt: skip
+        """Return a function that gives the run of a trial at step 0."""
+        share = share_of_memory(self.runs, _LEAST)
+        opener = self.opener(history_bytes=share, keyframe_bytes=share)
         return lambda trial: opener.open(self.start(trial.seed), trial.optimizer, trial.seed)
 
     def begin(self, run: Run) -> None:
@@ -67,6 +71,11 @@ class Setting:
             return lambda x: float(function(x))
         key = random.key(0) if second.oracle.keyed else None
         return lambda x: float(second.value(x, key=key))
+
+
+def share_of_memory(runs: int, least: int) -> int:
+    """Return the bytes of the record of each run where so many runs share the memory."""
+    return max(_MEMORY // max(runs, 1), least)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,16 +21,14 @@ from burlab.run.record.stop import check_stop
 from burlab.runtime.checks.numbers import MOST_STEPS, shown, whole
 from burlab.runtime.extras import require
 
-from .folder import Folder, check_saved
-from .here import Here
-from .memory import Memory
-from .progress import open_screen
-from .racer import Setting as Field
+from .dask_executor import DaskExecutor, check_client
+from .folder import Folder, MemoryStore, check_saved
+from .local_executor import LocalExecutor
 from .races import Race
-from .rows import Row, waiting
+from .rows import SweepRow, waiting
 from .setting import Always, Setting, check_ends, check_problem
-from .table import Table, number_of, rank, table_of
-from .there import There, check_client
+from .sweep_progress import open_screen
+from .sweep_table import SweepTable, number_of, rank, table_of
 from .trials import Trial, trials_of
 
 _DEFAULT = Stop()
@@ -87,16 +85,17 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     trials = trials_of(optimizers, hypers, seeds)
     start = x0 if callable(x0) else Always(x0)
     steps = None if steps is None else whole(steps, "steps", 0, MOST_STEPS)
-    told = {"trainable": trainable, "has_aux": has_aux, "validation": validation, "validate_every": validate_every}
-    setting = Setting(problem, start, batch, sampler, steps, stop, len(trials), told)
+    more = {"trainable": trainable, "has_aux": has_aux, "validation": validation, "validate_every": validate_every}
+    tried = tuple(dict.fromkeys(trial.seed for trial in trials))
+    setting = Setting(problem, start, batch, stop, tried, sampler, steps, len(trials), more)
     check_ends(setting)
     threads = whole(threads, "threads", 1)
     if cluster is not None:
         check_client(cluster, threads)
     if folder is not None or cluster is not None:
         check_saved(trials)
-    place = Here(setting, threads) if cluster is None else There(setting, cluster)
-    found = Sweep(setting, trials, place, Memory() if folder is cluster is None else Folder(folder))
+    place = LocalExecutor(setting, threads) if cluster is None else DaskExecutor(setting, cluster)
+    found = Sweep(setting, trials, place, MemoryStore() if folder is cluster is None else Folder(folder))
     try:
         found.go(progress)
     except KeyboardInterrupt:
@@ -110,7 +109,13 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
 class Sweep:
     """What `burlab.sweep` gives. rows: one for each run, in order. runs: the runs themselves, by the same numbers."""
 
-    def __init__(self, setting: Setting, trials: Sequence[Trial], place: Here | There, store: Memory | Folder) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        trials: Sequence[Trial],
+        place: LocalExecutor | DaskExecutor,
+        store: MemoryStore | Folder,
+    ) -> None:
         """place: where runs step. store: where they are kept."""
         self.setting = setting
         self.trials = tuple(trials)
@@ -120,7 +125,7 @@ class Sweep:
         self._race: Race | None = None
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[SweepRow, ...]:
         """What became of each run."""
         return tuple(self._rows)
 
@@ -130,7 +135,7 @@ class Sweep:
         return Runs(self.setting, self.trials, self.rows, self._store)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> SweepTable:
         """The rows as a table, the best first."""
         return table_of(self._rows, self.hypers)
 
@@ -146,7 +151,7 @@ class Sweep:
                 self._rows[trial.number] = self._store.row(trial) or row
             self._go([trial for trial, row in zip(self.trials, self.rows, strict=True) if row.reason in _DUE], progress)
 
-    def best(self, by: str = "value") -> Row:
+    def best(self, by: str = "value") -> SweepRow:
         """The row to go on with: of the configuration whose median over its seeds is lowest, the lowest one.
 
         by: "value" of the problem, or "validation". A configuration is an optimizer with its hyperparameters; a seed
@@ -211,8 +216,7 @@ class Sweep:
                 )
                 for rows in chosen
             }
-            one, seeds = self.setting, tuple(dict.fromkeys(trial.seed for trial in self.trials))
-            self._race = Race(Field(one.problem, one.start, seeds, one.batch, one.stop), racers)
+            self._race = Race(self.setting, racers)
         return self._race
 
     def chart(self, against: str = "step", of: str = "value") -> Chart:
@@ -239,14 +243,14 @@ class Sweep:
         """What rows are compared by."""
         return ("value",) if self.setting.validation is None else ("value", "validation")
 
-    def _labels(self) -> dict[str, list[Row]]:
+    def _labels(self) -> dict[str, list[SweepRow]]:
         """The rows by configuration."""
-        found: dict[str, list[Row]] = {}
+        found: dict[str, list[SweepRow]] = {}
         for trial, row in zip(self.trials, self._rows, strict=True):
             found.setdefault(trial.label, []).append(row)
         return found
 
-    def _ordered(self, by: str = "value") -> list[list[Row]]:
+    def _ordered(self, by: str = "value") -> list[list[SweepRow]]:
         """The rows of each configuration, the lowest median first."""
         return sorted(self._labels().values(), key=lambda rows: (_median(rows, by), rows[0].number))
 
@@ -265,7 +269,9 @@ class Sweep:
 class Runs(Sequence[Run]):
     """The runs of a sweep by number. `k in runs`: whether that one has a run to show."""
 
-    def __init__(self, setting: Setting, trials: Sequence[Trial], rows: Sequence[Row], store: Memory | Folder) -> None:
+    def __init__(
+        self, setting: Setting, trials: Sequence[Trial], rows: Sequence[SweepRow], store: MemoryStore | Folder
+    ) -> None:
         self._setting, self._trials, self._rows, self._store = setting, trials, rows, store
 
     @overload
@@ -294,6 +300,6 @@ class Runs(Sequence[Run]):
         return (self[number] for number in range(len(self)) if number in self)
 
 
-def _median(rows: Sequence[Row], by: str = "value") -> float:
+def _median(rows: Sequence[SweepRow], by: str = "value") -> float:
     values = [number_of(row, by) if row.done and not row.failed else math.inf for row in rows]
     return float(np.median(np.array(values)))

@@ -19,10 +19,9 @@ from .columns import Columns
 from .gate import Gate, LoopEnd
 from .journal import FIXED, Cursor, Journal
 from .knobs import Knobs
-from .memory import process_bytes, tree_bytes
+from .memory import MemorySamples, process_bytes, tree_bytes
 from .probe import Probe
-from .screen import Screen, open_screen
-from .traces import Traces
+from .screen import WatchScreen, open_screen
 
 _LOOK = 50_000_000  # nanoseconds between two looks at messages, memory and terminal
 _OWN = ("title", "hyper")  # attributes of every watch, beside those of the class
@@ -68,14 +67,14 @@ class Monitor:
         self._show = show
         self._probe: Probe | None = None
         self._gate = Gate()
-        self._screen: Screen | None = None
+        self._screen: WatchScreen | None = None
         self._thread: int | None = None  # of the loop, inside of `with`
         self._pauses = 0
         self._begun = 0  # when the clock of the rows would have started, had there been no rests
         self._next_look = 0
         self._events: deque[Event] = deque(maxlen=_EVENTS)
         self._tracked: dict[str, int] = {}
-        self._traces = Traces()
+        self._traces = MemorySamples()
         self._stopped: Stopped | None = None
 
     def fit(self, probe: Probe) -> "Monitor":

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from burlab.run.progress import TextBar
 
 
-class Screen(Protocol):
+class WatchScreen(Protocol):
     """What shows a loop. Both are called in the loop's own thread."""
 
     def look(self) -> None:
@@ -20,23 +20,23 @@ class Screen(Protocol):
         ...
 
 
-_screens: list[Callable[[Any], Screen | None]] = []
+_screens: list[Callable[[Any], WatchScreen | None]] = []
 
 
-def register_screen(open_screen: Callable[[Any], Screen | None]) -> None:
+def register_screen(open_screen: Callable[[Any], WatchScreen | None]) -> None:
     """Let a notebook show loops: `open_screen(monitor)` gives a screen, or None without a page."""
     _screens.insert(0, open_screen)
 
 
-def open_screen(monitor: Any, wanted: bool | None) -> Screen | None:
+def open_screen(monitor: Any, wanted: bool | None) -> WatchScreen | None:
     """A screen for a loop that begins. wanted: True for one in any case, None where someone sees it."""
     for one in _screens:
         if (screen := one(monitor)) is not None:
             return screen
-    return Line(monitor) if wanted or sys.stderr.isatty() else None
+    return WatchBar(monitor) if wanted or sys.stderr.isatty() else None
 
 
-class Line:
+class WatchBar:
     """A line on standard error: steps, steps per second, and the value of the last one."""
 
     def __init__(self, monitor: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.palette import INK, SHADES
-from burlab.charts.shades import shade
+from burlab.charts.plane import grid, shade
 from burlab.errors import ArgumentError, ShapeError
 from burlab.problems import FiniteSum, TestFunction
 from burlab.runtime.checks.numbers import shown, whole
@@ -60,10 +60,7 @@ def landscape(problem: Problem, domain: Any = None, *, resolution: int = RESOLUT
     np.float64(74.0)
     """
     resolution = whole(resolution, "resolution", 2, _FINEST)
-    left, right, bottom, top = (float(bound) for bound in bounds_of(problem, domain).ravel())
-    x: Array = np.linspace(left, right, resolution)
-    y: Array = np.linspace(bottom, top, resolution)
-    points = np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
+    x, y, points = grid(bounds_of(problem, domain), resolution)
     with np.errstate(all="ignore"):  # a plot of 1/x shows its pole, and need not speak of it
         value = [problem.value(p) for p in points] if isinstance(problem, FiniteSum) else vmap(problem)(points)
     value = np.asarray(value, np.float64)

@@ -14,7 +14,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, ConfigurationError
-from burlab.experiments import parcel
+from burlab.experiments import dask_plugin
 from burlab.runtime import cluster as machines
 from burlab.runtime.cling import declared
 from burlab.runtime.cpu import InstructionSet
@@ -140,7 +140,7 @@ def test_a_worker_of_another_kind_is_refused(client, monkeypatch):
 
 
 def test_a_worker_that_comes_later_is_refused_too(monkeypatch, expected):
-    sent = parcel.Parcel.of(expected.setting)
+    sent = dask_plugin.SettingPlugin.of(expected.setting)
     monkeypatch.setattr(machines, "instruction_set", lambda: InstructionSet("none", (), "", (), 16))
     with pytest.raises(ConfigurationError, match=r"the worker .* computes with none"):
         sent.do(expected.trials[0])
@@ -148,7 +148,7 @@ def test_a_worker_that_comes_later_is_refused_too(monkeypatch, expected):
 
 def test_a_worker_unpacks_and_compiles_once(expected):
     problem = bl.FiniteSum(lambda x, a: 0.5 * (a @ x - 7.0) ** 2, A)
-    sent = pickle.loads(pickle.dumps(parcel.Parcel.of(replace(expected.setting, problem=problem))))
+    sent = pickle.loads(pickle.dumps(dask_plugin.SettingPlugin.of(replace(expected.setting, problem=problem))))
     before = len(declared())
     assert sent.do(expected.trials[0]).row.reason == "steps"
     content, once = sent._content(), len(declared())

@@ -13,7 +13,7 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, ShapeError, StatusError
 from burlab.experiments.curves import Curves
-from burlab.experiments.picture import plot_of
+from burlab.experiments.race_chart import plot_of
 from tests.interrupts import interrupt
 
 F = bl.problems.rosenbrock()

@@ -7,8 +7,8 @@ import pytest
 import burlab as bl
 from burlab.charts.palette import colour
 from burlab.errors import ArgumentError, BurlabError, StatusError
-from burlab.experiments.here import Here
-from burlab.experiments.rows import Row
+from burlab.experiments.local_executor import LocalExecutor
+from burlab.experiments.rows import SweepRow
 from burlab.experiments.setting import Always, Setting
 from burlab.experiments.sweeps import _median
 from tests.interrupts import interrupt
@@ -79,11 +79,11 @@ def test_as_many_runs_step_at_once_as_there_are_threads(swept):
             super().begin(run)
             most.append(sum(one.running for one in opened))
 
-    watched = Watched(F, Always(F.start), None, "reshuffle", 10**9, bl.Stop(seconds=0.3), 4)
-    here = Here(watched, 2)
-    assert sorted(outcome.row.number for outcome in here.carry_out(trials)) == [0, 1, 2, 3]
+    watched = Watched(F, Always(F.start), None, bl.Stop(seconds=0.3), (0,), "reshuffle", 10**9, 4)
+    executor = LocalExecutor(watched, 2)
+    assert sorted(outcome.row.number for outcome in executor.carry_out(trials)) == [0, 1, 2, 3]
     assert max(most) == 2
-    assert here.paused == {}
+    assert executor.paused == {}
 
 
 def test_the_best_is_of_the_lowest_median_and_in_it_the_lowest(swept):
@@ -105,7 +105,7 @@ def test_a_seed_that_fails_counts_as_infinite():
     assert [row.failed for row in sweep.rows] == [False, True, True, False, False, False]
     assert sweep.rows[0].value == 0
     assert sweep.best().hypers == {"lr": 0.001}
-    error = Row(0, "GD", {}, 0, reason="error")
+    error = SweepRow(0, "GD", {}, 0, reason="error")
     assert _median([error, error, sweep.rows[0]]) == np.inf, "its value is nan"
     assert _median([error, *sweep.rows[3:5]]) == max(row.value for row in sweep.rows[3:5])
 

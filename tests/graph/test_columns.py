@@ -16,7 +16,7 @@ from burlab.compiler.ir.plan import Execute, Loop
 from burlab.compiler.passes import make_plan
 from burlab.compiler.planning.expand_products import expand_products
 from burlab.graph import Graph, Node, linear, operation as table
-from burlab.graph.autodiff.scan_residuals import chosen_residuals
+from burlab.graph.autodiff.scan_reverse import chosen_residuals
 from burlab.graph.control import ControlOperation, chosen_inputs
 from burlab.graph.node import constant
 from burlab.graph.operation import STRUCTURAL, Linearity, Operation, ScalarOperation, made

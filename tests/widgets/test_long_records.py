@@ -9,7 +9,7 @@ import burlab as bl
 from burlab.charts.limits import PARTS, POINTS, POINTS_OF_CHART, ROWS
 from burlab.charts.svg import svg
 from burlab.experiments.rows import Row
-from burlab.experiments.table import table_of
+from burlab.experiments.sweep_table import table_of
 from burlab.nn.summary import Row as ParameterRow, Summary
 from burlab.widgets.branches.model import BranchesModel
 from burlab.widgets.chart.encode import encode

@@ -17,8 +17,7 @@ from burlab.runtime.coerce import Array
 from burlab.runtime.extras import require
 from burlab.runtime.flag import Flag, Thread
 
-from .callbacks import Callbacks
-from .costs import Costs
+from .callbacks import Callbacks, Costs
 from .log import Log, Measured
 from .objective import Objective
 

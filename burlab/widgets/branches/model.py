@@ -10,7 +10,7 @@ from burlab.charts import Chart, Mark, Plot
 from burlab.charts.limits import shown_rows
 from burlab.errors import ArgumentError
 from burlab.experiments import Branch, Branches
-from burlab.experiments.lineage import number
+from burlab.experiments.branch_tree import number
 from burlab.runtime.checks.numbers import shown
 from burlab.widgets.panel import words
 from burlab.widgets.panel.commands import Intent

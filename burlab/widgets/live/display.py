@@ -23,6 +23,6 @@ def register() -> None:
     as_displays(
         {
             "burlab.experiments.races.Race": show_race,
-            "burlab.experiments.lineage.Branches": show_branches,
+            "burlab.experiments.branch_tree.Branches": show_branches,
         }
     )

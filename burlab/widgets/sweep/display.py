@@ -6,23 +6,23 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from burlab.experiments.progress import Screen, register_screen
+from burlab.experiments.sweep_progress import SweepScreen, register_screen
 from burlab.widgets.drawing import framed
 from burlab.widgets.formatters import as_displays, as_html
 
 if TYPE_CHECKING:
+    from burlab.experiments.sweep_table import SweepTable
     from burlab.experiments.sweeps import Sweep
-    from burlab.experiments.table import Table
 
 _PERIOD = 0.1  # seconds between two pictures of the table
 _cells: "WeakKeyDictionary[Sweep, int]" = WeakKeyDictionary()  # the number of the cell that has the live table
 
 
-def table_html(table: "Table") -> str:
+def table_html(table: "SweepTable") -> str:
     """A row per run, the best first, under a bar of how many are done.
 
-    >>> from burlab.experiments.table import Table
-    >>> text = table_html(Table(("run", "value"), (("0", "<1"),), 1, 0, 2))
+    >>> from burlab.experiments.sweep_table import SweepTable
+    >>> text = table_html(SweepTable(("run", "value"), (("0", "<1"),), 1, 0, 2))
     >>> "&lt;1" in text, "1 of 2 runs done" in text, "and 1 more" in text
     (True, True, True)
     """
@@ -75,7 +75,7 @@ def _shell() -> Any:
     return get_ipython()
 
 
-def live_table(sweep: "Sweep") -> Screen | None:
+def live_table(sweep: "Sweep") -> SweepScreen | None:
     """A live table if this process is a notebook's kernel, else None."""
     shell = _shell()
     return LiveTable(sweep) if shell is not None and hasattr(shell, "kernel") else None
@@ -94,6 +94,6 @@ def show_sweep(sweep: "Sweep") -> None:
 
 def register() -> None:
     """Tell IPython how to show them, and have sweeps show that they work."""
-    as_html({"burlab.experiments.table.Table": table_html})
+    as_html({"burlab.experiments.sweep_table.SweepTable": table_html})
     as_displays({"burlab.experiments.sweeps.Sweep": show_sweep})
     register_screen(live_table)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.experiments import together
+from burlab.experiments import local_executor
 from burlab.experiments.sweeps import Sweep
 from burlab.graph import tree
 from burlab.run import Opener, Run
@@ -223,7 +223,7 @@ def test_a_sweep_uses_lanes_where_it_can(monkeypatch: pytest.MonkeyPatch) -> Non
 
     alone = swept(1)
     assert not seen
-    monkeypatch.setattr(together, "LEAST", 1)
+    monkeypatch.setattr(local_executor, "LEAST", 1)
     for threads in (1, 2):
         found = swept(threads)
         assert max(seen) == WIDTH
@@ -236,15 +236,15 @@ def test_a_sweep_uses_lanes_where_it_can(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_an_interrupt_leaves_runs_in_lanes_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sweep goes on later, to the same bits."""
     f, rates = P.rosenbrock(), {"lr": list(RATES)}
-    rests = together.Group.rests
+    rests = local_executor.LaneGroup.rests
 
-    def interrupted(_self: together.Group, _seconds: float) -> bool:
-        monkeypatch.setattr(together.Group, "rests", rests)
+    def interrupted(_self: local_executor.LaneGroup, _seconds: float) -> bool:
+        monkeypatch.setattr(local_executor.LaneGroup, "rests", rests)
         raise KeyboardInterrupt
 
     alone = bl.sweep(f, f.start, bl.optim.Momentum(), rates, steps=10 * STEPS, progress=False)
-    monkeypatch.setattr(together, "LEAST", 1)
-    monkeypatch.setattr(together.Group, "rests", interrupted)
+    monkeypatch.setattr(local_executor, "LEAST", 1)
+    monkeypatch.setattr(local_executor.LaneGroup, "rests", interrupted)
     with pytest.warns(RuntimeWarning, match="interrupted: 0 of 5"):
         found = bl.sweep(f, f.start, bl.optim.Momentum(), rates, steps=10 * STEPS, progress=False)
     found.go(progress=False)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import burlab as bl
-from burlab.experiments import progress
+from burlab.experiments import sweep_progress
 from burlab.widgets.race.view import RaceView
 from burlab.widgets.sweep import display
 
@@ -29,7 +29,7 @@ def shown(monkeypatch):
 
 
 def test_the_table_is_live(shown, monkeypatch):
-    monkeypatch.setattr(progress, "_screens", [display.LiveTable])
+    monkeypatch.setattr(sweep_progress, "_screens", [display.LiveTable])
     monkeypatch.setattr(display, "_PERIOD", 0.0)
     bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1, 1.0]}, steps=40)
     titles = ["0 of 3 runs done", "1 of 3 runs done", "2 of 3 runs done", "3 of 3 runs done", "3 of 3 runs done"]
@@ -40,7 +40,7 @@ def test_the_table_is_live(shown, monkeypatch):
 
 
 def test_nothing_is_shown_where_nobody_wants_it(shown, monkeypatch):
-    monkeypatch.setattr(progress, "_screens", [display.LiveTable])
+    monkeypatch.setattr(sweep_progress, "_screens", [display.LiveTable])
     bl.sweep(F, F.start, bl.optim.GD(0.1), steps=4, progress=False)
     assert shown == []
 
@@ -67,7 +67,7 @@ def test_a_sweep_is_its_table_and_the_race_of_its_best(shown, monkeypatch):
 def test_the_table_does_not_stand_twice_in_a_cell(shown, monkeypatch):
     shell = SimpleNamespace(execution_count=7)
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
-    monkeypatch.setattr(progress, "_screens", [display.LiveTable])
+    monkeypatch.setattr(sweep_progress, "_screens", [display.LiveTable])
     monkeypatch.setattr(RaceView, "show", lambda view: view.close())
     sweep = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1]}, steps=40)
     drawn = len(shown)

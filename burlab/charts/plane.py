@@ -1,4 +1,4 @@
-"""Points of a plane in rows and columns."""
+"""A function over a plane: the points of a grid, and the logarithm of the height, which colours follow."""
 
 from typing import Any, NamedTuple
 
@@ -24,3 +24,17 @@ def grid(ends: Numbers, size: int) -> Grid:
     a, b = (np.linspace(float(low), float(high), size) for low, high in ends)
     points: list[Any] = [*np.meshgrid(a, b)]
     return Grid(a, b, np.stack(points, -1).reshape(-1, 2))
+
+
+def shade(heights: Numbers, minimum: float) -> Numbers:
+    """The logarithm of heights above a minimum, float64; the heights where there is none, -inf; NaN where not finite.
+
+    >>> shade(np.array([1.0, 10.0, np.inf]), 0.0).round(2)
+    array([0.32, 1.04,  nan])
+    """
+    heights = np.where(np.isfinite(heights), heights, np.nan)
+    if not np.isfinite(minimum) or np.isnan(heights).all():
+        return heights
+    above = np.maximum(heights - minimum, 0.0)
+    floor = max(float(np.nanquantile(above, 0.01)), 1e-6 * float(np.nanmax(above)), 1e-300)
+    return np.log10(above + floor)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .rows import Row
+from .rows import SweepRow
 from .trials import words
 
 _MOST = 30  # rows that are shown
@@ -14,7 +14,7 @@ _REASONS = 10  # that are told
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SweepTable:
     """What a sweep has come to: `head`, `cells` for each row that is shown, and how many rows there are of each kind.
 
     losses: why rows have failed, a line for each optimizer and reason, as the rows themselves may not be shown.
@@ -49,10 +49,10 @@ class Table:
     __repr__ = __str__
 
 
-def table_of(rows: Sequence[Row], hypers: Sequence[str]) -> Table:
+def table_of(rows: Sequence[SweepRow], hypers: Sequence[str]) -> SweepTable:
     """The table of rows. hypers: the columns of hyperparameters.
 
-    >>> row = Row(0, "GD", {"lr": 0.1}, 3, 0.25, 100, 0.5, {}, "steps")
+    >>> row = SweepRow(0, "GD", {"lr": 0.1}, 3, 0.25, 100, 0.5, {}, "steps")
     >>> print(table_of([row], ["lr"]))
     1 of 1 runs done
     run  optimizer  lr   seed  value  steps  seconds  ended by
@@ -65,23 +65,25 @@ def table_of(rows: Sequence[Row], hypers: Sequence[str]) -> Table:
     lost = Counter((row.name, _why(row)) for row in rows if row.failed)
     losses = [f"{count:,} of {name} failed: {why}" for (name, why), count in lost.items()]
     more = (f"and {len(losses) - _REASONS:,} other reasons",) if len(losses) > _REASONS else ()
-    return Table(head, cells, sum(row.done for row in rows), sum(lost.values()), len(rows), (*losses[:_REASONS], *more))
+    return SweepTable(
+        head, cells, sum(row.done for row in rows), sum(lost.values()), len(rows), (*losses[:_REASONS], *more)
+    )
 
 
-def rank(row: Row, by: str = "value") -> tuple[int, float, int]:
+def rank(row: SweepRow, by: str = "value") -> tuple[int, float, int]:
     """Where a row stands: by its value, or "validation"; those that wait, and those that failed last."""
     if row.failed:
         return 2, 0.0, row.number
     return (0, number_of(row, by), row.number) if row.done else (1, 0.0, row.number)
 
 
-def number_of(row: Row, by: str) -> float:
+def number_of(row: SweepRow, by: str) -> float:
     """A value of a row; inf where there is none, or NaN."""
     number: float | None = getattr(row, by)
     return math.inf if number is None or math.isnan(number) else number
 
 
-def _cells(row: Row, hypers: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
+def _cells(row: SweepRow, hypers: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
     chosen = [words(row.hypers[name]) if name in row.hypers else "" for name in hypers]
     numbers: list[float | None] = [getattr(row, name) for name in values]
     shown = ["" if number is None or math.isnan(number) else f"{number:.6g}" for number in numbers]
@@ -90,9 +92,9 @@ def _cells(row: Row, hypers: Sequence[str], values: Sequence[str]) -> tuple[str,
     return (str(row.number), row.name, *chosen, str(row.seed), *shown, *end, end_text)
 
 
-def _summary(row: Row) -> str:
+def _summary(row: SweepRow) -> str:
     return row.message.partition("\n")[0][:_LONGEST]
 
 
-def _why(row: Row) -> str:
+def _why(row: SweepRow) -> str:
     return _summary(row) if row.reason == "error" else "the value is not finite"

@@ -18,7 +18,7 @@ _FEW, _LONGEST = 8, 2.0  # steps that a turn has at least, unless they take long
 _PARTING = 2.0  # seconds that a turn may take when Python ends
 
 
-class Turns:
+class RoundRobin:
     """Lets runs do their steps, as many of them at once as there are cores, the one that waited longest first."""
 
     def __init__(self, cores: int | None = None) -> None:
@@ -118,7 +118,7 @@ def _wait(running: list[Run], halted: Flag) -> None:
             return
 
 
-_all: "weakref.WeakSet[Turns]" = weakref.WeakSet()
+_all: "weakref.WeakSet[RoundRobin]" = weakref.WeakSet()
 
 
 @at_end

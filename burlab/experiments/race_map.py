@@ -8,25 +8,24 @@ import numpy as np
 
 from burlab.charts import Axis, Curve, Dots, Map
 from burlab.charts.limits import along
-from burlab.charts.shades import shade
+from burlab.charts.plane import grid, shade
 from burlab.graph import tree
 from burlab.problems import FiniteSum, TestFunction
 from burlab.problems.point import as_start
 from burlab.run import Run
 from burlab.transforms import vmap
 
-from .racer import Racer, Setting
+from .racer import Racer
+from .setting import Setting
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _FINE, _COARSE = 121, 25  # points along each axis
 _SECONDS = 1.0  # that heights of a finite sum may take
-_MARGIN, _FARTHEST = (
-    0.08,
-    3.0,
-)  # of the box around paths that leave it; times the first box, beyond which none is followed
+_MARGIN = 0.08  # around the paths that leave the first box, in sizes of the box
+_FARTHEST = 3.0  # sizes of the first box beyond which no path is followed
 
 
-class Ground:
+class RaceMap:
     """Heights over a box that follows the paths, computed when they are first asked for."""
 
     def __init__(self, setting: Setting) -> None:
@@ -129,8 +128,7 @@ def heights(setting: Setting, box: Numbers) -> Any:
         begin = perf_counter()
         problem.value(middle)
         n = int(np.clip((_SECONDS / max(perf_counter() - begin, 1e-9)) ** 0.5, _COARSE, _FINE))
-    axes: list[Numbers] = [np.linspace(low, high, n) for low, high in box.tolist()]
-    points = np.stack(np.meshgrid(*axes), -1).reshape(-1, 2).astype(dtype)
+    points = grid(box, n).points.astype(dtype)
     with np.errstate(all="ignore"):  # a picture of 1/x shows its pole, and need not speak of it
         if isinstance(problem, FiniteSum):
             found = np.array([problem.value(start.with_numbers(p).tree) for p in points], np.float64)

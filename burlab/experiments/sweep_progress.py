@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .sweeps import Sweep
 
 
-class Screen(Protocol):
+class SweepScreen(Protocol):
     """What shows a sweep while it works. `update` comes when a run has ended, `close` once, also after an interrupt."""
 
     def update(self) -> None:
@@ -22,15 +22,15 @@ class Screen(Protocol):
         ...
 
 
-_screens: "list[Callable[[Sweep], Screen | None]]" = []
+_screens: "list[Callable[[Sweep], SweepScreen | None]]" = []
 
 
-def register_screen(open_table: "Callable[[Sweep], Screen | None]") -> None:
+def register_screen(open_table: "Callable[[Sweep], SweepScreen | None]") -> None:
     """Let a notebook show sweeps: `open_table(sweep)` gives one, or None without a screen. The newest is first."""
     _screens.insert(0, open_table)
 
 
-def open_screen(sweep: "Sweep", wanted: bool | None) -> Screen | None:
+def open_screen(sweep: "Sweep", wanted: bool | None) -> SweepScreen | None:
     """What shows a sweep. wanted: True for always, False for never, None where someone sees it."""
     if wanted is False:
         return None
@@ -38,10 +38,10 @@ def open_screen(sweep: "Sweep", wanted: bool | None) -> Screen | None:
         if (found := screen(sweep)) is not None:
             return found
     bar = open_bar(len(sweep), wanted, "runs", "sweep")
-    return None if bar is None else Line(sweep, bar)
+    return None if bar is None else SweepBar(sweep, bar)
 
 
-class Line:
+class SweepBar:
     """A bar of the runs that are done, with the best value."""
 
     def __init__(self, sweep: "Sweep", bar: Bar) -> None:

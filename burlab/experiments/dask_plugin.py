@@ -10,7 +10,7 @@ from burlab.runtime.cluster import Machine, check_machine, machine
 from burlab.runtime.extras import require
 from burlab.runtime.flag import Flag
 
-from .rows import Outcome, ended, failed
+from .rows import TrialOutcome, ended, failed
 from .setting import Setting
 from .trials import Trial
 
@@ -18,7 +18,7 @@ cloudpickle: Any = require("cloudpickle", "cluster")
 distributed: Any = require("distributed", "cluster")
 
 
-class Parcel(distributed.WorkerPlugin):
+class SettingPlugin(distributed.WorkerPlugin):
     """A setting as bytes. It comes to a worker once, is unpacked there once, and all runs take its kernels."""
 
     def __init__(self, content: bytes, machine: Machine) -> None:
@@ -30,13 +30,13 @@ class Parcel(distributed.WorkerPlugin):
 
     def __reduce__(self) -> Any:
         """On its way it is bytes."""
-        return Parcel, self._given
+        return SettingPlugin, self._given
 
     @staticmethod
-    def of(setting: Setting) -> "Parcel":
+    def of(setting: Setting) -> "SettingPlugin":
         """A parcel of what is to be sent. Raises ArgumentError where it cannot be."""
         try:
-            return Parcel(cloudpickle.dumps(setting), machine())
+            return SettingPlugin(cloudpickle.dumps(setting), machine())
         except Exception as error:  # whatever an object of the user's raises
             raise ArgumentError(
                 f"the problem cannot be sent to a cluster: {type(error).__name__}: {error}. What its functions use "
@@ -47,7 +47,7 @@ class Parcel(distributed.WorkerPlugin):
         """The sweep is over: runs that are under way end."""
         self._halted.set()
 
-    def do(self, trial: Trial) -> Outcome:
+    def do(self, trial: Trial) -> TrialOutcome:
         """Do a run, on a worker. What it ran into is told in its row: not every exception can travel."""
         check_machine("which came later", machine(), self._given[1], "this sweep")
         run = None
@@ -62,9 +62,9 @@ class Parcel(distributed.WorkerPlugin):
             with TemporaryDirectory() as folder:
                 place = Path(folder) / "run.burlab"
                 run.save(place)
-                return Outcome(row, place.read_bytes())
+                return TrialOutcome(row, place.read_bytes())
         except Exception as error:  # also what functions of the user's raise
-            return Outcome(failed(trial, error, run), None)
+            return TrialOutcome(failed(trial, error, run), None)
 
     def _content(self) -> tuple[Setting, Any, Any]:
         with self._unpacking:
@@ -74,6 +74,6 @@ class Parcel(distributed.WorkerPlugin):
             return self._unpacked
 
 
-def do(name: str, trial: Trial) -> Outcome:
+def do(name: str, trial: Trial) -> TrialOutcome:
     """Do a run, in a task of a worker. name: of the parcel."""
     return distributed.get_worker().plugins[name].do(trial)

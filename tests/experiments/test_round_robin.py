@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from burlab.experiments.turns import Turns
+from burlab.experiments.round_robin import RoundRobin
 
 
 class Restless:
@@ -36,7 +36,7 @@ def often():
 
 @pytest.fixture
 def turns():
-    made = Turns()
+    made = RoundRobin()
     yield made
     made.halt(5)
 

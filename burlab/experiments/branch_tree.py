@@ -12,15 +12,16 @@ import numpy as np
 from burlab.charts import Chart
 from burlab.errors import ArgumentError
 from burlab.problems import TestFunction
-from burlab.run import Event, Run
+from burlab.run import Event, Run, Stop
 from burlab.run.record.digest import Digest
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.extras import require
 
 from .curves import Curves, Numbers, check_axis, curves_of
-from .ground import Ground
-from .picture import plot_of
-from .racer import Racer, Setting
+from .race_chart import plot_of
+from .race_map import RaceMap
+from .racer import Racer
+from .setting import Always, Setting
 
 _COLUMNS = ("name", "parent", "at", "message", "step", "length", "value", "gradients", "seconds")
 
@@ -70,7 +71,7 @@ class Branches:
         self._numbers = count()
         self._digests: weakref.WeakKeyDictionary[Run, dict[str, list[Digest]]] = weakref.WeakKeyDictionary()
         self._forks: list[Run] = []
-        self._ground: Ground | None = None
+        self._ground: RaceMap | None = None
 
     @property
     def root(self) -> Run:
@@ -237,7 +238,7 @@ class Branches:
             return None
         if self._ground is None:
             start = self.root.x
-            self._ground = Ground(Setting(self.run.problem, lambda _seed: start, (0,), None, None))
+            self._ground = RaceMap(Setting(self.run.problem, Always(start), None, Stop(), (0,)))
         return self._ground.chart(racers, firsts)
 
     def __repr__(self) -> str:

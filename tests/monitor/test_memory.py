@@ -4,16 +4,16 @@ import numpy as np
 
 import burlab as bl
 from burlab.monitor import monitor
-from burlab.monitor.traces import Traces
+from burlab.monitor.memory import MemorySamples
 from burlab.widgets.panel.model import Model
 from burlab.widgets.panel.picture import Picture
 
 
 def test_samples_are_bounded_even_and_reach_the_end():
-    traces = Traces()
+    samples = MemorySamples()
     for step in range(100_000):
-        traces.take(step, 2.0 * step, {"a": step})
-    found = traces.read()
+        samples.take(step, 2.0 * step, {"a": step})
+    found = samples.read()
     steps = found["step"]
     assert 1024 <= steps.size <= 2048
     assert steps[0] == 0
@@ -24,11 +24,11 @@ def test_samples_are_bounded_even_and_reach_the_end():
 
 
 def test_a_kind_that_comes_later_is_0_before():
-    traces = Traces()
-    assert {name: column.size for name, column in traces.read().items()} == {"step": 0, "resident": 0}
-    traces.take(0, np.nan, {"b": 1})
-    traces.take(7, np.nan, {"a": 2, "b": 3})
-    found = traces.read()
+    samples = MemorySamples()
+    assert {name: column.size for name, column in samples.read().items()} == {"step": 0, "resident": 0}
+    samples.take(0, np.nan, {"b": 1})
+    samples.take(7, np.nan, {"a": 2, "b": 3})
+    found = samples.read()
     assert list(found) == ["step", "resident", "a", "b"], "in the order of the last sample"
     assert (found["a"].tolist(), found["b"].tolist(), found["step"].tolist()) == ([0, 2], [1, 3], [0, 7])
 

@@ -1,0 +1,166 @@
+"""Runs of a sweep in this process: as many at once as there are to be, each on its own C++ thread, or in lanes."""
+
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from burlab.run import Run
+from burlab.run.lanes import WIDTH, LaneKernel, Lanes
+from burlab.run.loop.loop import Loop
+from burlab.run.loop.setup import Setup
+from burlab.runtime.flag import Flag, Thread
+
+from .rows import TrialOutcome, ended, failed
+from .setting import Setting
+from .trials import Trial
+
+Pair = tuple[Trial, Run]
+LEAST = 1 << 22  # steps of all runs together for which what is compiled is worth it
+_FEW = 4  # runs below which lanes are no faster
+
+
+class LaneGroups:
+    """Finds runs that can step together, with their kernels."""
+
+    def __init__(self, target: int | None, runs: int) -> None:
+        """target: the step that they are to come to, None if nobody knows. runs: of the sweep."""
+        self._target = target if target is not None and target * runs >= LEAST else None
+        self._kernels: dict[int, tuple[Setup, LaneKernel | None]] = {}  # by the id of the step that runs share
+
+    def found(self, due: deque[Trial], opened: Callable[[Trial], Run], known: dict[int, Run]) -> "LaneGroup | None":
+        """Runs from the front of `due`, which they leave; None where the first ones do not go together.
+
+        known: runs that are open, by number, and are not to be opened again; what was opened in vain is added.
+        """
+        pairs: list[Pair] = []
+        loops: list[Loop] = []
+        kernel: LaneKernel | None = None
+        while self._target is not None and len(pairs) < min(WIDTH, len(due)):
+            trial = due[len(pairs)]
+            if trial.number in known:
+                break
+            try:
+                run = known[trial.number] = opened(trial)
+            except Exception:  # it is opened again by itself, and then says why it cannot be
+                break
+            loop = run.engine
+            if not isinstance(loop, Loop):
+                break
+            kernel = self._kernel(loop) if kernel is None else kernel
+            if kernel is None or not kernel.serves(loop.setup):
+                break
+            pairs.append((trial, run))
+            loops.append(loop)
+        if kernel is None or self._target is None or len(pairs) < _FEW:
+            return None
+        for trial, _ in pairs:
+            due.popleft()
+            del known[trial.number]
+        return LaneGroup(pairs, Lanes(kernel, loops), self._target)
+
+    def _kernel(self, loop: Loop) -> LaneKernel | None:
+        key = id(loop.setup.update)
+        if key not in self._kernels:
+            self._kernels[key] = loop.setup, LaneKernel.of(loop.setup)
+        return self._kernels[key][1]
+
+
+class LaneGroup:
+    """Runs that step together until all are done or few are left; then each is at rest, to go on by itself."""
+
+    def __init__(self, pairs: Sequence[Pair], lanes: Lanes, target: int) -> None:
+        self.pairs = pairs
+        self._lanes = lanes
+        self._target = target
+        self._leave = Flag()
+        self._thread = Thread(self._work, "burlab lanes", daemon=False)
+        self._thread.start()
+
+    def rests(self, seconds: float) -> bool:
+        """Wait, at most so many seconds, until they are done; whether they are."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def pause(self) -> None:
+        """Let them rest where they are."""
+        self._leave.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        lanes = self._lanes
+        while lanes.step < self._target and lanes.runs >= _FEW and not self._leave.is_set():
+            lanes.advance(self._target)
+
+
+_WAIT = 0.005  # seconds for which one run is waited for while others may end
+
+
+class LocalExecutor:
+    """Lets runs step in this process. paused: those that an interrupt has left, by number; they go on when it does."""
+
+    def __init__(self, setting: Setting, threads: int) -> None:
+        self._setting = setting
+        self._threads = threads
+        self.paused: dict[int, Run] = {}
+
+    def carry_out(self, trials: Sequence[Trial]) -> Generator[TrialOutcome]:
+        """Let trials run, and give each as it ends."""
+        due, validating, opened = deque(trials), self._setting.validating(), self._setting.opening()
+        groups = LaneGroups(self._setting.target, len(due))
+        going: list[tuple[Trial, Run]] = []
+        together: list[LaneGroup] = []
+        try:
+            while due or going or together:
+                while due and len(going) + len(together) < self._threads:
+                    if (group := groups.found(due, opened, self.paused)) is not None:
+                        together.append(group)
+                    elif (lost := self._begin(due.popleft(), opened, going)) is not None:
+                        yield lost
+                for trial, run in tuple(going):
+                    if run.rests(_WAIT):
+                        going.remove((trial, run))
+                        yield _outcome(trial, run, validating)
+                for group in tuple(together):
+                    if group.rests(_WAIT):
+                        together.remove(group)
+                        self._part(group, due)
+        finally:
+            self._leave(going, together, due)
+
+    def _begin(
+        self, trial: Trial, opened: Callable[[Trial], Run], going: list[tuple[Trial, Run]]
+    ) -> TrialOutcome | None:
+        """Let the run of a trial step, and add it to those that do; what has come of it where it cannot begin."""
+        try:
+            run = self.paused.pop(trial.number, None) or opened(trial)
+            self._setting.begin(run)
+        except Exception as error:  # also what an optimizer of the user's raises while it is traced
+            return TrialOutcome(failed(trial, error), None, error)
+        going.append((trial, run))
+        return None
+
+    def _leave(self, going: Sequence[tuple[Trial, Run]], together: Sequence[LaneGroup], due: deque[Trial]) -> None:
+        with ExitStack() as rest:  # all are told to, though another interrupt ends the wait for one
+            for group in together:
+                rest.callback(self._stop, group, due)
+            for trial, run in going:
+                self.paused[trial.number] = run
+                rest.callback(run.pause)
+
+    def _stop(self, group: LaneGroup, due: deque[Trial]) -> None:
+        group.pause()
+        self._part(group, due)
+
+    def _part(self, group: LaneGroup, due: deque[Trial]) -> None:
+        """Let each run of a group go on by itself, as one that was paused."""
+        for trial, run in reversed(group.pairs):
+            self.paused[trial.number] = run
+            due.appendleft(trial)
+
+
+def _outcome(trial: Trial, run: Run, validating: Callable[[Any], float] | None) -> TrialOutcome:
+    try:
+        return TrialOutcome(ended(trial, run, validating), run)
+    except Exception as error:  # of a kernel, of a predicate, of the value at the last point
+        return TrialOutcome(failed(trial, error, run), run, error)
