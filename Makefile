@@ -71,10 +71,11 @@ sanitizers: $(VENV)/test.stamp cache
 cache: $(VENV)/test.stamp
 	BURLAB_CACHE=$(CACHE) $(BIN)/burlab warm
 
-## write the pages that are generated from the code
+## write the pages, and the table of scalar operations, that are generated from the code
 pages: $(VENV)/test.stamp
 	$(BIN)/python docs/catalogue.py
 	$(BIN)/python docs/words.py
+	$(BIN)/python scripts/scalar_table.py
 
 # In a fresh environment: burlab without extras, the doctor, and the tests that depend on CPython itself.
 ## the tests that another Python has to pass: make smoke PYTHON=python3.13

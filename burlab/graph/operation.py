@@ -16,7 +16,7 @@ from burlab.runtime.checks.stored import Check, nothing
 
 from . import hooks
 from .node import Node
-from .scalar import WHOLE_ONLY, arity, is_float_only, is_mask, parsed, row_of
+from .scalar import arity, is_float_only, is_mask, parsed, row_of
 from .signatures import ALL, BOOL, FLOATS, NUMBERS, WHOLE, Form, form_of, require
 
 Tangents = dict[Node, Node]
@@ -171,11 +171,11 @@ class ScalarOperation(Together):
     elementwise = True
 
     def __init__(self, op: str) -> None:
-        row_of(op.partition("'")[0])  # its table is read: from now on sweeps know its name
         self.op = op
-        self.cheap = op in _CHEAP
-        self.linearity = _LINEARITY.get(op, Linearity.NONE)
-        self.follows_sums = op in _LINEARITY
+        row = row_of(op)
+        self.cheap = row is not None and row.cheap
+        self.linearity = Linearity[(row and row.linear_in.upper()) or "NONE"]
+        self.follows_sums = self.linearity is not Linearity.NONE
         self.chooses = op.partition("'")[0] == "where"  # between two values: it never computes with the other
 
     def form(self, _: None, inputs: Sequence[Node]) -> Form:  # noqa: D102
@@ -202,22 +202,13 @@ class ScalarOperation(Together):
         row, by = parsed(self.op)
         if by or is_float_only(row.name):
             return FLOATS
-        if row.name in WHOLE_ONLY:
+        if row.of_integers:
             return WHOLE
         if row.name.startswith("logical_"):
             return frozenset({BOOL})
         return ALL if self.chooses else NUMBERS
 
 
-_CHEAP = frozenset(
-    "add sub mul neg square where less less_equal greater greater_equal equal not_equal logical_and logical_or "
-    "logical_not".split()
-)
-_LINEARITY = {
-    **dict.fromkeys(("add", "sub", "neg", "where"), Linearity.ALL),
-    "mul": Linearity.EACH,
-    "div": Linearity.FIRST,
-}
 STRUCTURAL: dict[str, Operation] = {}
 """The rows of all operations that are not scalar, by name."""
 _Row = TypeVar("_Row", bound=Operation)

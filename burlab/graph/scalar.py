@@ -1,4 +1,4 @@
-"""Scalar operations on nodes. Their rules live in C++ (`cpp/burlab/ops`); Python reads the table from there.
+"""Scalar operations on nodes. Their rules live in C++ (`cpp/burlab/ops`), and `scalar_table.py` is written from there.
 
 The K-th partial of an operation is an operation too, named with an apostrophe: `tanh'0` takes the argument and the
 result of tanh and gives 1 - y^2; `tanh'0'1` is the derivative of that by y. In C++ they are `D<Tanh, 0>` and
@@ -11,39 +11,16 @@ import re
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 from burlab import runtime
 from burlab.errors import GraphError, TraceError, UnregisteredError
 
+from .scalar_row import ScalarOp
+from .scalar_table import ROWS
+
 _COMPUTED, _CONSTANT, _ARGUMENT = range(3)  # burlab::Form::Kind
-
-
-@dataclass(frozen=True, slots=True)
-class ScalarOp:
-    """One row of a C++ table: name, documentation, number of arguments, whether it has a derivative, and its family.
-
-    file, struct: of an operation that a user has registered (family `USERS`), its header and the name of its struct.
-    Comparisons and logic have no derivative: their results are masks; nor have operations on whole numbers.
-    """
-
-    name: str
-    doc: str
-    arity: int
-    differentiable: bool
-    family: str = "table"
-    file: str = ""
-    struct: str = ""
-
-    @property
-    def header(self) -> str:
-        """The header of its struct and of all that it is made of."""
-        return self.file or f"burlab/ops/{self.family}.hpp"
-
-    @property
-    def kernels(self) -> str:
-        """The header of the kernels that it can be compiled into; "" for the first table, which all kernels know."""
-        return self.file or ("" if self.family == "table" else f"burlab/kernels/families/{self.family}.hpp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,33 +65,13 @@ class Parsed(NamedTuple):
 
 
 _NAME = re.compile(r"([a-z][a-z0-9_]*)((?:'[0-7])*)")
-FAMILIES = {
-    "rounding": "floor ceil rint trunc fmod floor_divide remainder copysign fmax fmin nextafter ldexp exponent"
-    " mantissa signbit bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm",
-    "elementary": "arcsin arccos arcsinh arccosh cbrt exp2 log2 log10 sinc",
-    "special": "polygamma digamma gammaln gamma betaln beta exprel zeta_derivative zeta riemann_zeta xlogy xlog1py"
-    " rel_entr power_exp",
-    "normal": "erfinv erfcinv ndtri mills_excess mills log_ndtr erfcx",
-    "bessel": "jv iv ive yv kv kve",
-    "incomplete": "gamma_density_by gammainc_by gammainc gammaincc beta_density_by betainc_by betainc betaincc stdtr",
-    "quantiles": "gammaincinv gammainccinv betaincinv betainccinv stdtrit",
-}
-"""Further tables and their operations, each in its header of `cpp/burlab/ops`: read when a name of it is met."""
-FLOAT_ONLY = frozenset(
-    "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh arctanh div "
-    "erf erfc sigmoid softplus gelu silu isfinite isnan "
-    "rint copysign nextafter ldexp exponent mantissa signbit".split()
-).union(*(names.split() for family, names in FAMILIES.items() if family != "rounding"))
-"""Functions of floats alone, to which integers are converted. What bears the name of a NumPy ufunc is traced as it."""
-WHOLE_ONLY = frozenset("bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm".split())
-"""Functions of integers alone."""
 USERS = "users"
-_FAMILY = {name: family for family, names in FAMILIES.items() for name in names.split()}
 _NOT_CONSTANT = "users::"
 _MOST = 8  # arguments of what is differentiated: `Forms` has room for as many partials
-_ops: dict[str, ScalarOp] = {}
+_rows: dict[str, ScalarOp] = {row.name: row for row in ROWS}
 _users: dict[str, ScalarOp] = {}
-_further: dict[str, dict[str, ScalarOp]] = {}  # the rows of each family that was read
+FAMILIES = tuple(dict.fromkeys(row.family for row in ROWS if row.family != "table"))
+"""The further tables, each a header of `cpp/burlab/ops`."""
 _parsed: dict[str, Parsed] = {}
 _partials: dict[str, tuple[Partial, ...]] = {}
 _asked: set[str] = set()  # families for whose common partials an earlier session was asked
@@ -122,58 +79,45 @@ _lock = threading.RLock()
 
 
 def scalar_ops() -> dict[str, ScalarOp]:
-    """The table of scalar operations by name, read from C++ at the first call.
+    """Return the table of scalar operations by name.
 
     >>> scalar_ops()["tanh"].arity
     1
     """
-    if not _ops:
-        with _lock:
-            _ops.update(_rows("table", "Scalar"))
-    return _ops
+    return family_ops("table")
 
 
+@cache
 def family_ops(family: str) -> dict[str, ScalarOp]:
-    """The operations of a further table by name, read from C++ at the first call.
+    """Return the operations of a further table by name.
 
     >>> family_ops("rounding")["floor"].doc
     'The largest whole number that is not above x. Partial 0.'
     """
-    if family not in _further:
-        with _lock:
-            _further[family] = _rows(family, family.capitalize())
-    return _further[family]
-
-
-def _rows(family: str, table: str) -> dict[str, ScalarOp]:
-    rows = _read(f"entries({table}{{}})", _CEntry, (f"burlab/ops/{family}.hpp",))
-    found = [ScalarOp(r.name.decode(), r.doc.decode(), r.arity, r.differentiable, family) for r in rows]
-    return {row.name: row for row in found}
+    return {row.name: row for row in ROWS if row.family == family}
 
 
 def add(name: str, file: str, struct: str) -> ScalarOp:
     """A row for an operation of a user's: struct is a member of namespace burlab::ops in a header."""
     if name not in _users:
         (entry,) = _read(f"entries(List<{struct}>{{}})", _CEntry, (file,))
-        row = ScalarOp(name, entry.doc.decode(), entry.arity, entry.differentiable, USERS, file, struct)
+        row = ScalarOp(
+            name,
+            entry.arity,
+            USERS,
+            entry.doc.decode(),
+            differentiable=entry.differentiable,
+            of_floats=True,
+            file=file,
+            struct=struct,
+        )
         _users[name] = row
     return _users[name]
 
 
 def row_of(name: str) -> ScalarOp | None:
-    """The operation of this name, for which its table is read; None where there is none."""
-    if name in _users:
-        return _users[name]
-    return family_ops(_FAMILY[name])[name] if name in _FAMILY else scalar_ops().get(name)
-
-
-def _seen(name: str) -> ScalarOp | None:
-    """The operation of this name in the tables that were read so far: a node of any other is none of theirs."""
-    return (
-        _users.get(name)
-        or scalar_ops().get(name)
-        or next((rows[name] for rows in _further.values() if name in rows), None)
-    )
+    """The operation of this name; None where there is none."""
+    return _rows.get(name) or _users.get(name)
 
 
 def parsed(name: str) -> Parsed:
@@ -209,7 +153,8 @@ def missing(name: str) -> GraphError:
 
 def is_float_only(name: str) -> bool:
     """Whether an operation is one of floats alone, to which integers are converted."""
-    return name in FLOAT_ONLY or name in _users
+    row = row_of(name)
+    return row is not None and row.of_floats
 
 
 def _counted(row: ScalarOp, by: tuple[int, ...]) -> bool:
@@ -287,13 +232,14 @@ def _forms(names: list[str]) -> tuple[str, tuple[str, ...]]:
 
 def is_differentiable(name: str) -> bool:
     """Whether the name is that of a scalar operation, or of a partial, that has derivatives."""
-    row = _seen(name.partition("'")[0])
+    row = row_of(name.partition("'")[0])
     return row is not None and row.differentiable
 
 
 def is_mask(name: str) -> bool:
     """Whether a scalar operation gives a mask: comparisons, tests and logic. Their names have no partials."""
-    return name not in WHOLE_ONLY and not is_differentiable(name)
+    row = row_of(name.partition("'")[0])
+    return row is None or not (row.differentiable or row.of_integers)
 
 
 def cpp_type(name: str) -> str:

@@ -18,7 +18,8 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import read_bytes, write_whole
 from burlab.runtime.quoting import line_directive
 
-from .scalar import ScalarOp, add
+from .scalar import add
+from .scalar_row import ScalarOp
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _STRUCT = re.compile(r"\bstruct\s+([A-Za-z_]\w*)")

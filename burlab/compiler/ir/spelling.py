@@ -1,8 +1,8 @@
 """How scalar operations are written in generated C++.
 
 The rule of an operation is its struct in `cpp/burlab/ops`. A call of it costs the just-in-time compiler 0.2 ms, a
-formula 10 us, so the short ones are spelled out here: twins of the structs, compared with them bit for bit in the
-tests. What has no twin is called, as a function that is compiled once.
+formula 10 us, so short formulas, which the structs have written, stand in the text of kernels. All others are called,
+as functions that are compiled once.
 """
 
 import math
@@ -14,6 +14,7 @@ import numpy as np
 from burlab.graph import Node
 from burlab.graph.operation import ScalarOperation, operation
 from burlab.graph.scalar import cpp_type, parsed
+from burlab.graph.scalar_table import ROWS
 from burlab.graph.signatures import DTYPES
 
 from .library import LibraryKernel
@@ -28,93 +29,19 @@ C_TYPES: dict[np.dtype[Any], str] = {
 RINGS = {dtype: C_TYPES[np.dtype(f"u{name}")] if dtype.kind == "i" else C_TYPES[dtype] for dtype, name in NAMES.items()}
 """The types in which kernels add and multiply: whole numbers wrap around, which C++ promises of unsigned ones only."""
 
-# {0} {1} ... are the arguments, for a partial followed by the result; {T} is the number type.
-FORMULAS = {
-    "add": "{0} + {1}",
-    "sub": "{0} - {1}",
-    "mul": "{0} * {1}",
-    "div": "{0} / {1}",
-    "div'0": "1 / {1}",
-    "div'1": "-{2} / {1}",
-    "neg": "-{0}",
-    "square": "{0} * {0}",
-    "square'0": "2 * {0}",
-    "cube": "{0} * {0} * {0}",
-    "cube'0": "3 * ({0} * {0})",
-    "sqrt'0": "{T}(0.5) / {1}",
-    "expm1'0": "{1} + 1",
-    "log'0": "1 / {0}",
-    "log1p'0": "1 / (1 + {0})",
-    "tan'0": "1 + {1} * {1}",
-    "arctan'0": "1 / (1 + {0} * {0})",
-    "arctan2": "std::atan2({0}, {1})",
-    "tanh'0": "1 - {1} * {1}",
-    "relu": "{0} < 0 ? {T}(0) : {0}",
-    "relu'0": "{1} > 0 ? {T}(1) : {T}(0)",
-    "sigmoid'0": "{1} * (1 - {1})",
-    "sign": "{0} > 0 ? {T}(1) : {0} < 0 ? {T}(-1) : {0}",
-    "maximum": "{0} >= {1} ? {0} : {1}",
-    "minimum": "{0} <= {1} ? {0} : {1}",
-    "maximum'0": "{0} > {1} ? {T}(1) : {0} == {1} ? {T}(0.5) : {T}(0)",
-    "maximum'1": "{1} > {0} ? {T}(1) : {0} == {1} ? {T}(0.5) : {T}(0)",
-    "minimum'0": "{0} < {1} ? {T}(1) : {0} == {1} ? {T}(0.5) : {T}(0)",
-    "minimum'1": "{1} < {0} ? {T}(1) : {0} == {1} ? {T}(0.5) : {T}(0)",
-    "where": "{0} ? {1} : {2}",
-    "where'1": "{0} ? {T}(1) : {T}(0)",
-    "where'2": "{0} ? {T}(0) : {T}(1)",
-    "less": "{0} < {1}",
-    "less_equal": "{0} <= {1}",
-    "greater": "{0} > {1}",
-    "greater_equal": "{0} >= {1}",
-    "equal": "{0} == {1}",
-    "not_equal": "{0} != {1}",
-    "isfinite": "{0} - {0} == 0",
-    "isnan": "{0} != {0}",
-    "signbit": "__builtin_signbit({0}) != 0",
-    "logical_and": "{0} & {1}",
-    "logical_or": "{0} | {1}",
-    "logical_not": "!{0}",
+# {0} {1} ... are the arguments, for a partial followed by the result; {T} is the number type, {U} the unsigned type in
+# which integers wrap around.
+FORMULAS = {row.name: row.formula for row in ROWS if row.formula} | {
+    f"{row.name}'{k}": text for row in ROWS for k, text in enumerate(row.partials) if text
 }
-WHOLE = {  # of integers; {U} is the unsigned type in which they wrap around
-    "add": "{T}({U}({0}) + {U}({1}))",
-    "sub": "{T}({U}({0}) - {U}({1}))",
-    "mul": "{T}({U}({0}) * {U}({1}))",
-    "neg": "{T}({U}(0) - {U}({0}))",
-    "square": "{T}({U}({0}) * {U}({0}))",
-    "cube": "{T}({U}({0}) * {U}({0}) * {U}({0}))",
-    "abs": "{0} < 0 ? {T}({U}(0) - {U}({0})) : {0}",
-    "bitwise_and": "{T}({0} & {1})",
-    "bitwise_or": "{T}({0} | {1})",
-    "bitwise_xor": "{T}({0} ^ {1})",
-    "invert": "{T}(~{0})",
-    # What is below 0 converts to a large number.
-    "left_shift": "{1} < 8 * sizeof({T}) ? {T}({U}({0}) << {1}) : {T}(0)",
-    "right_shift": "{1} < 8 * sizeof({T}) ? {T}({0} >> {1}) : {0} < 0 ? {T}(-1) : {T}(0)",
-}
+INTEGER_FORMULAS = {row.name: row.integer_formula for row in ROWS if row.integer_formula}
 # Declared in the text of every kernel that calls them, see `numbers/simd.hpp`.
 ROOTS = {
     "burlab_sqrt": 'extern "C" double burlab_sqrt(double) noexcept __asm__("sqrt") __attribute__((const));',
     "burlab_sqrtf": 'extern "C" float burlab_sqrtf(float) noexcept __asm__("sqrtf") __attribute__((const));',
 }
-_TYPED = {  # by the type alone
-    "sqrt": "burlab_sqrt{suffix}({0})",
-}
-_FLOAT_ONLY = {  # integers have another rule, and are never nan
-    "abs": "std::fabs({0})",
-    "maximum": "{0} >= {1} || {0} != {0} ? {0} : {1}",
-    "minimum": "{0} <= {1} || {0} != {0} ? {0} : {1}",
-}
-
-
 # Operations that compute with polynomials of our own (`numbers/lane.hpp`), which become SIMD lanes as arithmetic does.
-OWN = {
-    "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan", "arctan2", "arctanh",
-    "erf", "erfc", "power", "sigmoid", "softplus", "gelu", "silu",
-    "floor", "ceil", "rint", "trunc", "copysign", "fmax", "fmin", "signbit", "nextafter", "ldexp", "exponent",
-    "mantissa", "arcsin", "arccos", "arcsinh", "arccosh", "cbrt", "exp2", "log2", "log10", "sinc",
-    "xlogy", "xlog1py", "rel_entr", "power_exp", "erfinv", "erfcinv", "ndtri",
-}  # fmt: skip
-
+OWN = frozenset(row.name for row in ROWS if row.own_lanes)
 INLINE = {"fmod", "remainder", "floor_divide"}  # short but for what is rare
 _DERIVED = {  # what has a loop or a long sum in it, or in a partial: how often it is derived where it has lanes
     "log_ndtr": (0, 1), "mills": (0,), "erfcx": (0,),
@@ -145,9 +72,7 @@ def formula(n: Node) -> str | None:
     """The formula of an elementwise node, or None where a library function must be called."""
     if n.op == "convert":
         return _conversion(n.inputs[0].dtype, n.dtype)
-    own = _FLOAT_ONLY if n.dtype.kind == "f" else WHOLE if n.dtype.kind in "iu" else {}
-    text = own.get(n.op) or FORMULAS.get(n.op) or _TYPED.get(n.op)
-    return None if text is not None and "std::" in text and is_own(n) else text
+    return (INTEGER_FORMULAS if n.dtype.kind in "iu" else FORMULAS).get(n.op)
 
 
 def _conversion(given: np.dtype[Any], wanted: np.dtype[Any]) -> str:

@@ -11,7 +11,7 @@ from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.operation import made
-from burlab.graph.scalar import FLOAT_ONLY
+from burlab.graph.scalar_table import ROWS
 
 from .arguments import NOT_GIVEN, only_defaults
 from .elementwise import cube, maximum, minimum, power, sign, softplus, sqrt, square, where
@@ -216,7 +216,7 @@ def _logical(op: str) -> Callable[..., Node]:
 
 # NumPy's names of what is one operation of the C++ table.
 _SAME = (
-    *(op for op in FLOAT_ONLY - {"ldexp", "nextafter"} if hasattr(np, op)),
+    *(row.name for row in ROWS if row.of_floats and row.name not in ("ldexp", "nextafter") and hasattr(np, row.name)),
     *"square maximum minimum".split(),
 )
 _OTHER = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}

@@ -53,6 +53,10 @@ BURLAB_CONSTEXPR T derived_with(T value, T) {
   return value;
 }
 
+/// Whether std::fabs gives the magnitude of this type.
+template <class T>
+inline constexpr bool has_fabs = std::is_floating_point_v<T>;
+
 /// Whether a type carries tangents (`dual.hpp`).
 template <class T>
 inline constexpr bool is_dual = requires(T x) { x.tangent; };

@@ -11,7 +11,10 @@ namespace burlab {
 
 /// The unsigned type in which whole numbers are added and multiplied: there C++ wraps around. It is never narrower than
 /// int, which C++ would turn it into, and which does not wrap.
-template <class T> using Ring = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
+template <class T> struct RingOf {
+  using type = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
+};
+template <class T> using Ring = typename RingOf<T>::type;
 
 /// Whether arithmetic of a type wraps around.
 template <class T>

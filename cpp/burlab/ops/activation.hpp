@@ -17,6 +17,8 @@ struct Relu {
 };
 
 struct Sigmoid {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "sigmoid";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = 1 / (1 + e^-x), through e^-|x|. Partial y (1 - y).";
@@ -33,6 +35,8 @@ struct Sigmoid {
 };
 
 struct Softplus {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "softplus";
   static constexpr int arity = 1;
   static constexpr auto doc = "log(1 + e^x) = max(x, 0) + log1p(e^-|x|). Partial sigmoid x.";
@@ -45,6 +49,8 @@ struct Softplus {
 };
 
 struct Gelu {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "gelu";
   static constexpr int arity = 1;
   static constexpr auto doc =
@@ -64,6 +70,8 @@ struct Gelu {
 };
 
 struct Silu {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "silu";
   static constexpr int arity = 1;
   static constexpr auto doc = "x s, s = sigmoid x. Partial s (1 + x (1 - s)).";

@@ -12,6 +12,8 @@ BURLAB_BEGIN
 namespace burlab::ops {
 
 struct Add {
+  using cheap = void;
+  static constexpr auto linear_in = "all";
   static constexpr auto name = "add";
   static constexpr int arity = 2;
   static constexpr auto doc = "x + y. Partials 1 and 1.";
@@ -23,6 +25,8 @@ struct Add {
 };
 
 struct Sub {
+  using cheap = void;
+  static constexpr auto linear_in = "all";
   static constexpr auto name = "sub";
   static constexpr int arity = 2;
   static constexpr auto doc = "x - y. Partials 1 and -1.";
@@ -34,6 +38,8 @@ struct Sub {
 };
 
 struct Mul {
+  using cheap = void;
+  static constexpr auto linear_in = "each";
   static constexpr auto name = "mul";
   static constexpr int arity = 2;
   static constexpr auto doc = "x * y. Partials y and x.";
@@ -45,6 +51,8 @@ struct Mul {
 };
 
 struct Div {
+  using of_floats = void;
+  static constexpr auto linear_in = "first";
   static constexpr auto name = "div";
   static constexpr int arity = 2;
   static constexpr auto doc = "z = x / y. Partials 1 / y and -z / y.";
@@ -56,6 +64,8 @@ struct Div {
 };
 
 struct Neg {
+  using cheap = void;
+  static constexpr auto linear_in = "all";
   static constexpr auto name = "neg";
   static constexpr int arity = 1;
   static constexpr auto doc = "-x. Partial -1.";
@@ -67,6 +77,7 @@ struct Neg {
 };
 
 struct Square {
+  using cheap = void;
   static constexpr auto name = "square";
   static constexpr int arity = 1;
   static constexpr auto doc = "x * x. Partial 2 x.";
@@ -83,6 +94,7 @@ struct Cube {
 };
 
 struct Sqrt {
+  using of_floats = void;
   static constexpr auto name = "sqrt";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = sqrt(x). Partial 1 / (2 y), infinite at 0.";
@@ -131,6 +143,7 @@ struct PowerBy {
 };
 
 struct Power {
+  using own_lanes = void;
   static constexpr auto name = "power";
   static constexpr int arity = 2;
   static constexpr auto doc =

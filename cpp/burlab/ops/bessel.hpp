@@ -8,6 +8,7 @@ BURLAB_BEGIN
 namespace burlab::ops {
 
 struct Jv {
+  using of_floats = void;
   static constexpr auto name = "jv";
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "J_n(x), n whole. Partials: by n none, by x (J_(n-1)(x) - J_(n+1)(x)) / 2.";
@@ -19,6 +20,7 @@ struct Jv {
 };
 
 struct Iv {
+  using of_floats = void;
   static constexpr auto name = "iv";
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "I_n(x), n whole. Partials: by n none, by x (I_(n-1)(x) + I_(n+1)(x)) / 2.";
@@ -30,6 +32,7 @@ struct Iv {
 };
 
 struct Ive {
+  using of_floats = void;
   static constexpr auto name = "ive";
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc =
@@ -44,6 +47,7 @@ struct Ive {
 };
 
 struct Yv {
+  using of_floats = void;
   static constexpr auto name = "yv";
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "Y_n(x), n whole. Partials: by n none, by x (Y_(n-1)(x) - Y_(n+1)(x)) / 2.";
@@ -55,6 +59,7 @@ struct Yv {
 };
 
 struct Kv {
+  using of_floats = void;
   static constexpr auto name = "kv";
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "K_n(x), n whole. Partials: by n none, by x -(K_(n-1)(x) + K_(n+1)(x)) / 2.";
@@ -66,6 +71,7 @@ struct Kv {
 };
 
 struct Kve {
+  using of_floats = void;
   static constexpr auto name = "kve";
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "y = e^x K_n(x), n whole. Partials: by n none, by x y - (y_(n-1) + y_(n+1)) / 2.";

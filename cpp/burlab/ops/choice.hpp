@@ -10,11 +10,13 @@ BURLAB_BEGIN
 namespace burlab::ops {
 
 struct Abs {
+  using called_partials = void;
   static constexpr auto name = "abs";
   static constexpr int arity = 1;
   static constexpr auto doc = "|x|. Partial sign x: abs'(0) = 0.";
   template <class T> BURLAB_RULE T primal(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::fabs(x);
+    using std::fabs;
+    if constexpr (has_fabs<T>) return fabs(x);
     else if constexpr (wraps<T>) return select(x < T(0), T(Ring<T>(0) - Ring<T>(x)), x);
     else return select(x < T(0), -x, x);
   }
@@ -53,6 +55,8 @@ struct Minimum {
 };
 
 struct Where {
+  using cheap = void;
+  static constexpr auto linear_in = "all";
   static constexpr auto name = "where";
   static constexpr int arity = 3;
   static constexpr auto doc = "x where the mask holds, else y. Partials 1 and 0 where the mask holds, else 0 and 1.";
@@ -63,25 +67,26 @@ struct Where {
 };
 
 // clang-format off
-#define BURLAB_MASK(Name, text, formula, count, arguments, expression) \
+#define BURLAB_MASK(Name, text, fact, formula, count, arguments, expression) \
   struct Name {                                                        \
     using no_derivative = void;                                        \
+    using fact = void;                                                 \
     static constexpr auto name = text;                                 \
     static constexpr int arity = count;                                \
     static constexpr auto doc = formula " as a mask; no derivative.";  \
     template <class T> BURLAB_RULE auto primal arguments { return expression; } \
   }
-BURLAB_MASK(Less, "less", "x < y", 2, (T x, T y), x < y);
-BURLAB_MASK(LessEqual, "less_equal", "x <= y", 2, (T x, T y), x <= y);
-BURLAB_MASK(Greater, "greater", "x > y", 2, (T x, T y), x > y);
-BURLAB_MASK(GreaterEqual, "greater_equal", "x >= y", 2, (T x, T y), x >= y);
-BURLAB_MASK(Equal, "equal", "x == y", 2, (T x, T y), x == y);
-BURLAB_MASK(NotEqual, "not_equal", "x != y", 2, (T x, T y), x != y);
-BURLAB_MASK(IsFinite, "isfinite", "x neither infinite nor nan", 1, (T x), x - x == T(0));
-BURLAB_MASK(IsNan, "isnan", "x is nan", 1, (T x), x != x);
-BURLAB_MASK(LogicalAnd, "logical_and", "x and y", 2, (T x, T y), both(x, y));
-BURLAB_MASK(LogicalOr, "logical_or", "x or y", 2, (T x, T y), either(x, y));
-BURLAB_MASK(LogicalNot, "logical_not", "not x", 1, (T x), negate(x));
+BURLAB_MASK(Less, "less", cheap, "x < y", 2, (T x, T y), x < y);
+BURLAB_MASK(LessEqual, "less_equal", cheap, "x <= y", 2, (T x, T y), x <= y);
+BURLAB_MASK(Greater, "greater", cheap, "x > y", 2, (T x, T y), x > y);
+BURLAB_MASK(GreaterEqual, "greater_equal", cheap, "x >= y", 2, (T x, T y), x >= y);
+BURLAB_MASK(Equal, "equal", cheap, "x == y", 2, (T x, T y), x == y);
+BURLAB_MASK(NotEqual, "not_equal", cheap, "x != y", 2, (T x, T y), x != y);
+BURLAB_MASK(IsFinite, "isfinite", of_floats, "x neither infinite nor nan", 1, (T x), x - x == T(0));
+BURLAB_MASK(IsNan, "isnan", of_floats, "x is nan", 1, (T x), x != x);
+BURLAB_MASK(LogicalAnd, "logical_and", cheap, "x and y", 2, (T x, T y), both(x, y));
+BURLAB_MASK(LogicalOr, "logical_or", cheap, "x or y", 2, (T x, T y), either(x, y));
+BURLAB_MASK(LogicalNot, "logical_not", cheap, "not x", 1, (T x), negate(x));
 #undef BURLAB_MASK
 // clang-format on
 

@@ -11,6 +11,8 @@ BURLAB_BEGIN
 namespace burlab::ops {
 
 struct Arcsin {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "arcsin";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial 1 / sqrt((1 - x) (1 + x)), exact near 1.";
@@ -20,6 +22,8 @@ struct Arcsin {
 };
 
 struct Arccos {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "arccos";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial -1 / sqrt((1 - x) (1 + x)), exact near 1.";
@@ -29,6 +33,8 @@ struct Arccos {
 };
 
 struct Arcsinh {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "arcsinh";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial 1 / sqrt(1 + x^2); where the square may overflow, 1 / |x|, the same number.";
@@ -41,6 +47,8 @@ struct Arcsinh {
 };
 
 struct Arccosh {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "arccosh";
   static constexpr int arity = 1;
   static constexpr auto doc =
@@ -54,6 +62,8 @@ struct Arccosh {
 };
 
 struct Cbrt {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "cbrt";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = cube root of x. Partial 1 / (3 y^2), from the result: infinite at 0.";
@@ -63,6 +73,8 @@ struct Cbrt {
 };
 
 struct Exp2 {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "exp2";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = 2^x, exact for whole x. Partial y log 2.";
@@ -72,6 +84,8 @@ struct Exp2 {
 };
 
 struct Log2 {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "log2";
   static constexpr int arity = 1;
   static constexpr auto doc = "Logarithm of base 2, exact at powers of 2. Partial 1 / (x log 2).";
@@ -81,6 +95,8 @@ struct Log2 {
 };
 
 struct Log10 {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "log10";
   static constexpr int arity = 1;
   static constexpr auto doc = "Logarithm of base 10, exact at powers of 10. Partial 1 / (x log 10).";
@@ -90,6 +106,8 @@ struct Log10 {
 };
 
 struct Sinc {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "sinc";
   static constexpr int arity = 1;
   static constexpr auto doc = "sin(pi x) / (pi x), 1 at 0. Partial (cos(pi x) - sinc x) / x, by its series near 0.";

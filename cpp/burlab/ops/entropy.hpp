@@ -52,17 +52,23 @@ template <class Op, int Shift> struct TimesLog {
 };
 
 struct Xlogy : TimesLog<Xlogy, 0> {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "xlogy";
   static constexpr auto doc = "x log y, 0 where x is 0 and y no nan. Partials log y and x / y, 0 where both are 0.";
 };
 
 struct Xlog1py : TimesLog<Xlog1py, 1> {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "xlog1py";
   static constexpr auto doc =
       "x log(1 + y), 0 where x is 0 and y no nan. Partials log(1 + y) and x / (1 + y), 0 where both are 0.";
 };
 
 struct RelEntr {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "rel_entr";
   static constexpr int arity = 2;
   static constexpr auto doc =
@@ -101,6 +107,8 @@ struct PowerExpBy {
 };
 
 struct PowerExp {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "power_exp";
   static constexpr int arity = 3, parameters = 0;
   static constexpr auto doc =

@@ -23,6 +23,7 @@ struct GammaDensity {
   }
 };
 struct GammaDensityBy : GammaDensity<0> {
+  using of_floats = void;
   static constexpr auto name = "gamma_density_by";
   static constexpr auto doc =
       "p_n(a, x), the derivative of order n by a of x^(a - 1) e^-x / gamma a. Partials: by n none, by a p_(n + 1), by "
@@ -31,6 +32,7 @@ struct GammaDensityBy : GammaDensity<0> {
 };
 
 struct GammaincBy {
+  using of_floats = void;
   static constexpr auto name = "gammainc_by";
   static constexpr int arity = 3, parameters = 1;
   static constexpr auto doc =
@@ -45,6 +47,7 @@ struct GammaincBy {
 };
 
 struct Gammainc {
+  using of_floats = void;
   static constexpr auto name = "gammainc";
   static constexpr int arity = 2;
   static constexpr auto doc = "P(a, x). Partials: by a gammainc_by(1, a, x), by x x^(a - 1) e^-x / gamma a.";
@@ -62,6 +65,7 @@ struct Gammainc {
 };
 
 struct Gammaincc {
+  using of_floats = void;
   static constexpr auto name = "gammaincc";
   static constexpr int arity = 2;
   static constexpr auto doc = "Q(a, x) = 1 - P(a, x). Partials: those of gammainc with the other sign.";
@@ -85,6 +89,7 @@ struct BetaDensity {
   }
 };
 struct BetaDensityBy : BetaDensity<0, 0> {
+  using of_floats = void;
   static constexpr auto name = "beta_density_by";
   static constexpr auto doc =
       "p_mn(a, b, x), the derivative of orders m by a and n by b of x^(a - 1) (1 - x)^(b - 1) / beta(a, b). Partials: "
@@ -93,6 +98,7 @@ struct BetaDensityBy : BetaDensity<0, 0> {
 };
 
 struct BetaincBy {
+  using of_floats = void;
   static constexpr auto name = "betainc_by";
   static constexpr int arity = 5, parameters = 2;
   static constexpr auto doc =
@@ -110,6 +116,7 @@ struct BetaincBy {
 };
 
 struct Betainc {
+  using of_floats = void;
   static constexpr auto name = "betainc";
   static constexpr int arity = 3;
   static constexpr auto doc =
@@ -126,6 +133,7 @@ struct Betainc {
 };
 
 struct Betaincc {
+  using of_floats = void;
   static constexpr auto name = "betaincc";
   static constexpr int arity = 3;
   static constexpr auto doc = "1 - I_x(a, b). Partials: those of betainc with the other sign.";
@@ -135,6 +143,7 @@ struct Betaincc {
 };
 
 struct Stdtr {
+  using of_floats = void;
   static constexpr auto name = "stdtr";
   static constexpr int arity = 2;
   static constexpr auto doc =

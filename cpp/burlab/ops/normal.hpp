@@ -10,6 +10,8 @@ BURLAB_BEGIN
 namespace burlab::ops {
 
 struct Erfinv {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "erfinv";
   static constexpr int arity = 1;
   static constexpr auto doc = "y with erf y = x. Partial sqrt(pi) / 2 e^(y^2), from the result.";
@@ -22,6 +24,8 @@ struct Erfinv {
 };
 
 struct Erfcinv {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "erfcinv";
   static constexpr int arity = 1;
   static constexpr auto doc = "y with erfc y = x. Partial -sqrt(pi) / 2 e^(y^2), from the result.";
@@ -34,6 +38,8 @@ struct Erfcinv {
 };
 
 struct Ndtri {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "ndtri";
   static constexpr int arity = 1;
   static constexpr auto doc = "y with Phi(y) = x. Partial sqrt(2 pi) e^(y^2 / 2), from the result.";
@@ -58,11 +64,13 @@ struct MillsTerm {
   }
 };
 struct MillsExcess : MillsTerm<1> {
+  using of_floats = void;
   static constexpr auto name = "mills_excess";
   static constexpr auto doc = "y = x + phi(x) / Phi(x). Partial 1 - y (y - x), by a continued fraction far below 0.";
 };
 
 struct Mills {
+  using of_floats = void;
   static constexpr auto name = "mills";
   static constexpr int arity = 1;
   static constexpr auto doc =
@@ -73,6 +81,7 @@ struct Mills {
 };
 
 struct LogNdtr {
+  using of_floats = void;
   static constexpr auto name = "log_ndtr";
   static constexpr int arity = 1;
   static constexpr auto doc = "log Phi(x), exact in both tails. Partial phi(x) / Phi(x).";
@@ -82,6 +91,7 @@ struct LogNdtr {
 };
 
 struct Erfcx {
+  using of_floats = void;
   static constexpr auto name = "erfcx";
   static constexpr int arity = 1;
   static constexpr auto doc =

@@ -10,6 +10,7 @@ BURLAB_BEGIN
 namespace burlab::ops {
 
 struct Gammaincinv {
+  using of_floats = void;
   static constexpr auto name = "gammaincinv";
   static constexpr int arity = 2;
   static constexpr auto doc = "y with P(a, y) = p. Partials: by p 1 / P_y, by a -P_a / P_y.";
@@ -23,6 +24,7 @@ struct Gammaincinv {
 };
 
 struct Gammainccinv {
+  using of_floats = void;
   static constexpr auto name = "gammainccinv";
   static constexpr int arity = 2;
   static constexpr auto doc = "y with Q(a, y) = p. Partials: by p 1 / Q_y, by a -Q_a / Q_y.";
@@ -34,6 +36,7 @@ struct Gammainccinv {
 };
 
 struct Betaincinv {
+  using of_floats = void;
   static constexpr auto name = "betaincinv";
   static constexpr int arity = 3;
   static constexpr auto doc = "y with I_y(a, b) = p. Partials: by p 1 / I_y', by a and b minus theirs times that.";
@@ -47,6 +50,7 @@ struct Betaincinv {
 };
 
 struct Betainccinv {
+  using of_floats = void;
   static constexpr auto name = "betainccinv";
   static constexpr int arity = 3;
   static constexpr auto doc = "y with 1 - I_y(a, b) = p. Partials: those of betaincinv, by p with the other sign.";
@@ -59,6 +63,7 @@ struct Betainccinv {
 };
 
 struct Stdtrit {
+  using of_floats = void;
   static constexpr auto name = "stdtrit";
   static constexpr int arity = 2;
   static constexpr auto doc =

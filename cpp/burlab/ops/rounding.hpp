@@ -13,8 +13,10 @@ BURLAB_BEGIN
 namespace burlab::ops {
 
 // clang-format off
-#define BURLAB_ROUNDED_TO(Name, text, formula, function)                            \
+#define BURLAB_ROUNDED_TO(Name, text, fact, formula, function)                      \
   struct Name {                                                                     \
+    using fact = void;                                                              \
+    using own_lanes = void;                                                         \
     static constexpr auto name = text;                                              \
     static constexpr int arity = 1;                                                 \
     static constexpr auto doc = formula " Partial 0.";                              \
@@ -22,10 +24,10 @@ namespace burlab::ops {
     template <class T> BURLAB_RULE T number(T x) { return math::function(x); }      \
     template <int K, class T> BURLAB_RULE T partial(T, T) { return T(0); }          \
   }
-BURLAB_ROUNDED_TO(Floor, "floor", "The largest whole number that is not above x.", floor);
-BURLAB_ROUNDED_TO(Ceil, "ceil", "The smallest whole number that is not below x.", ceil);
-BURLAB_ROUNDED_TO(Rint, "rint", "The nearest whole number, halves to the even one.", rint);
-BURLAB_ROUNDED_TO(Trunc, "trunc", "The whole part, rounded towards 0.", trunc);
+BURLAB_ROUNDED_TO(Floor, "floor", of_numbers, "The largest whole number that is not above x.", floor);
+BURLAB_ROUNDED_TO(Ceil, "ceil", of_numbers, "The smallest whole number that is not below x.", ceil);
+BURLAB_ROUNDED_TO(Rint, "rint", of_floats, "The nearest whole number, halves to the even one.", rint);
+BURLAB_ROUNDED_TO(Trunc, "trunc", of_numbers, "The whole part, rounded towards 0.", trunc);
 #undef BURLAB_ROUNDED_TO
 // clang-format on
 
@@ -110,6 +112,8 @@ struct Remainder {
 };
 
 struct Copysign {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "copysign";
   static constexpr int arity = 2;
   static constexpr auto doc = "|x| with the sign of y. Partials 1 or -1, as the sign of x is kept or not, and 0.";
@@ -121,6 +125,8 @@ struct Copysign {
 };
 
 struct Fmax {
+  using own_lanes = void;
+  using called_partials = void;
   static constexpr auto name = "fmax";
   static constexpr int arity = 2;
   static constexpr auto doc = "The larger; nan only where both are. Partial 1 for the one taken: of a tie, the second.";
@@ -131,6 +137,8 @@ struct Fmax {
 };
 
 struct Fmin {
+  using own_lanes = void;
+  using called_partials = void;
   static constexpr auto name = "fmin";
   static constexpr int arity = 2;
   static constexpr auto doc =
@@ -142,6 +150,8 @@ struct Fmin {
 };
 
 struct Nextafter {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "nextafter";
   static constexpr int arity = 2;
   static constexpr auto doc = "The number next to x on the way to y. Partials 1 and 0.";
@@ -159,6 +169,8 @@ struct Nextafter {
 };
 
 struct Ldexp {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "ldexp";
   static constexpr int arity = 2;
   static constexpr auto doc = "x 2^n for whole n, rounded once. Partials 2^n and 0.";
@@ -188,6 +200,8 @@ struct Ldexp {
 
 /// The exponent e of x = m 2^e, 1/2 <= |m| < 1.
 struct Exponent {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "exponent";
   static constexpr int arity = 1;
   static constexpr auto doc =
@@ -207,6 +221,8 @@ struct Exponent {
 
 /// The other part: the bits of x with the exponent of 1/2.
 struct Mantissa {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "mantissa";
   static constexpr int arity = 1;
   static constexpr auto doc = "The m of x = m 2^e with 1/2 <= |m| < 1; x where it is 0 or not finite. Partial 2^-e.";
@@ -225,6 +241,8 @@ struct Mantissa {
 
 struct Signbit {
   using no_derivative = void;
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "signbit";
   static constexpr int arity = 1;
   static constexpr auto doc = "Whether x has a minus sign, zeros and nan too, as a mask; no derivative.";
@@ -242,6 +260,7 @@ struct Signbit {
 #define BURLAB_WHOLE(Name, text, formula, count, arguments, ...)              \
   struct Name {                                                               \
     using no_derivative = void;                                               \
+    using of_integers = void;                                                 \
     static constexpr auto name = text;                                        \
     static constexpr int arity = count;                                       \
     static constexpr auto doc = formula " of whole numbers; no derivative.";  \
@@ -268,6 +287,16 @@ BURLAB_WHOLE(Lcm, "lcm", "The least common multiple", 2, (T x, T y),
              return common == 0 ? T(0) : T(a / common * b););
 #undef BURLAB_WHOLE
 // clang-format on
+
+// In the text of kernels; what is empty there is called.
+template <> inline constexpr const char* spelling<LeftShift> = "{1} < 8 * sizeof({T}) ? {T}({U}({0}) << {1}) : {T}(0)";
+template <> inline constexpr const char* spelling<RightShift> =
+    "{1} < 8 * sizeof({T}) ? {T}({0} >> {1}) : {0} < 0 ? {T}(-1) : {T}(0)";
+template <> inline constexpr const char* spelling<Signbit> = "__builtin_signbit({0}) != 0";
+template <> inline constexpr const char* spelling<Gcd> = "";
+template <> inline constexpr const char* spelling<Lcm> = "";
+template <> inline constexpr const char* spelling<Fmax> = "";
+template <> inline constexpr const char* spelling<Fmin> = "";
 
 using Rounding =
     List<Floor, Ceil, Rint, Trunc, Fmod, FloorDivide, Remainder, Copysign, Fmax, Fmin, Nextafter, Ldexp, Exponent,

@@ -12,6 +12,7 @@ BURLAB_BEGIN
 namespace burlab::ops {
 
 struct Polygamma {
+  using of_floats = void;
   static constexpr auto name = "polygamma";
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "The derivative of order n of digamma at x. Partials: by n none, by x that of n + 1.";
@@ -23,6 +24,7 @@ struct Polygamma {
 };
 
 struct Digamma {
+  using of_floats = void;
   static constexpr auto name = "digamma";
   static constexpr int arity = 1;
   static constexpr auto doc = "The derivative of log gamma. Partial polygamma(1, x).";
@@ -32,6 +34,7 @@ struct Digamma {
 };
 
 struct Gammaln {
+  using of_floats = void;
   static constexpr auto name = "gammaln";
   static constexpr int arity = 1;
   static constexpr auto doc = "log |gamma x|. Partial digamma x.";
@@ -41,6 +44,7 @@ struct Gammaln {
 };
 
 struct Gamma {
+  using of_floats = void;
   static constexpr auto name = "gamma";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = gamma x. Partial y digamma x.";
@@ -50,6 +54,7 @@ struct Gamma {
 };
 
 struct Betaln {
+  using of_floats = void;
   static constexpr auto name = "betaln";
   static constexpr int arity = 2;
   static constexpr auto doc = "log |beta(a, b)|. Partials digamma a - digamma(a + b), and the same of b.";
@@ -61,6 +66,7 @@ struct Betaln {
 };
 
 struct Beta {
+  using of_floats = void;
   static constexpr auto name = "beta";
   static constexpr int arity = 2;
   static constexpr auto doc =
@@ -71,6 +77,7 @@ struct Beta {
 };
 
 struct Exprel {
+  using of_floats = void;
   static constexpr auto name = "exprel";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = (e^x - 1) / x, 1 at 0. Partial (e^x - y) / x, by its series near 0.";
@@ -92,6 +99,7 @@ struct Exprel {
 };
 
 struct ZetaDerivative {
+  using of_floats = void;
   static constexpr auto name = "zeta_derivative";
   static constexpr int arity = 3, parameters = 1;
   static constexpr auto doc =
@@ -108,6 +116,7 @@ struct ZetaDerivative {
 };
 
 struct Zeta {
+  using of_floats = void;
   static constexpr auto name = "zeta";
   static constexpr int arity = 2;
   static constexpr auto doc = "sum over k >= 0 of (q + k)^-s. Partials: by s z_1(s, q), by q -s zeta(s + 1, q).";
@@ -119,6 +128,7 @@ struct Zeta {
 };
 
 struct RiemannZeta {
+  using of_floats = void;
   static constexpr auto name = "riemann_zeta";
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "The derivative of order n <= 4 of zeta(s). Partials: by n none, by s that of n + 1.";

@@ -39,6 +39,10 @@ inline constexpr bool chooses<Where> = true;
 template <class Op, int K>
 inline constexpr bool chooses<D<Op, K>> = chooses<Op>;
 
+/// The text of an operation in kernels, where its struct cannot be run on `Spelling`.
+template <class Op>
+inline constexpr const char* spelling = nullptr;
+
 template <class... Ops>
 constexpr auto entries(List<Ops...>) {
   return std::array<Entry, sizeof...(Ops)>{Entry{Ops::name, Ops::doc, Ops::arity, differentiable<Ops>}...};

@@ -8,6 +8,8 @@ BURLAB_BEGIN
 namespace burlab::ops {
 
 struct Exp {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "exp";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = e^x. Partial y.";
@@ -19,6 +21,8 @@ struct Exp {
 };
 
 struct Expm1 {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "expm1";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = e^x - 1. Partial y + 1.";
@@ -30,6 +34,8 @@ struct Expm1 {
 };
 
 struct Log {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "log";
   static constexpr int arity = 1;
   static constexpr auto doc = "Natural logarithm. Partial 1 / x.";
@@ -41,6 +47,8 @@ struct Log {
 };
 
 struct Log1p {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "log1p";
   static constexpr int arity = 1;
   static constexpr auto doc = "log(1 + x). Partial 1 / (1 + x).";
@@ -52,6 +60,8 @@ struct Log1p {
 };
 
 struct Sin {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "sin";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial cos x.";
@@ -66,6 +76,8 @@ struct Sin {
 };
 
 struct Cos {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "cos";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial -sin x.";
@@ -80,6 +92,8 @@ struct Cos {
 };
 
 struct Tan {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "tan";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = tan x. Partial 1 + y^2.";
@@ -91,6 +105,8 @@ struct Tan {
 };
 
 struct Arctan {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "arctan";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial 1 / (1 + x^2).";
@@ -102,6 +118,9 @@ struct Arctan {
 };
 
 struct Arctan2 {
+  using of_floats = void;
+  using own_lanes = void;
+  using called_partials = void;
   static constexpr auto name = "arctan2";
   static constexpr int arity = 2;
   static constexpr auto doc =
@@ -121,6 +140,8 @@ struct Arctan2 {
 };
 
 struct Sinh {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "sinh";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial cosh x.";
@@ -135,6 +156,8 @@ struct Sinh {
 };
 
 struct Cosh {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "cosh";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial sinh x.";
@@ -149,6 +172,8 @@ struct Cosh {
 };
 
 struct Tanh {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "tanh";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = tanh x. Partial 1 - y^2, from the result: the reverse sweep calls no libm.";
@@ -160,6 +185,9 @@ struct Tanh {
 };
 
 struct Arctanh {
+  using of_floats = void;
+  using own_lanes = void;
+  using called_partials = void;
   static constexpr auto name = "arctanh";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial 1 / ((1 - x) (1 + x)), exact near 1.";
@@ -171,6 +199,8 @@ struct Arctanh {
 };
 
 struct Erf {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "erf";
   static constexpr int arity = 1;
   static constexpr auto doc = "The error function. Partial 2 / sqrt(pi) e^(-x^2).";
@@ -185,6 +215,8 @@ struct Erf {
 };
 
 struct Erfc {
+  using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "erfc";
   static constexpr int arity = 1;
   static constexpr auto doc = "1 - erf x, accurate for large x. Partial -2 / sqrt(pi) e^(-x^2).";
