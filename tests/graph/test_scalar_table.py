@@ -21,8 +21,8 @@ def test_the_table_is_what_the_structs_state(script):
     assert script["FILE"].read_text() == script["text"](), f"run: python {SCRIPT}"
 
 
-def test_rows_of_bits_are_what_their_structs_state(script):
-    """One small table, as compiling all of them takes a minute."""
+def test_rows_of_one_table_are_what_its_structs_state(script):
+    """One table alone: compiling all of them takes a minute."""
     rows = [script["row"]("normal", fields) for fields in script["facts"]("normal")]
     assert "\n".join(rows) in script["FILE"].read_text(), f"run: python {SCRIPT}"
 
