@@ -22,7 +22,7 @@ from .passes import make_runnable, run_passes
 
 MAX_STATEMENTS = 3000  # beyond, compiling takes longer than replaying some 100,000 times
 MAX_SILENT_SECONDS = 2.0  # of compiling; more is announced, because a compile cannot be interrupted
-_LANES = 16  # rows that the replay gear maps at a time where there are only numbers
+_MAP_LANES = 16  # rows that the replay gear maps at a time where there are only numbers
 MIN_WORK_WITHOUT_GIL = 20_000  # elements of work from which a call lets other Python threads run
 
 
@@ -139,24 +139,24 @@ class Executable:
         def run(exe: Executable, arrays: Sequence[Array], buffers: Sequence[Array], rows: int) -> None:
             map_rows(exe.function, arrays, exe.inputs, buffers, rows, threads, explain)
 
-        rest = n % _LANES if self._widens else n
+        rest = n % _MAP_LANES if self._widens else n
         blocks, rows = [slice(0, n - rest), slice(n - rest, n)]
         if rest < n:
-            tiled = [in_tiles(x[blocks], _LANES) if many else x for x, many in zip(ready, batched, strict=True)]
-            run(self._wide(tuple(batched)), tiled, [in_tiles(y[blocks], _LANES) for y in buffers], n // _LANES)
+            tiled = [in_tiles(x[blocks], _MAP_LANES) if many else x for x, many in zip(ready, batched, strict=True)]
+            run(self._wide(tuple(batched)), tiled, [in_tiles(y[blocks], _MAP_LANES) for y in buffers], n // _MAP_LANES)
         left = [x[rows] if many else x for x, many in zip(ready, batched, strict=True)]
         run(self, left, [y[rows] for y in buffers], rest)
         return tuple(buffers)
 
     @property
     def _widens(self) -> bool:
-        """Whether rows may be taken in lanes, with the same code: the replay gear does where there are only numbers."""
+        """Return True if rows may be taken in lanes, as the replay gear does where there are only numbers."""
         return self.gear == "replay" and all(isinstance(step, Loop) and not step.shape for step in self.plan.steps)
 
     def _wide(self, batched: tuple[bool, ...]) -> "Executable":
         """The same for as many rows at a time as there are lanes."""
         if batched not in self._wider:
-            graph = batch(self.graph, batched, _LANES)
+            graph = batch(self.graph, batched, _MAP_LANES)
             self._wider[batched] = _build(graph, PlanOptions("replay", self.explain.strict))
         return self._wider[batched]
 

@@ -20,7 +20,7 @@ from burlab.runtime.plain import as_array, is_numeric
 from .executable import Executable, build
 from .resident import Resident
 
-_MOST_PROGRAMS = 256  # of a function; the one that was used the longest ago is traced again when it is called again
+_MAX_PROGRAMS = 256  # of a function; the one that was used the longest ago is traced again when it is called again
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,7 +71,7 @@ class Program:
         return outputs[0] if self.single else tree.unflatten(self.result, outputs)
 
     def arrays(self, leaves: list[Any]) -> list[Any]:
-        """What the kernel takes. Raises ArgumentError where a static leaf is another."""
+        """Return the arrays that the kernel takes. Raises ArgumentError where a static leaf is another."""
         arrays: list[Any] = []
         for leaf, spec in zip(leaves, self.specs, strict=True):
             if isinstance(spec, Spec):
@@ -85,7 +85,7 @@ class Program:
 
 
 def as_input(leaf: Any, spec: Spec) -> Any:
-    """What the kernel takes for a traced leaf: arrays of other libraries and of small dtypes are converted."""
+    """Return what the kernel takes for a traced leaf: arrays of other libraries and of small dtypes are converted."""
     if type(leaf) is np.ndarray and leaf.dtype == spec.dtype:
         return leaf
     if isinstance(leaf, float) or not is_numeric(leaf):  # the kernel refuses what is no array, by the name it had
@@ -162,7 +162,7 @@ class Function(Resident, Generic[P, R]):
             self._left |= noted(around, after)
             key = (structure, *specs, *content_of(after, self._left))
             self._programs[key] = program
-            if len(self._programs) > _MOST_PROGRAMS:
+            if len(self._programs) > _MAX_PROGRAMS:
                 self._programs.pop(next(iter(self._programs)), None)
         elif program is self._last and program.nesting is not None and not kwargs:
             self._open(program, guards(around))

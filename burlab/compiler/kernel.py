@@ -28,7 +28,7 @@ from .resident import Resident
 
 
 class Kernel(Resident):
-    """What `burlab.compile` gives: `k(*args)`, `k.value_and_grad(*args)`, `k.hvp(*args, v)`, `k.map(*args)`.
+    """The result of `burlab.compile`: `k(*args)`, `k.value_and_grad(*args)`, `k.hvp(*args, v)`, `k.map(*args)`.
 
     A kernel is for the shapes, dtypes and static arguments of its examples; it raises ShapeError, DTypeError or
     ArgumentError for others. It keeps no state between calls, so several threads may call it at once. Each of its
@@ -105,7 +105,7 @@ class Kernel(Resident):
 
     @property
     def executable(self) -> Executable:
-        """What runs value and gradient, or the value where there is no gradient; from flat arrays to flat arrays."""
+        """The function of value and gradient, or of the value alone; from flat arrays to flat arrays."""
         return self._main.executable
 
     def arrays(self, *args: Any) -> list[Array]:

@@ -12,7 +12,7 @@ from burlab.runtime.gate import Function, Workspace, pointers
 from burlab.runtime.interruptible import interruptible
 from burlab.runtime.wait import SLICE, Stop, in_threads
 
-_SHORTEST_CHUNK = 64  # rows that a thread takes at a time
+_MIN_CHUNK_ROWS = 64  # rows that a thread takes at a time
 _CHUNKS_PER_THREAD = 8
 
 
@@ -63,7 +63,7 @@ def map_rows(
     job = _MappedRows(function.address, function.context, len(arrays), len(buffers))
     job.in_, job.out = map(ctypes.addressof, tables)
     job.in_steps, job.out_steps = map(ctypes.addressof, steps)
-    chunk = max(_SHORTEST_CHUNK, -(-n // (threads * _CHUNKS_PER_THREAD)))
+    chunk = max(_MIN_CHUNK_ROWS, -(-n // (threads * _CHUNKS_PER_THREAD)))
     chunks = iter(range(0, n, chunk))
     lock = threading.Lock()
     run = _run_rows()

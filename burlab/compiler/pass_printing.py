@@ -1,4 +1,4 @@
-"""What the pipeline shows of itself: values after passes, and times, for people (`BURLAB_PRINT`) and for programs.
+"""Views of the pipeline: values after passes, and times, for people (`BURLAB_PRINT`) and for programs.
 
 BURLAB_PRINT=after:schedule         print what `schedule` gives, to standard error
 BURLAB_PRINT=after:lower,after:place

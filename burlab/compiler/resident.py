@@ -1,4 +1,4 @@
-"""What lives in the process that made it: compiled code, and the addresses that lead to it."""
+"""Objects that stay in the process that made them: compiled code, and the addresses that lead to it."""
 
 import sys
 from typing import Any, Self

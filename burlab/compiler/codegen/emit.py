@@ -96,7 +96,7 @@ def emit(plan: KernelPlan) -> Source:
 
 
 class _Written(NamedTuple):
-    """What is written for a step: lines, library functions that they call, numbers that have a C++ variable now."""
+    """The text of a step: lines, library functions that they call, numbers that have a C++ variable now."""
 
     lines: Sequence[str]
     calls: Sequence[LibraryKernel] = ()
@@ -160,13 +160,13 @@ def _invoke(plan: KernelPlan, step: Invoke, descriptors: Mapping[Descriptor, int
     if step.box:
         call = f"{EACH.symbol}({', '.join([step.kernel.symbol, *shapes[::-1], *places])})"
     else:
-        more = ["more"] if len(places) > _PLACES else []
-        call = f"{step.kernel.symbol}({', '.join([*shapes, *places[:_PLACES], *more])})"
+        more = ["more"] if len(places) > _PLAIN_PLACES else []
+        call = f"{step.kernel.symbol}({', '.join([*shapes, *places[:_PLAIN_PLACES], *more])})"
     if step.may_fail:
         index = plan.graph.index[step.node]
         call = f"if (const std::int64_t s = {call}) return s == {Status.STOPPED:d} ? s : s | {index << 8}"
     lines = [f"{call};{_comment(plan, [step.node])}"]
-    if others := places[_PLACES:]:
+    if others := places[_PLAIN_PLACES:]:
         lines = ["{", f"  const void* const more[] = {{{', '.join(others)}}};", f"  {lines[0]}", "}"]
     return _Written(lines, [step.kernel, EACH] if step.box else [step.kernel])
 
@@ -257,7 +257,7 @@ def _call(
     return _Written([*loads.values(), f"{call};{_comment(plan, step.nodes, step.shape)}"], function.calls, {*loads})
 
 
-_PLACES = 3  # of a kernel's arguments: the result, the first and the second operand; what comes after is in a table
+_PLAIN_PLACES = 3  # arguments of a kernel that are no table: the result, the first and the second operand
 _ARITHMETIC = "#pragma float_control(precise, on, push)\n#pragma clang fp contract(off)\n"
 
 
@@ -274,7 +274,7 @@ def _head(plan: KernelPlan) -> str:
 
 
 def _comment(plan: KernelPlan, nodes: Iterable[Node], shape: tuple[int, ...] | None = None) -> str:
-    """What is computed, over which shape, and the user's lines."""
+    """Return a comment: nodes, the shape, and the user's lines."""
     nodes = list(nodes)
     lines = dict.fromkeys(line for n in nodes if (line := _line(n)))
     over = "" if shape is None else f"{list(shape)} "

@@ -1,4 +1,4 @@
-"""Which names a standalone C++ program can give to the function of a kernel."""
+"""Names that a standalone C++ program can give to the function of a kernel."""
 
 import re
 
@@ -20,8 +20,8 @@ _LIBRARY = (
     "trunc y0 y1 yn NAN INFINITY EOF NULL FILE abs div labs printf puts putc putchar getc gets getline remove rename "
     "stdin stdout stderr perror linux unix"
 )
-_OWN = "burlab main near std workspace"
-_TAKEN = frozenset(f"{_KEYWORDS} {_LIBRARY} {_OWN}".split())
+_RESERVED = "burlab main near std workspace"
+_TAKEN = frozenset(f"{_KEYWORDS} {_LIBRARY} {_RESERVED}".split())
 
 
 def identifier(name: str) -> str:

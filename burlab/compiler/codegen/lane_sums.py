@@ -25,7 +25,7 @@ _PACK = 4  # numbers of a pack at least: of a loop of two the compiler makes no 
 
 
 def sums_in_lanes(nest: LoopNest) -> bool:
-    """Whether a loop that ends in sums can add them in their lanes: doubles along one axis, nothing but arithmetic."""
+    """Return True if a loop can add its last sums in their lanes: doubles along one axis, nothing but arithmetic."""
     ends = [n for n in nest.step.nodes if operation(n).epilogue]
     return (
         len(nest.sizes) == 1

@@ -15,10 +15,10 @@ from burlab.graph import Node
 
 from .nest import Array, LoopNest, Span
 
-_UNROLLED = 3  # iterations that are written out: cheaper to compile than a loop
-_SHORT = 8  # iterations of an inner loop for which SIMD code costs more to compile than it saves; half of it ...
-_MANY = 64  # ... where there are so many in all
-_REPAID = 8  # operations that are worth putting together what lies apart
+_MAX_UNROLLED = 3  # iterations that are written out: cheaper to compile than a loop
+_MIN_LANE_ITERATIONS = 8  # iterations of an inner loop for which SIMD code is worth compiling; half of it ...
+_MIN_TOTAL_ITERATIONS = 64  # ... where there are so many in all
+_MIN_GATHERED_OPERATIONS = 8  # operations that are worth putting together what lies apart
 _MASKS = 64  # bytes of the registers whose lanes can be left out at no cost: those of AVX-512
 _LANES = "#pragma clang loop vectorize(assume_safety) {}interleave_count({}) unroll(disable)"
 ONE_BY_ONE = "#pragma clang loop vectorize(disable) interleave(disable) unroll(disable)"
@@ -28,7 +28,7 @@ FEW_TERMS = 4  # of a sum that `sum_of_few` of kernels/reduce/few.hpp writes out
 
 def element_loop(nest: LoopNest) -> list[str]:
     """The text of a loop whose nodes are computed element by element; written out where that is shorter."""
-    if elements(nest.sizes) > _UNROLLED:
+    if elements(nest.sizes) > _MAX_UNROLLED:
         return _loops(nest, [])
     bodies = (_element(nest, [str(i) for i in index], nest.spans, False) for index in np.ndindex(*nest.sizes))
     return [line for body in bodies for line in ("{", *(f"  {statement}" for statement in body), "}")]
@@ -73,7 +73,7 @@ def _chunk(nest: LoopNest, axis: int) -> int:
 
 
 def innermost_pragma(nest: LoopNest, spans: list[Span]) -> list[str]:
-    """What stands before the last of the loops with these spans, if it is the innermost of the nest."""
+    """The text before the last of the loops with these spans, if it is the innermost of the nest."""
     if len(spans) < len(nest.sizes):
         return []
     low, high = spans[-1]
@@ -83,16 +83,18 @@ def innermost_pragma(nest: LoopNest, spans: list[Span]) -> list[str]:
 
 
 def in_lanes(nest: LoopNest, spans: list[Span]) -> bool:
-    """Whether the innermost loop over these spans is worth lanes, and can have them.
+    """Return True if the innermost loop over these spans is worth lanes, and can have them.
 
     Numbers that do not lie together are put together one by one, which a long chain repays, or many operations.
     """
     repaid = any(map(is_chain, nest.members))
     apart = sum(a.strides[-1] not in (0, 1) for a in nest.all_arrays)
-    together = repaid or apart * _REPAID <= len(nest.members)
+    together = repaid or apart * _MIN_GATHERED_OPERATIONS <= len(nest.members)
     together = together and all(a.surely(axis, spans[axis]) for a in nest.all_arrays for axis in a.bounds)
     low, high = spans[-1]
-    many = high - low >= (2 if repaid else _SHORT) or (high - low == _SHORT // 2 and elements(nest.sizes) >= _MANY)
+    many = high - low >= (2 if repaid else _MIN_LANE_ITERATIONS) or (
+        high - low == _MIN_LANE_ITERATIONS // 2 and elements(nest.sizes) >= _MIN_TOTAL_ITERATIONS
+    )
     return together and many and all(map(has_lanes, nest.members))
 
 
@@ -134,7 +136,7 @@ def _element(nest: LoopNest, indices: list[str], spans: list[Span], lanes: bool)
 
 
 def lanes_pragma(size: int, itemsize: int, nodes: Iterable[Node] = ()) -> str:
-    """What makes lanes of a loop: whole registers, of which LLVM would choose halves on AVX-512.
+    """The pragma that makes lanes of a loop: whole registers, of which LLVM would choose halves on AVX-512.
 
     Where the iterations are few, as many at once as leave the fewest in all; where they are many and a node waits for
     itself most of the time, two registers abreast.

@@ -1,4 +1,4 @@
-"""What a generated loop reads and writes, and the fewest axes that walk it: found once, before any text is written."""
+"""Reads and writes of a generated loop, and the fewest axes that walk it: found once, before any text is written."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from burlab.compiler.ir.strides import Shape, View, dense_strides, elements, gro
 from burlab.graph import Node
 from burlab.graph.operation import operation
 
-_PIECES = 6  # ends of pieces of an axis beyond which it is not cut
+_MAX_PIECE_ENDS = 6  # ends of pieces of an axis beyond which it is not cut
 
 Span = tuple[int, int]  # the first index, and the one behind the last
 
@@ -47,7 +47,7 @@ class Array:
         return f"{' && '.join(inside)} ? {element} : 0" if inside else element
 
     def surely(self, axis: int, span: Span) -> bool:
-        """Whether all of a span along a bounded axis is inside, or all of it outside."""
+        """Return True if all of a span along a bounded axis is inside, or all of it outside."""
         low, high = self.bounds[axis]
         return (low <= span[0] and span[1] <= high) or span[1] <= low or high <= span[0]
 
@@ -100,7 +100,7 @@ class LoopNest:
         """An axis, cut where the arrays that are bounded along it begin and end, unless these are many."""
         size = self.sizes[axis]
         cuts = {cut for a in self.all_arrays if axis in a.bounds for cut in a.bounds[axis]} | {0, size}
-        ends = sorted(cuts) if len(cuts) <= _PIECES else [0, size]
+        ends = sorted(cuts) if len(cuts) <= _MAX_PIECE_ENDS else [0, size]
         return list(itertools.pairwise(ends))
 
     def named(self, x: Node, names: dict[Node, str]) -> str:
@@ -119,11 +119,11 @@ class LoopNest:
 
     @property
     def counter(self) -> list[str]:
-        """What a nest that checks by the block begins with."""
+        """The first lines of a nest that checks by the block."""
         return [f"std::int64_t left = {self.patience};"] if self.patience else []
 
     def counted(self, size: int) -> list[str]:
-        """What a block of so many elements begins with."""
+        """The first lines of a block of so many elements."""
         if not self.patience:
             return []
         return [f"if ((left -= {size}) < 0) {{ {self.halt_check} left = {self.patience}; }}"]

@@ -19,7 +19,7 @@ from .nest import LoopNest, Span
 from .strip_loops import fits_packets, strip_nest
 
 _BLOCK = 512  # numbers that a buffer takes at a time
-_FEW = 4  # lanes that are worth it
+_MIN_LANES = 4  # lanes that are worth it
 
 
 def epilogue_of(n: Node) -> LibraryKernel:
@@ -58,7 +58,7 @@ class SumNest:
 
     @property
     def is_tiny(self) -> bool:
-        """Whether it is written out, and with it its sums."""
+        """Return True if it is written out, and with it its sums."""
         return 1 < elements(self.nest.sizes) <= FEW_TERMS
 
 
@@ -103,7 +103,7 @@ def _lines(loop: SumNest) -> list[str]:
 
 
 def _terms(loop: SumNest, n: Node, t: str) -> str:
-    """What takes the terms of a sum."""
+    """The accumulator of a sum."""
     return f"{RINGS[n.dtype]} {t}_next[{FEW_TERMS}];" if loop.is_tiny else f"{epilogue_of(n).symbol}_type {t};"
 
 
@@ -181,7 +181,7 @@ def _blocks(loop: SumNest, inner: list[str]) -> list[str]:
         *(f"{epilogue_of(n).symbol}(&{t}, {row} * (e - b));" for n, t in sums.items()),
     ]
     for t in floats.values():
-        lines.append(lanes_pragma(width, 8) if width >= _FEW else ONE_BY_ONE)
+        lines.append(lanes_pragma(width, 8) if width >= _MIN_LANES else ONE_BY_ONE)
         lines.append(f"for (std::int64_t l = 0; l < {width}; ++l) {t}[l] += {_added(loop, f'{t}_lanes')};")
     return [*lines, "}"]
 
@@ -224,9 +224,9 @@ def _strips(loop: SumNest, spans: list[Span]) -> list[str]:
 def _strip(loop: SumNest, spans: list[Span], count: str, lanes: int, ending: str) -> list[str]:
     """One strip of `count` iterations, in lanes if these are enough. ending: of the names of what it is added to."""
     indices = [f"i{axis}" for axis in range(len(spans))]
-    pragma = lanes_pragma(lanes, loop.nest.widest) if lanes >= _FEW else ONE_BY_ONE
+    pragma = lanes_pragma(lanes, loop.nest.widest) if lanes >= _MIN_LANES else ONE_BY_ONE
     head = f"for (std::int64_t l = 0; l < {count}; ++l) {{ const std::int64_t {indices[-1]} = j + l;"
-    return [pragma, head, *(f"  {line}" for line in _element(loop, indices, spans, lanes >= _FEW, ending)), "}"]
+    return [pragma, head, *(f"  {line}" for line in _element(loop, indices, spans, lanes >= _MIN_LANES, ending)), "}"]
 
 
 def _element(loop: SumNest, indices: list[str], spans: list[Span], lanes: bool, ending: str) -> list[str]:

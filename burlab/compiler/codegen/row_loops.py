@@ -23,9 +23,10 @@ from .nest import Array, LoopNest
 _BLOCK = 1024  # elements of the rows of a block, at most
 _ROWS = 16  # rows of a block, at most
 _STRIP_ROWS, _STRIPS = 32, 384  # where these lie in several strips: rows, and elements, of a block
-_SHORT = 4  # iterations of a loop that are worth lanes
-_TINY = 16  # elements of a nest that is written out, so that its buffers become registers
-_NARROW, _NARROW_ROWS = 4, 64  # elements of rows that are written out, in lanes over rows; rows of a block of them
+_MIN_LANE_ITERATIONS = 4  # iterations of a loop that are worth lanes
+_MAX_UNROLLED = 16  # elements of a nest that is written out, so that its buffers become registers
+_MAX_NARROW_ROW = 4  # elements of rows that are written out, in lanes over rows
+_NARROW_BLOCK_ROWS = 64  # rows of a block of them
 
 
 class _Parts(NamedTuple):
@@ -86,7 +87,7 @@ class RowWriter:
         return [f"i{k}" for k in range(self.nest.depth, len(self.nest.sizes))]
 
     def _is_full(self, n: Node) -> bool:
-        """Whether a member has a value for each element, not for each row."""
+        """Return True if a member has a value for each element, not for each row."""
         return n.shape == self.space.shape
 
     def lines(self) -> list[str]:
@@ -164,7 +165,7 @@ class RowWriter:
 
     @property
     def _count(self) -> str:
-        """How many rows are walked."""
+        """The number of rows that are walked."""
         return self.count if self.split or self.strips == 1 else str(self._rows)
 
     @property
@@ -173,8 +174,8 @@ class RowWriter:
 
     @property
     def _one_by_one(self) -> str:
-        """What stands before a loop without lanes."""
-        tiny = self.rows == self.all_rows and self._rows * self.space.row <= _TINY
+        """The text before a loop without lanes."""
+        tiny = self.rows == self.all_rows and self._rows * self.space.row <= _MAX_UNROLLED
         return WRITTEN_OUT if tiny else ONE_BY_ONE
 
     def _for_rows(self, pragma: str = ONE_BY_ONE) -> list[str]:
@@ -227,7 +228,7 @@ class RowWriter:
     def _loads(
         self, nodes: Sequence[Node], names: dict[Node, str]
     ) -> tuple[dict[str, tuple[str, str]], list[str], list[Array]]:
-        """What is read for a row (by name: type and element), and for an element; the arrays of the latter."""
+        """Reads for a row (by name: type and element), and for an element; the arrays of the latter."""
         by_row, lines = dict[str, tuple[str, str]](), dict[str, None]()
         arrays: list[Array] = []
         members = set(nodes)
@@ -276,7 +277,7 @@ class RowWriter:
     def _row_pragma(self, nodes: Sequence[Node], arrays: Sequence[Array]) -> str:
         """Lanes for a loop over the rows of the block, if they can be had."""
         steps = {a.strides[self.nest.depth - 1] for a in arrays if not a.is_number}
-        lanes = self._rows >= 2 * _SHORT and steps <= {0, 1} and not any(a.bounds for a in arrays)
+        lanes = self._rows >= 2 * _MIN_LANE_ITERATIONS and steps <= {0, 1} and not any(a.bounds for a in arrays)
         lanes = lanes and all(operation(n).reduction or has_lanes(n) for n in nodes)
         return lanes_pragma(self._rows, widest_of(nodes)) if lanes else ONE_BY_ONE
 
@@ -292,7 +293,7 @@ class RowWriter:
         last = self.nest.sizes[-1]
         if self._is_narrow(nodes):
             return self.columns(nodes)
-        lanes = lanes and last >= _SHORT
+        lanes = lanes and last >= _MIN_LANE_ITERATIONS
         head = [*self._for_rows(), *_read(by_row)]
         for index, size in zip(self.inside, self.nest.sizes[self.nest.depth :], strict=True):
             pragma = lanes_pragma(last, widest_of(nodes)) if lanes else self._one_by_one
@@ -301,10 +302,10 @@ class RowWriter:
         return [*head, *loads, *self._formulas(nodes, names, lanes), *["}"] * len(self.inside), "}"]
 
     def _is_narrow(self, nodes: Sequence[Node]) -> bool:
-        """Whether rows are short, and many enough for lanes."""
+        """Return True if rows are short, and many enough for lanes."""
         last = len(self.nest.sizes) - 1
         bounded = any(axis != last for a in self.nest.all_arrays for axis in a.bounds)
-        short = len(self.inside) == 1 and self.space.row <= _NARROW and self._rows >= 2 * _SHORT
+        short = len(self.inside) == 1 and self.space.row <= _MAX_NARROW_ROW and self._rows >= 2 * _MIN_LANE_ITERATIONS
         return short and not bounded and all(map(has_lanes, nodes))
 
     def parts(self, nodes: Sequence[Node]) -> "_Parts":
@@ -326,10 +327,10 @@ class RowWriter:
         return [*head, *_read(by_row), *loads, *formulas, *ends, "}"]
 
     def _may_be_flat(self, nodes: Sequence[Node], arrays: Sequence[Array]) -> bool:
-        """Whether rows that do not fill registers lie one behind the other in all that is read and written."""
+        """Return True if rows that do not fill registers lie one behind the other in all that is read and written."""
         row, lanes = self.space.row, register() // widest_of(nodes)
         dense = all(a.strides[self.nest.depth - 1] == row * a.strides[-1] == row for a in arrays if not a.is_number)
-        several = self._rows > 1 and self._rows * row >= 2 * _SHORT
+        several = self._rows > 1 and self._rows * row >= 2 * _MIN_LANE_ITERATIONS
         return dense and several and len(self.inside) == 1 and row < 2 * lanes and row % lanes != 0
 
     def flat_elements(self, nodes: Sequence[Node], spread: set[str]) -> list[str]:
@@ -347,7 +348,7 @@ class RowWriter:
                     f"  const {kind} x = {element};",
                 ]
                 walk = f"  for (std::int64_t i = 0; i < {row}; ++i) {name}s[{row} * r + i] = x;"
-                lines += [*head, lanes_pragma(row, 4) if row >= _SHORT else ONE_BY_ONE, walk, "}"]
+                lines += [*head, lanes_pragma(row, 4) if row >= _MIN_LANE_ITERATIONS else ONE_BY_ONE, walk, "}"]
                 spread.update([] if self.split else [name])
         count = f"{row} * m" if self._count == "m" else str(size)
         head = [lanes_pragma(size, widest_of(nodes)), f"for (std::int64_t i = 0; i < {count}; ++i) {{"]
@@ -366,14 +367,14 @@ def row_loop(nest: LoopNest) -> list[str]:
     number = {n: k for k, n in enumerate(step.nodes)}
     sweep = sweeps(step.nodes, space, nest.plan.views)
     all_rows = nest.sizes[nest.depth - 1]
-    most = _NARROW_ROWS if space.row <= _NARROW else _ROWS
+    most = _NARROW_BLOCK_ROWS if space.row <= _MAX_NARROW_ROW else _ROWS
     rows = min(all_rows, most, max(_BLOCK // space.row, 1))
     strips = _strips(nest, rows, space.row) if rows == all_rows and nest.depth > 1 else 1
     return RowWriter(nest, space, number, sweep, _buffered(nest, space, sweep), rows, strips).lines()
 
 
 def _strips(nest: LoopNest, rows: int, row: int) -> int:
-    """How many strips fit in a block, and divide those that there are; several where what waits is long."""
+    """Return the strips that fit in a block and divide those that there are; several where what waits is long."""
     if any(a.bounds for a in nest.all_arrays) or not any(map(is_own, nest.step.nodes)):
         return 1
     most = min(_STRIP_ROWS // rows, _STRIPS // (rows * row))
@@ -381,7 +382,7 @@ def _strips(nest: LoopNest, rows: int, row: int) -> int:
 
 
 def _buffered(nest: LoopNest, space: IterationSpace, sweep: dict[Node, int]) -> set[Node]:
-    """Which values of elements stay in a buffer for a later sweep or a reduction."""
+    """Values of elements that stay in a buffer for a later sweep or a reduction."""
     found: set[Node] = set()
     for n in nest.step.nodes:
         members = [base for x in n.inputs if (base := nest.plan.views[x].base) in sweep]

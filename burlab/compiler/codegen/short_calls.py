@@ -4,8 +4,8 @@ from burlab.compiler.ir.plan import Invoke
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.compiler.lowering.descriptors import Reduced, Rows
 
-_MOVED = 256  # bytes of a copy
-_SUMS = 4  # results
+_MAX_COPY_BYTES = 256  # bytes of a copy
+_MAX_SUMS = 4  # results
 
 
 def written_out(step: Invoke) -> str:
@@ -23,7 +23,7 @@ def _move(step: Invoke) -> str:
     row = Rows(*step.descriptor)
     size = row.size * step.node.itemsize
     together = row.size == 1 or row.out_step == row.a_step == 1
-    if row.rows != 1 or not together or size > _MOVED:
+    if row.rows != 1 or not together or size > _MAX_COPY_BYTES:
         return ""
     return f"__builtin_memcpy({step.result.pointer}, {step.operands[0].pointer}, {size});"
 
@@ -31,7 +31,7 @@ def _move(step: Invoke) -> str:
 def _sums_of_two(step: Invoke) -> str:
     """Few sums of two numbers, which every order and every carried error rounds alike. -0 becomes 0."""
     d, kind = Reduced(*step.descriptor), C_TYPES[step.node.dtype]
-    if step.node.dtype.kind != "f" or d.rows * d.size != 2 or d.results > _SUMS or d.add:
+    if step.node.dtype.kind != "f" or d.rows * d.size != 2 or d.results > _MAX_SUMS or d.add:
         return ""
     other = d.row_step if d.rows == 2 else d.step
     x, y = f"((const {kind}*)({step.operands[0].pointer}))", f"(({kind}*)({step.result.pointer}))"

@@ -18,15 +18,15 @@ from burlab.graph import Node
 from .loops import ONE_BY_ONE
 from .nest import LoopNest
 
-_ABREAST = 4  # rows, or strips
-_FEW = 2  # iterations that are written out
-_TERMS = 32  # squares that are added in a lane of floats
-_LEAST = 32  # bytes of a packet: four doubles
+_CONCURRENT_ROWS = 4  # rows, or strips
+_MAX_UNROLLED = 2  # iterations that are written out
+_MAX_FLOAT_TERMS = 32  # squares that are added in a lane of floats
+_MIN_PACKET_BYTES = 32  # bytes of a packet: four doubles
 _KERNELS = "burlab::kernels::"
 
 
 def fits_packets(nest: LoopNest, products: dict[Node, str]) -> bool:
-    """Whether packets can do it: floats of one type, which in a row follow each other, or are the same for it."""
+    """Return True if packets can do it: floats of one type, which follow each other in a row, or are one number."""
     dtypes = {x.dtype for n in nest.step.nodes for x in n.inputs} | {n.dtype for n in nest.members}
     vectors = (nest.arrays.get(n.inputs[1]) for n in products)
     return (
@@ -47,7 +47,7 @@ def _dtype(nest: LoopNest) -> "np.dtype[Any]":
 def strip_nest(nest: LoopNest, products: dict[Node, str], squares: dict[Node, str]) -> "StripNest":
     """The writer of a nest that packets can do. products, squares: the C++ names of sums, of rows and of everything."""
     dtype, last = _dtype(nest), nest.sizes[-1]
-    width = min(max(register(), _LEAST) // dtype.itemsize, max(4, 1 << (last - 1).bit_length()))
+    width = min(max(register(), _MIN_PACKET_BYTES) // dtype.itemsize, max(4, 1 << (last - 1).bit_length()))
     return StripNest(nest, products, squares, dtype, width)
 
 
@@ -101,8 +101,8 @@ class StripNest:
     def _all_rows(self) -> list[str]:
         """From the last to the first: the product of the forward sweep left the last of a large matrix in cache."""
         count, i = self.sizes[-2], f"i{len(self.sizes) - 2}"
-        whole, lines = count // _ABREAST * _ABREAST, list[str]()
-        for low, high, rows in ((whole, count, count - whole), (0, whole, _ABREAST)):
+        whole, lines = count // _CONCURRENT_ROWS * _CONCURRENT_ROWS, list[str]()
+        for low, high, rows in ((whole, count, count - whole), (0, whole, _CONCURRENT_ROWS)):
             if low == high:
                 continue
             group = self._group(rows)
@@ -118,15 +118,15 @@ class StripNest:
         return lines
 
     def _strips(self, rows: int) -> int:
-        """How many strips go abreast."""
-        return min(_ABREAST, max(self.sizes[-1] // self.width, 1)) if rows == 1 else 1
+        """The number of strips that go abreast."""
+        return min(_CONCURRENT_ROWS, max(self.sizes[-1] // self.width, 1)) if rows == 1 else 1
 
     def _piece(self, rows: int) -> int:
-        """How many numbers of each row are squared and added as floats."""
-        return _TERMS * self.width * self._strips(rows)
+        """The numbers of each row that are squared and added as floats."""
+        return _MAX_FLOAT_TERMS * self.width * self._strips(rows)
 
     def _is_long(self, rows: int) -> bool:
-        """Whether these are not all of a row."""
+        """Return True if these are not all of a row."""
         return bool(self.squares) and self.sizes[-1] > self._piece(rows)
 
     def _summed(self, lines: Sequence[str], rows: int) -> list[str]:
@@ -161,7 +161,7 @@ class StripNest:
             left = last if count == strips else last % (strips * width)
             if left >= count * width:
                 head = f"for (; j + {count * width} <= {end}; j += {count * width}) {{"
-                few = left // (count * width) <= _FEW
+                few = left // (count * width) <= _MAX_UNROLLED
                 lines += ['_Pragma("unroll")' if few else ONE_BY_ONE, head, *self._strip(rows, count, width), "}"]
         if last % width:
             lines += [f"if (j < {end}) {{", *self._strip(rows, 1, last % width), "}"]

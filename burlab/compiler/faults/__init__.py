@@ -1,1 +1,1 @@
-"""What went wrong in a call, and at which operation of the user's code."""
+"""Errors of a call, with the operation of the user's code that caused them."""

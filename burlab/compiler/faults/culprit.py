@@ -14,7 +14,7 @@ from burlab.runtime.coerce import Array
 from .fault import place
 from .values import Replay
 
-_ITERATIONS = 10_000  # of a loop that are looked into, some 50 us each
+_MAX_ITERATIONS = 10_000  # of a loop that are looked into, some 50 us each
 
 
 def culprit(graph: Graph, arrays: Sequence[Array], strict: bool) -> BurlabError | None:
@@ -50,7 +50,7 @@ def _in_choice(region: Region, arrays: list[Array], strict: bool) -> BurlabError
 
 def _in_loop(region: Region, arrays: list[Array], strict: bool) -> BurlabError | None:
     condition, body = (Replay(graph, strict=strict) for graph in region.graphs)
-    for _ in range(_ITERATIONS):
+    for _ in range(_MAX_ITERATIONS):
         if not condition.values(arrays)[condition.graph.index[condition.graph.outputs[0]]]:
             return None
         values = body.values(arrays)
@@ -65,7 +65,7 @@ def _in_iterations(region: Region, arrays: list[Array], strict: bool) -> BurlabE
     body = Replay(graph, strict=strict)
     carries, end = iterations.carries, iterations.carries + iterations.sequences
     state, others = arrays[:carries], arrays[end:]
-    for iteration in range(min(iterations.length, _ITERATIONS)):
+    for iteration in range(min(iterations.length, _MAX_ITERATIONS)):
         at = iterations.length - 1 - iteration if iterations.reverse else iteration
         values = body.values([*state, *(np.array(x[at]) for x in arrays[carries:end]), *others])
         if error := _first(graph, values, strict):

@@ -1,4 +1,4 @@
-"""What went wrong in a kernel, said in the user's terms: which operation, on which line of their code."""
+"""Errors of a kernel in the user's terms: the operation, and the line of their code."""
 
 from burlab.errors import BurlabError
 from burlab.graph import Graph, Node

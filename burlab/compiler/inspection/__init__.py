@@ -1,1 +1,1 @@
-"""What a kernel costs: the time and the bytes of its steps."""
+"""The costs of a kernel: the time and the bytes of its steps."""

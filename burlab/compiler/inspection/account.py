@@ -1,4 +1,4 @@
-"""What each step of a plan is, in the user's terms: forward or backward, operations, shape, lines, bytes moved."""
+"""The steps of a plan in the user's terms: forward or backward, operations, shape, lines, bytes moved."""
 
 from collections import Counter
 from collections.abc import Iterable, Set
@@ -102,7 +102,7 @@ def _read(plan: KernelPlan, values: Iterable[Node]) -> int:
 
 
 def _elements(x: Node, ref: View) -> int:
-    """How many elements of its base a view shows."""
+    """Return the number of elements of its base that a view shows."""
     spans = [window or (0, size) for window, size in zip(ref.window or (None,) * x.ndim, x.shape, strict=True)]
     return elements(
         high - low if stride else min(high - low, 1) for (low, high), stride in zip(spans, ref.strides, strict=True)

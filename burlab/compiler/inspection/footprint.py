@@ -1,4 +1,4 @@
-"""What the bytes of a call are for: parameters, gradients, residuals of the forward pass, scratch."""
+"""The bytes of a call by their use: parameters, gradients, residuals of the forward pass, scratch."""
 
 from collections.abc import Collection
 

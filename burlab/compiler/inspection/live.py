@@ -1,4 +1,4 @@
-"""What lives in memory when: the bytes of a call, by kind, at each of its steps."""
+"""Memory over a call: the bytes of a call, by kind, at each of its steps."""
 
 from collections.abc import Sequence
 

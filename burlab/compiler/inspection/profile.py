@@ -1,4 +1,4 @@
-"""What `Kernel.profile` gives: the time and the bytes of each step of a plan, measured in one call."""
+"""The result of `Kernel.profile`: the time and the bytes of each step of a plan, measured in one call."""
 
 import json
 import os
@@ -83,7 +83,7 @@ class Profile:
     def _cells(self, row: Row) -> tuple[str, ...]:
         share = 100 * row.nanoseconds / max(self.total, 1)
         shape = "x".join(map(str, row.shape))
-        name = row.name if len(row.name) <= _WIDEST else row.name[: _WIDEST - 3] + "..."
+        name = row.name if len(row.name) <= _MAX_NAME else row.name[: _MAX_NAME - 3] + "..."
         lines = ", ".join(row.lines[:3]) + (", ..." if len(row.lines) > 3 else "")
         return (_time(row.nanoseconds), f"{share:.1f}", _size(row.nbytes), row.phase, name, shape, lines, row.scope)
 
@@ -102,7 +102,7 @@ class Profile:
         write_text(as_path(path), json.dumps(document, indent=1) + "\n")
 
 
-_WIDEST = 48  # characters of a name in a table
+_MAX_NAME = 48  # characters of a name in a table
 
 
 def _event(row: Row) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def rows_of(plan: KernelPlan, laps: StepTimes) -> list[Row]:
 
 
 def residual(total: int, rows: Sequence[Row]) -> Row:
-    """What is left of a total."""
+    """Return the remainder of a total."""
     left = total - sum(row.nanoseconds for row in rows)
     return Row("residual", "call and clock", (), left, 0, (), "", 0)
 

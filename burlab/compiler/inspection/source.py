@@ -1,4 +1,4 @@
-"""Which lines of the generated C++ a step of a plan is."""
+"""The lines of the generated C++ that belong to each step of a plan."""
 
 import re
 from itertools import accumulate

@@ -23,14 +23,14 @@ _COST = LibraryKernel(
     'extern "C" std::int64_t burlab_clock_read_cost() noexcept { return burlab::kernels::clock_read_cost(); }\n',
     "burlab/kernels/clock.hpp",
 )
-_HEAD = 3  # numbers in front of the steps: see `StepClock`
-_ENOUGH = 1_000_000_000  # nanoseconds of repeating, after which the fastest call so far has to do
-_CALM = 64  # calls without a faster one
-_LEAST = 20_000_000  # nanoseconds of repeating, for processors that wake up slowly
+_HEAD_LENGTH = 3  # numbers in front of the steps: see `StepClock`
+_MAX_NANOSECONDS = 1_000_000_000  # nanoseconds of repeating, after which the fastest call so far has to do
+_MAX_CALLS_WITHOUT_GAIN = 64  # calls without a faster one
+_MIN_NANOSECONDS = 20_000_000  # nanoseconds of repeating, for processors that wake up slowly
 
 
 class StepTimes(NamedTuple):
-    """What was measured, in nanoseconds: the whole, then a number per step; steps do not include looking at the clock.
+    """Measured nanoseconds: the whole, then a number per step; steps do not include looking at the clock.
 
     starts: when each step began, counted from the start of the call. calls: how many these are the sums of.
     """
@@ -54,7 +54,7 @@ class TimedExecutable:
 
     def __init__(self, executable: Executable, laps: bool = True) -> None:
         plan = executable.plan
-        self._ticks: Array = np.zeros(_HEAD + 1 + laps * len(plan.steps), np.int64)
+        self._ticks: Array = np.zeros(_HEAD_LENGTH + 1 + laps * len(plan.steps), np.int64)
         if not laps:
             inner = executable.function
         else:
@@ -97,5 +97,5 @@ def fastest(twin: TimedExecutable, arrays: Sequence[Array], buffers: Sequence[Ar
         calm = 0 if laps.total < best.total - best.total // 100 else calm + 1
         best = min(best, laps)
         spent = time.perf_counter_ns() - start
-        if (calm >= _CALM and spent > _LEAST) or spent > _ENOUGH:
+        if (calm >= _MAX_CALLS_WITHOUT_GAIN and spent > _MIN_NANOSECONDS) or spent > _MAX_NANOSECONDS:
             return best

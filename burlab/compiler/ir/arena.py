@@ -13,7 +13,7 @@ from burlab.runtime.memory import physical, rounded, too_large
 
 
 class Life(NamedTuple):
-    """What an array needs: bytes, the steps that first write and last read it, and the arrays it may replace."""
+    """The life of an array: bytes, the steps that first write and last read it, and the arrays it may replace."""
 
     nbytes: int
     born: int

@@ -20,7 +20,7 @@ class Descriptor(NamedTuple):
 
 
 def descriptors_of(step: Invoke) -> tuple[Descriptor, Descriptor]:
-    """What a kernel is called with, and what is walked around it."""
+    """Return the descriptor of a kernel, and the box that is walked around it."""
     descriptor, box = Descriptor(step.descriptor), Descriptor(step.box)
     if step.samples is None:
         return descriptor, box
@@ -29,7 +29,7 @@ def descriptors_of(step: Invoke) -> tuple[Descriptor, Descriptor]:
 
 
 class Contexts:
-    """What a function takes first, which leads it to its descriptors: one, or one for each number of samples.
+    """The first argument of a function, which leads to its descriptors: one, or one for each number of samples.
 
     descriptors: all that are used. link: from the address of each of them to a context: its address, and what keeps it
     alive.

@@ -1,4 +1,4 @@
-"""Which steps check for an interrupt, so that long work can be given up (`cpp/burlab/stop_token.hpp`).
+"""Checks for an interrupt between steps, so that long work can be given up (`cpp/burlab/stop_token.hpp`).
 
 A call that takes a moment checks between its steps too, where many short ones add up, and runs so that signals are
 handled. A call that takes less does not check at all.
@@ -17,15 +17,15 @@ PATIENCE = 1 << 19  # elements that a loop computes between two checks
 
 
 def is_long(step: Loop) -> bool:
-    """Whether a generated loop is so long that it checks on its own."""
+    """Return True if a generated loop is so long that it checks on its own."""
     return len(step.nodes) * elements(step.shape) >= LONG
 
 
 def is_halt_check(step: Step) -> bool:
-    """Whether a step checks for an interrupt and computes nothing."""
+    """Return True if a step checks for an interrupt and computes nothing."""
     return isinstance(step, Invoke) and step.kernel is HALT_CHECK
 
 
 def is_interruptible(steps: Iterable[Step]) -> bool:
-    """Whether a call takes so long, or may never end, that it has to handle signals."""
+    """Return True if a call takes so long, or may never end, that it has to handle signals."""
     return any(isinstance(step, Execute) or is_halt_check(step) for step in steps)

@@ -1,4 +1,4 @@
-"""What one loop nest iterates over: the elements of a shape, or rows of them that some nodes reduce.
+"""The iteration space of a loop nest: the elements of a shape, or rows of them that some nodes reduce.
 
 A row value has one element for each row, an index of the axes that are kept. Inside the nest it goes from a reduction
 to what is computed of it, and on to every element of its row.
@@ -30,16 +30,16 @@ class IterationSpace(NamedTuple):
         return elements(self.shape[len(self.shape) - self.reduced :])
 
     def reduces(self, n: Node) -> bool:
-        """Whether a node reduces the last axes of a value of this shape."""
+        """Return True if a node reduces the last axes of a value of this shape."""
         fits = n.shape == self.kept and bool(n.inputs) and n.inputs[0].shape == self.shape
         return bool(self.reduced) and operation(n).reduction and fits
 
     def has_row(self, shape: Shape) -> bool:
-        """Whether a value of this shape has one element per row, in their order."""
+        """Return True if a value of this shape has one element per row, in their order."""
         return bool(self.reduced) and shape != () and _squeezed(shape) == _squeezed(self.kept)
 
     def sees(self, x: Node, view: View) -> bool:
-        """Whether a value, where its base is computed in this space, is at hand in the same iteration."""
+        """Return True if a value, where its base is computed in this space, is at hand in the same iteration."""
         if self.has_row(view.base.shape) and x.shape == self.shape:
             wanted = dense_strides(self.kept) + (0,) * self.reduced
             strides = tuple(s if size > 1 else 0 for s, size in zip(wanted, self.shape, strict=True))

@@ -1,4 +1,4 @@
-"""What a graph is built for: the gear that carries it out, and what else is required of it."""
+"""Options of a build: the gear that carries out a graph, and what else is required of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from burlab.runtime.coerce import Array
 
 Gear = Literal["compiled", "replay"]
 Remat = Literal["sqrt"] | int
-"""How much the backward pass computes again: as many segments as the square root of the residuals, or bytes allowed."""
+"""The limit of what the backward pass reads: as many segments as the square root of the residuals, or bytes."""
 Aliases = frozenset[tuple[int, int]]
 """Numbers of an input and of the output that has its memory."""
 After = Mapping[Node, tuple[Node, ...]]

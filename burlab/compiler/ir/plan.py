@@ -18,7 +18,7 @@ from .strides import Shape, View, elements
 
 
 class Kind(enum.IntEnum):
-    """Whose bytes an array is; numbered as the tables of `kernels/replay/program.hpp`."""
+    """The owner of an array's bytes; numbered as the tables of `kernels/replay/program.hpp`."""
 
     INPUT = 0
     OUTPUT = 1
@@ -76,7 +76,7 @@ class Loop(NamedTuple):
 
 
 class Count(NamedTuple):
-    """Which integer of a call says how many samples of a tile count: `unit` times their number.
+    """The integer of a call that says how many samples of a tile count: `unit` times their number.
 
     in_box: whether it is one of the box, else of the descriptor.
     """
@@ -193,7 +193,7 @@ class KernelPlan:
         return [*arrays, np.frombuffer(b"".join(slots), np.uint8)]
 
     def is_in_text(self, base: Node) -> bool:
-        """Whether a base is a known number that stands in the text."""
+        """Return True if a base is a known number that stands in the text."""
         return base.is_constant and base.size == 1 and base not in self._in_table
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How scalar operations are written in generated C++.
+"""The spelling of scalar operations in generated C++.
 
 The rule of an operation is its struct in `cpp/burlab/ops`. A call of it costs the just-in-time compiler 0.2 ms, a
 formula 10 us, so short formulas, which the structs have written, stand in the text of kernels. All others are called,
@@ -52,7 +52,7 @@ _NOT_ALONE = {"power"}  # all others of `OWN` in the core table stand in `ops/ow
 
 
 def is_own(n: Node) -> bool:
-    """Whether our own functions compute a node: an operation of `OWN`, or a partial of one, on floats."""
+    """Return True if our own functions compute a node: an operation of `OWN`, or a partial of one, on floats."""
     if n.dtype.kind != "f":
         return False
     name, _, by = n.op.partition("'")
@@ -92,13 +92,13 @@ def _conversion(given: np.dtype[Any], wanted: np.dtype[Any]) -> str:
 
 
 def is_arithmetic(n: Node) -> bool:
-    """Whether + - * / of the arguments are all that a node is: what packets of floats can do."""
+    """Return True if + - * / of the arguments are all that a node is: what packets of floats can do."""
     text = formula(n) if n.dtype.kind == "f" else None
     return text is not None and set("?<>=!&|:_").isdisjoint(text)
 
 
 def has_lanes(n: Node) -> bool:
-    """Whether the operation works on SIMD lanes: Cling makes no packets of libm's functions."""
+    """Return True if the operation works on SIMD lanes: Cling makes no packets of libm's functions."""
     text = formula(n)
     if text is None:
         return is_own(n) or n.op == "multiply_add"
@@ -111,7 +111,7 @@ def has_lanes_in_replay(n: Node) -> bool:
 
 
 def is_chain(n: Node) -> bool:
-    """Whether an element is one chain of 30 operations, each waiting for the last: the angle of a double is reduced."""
+    """Return True if an element is a chain of 30 dependent operations: the angle of a double is reduced."""
     return n.itemsize == 8 and n.dtype.kind == "f" and n.op.partition("'")[0] in {"sin", "cos", "tan"}
 
 

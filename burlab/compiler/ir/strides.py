@@ -23,7 +23,7 @@ class View(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """Whether all elements are one number in memory."""
+        """Return True if all elements are one number in memory."""
         return not any(self.strides) and not self.window
 
 
@@ -42,7 +42,7 @@ def dense_strides(shape: Shape) -> Shape:
 
 
 def is_dense(shape: Shape, strides: Shape) -> bool:
-    """Whether elements follow each other in row-major order without gaps."""
+    """Return True if elements follow each other in row-major order without gaps."""
     step = 1
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size == 0:
@@ -156,7 +156,7 @@ def merged(shape: Shape, *strides: Shape) -> tuple[list[int], list[list[int]]]:
 
 
 def is_whole(ref: View, n: Node) -> bool:
-    """Whether the value is all of its base's array, in order."""
+    """Return True if the value is all of its base's array, in order."""
     return not ref.window and ref.offset == 0 and n.size == ref.base.size and is_dense(n.shape, ref.strides)
 
 

@@ -26,9 +26,9 @@ _BLOCKS = {
 _DOTS = {"avx512": {4: 8, 8: 4}, "avx2": {4: 4, 8: 2}, "neon": {4: 4, 8: 2}, "plain": {4: 2, 8: 1}}
 # By instruction set: packets of columns whose sums of each phase fit in registers.
 _COLUMNS = {"avx512": 4, "avx2": 2, "neon": 4, "plain": 2}
-_ROW = 8  # packets whose sums fit in registers with what is added to them
-_LITTLE = 512  # multiplications that are not worth compiling a tuned kernel for
-_LONG = 64  # from which sums with a vector run in lanes or phases
+_MAX_ROW_PACKETS = 8  # packets whose sums fit in registers with what is added to them
+_MIN_TUNED_PRODUCTS = 512  # multiplications that are not worth compiling a tuned kernel for
+_MIN_LANES_LENGTH = 64  # from which sums with a vector run in lanes or phases
 
 
 def _axes(n: Node, views: dict[Node, View]) -> tuple[list[Axis], list[Axis]]:
@@ -84,7 +84,7 @@ def contract(n: Node, views: dict[Node, View], strict: bool, accumulate: bool = 
     plain = n.dtype.kind != "f" or strict
     order = SumOrder.IN_ORDER if plain or accumulate else _order(n, depth)
     work = n.size * elements(x.size for x in summed)
-    tuned = None if plain or work <= _LITTLE else _tuned(n, order, rows, columns, depth)
+    tuned = None if plain or work <= _MIN_TUNED_PRODUCTS else _tuned(n, order, rows, columns, depth)
     if tuned and not tuned.all_rows and rows.size > 1:
         rows, walked = POINT, [*walked, rows]  # fastest: what is read by all rows stays in cache
     further = [OuterAxis(x.size, x.out, x.a, x.b) for x in (*walked, *around)]
@@ -109,14 +109,14 @@ def contract(n: Node, views: dict[Node, View], strict: bool, accumulate: bool = 
 
 
 def _order(n: Node, depth: Axis) -> SumOrder:
-    """How sums of floats run."""
-    if depth.size < _LONG or not _of_vectors(n.params):
+    """Return the order of sums of floats."""
+    if depth.size < _MIN_LANES_LENGTH or not _of_vectors(n.params):
         return SumOrder.IN_ORDER
     return SumOrder.IN_LANES if depth.a in (0, 1) and depth.b in (0, 1) else SumOrder.IN_PHASES
 
 
 def _of_vectors(spec: str) -> bool:
-    """Whether one operand has no letter of its own: a product of vectors, or of a vector and a matrix.
+    """Return True if one operand has no letter of its own: a product of vectors, or of a vector and a matrix.
 
     Decided by letters, not sizes, so that a product of matrices has the same bits when it happens to have one row.
     """
@@ -158,8 +158,10 @@ def _of_one_row(n: Node, columns: Axis, depth: Axis) -> _Tuned | None:
     if isa.name != "avx2" or width <= isa.register:
         return None
     kind = f"{C_TYPES[n.dtype]}, {isa.register}"
-    if columns.b == 1 and width <= 2 * _ROW * isa.register:
-        return _Tuned(kernel(f"row_sums_{NAMES[n.dtype]}", f"RowSums<{kind}, {_ROW}>", "matrix/row_sums"), False)
+    if columns.b == 1 and width <= 2 * _MAX_ROW_PACKETS * isa.register:
+        return _Tuned(
+            kernel(f"row_sums_{NAMES[n.dtype]}", f"RowSums<{kind}, {_MAX_ROW_PACKETS}>", "matrix/row_sums"), False
+        )
     if columns.b != 1 and depth.b == 1:
         template = f"RowDots<{kind}, {n.itemsize // 2}>"
         return _Tuned(kernel(f"row_dots_{NAMES[n.dtype]}", template, "matrix/row_dots"), False)

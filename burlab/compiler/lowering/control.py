@@ -27,7 +27,7 @@ ACCUMULATED = ("mul", "maximum", "minimum")  # np.cumprod, np.maximum.accumulate
 
 
 class Call(NamedTuple):
-    """How a C++ function is called for an execution.
+    """The call of a C++ function for an execution.
 
     own: bytes that it lays out for itself. spare: bytes of each result that go to scratch memory if the graph does not
     use it.
@@ -63,7 +63,7 @@ def routine(
     make_part: Callable[[Graph, int], KernelPlan],
     is_added: Callable[[Node], bool],
 ) -> Routine:
-    """What runs sub-graphs. Its scratch memory: the table, what the function lays out for itself, unused results.
+    """A function that runs sub-graphs. Its scratch memory: the table, its own arrays, unused results.
 
     make_part: the plan of a sub-graph, of which so many results are added to what is there. is_added: whether a node
     is so.
@@ -119,7 +119,7 @@ def _cond(n: Node, _used: Mapping[int, bool]) -> Call:
 
 
 def _by_rows(n: Node, sizes: list[int], own: int) -> Call:
-    """What is executed for every row of a batch."""
+    """Return the call that is executed for every row of a batch."""
     rows = elements(n.params.batch)
     ranks = inner_ranks(n)
     steps = [x.nbytes // max(rows, 1) if x.ndim > rank else 0 for x, rank in zip(n.inputs, ranks, strict=True)]

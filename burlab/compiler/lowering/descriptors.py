@@ -160,7 +160,7 @@ class PositionColumns(NamedTuple):
 
 
 class SumOrder(enum.IntEnum):
-    """How the sums of a contraction run; of matrix/contraction.hpp."""
+    """The order of the sums of a contraction; of matrix/contraction.hpp."""
 
     IN_ORDER = 0
     IN_LANES = 1

@@ -46,7 +46,7 @@ def _address(module: str, name: str) -> int | None:
 
 
 def _threads() -> int | None:
-    """What sets the number of threads of the OpenBLAS below SciPy, if it is one."""
+    """Return the function that sets the number of threads of the OpenBLAS below SciPy, if it is one."""
     try:
         library = ctypes.CDLL(import_module("scipy.linalg.cython_lapack").__file__)
         return ctypes.cast(library.openblas_set_num_threads_local, ctypes.c_void_p).value

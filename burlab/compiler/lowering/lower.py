@@ -43,7 +43,7 @@ def copy_task(x: Node, view: View, strides: Shape | None = None, result: int = 0
 
 
 def is_copy(task: Task) -> bool:
-    """Whether a task copies elements as they are."""
+    """Return True if a task copies elements as they are."""
     return isinstance(task.descriptor, Rows) and task.kernel.symbol.startswith("burlab_copy_")
 
 

@@ -23,7 +23,7 @@ from .descriptors import (
 
 Views = dict[Node, View]
 ZERO = kernel("zero", "Zero", "move/layout")
-_NARROW = 4  # results in a row below which sums along rows are cheaper than sums down columns
+_MIN_COLUMNS = 4  # results in a row below which sums along rows are cheaper than sums down columns
 
 
 def zero(n: Node) -> Task:
@@ -49,8 +49,8 @@ def _rows(reduced: Sequence[Axis], kept: Sequence[Axis], add: bool) -> Reduced:
 
 
 def _down(reduced: Sequence[Axis], kept: Sequence[Axis]) -> bool:
-    """Whether what stays is contiguous, and long enough: then rows are taken one after another, down all columns."""
-    return bool(kept and reduced) and kept[-1].a == 1 and kept[-1].size >= _NARROW and reduced[-1].a != 1
+    """Return True if what stays is contiguous and long enough: then rows are added, down all columns."""
+    return bool(kept and reduced) and kept[-1].a == 1 and kept[-1].size >= _MIN_COLUMNS and reduced[-1].a != 1
 
 
 def sum_(n: Node, views: Views, strict: bool) -> list[Task]:

@@ -21,14 +21,14 @@ from burlab.graph.substitute import copy, keep, rebuild
 
 from .row_axes import axes_of_inputs, axes_of_sum, resized
 
-WIDE = 3 << 23  # bytes of a product that is not stored
-BLOCK = 1 << 24  # bytes of its rows that are
-_NARROW = 4  # of so many parts of the product's row
-_FEWEST = 32  # rows of a block: each block reads the weights again
-_MOST = 64  # products that are looked at
+MIN_PRODUCT_BYTES = 3 << 23  # bytes of a product that is not stored
+BLOCK_BYTES = 1 << 24  # bytes of its rows that are
+_WIDE_FRACTION = 4  # of so many parts of the product's row
+_MIN_ROWS = 32  # rows of a block: each block reads the weights again
+_MAX_PRODUCTS = 64  # products that are looked at
 
 
-def block_rows(graph: Graph, wide: int = WIDE, block: int = BLOCK) -> Graph:
+def block_rows(graph: Graph, wide: int = MIN_PRODUCT_BYTES, block: int = BLOCK_BYTES) -> Graph:
     """The graph with every product of at least `wide` bytes that allows it computed in blocks of about `block` bytes.
 
     graph: simplified. It stays as it is where a product, or something as large, is wanted as a whole.
@@ -43,7 +43,7 @@ def block_rows(graph: Graph, wide: int = WIDE, block: int = BLOCK) -> Graph:
     refused: set[Node] = set()
     again: set[Node] = set()
     made = graph
-    for _ in range(_MOST):
+    for _ in range(_MAX_PRODUCTS):
         seed = next((n for n in made.nodes if _is_wide(n, wide) and n not in refused), None)
         if seed is None:
             return made
@@ -65,7 +65,7 @@ def _is_wide(n: Node, wide: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """What a block computes.
+    """The rows that a block computes.
 
     axes: of each member the axis of its rows. sums: nodes that add up over the rows of members. wide: the members that
     are never stored.
@@ -88,7 +88,7 @@ def _region(graph: Graph, seed: Node, block: int) -> tuple[_Rows, int] | None:
     Of several axes, the one with most of them.
     """
     for axis in sorted(range(seed.ndim), key=lambda k: -seed.shape[k]):
-        rows = _rows(graph, seed, axis) if seed.shape[axis] >= 2 * _FEWEST else None
+        rows = _rows(graph, seed, axis) if seed.shape[axis] >= 2 * _MIN_ROWS else None
         if rows and (rows.sums or _stored(graph, rows)) and 2 * (size := _rows_of_a_block(rows, block)) <= rows.count:
             return rows, size
     return None
@@ -97,7 +97,7 @@ def _region(graph: Graph, seed: Node, block: int) -> tuple[_Rows, int] | None:
 def _rows(graph: Graph, seed: Node, axis: int) -> _Rows | None:
     """The rows along an axis; None where something large would have to be stored."""
     axes, found = _reached(graph, seed, axis)
-    wide = {n for n in axes if n.size * _NARROW >= seed.size}
+    wide = {n for n in axes if n.size * _WIDE_FRACTION >= seed.size}
     if wide.intersection(graph.outputs):
         return None
     sums = tuple(n for n in found if not wide.isdisjoint(n.inputs))
@@ -118,7 +118,7 @@ def _users(graph: Graph) -> dict[Node, list[Node]]:
 
 
 def _reached(graph: Graph, seed: Node, axis: int) -> tuple[dict[Node, int], list[Node]]:
-    """What is made of the seed row by row, with the axis of the rows, and the sums over rows. None waits for a sum."""
+    """Nodes made of the seed row by row, with the axis of the rows, and the sums over rows. None waits for a sum."""
     axes = {seed: axis}
     sums: list[Node] = []
     later: set[Node] = set()
@@ -162,7 +162,7 @@ class _Block:
         return self.made[n, k]
 
     def total(self, n: Node) -> Node:
-        """What the rows of the block add to a sum."""
+        """Return the part of a sum that the rows of the block make."""
         axes = axes_of_sum(n, self.members.axes)
         assert axes
         return copy(n, tuple(self.of(x, j) for x, j in zip(n.inputs, axes, strict=True)))
@@ -176,9 +176,11 @@ class _Block:
         return transpose(given, _moved(n.ndim, k))
 
     def _is_inside(self, n: Node) -> bool:
-        """Whether the block computes it: members, views, and what else would be as large as the product."""
+        """Return True if the block computes it: members, views, and what else would be as large as the product."""
         row = operation(n)
-        return n in self.members.axes or row.view or (n.size * _NARROW >= self.members.seed.size and not row.leaf)
+        return (
+            n in self.members.axes or row.view or (n.size * _WIDE_FRACTION >= self.members.seed.size and not row.leaf)
+        )
 
     def _all(self, n: Node) -> Node:
         if n.is_constant:
@@ -217,7 +219,7 @@ def _in_blocks(graph: Graph, rows: _Rows, size: int) -> Graph:
 
 
 def _sub_graph(rows: _Rows, stored: list[Node], size: int) -> tuple[Graph, _Block]:
-    """What computes a block: its sums, and the rows that are stored."""
+    """Return the graph of a block: its sums, and the rows that are stored."""
     block = _Block(rows, size)
     for n, k in rows.axes.items():
         block.of(n, k)
@@ -237,5 +239,5 @@ def _stored(graph: Graph, rows: _Rows) -> list[Node]:
 
 def _rows_of_a_block(rows: _Rows, block: int) -> int:
     """A number that divides that of all rows, if one of about the size does."""
-    most = max(_FEWEST, block * rows.count // rows.seed.nbytes)
-    return next((b for b in range(most, most // 2, -1) if rows.count % b == 0), most // _FEWEST * _FEWEST)
+    most = max(_MIN_ROWS, block * rows.count // rows.seed.nbytes)
+    return next((b for b in range(most, most // 2, -1) if rows.count % b == 0), most // _MIN_ROWS * _MIN_ROWS)

@@ -7,8 +7,8 @@ from burlab.compiler.ir.interrupts import HALT_CHECK, LONG
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Kind, Place, Step, work_of
 from burlab.compiler.ir.strides import elements
 
-_PATIENCE = 1 << 18  # elements of work below which no kernel checks on its own: a fourth of its patience
-_CALLS = 32  # calls of a kernel by `each`, below which that does not check: half of its patience
+_MIN_CHECKED_WORK = 1 << 18  # elements of work below which no kernel checks on its own: a fourth of its patience
+_MIN_CHECKED_CALLS = 32  # calls of a kernel by `each`, below which that does not check: half of its patience
 
 
 def check_interrupts(plan: KernelPlan) -> KernelPlan:
@@ -20,7 +20,9 @@ def _checked(steps: tuple[Step, ...]) -> Iterator[Step]:
     done = 0
     for step in steps:
         own = 0 if isinstance(step, Execute) else work_of(step)  # control flow checks in every iteration
-        if isinstance(step, Invoke) and (own >= _PATIENCE or elements(step.box[1 : 1 + _rank(step)]) >= _CALLS):
+        if isinstance(step, Invoke) and (
+            own >= _MIN_CHECKED_WORK or elements(step.box[1 : 1 + _rank(step)]) >= _MIN_CHECKED_CALLS
+        ):
             step = step._replace(may_fail=True)  # noqa: PLW2901 - the same step
         yield step
         done += own

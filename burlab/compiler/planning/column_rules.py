@@ -1,4 +1,4 @@
-"""How each operation is computed from the parts of its inputs, see `split_columns.py`."""
+"""Rules that compute each operation from the parts of its inputs, see `split_columns.py`."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,8 +14,8 @@ from burlab.graph.origin import derived_from
 from burlab.graph.substitute import copy, keep
 
 _FLOAT64 = np.dtype(np.float64)
-_SHORT, _MATRIX = 4, 16  # numbers along an axis that vanishes; along all of them
-_PRODUCTS = 64  # of numbers along short axes, in a contraction: those of two matrices of four by four
+_MAX_AXIS, _MAX_NUMBERS = 4, 16  # numbers along an axis that vanishes; along all of them
+_MAX_PRODUCTS = 64  # of numbers along short axes, in a contraction: those of two matrices of four by four
 
 Index = tuple[int, ...]
 Part = Node | None  # None: zeros
@@ -75,15 +75,15 @@ class Columns:
 
 
 def short_axes(n: Node) -> int:
-    """How many of the last axes make a short row."""
+    """Return the number of last axes that make a short row."""
     k = 0
-    while k < n.ndim and n.shape[-k - 1] <= _SHORT and math.prod(n.shape[n.ndim - k - 1 :]) <= _MATRIX:
+    while k < n.ndim and n.shape[-k - 1] <= _MAX_AXIS and math.prod(n.shape[n.ndim - k - 1 :]) <= _MAX_NUMBERS:
         k += 1
     return k
 
 
 def has_rule(n: Node) -> bool:
-    """Whether a node can be computed from parts of its inputs."""
+    """Return True if a node can be computed from parts of its inputs."""
     if operation(n).multiplies:
         return enumerated(n) is not None
     return n.op in _RULES or operation(n).elementwise
@@ -248,7 +248,7 @@ def enumerated(n: Node) -> set[str] | None:
     for term, x in zip(terms, n.inputs, strict=True):
         short.update(c for c in term[x.ndim - short_axes(x) :] if c not in out)
     last = all(short.isdisjoint(term[: len(term) - len(short.intersection(term))]) for term in (*terms, out))
-    few = math.prod(size for c, size in _sizes(n).items() if c in short) <= _PRODUCTS
+    few = math.prod(size for c, size in _sizes(n).items() if c in short) <= _MAX_PRODUCTS
     return short if short and last and few else None
 
 

@@ -16,7 +16,7 @@ from .fusion import LANES, is_local
 from .locate import Located
 from .schedule import Scheduled, Stage
 
-_ENDLESS = 10**9  # sweeps
+_NEVER = 10**9  # sweeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +96,15 @@ def _loop(stage: Stage, space: IterationSpace, views: dict[Node, View]) -> Draft
             if base in sweep or not _is_in_memory(base):
                 continue
             aligned = is_whole(views[x], x) and x.shape == space.shape
-            reads[base] = max(reads.get(base, 0), sweep[n] if aligned else _ENDLESS)
+            reads[base] = max(reads.get(base, 0), sweep[n] if aligned else _NEVER)
     again = any(operation(n).epilogue is Ending.SQUARES for n in stage.nodes)  # such a loop may read everything twice
-    replaces = {r: last for r, last in reads.items() if last < _ENDLESS and not again}
+    replaces = {r: last for r, last in reads.items() if last < _NEVER and not again}
     written = {n: sweep[n] if n.shape == space.shape else -1 for n in stage.nodes} if space.reduced else {}
     return Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), replaces, written)
 
 
 def _is_in_memory(base: Node) -> bool:
-    """Whether a loop reads a base from memory; else it is a variable or a literal."""
+    """Return True if a loop reads a base from memory; else it is a variable or a literal."""
     return not is_local(base) and not (base.is_constant and base.size == 1)
 
 
@@ -130,7 +130,7 @@ def _with_extra_stores(drafts: list[Draft], views: dict[Node, View], lanes: tupl
 
 
 def _can_store(draft: Draft, y: Node, view: View) -> bool:
-    """Whether a draft is a loop over as many numbers as a value has, which has it at hand or finds it in memory."""
+    """Return True if a draft is a loop over as many numbers as a value has, and computes or reads it."""
     work = draft.work
     if not isinstance(work, Stage) or work.space is None or elements(work.space.shape) != y.size:
         return False

@@ -12,8 +12,8 @@ from burlab.graph.operation import Ending, operation
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep, rebuild
 
-_LARGEST = float(np.finfo(np.float32).max) ** 2
-_FEW, _LONGEST = 4, 4096  # numbers of a row that are worth lanes; and that lanes of floats add well
+_MAX_FINITE_SQUARE = float(np.finfo(np.float32).max) ** 2
+_MIN_ROW, _MAX_ROW = 4, 4096  # numbers of a row that are worth lanes; and that lanes of floats add well
 
 
 def expand_products(graph: Graph) -> Graph:
@@ -54,7 +54,7 @@ def expand_products(graph: Graph) -> Graph:
 
 
 def _is_outer(n: Node) -> bool:
-    """Whether a node multiplies each number with each, in float32, whose squares float64 holds without exception."""
+    """Return True if a node multiplies each number with each, in float32, whose squares float64 always holds."""
     if not operation(n).multiplies or n.dtype != np.float32:
         return False
     left, right = n.params.partition("->")[0].split(",")
@@ -66,7 +66,7 @@ def _squares_of_product(first: Node, *second: Node) -> Node:
     if not second:
         return first
     product, infinity = node("mul", first, *second), constant(np.inf, FLOAT64)
-    return node("where", node("greater", product, constant(_LARGEST, FLOAT64)), infinity, product)
+    return node("where", node("greater", product, constant(_MAX_FINITE_SQUARE, FLOAT64)), infinity, product)
 
 
 def _shared(graph: Graph) -> set[Node]:
@@ -77,12 +77,12 @@ def _shared(graph: Graph) -> set[Node]:
         x
         for x in graph.inputs
         if x in read and x.ndim == 2 and x.dtype.kind == "f" and x.shape not in reduced
-        and x.shape[0] > 1 and _FEW <= x.shape[1] <= _LONGEST
+        and x.shape[0] > 1 and _MIN_ROW <= x.shape[1] <= _MAX_ROW
     }  # fmt: skip
 
 
 def _is_rows(n: Node, matrix: Node, vector: Node) -> bool:
-    """Whether a contraction takes each row of the matrix times the vector."""
+    """Return True if a contraction takes each row of the matrix times the vector."""
     ins, out = n.params.split("->")
     left, right = ins.split(",")
     rows = left if len(left) == 2 else right

@@ -1,4 +1,4 @@
-"""Which nodes can share a loop nest: elementwise ones of one shape, reductions of its last axes, and epilogues."""
+"""Nodes that can share a loop nest: elementwise ones of one shape, reductions of its last axes, and epilogues."""
 
 from collections import Counter
 from collections.abc import Container
@@ -10,11 +10,11 @@ from burlab.graph import Graph, Node
 from burlab.graph.operation import Ending, operation
 
 LANES = (8, 16)  # of the segments of the replay gear (`replay/segments.py`), besides single numbers
-_LONGEST = 512  # elements of a row: one block of a sum, and little enough for the stack
+_MAX_ROW = 512  # elements of a row: one block of a sum, and little enough for the stack
 
 
 def fuses(n: Node, gear: str) -> bool:
-    """Whether a node is computed in a loop that it may share with others; else a library kernel computes it."""
+    """Return True if a node is computed in a loop that it may share with others; else a library kernel computes it."""
     if gear == "compiled":
         return operation(n).elementwise or stacked(n) == 1
     if gear == "kernels":
@@ -25,12 +25,12 @@ def fuses(n: Node, gear: str) -> bool:
 
 
 def is_local(n: Node) -> bool:
-    """Whether a fused value is a C++ variable that all later steps can name: a single number."""
+    """Return True if a fused value is a C++ variable that all later steps can name: a single number."""
     return n.size == 1 and operation(n).elementwise
 
 
 def stacked(n: Node, lanes: Container[int] = ()) -> int:
-    """How many numbers each operand of a `concatenate` has, if it is one, or as many as there are lanes; else 0."""
+    """Return the numbers of each operand of a `concatenate`, if that is 1, or as many as there are lanes; else 0."""
     if not operation(n).joins:
         return 0
     size = n.inputs[0].size
@@ -46,7 +46,7 @@ def loop_shape(n: Node) -> Shape:
 
 
 class Fusion(NamedTuple):
-    """What loops of a graph can take in besides elementwise nodes.
+    """Nodes besides elementwise ones that loops of a graph can take in.
 
     spaces: the iteration space of a shape some of whose axes are reduced. reductions: what may be in one. epilogues:
     sums that may end a loop whose rows are not reduced.
@@ -58,7 +58,7 @@ class Fusion(NamedTuple):
 
 
 def find_fusion(graph: Graph, views: dict[Node, View], fused: set[Node]) -> Fusion:
-    """What loops of fused nodes can take in."""
+    """Find the nodes that loops of fused nodes can take in."""
     spaces, reductions = _spaces(graph, views, fused)
     epilogues = _epilogues(graph, views, fused, spaces)
     return Fusion(spaces, reductions, epilogues)
@@ -92,7 +92,7 @@ def _may_fuse(n: Node, view: View) -> bool:
         n.dtype.kind == x.dtype.kind == "f"
         and 0 < k < x.ndim
         and axes == tuple(range(x.ndim - k, x.ndim))
-        and 2 <= row <= _LONGEST
+        and 2 <= row <= _MAX_ROW
         and n.size > 1
         and not view.window
         and is_dense(x.shape[x.ndim - k :], view.strides[x.ndim - k :])

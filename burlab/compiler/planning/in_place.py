@@ -35,7 +35,7 @@ def order_updates(located: Located) -> Located:
 
 
 def _root(n: Node, reshapes_only: bool = False) -> Node:
-    """What a view is a view of."""
+    """Return the node that a view is a view of."""
     while n.op == "reshape" or (operation(n).view and not reshapes_only):
         n = n.inputs[0]
     return n

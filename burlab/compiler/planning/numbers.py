@@ -12,18 +12,18 @@ from burlab.graph import Graph, Node
 
 _TEXT = frozenset({0.0, 0.5, 1.0, 2.0})  # and what is negative, infinite or nan of them
 _BY_ORDER = {"iv": 0, "ive": 0, "kv": 0, "kve": 0, "polygamma": 0, "power": 1, "ldexp": 1}  # which argument is text
-_MOST = 256  # more make a table of their own, and long lists of arguments
+_MAX_NUMBERS = 256  # more make a table of their own, and long lists of arguments
 
 
 def numbers_in(graph: Graph) -> tuple[Node, ...]:
     """The known numbers of a graph that need not stand in its text, in order."""
     text = set(_in_text(graph))
     found = tuple(n for n in graph.nodes if _is_any(n) and n not in text)
-    return found if len(found) <= _MOST else ()
+    return found if len(found) <= _MAX_NUMBERS else ()
 
 
 def _is_any(n: Node) -> bool:
-    """Whether a node is one known number like any other."""
+    """Return True if a node is one known number like any other."""
     if not n.is_constant or n.size != 1 or n.dtype.kind != "f":
         return False
     value = abs(n.params.item())

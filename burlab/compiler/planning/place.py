@@ -95,7 +95,7 @@ def _loop(draft: Draft, stage: Stage, allocations: Mapping[Node, Place]) -> Loop
 
 
 def _is_there(step: Step, draft: Draft, in_place: Aliases) -> bool:
-    """Whether a step copies what has the bytes of its operand."""
+    """Return True if a step copies what has the bytes of its operand."""
     if not (isinstance(step, Invoke) and isinstance(draft.work, Task) and draft.work.in_place and is_copy(draft.work)):
         return False
     (source,), target = step.operands, step.result

@@ -27,7 +27,7 @@ Planner = Callable[[Graph, After], KernelPlan]
 
 
 def check_remat(remat: Any) -> Remat | None:
-    """What a user gave as `remat`. Raises ArgumentError where it is neither "sqrt", nor bytes, nor None."""
+    """Return what a user gave as `remat`. Raises ArgumentError where it is neither "sqrt", nor bytes, nor None."""
     if (
         remat is None
         or (isinstance(remat, str) and remat == "sqrt")
@@ -99,7 +99,7 @@ def _deferred(plan: KernelPlan) -> dict[Node, tuple[Node, ...]]:
 
 
 def _is_free(base: Node) -> bool:
-    """Whether a value needs hardly any memory of the workspace."""
+    """Return True if a value needs hardly any memory of the workspace."""
     return operation(base).leaf or base.size == 1
 
 
@@ -113,7 +113,7 @@ def _positions(plan: KernelPlan) -> dict[Node, int]:
 
 
 def _users(plan: KernelPlan) -> dict[Node, list[Node]]:
-    """What reads the array of each node, through whatever views."""
+    """The nodes that read the array of each node, through any views."""
     users: dict[Node, list[Node]] = defaultdict(list)
     for n in plan.graph.nodes:
         if plan.views[n].base is n:
@@ -145,7 +145,7 @@ def _segmented(plan: KernelPlan, segments: int, make: Planner) -> KernelPlan:
     last = cuts[-1] if cuts else -1
 
     def stays(n: Node) -> bool:
-        """Whether a forward step reads it behind a cut."""
+        """Return True if a forward step reads it behind a cut."""
         ends = [at[user] for user in users[n] if user in forward]
         return any(at[n] <= cut < max(ends, default=-1) for cut in cuts)
 

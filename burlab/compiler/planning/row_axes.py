@@ -1,4 +1,4 @@
-"""Which rows of its inputs a row of a value is made of, operation by operation."""
+"""The rows of its inputs that make a row of a value, operation by operation."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -109,7 +109,7 @@ def _scatter(n: Node, k: int) -> Axes | None:
 
 
 def _along(axis_of: Callable[[Any], int]) -> Callable[[Node, int], Axes | None]:
-    """What works along one axis: all others are rows."""
+    """Operations along one axis: all others are rows."""
 
     def rule(n: Node, k: int) -> Axes | None:
         return None if k == axis_of(n) else (k,) * len(n.inputs)

@@ -20,8 +20,9 @@ from burlab.graph.operation import Ending, operation
 from .fusion import find_fusion, loop_shape, stacked
 from .locate import Located
 
-LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
-_LONG, _LARGEST_LONG = 64, 1024  # elements that had better spill than go through memory; nodes of a loop over so many
+MAX_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
+_MIN_LARGE = 64  # elements that had better spill than go through memory
+_MAX_LARGE_GROUP = 1024  # nodes of one loop over so many
 
 
 class Stage(NamedTuple):
@@ -62,7 +63,7 @@ def _numbers_alone(located: Located) -> Stage | None:
 
 
 class _Home(NamedTuple):
-    """Which groups may take a node: those over this shape; whether it reduces a value of it, to rows or to the end."""
+    """The groups that may take a node. reduces, ends: it reduces a value of the shape to rows, or ends the loop."""
 
     shape: Shape
     reduces: bool = False
@@ -101,7 +102,7 @@ class _Queue:
 
 
 def takes(space: IterationSpace, home: _Home) -> bool:
-    """Whether nodes of this home are elements, reductions or row values of a space, or can end its loop."""
+    """Return True if nodes of this home are elements, reductions or row values of a space, or can end its loop."""
     if home.ends:
         return home.shape == space.shape and not space.reduced
     return home.shape == space.shape or (space.has_row(home.shape) and not home.reduces)
@@ -169,7 +170,7 @@ class _Scheduler:
         return {self.views[x].base for x in (*n.inputs, *self.after.get(n, ()))}
 
     def home(self, n: Node) -> _Home | None:
-        """Which groups may take a node; None for the library's."""
+        """Return the groups that may take a node; None for the library's."""
         if n in self.reductions:
             return _Home(n.inputs[0].shape, reduces=True)
         if n in self.epilogues:
@@ -202,7 +203,7 @@ class _Scheduler:
         """All nodes of the space that are ready, or become ready inside the group itself, but for deferred ones."""
         group, later = list[Node](), list[Node]()
         barred: set[Node] = set()  # they need the whole array of a member
-        most = _LARGEST_LONG if elements(space.shape) >= _LONG else LARGEST_GROUP
+        most = _MAX_LARGE_GROUP if elements(space.shape) >= _MIN_LARGE else MAX_GROUP
         while len(group) < most or not space.shape:
             waiting = self.queue.heaps(space)
             if not waiting:
@@ -270,7 +271,7 @@ class _Scheduler:
             self.queue.push(n, self.home(n))
 
     def joins(self, user: Node, n: Node, space: IterationSpace) -> bool:
-        """Whether a user of a member may be a member too: it is of the space, and reads its own element or row."""
+        """Return True if a user of a member may be a member too: of the space, and reading its own element or row."""
         home = self.home(user)
         if home is None or not takes(space, home):
             return False
@@ -285,6 +286,6 @@ class _Scheduler:
 
 
 def _is_apart(n: Node, located: Located) -> bool:
-    """Whether a reduction must be the library's."""
+    """Return True if a reduction must be the library's."""
     options = located.options
     return not options.compiled or located.is_added(n) or (options.strict and not n.shape)

@@ -16,7 +16,7 @@ from burlab.graph.rewrite.simplify import simplify
 
 from .column_rules import Columns, has_rule, short_axes
 
-_PIECES = 256  # numbers of an array that is put together of small pieces
+_MAX_ASSEMBLED = 256  # numbers of an array that is put together of small pieces
 
 
 def split_columns(graph: Graph) -> Graph:
@@ -47,7 +47,11 @@ def _apart(graph: Graph) -> dict[Node, int]:
     taking = {n for n in graph.nodes if n.size > 0 and has_rule(n)}
     axes = {n: k for n in taking if (k := short_axes(n))}
     for n in graph.nodes:  # pieces put into a small array, and the sums of these
-        if n.op in ("pad", "add") and n.size <= _PIECES and all(axes.get(x) == x.ndim == n.ndim for x in n.inputs):
+        if (
+            n.op in ("pad", "add")
+            and n.size <= _MAX_ASSEMBLED
+            and all(axes.get(x) == x.ndim == n.ndim for x in n.inputs)
+        ):
             axes[n] = n.ndim
     group = _groups(graph, axes, taking)
     gain: dict[Node, int] = defaultdict(int)
@@ -67,7 +71,7 @@ def _apart(graph: Graph) -> dict[Node, int]:
 
 
 def _meets(n: Node, k: int) -> bool:
-    """Whether a node makes numbers along the k last axes of its first input meet, or moves them along these axes.
+    """Return True if a node combines numbers along the k last axes of its first input, or moves them there.
 
     A sum over other axes as well ends a loop anyway.
     """

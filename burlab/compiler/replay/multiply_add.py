@@ -23,7 +23,7 @@ class MulAdd(NamedTuple):
 
     @property
     def is_sum(self) -> bool:
-        """Whether it is x + z."""
+        """Return True if it is x + z."""
         return isinstance(self.y, float) and self.y == 1.0
 
 

@@ -116,7 +116,7 @@ class _Writer:
         self.instructions.append(Instruction(operation, -1, (value,), _address(extra.place, extra.step)))
 
     def _threads(self, dtype: np.dtype[Any]) -> bool:
-        """Whether threaded code has opcodes for numbers of a dtype."""
+        """Return True if threaded code has opcodes for numbers of a dtype."""
         return self.threaded is not None and dtype == self.threaded  # any dtype equals None where it is float64
 
     def _absorbed(self, step: Loop) -> set[Node]:

@@ -24,8 +24,8 @@ from .opcodes import CODES, MOVES, PAIRS, Opcode
 # How many jumps a CPU predicts, by the operations before them: measured, as the size from which on random graphs are
 # faster in groups. A jump that was not predicted costs less beside an operation on lanes.
 PREDICTED, PREDICTED_IN_LANES = 2500, 4500
-_BEFORE = 16  # operations by which a CPU tells one jump from others
-_CALLED = 50  # nodes for each that is neither sum nor product, at least, where there are many
+_BRANCH_HISTORY = 16  # operations by which a CPU tells one jump from others
+_MIN_NODES_PER_CALL = 50  # nodes for each that is neither sum nor product, at least, where there are many
 
 _INSTRUCTION = np.dtype([("code", "u8"), ("result", "u4"), ("x", "u4"), ("y", "u4"), ("z", "u4")])
 _CALL = np.dtype([("interpreter", "u8"), ("begin", "u8"), ("end", "u8")])
@@ -50,7 +50,7 @@ def thread_kernel(dtype: np.dtype[Any], width: int) -> LibraryKernel:
 
 
 def suits(nodes: Sequence[Node], lanes: bool) -> bool:
-    """Whether threaded code carries out all nodes of a plan's loops faster than groups do.
+    """Return True if threaded code carries out all nodes of a plan's loops faster than groups do.
 
     It does where a CPU predicts each jump: where the nodes are few, or the same sequences of operations come again and
     again. Most of many nodes must be sums and products: other functions are faster in groups. lanes: whether some nodes
@@ -60,11 +60,11 @@ def suits(nodes: Sequence[Node], lanes: bool) -> bool:
     if len(nodes) <= predicted:
         return True
     calls = sum(n.dtype.kind != "f" or multiply_adds(n.op, len(n.inputs)) is None for n in nodes)
-    if calls * _CALLED > len(nodes):
+    if calls * _MIN_NODES_PER_CALL > len(nodes):
         return False
     names = [n.op for n in nodes]
     seen = set[tuple[str, ...]]()
-    for sequence in zip(*(islice(names, k, None) for k in range(_BEFORE)), strict=False):
+    for sequence in zip(*(islice(names, k, None) for k in range(_BRANCH_HISTORY)), strict=False):
         seen.add(sequence)
         if len(seen) > predicted:
             return False

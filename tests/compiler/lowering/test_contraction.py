@@ -38,7 +38,7 @@ LAYOUTS = ("plain", "transposed", "part", "every other, backwards")
 
 def general(monkeypatch):
     """Every contraction by the general kernel."""
-    monkeypatch.setattr(contraction, "_LITTLE", 10**18)
+    monkeypatch.setattr(contraction, "_MIN_TUNED_PRODUCTS", 10**18)
 
 
 def results(function, *arrays):
@@ -48,7 +48,7 @@ def results(function, *arrays):
 
 def both(monkeypatch, function, *arrays):
     """The result of the tuned kernels, after it has been compared with that of the general one; and who made it."""
-    monkeypatch.setattr(contraction, "_LITTLE", 0)
+    monkeypatch.setattr(contraction, "_MIN_TUNED_PRODUCTS", 0)
     tuned, symbols = results(function, *arrays)
     general(monkeypatch)
     np.testing.assert_array_equal(tuned, results(function, *arrays)[0])
@@ -258,7 +258,7 @@ def test_infinities_stay_where_they_are(depth, monkeypatch):
     "spec", ["ab,bc->ac", "ab,cb->ac", "ba,bc->ac", "tab,tbc->tac", "tba,tbc->tac", "tab,tcb->tac", "ab,b->a", "b,b->"]
 )
 def test_nothing_behind_the_arrays_is_touched(spec, dtype, monkeypatch):
-    monkeypatch.setattr(contraction, "_LITTLE", 0)
+    monkeypatch.setattr(contraction, "_MIN_TUNED_PRODUCTS", 0)
     terms = spec.partition("->")[0].split(",")
     shapes = [
         (1, 3, 2),

@@ -152,7 +152,7 @@ def test_exported_code_has_its_numbers_in_the_text():
 
 
 def test_a_function_keeps_no_more_than_its_last_programs(monkeypatch):
-    monkeypatch.setattr("burlab.compiler.function._MOST_PROGRAMS", 4)
+    monkeypatch.setattr("burlab.compiler.function._MAX_PROGRAMS", 4)
     c = 0.3
     value = bl.jit(lambda x: np.sum(x * c))
     for c in np.linspace(3.1, 4.1, 9).tolist():
