@@ -24,7 +24,7 @@ READ_CACHE = BURLAB_CACHE=$(CACHE):ro
 # pip compiles the files that it copies, but not those of an editable install.
 BYTECODE = $(BIN)/python -m compileall -q burlab
 
-.PHONY: help lab quick test full near static cache matrix sanitizers smoke peers pages lint types layers cpp-format format clean
+.PHONY: help lab quick test full near static cache matrix sanitizers smoke peers pages generated lint types layers cpp-format format clean
 
 ## this list
 help:
@@ -70,6 +70,10 @@ sanitizers: $(VENV)/test.stamp cache
 ## compile the code that every test process needs
 cache: $(VENV)/test.stamp
 	BURLAB_CACHE=$(CACHE) $(BIN)/burlab warm
+
+## write burlab/runtime/structs.py from the C++ headers
+generated:
+	$(BIN)/python generate/structs.py
 
 ## write the pages, and the table of scalar operations, that are generated from the code
 pages: $(VENV)/test.stamp

@@ -10,23 +10,11 @@ from burlab.errors import ArgumentError
 from burlab.runtime.coerce import Array, ArraySpec, check_count, coerce_input
 from burlab.runtime.gate import Function, Workspace, pointers
 from burlab.runtime.interruptible import interruptible
+from burlab.runtime.structs import CMappedRows
 from burlab.runtime.wait import SLICE, Stop, in_threads
 
 _MIN_CHUNK_ROWS = 64  # rows that a thread takes at a time
 _CHUNKS_PER_THREAD = 8
-
-
-class _MappedRows(ctypes.Structure):
-    _fields_ = (
-        ("run", ctypes.c_void_p),
-        ("context", ctypes.c_void_p),
-        ("inputs", ctypes.c_int64),
-        ("outputs", ctypes.c_int64),
-        ("in_", ctypes.c_void_p),
-        ("in_steps", ctypes.c_void_p),
-        ("out", ctypes.c_void_p),
-        ("out_steps", ctypes.c_void_p),
-    )
 
 
 def stacked(specs: Sequence[ArraySpec], batched: Sequence[bool], n: int) -> list[ArraySpec]:
@@ -60,7 +48,7 @@ def map_rows(
     out_steps = [y.nbytes // n if n else 0 for y in buffers]
     steps = [(ctypes.c_int64 * max(len(s), 1))(*s) for s in (in_steps, out_steps)]
     tables = pointers(arrays), pointers(buffers)
-    job = _MappedRows(function.address, function.context, len(arrays), len(buffers))
+    job = CMappedRows(function.address, function.context, len(arrays), len(buffers))
     job.in_, job.out = map(ctypes.addressof, tables)
     job.in_steps, job.out_steps = map(ctypes.addressof, steps)
     chunk = max(_MIN_CHUNK_ROWS, -(-n // (threads * _CHUNKS_PER_THREAD)))

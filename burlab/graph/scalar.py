@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from burlab import runtime
 from burlab.errors import GraphError, TraceError, UnregisteredError
+from burlab.runtime.structs import CEntry, CForms
 
 from .scalar_row import ScalarOp
 from .scalar_table import ROWS
@@ -38,23 +39,6 @@ class Partial:
     def unknown(self) -> bool:
         """Whether there is no rule for it: the number is `kUnknown` of `cpp/burlab/numbers/mask.hpp`."""
         return self.constant is not None and math.isnan(self.constant)
-
-
-class _CEntry(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("doc", ctypes.c_char_p),
-        ("arity", ctypes.c_int),
-        ("differentiable", ctypes.c_bool),
-    )
-
-
-class _CForm(ctypes.Structure):
-    _fields_ = (("kind", ctypes.c_int), ("value", ctypes.c_double), ("index", ctypes.c_int), ("reads", ctypes.c_uint))
-
-
-class _CForms(ctypes.Structure):
-    _fields_ = (("partial", _CForm * 8),)
 
 
 class Parsed(NamedTuple):
@@ -100,7 +84,7 @@ def family_ops(family: str) -> dict[str, ScalarOp]:
 def add(name: str, file: str, struct: str) -> ScalarOp:
     """A row for an operation of a user's: struct is a member of namespace burlab::ops in a header."""
     if name not in _users:
-        (entry,) = _read(f"entries(List<{struct}>{{}})", _CEntry, (file,))
+        (entry,) = _read(f"entries(List<{struct}>{{}})", CEntry, (file,))
         row = ScalarOp(
             name,
             entry.arity,
@@ -221,7 +205,7 @@ def _common(family: str) -> list[str]:
 
 def _load(names: list[str]) -> None:
     expression, headers = _forms(names)
-    for name, row in zip(names, _read(expression, _CForms, headers), strict=True):
+    for name, row in zip(names, _read(expression, CForms, headers), strict=True):
         _partials[name] = tuple(map(_partial, row.partial[: arity(name)]))
 
 

@@ -15,6 +15,7 @@ from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
+from burlab.runtime.structs import CStream
 
 from .batch import Batch
 
@@ -34,8 +35,8 @@ class Sampling(enum.IntEnum):
     traced = 7
 
 
-class Stream(ctypes.Structure):
-    """The batches of a run, or one batch; mirrors the C++ struct of the same name.
+class Stream(CStream):
+    """The batches of a run, or one batch, as C++ takes it.
 
     numbers: the array that it was made of: a table of samples, or probabilities. bounds: these as C++ draws by them.
     graph: of the samples of a step, shape (b,), from its key and its number, where a function of the user's names them.
@@ -44,17 +45,6 @@ class Stream(ctypes.Structure):
     numbers: Any = None
     bounds: Any = None
     graph: Graph | None = None
-
-    _fields_ = (
-        ("sampling", ctypes.c_int32),
-        ("samples", ctypes.c_int64),
-        ("batch", ctypes.c_int64),
-        ("list", ctypes.c_void_p),
-        ("rows", ctypes.c_int64),
-        ("key", ctypes.c_uint64 * 2),
-        ("varies", ctypes.c_int64),
-        ("live", ctypes.c_void_p),
-    )
 
 
 def full(samples: int) -> Stream:

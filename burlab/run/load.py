@@ -14,12 +14,13 @@ from burlab.run.file.recipe import Given, bits, rebuild
 from burlab.run.file.save import KIND, STANDING
 from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup
-from burlab.run.loop.snapshot import Saved, Standing, TableContents, Tables
+from burlab.run.loop.snapshot import Saved, TableContents, Tables
 from burlab.run.record.recorder import SAMPLES
 from burlab.run.record.stop import Stop, check_norm, check_stop
 from burlab.run.record.tables import KINDS
 from burlab.run.record.traces import MOST, SAMPLED
 from burlab.runtime.coerce import Array
+from burlab.runtime.structs import CStanding
 
 from .file import container
 from .run import Run
@@ -83,7 +84,7 @@ def _saved(document: Any, arrays: dict[str, Array]) -> Saved:
         raise FileError("it does not say where the run stands. Use another copy.")
     elapsed, value, norm = measured.tolist()
     counts = {name: document["standing"][name] for name in STANDING}
-    standing = Standing(**counts, elapsed=elapsed, value=value, norm=norm)
+    standing = CStanding(**counts, elapsed=elapsed, value=value, norm=norm)
 
     def kept(name: str) -> TableContents:
         rows, span = document["tables"][name]

@@ -13,11 +13,11 @@ from burlab.compiler.inspection.timed import StepTimes, TimedExecutable
 from burlab.compiler.planning.phases import nodes_of
 from burlab.errors import StatusError
 from burlab.graph import Node
-from burlab.run.loop.abi import Plan
 from burlab.run.loop.fused import FusedStep
 from burlab.run.loop.loop import Loop
 from burlab.run.record.stop import Stop
 from burlab.run.record.traces import Shares
+from burlab.runtime.structs import CPlan
 
 _LEAST, _MOST = 10, 1000  # steps that are measured
 _ENOUGH = 0.5  # seconds of measuring
@@ -84,7 +84,7 @@ def _steps(loop: Loop, least: int, seconds: float) -> Any:
         yield round(loop.view().elapsed - before.elapsed)
 
 
-def _endless(plan: Plan) -> None:
+def _endless(plan: CPlan) -> None:
     plan.criteria, plan.feed_rows, plan.threads = Stop().criteria(), 0, 1
 
 
@@ -104,7 +104,7 @@ class _Timed:
         self.update = _Kernel(setup.update.executable, None if self.fused else "update")
         self.kernels = [*self.samples.values(), *self.regularizer, self.update]
 
-    def put(self, plan: Plan) -> None:
+    def put(self, plan: CPlan) -> None:
         """Have C++ call the timed kernels."""
         _endless(plan)
         self.update.put(plan.fused.kernel if self.fused else plan.update)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from burlab.runtime.structs import CArgumentSpec, CGate, CGuard
+
 from .cling import address, declare
 from .coerce import Array, ArraySpec, check_apart, check_count, coerce_input, coerce_output
 from .interruptible import interruptible
@@ -100,55 +102,6 @@ class Guard(NamedTuple):
     size: int = 0
 
 
-class _ArgumentSpec(ctypes.Structure):
-    _fields_ = (
-        ("codes", ctypes.c_char_p),
-        ("itemsize", ctypes.c_ssize_t),
-        ("ndim", ctypes.c_ssize_t),
-        ("nbytes", ctypes.c_ssize_t),
-        ("shape", ctypes.c_void_p),
-        ("takes", ctypes.c_ssize_t),
-        ("shape_object", ctypes.py_object),
-        ("dtype_object", ctypes.py_object),
-        ("cell", ctypes.c_void_p),
-    )
-
-
-class _Gate(ctypes.Structure):
-    _fields_ = (
-        ("run", ctypes.c_void_p),
-        ("context", ctypes.c_void_p),
-        ("workspace", ctypes.c_ssize_t),
-        ("inputs", ctypes.c_ssize_t),
-        ("outputs", ctypes.c_ssize_t),
-        ("releases", ctypes.c_ssize_t),
-        ("loops", ctypes.c_ssize_t),
-        ("takes_out", ctypes.c_ssize_t),
-        ("specs", ctypes.c_void_p),
-        ("guards", ctypes.c_void_p),
-        ("guarded", ctypes.c_ssize_t),
-        ("tree", ctypes.c_char_p),
-        ("array", ctypes.py_object),
-        ("scalar", ctypes.py_object),
-        ("empty", ctypes.py_object),
-        ("number", ctypes.py_object),
-        ("fallback", ctypes.py_object),
-        ("spare", ctypes.c_void_p),
-    )
-
-
-class _Guard(ctypes.Structure):
-    _fields_ = (
-        ("container", ctypes.c_void_p),
-        ("key", ctypes.c_void_p),
-        ("value", ctypes.c_void_p),
-        ("content", ctypes.c_void_p),
-        ("digest", ctypes.c_uint64),
-        ("size", ctypes.c_ssize_t),
-        ("where", ctypes.c_ssize_t),
-    )
-
-
 class _MethodDef(ctypes.Structure):
     _fields_ = (
         ("ml_name", ctypes.c_char_p),
@@ -230,14 +183,14 @@ def make_callable(
     """
     inputs, outputs = face
     count = len(inputs) + len(outputs)
-    specs = (_ArgumentSpec * max(count, 1))()
+    specs = (CArgumentSpec * max(count, 1))()
     kept = [_fill(specs[k], spec) for k, spec in enumerate((*inputs, *outputs))]
     for k, spec in enumerate(inputs):
         number = not spec.shape and spec.dtype.kind == "f"
         specs[k].takes = (3 if number else 2) if weak is None else 1 if k in weak else 2
     workspace = Workspace(function.workspace_bytes)
-    watched = (_Guard * max(len(guards), 1))(*map(_watch, guards))
-    gate = _Gate(
+    watched = (CGuard * max(len(guards), 1))(*map(_watch, guards))
+    gate = CGate(
         run=function.address,
         context=function.context,
         workspace=function.workspace_bytes,
@@ -250,25 +203,38 @@ def make_callable(
         guards=ctypes.addressof(watched),
         guarded=len(guards),
         tree=tree or flat(len(outputs)),
-        array=np.ndarray,
-        scalar=np.generic,
-        empty=np.empty,
-        number=float,
-        fallback=fallback,
+        array=id(np.ndarray),
+        scalar=id(np.generic),
+        empty=id(np.empty),
+        number=id(float),
+        fallback=id(fallback),
         spare=workspace.address,
     )
     method = _method()  # kept by every callable: threads that come first together each make one, and one is remembered
-    owner = (ctypes.addressof(gate), gate, specs, kept, workspace, function, fallback, method, watched, tuple(guards))
+    named = np.ndarray, np.generic, np.empty, float  # a test may put others in their places
+    owner = (
+        ctypes.addressof(gate),
+        gate,
+        named,
+        specs,
+        kept,
+        workspace,
+        function,
+        fallback,
+        method,
+        watched,
+        tuple(guards),
+    )
     new_function = ctypes.pythonapi.PyCFunction_NewEx
     new_function.restype, new_function.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return new_function(ctypes.addressof(method), owner, None)
 
 
-def _watch(guard: Guard) -> _Guard:
+def _watch(guard: Guard) -> CGuard:
     content = None if guard.content is None else ctypes.cast(ctypes.c_char_p(guard.content), ctypes.c_void_p).value
     container, key = (None if x is None else id(x) for x in (guard.container, guard.key))
     value = None if guard.value is NOTHING else id(guard.value)
-    return _Guard(container, key, value, content, guard.digest, guard.size, int(guard.where))
+    return CGuard(container, key, value, content, guard.digest, guard.size, int(guard.where))
 
 
 def flat(count: int) -> bytes:
@@ -287,10 +253,10 @@ def _fill(argument: Any, spec: ArraySpec) -> object:
     argument.codes = _CODES[spec.dtype.name]
     argument.itemsize, argument.ndim, argument.nbytes = spec.dtype.itemsize, len(spec.shape), spec.nbytes
     argument.shape = ctypes.addressof(shape)
-    argument.shape_object = spec.shape if spec.shape else cell
-    argument.dtype_object = spec.dtype
+    argument.shape_object = id(spec.shape) if spec.shape else id(cell)
+    argument.dtype_object = id(spec.dtype)
     argument.cell = cell.ctypes.data
-    return shape, cell
+    return shape, cell, spec
 
 
 def gate_is_open() -> bool:

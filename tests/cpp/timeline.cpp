@@ -53,7 +53,8 @@ struct Setting {
     Plan plan{};
     plan.loss.samples = samples;
     plan.stream = {Sampling::sequential, 1, 1, nullptr, 0, {0, 0}, 0, nullptr};
-    plan.threads = plan.wide = plan.dimension = plan.leaves = plan.hypers = plan.buffers = 1;
+    plan.dtype = Dtype::float64;
+    plan.threads = plan.dimension = plan.leaves = plan.hypers = plan.buffers = 1;
     plan.places = places;
     plan.gradient = 64;
     plan.update = {descend, nullptr, 0};

@@ -1,4 +1,4 @@
-"""The programs of docs/, each of which writes a page."""
+"""Programs of docs/ and generate/, each of which writes a text that is checked in."""
 
 import importlib.util
 from pathlib import Path
@@ -7,9 +7,9 @@ from types import ModuleType
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def program(name: str) -> ModuleType:
-    """docs/NAME.py as a module, whose `page()` gives the text."""
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+def program(name: str, folder: Path = DOCS) -> ModuleType:
+    """Load FOLDER/NAME.py as a module."""
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

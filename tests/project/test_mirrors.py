@@ -1,17 +1,14 @@
-"""Every `ctypes.Structure` and every record dtype of the package is laid out like the C++ struct that it mirrors.
+"""Every `ctypes.Structure` of the package is laid out like the C++ struct that it mirrors, and written from its header.
 
-They are found in the package's text, so one that is missing from the list below fails, and so does one that is gone.
+Those that are written by hand are found in the package's text: they may only mirror structs of others.
 """
 
-import ast
 import ctypes
 import re
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
 from burlab.errors import CompileError
@@ -21,6 +18,11 @@ from burlab.problems.sampling import Sampling
 from burlab.run.record import breakpoints, stop, tables, traces
 from burlab.runtime import declare
 from burlab.runtime.status import Status, joined
+from burlab.runtime.structs import CStanding
+from tests.project.programs import program
+
+ROOT = Path(__file__).parents[2]
+structs = program("structs", ROOT / "generate")
 
 
 class Struct(NamedTuple):
@@ -40,139 +42,27 @@ struct jit_code_entry {
 };
 struct jit_descriptor { std::uint32_t version, action_flag; jit_code_entry *relevant_entry, *first_entry; };
 """
-_GOLDEN = str(Path(__file__).parents[2] / "burlab/bench/golden/mlp.hpp")
-
-
-def _of(header: str, space: str, **names: str) -> dict[str, Struct]:
-    return {mirror: Struct(f"burlab::{space}{name}", f"burlab/{header}") for mirror, name in names.items()}
-
-
-# By module: the Python name, and the C++ struct.
-MIRRORS: dict[str, dict[str, Struct]] = {
-    "burlab.bench.variants.golden_mlp": {"_Mlp": Struct("burlab::bench::Mlp<double>", _GOLDEN)},
-    "burlab.compiler.inspection.timed": _of("kernels/clock.hpp", "kernels::", _Timed="Timed"),
-    "burlab.compiler.ir.poison": _of("kernels/poison.hpp", "kernels::", _Poisoned="Poisoned"),
-    "burlab.compiler.map": _of("kernels/rows.hpp", "kernels::", _MappedRows="MappedRows"),
-    "burlab.compiler.replay.bytecode": _of(
-        "kernels/replay/segment.hpp", "kernels::", _Segment="Segment", _GROUP="Group"
+SHARED = {("burlab.runtime.structs", struct.mirror): Struct(struct.name, struct.header) for struct in structs.shared()}
+# Structs that are in no header of `cpp/burlab`: mirrored by hand.
+FOREIGN = {
+    ("burlab.bench.variants.golden_mlp", "_Mlp"): Struct(
+        "burlab::bench::Mlp<double>", str(ROOT / "burlab/bench/golden/mlp.hpp")
     ),
-    "burlab.compiler.replay.program": _of(
-        "kernels/replay/program.hpp", "kernels::", _Program="Program", _RECORD="Record", _OPERAND="Operand"
-    ),
-    "burlab.compiler.replay.threaded": _of(
-        "kernels/replay/threaded.hpp", "kernels::", _INSTRUCTION="Instruction", _CALL="Call"
-    ),
-    "burlab.graph.scalar": {
-        **_of("ops/table.hpp", "ops::", _CEntry="Entry", _CForms="Forms"),
-        **_of("numbers/form.hpp", "", _CForm="Form"),
-    },
-    "burlab.problems.kernels.abi": {
-        **_of("run/abi/outcome.hpp", "run::", Outcome="Outcome"),
-        **_of(
-            "run/abi/summand.hpp",
-            "run::",
-            CKernel="Kernel",
-            Span="Span",
-            Block="Block",
-            Summand="Summand",
-            CLoss="Loss",
-        ),
-        **_of("run/abi/sum.hpp", "run::", MeanKernel="MeanKernel", SumCall="SumCall"),
-    },
-    "burlab.problems.kernels.clients": {
-        **_of("kernels/ask.hpp", "kernels::", CQuestion="Question"),
-        **_of("run/step/clients.hpp", "run::", CClients="Clients"),
-    },
-    "burlab.problems.kernels.queries": _of("run/step/query.hpp", "run::", CQuery="Query", CQueries="Queries"),
-    "burlab.problems.sampling": _of("run/sum/sampler.hpp", "run::", Stream="Stream"),
-    "burlab.run.loop.abi": {
-        **_of(
-            "run/abi/plan.hpp",
-            "run::",
-            CValidation="Validation",
-            Piece="Piece",
-            Fused="Fused",
-            Plan="Plan",
-            CRowBuffer="RowBuffer",
-        ),
-        **_of("run/abi/loop.hpp", "run::", CView="View", FeedView="FeedView", Event="Event"),
-    },
-    "burlab.run.lanes.abi": _of("run/lanes/lanes.hpp", "run::", CLanes="Lanes"),
-    "burlab.run.loop.snapshot": _of(
-        "run/abi/saved.hpp", "run::", Standing="Standing", SavedTable="SavedTable", CSaved="Saved"
-    ),
-    "burlab.run.record.breakpoints": _of("run/abi/criteria.hpp", "run::", CBreakpoint="Breakpoint"),
-    "burlab.run.record.stop": _of("run/abi/criteria.hpp", "run::", Criteria="Criteria"),
-    "burlab.run.record.tables": _of("run/record/trail.hpp", "run::", Extent="Extent"),
-    "burlab.runtime.gate": {
-        **_of("python/gate.hpp", "python::", _ArgumentSpec="ArgumentSpec", _Gate="Gate", _Guard="Guard"),
-        "_MethodDef": Struct("PyMethodDef", "burlab/python/object.hpp"),
-    },
-    "burlab.runtime.cache.machine_code": {
-        "_Entry": Struct("jit_code_entry", "", _JIT),
-        "_Descriptor": Struct("jit_descriptor", "", _JIT),
-    },
+    ("burlab.runtime.gate", "_MethodDef"): Struct("PyMethodDef", "burlab/python/object.hpp"),
+    ("burlab.runtime.cache.machine_code", "_Entry"): Struct("jit_code_entry", "", _JIT),
+    ("burlab.runtime.cache.machine_code", "_Descriptor"): Struct("jit_descriptor", "", _JIT),
 }
-LISTED = [(module, name) for module, mirrors in MIRRORS.items() for name in mirrors]
-
-
-def written(folder: Path) -> set[tuple[str, str]]:
-    """Modules and names of the mirrors in the texts of a package; of a dtype without a name of its own, the line."""
-    texts = {path: ast.parse(path.read_text()) for path in sorted(folder.rglob("*.py"))}
-    found: set[tuple[str, str]] = set()
-    before = -1
-    while len(found) > before:  # and once more, for the children of those that were found
-        before = len(found)
-        for path, text in texts.items():
-            module = ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
-            found |= {(module, name) for name in (*_structures(text, module, found), *_dtypes(text))}
-    return found
-
-
-def _structures(text: ast.Module, module: str, found: set[tuple[str, str]]) -> Iterator[str]:
-    """Classes whose base is one of ctypes, or one of these that is written here or imported by name."""
-    kinds = {"Structure", "Union", "LittleEndianStructure", "BigEndianStructure"}
-    kinds |= {name for where, name in found if where == module}
-    for node in ast.walk(text):
-        if isinstance(node, ast.ImportFrom):
-            last = (node.module or "").rpartition(".")[2]
-            known = {name for where, name in found if where.rpartition(".")[2] == last}
-            kinds |= {n.asname or n.name for n in node.names if n.name in known}
-    for node in ast.walk(text):
-        bases = node.bases if isinstance(node, ast.ClassDef) else []
-        if isinstance(node, ast.ClassDef) and kinds & {getattr(b, "attr", getattr(b, "id", "")) for b in bases}:
-            yield node.name
-
-
-def _dtypes(text: ast.Module) -> Iterator[str]:
-    """Lists of fields, such as [("step", "i8")]."""
-    for statement in text.body:
-        named = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        for node in ast.walk(statement):
-            if isinstance(node, ast.List) and any(_is_field(x) for x in node.elts):
-                yield named.id if isinstance(named, ast.Name) else f"line {node.lineno}"
-
-
-def _is_field(node: ast.expr) -> bool:
-    words = [x.value for x in node.elts if isinstance(x, ast.Constant)] if isinstance(node, ast.Tuple) else []
-    return len(words) == 2 and isinstance(words[1], str) and re.fullmatch(r"[<>=|]?[a-zA-Z]\d+", words[1]) is not None
+MIRRORS = SHARED | FOREIGN
 
 
 def claims(struct: str, mirror: Any) -> str:
     """Assertions that only compile if a C++ struct is laid out like its mirror, and ends with its last field."""
-    if isinstance(mirror, np.dtype):
-        size, places = mirror.itemsize, mirror.fields or {}
-        fields = {name: (offset, kind.itemsize, kind.kind == "f") for name, (kind, offset, *_) in places.items()}
-    else:
-        size, fields = ctypes.sizeof(mirror), {}
-        for name, kind, *_ in mirror._fields_:
-            place = getattr(mirror, name)
-            fields[name] = place.offset, place.size, kind in (ctypes.c_double, ctypes.c_float)
-    lines = [f"static_assert(sizeof({struct}) == {size});"]
-    for field, (offset, nbytes, real) in fields.items():
-        name = field.rstrip("_")  # `in` is a word of Python
-        lines.append(f"static_assert(__builtin_offsetof({struct}, {name}) == {offset});")
-        lines.append(f"static_assert(sizeof({struct}::{name}) == {nbytes});")
+    lines = [f"static_assert(sizeof({struct}) == {ctypes.sizeof(mirror)});"]
+    for field, kind, *_ in mirror._fields_:
+        name, place = field.rstrip("_"), getattr(mirror, field)  # `in` is a word of Python
+        real = kind in (ctypes.c_double, ctypes.c_float)
+        lines.append(f"static_assert(__builtin_offsetof({struct}, {name}) == {place.offset});")
+        lines.append(f"static_assert(sizeof({struct}::{name}) == {place.size});")
         lines.append(f"static_assert(__is_floating_point(decltype({struct}::{name})) == {str(real).lower()});")
     return "\n".join(lines)
 
@@ -181,19 +71,38 @@ def check(struct: Struct, mirror: Any) -> None:
     declare(f"{struct.text}\n{claims(struct.name, mirror)}", [struct.header] if struct.header else [])
 
 
-def test_every_mirror_is_listed(root: Path) -> None:
-    assert written(root / "burlab") == set(LISTED)
+def written(folder: Path) -> set[tuple[str, str]]:
+    """Modules and names of the classes with fields of ctypes, and of the lines that list fields of a NumPy dtype."""
+    found: set[tuple[str, str]] = set()
+    for path in sorted(folder.rglob("*.py")):
+        module = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
+        name = ""
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if match := re.match(r" *class (\w+)|(\w+)\._fields_ =", line):
+                name = match[1] or match[2]
+            if re.search(r"\b_fields_ = ", line):
+                found.add((module, name))
+            if re.search(r"""\(["']\w+["'], ["'][<>=|]?[a-zA-Z]\d+["']\)""", line):
+                found.add((module, f"line {number}"))
+    return found
 
 
-@pytest.mark.parametrize(("module", "name"), LISTED)
+def test_structs_are_written_from_the_headers() -> None:
+    assert structs.TARGET.read_text() == structs.module(), "run: make generated"
+
+
+def test_no_mirror_is_written_by_hand_but_of_foreign_structs(root: Path) -> None:
+    assert written(root / "burlab") == set(MIRRORS)
+
+
+@pytest.mark.parametrize(("module", "name"), MIRRORS)
 def test_a_mirror_is_laid_out_like_its_struct(module: str, name: str) -> None:
-    check(MIRRORS[module][name], getattr(import_module(module), name))
+    check(MIRRORS[module, name], getattr(import_module(module), name))
 
 
 @pytest.mark.parametrize("change", ["swapped", "narrower", "real", "short"])
 def test_a_layout_that_differs_is_caught(change: str) -> None:
-    struct = MIRRORS["burlab.run.loop.snapshot"]["Standing"]
-    fields: list[Any] = list(import_module("burlab.run.loop.snapshot").Standing._fields_)
+    fields: list[Any] = list(CStanding._fields_)
     match change:
         case "swapped":
             fields[:2] = fields[1::-1]
@@ -204,24 +113,22 @@ def test_a_layout_that_differs_is_caught(change: str) -> None:
         case _:
             fields.pop()
     with pytest.raises(CompileError, match="static assertion failed"):
-        check(struct, type("Changed", (ctypes.Structure,), {"_fields_": fields}))
+        check(SHARED["burlab.runtime.structs", "CStanding"], type("Changed", (ctypes.Structure,), {"_fields_": fields}))
 
 
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("import ctypes\nclass New(ctypes.Structure): pass\n", "New"),
-        ("from ctypes import Structure as Structure\ndef f():\n    class Inner(Structure): pass\n", "Inner"),
-        ("from .parent import Parent\nclass Child(Parent): pass\n", "Child"),
-        ('import numpy as np\nROW = np.dtype([("a", "i8")])\n', "ROW"),
-        ('import numpy as np\ndef f():\n    return np.empty(1, [("a", "<f4"), ("b", "u1")])\n', "line 3"),
+        ("import ctypes\nclass New(ctypes.Structure):\n    _fields_ = ()\n", "New"),
+        ("class Entry(Parent): pass\nEntry._fields_ = ()\n", "Entry"),
+        ('import numpy as np\nROW = np.dtype([("a", "i8")])\n', "line 2"),
+        ('def f():\n    return np.empty(1, [("a", "<f4"), ("b", "u1")])\n', "line 2"),
     ],
 )
-def test_a_mirror_that_is_not_listed_is_found(tmp_path: Path, text: str, name: str) -> None:
+def test_a_mirror_that_is_written_by_hand_is_found(tmp_path: Path, text: str, name: str) -> None:
     (tmp_path / "some").mkdir()
-    (tmp_path / "some/parent.py").write_text("import ctypes\nclass Parent(ctypes.Structure): pass\n")
     (tmp_path / "some/module.py").write_text(text)
-    assert written(tmp_path / "some") == {("some.parent", "Parent"), ("some.module", name)}
+    assert written(tmp_path / "some") == {("some.module", name)}
 
 
 NUMBERS = {

@@ -16,6 +16,7 @@ from burlab.compiler.passes import make_runnable
 from burlab.compiler.replay.program import runner
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, Workspace
+from burlab.runtime.structs import CTimed
 
 _RUN = runner("burlab_run_timed", "run_timed", "clock")
 _COST = LibraryKernel(
@@ -41,10 +42,6 @@ class StepTimes(NamedTuple):
     calls: int = 1
 
 
-class _Timed(ctypes.Structure):
-    _fields_ = (("function", ctypes.c_void_p), ("context", ctypes.c_void_p), ("clock", ctypes.c_void_p))
-
-
 class TimedExecutable:
     """A function that does what an executable does, and writes down how long that and each of its steps takes.
 
@@ -60,11 +57,11 @@ class TimedExecutable:
         else:
             inner = make_runnable(replace(plan, options=replace(plan.options, ticks=self._ticks))).function
         library.require([_RUN], by_name=False)
-        known: dict[int | None, _Timed] = {}
+        known: dict[int | None, CTimed] = {}
 
         def contexts(samples: int | None) -> int:
             if samples not in known:
-                known[samples] = _Timed(inner.address, inner.contexts(samples), self._ticks.ctypes.data)
+                known[samples] = CTimed(inner.address, inner.contexts(samples), self._ticks.ctypes.data)
             return ctypes.addressof(known[samples])
 
         address = library.address(_RUN.symbol)

@@ -12,6 +12,7 @@ import numpy as np
 
 from burlab.runtime import memory
 from burlab.runtime.gate import Function
+from burlab.runtime.structs import CPoisoned
 
 from . import library
 from .library import LibraryKernel
@@ -25,18 +26,6 @@ _RUN = LibraryKernel(
 )
 
 
-class _Poisoned(ctypes.Structure):
-    _fields_ = (
-        ("function", ctypes.c_void_p),
-        ("context", ctypes.c_void_p),
-        ("workspace", ctypes.c_int64),
-        ("inputs", ctypes.c_int64),
-        ("outputs", ctypes.c_int64),
-        ("in_bytes", ctypes.c_void_p),
-        ("out_bytes", ctypes.c_void_p),
-    )
-
-
 def poisoned(plan: KernelPlan, function: Function) -> Function:
     """The function of a plan: itself, or around it one that fills its memory first, where tests ask for that."""
     if not memory.poisons():
@@ -46,12 +35,12 @@ def poisoned(plan: KernelPlan, function: Function) -> Function:
     added = plan.options.accumulate
     written = np.array([0 if k < added else y.nbytes for k, y in enumerate(plan.graph.outputs)] or [0], np.int64)
     counts = len(plan.graph.inputs), len(plan.graph.outputs)
-    known: dict[int | None, _Poisoned] = {}
+    known: dict[int | None, CPoisoned] = {}
 
     def contexts(samples: int | None) -> int:
         if samples not in known:
             inner = function.address, function.contexts(samples), function.workspace_bytes
-            made = _Poisoned(*inner, *counts, read.ctypes.data, written.ctypes.data)
+            made = CPoisoned(*inner, *counts, read.ctypes.data, written.ctypes.data)
             known.setdefault(samples, made)  # if another thread was first, its stays
         return ctypes.addressof(known[samples])
 

@@ -8,6 +8,7 @@ import numpy as np
 from burlab.compiler.ir import library
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.runtime.coerce import Array
+from burlab.runtime.structs import CGroup, CSegment
 
 from .instructions import Literals, Segment, Thread, encoded
 from .threaded import threaded
@@ -17,11 +18,7 @@ LITERALS = LibraryKernel(
 )
 
 
-class _Segment(ctypes.Structure):
-    _fields_ = (("groups", ctypes.c_void_p), ("code", ctypes.c_void_p), ("length", ctypes.c_int64))
-
-
-_GROUP = np.dtype([("interpreter", "u8"), ("end", "u8")])
+_GROUP = np.dtype(CGroup)
 
 
 def kernels_of(segments: Iterable[Segment]) -> list[LibraryKernel]:
@@ -65,5 +62,5 @@ class SegmentCode:
         self._groups: Array = np.empty(len(kernels), _GROUP)
         self._groups["interpreter"] = [library.address(kernel.symbol) for kernel in kernels]
         self._groups["end"] = np.array(ends, np.uint64) * 4 + self._code.ctypes.data
-        self._struct = _Segment(groups=self._groups.ctypes.data, code=self._code.ctypes.data, length=len(kernels))
+        self._struct = CSegment(groups=self._groups.ctypes.data, code=self._code.ctypes.data, length=len(kernels))
         self.address = ctypes.addressof(self._struct)

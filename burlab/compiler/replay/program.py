@@ -13,6 +13,7 @@ from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Loop, Place, Ru
 from burlab.compiler.ir.poison import poisoned
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
+from burlab.runtime.structs import COperand, CProgram, CRecord
 
 from .bytecode import SegmentCode, kernels_of
 from .instructions import ReplayPlan
@@ -31,22 +32,9 @@ def runner(symbol: str, function: str, header: str) -> LibraryKernel:
 _RUN = runner("burlab_run_program", "run_program", "replay/program")
 _RUN_ALONE = runner("burlab_run_alone", "run_alone", "replay/program")
 _RUN_TIMED = runner("burlab_run_program_timed", "run_program<true>", "replay/program")
-_RECORD = np.dtype(
-    [("kernel", "u8"), ("descriptor", "u8"), ("box", "u8")]
-    + [(name, "i8") for name in ("first", "count", "node", "results", "table")]
-)
+_RECORD = np.dtype(CRecord)
 _NO_BOX = Descriptor(())
-_OPERAND = np.dtype([("table", "i4"), ("index", "i4"), ("offset", "i8")])
-
-
-class _Program(ctypes.Structure):
-    _fields_ = (
-        ("records", ctypes.c_void_p),
-        ("operands", ctypes.c_void_p),
-        ("constants", ctypes.c_void_p),
-        ("length", ctypes.c_int64),
-        ("clock", ctypes.c_void_p),
-    )
+_OPERAND = np.dtype(COperand)
 
 
 def tabulate(plan: KernelPlan) -> Runnable:
@@ -69,7 +57,7 @@ def tabulate(plan: KernelPlan) -> Runnable:
         bound = records.copy()
         bound["descriptor"][[*calls]] = [addresses[descriptor] for descriptor, _ in pairs.values()]
         bound["box"][[*calls]] = [addresses[box] if box.integers else 0 for _, box in pairs.values()]
-        program = _Program(
+        program = CProgram(
             records=bound.ctypes.data,
             operands=operands.ctypes.data,
             constants=ctypes.addressof(table),

@@ -16,6 +16,7 @@ from burlab.compiler.ir.plan import Kind
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.graph import Node
 from burlab.runtime.coerce import Array
+from burlab.runtime.structs import CCall, CInstruction
 
 from .instructions import Instruction, Literals, Thread, encoded
 from .multiply_add import multiply_adds
@@ -27,8 +28,8 @@ PREDICTED, PREDICTED_IN_LANES = 2500, 4500
 _BRANCH_HISTORY = 16  # operations by which a CPU tells one jump from others
 _MIN_NODES_PER_CALL = 50  # nodes for each that is neither sum nor product, at least, where there are many
 
-_INSTRUCTION = np.dtype([("code", "u8"), ("result", "u4"), ("x", "u4"), ("y", "u4"), ("z", "u4")])
-_CALL = np.dtype([("interpreter", "u8"), ("begin", "u8"), ("end", "u8")])
+_INSTRUCTION = np.dtype(CInstruction)
+_CALL = np.dtype(CCall)
 
 
 class _Encoded(NamedTuple):

@@ -12,8 +12,7 @@ import numpy as np
 from burlab.graph import Node
 from burlab.runtime.coerce import Array
 from burlab.runtime.memory import rounded
-
-from .abi import Block, Span
+from burlab.runtime.structs import CBlock, CSpan
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,10 @@ class Layout:
         return [math.prod(shape) * dtype.itemsize for shape, dtype in zip(self.shapes, self.dtypes, strict=True)]
 
     @property
-    def block(self) -> Block:
+    def block(self) -> CBlock:
         """For C++; valid as long as this."""
         offsets, parts = self._arrays
-        return Block(
+        return CBlock(
             outputs=len(self.shapes),
             spans=len(self.shapes),
             offsets=at(offsets),
@@ -67,10 +66,10 @@ class Layout:
     def _arrays(self) -> tuple[Any, Any]:
         """What a block points to."""
         parts = (
-            Span(offset=offset, count=math.prod(shape), wide=dtype == np.float64)
+            CSpan(offset=offset, count=math.prod(shape), dtype=dtype.itemsize)
             for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
         )
-        return integers(self.offsets), (Span * len(self.shapes))(*parts)
+        return integers(self.offsets), (CSpan * len(self.shapes))(*parts)
 
     def views(self, block: Array) -> list[Array]:
         """The outputs in a block of bytes."""

@@ -11,31 +11,14 @@ from burlab.graph.query import CLIENT_QUERIES, QUERIES
 from burlab.problems.point import Point
 from burlab.runtime.coerce import Array
 from burlab.runtime.status import Status
+from burlab.runtime.structs import CClients, COutcome, CQuestion
 
-from .abi import Outcome, Part
+from .abi import Part
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 
 
-class CQuestion(ctypes.Structure):
-    """What a query is about."""
-
-    _fields_ = (("query", _INT), ("about", _POINTER), ("numbers", _INT), ("chosen", _POINTER), ("count", _INT))
-
-
 _ELSEWHERE = ctypes.CFUNCTYPE(_INT, ctypes.POINTER(CQuestion), _POINTER, _POINTER, _POINTER, _INT)
-
-
-class CClients(ctypes.Structure):
-    """How the samples of a federation lie with its clients."""
-
-    _fields_ = (
-        ("count", _INT),
-        ("first", _POINTER),
-        ("sizes", _POINTER),
-        ("scale", _POINTER),
-        ("elsewhere", _POINTER),
-    )
 
 
 class Asked(NamedTuple):
@@ -97,7 +80,7 @@ class Clients:
         )
         self.address = ctypes.addressof(self._all)
 
-    def error(self, outcome: Outcome) -> Exception | None:
+    def error(self, outcome: COutcome) -> Exception | None:
         """The exception for a question about clients that failed."""
         sample, m = int(outcome.sample), len(self._sizes)
         if outcome.part == Part.CLIENTS:

@@ -11,8 +11,9 @@ from burlab.graph import tree
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream, full
 from burlab.runtime.coerce import Array
+from burlab.runtime.structs import CLoss, COutcome, CSummand
 
-from .abi import CLoss, Outcome, Part, Summand
+from .abi import Part
 from .sample_kernel import SampleKernel
 
 
@@ -64,10 +65,10 @@ class Loss:
 
     def mirror(self, batch: int) -> CLoss:
         """For C++; valid as long as this."""
-        regularizer = self.regularizer.summand(1) if self.regularizer else Summand()
+        regularizer = self.regularizer.summand(1) if self.regularizer else CSummand()
         return CLoss(samples=self.samples.summand(batch), regularizer=regularizer)
 
-    def error(self, outcome: Outcome, batch: int) -> Exception:
+    def error(self, outcome: COutcome, batch: int) -> Exception:
         """The exception for an outcome, not OK, of an evaluation over a batch."""
         if outcome.part == Part.REGULARIZER and self.regularizer is not None:
             return self.regularizer.error(outcome)

@@ -11,8 +11,9 @@ from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question
 from burlab.problems.data import Data
 from burlab.problems.point import Point, coordinates_of, scale_of
 from burlab.problems.sampling import Stream, chosen, full
+from burlab.runtime.structs import CLoss, COutcome, CQueries, CQuery, CSummand
 
-from .abi import CLoss, Outcome, Part, Summand
+from .abi import Part
 from .clients import Clients, Elsewhere
 from .loss import Loss
 from .sample_kernel import SampleKernel
@@ -71,40 +72,6 @@ _COUNTERS = {
 
 
 _SIZES = 2  # of batches of clients, for which tiles are made to measure
-
-
-class CQuery(ctypes.Structure):
-    """One query."""
-
-    _fields_ = (
-        ("kind", _INT),
-        ("chosen", _INT),
-        ("entries", _INT),
-        ("loss", CLoss),
-        ("stream", Stream),
-        ("points", _INT),
-        ("value", _INT),
-        ("vector", _INT),
-        ("rows", _INT),
-        ("width", _INT),
-        ("goals", _INT),
-    )
-
-
-class CQueries(ctypes.Structure):
-    """The queries that the update of a run makes, and the form of x."""
-
-    _fields_ = (
-        ("count", _INT),
-        ("list", _POINTER),
-        ("keyed", _INT),
-        ("indexed", _INT),
-        ("dimension", _INT),
-        ("bytes", _INT),
-        ("leaves", _INT),
-        ("places", _POINTER),
-        ("clients", _POINTER),
-    )
 
 
 class Oracle(Protocol):
@@ -210,7 +177,7 @@ class QueryKernels:
         if made.stream.varies:
             loss.vary(made.batch)
         offsets = loss.samples.layout.offsets
-        rows = CLoss(samples=loss.samples.together, regularizer=Summand()) if form.rows else None
+        rows = CLoss(samples=loss.samples.together, regularizer=CSummand()) if form.rows else None
         return CQuery(
             kind=QUERIES.index(question.name),
             chosen=question.chosen,
@@ -237,7 +204,7 @@ class QueryKernels:
         """The kernels, and the batches that they are for."""
         return [use for loss, _, _, batch in self._made for use in ((loss.samples, batch), (loss.regularizer, 1))]
 
-    def error(self, outcome: Outcome) -> Exception | None:
+    def error(self, outcome: COutcome) -> Exception | None:
         """The exception for how a step ended, if a query failed."""
         error = None if self._clients is None else self._clients.error(outcome)
         if error is not None:

@@ -18,9 +18,10 @@ from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import Face, Function, make_callable
 from burlab.runtime.memory import empty
 from burlab.runtime.status import Status
+from burlab.runtime.structs import CBlock, CKernel, CMeanKernel, COutcome, CSumCall, CSummand
 from burlab.runtime.wait import SLICE
 
-from .abi import Block, CKernel, MeanKernel, Outcome, Part, SumCall, Summand, mean_address, sum_exports
+from .abi import Part, answer_of, kernel_of, mean_address, sum_exports
 from .blocks import Layout, at, integers
 from .tiles import DEFAULT_OPTIONS, KernelOptions, Tile
 from .tiling import Tiling, Tilings
@@ -112,7 +113,7 @@ class SampleKernel:
         Its arguments: the leaves that samples share, indices where the stream is listed, the key of a stochastic loss.
         """
         summand = self.summand(int(stream.batch))
-        kernel = MeanKernel(summand=summand, stream=stream, threads=threads)
+        kernel = CMeanKernel(summand=summand, stream=stream, threads=threads)
         function = Function(mean_address(), lambda _: ctypes.addressof(kernel), 0, (self, kernel), loops=True)
         inputs = [ArraySpec(n.shape, n.dtype, "x") for n in self.graph.inputs[: self._fixed]]
         if stream.sampling == Sampling.listed:
@@ -164,7 +165,7 @@ class SampleKernel:
         with self._making:
             return self._tilings.tile(batch)
 
-    def summand(self, batch: int) -> Summand:
+    def summand(self, batch: int) -> CSummand:
         """What is averaged over a batch. Valid as long as this."""
         if batch == 1:
             return self._single(self.layout, self._steps)
@@ -172,21 +173,21 @@ class SampleKernel:
             tile = self.tile(batch)
             result = self.layout.block if tile.finish else tile.sums.block
             made = self._made(
-                CKernel.of(tile.executable), tile.size, tile.contexts(batch), None, tile.sums.block, result
+                kernel_of(tile.executable), tile.size, tile.contexts(batch), None, tile.sums.block, result
             )
             for name, executable in tile.kernels.items():
-                setattr(made, name, CKernel.of(executable))
+                setattr(made, name, kernel_of(executable))
             made.prepared = tile.prepared.block
             return made
 
     @property
-    def source(self) -> Summand:
+    def source(self) -> CSummand:
         """The table of samples, for a kernel from elsewhere. Valid as long as this."""
-        none = Block()
+        none = CBlock()
         return self._made(CKernel(), 0, None, None, none, none)
 
     @property
-    def together(self) -> Summand:
+    def together(self) -> CSummand:
         """For a row of numbers per sample that holds all outputs one after another."""
         with self._making:
             if self._row is None:
@@ -195,24 +196,24 @@ class SampleKernel:
                 self._row = self.layout.at([sum(sizes[:k]) for k in range(len(sizes))]), steps
             return self._single(*self._row)
 
-    def _single(self, layout: Layout, steps: Any) -> Summand:
+    def _single(self, layout: Layout, steps: Any) -> CSummand:
         with self._making:
-            return self._made(CKernel.of(self.executable), 0, None, at(steps), layout.block, layout.block)
+            return self._made(kernel_of(self.executable), 0, None, at(steps), layout.block, layout.block)
 
-    def _made(self, kernel: CKernel, tile: int, contexts: Any, rows: Any, sums: Block, result: Block) -> Summand:
-        return Summand(
+    def _made(self, kernel: CKernel, tile: int, contexts: Any, rows: Any, sums: CBlock, result: CBlock) -> CSummand:
+        return CSummand(
             kernel=kernel, tile=tile, contexts=contexts, fixed=self._fixed, arrays=len(self.data.arrays),
             keyed=self.keyed, placed=self.placed, least=self.least, data=at(self._addresses), strides=at(self._strides),
             sizes=at(self._sizes), rows=rows, sums=sums, result=result,
         )  # fmt: skip
 
     def _call(
-        self, name: str, summand: Summand, fixed: Any, stream: Stream, key: Any, threads: int, block: Array,
+        self, name: str, summand: CSummand, fixed: Any, stream: Stream, key: Any, threads: int, block: Array,
         between: Callable[[], None] | None = None,
     ) -> None:  # fmt: skip
         addresses = (_POINTER * len(fixed))(*(a.ctypes.data for a in fixed))
         words = (ctypes.c_uint64 * 2)(*(int(word) for word in key))
-        call = SumCall(
+        call = CSumCall(
             summand=summand, stream=stream, key=words, fixed=at(addresses), result=block.ctypes.data, threads=threads,
             slice=_SLICE,
         )  # fmt: skip
@@ -228,11 +229,11 @@ class SampleKernel:
         if status:
             raise self.error(call.outcome, int(stream.batch) if name == "sum" else 1)
 
-    def error(self, outcome: Outcome, batch: int = 1) -> Exception:
+    def error(self, outcome: COutcome, batch: int = 1) -> Exception:
         """The exception for an outcome, not OK, of the kernels for a batch, with a note on the sample."""
         if outcome.part == Part.PREPARE:
-            return self.kernels(batch)["prepare"].error(outcome.answer)
-        return self.with_sample(self.kernels(batch)["kernel"].error(outcome.answer), outcome.sample)
+            return self.kernels(batch)["prepare"].error(answer_of(outcome))
+        return self.with_sample(self.kernels(batch)["kernel"].error(answer_of(outcome)), outcome.sample)
 
     def with_sample(self, error: Exception, sample: int) -> Exception:
         """The exception with a note on the sample, where it was one of the data."""

@@ -8,32 +8,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from burlab.problems.kernels.abi import CKernel
 from burlab.runtime.exports import exports
+from burlab.runtime.structs import CLanes
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
-
-
-class CLanes(ctypes.Structure):
-    """Steps of several runs at once."""
-
-    _fields_ = (
-        ("kernel", CKernel),
-        ("hypers", _INT),
-        ("columns", _INT),
-        ("numbers", _INT),
-        ("points", _INT),
-        ("most", _INT),
-        ("done", _INT),
-        ("hyper", _POINTER),
-        ("taken", _POINTER),
-        ("states", _POINTER),
-        ("least", _POINTER),
-        ("record", _POINTER),
-        ("in_", _POINTER),
-        ("out", _POINTER),
-        ("workspace", _POINTER),
-    )
 
 
 @cache

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from burlab.problems.kernels.abi import CKernel
+from burlab.problems.kernels.abi import kernel_of
 from burlab.run.loop.loop import Loop
 from burlab.runtime.gate import Workspace
+from burlab.runtime.structs import CLanes
 from burlab.runtime.wait import SLICE
 
-from .abi import CLanes, lane_exports
+from .abi import lane_exports
 from .kernel import WIDTH, LaneKernel
 
 _CHUNK = 128  # steps, of which rows and states are kept for the runs to take: they stay in the second cache
@@ -40,7 +41,7 @@ class Lanes:
         workspace = Workspace(kernel.executable.workspace_bytes)
         self._keep = kernel, loops, hyper, states, taken, record, least, tables, workspace
         self._lanes = CLanes(
-            kernel=CKernel.of(kernel.executable),
+            kernel=kernel_of(kernel.executable),
             hypers=kernel.hypers,
             columns=kernel.columns,
             numbers=kernel.numbers,

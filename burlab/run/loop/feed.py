@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from burlab.run.record.feed import Fresh
+from burlab.runtime.structs import CFeedView
 from burlab.runtime.wait import SLICE
-
-from .abi import FeedView
 
 
 class LoopFeed:
@@ -41,7 +40,7 @@ class LoopFeed:
         end = rows.first + (len(rows) if hit is None else hit + 1)
         self._call("loop_feed_take", rows.generation, end, hit is not None, number)
 
-    def _view(self) -> FeedView:
-        view = FeedView()
+    def _view(self) -> CFeedView:
+        view = CFeedView()
         self._call("loop_feed", ctypes.byref(view))
         return view

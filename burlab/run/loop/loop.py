@@ -10,17 +10,17 @@ import numpy as np
 
 from burlab.errors import StatusError
 from burlab.graph import Graph, tree
-from burlab.problems.kernels.abi import Outcome
 from burlab.problems.sampling import Sampling, full
-from burlab.run.record.breakpoints import Breakpoint, CBreakpoint, as_struct
+from burlab.run.record.breakpoints import Breakpoint, as_struct
 from burlab.run.record.stop import REASONS, Stopped, explain
 from burlab.run.record.tables import Path, Table, nbytes
 from burlab.run.record.traces import SAMPLED
 from burlab.run.record.view import View
 from burlab.runtime.coerce import Array
+from burlab.runtime.structs import CBreakpoint, CEvent, COutcome, CPlan, CView
 from burlab.runtime.wait import SLICE
 
-from .abi import CView, Event, Plan, fork_exports, loop_exports
+from .abi import fork_exports, loop_exports
 from .feed import LoopFeed
 from .lifetime import Handle, check_awake
 from .plan import FEED, plan_of
@@ -28,7 +28,7 @@ from .setup import Setup
 from .snapshot import Saved, Tables, clone, contents_of, path_contents, put, take
 
 _PATIENCE = int(SLICE * 1e3)  # milliseconds
-Change = Callable[[Plan], None]
+Change = Callable[[CPlan], None]
 """Changes what C++ gets to see."""
 
 
@@ -151,7 +151,7 @@ class Loop:
 
     def output(self) -> Array:
         """A copy of the point that the optimizer gives."""
-        out, outcome = np.empty(*self._setup.buffers[0]), Outcome()
+        out, outcome = np.empty(*self._setup.buffers[0]), COutcome()
         while not self.call("loop_give", out.ctypes.data, ctypes.byref(outcome), _PATIENCE):
             pass  # an interrupt is raised here
         if outcome.status:
@@ -220,9 +220,9 @@ class Loop:
 
     def event_rows(self) -> tuple[Array, Array, Array]:
         """The changes so far: steps, positions among the hyperparameters, values."""
-        rows = (Event * 0)()
+        rows = (CEvent * 0)()
         while len(rows) < (total := self.call("loop_events", 0, len(rows), rows)):
-            rows = (Event * total)()
+            rows = (CEvent * total)()
         columns = [[row.step for row in rows], [row.hyper for row in rows], [row.value for row in rows]]
         return np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], np.float64)
 

@@ -5,12 +5,12 @@ import math
 
 import numpy as np
 
-from burlab.problems.kernels.abi import CKernel, CLoss, Summand
+from burlab.problems.kernels.abi import kernel_of
 from burlab.problems.sampling import is_full
 from burlab.run.record.recorder import COUNTERS
 from burlab.runtime.coerce import Array
+from burlab.runtime.structs import CFused, CLoss, CPiece, CPlan, CSummand, CValidation
 
-from .abi import CValidation, Fused, Piece, Plan
 from .fused import FusedStep
 from .row_buffers import mirrored
 from .setup import Setup, Validation
@@ -18,7 +18,7 @@ from .setup import Setup, Validation
 FEED = 1 << 16  # rows that a predicate may be behind
 
 
-def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
+def plan_of(setup: Setup, start: list[Array] | None = None) -> CPlan:
     """The plan. What the loop points to lives as long as the plan and `setup.used`.
 
     start: of the buffers, which are copied; None if they come from another run.
@@ -30,18 +30,20 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
     samples = setup.loss.samples
     offsets, metrics = samples.layout.offsets, len(samples.metrics)
     spent = np.array([setup.spent.get(name, 0.0) for name in setup.totals], np.float64)
-    plan = Plan(
+    validation = None if setup.validation is None else _validation(setup.validation)
+    full_gradient = None if setup.full is None else _validation(setup.full, setup.dimension)
+    plan = CPlan(
         stream=setup.stream,
         threads=setup.threads,
-        wide=setup.buffers[0][1] == np.float64,
+        dtype=setup.buffers[0][1].itemsize,
         dimension=setup.dimension,
         leaves=len(setup.start.leaves),
         places=ends.ctypes.data,
         gradient=offsets[1] if setup.loss.has_gradient else -1,
         metrics=metrics,
         measured=offsets[len(offsets) - max(metrics, 1)],
-        validation=None if setup.validation is None else ctypes.pointer(_validation(setup.validation)),
-        full=None if setup.full is None else ctypes.pointer(_validation(setup.full, setup.dimension)),
+        validation=None if validation is None else ctypes.addressof(validation),
+        full=None if full_gradient is None else ctypes.addressof(full_gradient),
         counters=sum(1 << COUNTERS.index(name) for name in setup.counters),
         totals=len(spent),
         spent=spent.ctypes.data,
@@ -59,27 +61,27 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
         criteria=setup.stop.criteria(setup.norm_column(setup.stop.of), is_full(setup.stream) and setup.rule.repeats),
     )
     if isinstance(setup.update, FusedStep):
-        plan.loss = CLoss(samples=samples.source, regularizer=Summand())
-        table = (Piece * len(setup.update.pieces))(*(Piece(buffer=c, offset=at) for c, at in setup.update.pieces))
-        kernel = CKernel.of(setup.update.executable)
-        plan.fused = Fused(kernel=kernel, pieces=len(table), table=ctypes.addressof(table))
+        plan.loss = CLoss(samples=samples.source, regularizer=CSummand())
+        table = (CPiece * len(setup.update.pieces))(*(CPiece(buffer=c, offset=at) for c, at in setup.update.pieces))
+        kernel = kernel_of(setup.update.executable)
+        plan.fused = CFused(kernel=kernel, pieces=len(table), table=ctypes.addressof(table))
         plan.table = table
     else:
         plan.loss = setup.loss.mirror(int(setup.stream.batch))
         if setup.knows_rows:
             plan.each = samples.together
-        plan.update = CKernel.of(setup.update.executable)
+        plan.update = kernel_of(setup.update.executable)
         plan.chunk = setup.update.chunk
         rows = mirrored(setup.update.row_buffers)
         plan.row_buffers, plan.row_buffer = len(rows), ctypes.addressof(rows)
         plan.rows = rows
     if setup.size is not None:
-        plan.size = CKernel.of(setup.size)
+        plan.size = kernel_of(setup.size)
     if setup.sampler is not None:
-        plan.sampler = CKernel.of(setup.sampler)
+        plan.sampler = kernel_of(setup.sampler)
     if setup.output is not None:
-        plan.output = CKernel.of(setup.output)
-    plan.arrays = ends, hyper, sizes, addresses, spent
+        plan.output = kernel_of(setup.output)
+    plan.held = ends, hyper, sizes, addresses, spent, validation, full_gradient
     return plan
 
 

@@ -9,8 +9,7 @@ from burlab.compiler.ir.options import Aliases
 from burlab.compiler.planning.in_place import put_of
 from burlab.graph import Graph
 from burlab.graph.linear import convert, reshape
-
-from .abi import CRowBuffer
+from burlab.runtime.structs import CRowBuffer
 
 _BEFORE_STATE = 3  # inputs of an update before the hyperparameters: g, x, t
 

@@ -10,7 +10,7 @@ from burlab.compiler.executable import Executable, build
 from burlab.errors import IndexRangeError
 from burlab.optim.queries import ROWS
 from burlab.optim.rule import Rule
-from burlab.problems.kernels.abi import FULL_GRADIENT, VALIDATION, Outcome, Part
+from burlab.problems.kernels.abi import FULL_GRADIENT, VALIDATION, Part, answer_of
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.queries import Oracle, QueryKernels, counter_of
 from burlab.problems.point import Point
@@ -19,6 +19,7 @@ from burlab.problems.trainable import Trainable
 from burlab.run.record.norms import FULL_NORM, column_of
 from burlab.run.record.recorder import BITS, COUNTERS, SAMPLES
 from burlab.run.record.stop import Stop
+from burlab.runtime.structs import COutcome
 
 from .fused import FusedStep
 from .update import Update, update_of
@@ -36,7 +37,7 @@ class Validation:
     threads: int
     every: int
 
-    def error(self, outcome: Outcome, where: str = "In the validation problem.") -> Exception:
+    def error(self, outcome: COutcome, where: str = "In the validation problem.") -> Exception:
         """The exception for how a step ended, if the validation failed."""
         error = self.loss.error(outcome, int(self.stream.batch))
         error.add_note(where)
@@ -188,14 +189,14 @@ class Setup:
         """Shapes and dtypes of x and the leaves of the state."""
         return [((self.dimension,), self.start.leaves[0].dtype), *self.rule.state]
 
-    def error(self, outcome: Outcome) -> Exception:
+    def error(self, outcome: COutcome) -> Exception:
         """The exception for how a step ended; None if it went well."""
         if outcome.part == Part.OUTPUT and self.output is not None:
-            return self.output.error(outcome.answer)
+            return self.output.error(answer_of(outcome))
         if outcome.part == Part.SIZE and self.size is not None:
-            return self.size.error(outcome.answer)
+            return self.size.error(answer_of(outcome))
         if outcome.part == Part.SAMPLER and self.sampler is not None:
-            return self.sampler.error(outcome.answer)
+            return self.sampler.error(answer_of(outcome))
         if outcome.part == Part.DRAWN:
             return IndexRangeError(
                 f"sampler gave {outcome.sample}, but there are {self.stream.samples} samples: use 0 to "
@@ -208,8 +209,8 @@ class Setup:
         if (error := self.queries.error(outcome)) is not None:
             return error
         if isinstance(self.update, FusedStep):
-            failed, sampled = self.update.executable.error(outcome.answer), self.update.sees_sample(outcome.node)
+            failed, sampled = self.update.executable.error(answer_of(outcome)), self.update.sees_sample(outcome.node)
             return self.loss.samples.with_sample(failed, outcome.sample) if sampled else failed
         if outcome.part == Part.UPDATE:
-            return self.update.executable.error(outcome.answer)
+            return self.update.executable.error(answer_of(outcome))
         return self.loss.error(outcome, self.batch_of_kernels)

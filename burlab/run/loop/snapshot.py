@@ -14,60 +14,18 @@ import numpy as np
 
 from burlab.run.record.live import path
 from burlab.run.record.recorder import Recorder
-from burlab.run.record.tables import Column, Extent, Table, read
+from burlab.run.record.tables import Column, Table, read
 from burlab.runtime.coerce import Array
 from burlab.runtime.exports import exports
 from burlab.runtime.memory import rounded
+from burlab.runtime.structs import CEvent, CExtent, CPlan, CSaved, CSavedTable, CStanding
 
-from .abi import Event, Plan
-
-_EVENT: np.dtype[Any] = np.dtype(Event)
+_EVENT: np.dtype[Any] = np.dtype(CEvent)
 _INT, _POINTER, _NUMBER = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
 Address = ctypes.c_void_p
 """Of a C++ loop."""
 Buffers = Sequence[tuple[tuple[int, ...], "np.dtype[Any]"]]
 """Shapes and dtypes of x and of the leaves of the state."""
-
-
-class Standing(ctypes.Structure):
-    """Where a run stands, besides its tables.
-
-    step, done: steps done at the point where it stands, and the most there were. reason, value, norm: why it rests
-    (`stop.REASONS`), and what was measured there. elapsed: nanoseconds of running.
-    """
-
-    _fields_ = (
-        ("step", _INT),
-        ("done", _INT),
-        ("reason", _INT),
-        ("elapsed", _NUMBER),
-        ("value", _NUMBER),
-        ("norm", _NUMBER),
-    )
-
-
-class SavedTable(ctypes.Structure):
-    """What a table held."""
-
-    _fields_ = (("extent", Extent), ("columns", _POINTER))
-
-
-class CSaved(ctypes.Structure):
-    """All that a run is, besides its plan: the C++ struct `Saved`."""
-
-    _fields_ = (
-        ("standing", Standing),
-        ("record", SavedTable),
-        ("stamps", SavedTable),
-        ("path", SavedTable),
-        ("traces", SavedTable),
-        ("events", _INT),
-        ("frames", _INT),
-        ("event", _POINTER),
-        ("frame_steps", _POINTER),
-        ("frame", _POINTER),
-        ("buffers", _POINTER),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +55,7 @@ class Saved:
     buffer (x, then the state) one array with the keyframes along its first axis; buffers: where it stands.
     """
 
-    standing: Standing
+    standing: CStanding
     tables: Tables
     events: tuple[Array, Array, Array]
     frame_steps: Column
@@ -112,8 +70,8 @@ def _exports() -> dict[str, Callable[..., Any]]:
         "burlab/run/abi/saved_run.hpp",
         "burlab::run",
         {
-            "loop_clone": (_INT, loop, ctypes.POINTER(Plan), back, _INT),
-            "loop_standing": (None, loop, ctypes.POINTER(Standing)),
+            "loop_clone": (_INT, loop, ctypes.POINTER(CPlan), back, _INT),
+            "loop_standing": (None, loop, ctypes.POINTER(CStanding)),
             "loop_frames": (_INT, loop),
             "loop_frame_bytes": (_INT, loop),
             "loop_frame": (_INT, loop, _INT, _POINTER),
@@ -129,7 +87,7 @@ def clone(loop: Address, plan: Any, back: Any, milliseconds: int) -> bool:
 
 def take(loop: Address, buffers: Buffers, tables: Tables, events: tuple[Array, Array, Array], most: int) -> Saved:
     """Everything of a C++ loop at rest. most: bytes of keyframes, besides the first and the last."""
-    standing = Standing()
+    standing = CStanding()
     _exports()["loop_standing"](loop, ctypes.byref(standing))
     size = int(_exports()["loop_frame_bytes"](loop))
     chosen = _chosen(int(_exports()["loop_frames"](loop)), most // size)
@@ -176,15 +134,15 @@ def _chosen(count: int, most: int) -> list[int]:
     return sorted({round(k) for k in np.linspace(0, count - 1, min(count, max(most, 0) + 2))})
 
 
-def _c_table(held: TableContents | None) -> tuple[SavedTable, Any]:
+def _c_table(held: TableContents | None) -> tuple[CSavedTable, Any]:
     """A table for C++, and what must live as long."""
     if held is None:
-        return SavedTable(), None
+        return CSavedTable(), None
     slots = len(held.columns[0])
     columns = [np.ascontiguousarray(column, np.float64) for column in held.columns]
     pointers = (_POINTER * len(columns))(*(column.ctypes.data for column in columns))
-    extent = Extent(rows=held.rows, span=held.span, slots=slots, generation=0)
-    table = SavedTable(extent=extent, columns=ctypes.addressof(pointers))
+    extent = CExtent(rows=held.rows, span=held.span, slots=slots, generation=0)
+    table = CSavedTable(extent=extent, columns=ctypes.addressof(pointers))
     return table, (columns, pointers)
 
 

@@ -1,6 +1,5 @@
 """Where a run comes to rest while somebody looks at it: conditions that are added, switched and removed as it goes."""
 
-import ctypes
 import math
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import real, whole
+from burlab.runtime.structs import CBreakpoint
 
 from .norms import BATCH, NORMS, check_of
 from .stop import Predicate, Stopped
@@ -106,18 +106,6 @@ class Hit:
     number: int
     breakpoint: Breakpoint
     value: float
-
-
-class CBreakpoint(ctypes.Structure):
-    """The C++ struct `Breakpoint`."""
-
-    _fields_ = (
-        ("number", ctypes.c_int64),
-        ("watched", ctypes.c_int64),
-        ("limit", ctypes.c_double),
-        ("count", ctypes.c_int64),
-        ("column", ctypes.c_int64),
-    )
 
 
 def as_struct(number: int, point: Breakpoint, column: int) -> CBreakpoint:

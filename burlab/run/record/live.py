@@ -7,10 +7,11 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
+from burlab.runtime.structs import CExtent
 
 from .derived import steps
 from .recorder import FIRST, Recorder
-from .tables import Column, Extent, copy_all, read
+from .tables import Column, copy_all, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Cursor:
 
     rows: int
     stamps: int
-    tables: tuple[Extent, Extent]
+    tables: tuple[CExtent, CExtent]
 
 
 def rows_since(
@@ -65,7 +66,7 @@ def rows_since(
     return rows, after, fresh
 
 
-def _continues(before: Extent, now: Extent) -> bool:
+def _continues(before: CExtent, now: CExtent) -> bool:
     """Whether a table was merged at most: a merge doubles the span, a cut does not."""
     return now.generation - before.generation == int(now.span).bit_length() - int(before.span).bit_length()
 

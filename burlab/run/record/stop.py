@@ -1,6 +1,5 @@
 """The criteria by which a run stops, and the reason that it gives."""
 
-import ctypes
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.problems.sampling import Sampling, Stream
 from burlab.runtime.checks.numbers import real, shown, whole
+from burlab.runtime.structs import CCriteria
 
 from .norms import BATCH, NORMS, check_of
 
@@ -80,9 +80,9 @@ class Stop:
                 'lambda rows: rows["value"] < 1e-3.'
             )
 
-    def criteria(self, column: int = 1, stalls: bool = False) -> "Criteria":
+    def criteria(self, column: int = 1, stalls: bool = False) -> CCriteria:
         """What C++ looks at. column: of the record that `grad_norm` is about. stalls: see `Rule.repeats`."""
-        return Criteria(
+        return CCriteria(
             steps=ENDLESS if self.steps is None else int(self.steps),
             nanoseconds=math.inf if self.seconds is None else self.seconds * 1e9,
             gradient=math.nan if self.grad_norm is None else self.grad_norm,
@@ -108,20 +108,6 @@ class Stopped:
     message: str
     breakpoint: int | None = None
     value: float | None = None
-
-
-class Criteria(ctypes.Structure):
-    """The criteria of the C++ struct of the same name."""
-
-    _fields_ = (
-        ("steps", ctypes.c_int64),
-        ("nanoseconds", ctypes.c_double),
-        ("gradient", ctypes.c_double),
-        ("value", ctypes.c_double),
-        ("non_finite", ctypes.c_int64),
-        ("column", ctypes.c_int64),
-        ("stalls", ctypes.c_int64),
-    )
 
 
 def explain(stop: Stop, reason: str, step: int, value: float, gradient_norm: float) -> Stopped:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from burlab.runtime.exports import exports
+from burlab.runtime.structs import CExtent
 
 Column = np.ndarray[tuple[int], np.dtype[Any]]
 
@@ -24,20 +25,9 @@ KINDS = (
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 
 
-class Extent(ctypes.Structure):
-    """What a table holds at a moment.
-
-    rows: written so far. span: of a record, the rows that two slots stand for, where 2 means each its own; of a trail,
-    the rows between two slots; of a path, 1 where all are kept, else how coarse it is.
-    slots: to read, per column. generation: changes when slots are rewritten.
-    """
-
-    _fields_ = (("rows", _INT), ("span", _INT), ("slots", _INT), ("generation", _INT))
-
-
 @cache
 def _exports() -> dict[str, Callable[..., Any]]:
-    extent, copy = (None, _POINTER, ctypes.POINTER(Extent)), (_INT, _POINTER, _INT, _INT, _INT, _INT, _POINTER)
+    extent, copy = (None, _POINTER, ctypes.POINTER(CExtent)), (_INT, _POINTER, _INT, _INT, _INT, _INT, _POINTER)
     return exports(
         "burlab/run/abi/record.hpp",
         "burlab::run",
@@ -58,11 +48,11 @@ def _exports() -> dict[str, Callable[..., Any]]:
 class Columns(Protocol):
     """Columns of float64 that someone else writes meanwhile."""
 
-    def extent(self) -> Extent:
+    def extent(self) -> CExtent:
         """What there is now."""
         ...
 
-    def copy(self, extent: Extent, column: int, first: int, count: int) -> Column | None:
+    def copy(self, extent: CExtent, column: int, first: int, count: int) -> Column | None:
         """Slots [first, first + count) of a column, or None where they have been rewritten since `extent`."""
         ...
 
@@ -98,13 +88,13 @@ class Table:
         """Of a record: when rows ended, a trail with the columns row and nanoseconds."""
         return Table("trail", _exports()["record_stamps"](self._address), self._owner)
 
-    def extent(self) -> Extent:
+    def extent(self) -> CExtent:
         """What there is now."""
-        extent = Extent()
+        extent = CExtent()
         _exports()[f"{self._kind}_extent"](self._address, ctypes.byref(extent))
         return extent
 
-    def copy(self, extent: Extent, column: int, first: int, count: int) -> Column | None:
+    def copy(self, extent: CExtent, column: int, first: int, count: int) -> Column | None:
         """Slots [first, first + count) of a column, or None where they have been rewritten since `extent`."""
         out = np.empty(count)
         copy = _exports()[f"{self._kind}_copy"]
@@ -124,7 +114,7 @@ class Path(Table):
         return row if _exports()["path_newest"](self._address, row.ctypes.data) else None
 
 
-def copy_all(table: Columns, extent: Extent, columns: Iterable[int], first: int, count: int) -> list[Column] | None:
+def copy_all(table: Columns, extent: CExtent, columns: Iterable[int], first: int, count: int) -> list[Column] | None:
     """Slots [first, first + count) of several columns, or None where they have been rewritten since `extent`."""
     copies: list[Column] = []
     for column in columns:
@@ -135,7 +125,7 @@ def copy_all(table: Columns, extent: Extent, columns: Iterable[int], first: int,
     return copies
 
 
-def read(table: Columns, columns: Sequence[int]) -> tuple[Extent, list[Column]]:
+def read(table: Columns, columns: Sequence[int]) -> tuple[CExtent, list[Column]]:
     """Columns as they are at one moment."""
     while True:
         extent = table.extent()

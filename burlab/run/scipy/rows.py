@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from burlab.run.record.tables import Column, Extent
+from burlab.run.record.tables import Column
+from burlab.runtime.structs import CExtent
 
 
 class Trail:
@@ -54,12 +55,12 @@ class Trail:
             other.append(row.tolist())
         return other
 
-    def extent(self) -> Extent:
+    def extent(self) -> CExtent:
         """What there is now."""
         with self._lock:
-            return Extent(self._rows, self._span, self._rows, self._generation)
+            return CExtent(self._rows, self._span, self._rows, self._generation)
 
-    def copy(self, extent: Extent, column: int, first: int, count: int) -> Column | None:
+    def copy(self, extent: CExtent, column: int, first: int, count: int) -> Column | None:
         """Rows [first, first + count) of a column, or None where they have been rewritten since `extent`."""
         with self._lock:
             if extent.generation != self._generation or first + count > self._rows:
@@ -106,10 +107,10 @@ class Rows:
         self._rows.cut(rows)
         self.stamps.cut(self.stamps.below(rows))
 
-    def extent(self) -> Extent:
+    def extent(self) -> CExtent:
         """What there is now."""
         return self._rows.extent()
 
-    def copy(self, extent: Extent, column: int, first: int, count: int) -> Column | None:
+    def copy(self, extent: CExtent, column: int, first: int, count: int) -> Column | None:
         """Rows [first, first + count) of a column, or None where they have been rewritten since `extent`."""
         return self._rows.copy(extent, column, first, count)

@@ -6,7 +6,7 @@ BURLAB_BEGIN
 namespace burlab::kernels {
 
 /// What a query is about. chosen: entries of a gradient and then samples, by number, `count` of them in all; none where
-/// they are not the caller's choice.
+/// they are not the caller's choice. Mirrored in Python.
 struct Question {
   Int query;
   const void* about;

@@ -45,7 +45,7 @@ inline Int clock_read_cost() noexcept {
   return least;
 }
 
-/// A timed function and its context.
+/// A timed function and its context. Mirrored in Python.
 struct Timed {
   Int (*function)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;

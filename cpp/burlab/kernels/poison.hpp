@@ -18,6 +18,7 @@ inline void fill_with_poison(void* memory, Int bytes) noexcept {
 }
 
 /// A function and its context; bytes of its workspace, its inputs and its outputs, 0 for outputs that it adds to.
+/// Mirrored in Python.
 struct Poisoned {
   Int (*function)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;

@@ -7,7 +7,7 @@ BURLAB_BEGIN
 namespace burlab::kernels {
 
 /// A kernel and where the arrays of row 0 lie. Steps are bytes from one row to the next, 0 for an array that all rows
-/// share. Mirrored by `burlab/compiler/map.py`.
+/// share. Mirrored in Python.
 struct MappedRows {
   Int (*run)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;

@@ -17,6 +17,7 @@ struct FormMask {
 template <>
 inline constexpr bool is_mask<FormMask> = true;
 
+/// Mirrored in Python.
 struct Form {
   enum Kind : int { Computed, Constant, Argument };
   Kind kind = Computed;

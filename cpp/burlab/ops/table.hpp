@@ -23,7 +23,7 @@ using Scalar =
          Abs, Sign, Maximum, Minimum, Where,                                                            //
          Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, IsFinite, IsNan, LogicalAnd, LogicalOr, LogicalNot>;
 
-/// What Python needs to know of an operation before anything is differentiated.
+/// What Python needs to know of an operation before anything is differentiated. Mirrored in Python.
 struct Entry {
   const char *name, *doc;
   int arity;
@@ -49,6 +49,7 @@ constexpr auto entries(List<Ops...>) {
 }
 
 /// The forms of an operation's partials, given its arguments (a mask first where it chooses) and, last, its result.
+/// Mirrored in Python.
 struct Forms {
   Form partial[8];
 };

@@ -13,7 +13,7 @@
 BURLAB_BEGIN
 namespace burlab::python {
 
-/// What an argument or a result must be. Mirrored by `burlab/runtime/gate.py`.
+/// What an argument or a result must be. Mirrored in Python.
 struct ArgumentSpec {
   const char* codes;  // the two type codes of the buffer protocol that mean its dtype
   Size itemsize, ndim, nbytes;
@@ -27,8 +27,8 @@ struct ArgumentSpec {
 /// How a guarded value is looked up; Length: not at all, but the container must have `size` items.
 enum Where : Size { Fixed, Entry, Cell, Item, Attribute, Length, Code, Defaults, KeywordDefaults };
 
-/// Something that the traced function read from around itself, and that must still be the same object.
-/// Mirrored by `burlab/runtime/gate.py`.
+/// Something that the traced function read from around itself, and that must still be the same object. Mirrored in
+/// Python.
 struct Guard {
   Object *container, *key, *value;
   const void* content;   // of an array that must also hold the same bytes, else nullptr
@@ -37,7 +37,7 @@ struct Guard {
   Size where;
 };
 
-/// A kernel and its specs. One for each callable.
+/// A kernel and its specs. One for each callable. Mirrored in Python.
 struct Gate {
   std::int64_t (*run)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;

@@ -7,7 +7,7 @@ import pytest
 
 import burlab as bl
 from burlab.problems.kernels import sample_kernel
-from burlab.problems.kernels.abi import SumCall
+from burlab.runtime.structs import CSumCall
 from burlab.runtime.wait import SLICE
 from tests.interrupts import interrupt
 
@@ -23,9 +23,9 @@ def long(x, a):  # a sum over all samples takes half a minute
 
 
 @pytest.fixture
-def slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, SumCall]]:
+def slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, CSumCall]]:
     """What was called in C++: "sum" or "rows" for each slice, "abandon" for a sum that was left; and its argument."""
-    begun: list[tuple[str, SumCall]] = []
+    begun: list[tuple[str, CSumCall]] = []
     exports = sample_kernel.sum_exports()
 
     def counted(name: str) -> Any:
@@ -40,7 +40,7 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, SumCall]]:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_slices_change_no_bit(monkeypatch: pytest.MonkeyPatch, slices: list[tuple[str, SumCall]], threads: int):
+def test_slices_change_no_bit(monkeypatch: pytest.MonkeyPatch, slices: list[tuple[str, CSumCall]], threads: int):
     problem = bl.FiniteSum(loss, DATA[:20_000], threads=threads)
     whole, rows = problem.grad(np.ones(8)), problem.per_sample_grads(np.ones(8))
     monkeypatch.setattr(sample_kernel, "_SLICE", 100_000)  # 0.1 ms
@@ -51,7 +51,7 @@ def test_slices_change_no_bit(monkeypatch: pytest.MonkeyPatch, slices: list[tupl
 
 
 @pytest.mark.parametrize("question", ["grad", "per_sample_grads"])
-def test_an_interrupt_ends_a_long_sum(slices: list[tuple[str, SumCall]], question: str):
+def test_an_interrupt_ends_a_long_sum(slices: list[tuple[str, CSumCall]], question: str):
     problem = bl.FiniteSum(long, DATA)
     ask = getattr(problem, question)
     before = ask(np.ones(8), [0])  # compiled

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import burlab as bl
-from burlab.run.record.tables import Extent, Path, read
+from burlab.run.record.tables import Path, read
+from burlab.runtime.structs import CExtent
 from tests.run.record.tables import Writer
 
 LEVELS = 2100
@@ -95,7 +96,7 @@ def test_it_keeps_what_the_rule_says_and_goes_on_alike_from_a_copy_and_from_a_fi
     newest = Path(writer("path"), writer).newest()
     if newest is not None and (not len(rows) or newest[0] > rows[-1, 0]):
         columns = [np.append(column, number) for column, number in zip(columns, newest, strict=True)]
-    saved = Extent(extent.rows, extent.span, len(columns[0]), 0)
+    saved = CExtent(extent.rows, extent.span, len(columns[0]), 0)
     places = (ctypes.c_void_p * 3)(*(column.ctypes.data for column in columns))
     assert others[1]("restore_path", ctypes.byref(saved), places) == 1
     more = walk(100, shrink, luck + 1)

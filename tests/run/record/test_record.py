@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from burlab.run.record.tables import KINDS, Extent, Table, nbytes, read
+from burlab.run.record.tables import KINDS, Table, nbytes, read
+from burlab.runtime.structs import CExtent
 from tests.run.record.tables import Writer
 
 
@@ -171,7 +172,7 @@ def test_what_does_not_fit_is_not_restored():
     writer = Writer(1, 0)
     zeros = np.zeros(1000)
     pointer = np.array([zeros.ctypes.data], np.uint64)
-    extent, stamps = Extent(1000, 2, 1000, 0), Extent(0, 1, 0, 0)
+    extent, stamps = CExtent(1000, 2, 1000, 0), CExtent(0, 1, 0, 0)
     assert writer("restore", ctypes.addressof(extent), pointer.ctypes.data, ctypes.addressof(stamps), None) == 0
 
 

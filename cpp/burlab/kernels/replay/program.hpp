@@ -9,6 +9,7 @@ BURLAB_BEGIN
 namespace burlab::kernels {
 
 /// Where an operand lies: an array of one of the tables (inputs, outputs, constants, workspace), and a byte in it.
+/// Mirrored in Python.
 struct Operand {
   std::int32_t table, index;
   Int offset;
@@ -20,7 +21,7 @@ using Routine = Int (*)(const Int* d, void* const* out, const void* const* in, v
 
 /// One kernel call; its operands are `count` entries of the program's list from `first`, the result before the others.
 /// A routine has `results` of them (else 0). Its first operand is its memory, which begins with `table` bytes for the
-/// addresses. A segment has a count below 0, and nothing else.
+/// addresses. A segment has a count below 0, and nothing else. Mirrored in Python.
 struct Record {
   union {
     Kernel kernel;
@@ -31,7 +32,7 @@ struct Record {
   Int first, count, node, results, table;
 };
 
-/// Operand, Record and Program are mirrored by `burlab/compiler/replay/program.py`.
+/// Mirrored in Python.
 struct Program {
   const Record* records;
   const Operand* operands;

@@ -26,14 +26,13 @@ using Interpreter = void(const Word* t, const Word* end, char* memory, Tables ta
     burlab::kernels::__VA_ARGS__(t, end, memory, tables);                                                            \
   }
 
-/// Instructions for one interpreter, up to the word at `end`.
+/// Instructions for one interpreter, up to the word at `end`. Mirrored in Python.
 struct Group {
   Interpreter* interpreter;
   const Word* end;
 };
 
-/// Groups, whose instructions lie one behind the other from `code` on. Mirrored by
-/// `burlab/compiler/replay/bytecode.py`.
+/// Groups, whose instructions lie one behind the other from `code` on. Mirrored in Python.
 struct Segment {
   const Group* groups;
   const Word* code;

@@ -13,7 +13,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// An instruction of threaded code. Mirrored by `burlab/compiler/replay/threaded.py`.
+/// An instruction of threaded code. Mirrored in Python.
 struct Instruction {
   const void* code;
   Word result, x, y, z;
@@ -29,7 +29,7 @@ struct Instruction {
   BURLAB_INLINE Int step() const noexcept { return static_cast<std::int32_t>(z); }
 };
 
-/// Instructions of an operation that has no code here. Mirrored by `burlab/compiler/replay/threaded.py`.
+/// Instructions of an operation that has no code here. Mirrored in Python.
 struct Call {
   Interpreter* interpreter;
   const Word *begin, *end;

@@ -21,6 +21,7 @@ enum Reason : std::int64_t {
   stalled
 };
 
+/// Mirrored in Python.
 struct Criteria {
   std::int64_t steps;       // at most, in all
   double nanoseconds;       // of running, at most
@@ -40,7 +41,7 @@ struct Criteria {
 /// What a breakpoint looks at. Mirrored by `burlab/run/record/breakpoints.py`, like the struct below.
 enum Watched : std::int64_t { watched_rise, watched_norm, watched_non_finite, watched_every };
 
-/// Where a run comes to rest, again and again: at rows where this begins to hold.
+/// Where a run comes to rest, again and again: at rows where this begins to hold. Mirrored in Python.
 struct Breakpoint {
   std::int64_t number;  // its name, above 0
   std::int64_t watched;

@@ -28,7 +28,7 @@ enum class Part : std::int32_t {
 /// query, of which this is the number.
 inline constexpr std::int32_t kOwnLoss = -1, kValidation = -2, kFullGradient = -3;
 
-/// Mirrored by `burlab/problems/kernels/abi.py`.
+/// Mirrored in Python.
 struct Outcome {
   Status status = Ok;
   Part part = Part::samples;

@@ -13,7 +13,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A window of a buffer: a leaf of x, or of the state what goes with one; or a whole buffer.
+/// A window of a buffer: a leaf of x, or of the state what goes with one; or a whole buffer. Mirrored in Python.
 struct Piece {
   std::int64_t buffer, offset;  // bytes
 };
@@ -21,22 +21,23 @@ struct Piece {
 /// A step as one kernel. In: the leaves of x, a sample of each data array, its key if there is one, the step, the
 /// hyperparameters, the pieces of the state; of float64 a number that the gradient is multiplied by for its norm. Out:
 /// the value; as doubles the squares of the norms of gradient and step; metrics; what the schedules gave; what the rule
-/// logs; all pieces.
+/// logs; all pieces. Mirrored in Python.
 struct Fused {
   Kernel kernel;        // no function: gradient and update are separate
   std::int64_t pieces;  // the leaves of x first
   const Piece* table;
 };
 
-/// All that a run consists of. Mirrored by `burlab/run/loop/abi.py`; `burlab/run/loop/setup.py` keeps what the kernels
-/// and the loss point to; the other pointers are read once.
+/// All that a run consists of. `burlab/run/loop/setup.py` keeps what the kernels and the loss point to; the other
+/// pointers are read once. Mirrored in Python.
 struct Plan {
-  Loss loss;                       // outputs: value, gradient and metrics, each as one span
-  Summand each;                    // a row for each sample, if the update reads them and their mean; else no kernel
-  Stream stream;                   // the batches
-  Kernel size;                     // in: t, hyperparameters, state. Out: how many samples a step uses. No function: all
-  Kernel sampler;                  // in: the key of a step, t. Out: its samples. No function: as the stream says
-  std::int64_t threads, wide;      // wide: x is float64, else float32
+  Loss loss;       // outputs: value, gradient and metrics, each as one span
+  Summand each;    // a row for each sample, if the update reads them and their mean; else no kernel
+  Stream stream;   // the batches
+  Kernel size;     // in: t, hyperparameters, state. Out: how many samples a step uses. No function: all
+  Kernel sampler;  // in: the key of a step, t. Out: its samples. No function: as the stream says
+  std::int64_t threads;
+  Dtype dtype;                     // of x
   std::int64_t dimension, leaves;  // of x; its leaves lie in it one after another
   const std::int64_t* places;      // where each leaf begins, bytes
   std::int64_t gradient;           // where the gradient begins in a result, bytes; -1: the rule reads none

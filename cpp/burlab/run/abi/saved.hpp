@@ -7,20 +7,20 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A change: from step `step` on, a hyperparameter has a value. Mirrored by `burlab/run/loop/abi.py`.
+/// A change: from step `step` on, a hyperparameter has a value. Mirrored in Python.
 struct Event {
   std::int64_t step, hyper;
   double value;
 };
 
-/// Where a run stands, besides its tables. Mirrored by `burlab/run/loop/snapshot.py`.
+/// Where a run stands, besides its tables. Mirrored in Python.
 struct Standing {
   std::int64_t step, done;      // the cursor
   std::int64_t reason;          // why it rests, see Reason
   double elapsed, value, norm;  // nanoseconds of running; what it rests for, where that was measured
 };
 
-/// All that a run is, besides its plan. Mirrored by `burlab/run/loop/snapshot.py`.
+/// All that a run is, besides its plan. Mirrored in Python.
 struct Saved {
   Standing standing;
   SavedTable record, stamps, path, traces;

@@ -13,14 +13,14 @@ namespace burlab::run {
 
 class SumJob;
 
-/// What is averaged, and over which batch. Mirrored by `burlab/problems/kernels/abi.py`.
+/// What is averaged, and over which batch. Mirrored in Python.
 struct MeanKernel {
   Summand summand;
   Stream stream;         // its list is an input of the kernel where the batch is listed
   std::int64_t threads;  // at most; 16 are ever used
 };
 
-/// One evaluation over one batch. Mirrored by `burlab/problems/kernels/abi.py`.
+/// One evaluation over one batch. Mirrored in Python.
 struct SumCall {
   Summand summand;
   Stream stream;
@@ -102,7 +102,7 @@ inline std::int64_t mean(const void* context, const void* const* in, void* const
       const char* const result = job.mean();
       for (std::int64_t k = 0; k < summand.result.outputs; ++k) {
         const Span& part = summand.result.parts[k];  // one for each output
-        std::memcpy(out[k], result + part.offset, static_cast<std::size_t>(part.count * (part.wide ? 8 : 4)));
+        std::memcpy(out[k], result + part.offset, static_cast<std::size_t>(part.count * bytes_of(part.dtype)));
       }
       return Ok;
     }

@@ -1,5 +1,5 @@
 #pragma once
-// What Python hands over to sum a kernel over samples: plain structs, mirrored by `burlab/problems/kernels/abi.py`.
+// What Python hands over to sum a kernel over samples: plain structs.
 #include <cstdint>
 
 #include "../../abi.hpp"
@@ -7,20 +7,25 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A generated kernel behind its binary interface.
+/// A generated kernel behind its binary interface. Mirrored in Python.
 struct Kernel {
   std::int64_t (*function)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;
   std::int64_t workspace;  // bytes
 };
 
-/// A span of a result whose numbers have one dtype.
+/// A dtype of x, or of numbers of a result. Its value is the size of one number, bytes.
+enum class Dtype : std::int64_t { float32 = 4, float64 = 8 };
+
+inline constexpr std::int64_t bytes_of(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
+
+/// A span of a result whose numbers have one dtype. Mirrored in Python.
 struct Span {
   std::int64_t offset, count;  // bytes from the start, numbers
-  std::int64_t wide;           // 1: float64, 0: float32
+  Dtype dtype;
 };
 
-/// Where numbers lie in one block of memory.
+/// Where numbers lie in one block of memory. Mirrored in Python.
 struct Block {
   std::int64_t outputs, spans;  // how many there are of each
   const std::int64_t* offsets;  // of each output, bytes
@@ -30,7 +35,7 @@ struct Block {
 
 /// What is averaged over a batch. `kernel` computes it for one sample (tile = 0), or adds it up for a tile of samples:
 /// then it adds to what `sums` holds. Its inputs: the fixed ones (x, ...); what is made of them once for all tiles; of
-/// each data array a sample, or the tile's one after another; likewise a key if it takes one.
+/// each data array a sample, or the tile's one after another; likewise a key if it takes one. Mirrored in Python.
 struct Summand {
   Kernel kernel;
   std::int64_t tile;                    // samples in one call
@@ -50,7 +55,7 @@ struct Summand {
   std::int64_t shared() const { return fixed + prepared.outputs; }
 };
 
-/// A loss: the mean of a summand over samples, and a regularizer that is added once.
+/// A loss: the mean of a summand over samples, and a regularizer that is added once. Mirrored in Python.
 struct Loss {
   Summand samples, regularizer;  // with the same outputs; no function of the regularizer if there is none
 

@@ -11,10 +11,9 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// Mirrored by `burlab/run/lanes/abi.py`, which owns what this points to. A row is one number of each run.
-/// In: the step; a row for each hyperparameter, and for each number of x and the state. Out: rows for the value, the
-/// squares of the norms of gradient and step, metrics, and what schedules gave and the rule logs; then the new
-/// numbers.
+/// Python owns what it points to. A row is one number of each run. In: the step; a row for each hyperparameter, and for
+/// each number of x and the state. Out: rows for the value, the squares of the norms of gradient and step, metrics, and
+/// what schedules gave and the rule logs; then the new numbers. Mirrored in Python.
 struct Lanes {
   static constexpr std::int64_t kWidth = 16;  // numbers of a row
   using Row = Packet<double, kWidth>;

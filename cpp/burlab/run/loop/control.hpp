@@ -75,7 +75,7 @@ struct Pending {
   }
 };
 
-/// What the loop is doing, as Python sees it.
+/// What the loop is doing, as Python sees it. Mirrored in Python.
 struct View {
   std::int64_t step, length;   // steps done at the current point; rows of the record
   std::int64_t rests, reason;  // whether the loop has nothing left to do; why by itself, see Reason

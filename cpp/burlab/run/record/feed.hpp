@@ -11,7 +11,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// What is in a feed: rows [taken, head). The generation changes where rows are forgotten.
+/// What is in a feed: rows [taken, head). The generation changes where rows are forgotten. Mirrored in Python.
 struct FeedView {
   std::int64_t taken, head, generation;
 };

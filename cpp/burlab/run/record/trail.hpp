@@ -10,7 +10,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// What a table holds at a moment. A reader passes the generation back when it copies.
+/// What a table holds at a moment. A reader passes the generation back when it copies. Mirrored in Python.
 struct Extent {
   std::int64_t rows;   // that were written, or offered
   std::int64_t span;   // of a trail: the stride; of a record: the rows that two slots stand for; of a path: a level
@@ -18,7 +18,7 @@ struct Extent {
   std::int64_t generation;  // changes when slots are rewritten
 };
 
-/// What a table held: its extent, and the slots of each column. Mirrored by `burlab/run/loop/snapshot.py`.
+/// What a table held: its extent, and the slots of each column. Mirrored in Python.
 struct SavedTable {
   Extent extent;
   const double* const* columns;

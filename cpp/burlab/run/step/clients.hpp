@@ -18,8 +18,8 @@ namespace burlab::run {
 using Elsewhere = std::int64_t (*)(const kernels::Question* question, const Key* key, const std::atomic<bool>* cancel,
                                    void* out, std::int64_t results);
 
-/// How the samples of a federation lie with its clients, one client after another.
-/// Mirrored by `burlab/problems/kernels/clients.py`; outlives the run.
+/// How the samples of a federation lie with its clients, one client after another. It outlives the run. Mirrored in
+/// Python.
 struct Clients {
   std::int64_t count;
   const std::int64_t* first;  // sample of each

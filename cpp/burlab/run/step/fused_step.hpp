@@ -44,7 +44,7 @@ class FusedStep final : public Step {
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
     const Piece *const first = plan_.fused.table, *const end = first + plan_.fused.pieces;
     for (auto p = first + plan_.leaves; p != end; ++p) *in++ = state_.current(p->buffer) + p->offset;
-    if (plan_.wide) *in++ = &scale_;
+    if (plan_.dtype == Dtype::float64) *in++ = &scale_;
     auto out = out_.begin();
     for (double& number : squares_) *out++ = &number;
     for (double& number : metrics_) *out++ = &number;
@@ -61,15 +61,15 @@ class FusedStep final : public Step {
   Outcome measure(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
                   const std::atomic<bool>& cancel, double& value) override {
     const Outcome outcome = (*this)(step, leaves, hyper, team, cancel);
-    widen(plan_.wide, &squares_[value_column], 1, &value);
+    widen(plan_.dtype, &squares_[value_column], 1, &value);
     return outcome;
   }
 
   void describe(double* row) const override {
-    widen(plan_.wide, &squares_[value_column], 1, row + value_column);
+    widen(plan_.dtype, &squares_[value_column], 1, row + value_column);
     row[gradient_norm] = std::sqrt(squares_[gradient_norm]) * unit_;
-    row[step_norm] = plan_.wide ? step_length<double>() : step_length<float>();
-    for (std::int64_t k = 0; k < plan_.metrics; ++k) widen(plan_.wide, &metrics_[k], 1, row + first_extra + k);
+    row[step_norm] = plan_.dtype == Dtype::float64 ? step_length<double>() : step_length<float>();
+    for (std::int64_t k = 0; k < plan_.metrics; ++k) widen(plan_.dtype, &metrics_[k], 1, row + first_extra + k);
   }
 
   const Buffer<double>& noted() const override { return noted_; }
@@ -80,7 +80,7 @@ class FusedStep final : public Step {
   /// other units for the norm, which later steps keep.
   BURLAB_INLINE bool scaled_otherwise() {
     const double squares = squares_[gradient_norm];
-    if (BURLAB_LIKELY(holds(squares)) || !plan_.wide) return false;
+    if (BURLAB_LIKELY(holds(squares)) || plan_.dtype == Dtype::float32) return false;
     const double before = scale_;
     if (squares <= 1e-280) scale_ = before < 1 ? 1 : kFine;
     else if (squares > 1) scale_ = before > 1 ? 1 : kCoarse;  // not where it is nan

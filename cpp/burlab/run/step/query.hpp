@@ -17,7 +17,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// One query. Mirrored by `burlab/problems/kernels/queries.py`.
+/// One query. Mirrored in Python.
 struct Query {
   std::int64_t kind, chosen;   // its number in `burlab/graph/query.py`; how many samples it names, 0: none
   std::int64_t entries;        // of the gradient, that it names; 0: all
@@ -30,8 +30,7 @@ struct Query {
   std::int64_t goals;          // numbers of the row that each position brings along, behind one that all share; 0: none
 };
 
-/// What the update of a run asks, and the form of x. Mirrored by `burlab/problems/kernels/queries.py`; outlives the
-/// run.
+/// What the update of a run asks, and the form of x. It outlives the run. Mirrored in Python.
 struct Queries {
   std::int64_t count;             // of queries
   const Query* const* list;       // no two alike

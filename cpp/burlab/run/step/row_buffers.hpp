@@ -10,7 +10,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A buffer by its number, the bytes of a row of it, and how many rows a step writes.
+/// A buffer by its number, the bytes of a row of it, and how many rows a step writes. Mirrored in Python.
 struct RowBuffer {
   std::int64_t buffer, row, rows;
 };

@@ -19,7 +19,7 @@ class RowsLoss {
   RowsLoss(Ledger& ledger, const Plan& plan)
       : plan_(plan),
         width_(1 + plan.dimension + plan.metrics),
-        bytes_(plan.wide != 0 ? 8 : 4),
+        bytes_(bytes_of(plan.dtype)),
         memory_(ledger, Kind::scratch, on() ? Evaluator::bytes(plan.each) : 0),
         table_(ledger, Kind::gradients, on() ? plan.stream.batch * width_ * bytes_ : 0),
         result_(ledger, Kind::gradients, on() ? plan.loss.samples.result.bytes : 0),

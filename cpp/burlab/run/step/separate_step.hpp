@@ -55,16 +55,16 @@ class SeparateStep final : public Step {
     const Outcome outcome =
         logged ? (*this)(step, leaves, hyper, team, cancel) : evaluate(step, leaves, key_of(step), team, cancel);
     if (logged) value = noted_[plan_.noted - 1];
-    else if (outcome.ok()) widen(plan_.wide, result_, 1, &value);
+    else if (outcome.ok()) widen(plan_.dtype, result_, 1, &value);
     return outcome;
   }
 
   void describe(double* row) const override {
-    if (plan_.wide) write_norms<double>(row);
+    if (plan_.dtype == Dtype::float64) write_norms<double>(row);
     else write_norms<float>(row);
     if (evaluates()) {
-      widen(plan_.wide, result_, 1, row + value_column);
-      widen(plan_.wide, result_ + plan_.measured, plan_.metrics, row + first_extra);
+      widen(plan_.dtype, result_, 1, row + value_column);
+      widen(plan_.dtype, result_ + plan_.measured, plan_.metrics, row + first_extra);
     }
     if (plan_.logs_value != 0) row[value_column] = noted_[plan_.noted - 1];
   }
@@ -103,7 +103,7 @@ class SeparateStep final : public Step {
       if (const auto outcome = update_from(std::min(done, whole - length), hyper); !outcome.ok()) return outcome;
       ended(lap_update);
       const std::int64_t count = std::min(length, whole - done);
-      if (plan_.wide) add_norms<double>(done, count);
+      if (plan_.dtype == Dtype::float64) add_norms<double>(done, count);
       else add_norms<float>(done, count);
       ended(lap_other);
       done += length;

@@ -47,9 +47,10 @@ class Step {
 };
 
 /// Numbers of x's type as doubles.
-inline void widen(bool wide, const void* numbers, std::int64_t count, double* out) {
+inline void widen(Dtype dtype, const void* numbers, std::int64_t count, double* out) {
   for (std::int64_t k = 0; k < count; ++k)
-    out[k] = wide ? static_cast<const double*>(numbers)[k] : static_cast<double>(static_cast<const float*>(numbers)[k]);
+    out[k] = dtype == Dtype::float64 ? static_cast<const double*>(numbers)[k]
+                                     : static_cast<double>(static_cast<const float*>(numbers)[k]);
 }
 
 }  // namespace burlab::run

@@ -93,7 +93,7 @@ class Stepper {
 
   /// The first two numbers of x, as doubles.
   const double* point() {
-    widen(plan_.wide, state.current(0), std::min<std::int64_t>(2, plan_.dimension), point_.data());
+    widen(plan_.dtype, state.current(0), std::min<std::int64_t>(2, plan_.dimension), point_.data());
     return point_.data();
   }
 

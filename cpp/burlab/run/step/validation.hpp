@@ -11,7 +11,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// The problem, which is evaluated over all its samples at every so many steps. Mirrored by `burlab/run/loop/abi.py`.
+/// The problem, which is evaluated over all its samples at every so many steps. Mirrored in Python.
 struct Validation {
   Loss loss;                    // output: the value, or the gradient
   Stream stream;                // all samples, with the run's seed
@@ -45,7 +45,7 @@ class Validator {
     const Outcome outcome = loss_(fixed, step, key, team, Deadline(&cancel));
     if (!outcome.ok()) return outcome.of_owner(owner_);
     const char* const result = loss_.result();
-    const bool wide = plan_.loss.samples.result.parts[0].wide;
+    const bool wide = plan_.loss.samples.result.parts[0].dtype == Dtype::float64;
     value_ = wide ? number(reinterpret_cast<const double*>(result)) : number(reinterpret_cast<const float*>(result));
     return {};
   }

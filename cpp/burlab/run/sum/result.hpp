@@ -29,7 +29,7 @@ template <class T, class Rule> BURLAB_INLINE void each(T* out, const T* a, const
 /// Call act(T{}, span) for each span of a block, T being the type of its numbers.
 template <class Act> BURLAB_INLINE void for_spans(const Block& block, Act act) {
   for (std::int64_t k = 0; k < block.spans; ++k)
-    if (block.parts[k].wide) act(double{}, block.parts[k]);
+    if (block.parts[k].dtype == Dtype::float64) act(double{}, block.parts[k]);
     else act(float{}, block.parts[k]);
 }
 
@@ -44,7 +44,7 @@ BURLAB_NOINLINE void add(const Block& block, char* target, const char* term) {
 /// Whether any of its numbers are float: sums of long batches of these need more digits than they have.
 inline bool is_narrow(const Block& block) {
   for (std::int64_t k = 0; k < block.spans; ++k)
-    if (!block.parts[k].wide) return true;
+    if (block.parts[k].dtype == Dtype::float32) return true;
   return false;
 }
 

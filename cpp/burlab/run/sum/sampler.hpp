@@ -92,7 +92,8 @@ enum class Sampling : std::int32_t {
   traced = 7,      // a function of the caller's, which runs before each step and writes the list
 };
 
-/// The batches of one run. Position p of step t is place t * batch + p of an endless stream of samples.
+/// The batches of one run. Position p of step t is place t * batch + p of an endless stream of samples. Mirrored in
+/// Python.
 struct Stream {
   Sampling sampling;
   std::int64_t samples, batch;  // n, and how many of them a step uses
