@@ -136,7 +136,7 @@ struct Problem {
   std::vector<float> a{1, 2, 3, 4, 5, 6, 7, 8};
   const char* data[1]{reinterpret_cast<const char*>(a.data())};
   std::int64_t strides[1]{4}, offsets[2]{0, 64}, rows[2]{4, 8}, places[1]{0};
-  run::Span parts[2]{{0, 1, 0}, {64, 2, 0}};
+  run::Span parts[2]{{0, 1, run::Dtype::float32}, {64, 2, run::Dtype::float32}};
   const void* contexts[1]{nullptr};
   run::Query query{};
   const run::Query* list[1]{&query};

@@ -67,7 +67,7 @@ struct Problem {
   const char* data[2];
   std::int64_t strides[2] = {12, 4}, offsets[2] = {0, 64}, kept[2] = {4, 12};
   const void* contexts[4] = {counts, counts + 1, counts + 2, counts + 3};
-  Span parts[2] = {{0, 1, 0}, {64, 3, 0}};
+  Span parts[2] = {{0, 1, Dtype::float32}, {64, 3, Dtype::float32}};
 
   Problem() {
     for (std::uint64_t i = 0; i < n; ++i) {
@@ -168,6 +168,7 @@ struct Setting {
     Plan plan{};
     plan.loss = {problem.summand(stream.batch > 1 ? 4 : 0), problem.regularizer()};
     plan.stream = stream;
+    plan.dtype = Dtype::float32;
     plan.threads = threads;
     plan.dimension = 3;
     plan.leaves = 1;

@@ -40,7 +40,7 @@ constexpr double kRate = 0.01;
 
 struct Setting {
   std::int64_t offsets[2] = {0, 64}, sizes[2] = {8, 8}, places[1] = {0}, bytes[1] = {8};
-  Span parts[2] = {{0, 1, 1}, {64, 1, 1}};
+  Span parts[2] = {{0, 1, Dtype::float64}, {64, 1, Dtype::float64}};
   double x0 = 1.0, rate = kRate;
   const char* start[1] = {reinterpret_cast<const char*>(&x0)};
   std::int64_t history_bytes = 1 << 24, feed = 0;
