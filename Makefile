@@ -72,7 +72,7 @@ cache: $(VENV)/test.stamp
 	BURLAB_CACHE=$(CACHE) $(BIN)/burlab warm
 
 ## write burlab/runtime/structs.py from the C++ headers
-generated:
+generated: $(VENV)/test.stamp
 	$(BIN)/python generate/structs.py
 
 ## write the pages, and the table of scalar operations, that are generated from the code
