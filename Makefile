@@ -24,7 +24,7 @@ READ_CACHE = BURLAB_CACHE=$(CACHE):ro
 # pip compiles the files that it copies, but not those of an editable install.
 BYTECODE = $(BIN)/python -m compileall -q burlab
 
-.PHONY: help lab quick test full near static cache matrix sanitizers smoke peers pages generated lint types layers cpp-format format clean
+.PHONY: help lab quick test full near static cache matrix sanitizers smoke peers pages lint types layers cpp-format format clean
 
 ## this list
 help:
@@ -71,15 +71,12 @@ sanitizers: $(VENV)/test.stamp cache
 cache: $(VENV)/test.stamp
 	BURLAB_CACHE=$(CACHE) $(BIN)/burlab warm
 
-## write burlab/runtime/structs.py from the C++ headers
-generated: $(VENV)/test.stamp
-	$(BIN)/python generate/structs.py
-
-## write the pages, and the table of scalar operations, that are generated from the code
+## write the pages, the table of scalar operations and the mirrors of C++ structs, from the code
 pages: $(VENV)/test.stamp
 	$(BIN)/python docs/catalogue.py
 	$(BIN)/python docs/words.py
 	$(BIN)/python scripts/scalar_table.py
+	$(BIN)/python scripts/structs.py
 
 # In a fresh environment: burlab without extras, the doctor, and the tests that depend on CPython itself.
 ## the tests that another Python has to pass: make smoke PYTHON=python3.13

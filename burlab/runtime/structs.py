@@ -1,4 +1,4 @@
-"""C++ structs that Python shares, as ctypes. `make generated` writes them from the headers.
+"""C++ structs that Python shares, as ctypes. `make pages` writes them from the headers.
 
 A name is that of the C++ struct behind a C, and so are the names of fields (`in_` is `in`). Comments in the headers
 explain the fields. Pointers are addresses: whoever fills one keeps alive what it points to.

@@ -22,7 +22,7 @@ from burlab.runtime.structs import CStanding
 from tests.project.programs import program
 
 ROOT = Path(__file__).parents[2]
-structs = program("structs", ROOT / "generate")
+structs = program("structs", ROOT / "scripts")
 
 
 class Struct(NamedTuple):
@@ -88,7 +88,7 @@ def written(folder: Path) -> set[tuple[str, str]]:
 
 
 def test_structs_are_written_from_the_headers() -> None:
-    assert structs.TARGET.read_text() == structs.module(), "run: make generated"
+    assert structs.TARGET.read_text() == structs.module(), "run: make pages"
 
 
 def test_no_mirror_is_written_by_hand_but_of_foreign_structs(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""Write `burlab/runtime/structs.py`, the C++ structs that Python shares, from the headers: `make generated`.
+"""Write `burlab/runtime/structs.py`, the C++ structs that Python shares, from the headers: `make pages`.
 
 A struct is shared where the comment above it has "Mirrored in Python". The compiler confirms sizes, places and kinds of
 all fields in `tests/project/test_mirrors.py`.
@@ -13,7 +13,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 CPP = ROOT / "cpp"
 TARGET = ROOT / "burlab/runtime/structs.py"
-HEAD = '''"""C++ structs that Python shares, as ctypes. `make generated` writes them from the headers.
+HEAD = '''"""C++ structs that Python shares, as ctypes. `make pages` writes them from the headers.
 
 A name is that of the C++ struct behind a C, and so are the names of fields (`in_` is `in`). Comments in the headers
 explain the fields. Pointers are addresses: whoever fills one keeps alive what it points to.
