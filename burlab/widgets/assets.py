@@ -1,25 +1,41 @@
-"""The parts of pages: plain files of JavaScript, joined to the one module that a widget sends to the browser.
-
-The files import nothing from each other and no step builds them. Each holds functions, whose names are those of the
-whole module; the last one ends with `export default`.
-"""
+"""What pages load: bundles of JavaScript, which `hatch_build.py` makes, and style sheets."""
 
 from pathlib import Path
+from typing import Any
+
+from burlab.errors import ConfigurationError
+from burlab.runtime.extras import late
 
 WIDGETS = Path(__file__).parent
-_CHART = "scales theme data lines map plot readout gestures parts export chart".split()
-CHART = tuple(f"chart/{name}.js" for name in _CHART)
-"""Files of `WIDGETS` that draw a chart: `drawChart(element, data, options)`, with or without a kernel."""
 CHART_STYLE = "chart/chart.css"
 
+_traitlets: Any = late("traitlets", "lab")
 
-def module(folder: Path, *names: str) -> str:
-    """The text of an ES module: files of a folder, one after another. A name may lead to another folder.
 
-    >>> module(WIDGETS / "panel", "../surface/surface.js").splitlines()[0]
-    '// surface.js'
+def bundled(name: str) -> str:
+    """Return a module of `WIDGETS` with all that it imports, as one file.
+
+    Raises ConfigurationError in a checkout whose bundle was not built.
+
+    >>> bundled("missing.js")
+    Traceback (most recent call last):
+        ...
+    burlab.errors.ConfigurationError: the JavaScript of the widgets is not built (missing.js): run `make bundle`
     """
-    return "\n".join(f"// {Path(name).name}\n{(folder / name).read_text(encoding='utf-8')}" for name in names)
+    try:
+        return (WIDGETS / "bundle" / name).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ConfigurationError(f"the JavaScript of the widgets is not built ({name}): run `make bundle`") from None
+
+
+def module(name: str) -> Any:
+    """Return the trait `_esm` of a widget: the text of a bundled module, read when the first widget is created."""
+
+    class Module(_traitlets.Unicode):
+        def default(self, obj: Any = None) -> str:
+            return "" if obj is None else bundled(name)
+
+    return Module().tag(sync=True)
 
 
 def styles(*names: str) -> str:

@@ -1,13 +1,15 @@
 """Charts on a canvas in a page without a kernel: numbers, axes, zoom, legend, themes, and what people write."""
 
 import base64
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from burlab.charts import Axis, Band, Chart, Curve, Dots, Map, Mark, Plot
-from burlab.widgets.assets import CHART, CHART_STYLE, WIDGETS, module, styles
+from burlab.widgets.assets import CHART_STYLE, styles
 from burlab.widgets.chart import encode
+from burlab.widgets.hatch_build import esbuild
 from tests.browser.waits import open_page
 
 pytestmark = pytest.mark.browser
@@ -48,8 +50,7 @@ def plain(value):
 def page(browser):
     page = open_page(browser, viewport={"width": 1000, "height": 800})
     page.set_content(f"""<!doctype html><style>body {{ margin: 0; }} {styles(CHART_STYLE)}</style><div id="place"></div>
-<script type="module">{module(WIDGETS, *CHART)}
-Object.assign(window, {{ drawChart, scaled, ticksOf, written, withRoom, hintsAt, said: [] }});</script>""")
+<script type="module">{esbuild(Path(__file__).with_name("chart_page.js"))}</script>""")
     page.wait_for_function("'drawChart' in window")
     yield page
     page.close()
@@ -136,56 +137,6 @@ def test_dots_without_a_shape_are_not_drawn_and_say_their_hints(page):
     hints = "hintsAt(chart, part(), part().frame, part().frame.sx.at(2), 0)"
     page.evaluate("window.chart = document.getElementById('place').chart, window.part = () => chart.parts[0], 0")
     assert page.evaluate(hints) == ["two"]
-
-
-def labels(page, axis, low, high, most=5, short=False):
-    script = "([axis, ends, most, short]) => ticksOf(axis, ends, most, short).labels.map(({ text }) => text)"
-    return page.evaluate(script, [axis, [low, high], most, short])
-
-
-@pytest.mark.parametrize(
-    ("axis", "ends", "expected"),
-    [
-        ({}, (0, 1), ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
-        ({}, (-30_000, 30_000), ["−20k", "0", "20k"]),
-        ({}, (0, 4e-7), ["0", "1e−7", "2e−7", "3e−7", "4e−7"]),
-        ({"unit": "s"}, (0, 3e-6), ["0", "1 µs", "2 µs", "3 µs"]),
-        ({"log": True}, (1e-9, 1), ["10⁻⁸", "10⁻⁶", "10⁻⁴", "0.01", "1"]),
-        ({"log": True}, (2, 40), ["2", "5", "10", "20"]),
-        ({"log": True, "unit": "B"}, (1e3, 1e9), ["1 kB", "1 MB", "1 GB"]),
-        ({"log": True, "floor": 1e-12}, (1e-12, 1), ["0", "10⁻⁹", "10⁻⁶", "0.001", "1"]),
-        ({"log": True}, (1e-300, 1e300), ["10⁻³⁰⁰", "10⁻¹⁵⁰", "1", "10¹⁵⁰", "10³⁰⁰"]),
-    ],
-)
-def test_ticks_are_numbers_that_people_read(page, axis, ends, expected):
-    assert labels(page, axis, *ends) == expected
-
-
-def test_an_axis_has_more_than_one_number(page):
-    assert labels(page, {}, -70, 87, 3) == ["−50", "0", "50"]
-    assert labels(page, {"log": True}, 1.9, 5.2) == ["2", "3", "4", "5"]
-
-
-@pytest.mark.parametrize(("low", "high"), [(1e-308, 2.5), (5e-324, 5e-324), (5e-324, 1e300)])
-def test_an_axis_of_logarithms_never_ends_at_zero(page, low, high):
-    """Else its numbers would begin at the power of ten of zero, and the page would count for ever."""
-    least, most = page.evaluate("([low, high]) => withRoom({ log: true }, low, high, 0.07)", [low, high])
-    assert 0 < least <= low <= high <= most
-    assert page.evaluate("scaled({ log: true }, [5e-324, 1], 100, 0).back(500)") > 0
-
-
-def test_ticks_of_steps_have_prefixes(page):
-    assert labels(page, {"log": True}, 1, 1e6, 7, short=True) == ["1", "10", "100", "1k", "10k", "100k", "1M"]
-
-
-@pytest.mark.parametrize(
-    ("value", "unit", "expected"),
-    [(0, "", "0"), (1234567, "", "1,234,567"), (1.23456e-9, "", "1.235e−9"), (-0.5, "", "−0.5"),
-     (2.5e-7, "s", "250 ns"),
-     (None, "", "–"), (1536, "B", "1.54 kB"), (0, "B", "0 B")],
-)  # fmt: skip
-def test_read_outs_are_numbers_that_people_read(page, value, unit, expected):
-    assert page.evaluate("([value, unit]) => written(value, unit)", [value, unit]) == expected
 
 
 def test_what_people_write_is_text(drawn):

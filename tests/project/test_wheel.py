@@ -1,4 +1,4 @@
-"""The wheel, installed where the checkout cannot be seen, has its headers and tutorials and takes a derivative."""
+"""The wheel, installed where the checkout cannot be seen, has its headers, tutorials and JavaScript and takes a derivative."""
 
 import json
 import subprocess
@@ -15,6 +15,8 @@ from pathlib import Path
 facts = {"package": burlab.__file__, "headers": str(burlab.runtime.header_folder()), "version": burlab.__version__}
 import numpy as np
 facts["gradient"] = burlab.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0])).tolist()
+from burlab.widgets.assets import bundled
+facts["panel"] = bundled("panel/panel.js")
 facts["tutorials"] = sorted(p.name for p in burlab.cli.tutorials(Path("mine")).glob("*.ipynb"))
 print(json.dumps(facts))
 """
@@ -49,6 +51,7 @@ def test_wheel_works_alone(installed: Path, root: Path, tmp_path: Path):
     assert Path(facts["package"]).is_relative_to(environment)
     assert Path(facts["headers"]).is_relative_to(environment)
     assert facts["gradient"] == [3.0, 12.0]
+    assert "burlab-panel" in facts["panel"]
     assert facts["tutorials"] == sorted(path.name for path in (root / "notebooks").glob("*.ipynb"))
 
 

@@ -1,4 +1,8 @@
+// @ts-check
 // The bar over a landscape: which plane, drawn as what, again, and what is being done. It tells Python who looks.
+
+import { showIn } from "../keys.js";
+import { begin, choices, presence, put } from "../live/live.js";
 
 const SHAPES = [["contour", "contour"], ["surface", "surface"]];
 

@@ -14,7 +14,7 @@ from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import late
 from burlab.widgets import still
-from burlab.widgets.assets import CHART, module
+from burlab.widgets.assets import module
 from burlab.widgets.chart.view import ChartView
 from burlab.widgets.messages import heard_while_a_cell_runs
 
@@ -34,7 +34,7 @@ _COMPUTING = "computing ..."
 class Bar(anywidget.AnyWidget):
     """The choice of a plane and of how it is drawn, and what is being done."""
 
-    _esm = module(_HERE, "../keys.js", "../live/live.js", "bar.js")
+    _esm = module("analysis/bar.js")
     _css = _HERE / "bar.css"
     planes = traitlets.List(traitlets.Any()).tag(sync=True)
     plane = traitlets.Unicode().tag(sync=True)
@@ -45,7 +45,7 @@ class Bar(anywidget.AnyWidget):
 class ReliefView(ChartView):
     """Draws the map of a chart as a surface, which is turned by mouse and keys."""
 
-    _esm = module(_HERE, *(f"../{name}" for name in CHART), "../keys.js", "relief.js", "relief_view.js")
+    _esm = module("analysis/relief_view.js")
     _css = (_HERE / "relief.css").read_text(encoding="utf-8")
 
 

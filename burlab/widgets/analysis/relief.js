@@ -1,5 +1,13 @@
+// @ts-check
 // A function of two variables as a surface: turned by dragging and by arrow keys, zoomed by the wheel. Every pixel is
 // ours: triangles with a depth buffer, light and level lines; the projection is that of burlab/charts/relief.py.
+
+import { heightAt, unpacked, widen } from "../chart/data.js";
+import { CALM } from "../chart/gestures.js";
+import { drawShape } from "../chart/lines.js";
+import { element } from "../chart/parts.js";
+import { formatNumber } from "../chart/scales.js";
+import { onTheme, rgba, themeOf } from "../chart/theme.js";
 
 const RISE = 0.45; // the greatest height, in the width of the plane
 const LEVEL_STEPS = 16; // between level lines
@@ -120,7 +128,7 @@ function painted({ width, height, levels, lights }, dark) {
 }
 
 // Draws maps in an element. posed(pose) hears where from it is seen, once it rests. Gives {update(data, heights), close()}.
-function drawRelief(el, { posed = () => {} } = {}) {
+export function drawRelief(el, { posed = () => {} } = {}) {
   const canvas = element("canvas", "burlab-relief", el);
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "img");
@@ -182,9 +190,9 @@ function drawRelief(el, { posed = () => {} } = {}) {
       pen.fillText(text, u, v + 4);
     };
     for (const [axis, along] of [[x, true], [y, false]]) {
-      put(written(axis.low, "", 3), -0.5, along);
+      put(formatNumber(axis.low, "", 3), -0.5, along);
       put(axis.label, 0, along);
-      put(written(axis.high, "", 3), 0.5, along);
+      put(formatNumber(axis.high, "", 3), 0.5, along);
     }
   }
 

@@ -1,4 +1,8 @@
+// @ts-check
 // A surface as a widget of its own. Python hears from where it is seen, for its still picture.
+
+import { drawRelief } from "./relief.js";
+import { keepKeys } from "../keys.js";
 
 function render({ model, el }) {
   el.classList.add("burlab-relief-view");

@@ -1,4 +1,10 @@
+// @ts-check
 // The panel of a tree of branches. Python owns the state, the words and the chart; this draws them and sends intents.
+
+import { drawChart } from "../chart/chart.js";
+import { element } from "../chart/parts.js";
+import { showIn } from "../keys.js";
+import { GONE, action, begin, choices, follow, inkOf, keepRows, onEnter, put, status } from "../live/live.js";
 
 const HTML = `${GONE}
 <div class="burlab-status"><i></i><span></span><em></em></div>

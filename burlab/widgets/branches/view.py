@@ -1,7 +1,7 @@
 """The panel of a tree of branches: small pictures, what each changed, a comparison, and a fork at the cursor."""
 
 from burlab.experiments import Branches
-from burlab.widgets.assets import CHART, WIDGETS, module
+from burlab.widgets.assets import module
 from burlab.widgets.live.live import LiveView, style
 
 from .model import BranchesModel
@@ -15,7 +15,7 @@ class BranchesView(LiveView):
     >>> view = BranchesView(bl.branches(bl.minimize(f, f.start, bl.optim.Momentum(1e-4), steps=300)))
     """
 
-    _esm = module(WIDGETS, *CHART, "keys.js", "voice.js", "live/live.js", "branches/branches.js")
+    _esm = module("branches/branches.js")
     _css = style("branches/branches.css")
 
     def __init__(self, branches: Branches) -> None:

@@ -1,22 +1,25 @@
+// @ts-check
 // Blocks and the arrows between them, as SVG. Places are centres, in pixels of the scene.
+
+import { shape } from "../surface/surface.js";
 
 const LINE = 16; // pixels from one line of text to the next
 
 // Where argument `port` of a block is; a block that takes any number has a place for one more.
-function portPlace(block, port) {
+export function portPlace(block, port) {
   const count = block.ports.length + (block.many ? 1 : 0);
   return { x: block.x - block.width / 2, y: block.y - block.height / 2 + ((port + 0.5) * block.height) / count };
 }
-const outPlace = (block) => ({ x: block.x + block.width / 2, y: block.y });
+export const outPlace = (block) => ({ x: block.x + block.width / 2, y: block.y });
 
 // A smooth line from left to right.
-function wire(from, to) {
+export function wire(from, to) {
   const reach = Math.max(24, Math.abs(to.x - from.x) / 2);
   return `M${from.x} ${from.y}C${from.x + reach} ${from.y} ${to.x - reach} ${to.y} ${to.x} ${to.y}`;
 }
 
 // What a screen reader says of a block.
-function spoken(block) {
+export function spoken(block) {
   const parts = [block.name, block.label ? block.kind : "", block.value && `value ${block.value}`];
   parts.push(block.gradient && `gradient ${block.gradient}`, block.output && "output", block.fault, block.open, block.odd);
   return parts.filter(Boolean).join(", ");
@@ -62,7 +65,7 @@ function drawBlock(block) {
 }
 
 // Draws blocks into a group, and again only those that have changed.
-function blockLayer(scene) {
+export function blockLayer(scene) {
   const wires = shape("g", { class: "burlab-wires" });
   const group = shape("g");
   scene.append(wires, group);

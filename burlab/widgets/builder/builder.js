@@ -1,5 +1,13 @@
+// @ts-check
 // The widget of a GraphBuilder. Python owns the document, the places and the words; this draws them and sends what is
 // asked for. Every message is one call of the builder.
+
+import { blockLayer, spoken } from "./blocks.js";
+import { dragging } from "./dragging.js";
+import { element, inspector } from "./inspector.js";
+import { paletteOf } from "./palette.js";
+import { keepKeys } from "../keys.js";
+import { shape, surface } from "../surface/surface.js";
 
 const TOLD = 6000; // milliseconds for which a reason stands at a block
 const NUDGE = 12; // pixels that a key moves a block

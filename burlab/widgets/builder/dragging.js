@@ -1,5 +1,9 @@
+// @ts-check
 // What the mouse does on the canvas: blocks are selected and moved, arguments connected.
 // desk: what there is (`block(key)`, `blocks()`, `selected`), and what can be done (`send`, `select`, `shift`, `move`, `open`).
+
+import { outPlace, portPlace, wire } from "./blocks.js";
+import { SLACK, shape } from "../surface/surface.js";
 
 // What lies under the mouse: a block's key, and the argument if it is the place of one.
 function under(svg, event) {
@@ -10,7 +14,7 @@ function under(svg, event) {
   return { key: Number(block.dataset.key), port: port ? Number(port.dataset.port) : null, out: !!element.closest(".burlab-out") };
 }
 
-function dragging(view, desk) {
+export function dragging(view, desk) {
   const thread = shape("path", { class: "burlab-thread" });
   view.scene.append(thread);
   let drag = null; // { kind: "block" | "wire", ... }

@@ -1,6 +1,9 @@
+// @ts-check
 // What is known about the selected block, and fields for all of it: names, options, shape, and where arguments come from.
 
-function element(name, attributes = {}, ...children) {
+import { showIn } from "../keys.js";
+
+export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key in made && key !== "list") made[key] = value;
@@ -71,7 +74,7 @@ function slider(send) {
 }
 
 // desk: as in dragging.js. Gives draw(block), which fills the place for the selected block, and focus(name).
-function inspector(parent, desk) {
+export function inspector(parent, desk) {
   let built = null; // what the fields are for
   let shown = [];
   let fields = new Map();

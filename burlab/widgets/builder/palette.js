@@ -1,7 +1,10 @@
+// @ts-check
 // The palette: what can be added, found by a few letters. Enter adds the first one, arrows go through the list.
 
+import { element } from "./inspector.js";
+
 // add(kind, event): of a click or a key; drop(kind, event): where it was dragged to.
-function paletteOf(parent, kinds, { add, drop }) {
+export function paletteOf(parent, kinds, { add, drop }) {
   const search = element("input", {
     type: "search", className: "burlab-search", placeholder: "Search operations",
     ariaLabel: "search operations", autocomplete: "off", spellcheck: false,

@@ -26,7 +26,6 @@ anywidget: Any = late("anywidget", "lab")
 ipywidgets: Any = late("ipywidgets", "lab")
 
 _HERE = Path(__file__).parent
-_PARTS = ("../keys.js", "../surface/surface.js", "blocks.js", "dragging.js", "inspector.js", "palette.js", "builder.js")
 _LONGEST = 2000  # letters of a value that a page shows
 # What a saved notebook shows besides the picture; hidden wherever the widget is there.
 _NOTE = """<style>.jp-OutputArea:has(.burlab-builder) .burlab-built {{ display: none; }}</style>
@@ -36,7 +35,7 @@ _NOTE = """<style>.jp-OutputArea:has(.burlab-builder) .burlab-built {{ display: 
 class Canvas(anywidget.AnyWidget):
     """Palette, blocks, and what is known about the selected one."""
 
-    _esm = module(_HERE, *_PARTS)
+    _esm = module("builder/builder.js")
     _css = "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("../surface/surface.css", "builder.css"))
     kinds = cast("Any", traitlets.List()).tag(sync=True)
     state = traitlets.Dict().tag(sync=True)

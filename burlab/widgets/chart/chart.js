@@ -1,11 +1,19 @@
+// @ts-check
 // A chart in a page, with or without a kernel behind it.
+
+import { unpacked } from "./data.js";
+import { picture, save, table } from "./export.js";
+import { zoomTo } from "./gestures.js";
+import { build, stand, word } from "./parts.js";
+import { drawPart } from "./plot.js";
+import { onTheme, themed } from "./theme.js";
 
 const FRAME = 12000; // points that are drawn in one frame: what is more waits for the next one, and the page answers
 const OWN = 600; // of a part: its axes and letters take as much
 
 // Draws `data` (see encode.py) in an element. onIntent hears {type: "zoom" | "seek" | "pick", ...}.
 // Gives {update(data, heights), cursor(x or null), reset(), png(), csv(), close()}.
-function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
+export function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
   const chart = { el, parts: [], places: new Map(), zooms: new Map(), hidden: new Set(), hover: null, drag: null, scrolled: -Infinity, frames: 0, onIntent };
   let waiting = 0;
   let [due, next] = [0, 0]; // how many parts are to be drawn, and the first of them: in turn, so that none is left behind

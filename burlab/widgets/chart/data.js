@@ -1,7 +1,9 @@
+// @ts-check
 // What a chart holds: numbers out of buffers, their extremes, and the point next to a place.
 
+
 // The numbers of a buffer: float64, as a view, a buffer, or base64 in a page without a kernel.
-function floats(packed) {
+export function floats(packed) {
   if (packed instanceof Float64Array) return packed;
   const bytes = typeof packed === "string" ? Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0)) : packed;
   const [buffer, start, length] = bytes instanceof ArrayBuffer ? [bytes, 0, bytes.byteLength] : [bytes.buffer, bytes.byteOffset, bytes.byteLength];
@@ -9,7 +11,7 @@ function floats(packed) {
 }
 
 // The parts of a chart with their numbers unpacked. heights: of maps by name, where they come apart from the chart.
-function unpacked(data, heights = {}) {
+export function unpacked(data, heights = {}) {
   const lines = (found, names) => found.map((one) => ({ ...one, ...Object.fromEntries(names.map((name) => [name, floats(one[name])])) }));
   return data.parts.map((part) => {
     const field = part.heights ?? heights[part.name];
@@ -25,11 +27,11 @@ function unpacked(data, heights = {}) {
 }
 
 // What the plots of one label have in common when they are zoomed; maps have axes of their own.
-const acrossOf = (part) => (part.kind === "map" ? `map ${part.name}` : `x ${part.x.label}`);
-const labelOf = (one, part) => one.label || part.title;
+export const acrossOf = (part) => (part.kind === "map" ? `map ${part.name}` : `x ${part.x.label}`);
+export const labelOf = (one, part) => one.label || part.title;
 
 // Widens [low, high] by those of `values` that an axis can show, where `keep` (numbers beside them) lie in a window.
-function widen(span, values, axis, keep = null, window = null) {
+export function widen(span, values, axis, keep = null, window = null) {
   let [low, high] = span;
   for (let k = 0; k < values.length; k++) {
     const value = values[k];
@@ -42,7 +44,7 @@ function widen(span, values, axis, keep = null, window = null) {
 }
 
 // The position of the x nearest to a place, by pixels; -1 where there is none.
-function nearest(x, y, scale, pixel) {
+export function nearest(x, y, scale, pixel) {
   let best = -1;
   let least = Infinity;
   for (let k = 0; k < x.length; k++) {
@@ -54,7 +56,7 @@ function nearest(x, y, scale, pixel) {
 }
 
 // A field of heights between its points; NaN outside.
-function heightAt(map, x, y) {
+export function heightAt(map, x, y) {
   const { rows, columns, values } = map.heights;
   const u = ((x - map.x.low) / (map.x.high - map.x.low)) * (columns - 1);
   const v = ((y - map.y.low) / (map.y.high - map.y.low)) * (rows - 1);

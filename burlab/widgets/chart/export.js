@@ -1,9 +1,15 @@
+// @ts-check
 // What a chart shows, to keep: a picture, or a table of points.
+
+import { labelOf } from "./data.js";
+import { entriesOf } from "./parts.js";
+import { drawPart, keyOf } from "./plot.js";
+import { rgba } from "./theme.js";
 
 const TITLE = 22; // pixels above each part of a picture
 
 // A PNG of the whole chart, as a Blob.
-function picture(chart, ratio = 2) {
+export function picture(chart, ratio = 2) {
   const whole = chart.el.getBoundingClientRect();
   const canvas = new OffscreenCanvas(Math.ceil(whole.width * ratio), Math.ceil((whole.height + TITLE) * ratio));
   const pen = canvas.getContext("2d");
@@ -23,7 +29,7 @@ function picture(chart, ratio = 2) {
   return canvas.convertToBlob({ type: "image/png" });
 }
 
-function caption(chart, part, pen, left, middle) {
+export function caption(chart, part, pen, left, middle) {
   const { font, ink, soft, curve } = chart.theme;
   pen.textAlign = "left";
   pen.textBaseline = "middle";
@@ -44,7 +50,7 @@ function caption(chart, part, pen, left, middle) {
 }
 
 // The points in sight, a line each: plot, curve, x, y.
-function table(chart) {
+export function table(chart) {
   const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`;
   const rows = ["plot,curve,x,y"];
   for (const part of chart.parts) {
@@ -63,7 +69,7 @@ function table(chart) {
   return new Blob([`${rows.join("\n")}\n`], { type: "text/csv" });
 }
 
-function save(blob, name) {
+export function save(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

@@ -1,13 +1,18 @@
+// @ts-check
 // Mouse, wheel and keys on a chart: look, zoom in on what is dragged over, wheel, double-click for all of it.
+
+import { acrossOf, nearest } from "./data.js";
+import { keyOf, spanAcross } from "./plot.js";
+import { NEAR } from "./readout.js";
 
 const SMALLEST = 6; // pixels that a drag must be long to mean a part
 const FLAT = 14; // pixels across its direction, below which it means the whole of the other axis
-const CALM = 350; // milliseconds without a turn of the wheel, after which one on a plot is meant for it
+export const CALM = 350; // milliseconds without a turn of the wheel, after which one on a plot is meant for it
 const GRIP = 6; // pixels around the cursor where it can be taken
 const STEP = 1.25;
 
 // left, right, top and bottom of what is dragged over, in pixels.
-function selected(from, to, frame) {
+export function selected(from, to, frame) {
   const within = (value, low, high) => Math.max(low, Math.min(high, value));
   const [u, v] = [[from.u, to.u], [from.v, to.v]].map((ends) => ends.toSorted((a, b) => a - b));
   const [wide, high] = [u[1] - u[0], v[1] - v[0]];
@@ -16,7 +21,7 @@ function selected(from, to, frame) {
   return [...across.map((p) => within(p, frame.left, frame.right)), ...up.map((p) => within(p, frame.top, frame.bottom))];
 }
 
-function zoomTo(chart, part, across, up) {
+export function zoomTo(chart, part, across, up) {
   const change = (key, span, say) => {
     if (span === undefined) return;
     if (span) chart.zooms.set(key, span);
@@ -48,7 +53,7 @@ function wholeAcross(chart, part) {
 }
 
 // Listens to a canvas; gives what ends that. `part` gives what the canvas shows now.
-function listen(chart, canvas, part) {
+export function listen(chart, canvas, part) {
   const ending = new AbortController();
   const on = (type, then, options) => canvas.addEventListener(type, then, { signal: ending.signal, ...options });
   let turned = -Infinity;
@@ -110,7 +115,7 @@ function listen(chart, canvas, part) {
 const inside = ({ frame }, { u, v }) => u >= frame.left - 4 && u <= frame.right + 8 && v >= frame.top - 4 && v <= frame.bottom + 4;
 
 // Look at a place: the point of a curve next to it.
-function look(chart, part, { u, v }) {
+export function look(chart, part, { u, v }) {
   const { sx } = part.frame;
   let x = sx.back(u);
   const curve = part.curves.find((one) => !one.faint && one.x.length && !chart.hidden.has(keyOf(part, one))) ?? part.bands[0];
@@ -123,7 +128,7 @@ function look(chart, part, { u, v }) {
 }
 
 // A click: which curve it was on, if any.
-function pick(chart, part, { u, v }) {
+export function pick(chart, part, { u, v }) {
   const { sx, sy } = part.frame;
   let [best, least] = ["", NEAR];
   for (const curve of [...part.curves, ...part.dots]) {

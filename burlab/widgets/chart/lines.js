@@ -1,6 +1,9 @@
+// @ts-check
 // Curves, bands, dots and marks, drawn with a canvas's pen. sx, sy: the scales of the axes.
 
-const FEW = 60; // points of a curve that are drawn as dots, too
+import { rgba } from "./theme.js";
+
+export const FEW = 60; // points of a curve that are drawn as dots, too
 const DENSE = 10000; // pixels of a line that is then drawn as thin as can be: a thick one, over itself, takes four times as long
 const LABEL = 14; // pixels that the label of a mark takes
 
@@ -29,7 +32,7 @@ function tracePath(pen, { us, vs }) {
   }
 }
 
-function drawCurve(pen, curve, sx, sy, theme, width = 1.6) {
+export function drawCurve(pen, curve, sx, sy, theme, width = 1.6) {
   const line = placed(curve.x, curve.y, sx, sy);
   const dense = line.length > DENSE;
   pen.strokeStyle = rgba(theme.curve(curve.colour), curve.faint ? (theme.dark ? 0.42 : 0.34) : 1);
@@ -43,7 +46,7 @@ function drawCurve(pen, curve, sx, sy, theme, width = 1.6) {
   for (let k = 0; k < curve.x.length; k++) drawShape(pen, "point", line.us[k], line.vs[k], theme.curve(curve.colour), theme);
 }
 
-function drawBand(pen, band, sx, sy, theme) {
+export function drawBand(pen, band, sx, sy, theme) {
   const colour = theme.curve(band.colour);
   const floor = (pixel) => (Number.isNaN(pixel) ? sy.from : pixel); // 0 lies under a logarithmic axis
   pen.beginPath();
@@ -60,7 +63,7 @@ function drawBand(pen, band, sx, sy, theme) {
   pen.stroke();
 }
 
-function drawShape(pen, shape, u, v, colour, theme, size = 5) {
+export function drawShape(pen, shape, u, v, colour, theme, size = 5) {
   if (Number.isNaN(u) || Number.isNaN(v)) return;
   pen.fillStyle = rgba(colour);
   pen.strokeStyle = rgba(colour);
@@ -92,7 +95,7 @@ function drawShape(pen, shape, u, v, colour, theme, size = 5) {
   return pen.stroke();
 }
 
-function drawDots(pen, dots, sx, sy, theme) {
+export function drawDots(pen, dots, sx, sy, theme) {
   if (dots.shape === "none") return;
   if (dots.shape === "word") {
     [pen.font, pen.textAlign, pen.textBaseline] = [`16px ${theme.font}`, "center", "middle"];
@@ -104,7 +107,7 @@ function drawDots(pen, dots, sx, sy, theme) {
 }
 
 // Lines across a plot; ahead of a cursor lies a veil.
-function drawMark(pen, mark, frame, sx, sy, theme) {
+export function drawMark(pen, mark, frame, sx, sy, theme) {
   const upright = mark.axis === "x";
   const place = upright ? sx.at(mark.at) : sy.at(mark.at);
   if (Number.isNaN(place)) return;

@@ -1,10 +1,14 @@
+// @ts-check
 // A function of two variables: shaded levels with lines between them, made once per version, theme and size.
 // One colour from low to high; or two, which part at a middle, each as far as the largest distance from it.
+
+import { widen } from "./data.js";
+import { rgba } from "./theme.js";
 
 const LEVELS = 18;
 
 // The shade of a map as a picture of this many pixels, from a cache of one.
-function shadesOf(map, sx, sy, theme, ratio) {
+export function shadesOf(map, sx, sy, theme, ratio) {
   const { rows, columns, shade } = map.heights;
   const key = [map.version, theme.dark, rows, columns, sx.low, sx.high, sy.low, sy.high, sx.from, sx.to, sy.from, sy.to, ratio].join();
   if (map.cache.key === key) return map.cache.picture;

@@ -1,11 +1,17 @@
+// @ts-check
 // The page of a chart: two columns of parts where it is wide, each with its title, its legend and its canvas.
+
+import { acrossOf } from "./data.js";
+import { listen } from "./gestures.js";
+import { keyOf } from "./plot.js";
+import { rgba } from "./theme.js";
 
 const TALL = 92; // pixels of an ordinary plot
 const NARROW = 660; // pixels below which there is one column, as in the style sheet
 const MAP_TALL = 300;
 const MAP_SHARE = 4; // of a map, in heights of ordinary plots
 
-const element = (name, kind, parent) => {
+export const element = (name, kind, parent) => {
   const made = document.createElement(name);
   if (kind) made.className = kind;
   parent?.append(made);
@@ -29,7 +35,7 @@ function columnsOf(parts) {
 }
 
 // Builds what stays as long as the parts have these names; gives the canvases by name.
-function build(chart) {
+export function build(chart) {
   chart.el.replaceChildren();
   chart.places.forEach(({ end }) => end());
   chart.places = new Map();
@@ -56,7 +62,7 @@ function build(chart) {
 }
 
 // Words around the canvases, changed only where they differ.
-function word(chart) {
+export function word(chart) {
   for (const part of chart.parts) {
     const { title, note, legend, canvas } = chart.places.get(part.name);
     say(title, part.title);
@@ -67,12 +73,12 @@ function word(chart) {
   }
 }
 
-const say = (place, text) => {
+export const say = (place, text) => {
   if (place.textContent !== text) place.textContent = text;
 };
 
 // What a legend lists: everything with a name of its own, once.
-function entriesOf(part) {
+export function entriesOf(part) {
   const named = [...part.bands, ...part.curves, ...part.dots].filter(({ label, x }) => label && x.length);
   const solid = new Set(part.curves.filter(({ faint }) => !faint).map(({ label }) => label));
   const seen = new Map();
@@ -102,14 +108,14 @@ function drawLegend(chart, part, legend) {
   legend.children[focused]?.focus();
 }
 
-function toggle(chart, part, one) {
+export function toggle(chart, part, one) {
   const key = keyOf(part, one);
   if (!chart.hidden.delete(key)) chart.hidden.add(key);
   chart.redraw();
 }
 
 // A plot's labels below are left out where the next one has the same axis and shows them.
-function stand(chart) {
+export function stand(chart) {
   const narrow = chart.el.clientWidth < NARROW;
   const groups = narrow ? [columnsOf(chart.parts).flat()] : columnsOf(chart.parts);
   for (const group of groups) {

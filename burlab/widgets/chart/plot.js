@@ -1,13 +1,22 @@
+// @ts-check
 // One part of a chart on its canvas: axes, what stands between them, and what is read at a place.
 
+import { acrossOf, widen } from "./data.js";
+import { selected } from "./gestures.js";
+import { FEW, drawBand, drawCurve, drawDots, drawMark } from "./lines.js";
+import { shadesOf } from "./map.js";
+import { drawLooking } from "./readout.js";
+import { scaled, ticksOf, withRoom } from "./scales.js";
+import { rgba } from "./theme.js";
+
 const GUTTER = 56; // pixels left of every plot, for labels: plots one below the other stand in line
-const MARGIN = 14;
-const SMALL = 11;
+export const MARGIN = 14;
+export const SMALL = 11;
 const LETTERS = 13; // pixels from one line of labels to the next
 const ROOM = { top: 7, ticks: 20, label: 16, none: 7 };
 
 // The ends of the axis across, common to all parts that share it.
-function spanAcross(chart, part) {
+export function spanAcross(chart, part) {
   const zoomed = chart.zooms.get(acrossOf(part));
   if (zoomed) return zoomed;
   if (part.kind === "map") return [part.x.low, part.x.high];
@@ -57,7 +66,7 @@ function scaledRight(part, { bottom, top }) {
   return scaled(part.right, [part.right.low ?? low, part.right.high ?? high], bottom, top);
 }
 
-const keyOf = (part, one) => `${part.name}/${one.label}`;
+export const keyOf = (part, one) => `${part.name}/${one.label}`;
 
 // The frame between the axes, in pixels; maps with equal scales take a part of their place.
 function framed(chart, part, width, height) {
@@ -77,7 +86,7 @@ function framed(chart, part, width, height) {
   return { ...frame, sx, sy, sr: scaledRight(part, frame) };
 }
 
-function drawPart(chart, part, pen, width, height, ratio) {
+export function drawPart(chart, part, pen, width, height, ratio) {
   const theme = chart.theme;
   const frame = (part.frame = framed(chart, part, width, height));
   const { sx, sy, sr } = frame;
@@ -205,12 +214,12 @@ function drawFoot(pen, part, { sx, left, right, bottom }, labels) {
 
 const crisp = (pixel) => Math.round(pixel) + 0.5;
 
-function level(pen, left, right, pixel) {
+export function level(pen, left, right, pixel) {
   pen.moveTo(left, crisp(pixel));
   pen.lineTo(right, crisp(pixel));
 }
 
-function upright(pen, top, bottom, pixel) {
+export function upright(pen, top, bottom, pixel) {
   pen.moveTo(crisp(pixel), top);
   pen.lineTo(crisp(pixel), bottom);
 }

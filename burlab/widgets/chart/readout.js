@@ -1,10 +1,17 @@
+// @ts-check
 // What a chart says about a place: where the mouse is in all plots of its axis, or else where the cursor is.
 
+import { acrossOf, heightAt, labelOf, nearest } from "./data.js";
+import { drawShape } from "./lines.js";
+import { MARGIN, SMALL, keyOf, level, upright } from "./plot.js";
+import { formatNumber } from "./scales.js";
+import { mixed, rgba } from "./theme.js";
+
 const LINE = 15;
-const NEAR = 12; // pixels to a dot whose hint is said
+export const NEAR = 12; // pixels to a dot whose hint is said
 
 // A line across at the place that is looked at, dots on the curves, and their numbers beside it.
-function drawLooking(chart, part, pen, frame) {
+export function drawLooking(chart, part, pen, frame) {
   const place = lookedAt(chart, part, frame);
   if (place === null) return;
   const { u, v, x, hovered } = place;
@@ -23,7 +30,7 @@ function drawLooking(chart, part, pen, frame) {
   const rows = part.kind === "map" ? rowsOfMap(part, frame, place) : rowsAt(chart, part, frame, x, u);
   for (const { at, colour } of rows) if (at) drawShape(pen, "dot", ...at, colour, theme, 3.2);
   if (hovered && chart.hover.part === part.name) {
-    if (part.kind === "plot") rows.unshift({ name: part.x.label, text: written(x, part.x.unit, 6) });
+    if (part.kind === "plot") rows.unshift({ name: part.x.label, text: formatNumber(x, part.x.unit, 6) });
     for (const hint of hintsAt(chart, part, frame, u, v)) rows.push({ name: hint });
   }
   drawRows(pen, rows, u, frame, theme, (...box) => crowd(chart, part, frame, box));
@@ -62,8 +69,8 @@ function rowsAt(chart, part, { sx, sy, sr }, x, u) {
   for (const band of part.bands.filter(shown).toReversed()) {
     const k = reached(band.x, sx, u) ? nearest(band.x, band.high, sx, u) : -1;
     if (k < 0) continue;
-    const [low, high] = [band.low[k], band.high[k]].map((value) => written(value, part.y.unit, 3));
-    const text = band.solid ? written(band.high[k] - band.low[k], part.y.unit) : `${low} … ${high}`;
+    const [low, high] = [band.low[k], band.high[k]].map((value) => formatNumber(value, part.y.unit, 3));
+    const text = band.solid ? formatNumber(band.high[k] - band.low[k], part.y.unit) : `${low} … ${high}`;
     rows.push({ name: labelOf(band, part), text, colour: chart.theme.curve(band.colour) });
   }
   for (const curve of part.curves.filter((one) => !one.faint && shown(one))) {
@@ -71,23 +78,23 @@ function rowsAt(chart, part, { sx, sy, sr }, x, u) {
     if (k < 0) continue;
     const [scale, { unit }] = curve.right && sr ? [sr, part.right] : [sy, part.y];
     const at = [sx.at(curve.x[k]), scale.at(curve.y[k])];
-    rows.push({ name: labelOf(curve, part), text: written(curve.y[k], unit), colour: chart.theme.curve(curve.colour), at });
+    rows.push({ name: labelOf(curve, part), text: formatNumber(curve.y[k], unit), colour: chart.theme.curve(curve.colour), at });
   }
   return rows;
 }
 
 // Whether a curve has come to a place: what lies beyond its ends, it does not know.
-const reached = (x, sx, u) => x.length > 0 && u >= sx.at(x[0]) - NEAR && u <= sx.at(x.at(-1)) + NEAR;
+export const reached = (x, sx, u) => x.length > 0 && u >= sx.at(x[0]) - NEAR && u <= sx.at(x.at(-1)) + NEAR;
 
 function rowsOfMap(part, { sx, sy }, { u, v }) {
   const [x, y] = [sx.back(u), sy.back(v)];
-  const rows = [{ name: part.x.label || "x", text: written(x) }, { name: part.y.label || "y", text: written(y) }];
-  if (part.heights) rows.push({ name: "f", text: written(heightAt(part, x, y)) });
+  const rows = [{ name: part.x.label || "x", text: formatNumber(x) }, { name: part.y.label || "y", text: formatNumber(y) }];
+  if (part.heights) rows.push({ name: "f", text: formatNumber(heightAt(part, x, y)) });
   return rows;
 }
 
 // The hints of dots and marks near the mouse.
-function hintsAt(chart, part, { sx, sy }, u, v) {
+export function hintsAt(chart, part, { sx, sy }, u, v) {
   const found = [];
   for (const dots of part.dots.filter((one) => !chart.hidden.has(keyOf(part, one)))) {
     for (let k = 0; k < dots.x.length; k++) {

@@ -1,4 +1,6 @@
-// Axes: where a value stands, which values get a label, and how a number is written.
+// @ts-check
+// Axes: where a value stands, which values get a label, and how a number is formatNumber.
+
 
 const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
@@ -9,7 +11,7 @@ const FAR = 1e5; // pixels: beyond any canvas, and small enough for its arithmet
 const minus = (text) => text.replace("-", "−");
 
 // A number as people read it, in at most so many significant digits.
-function written(value, unit = "", digits = 4) {
+export function formatNumber(value, unit = "", digits = 4) {
   if (value === null || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
   if (unit) return `${prefixed(value, Math.min(digits, 3))}${unit}`;
@@ -31,7 +33,7 @@ function prefixed(value, digits) {
 }
 
 // An axis from pixel `from` to pixel `to`: `at` gives the pixel of a value, `back` the value of a pixel.
-function scaled(axis, [low, high], from, to) {
+export function scaled(axis, [low, high], from, to) {
   const put = axis.log ? Math.log : (value) => value;
   const per = (to - from) / (put(high) - put(low) || 1);
   const first = put(low);
@@ -45,8 +47,8 @@ function scaled(axis, [low, high], from, to) {
 }
 
 // The labels of an axis, about `most` of them, and the faint lines between them.
-// short: whole numbers are written with a prefix, as 10k, and not as a power. whole: there are no others.
-function ticksOf(axis, [low, high], most, short = false, whole = false) {
+// short: whole numbers are formatNumber with a prefix, as 10k, and not as a power. whole: there are no others.
+export function ticksOf(axis, [low, high], most, short = false, whole = false) {
   const ticks = axis.log ? logTicks(axis, low, high, most, short) : linearTicks(axis, low, high, most, whole);
   if (axis.log && axis.floor > 0 && low <= axis.floor) {
     ticks.labels = [{ value: axis.floor, text: "0" }, ...ticks.labels.filter(({ value }) => value > axis.floor * 1.5)];
@@ -118,7 +120,7 @@ function power(value, unit, short) {
 }
 
 // The ends of an axis that shows values from `low` to `high`, with some room around them.
-function withRoom(axis, low, high, room = 0.05) {
+export function withRoom(axis, low, high, room = 0.05) {
   if (!(low <= high)) return axis.log ? [0.1, 10] : [0, 1];
   if (axis.log) {
     if (low === high) return [Math.max(low / 2, LEAST), high * 2];

@@ -1,9 +1,10 @@
+// @ts-check
 // The colours of a chart: those of the page it stands in, in a light or a dark theme.
 
 const SETTLING = [0, 80, 400, 1200]; // milliseconds after which a theme that changes is read again: its styles come late
 
-const rgba = ([red, green, blue], alpha = 1) => `rgba(${red}, ${green}, ${blue}, ${alpha})`;
-const mixed = (a, b, share) => a.map((channel, k) => Math.round(channel + (b[k] - channel) * share));
+export const rgba = ([red, green, blue], alpha = 1) => `rgba(${red}, ${green}, ${blue}, ${alpha})`;
+export const mixed = (a, b, share) => a.map((channel, k) => Math.round(channel + (b[k] - channel) * share));
 const hexed = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 
 // Red, green and blue of any colour that CSS knows.
@@ -16,7 +17,7 @@ function channels(colour) {
   return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)];
 }
 
-function themeOf(el, palette) {
+export function themeOf(el, palette) {
   const style = getComputedStyle(el);
   const ink = channels(style.color);
   const dark = 0.299 * ink[0] + 0.587 * ink[1] + 0.114 * ink[2] > 128;
@@ -38,10 +39,10 @@ function themeOf(el, palette) {
 }
 
 // The theme of a chart, which it keeps; null before it is in the page, where it has colours.
-const themed = (chart) => (chart.theme ??= chart.el.isConnected ? themeOf(chart.el, chart.palette) : null);
+export const themed = (chart) => (chart.theme ??= chart.el.isConnected ? themeOf(chart.el, chart.palette) : null);
 
 // Calls `then` whenever the theme of the page may have changed; gives what ends that.
-function onTheme(then) {
+export function onTheme(then) {
   let timers = [];
   const changed = () => {
     timers.forEach(clearTimeout);

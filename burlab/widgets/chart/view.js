@@ -1,4 +1,9 @@
+// @ts-check
 // A chart as a widget of its own, with buttons that save it.
+
+import { drawChart } from "./chart.js";
+import { element } from "./parts.js";
+import { keepKeys } from "../keys.js";
 
 function render({ model, el }) {
   el.classList.add("burlab-chart-view");

@@ -7,7 +7,7 @@ import traitlets
 
 from burlab.charts import Chart
 from burlab.runtime.extras import late
-from burlab.widgets.assets import CHART, CHART_STYLE, WIDGETS, module, styles
+from burlab.widgets.assets import CHART_STYLE, module, styles
 
 from .encode import encode
 
@@ -27,7 +27,7 @@ class ChartView(anywidget.AnyWidget):
     >>> view.on_intent(print)  # doctest: +SKIP
     """
 
-    _esm = module(WIDGETS, *CHART, "keys.js", "chart/view.js")
+    _esm = module("chart/view.js")
     _css = styles(CHART_STYLE)
     data = traitlets.Dict().tag(sync=True)
     heights = traitlets.Dict().tag(sync=True)

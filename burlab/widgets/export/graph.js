@@ -1,9 +1,13 @@
+// @ts-check
 // A graph without a kernel: what GraphView asks of Python is answered from pictures that were laid out in advance.
+
+
+import graphView from "../graph_view/view.js";
 
 const ALONE = "This page has no kernel";
 
-// data: see graphs.py. graphView: the render function of GraphView.
-function buildGraph(place, data) {
+// data: see graphs.py.
+export function buildGraph(place, data) {
   const listeners = [];
   let [at, selected, focus, note] = ["", null, [null, 0], ""];
   let found = { text: "", items: [], at: 0 };
@@ -55,6 +59,6 @@ function buildGraph(place, data) {
     acts[intent.type]?.(intent);
     for (const then of listeners) then();
   };
-  graphView({ model: { get, send, on: (_names, then) => listeners.push(then), off: () => {} }, el: place });
+  graphView.render({ model: { get, send, on: (_names, then) => listeners.push(then), off: () => {} }, el: place });
   return null;
 }

@@ -1,8 +1,16 @@
+// @ts-check
 // A page without a kernel: each section comes to life in the place of its still picture.
+
+import { element } from "../chart/parts.js";
+import { buildGraph } from "./graph.js";
+import { buildRecord } from "./record.js";
+import { buildRelief } from "./relief.js";
+import { buildTabs } from "./tabs.js";
+import { buildTheme } from "./theme.js";
 
 const KINDS = { record: buildRecord, tabs: buildTabs, graph: buildGraph };
 
-function start() {
+export function start() {
   buildTheme(document.querySelector("header"));
   const sections = JSON.parse(document.getElementById("burlab-data").textContent);
   document.querySelectorAll(".burlab-place").forEach((place, k) => {

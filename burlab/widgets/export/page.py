@@ -6,23 +6,12 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
 from typing import Any, cast
 
 from burlab._version import __version__
 from burlab.charts.limits import shown_rows
-from burlab.widgets.assets import CHART, CHART_STYLE, WIDGETS, module, styles
+from burlab.widgets.assets import CHART_STYLE, bundled, styles
 
-_HERE = Path(__file__).parent
-_OWN = (
-    "export/theme.js",
-    "export/record.js",
-    "export/tabs.js",
-    "export/graph.js",
-    "export/relief.js",
-    "export/page.js",
-)
-_GRAPH = ("keys.js", "surface/surface.js", *(f"graph_view/{name}.js" for name in ("scene", "words", "view")))
 _STYLES = (CHART_STYLE, "surface/surface.css", "graph_view/view.css", "analysis/relief.css", "export/page.css")
 
 
@@ -57,7 +46,7 @@ def html(page: Page) -> str:
     2
     """
     data = _text([{"kind": section.kind, "data": section.data} for section in page.sections])
-    script = _graph_script() + module(WIDGETS, *CHART, "analysis/relief.js", *_OWN)
+    script = bundled("export/page.js")
     allowed = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; script-src 'sha256-{allowed}'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -86,16 +75,10 @@ def html(page: Page) -> str:
 </main>
 <footer>Made with burlab {__version__}</footer>
 <script type="application/json" id="burlab-data">{data}</script>
-<script>{script}</script>
+<script type="module">{script}</script>
 </body>
 </html>
 """
-
-
-def _graph_script() -> str:
-    """GraphView's module as a function `graphView`: its names stay its own."""
-    text = module(WIDGETS, *_GRAPH).rpartition("export default")[0]
-    return f"const graphView = (() => {{\n{text}\nreturn render;\n}})();\n"
 
 
 def _section(section: Section) -> str:

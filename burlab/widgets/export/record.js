@@ -1,11 +1,17 @@
+// @ts-check
 // The record of a run: a chart, and a slider that moves a cursor, the numbers of a step, and the point on a map.
+
+import { drawChart } from "../chart/chart.js";
+import { floats, unpacked } from "../chart/data.js";
+import { element, say } from "../chart/parts.js";
+import { formatNumber } from "../chart/scales.js";
 
 const PLAYING = 40; // milliseconds between two pictures
 const WHOLE = 8000; // milliseconds for the whole record
 
 // data: chart; step: where the run stands; steps, columns: {title, values, texts} of rows that were kept; places: x and y
 // on the map at these steps.
-function buildRecord(place, { chart, step: now, steps, columns, places }) {
+export function buildRecord(place, { chart, step: now, steps, columns, places }) {
   const rows = floats(steps);
   const numbers = columns.map(({ title, unit, values }) => ({ title, unit, values: floats(values) }));
   const at = places && { x: floats(places.x), y: floats(places.y) };
@@ -47,7 +53,7 @@ function buildRecord(place, { chart, step: now, steps, columns, places }) {
     slider.style.setProperty("--part", rows.length > 1 ? k / (rows.length - 1) : 0);
     slider.ariaValueText = `step ${rows[k]}`;
     if (document.activeElement !== field) field.value = rows.length ? rows[k] : 0;
-    numbers.forEach(({ unit, values }, j) => say(shown[j], written(values[k], unit)));
+    numbers.forEach(({ unit, values }, j) => say(shown[j], formatNumber(values[k], unit)));
     const parts = base.parts.map((part) => (part.kind === "map" ? onMap(part, k) : { ...part, marks: marked(part, k) }));
     view.update({ ...base, parts });
   }

@@ -1,7 +1,11 @@
+// @ts-check
 // The map of a chart as a surface, beside it or in its place, for who asks for it: turned by mouse and keys.
 
+import { drawRelief } from "../analysis/relief.js";
+import { element } from "../chart/parts.js";
+
 // bar: where the switch goes. view: the chart, whose updates the surface follows. data: the chart, see encode.py.
-function buildRelief(place, bar, view, data) {
+export function buildRelief(place, bar, view, data) {
   if (!data.parts.some(({ kind, heights }) => kind === "map" && heights)) return;
   const alone = data.parts.length === 1;
   const sheet = element("div", "burlab-relief-view");

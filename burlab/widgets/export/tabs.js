@@ -1,7 +1,11 @@
+// @ts-check
 // One chart of several, by choice: a race against steps, gradients, seconds and bytes.
 
+import { drawChart } from "../chart/chart.js";
+import { element } from "../chart/parts.js";
+
 // data: names, charts.
-function buildTabs(place, { names, charts }) {
+export function buildTabs(place, { names, charts }) {
   const view = drawChart(place, charts[0]);
   if (names.length > 1) {
     const bar = element("div", "burlab-tabs");

@@ -1,8 +1,11 @@
+// @ts-check
 // Light or dark: as the system has it, until someone turns the switch.
+
+import { element } from "../chart/parts.js";
 
 const THEMES = { auto: "theme: as the system", light: "theme: light", dark: "theme: dark" };
 
-function buildTheme(header) {
+export function buildTheme(header) {
   const choice = element("select", "burlab-theme", header);
   choice.ariaLabel = "theme";
   for (const [name, text] of Object.entries(THEMES)) choice.append(new Option(text, name));

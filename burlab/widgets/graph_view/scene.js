@@ -1,4 +1,7 @@
+// @ts-check
 // The boxes and arrows of a graph on a surface. Of a large graph only those in sight are elements of the page.
+
+import { shape } from "../surface/surface.js";
 
 const LINE = 16; // pixels from one line of text to the next, as Python lays boxes out
 const PAD = 8;
@@ -6,7 +9,7 @@ const CROWD = 400; // boxes from which on those out of sight are left away
 const FAR = 0.32; // pixels per unit below which text cannot be read
 
 // Gives { draw(picture), mark(marks), moved(view), frame(item) }: `draw` puts up a picture, `mark` what changes in it.
-function graphScene(scene, seen) {
+export function graphScene(scene, seen) {
   const layers = ["frames", "links", "boxes"].map((name) => scene.appendChild(shape("g", { class: `burlab-${name}` })));
   const [frames, links, boxes] = layers;
   let picture = { boxes: [], frames: [], links: [] };

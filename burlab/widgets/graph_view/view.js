@@ -1,4 +1,10 @@
+// @ts-check
 // A graph to look into. Python owns what is open, where it stands and all words; this draws them and sends intents.
+
+import { graphScene } from "./scene.js";
+import { detailPanel, legend, sweepPanel } from "./words.js";
+import { keepKeys, showIn } from "../keys.js";
+import { surface } from "../surface/surface.js";
 
 const BUTTON = {
   "zoom in": "M7 2v10M2 7h10", "zoom out": "M2 7h10", "fit": "M1.5 5V1.5H5M9 1.5h3.5V5M12.5 9v3.5H9M5 12.5H1.5V9",

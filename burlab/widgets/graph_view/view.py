@@ -40,7 +40,7 @@ class GraphView(anywidget.AnyWidget):
     ((1,), True)
     """
 
-    _esm = module(_HERE, "../keys.js", "../surface/surface.js", "scene.js", "words.js", "view.js")
+    _esm = module("graph_view/view.js")
     _css = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("../surface/surface.css", "view.css"))
     picture = traitlets.Dict().tag(sync=True)
     marks = traitlets.Dict().tag(sync=True)

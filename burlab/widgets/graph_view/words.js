@@ -1,7 +1,8 @@
+// @ts-check
 // The words around a graph: what is selected, which step of a sweep is done, and what the colours mean.
 
 // An element with a class, text and children. Text never becomes markup.
-function part(name, className = "", text = null, children = []) {
+export function part(name, className = "", text = null, children = []) {
   const made = document.createElement(name);
   if (className) made.className = className;
   if (text !== null) made.textContent = text;
@@ -9,7 +10,7 @@ function part(name, className = "", text = null, children = []) {
   return made;
 }
 
-function detailPanel(parent) {
+export function detailPanel(parent) {
   let shown = "";
   return (detail) => {
     const now = JSON.stringify(detail);
@@ -34,7 +35,7 @@ function detailPanel(parent) {
   };
 }
 
-function sweepPanel(parent) {
+export function sweepPanel(parent) {
   return (sweep) => {
     if (!sweep) {
       parent.replaceChildren(part("span", "burlab-hint", "Step through the computation, forward and backward, node by node."));
@@ -57,7 +58,7 @@ const KEYS = {
 };
 
 // What the colours mean, of those that are there.
-function legend(parent, words, picture, marks) {
+export function legend(parent, words, picture, marks) {
   const there = new Set([...picture.boxes, ...picture.frames].flatMap((row) => row[5].split(" ")));
   const names = words.diff ? ["same", "affected", "added", "removed"] : ["input", "forward", "back", "output", "group", "moves"];
   const shown = names.filter((name) => there.has(name) || (name === "forward" && !words.diff));

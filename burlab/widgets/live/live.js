@@ -1,4 +1,9 @@
+// @ts-check
 // What live views have in common: what they send, and that Python knows who looks.
+
+import { onTheme, rgba, themed } from "../chart/theme.js";
+import { keepKeys, showIn } from "../keys.js";
+import { buildVoice } from "../voice.js";
 
 const ICONS = {
   play: "M3 1.5v11l9-5.5z",
@@ -8,15 +13,15 @@ const ICONS = {
   fork: "M3 1.5v11M3 9c0-3 7-2 7-6M10 5.5V1.5",
 };
 
-const action = (intent, text, hint) =>
+export const action = (intent, text, hint) =>
   `<button type="button" data-intent="${intent}" title="${hint}"><svg viewBox="0 0 14 14" aria-hidden="true">` +
   `<path d="${ICONS[intent]}"/></svg>${text}</button>`;
 
-const GONE = `<div class="burlab-gone" role="alert">The kernel of this panel is gone: it was restarted or shut down.
+export const GONE = `<div class="burlab-gone" role="alert">The kernel of this panel is gone: it was restarted or shut down.
   Run this cell again.</div>`;
 
 // Begins a view: its skeleton, its name, keys that stay in it, and a way to Python.
-function begin(model, el, html) {
+export function begin(model, el, html) {
   const view = Math.random().toString(36).slice(2);
   const send = (message) => {
     try {
@@ -32,7 +37,7 @@ function begin(model, el, html) {
 }
 
 // Tells Python who looks, until what it gives is called.
-function presence(el, send) {
+export function presence(el, send) {
   let seen = true;
   const tell = () => send({ type: "watch", visible: seen && !document.hidden });
   const observer = new IntersectionObserver((entries) => {
@@ -52,18 +57,18 @@ function presence(el, send) {
 }
 
 // Enter in a field acts. A listener, never `onkeydown = ...`: such a handler cancels the key where it returns false.
-function onEnter(field, act) {
+export function onEnter(field, act) {
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter") act();
   });
 }
 
-const put = (place, text) => {
+export const put = (place, text) => {
   if (place.textContent !== text) place.textContent = text;
 };
 
 // A menu of [value, text] pairs, changed only where they differ.
-function choices(select, pairs, value) {
+export function choices(select, pairs, value) {
   const key = JSON.stringify(pairs);
   if (select.dataset.key !== key) {
     select.dataset.key = key;
@@ -73,20 +78,20 @@ function choices(select, pairs, value) {
   else select.value = value;
 }
 
-function status(find, { tone, status: text, title }) {
+export function status(find, { tone, status: text, title }) {
   find(".burlab-status").dataset.tone = tone;
   put(find(".burlab-status span"), text);
   put(find(".burlab-status em"), title);
 }
 
 // The colour of a curve, as the chart draws it.
-const inkOf = (chart, k) => {
+export const inkOf = (chart, k) => {
   const theme = themed(chart);
   return theme ? rgba(theme.curve(k)) : "gray";
 };
 
 // Rows by name within a parent, in the order of the names. rows: those that are there, a Map; make(name): another one.
-function keepRows(parent, rows, names, make) {
+export function keepRows(parent, rows, names, make) {
   for (const name of [...rows.keys()]) {
     if (!names.includes(name)) rows.get(name).remove(), rows.delete(name);
   }
@@ -98,7 +103,7 @@ function keepRows(parent, rows, names, make) {
 }
 
 // Draws now, and again when Python says something new or the theme changes; gives the clean-up.
-function follow({ model, el, view, send }, chart, draw) {
+export function follow({ model, el, view, send }, chart, draw) {
   const voice = buildVoice(el);
   const show = () => {
     draw(model.get("state"));

@@ -1,10 +1,14 @@
+// @ts-check
 // The breakpoints of a run: a line that adds one, those that there are, each to be switched off or taken away, and
 // where the run was stopped by one, each place a button that goes there.
+
+import { element } from "../chart/parts.js";
+import { onKeys } from "./head.js";
 
 const CONDITIONS = [["rises", "value rises by (%)", "0"], ["grad_norm", "gradient norm above", "1e3"], ["every", "every so many steps", "1000"], ["non_finite", "inf or nan", ""]];
 
 // Builds the line in an element; gives the function that draws a state in it.
-function buildBreaks(el, act) {
+export function buildBreaks(el, act) {
   const line = element("label", "", el);
   line.append("break when ");
   const kind = element("select", "", line);

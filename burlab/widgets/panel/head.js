@@ -1,7 +1,11 @@
+// @ts-check
 // The head of a panel: what plays the run, what it is doing, and the way back through its record.
 // Python owns the state and the words; this draws them and sends intents.
 
-const REFUSED = 1000; // milliseconds after which a field shows again what is, and not a text that was refused
+import { say } from "../chart/parts.js";
+import { showIn } from "../keys.js";
+
+export const REFUSED = 1000; // milliseconds after which a field shows again what is, and not a text that was refused
 const ICON = {
   back: "M11 1.5v11L2 7z",
   play: "M3 1.5v11l9-5.5z",
@@ -12,7 +16,7 @@ const ICON = {
 };
 const SPEEDS = [[-1, "growing speed"], [0, "full speed"], [1000, "1,000 steps/s"], [100, "100 steps/s"], [10, "10 steps/s"], [1, "1 step/s"]];
 
-const button = (intent, text, hint) =>
+export const button = (intent, text, hint) =>
   `<button type="button" data-intent="${intent}" title="${hint}"><svg viewBox="0 0 14 14" aria-hidden="true">` +
   `<path d="${ICON[intent]}"/></svg>${text}</button>`;
 
@@ -46,7 +50,7 @@ const HEAD = `
 </div>`;
 
 // At most one message per `pause` milliseconds while something is dragged, and always the last one.
-function throttled(send, pause = 60) {
+export function throttled(send, pause = 60) {
   let waiting = null;
   let timer = 0;
   const fire = () => {
@@ -64,7 +68,7 @@ function throttled(send, pause = 60) {
 
 // Enter acts; Escape leaves the field with what it `was`, before anybody wrote in it.
 // A listener, never `onkeydown = ...`: a handler set like that cancels the key where it returns false.
-function onKeys(field, act, was) {
+export function onKeys(field, act, was) {
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter") act();
     if (event.key !== "Escape") return;
@@ -81,7 +85,7 @@ function handOn(button, el) {
 
 // Builds the head in an element. `act` sends an intent; `state` gives what is to be shown.
 // Gives the function that draws the state.
-function buildHead(el, act, state) {
+export function buildHead(el, act, state) {
   el.innerHTML = HEAD;
   const find = (selector) => el.querySelector(selector);
   const [slider, at, count, axis, speed, smoothing] =

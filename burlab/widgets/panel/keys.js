@@ -1,10 +1,12 @@
+// @ts-check
 // The keyboard of a panel: space plays and pauses, arrows go one step, with shift ten. A race has it, too.
+
 
 const TEXT = "input:not([type=range]), textarea, [contenteditable=true]";
 const TURNED = ".burlab-knob input[type=range], .burlab-smoothing"; // arrows are theirs
 
 // playing: whether the run plays now. back: whether there is a way back. Gives what ends the listening.
-function onPanelKeys(el, act, playing, back = true) {
+export function onPanelKeys(el, act, playing, back = true) {
   const ending = new AbortController();
   const on = (type, then) => el.addEventListener(type, then, { capture: true, signal: ending.signal });
   let pressed = false; // whether what has the focus got it from the mouse: a button keeps its own keys for the others

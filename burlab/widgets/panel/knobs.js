@@ -1,5 +1,10 @@
+// @ts-check
 // The controls of a panel: a knob per hyperparameter, and what the run's memory is used for.
 // A knob's slider has places from 0 to 1; Python knows what they mean, and has sent what the field says at each of them.
+
+import { element } from "../chart/parts.js";
+import { showIn } from "../keys.js";
+import { REFUSED } from "./head.js";
 
 const KNOB = `
 <label></label><span class="burlab-low"></span><input type="range" min="0" max="1">
@@ -7,7 +12,7 @@ const KNOB = `
 
 // Builds the controls in an element; gives the function that draws a state in them. send: sends an intent and gives its
 // number; answered(number): whether it was carried out; texts(): by knob, what its field says at each place.
-function buildKnobs(el, send, answered, texts) {
+export function buildKnobs(el, send, answered, texts) {
   el.innerHTML = `<div class="burlab-knobs"></div><div class="burlab-memory"></div>`;
   const [knobs, memory] = el.children;
   const rows = new Map();

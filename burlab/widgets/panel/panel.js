@@ -1,4 +1,15 @@
+// @ts-check
 // The panel of a run: head, chart and controls in one view. Buttons answer at once, and Python's answer replaces that.
+
+import { drawChart } from "../chart/chart.js";
+import { element } from "../chart/parts.js";
+import { keepKeys } from "../keys.js";
+import { buildBreaks } from "./breaks.js";
+import { buildHead, throttled } from "./head.js";
+import { onPanelKeys } from "./keys.js";
+import { buildKnobs } from "./knobs.js";
+import { onSight } from "./watch.js";
+import { buildVoice } from "../voice.js";
 
 const PATIENCE = 30000; // milliseconds for which the page shows what it expects, if no answer at all comes
 

@@ -10,7 +10,7 @@ from burlab.charts import Map, Plot
 from burlab.charts.svg import svg
 from burlab.runtime.extras import late
 from burlab.widgets import still
-from burlab.widgets.assets import CHART, CHART_STYLE, WIDGETS, module, styles
+from burlab.widgets.assets import CHART_STYLE, module, styles
 from burlab.widgets.chart import encode
 from burlab.widgets.chart.view import split
 from burlab.widgets.flow import Flow
@@ -24,8 +24,6 @@ from .state import state_of
 anywidget: Any = late("anywidget", "lab")
 ipywidgets: Any = late("ipywidgets", "lab")
 
-_FILES = ("head", "knobs", "breaks", "keys", "watch", "panel")
-
 
 class Face(anywidget.AnyWidget):
     """What a page shows of a panel.
@@ -33,7 +31,7 @@ class Face(anywidget.AnyWidget):
     state: words and numbers. texts: by knob, as `scales.texts`. data and heights: the chart, as `ChartView` has them.
     """
 
-    _esm = module(WIDGETS, *CHART, "keys.js", "voice.js", *(f"panel/{name}.js" for name in _FILES))
+    _esm = module("panel/panel.js")
     _css = styles(CHART_STYLE, "panel/panel.css")
     state = traitlets.Dict().tag(sync=True)
     texts = traitlets.Dict().tag(sync=True)

@@ -1,10 +1,11 @@
+// @ts-check
 // What a panel tells Python: whether it is seen.
 
 const PAGE = String(performance.timeOrigin); // one per load of the page
 const PULSE = 15000; // milliseconds between two signs of life
 
 // Python draws for those who look. Gives what ends it.
-function onSight(el, send) {
+export function onSight(el, send) {
   let seen = true;
   const tell = () => send({ type: "watch", page: PAGE, visible: seen && !document.hidden });
   const observer = new IntersectionObserver((entries) => {

@@ -1,4 +1,7 @@
+// @ts-check
 // The rows of a profile: sorted by a click on a title, grouped by scope, and linked with the chart above them.
+
+import { keepKeys } from "../keys.js";
 
 const COLUMNS = [
   ["nanoseconds", "time", "number"], ["nbytes", "bytes", "number"], ["name", "step", "text"], ["phase", "phase", "text"],

@@ -22,7 +22,7 @@ Intent = dict[str, Any]
 class Table(anywidget.AnyWidget):
     """The rows of a profile. row: the one that is marked, -1 for none."""
 
-    _esm = module(_HERE, "../keys.js", "table.js")
+    _esm = module("profile/table.js")
     _css = (_HERE / "table.css").read_text(encoding="utf-8")
     data = traitlets.Dict().tag(sync=True)
     row = traitlets.Int(-1).tag(sync=True)

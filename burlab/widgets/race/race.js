@@ -1,4 +1,10 @@
+// @ts-check
 // The panel of a race. Python owns the state, the words and the chart; this draws them and sends intents.
+
+import { drawChart } from "../chart/chart.js";
+import { element } from "../chart/parts.js";
+import { GONE, action, begin, choices, follow, inkOf, keepRows, onEnter, put, status } from "../live/live.js";
+import { onPanelKeys } from "../panel/keys.js";
 
 const SPEEDS = [["-1", "growing speed"], ["0", "full speed"], ["1000", "1,000 steps/s"], ["100", "100 steps/s"], ["10", "10 steps/s"], ["1", "1 step/s"]];
 

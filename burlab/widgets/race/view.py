@@ -1,7 +1,7 @@
 """The panel of a race: play, standings, curves and paths; racers come and go."""
 
 from burlab.experiments import Race
-from burlab.widgets.assets import CHART, WIDGETS, module
+from burlab.widgets.assets import module
 from burlab.widgets.live.live import LiveView, style
 
 from .model import RaceModel
@@ -15,7 +15,7 @@ class RaceView(LiveView):
     >>> view = RaceView(bl.race(f, f.start, {"GD": bl.optim.GD(1e-3), "Adam": bl.optim.Adam(1e-2)}))
     """
 
-    _esm = module(WIDGETS, *CHART, "keys.js", "voice.js", "panel/keys.js", "live/live.js", "race/race.js")
+    _esm = module("race/race.js")
     _css = style()
 
     def __init__(self, race: Race) -> None:

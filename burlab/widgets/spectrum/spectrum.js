@@ -1,4 +1,8 @@
+// @ts-check
 // The spectrum of a run. Python owns the words and the chart; this draws them and sends intents.
+
+import { drawChart } from "../chart/chart.js";
+import { GONE, begin, choices, presence, status } from "../live/live.js";
 
 const HTML = `${GONE}
 <div class="burlab-bar" role="toolbar" aria-label="spectrum">

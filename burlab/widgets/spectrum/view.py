@@ -5,7 +5,7 @@ from typing import Any
 from burlab.errors import ArgumentError
 from burlab.run import Run
 from burlab.runtime.checks.numbers import shown
-from burlab.widgets.assets import CHART, WIDGETS, module
+from burlab.widgets.assets import module
 from burlab.widgets.live.live import LiveView, style
 
 from .model import SpectrumModel
@@ -24,7 +24,7 @@ class SpectrumView(LiveView):
     >>> view.close()
     """
 
-    _esm = module(WIDGETS, *CHART, "keys.js", "live/live.js", "spectrum/spectrum.js")
+    _esm = module("spectrum/spectrum.js")
     _css = style()
 
     def __new__(cls, run: Run) -> Any:

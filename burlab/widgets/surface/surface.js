@@ -1,15 +1,17 @@
+// @ts-check
 // A surface to look at: what lies on it has places of its own, and is moved by dragging, by the wheel and by keys.
 // It knows nothing of what is drawn: others put elements into `scene`, an SVG group, and hear when the view moves.
 
-const SVG = "http://www.w3.org/2000/svg";
+
+export const SVG = "http://www.w3.org/2000/svg";
 const CLOSEST = 4; // pixels per unit of the scene, at most
-const SLACK = 4; // pixels that the mouse may move during a click
+export const SLACK = 4; // pixels that the mouse may move during a click
 const SCROLLING = 350; // milliseconds: who scrolls the page and meets the surface goes on scrolling
 const READABLE = 0.8; // pixels per unit at which what is too long to be fitted begins
 const GLIDE = 180; // milliseconds from one view to the next
 
 // An SVG element with attributes and text. Text never becomes markup.
-function shape(name, attributes = {}, text = null) {
+export function shape(name, attributes = {}, text = null) {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   if (text !== null) made.textContent = text;
@@ -21,7 +23,7 @@ function shape(name, attributes = {}, text = null) {
 // moved(view): after each change, at most once per frame; view: { x, y, k }, a point p of the scene lies at k * p + (x, y).
 // Gives: svg, scene, view; fit(box), measure(box), show(box), zoom(factor), pan(dx, dy), place(event),
 // seen(), key(event), close().
-function surface(parent, { label, moved = () => {}, margin = 16, least = 0 }) {
+export function surface(parent, { label, moved = () => {}, margin = 16, least = 0 }) {
   const svg = shape("svg", { class: "burlab-surface", tabindex: 0, role: "group", "aria-label": label });
   const scene = shape("g");
   svg.append(scene);

