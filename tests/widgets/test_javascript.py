@@ -50,5 +50,7 @@ def test_every_widget_loads_a_module_of_the_bundle():
     names = {path.relative_to(hatch_build.BUNDLE).as_posix() for path in hatch_build.BUNDLE.rglob("*.js")}
     assert names == set(hatch_build.entries())
     used = [path for path in assets.WIDGETS.glob("*/*.py") if '_esm = module("' in path.read_text()]
-    loaded = {line.split('"')[1] for path in used for line in path.read_text().splitlines() if '_esm = module("' in line}
+    loaded = {
+        line.split('"')[1] for path in used for line in path.read_text().splitlines() if '_esm = module("' in line
+    }
     assert loaded | {hatch_build.PAGE} == names

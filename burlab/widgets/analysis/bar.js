@@ -1,43 +1,41 @@
 // @ts-check
-// The bar over a landscape: which plane, drawn as what, again, and what is being done. It tells Python who looks.
+// The bar over a landscape: which plane, drawn as what, again, and what is being done. It reports whether a page shows it.
 
-import { showIn } from "../keys.js";
-import { begin, choices, presence, put } from "../live/live.js";
+/** @import { Choice, LandscapeBar, LandscapeIntent, View } from "../messages" */
+import { button, choices, element, setText, showIn } from "../dom.js";
+import { begin, presence } from "../live/live.js";
 
+/** @type {Choice[]} */
 const SHAPES = [["contour", "contour"], ["surface", "surface"]];
 
+/** @type {(view: View<LandscapeBar, LandscapeIntent>) => () => void} */
 function render({ model, el }) {
   el.classList.add("burlab-plane-bar");
-  const { send } = begin(model, el, "");
-  const add = (kind, parent = el) => parent.appendChild(document.createElement(kind));
-  const menu = (name, pairs) => {
-    const label = add("label");
+  const { send, releaseKeys } = begin(model, el, "");
+  const menu = (/** @type {string} */ name, /** @type {Choice[]} */ pairs) => {
+    const label = element("label", "", el);
     label.append(`${name} `);
-    const select = add("select", label);
+    const select = element("select", "", label);
     choices(select, pairs, pairs[0]?.[0]);
     return select;
   };
   const plane = menu("plane", model.get("planes"));
   const shape = menu("as", SHAPES);
-  const again = add("button");
-  again.type = "button";
-  again.textContent = "Again";
-  again.title = "A plane from where a run is now; other random directions";
-  const status = add("span");
-  status.setAttribute("role", "status");
+  button(el, "Again", "A plane from where a run is now; other random directions", () => send({ type: "again" }));
+  const status = element("span", "", el, { role: "status" });
   plane.addEventListener("change", () => send({ type: "look", plane: plane.value }));
   shape.addEventListener("change", () => send({ type: "show", shape: shape.value }));
-  again.addEventListener("click", () => send({ type: "again" }));
-  const changed = () => {
+  const show = () => {
     showIn(plane, model.get("plane"));
     showIn(shape, model.get("shape"));
-    put(status, model.get("status"));
+    setText(status, model.get("status"));
   };
-  changed();
-  model.on("change:plane change:shape change:status", changed);
+  show();
+  model.on("change:plane change:shape change:status", show);
   const leave = presence(el.closest(".jp-OutputArea-child") ?? el, send);
   return () => {
-    model.off("change:plane change:shape change:status", changed);
+    model.off("change:plane change:shape change:status", show);
+    releaseKeys();
     leave();
   };
 }

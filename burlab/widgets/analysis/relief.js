@@ -1,22 +1,30 @@
 // @ts-check
-// A function of two variables as a surface: turned by dragging and by arrow keys, zoomed by the wheel. Every pixel is
+// A function of two variables as a surface: rotated by dragging and by arrow keys, zoomed by the wheel. Every pixel is
 // ours: triangles with a depth buffer, light and level lines; the projection is that of burlab/charts/relief.py.
+/** @import { MapPart, Pen, Theme } from "../chart/types" */
+/** @import { ChartData, Heights, HeightsByName, Pose } from "../messages" */
 
 import { heightAt, unpacked, widen } from "../chart/data.js";
-import { CALM } from "../chart/gestures.js";
+import { WHEEL_PAUSE } from "../chart/gestures.js";
 import { drawShape } from "../chart/lines.js";
-import { element } from "../chart/parts.js";
+import { element, targetOf } from "../dom.js";
 import { formatNumber } from "../chart/scales.js";
 import { onTheme, rgba, themeOf } from "../chart/theme.js";
 
+/** @typedef {(x: number, y: number, z: number) => [across: number, up: number, depth: number]} Project */
+/** @typedef {{ rows: number, columns: number, level: Float32Array, light: Float32Array }} Grid */
+/** @typedef {{ width: number, height: number, levels: Float32Array, lights: Float32Array, depths: Float32Array }} Raster */
+/** @typedef {{ pose: Pose, map: MapPart | null, grid: Grid | null, version: number | null, theme: Theme | null, palette: string[], frames: number }} State */
+
 const RISE = 0.45; // the greatest height, in the width of the plane
 const LEVEL_STEPS = 16; // between level lines
-const FIRST = { turn: 30, lift: 35, zoom: 1 };
+const FIRST_POSE = { turn: 30, lift: 35, zoom: 1 };
 const SUN = [-0.402, -0.352, 0.845]; // where the light comes from
 const SEAM = 1e-4; // of a triangle, by which it overlaps its neighbours
-const RESTING = 150; // milliseconds without a move, after which it is drawn finely
+const REFINE_AFTER = 150; // milliseconds without a move, after which it is drawn finely
 
 // How a point (x, y, z) is seen in a pose: right, up and towards the eye.
+/** @type {(pose: Pose) => Project} */
 function projection({ turn, lift }) {
   const [t, e] = [(turn * Math.PI) / 180, (lift * Math.PI) / 180];
   const [c, s, ce, se] = [Math.cos(t), Math.sin(t), Math.cos(e), Math.sin(e)];
@@ -27,10 +35,12 @@ function projection({ turn, lift }) {
 }
 
 // The grid of a map: its height in 0 to 1 at each point, NaN where there is none, and how much light falls on it.
+/** @type {(field: Heights) => Grid} */
 function gridOf({ rows, columns, shade }) {
   const [low, high] = widen([Infinity, -Infinity], shade, {});
   const level = Float32Array.from(shade, (value) => (Number.isFinite(value) ? (value - low) / (high - low || 1) : NaN));
   const light = new Float32Array(level.length);
+  /** @type {(j: number, i: number) => number} */
   const at = (j, i) => level[Math.max(0, Math.min(rows - 1, j)) * columns + Math.max(0, Math.min(columns - 1, i))];
   for (let j = 0; j < rows; j++) {
     for (let i = 0; i < columns; i++) {
@@ -44,6 +54,7 @@ function gridOf({ rows, columns, shade }) {
 }
 
 // Level, light and depth of each pixel. seen: (x, y, z) -> [u, v, depth] in pixels of this size.
+/** @type {(grid: Grid, seen: Project, width: number, height: number) => Raster} */
 function rastered({ rows, columns, level, light }, seen, width, height) {
   const [levels, lights, depths] = [0, 1, 2].map(() => new Float32Array(width * height));
   depths.fill(-Infinity);
@@ -55,6 +66,7 @@ function rastered({ rows, columns, level, light }, seen, width, height) {
     }
   }
   // Row by row from its left edge to its right one; what is painted changes by the same amount from pixel to pixel.
+  /** @type {(a: number, b: number, c: number) => void} */
   function triangle(a, b, c) {
     const [ua, va, ub, vb] = [points[3 * a], points[3 * a + 1], points[3 * b], points[3 * b + 1]];
     const [uc, vc] = [points[3 * c], points[3 * c + 1]];
@@ -62,6 +74,7 @@ function rastered({ rows, columns, level, light }, seen, width, height) {
     if (!area) return; // seen from its edge
     const [pu, pv] = [(vb - vc) / area, (uc - ub) / area]; // how the weight of a changes with u and with v
     const [qu, qv] = [(vc - va) / area, (ua - uc) / area];
+    /** @type {(fa: number, fb: number, fc: number) => number} */
     const slope = (fa, fb, fc) => (fa - fc) * pu + (fb - fc) * qu;
     const [da, db, dc] = [points[3 * a + 2], points[3 * b + 2], points[3 * c + 2]];
     const [depthStep, levelStep, lightStep] = [slope(da, db, dc), slope(level[a], level[b], level[c]), slope(light[a], light[b], light[c])];
@@ -106,6 +119,7 @@ function rastered({ rows, columns, level, light }, seen, width, height) {
 }
 
 // The picture of it: darker the higher, darker still on lines between levels.
+/** @type {(raster: Raster, dark: boolean) => ImageData} */
 function painted({ width, height, levels, lights }, dark) {
   const image = new ImageData(width, height);
   const [low, high] = dark ? [[46, 66, 92], [164, 202, 240]] : [[222, 231, 243], [38, 84, 143]];
@@ -113,7 +127,8 @@ function painted({ width, height, levels, lights }, dark) {
   const [reds, greens, blues] = high.map((channel, k) => channel - low[k]);
   const { data } = image;
   const line = Math.max(1, Math.round(width / 900));
-  const step = (k) => (levels[k] >= 0 ? (levels[k] * LEVEL_STEPS) | 0 : -1); // -1 beside the surface
+  /** @type {(k: number) => number} */
+  const step = (k) => (levels[k] >= 0 ? (levels[k] * LEVEL_STEPS) | 0 : -1); // -1 outside of the surface
   for (let k = 0; k < levels.length; k++) {
     const level = levels[k];
     if (!(level >= 0)) continue;
@@ -127,48 +142,52 @@ function painted({ width, height, levels, lights }, dark) {
   return image;
 }
 
-// Draws maps in an element. posed(pose) hears where from it is seen, once it rests. Gives {update(data, heights), close()}.
+// Draws maps in an element. posed(pose) gets where from it is seen, once it rests. Returns {update(data, heights), close()}.
+/** @type {(el: HTMLElement, options?: { posed?: (pose: Pose) => void }) => { update(data: ChartData, heights?: Partial<HeightsByName>): void, close(): void }} */
 export function drawRelief(el, { posed = () => {} } = {}) {
   const canvas = element("canvas", "burlab-relief", el);
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "img");
-  const state = { pose: { ...FIRST }, map: null, grid: null, version: null, theme: null, palette: [], frames: 0 };
+  /** @type {State} */
+  const state = { pose: { ...FIRST_POSE }, map: null, grid: null, version: null, theme: null, palette: [], frames: 0 };
   let waiting = 0;
   let rest = 0;
   let moving = false;
-  const ask = () => (waiting ||= requestAnimationFrame(draw));
+  const redraw = () => (waiting ||= requestAnimationFrame(draw));
 
   function draw() {
     waiting = 0;
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
     if (!width || !height) return;
-    state.theme ??= themeOf(el, state.palette);
+    const theme = (state.theme ??= themeOf(el, state.palette));
     const ratio = devicePixelRatio || 1;
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
-    const pen = canvas.getContext("2d");
+    const pen = /** @type {Pen} */ (canvas.getContext("2d"));
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (!state.grid) return;
+    const { grid, map } = state;
+    if (!grid || !map) return;
     const project = projection(state.pose);
     const scale = state.pose.zoom * Math.min(width / 1.5, height / 1.4);
+    /** @type {(fine: number) => Project} */
     const seen = (fine) => (x, y, z) => {
       const [across, up, depth] = project(x, y, z);
       return [(width / 2 + scale * across) * fine, (height / 2 - scale * up) * fine, depth];
     };
     const base = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]].map(([x, y]) => seen(1)(x, y, -RISE / 2));
-    pen.strokeStyle = state.theme.edge;
+    pen.strokeStyle = theme.edge;
     pen.beginPath();
     base.forEach(([u, v]) => pen.lineTo(u, v));
     pen.closePath();
     pen.stroke();
     const fine = moving ? Math.min(ratio, 1) : Math.max(ratio, 2);
-    const picture = rastered(state.grid, seen(fine), Math.round(width * fine), Math.round(height * fine));
+    const picture = rastered(grid, seen(fine), Math.round(width * fine), Math.round(height * fine));
     const sheet = new OffscreenCanvas(picture.width, picture.height);
-    sheet.getContext("2d").putImageData(painted(picture, state.theme.dark), 0, 0);
+    /** @type {OffscreenCanvasRenderingContext2D} */ (sheet.getContext("2d")).putImageData(painted(picture, theme.dark), 0, 0);
     pen.imageSmoothingQuality = "high";
     pen.drawImage(sheet, 0, 0, width, height);
-    words(pen, seen(1));
-    lay(pen, seen(1), picture, fine);
+    drawLabels(pen, seen(1), map, theme);
+    drawOn(pen, seen(1), picture, fine, map, grid, theme);
     state.frames += 1;
     canvas.dataset.frames = String(state.frames);
     canvas.dataset.drawn = moving ? "coarse" : "fine";
@@ -176,20 +195,22 @@ export function drawRelief(el, { posed = () => {} } = {}) {
   }
 
   // The names of the axes and their ends, along the edges that are near.
-  function words(pen, seen) {
+  /** @type {(pen: Pen, seen: Project, map: MapPart, theme: Theme) => void} */
+  function drawLabels(pen, seen, map, theme) {
     const turn = (state.pose.turn * Math.PI) / 180;
     const [front, side] = [Math.cos(turn) > 0 ? -0.56 : 0.56, Math.sin(turn) >= 0 ? -0.56 : 0.56];
-    pen.font = `12px ${state.theme.font}`;
-    pen.fillStyle = rgba(state.theme.soft);
+    pen.font = `12px ${theme.font}`;
+    pen.fillStyle = rgba(theme.soft);
     pen.textBaseline = "middle";
     pen.textAlign = "center";
-    const { x, y } = state.map;
+    const { x, y } = map;
+    /** @type {(text: string, at: number, along: boolean) => void} */
     const put = (text, at, along) => {
       const far = at === 0 ? 1.12 : 1;
       const [u, v] = along ? seen(at, front * far, -RISE / 2) : seen(side * far, at, -RISE / 2);
       pen.fillText(text, u, v + 4);
     };
-    for (const [axis, along] of [[x, true], [y, false]]) {
+    for (const [axis, along] of /** @type {const} */ ([[x, true], [y, false]])) {
       put(formatNumber(axis.low, "", 3), -0.5, along);
       put(axis.label, 0, along);
       put(formatNumber(axis.high, "", 3), 0.5, along);
@@ -197,11 +218,14 @@ export function drawRelief(el, { posed = () => {} } = {}) {
   }
 
   // Curves and the last of the dots, on the surface: faint where a hill hides them.
-  function lay(pen, seen, picture, fine) {
-    const { map, grid } = state;
-    const levels = { x: { low: 0, high: 1 }, y: { low: 0, high: 1 }, heights: { ...grid, values: grid.level } };
+  /** @type {(pen: Pen, seen: Project, picture: Raster, fine: number, map: MapPart, grid: Grid, theme: Theme) => void} */
+  function drawOn(pen, seen, picture, fine, map, grid, theme) {
+    const [left, right] = [Number(map.x.low), Number(map.x.high)];
+    const [bottom, top] = [Number(map.y.low), Number(map.y.high)];
+    const levels = { x: { low: 0, high: 1 }, y: { low: 0, high: 1 }, heights: /** @type {any} */ ({ ...grid, values: grid.level }) };
+    /** @type {(x: number, y: number) => { u: number, v: number, hidden: boolean } | null} */
     const on = (x, y) => {
-      const [a, b] = [(x - map.x.low) / (map.x.high - map.x.low), (y - map.y.low) / (map.y.high - map.y.low)];
+      const [a, b] = [(x - left) / (right - left), (y - bottom) / (top - bottom)];
       const level = heightAt(levels, a, b);
       if (Number.isNaN(level)) return null;
       const [u, v, depth] = seen(a - 0.5, b - 0.5, (level - 0.5) * RISE);
@@ -212,11 +236,11 @@ export function drawRelief(el, { posed = () => {} } = {}) {
       let before = null;
       for (let k = 0; k + 1 < curve.x.length; k++) {
         const [dx, dy] = [curve.x[k + 1] - curve.x[k], curve.y[k + 1] - curve.y[k]];
-        const parts = Math.max(1, Math.min(60, Math.ceil(60 * Math.max(Math.abs(dx) / (map.x.high - map.x.low), Math.abs(dy) / (map.y.high - map.y.low)))));
+        const parts = Math.max(1, Math.min(60, Math.ceil(60 * Math.max(Math.abs(dx) / (right - left), Math.abs(dy) / (top - bottom)))));
         for (let n = 0; n <= parts; n++) {
           const place = on(curve.x[k] + (n / parts) * dx, curve.y[k] + (n / parts) * dy);
           if (place && before) {
-            pen.strokeStyle = rgba(state.theme.curve(curve.colour), place.hidden ? 0.25 : 1);
+            pen.strokeStyle = rgba(theme.curve(curve.colour), place.hidden ? 0.25 : 1);
             pen.lineWidth = 2;
             pen.beginPath();
             pen.moveTo(before.u, before.v);
@@ -228,11 +252,12 @@ export function drawRelief(el, { posed = () => {} } = {}) {
       }
     }
     for (const dots of map.dots) {
-      const place = dots.x.length ? on(dots.x.at(-1), dots.y.at(-1)) : null;
-      if (place) drawShape(pen, "dot", place.u, place.v, state.theme.curve(dots.colour), state.theme, 4.5);
+      const place = dots.x.length ? on(dots.x[dots.x.length - 1], dots.y[dots.y.length - 1]) : null;
+      if (place) drawShape(pen, "dot", place.u, place.v, theme.curve(dots.colour), theme, 4.5);
     }
   }
 
+  /** @type {(change: Partial<Pose>) => void} */
   function move(change) {
     const { turn, lift, zoom } = { ...state.pose, ...change };
     state.pose = { turn: ((turn % 360) + 360) % 360, lift: Math.max(5, Math.min(90, lift)), zoom: Math.max(0.3, Math.min(8, zoom)) };
@@ -241,15 +266,16 @@ export function drawRelief(el, { posed = () => {} } = {}) {
     clearTimeout(rest);
     rest = setTimeout(() => {
       moving = false;
-      ask();
+      redraw();
       posed(state.pose);
-    }, RESTING);
-    ask();
+    }, REFINE_AFTER);
+    redraw();
   }
 
   const ending = new AbortController();
+  /** @type {<E extends keyof HTMLElementEventMap>(type: E, then: (event: HTMLElementEventMap[E]) => void, options?: AddEventListenerOptions) => void} */
   const on = (type, then, options) => canvas.addEventListener(type, then, { signal: ending.signal, ...options });
-  let drag = null;
+  let drag = /** @type {{ x: number, y: number } | null} */ (null);
   on("pointerdown", (event) => {
     if (event.button !== 0) return;
     canvas.setPointerCapture(event.pointerId);
@@ -260,15 +286,18 @@ export function drawRelief(el, { posed = () => {} } = {}) {
     move({ turn: state.pose.turn + (event.clientX - drag.x) * 0.5, lift: state.pose.lift + (event.clientY - drag.y) * 0.4 });
     drag = { x: event.clientX, y: event.clientY };
   });
-  for (const end of ["pointerup", "pointercancel"]) on(end, () => (drag = null));
-  on("dblclick", () => move(FIRST));
+  for (const end of /** @type {const} */ (["pointerup", "pointercancel"])) on(end, () => (drag = null));
+  on("dblclick", () => move(FIRST_POSE));
   let scrolled = -Infinity; // the wheel of a page that scrolls by is not meant for the surface
-  const outside = (event) => {
-    if (!canvas.contains(event.target)) scrolled = event.timeStamp;
+  const outside = (/** @type {Event} */ event) => {
+    if (!canvas.contains(targetOf(event))) scrolled = event.timeStamp;
   };
   window.addEventListener("wheel", outside, { capture: true, passive: true, signal: ending.signal });
   on("wheel", (event) => {
-    if (event.timeStamp - scrolled < CALM) return void (scrolled = event.timeStamp);
+    if (event.timeStamp - scrolled < WHEEL_PAUSE) {
+      scrolled = event.timeStamp;
+      return;
+    }
     event.preventDefault();
     event.stopPropagation();
     move({ zoom: state.pose.zoom * Math.exp(-Math.max(-200, Math.min(200, event.deltaY)) * 0.002) });
@@ -277,40 +306,41 @@ export function drawRelief(el, { posed = () => {} } = {}) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const by = event.shiftKey ? 20 : 5;
     const { turn, lift, zoom } = state.pose;
+    /** @type {Record<string, Partial<Pose>>} */
     const acts = {
       ArrowLeft: { turn: turn - by }, ArrowRight: { turn: turn + by }, ArrowUp: { lift: lift - by }, ArrowDown: { lift: lift + by },
-      "+": { zoom: zoom * 1.25 }, "=": { zoom: zoom * 1.25 }, "-": { zoom: zoom / 1.25 }, 0: FIRST,
+      "+": { zoom: zoom * 1.25 }, "=": { zoom: zoom * 1.25 }, "-": { zoom: zoom / 1.25 }, 0: FIRST_POSE,
     };
     if (!acts[event.key]) return;
     move(acts[event.key]);
     event.preventDefault();
     event.stopPropagation();
   });
-  const sizes = new ResizeObserver(ask);
+  const sizes = new ResizeObserver(redraw);
   sizes.observe(canvas);
-  const unthemed = onTheme(() => {
+  const stopTheme = onTheme(() => {
     state.theme = null;
-    ask();
+    redraw();
   });
 
   return {
     update(data, heights) {
       state.palette = data.palette;
-      state.map = unpacked(data, heights).find(({ kind }) => kind === "map") ?? null;
-      const field = state.map?.heights;
-      if (!field) state.grid = null;
-      else if (state.version !== state.map.version) state.grid = gridOf(field);
-      state.version = field ? state.map.version : null;
+      const map = unpacked(data, heights).find((part) => part.kind === "map") ?? null;
+      const version = map?.heights ? map.version : null;
+      if (!map?.heights) state.grid = null;
+      else if (state.version !== version) state.grid = gridOf(map.heights);
+      Object.assign(state, { map, version });
       canvas.ariaLabel = `${data.about} as a surface. Drag or use arrow keys to turn it, the wheel or + and − to zoom, 0 for the first view.`;
       canvas.title = "Drag or arrow keys turn it, the wheel or + and − zoom, 0 is the first view";
-      ask();
+      redraw();
     },
     close() {
       cancelAnimationFrame(waiting);
       clearTimeout(rest);
       ending.abort();
       sizes.disconnect();
-      unthemed();
+      stopTheme();
     },
   };
 }

@@ -1,10 +1,11 @@
 // @ts-check
 // The panel of a tree of branches. Python owns the state, the words and the chart; this draws them and sends intents.
 
+/** @import { Chart, Pen } from "../chart/types" */
+/** @import { Branch, Branches, BranchesIntent, ChartIntent, LiveState, View } from "../messages" */
 import { drawChart } from "../chart/chart.js";
-import { element } from "../chart/parts.js";
-import { showIn } from "../keys.js";
-import { GONE, action, begin, choices, follow, inkOf, keepRows, onEnter, put, status } from "../live/live.js";
+import { choices, element, onEnter, setText, showIn, targetOf } from "../dom.js";
+import { action, begin, drawStatus, follow, GONE, inkOf, keepRows } from "../live/live.js";
 
 const HTML = `${GONE}
 <div class="burlab-status"><i></i><span></span><em></em></div>
@@ -22,20 +23,22 @@ const HTML = `${GONE}
   <select aria-label="axis" class="burlab-spread" title="What branches are compared against"></select></div>
 <div class="burlab-live-chart"></div>`;
 
+/** @type {(view: View<LiveState<Branches>, BranchesIntent>) => () => void} */
 function render({ model, el }) {
-  const { view, send, find } = begin(model, el, HTML);
+  const live = begin(model, el, HTML);
+  const { part } = live;
+  const send = /** @type {(intent: BranchesIntent) => void} */ (live.send);
   el.classList.add("burlab-branches");
-  const labelled = (name) => find(`[aria-label="${name}"]`);
+  const labelled = (/** @type {string} */ name) => part(`[aria-label="${name}"]`);
   const [slider, at, field, value, count] = ["cursor", "fork at step", "field", "new value", "number of steps"].map(labelled);
-  const tree = find(".burlab-tree");
   const fork = () => {
     send({ type: "fork", name: field.value, text: value.value });
     value.value = "";
   };
   const go = () => send({ type: "go", count: count.value });
-  find("[data-intent=fork]").addEventListener("click", fork);
-  find("[data-intent=steps]").addEventListener("click", go);
-  find("[data-intent=pause]").addEventListener("click", () => send({ type: "pause" }));
+  part("[data-intent=fork]").addEventListener("click", fork);
+  part("[data-intent=steps]").addEventListener("click", go);
+  part("[data-intent=pause]").addEventListener("click", () => send({ type: "pause" }));
   onEnter(value, fork);
   onEnter(count, go);
   let dragged = false;
@@ -49,28 +52,24 @@ function render({ model, el }) {
   });
   at.addEventListener("change", () => send({ type: "cursor", step: at.value }));
   onEnter(at, () => at.blur());
-  labelled("axis").addEventListener("change", (event) => send({ type: "against", value: event.target.value }));
-  const onIntent = ({ type, x }) => {
-    if (type === "seek") send({ type: "cursor", step: x });
+  labelled("axis").addEventListener("change", (/** @type {Event} */ event) => send({ type: "against", value: targetOf(event).value }));
+  const onIntent = (/** @type {ChartIntent} */ intent) => {
+    if (intent.type === "seek") send({ type: "cursor", step: intent.x });
   };
-  const place = find(".burlab-live-chart");
-  const chart = drawChart(place, model.get("data"), { heights: model.get("heights"), onIntent });
+  const chart = drawChart(part(".burlab-live-chart"), model.get("data"), { heights: model.get("heights"), onIntent });
 
+  /** @type {Map<string, HTMLLIElement>} */
   const rows = new Map();
-  function rowOf(name) {
-    const row = element("li", "burlab-branch");
-    row.tabIndex = 0;
-    const box = element("input", "", row);
-    box.type = "checkbox";
-    box.ariaLabel = `compare ${name}`;
+  function createRow(/** @type {string} */ name) {
+    const row = element("li", "burlab-branch", null, { tabIndex: 0 });
+    const box = element("input", "", row, { type: "checkbox", ariaLabel: `compare ${name}` });
     box.addEventListener("click", (event) => event.stopPropagation());
     box.addEventListener("change", () => send({ type: "choose", name, value: box.checked }));
-    const canvas = element("canvas", "", row);
-    canvas.ariaHidden = "true";
-    const said = element("span", "", row);
-    element("b", "", said).textContent = name;
-    element("span", "", said);
-    element("small", "", said);
+    element("canvas", "", row, { ariaHidden: "true" });
+    const words = element("span", "", row);
+    element("b", "", words, { textContent: name });
+    element("span", "", words);
+    element("small", "", words);
     const cost = element("span", "burlab-cost", row);
     element("b", "", cost);
     element("small", "", cost);
@@ -80,54 +79,52 @@ function render({ model, el }) {
       const next = { ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling }[event.key];
       if (event.target !== row) return;
       if (event.key === "Enter" || event.key === " ") pick();
-      else if (next) next.focus();
+      else if (next) /** @type {HTMLElement} */ (next).focus();
       else return;
       event.preventDefault();
     });
     return row;
   }
 
-  function draw(state) {
-    status(find, state);
-    keepRows(tree, rows, state.rows.map(({ name }) => name), rowOf);
-    state.rows.forEach((branch) => {
-      const { name } = branch;
-      const row = rows.get(name);
-      row.style.setProperty("--depth", branch.depth);
-      row.ariaCurrent = String(name === state.current);
-      row.ariaLabel = `branch ${name}, ${branch.message}${branch.origin && ` ${branch.origin}`}, value ${branch.value}`;
-      const [box, canvas, said, cost] = row.children;
+  return follow({ model, el, ...live }, chart, (state) => {
+    drawStatus(el, state);
+    const drawn = keepRows(part(".burlab-tree"), rows, state.rows.map(({ name }) => name), createRow);
+    state.rows.forEach((branch, k) => {
+      const row = drawn[k];
+      row.style.setProperty("--depth", String(branch.depth));
+      row.ariaCurrent = String(branch.name === state.current);
+      row.ariaLabel = `branch ${branch.name}, ${branch.message}${branch.origin && ` ${branch.origin}`}, value ${branch.value}`;
+      const [box, canvas, words, cost] = row.children;
       showIn(box, branch.chosen, "checked");
-      put(said.children[1], ` ${branch.message}`);
-      put(said.children[2], branch.origin ? `${branch.origin}, ${branch.length} steps` : `${branch.length} steps`);
-      put(cost.children[0], branch.value);
-      put(cost.children[1], `${branch.gradients} gradients, ${branch.seconds}`);
-      small(canvas, branch, place.chart);
+      setText(words.children[1], ` ${branch.message}`);
+      setText(words.children[2], branch.origin ? `${branch.origin}, ${branch.length} steps` : `${branch.length} steps`);
+      setText(cost.children[0], branch.value);
+      setText(cost.children[1], `${branch.gradients} gradients, ${branch.seconds}`);
+      drawThumbnail(/** @type {HTMLCanvasElement} */ (canvas), branch, chart.chart);
     });
     slider.max = state.length;
     if (!dragged) showIn(slider, state.cursor);
-    slider.style.setProperty("--part", state.length ? slider.value / state.length : 0);
+    slider.style.setProperty("--part", String(state.length ? slider.value / state.length : 0));
     if (!dragged) showIn(at, state.cursor);
     choices(field, state.hypers, field.value || (state.hypers[0]?.[0] ?? ""));
     choices(labelled("axis"), state.axes, state.against);
-    find("[data-intent=pause]").disabled = !state.running;
-  }
-
-  return follow({ model, el, view, send }, chart, draw);
+    part("[data-intent=pause]").disabled = !state.running;
+  });
 }
 
 // A small picture of a branch: the past that it shares with its parent in grey, then its own way.
-function small(canvas, { own, past, colour }, chart) {
+/** @type {(canvas: HTMLCanvasElement, branch: Branch, chart: Chart) => void} */
+function drawThumbnail(canvas, { own, past, colour }, chart) {
   const ratio = devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth || 92, canvas.clientHeight || 32];
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
-  const pen = canvas.getContext("2d");
+  const pen = /** @type {Pen} */ (canvas.getContext("2d"));
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  for (const [points, ink, thick] of [[past, inkOf(chart, -1), 1], [own, inkOf(chart, colour), 1.8]]) {
+  for (const [points, k, thick] of /** @type {const} */ ([[past, -1, 1], [own, colour, 1.8]])) {
     pen.beginPath();
     for (const [x, y] of points) pen.lineTo(2 + x * (width - 4), height - 3 - y * (height - 6));
-    pen.strokeStyle = ink;
+    pen.strokeStyle = inkOf(chart, k);
     pen.lineWidth = thick;
     pen.stroke();
   }

@@ -1,24 +1,27 @@
 // @ts-check
 // The palette: what can be added, found by a few letters. Enter adds the first one, arrows go through the list.
+/** @import { BlockKind } from "../messages" */
 
-import { element } from "./inspector.js";
+import { button as createButton, element, targetOf } from "../dom.js";
 
-// add(kind, event): of a click or a key; drop(kind, event): where it was dragged to.
+const CLICK_PIXELS = 6; // that the mouse may move during a click
+
+// add(kind): of a click or a key; drop(kind, event): where it was dragged to.
+/** @type {(parent: HTMLElement, kinds: BlockKind[], acts: { add(kind: string): void, drop(kind: string, event: PointerEvent): void }) => void} */
 export function paletteOf(parent, kinds, { add, drop }) {
-  const search = element("input", {
-    type: "search", className: "burlab-search", placeholder: "Search operations",
-    ariaLabel: "search operations", autocomplete: "off", spellcheck: false,
+  const search = element("input", "burlab-search", parent, {
+    type: "search", placeholder: "Search operations", ariaLabel: "search operations", autocomplete: "off", spellcheck: false,
   });
-  const list = element("div", { className: "burlab-kinds", role: "group", ariaLabel: "operations" });
-  parent.append(search, list);
+  const list = element("div", "burlab-kinds", parent, { role: "group", ariaLabel: "operations" });
+  /** @type {{ kind: BlockKind, button: HTMLButtonElement, words: string }[]} */
   const rows = [];
   let group = "";
   for (const kind of kinds) {
-    if (kind.group !== group) list.append(element("h5", { textContent: (group = kind.group) }));
-    const button = element("button", { type: "button", title: kind.doc, className: "burlab-kind" });
+    if (kind.group !== group) element("h5", "", list, { textContent: (group = kind.group) });
+    const button = createButton(list, "", kind.doc, () => add(kind.name), "burlab-kind");
     button.dataset.kind = kind.name;
-    button.append(element("span", { textContent: kind.name.replace("nn.", "") }), element("i", { textContent: kind.symbol }));
-    list.append(button);
+    element("span", "", button, { textContent: kind.name.replace("nn.", "") });
+    element("i", "", button, { textContent: kind.symbol });
     rows.push({ kind, button, words: `${kind.name} ${kind.group} ${kind.symbol}`.toLowerCase() });
     grab(button, kind.name);
   }
@@ -28,7 +31,7 @@ export function paletteOf(parent, kinds, { add, drop }) {
     for (const { kind, button, words } of rows) {
       button.hidden = !words.includes(text);
       const name = kind.name.replace("nn.", "").toLowerCase();
-      button.style.order = !text || kind.group === "" ? "" : name === text ? -2 : name.startsWith(text) ? -1 : 0;
+      button.style.order = !text || kind.group === "" ? "" : name === text ? "-2" : name.startsWith(text) ? "-1" : "0";
     }
     list.classList.toggle("burlab-found", text !== "");
   }
@@ -38,7 +41,7 @@ export function paletteOf(parent, kinds, { add, drop }) {
   search.addEventListener("keydown", (event) => {
     const [first] = shown();
     if (event.key === "Enter" && first) {
-      add(first.dataset.kind, event);
+      add(first.dataset.kind ?? "");
       search.value = "";
       find();
     } else if (event.key === "ArrowDown" && first) first.focus();
@@ -50,7 +53,7 @@ export function paletteOf(parent, kinds, { add, drop }) {
   });
   list.addEventListener("keydown", (event) => {
     const all = shown();
-    const at = all.indexOf(event.target);
+    const at = all.indexOf(targetOf(event));
     const to = { ArrowDown: at + 1, ArrowUp: at - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
@@ -58,9 +61,10 @@ export function paletteOf(parent, kinds, { add, drop }) {
   });
 
   // A click adds; a drag carries the kind to the canvas.
+  /** @type {(button: HTMLElement, kind: string) => void} */
   function grab(button, kind) {
-    let from = null;
-    let ghost = null;
+    let from = /** @type {{ x: number, y: number } | null} */ (null);
+    let ghost = /** @type {HTMLElement | null} */ (null);
     button.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       from = { x: event.clientX, y: event.clientY };
@@ -68,17 +72,16 @@ export function paletteOf(parent, kinds, { add, drop }) {
     });
     button.addEventListener("pointermove", (event) => {
       if (!from) return;
-      if (!ghost && Math.hypot(event.clientX - from.x, event.clientY - from.y) > 6) {
-        ghost = element("div", { className: "burlab-ghost", textContent: kind });
-        document.body.append(ghost); // over everything
+      if (!ghost && Math.hypot(event.clientX - from.x, event.clientY - from.y) > CLICK_PIXELS) {
+        ghost = element("div", "burlab-ghost", document.body, { textContent: kind }); // over everything
       }
       if (ghost) ghost.style.transform = `translate(${event.clientX}px, ${event.clientY}px)`;
     });
-    const end = (event) => {
+    const end = (/** @type {PointerEvent} */ event) => {
       if (ghost && event.type === "pointerup") drop(kind, event);
       if (ghost) {
         // the click that follows a drag is none
-        const swallow = (click) => click.stopImmediatePropagation();
+        const swallow = (/** @type {Event} */ click) => click.stopImmediatePropagation();
         button.addEventListener("click", swallow, { capture: true, once: true });
         setTimeout(() => button.removeEventListener("click", swallow, { capture: true }), 0);
       }
@@ -87,6 +90,5 @@ export function paletteOf(parent, kinds, { add, drop }) {
     };
     button.addEventListener("pointerup", end);
     button.addEventListener("pointercancel", end);
-    button.addEventListener("click", (event) => add(kind, event));
   }
 }

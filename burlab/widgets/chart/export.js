@@ -1,26 +1,29 @@
 // @ts-check
 // What a chart shows, to keep: a picture, or a table of points.
+/** @import { Chart, Colour, Part, Pen, Theme } from "./types" */
 
-import { labelOf } from "./data.js";
-import { entriesOf } from "./parts.js";
-import { drawPart, keyOf } from "./plot.js";
+import { keyOf, labelOf } from "./data.js";
+import { entriesOf, placeOf } from "./parts.js";
+import { drawPart } from "./plot.js";
 import { rgba } from "./theme.js";
 
-const TITLE = 22; // pixels above each part of a picture
+const TITLE_PIXELS = 22; // pixels above each part of a picture
 
 // A PNG of the whole chart, as a Blob.
+/** @type {(chart: Chart, ratio?: number) => Promise<Blob>} */
 export function picture(chart, ratio = 2) {
   const whole = chart.el.getBoundingClientRect();
-  const canvas = new OffscreenCanvas(Math.ceil(whole.width * ratio), Math.ceil((whole.height + TITLE) * ratio));
-  const pen = canvas.getContext("2d");
+  const canvas = new OffscreenCanvas(Math.ceil(whole.width * ratio), Math.ceil((whole.height + TITLE_PIXELS) * ratio));
+  const pen = /** @type {Pen} */ (canvas.getContext("2d"));
+  const theme = /** @type {Theme} */ (chart.theme);
   pen.scale(ratio, ratio);
-  pen.fillStyle = rgba(chart.theme.ground);
-  pen.fillRect(0, 0, whole.width, whole.height + TITLE);
+  pen.fillStyle = rgba(theme.ground);
+  pen.fillRect(0, 0, whole.width, whole.height + TITLE_PIXELS);
   for (const part of chart.parts) {
-    const { box, frame } = chart.places.get(part.name);
+    const { box, frame } = placeOf(chart, part);
     const [outer, inner] = [box.getBoundingClientRect(), frame.getBoundingClientRect()];
     const sheet = new OffscreenCanvas(Math.ceil(inner.width * ratio), Math.ceil(inner.height * ratio));
-    const own = sheet.getContext("2d");
+    const own = /** @type {Pen} */ (sheet.getContext("2d"));
     own.scale(ratio, ratio);
     drawPart({ ...chart, hover: null, drag: null }, part, own, inner.width, inner.height, ratio);
     pen.drawImage(sheet, inner.left - whole.left, inner.top - whole.top, inner.width, inner.height);
@@ -29,10 +32,12 @@ export function picture(chart, ratio = 2) {
   return canvas.convertToBlob({ type: "image/png" });
 }
 
+/** @type {(chart: Chart, part: Part, pen: Pen, left: number, middle: number) => void} */
 export function caption(chart, part, pen, left, middle) {
-  const { font, ink, soft, curve } = chart.theme;
+  const { font, ink, soft, curve } = /** @type {Theme} */ (chart.theme);
   pen.textAlign = "left";
   pen.textBaseline = "middle";
+  /** @type {(text: string, style: string, colour: Colour) => void} */
   const put = (text, style, colour) => {
     pen.font = `${style} 12px ${font}`;
     pen.fillStyle = rgba(colour);
@@ -50,17 +55,21 @@ export function caption(chart, part, pen, left, middle) {
 }
 
 // The points in sight, a line each: plot, curve, x, y.
+/** @type {(chart: Chart) => Blob} */
 export function table(chart) {
-  const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`;
+  const quoted = (/** @type {string} */ text) => `"${String(text).replaceAll('"', '""')}"`;
   const rows = ["plot,curve,x,y"];
   for (const part of chart.parts) {
     const { sx } = part.frame;
-    const shown = (one) => !chart.hidden.has(keyOf(part, one));
+    const shown = (/** @type {{ label: string }} */ one) => !chart.hidden.has(keyOf(part, one));
+    /** @type {(label: string, x: Float64Array, y: Float64Array) => void} */
     const add = (label, x, y) => {
       const start = `${quoted(part.title)},${quoted(label)}`;
-      for (let k = 0; k < x.length; k++) if (x[k] >= sx.low && x[k] <= sx.high || !part.x.log && Number.isNaN(x[k]) || x[k] === 0) rows.push(`${start},${x[k]},${y[k]}`);
+      for (let k = 0; k < x.length; k++) {
+        if ((x[k] >= sx.low && x[k] <= sx.high) || (!part.x.log && Number.isNaN(x[k])) || x[k] === 0) rows.push(`${start},${x[k]},${y[k]}`);
+      }
     };
-    for (const one of [...part.curves, ...part.dots].filter(shown)) add(labelOf(one, part) + (one.faint ? " (raw)" : ""), one.x, one.y);
+    for (const one of [...part.curves, ...part.dots].filter(shown)) add(labelOf(one, part) + ("faint" in one && one.faint ? " (raw)" : ""), one.x, one.y);
     for (const band of part.bands.filter(shown)) {
       add(`${labelOf(band, part)} (low)`, band.x, band.low);
       add(`${labelOf(band, part)} (high)`, band.x, band.high);
@@ -69,6 +78,7 @@ export function table(chart) {
   return new Blob([`${rows.join("\n")}\n`], { type: "text/csv" });
 }
 
+/** @type {(blob: Blob, name: string) => void} */
 export function save(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

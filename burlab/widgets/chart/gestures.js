@@ -1,32 +1,24 @@
 // @ts-check
-// Mouse, wheel and keys on a chart: look, zoom in on what is dragged over, wheel, double-click for all of it.
+// Mouse, wheel and keys on a chart: hover, zoom in on what is dragged over, wheel, double-click for all of it.
+/** @import { Chart, Part, Point, Scale, Span } from "./types" */
 
-import { acrossOf, nearest } from "./data.js";
-import { keyOf, spanAcross } from "./plot.js";
-import { NEAR } from "./readout.js";
+import { acrossOf, keyOf, nearest } from "./data.js";
+import { selected, spanAcross } from "./plot.js";
+import { HINT_PIXELS } from "./readout.js";
 
-const SMALLEST = 6; // pixels that a drag must be long to mean a part
-const FLAT = 14; // pixels across its direction, below which it means the whole of the other axis
-export const CALM = 350; // milliseconds without a turn of the wheel, after which one on a plot is meant for it
-const GRIP = 6; // pixels around the cursor where it can be taken
+const MIN_DRAG_PIXELS = 6; // pixels that a drag must be long to mean a part
+export const WHEEL_PAUSE = 350; // milliseconds without the wheel, after which one on a plot is meant for it
+const GRIP_PIXELS = 6; // pixels around the cursor where it can be taken
 const STEP = 1.25;
 
-// left, right, top and bottom of what is dragged over, in pixels.
-export function selected(from, to, frame) {
-  const within = (value, low, high) => Math.max(low, Math.min(high, value));
-  const [u, v] = [[from.u, to.u], [from.v, to.v]].map((ends) => ends.toSorted((a, b) => a - b));
-  const [wide, high] = [u[1] - u[0], v[1] - v[0]];
-  const across = wide >= FLAT || wide >= high ? u : [frame.left, frame.right];
-  const up = high >= FLAT && !(wide >= 6 * high) ? v : [frame.top, frame.bottom];
-  return [...across.map((p) => within(p, frame.left, frame.right)), ...up.map((p) => within(p, frame.top, frame.bottom))];
-}
-
+/** @type {(chart: Chart, part: Part, across: Span | null | undefined, up: Span | null | undefined) => void} */
 export function zoomTo(chart, part, across, up) {
-  const change = (key, span, say) => {
+  /** @type {(key: string, span: Span | null | undefined, axis: string) => void} */
+  const change = (key, span, axis) => {
     if (span === undefined) return;
     if (span) chart.zooms.set(key, span);
     else if (!chart.zooms.delete(key)) return;
-    chart.onIntent({ type: "zoom", part: part.name, axis: say, low: span?.[0] ?? null, high: span?.[1] ?? null });
+    chart.onIntent({ type: "zoom", part: part.name, axis, low: span?.[0] ?? null, high: span?.[1] ?? null });
   };
   change(acrossOf(part), across, part.x.label || "x");
   change(`y ${part.name}`, up, `y ${part.name}`);
@@ -34,10 +26,13 @@ export function zoomTo(chart, part, across, up) {
 }
 
 // A part of an axis, larger or smaller around a pixel.
+/** @type {(scale: Scale, pixel: number, factor: number) => Span} */
 function around(scale, pixel, factor) {
-  return [scale.back(pixel + (scale.from - pixel) * factor), scale.back(pixel + (scale.to - pixel) * factor)].toSorted((a, b) => a - b);
+  const ends = [scale.from, scale.to].map((end) => scale.back(pixel + (end - pixel) * factor));
+  return [Math.min(...ends), Math.max(...ends)];
 }
 
+/** @type {(chart: Chart, part: Part, factor: number, u: number, v: number) => boolean} */
 function zoomBy(chart, part, factor, u, v) {
   const { sx, sy } = part.frame;
   const wide = around(sx, u, factor);
@@ -48,22 +43,25 @@ function zoomBy(chart, part, factor, u, v) {
   return true;
 }
 
+/** @type {(chart: Chart, part: Part) => Span} */
 function wholeAcross(chart, part) {
   return spanAcross({ ...chart, zooms: new Map() }, part);
 }
 
-// Listens to a canvas; gives what ends that. `part` gives what the canvas shows now.
+// Listens to a canvas; returns what ends that. `part` returns what the canvas shows now.
+/** @type {(chart: Chart, canvas: HTMLCanvasElement, part: () => Part) => () => void} */
 export function listen(chart, canvas, part) {
   const ending = new AbortController();
+  /** @type {<E extends keyof HTMLElementEventMap>(type: E, then: (event: HTMLElementEventMap[E]) => void, options?: AddEventListenerOptions) => void} */
   const on = (type, then, options) => canvas.addEventListener(type, then, { signal: ending.signal, ...options });
-  let turned = -Infinity;
-  const place = (event) => {
+  let wheeled = -Infinity;
+  const place = (/** @type {MouseEvent} */ event) => {
     const box = canvas.getBoundingClientRect();
     return { u: event.clientX - box.left, v: event.clientY - box.top };
   };
-  const gripped = ({ u }) => {
+  const gripped = (/** @type {Point} */ { u }) => {
     const cursor = part().marks.find(({ kind }) => kind === "cursor");
-    return cursor && Math.abs(part().frame.sx.at(cursor.at) - u) < GRIP;
+    return !!cursor && Math.abs(part().frame.sx.at(cursor.at) - u) < GRIP_PIXELS;
   };
   on("pointerdown", (event) => {
     if (event.button !== 0 || !inside(part(), place(event))) return;
@@ -76,17 +74,17 @@ export function listen(chart, canvas, part) {
     canvas.style.cursor = gripped(to) ? "ew-resize" : "crosshair";
     if (chart.drag?.seeks) chart.onIntent({ type: "seek", x: part().frame.sx.back(to.u) });
     if (chart.drag) chart.drag.to = to;
-    look(chart, part(), to);
+    hoverAt(chart, part(), to);
   });
-  const end = (event) => {
+  const end = (/** @type {PointerEvent} */ event) => {
     const { drag } = chart;
     chart.drag = null;
     if (!drag || event.type === "pointercancel") return chart.redraw();
     const [left, right, top, bottom] = selected(drag.from, drag.to, part().frame);
     const { sx, sy } = part().frame;
     if (drag.seeks) chart.onIntent({ type: "seek", x: sx.back(drag.to.u) });
-    else if (Math.hypot(drag.to.u - drag.from.u, drag.to.v - drag.from.v) >= SMALLEST) {
-      const across = right - left < sx.to - sx.from - 1 ? [sx.back(left), sx.back(right)] : undefined;
+    else if (Math.hypot(drag.to.u - drag.from.u, drag.to.v - drag.from.v) >= MIN_DRAG_PIXELS) {
+      const across = right - left < sx.to - sx.from - 1 ? /** @type {Span} */ ([sx.back(left), sx.back(right)]) : undefined;
       zoomTo(chart, part(), across, bottom - top < sy.from - sy.to - 1 ? [sy.back(bottom), sy.back(top)] : undefined);
     } else pick(chart, part(), drag.to);
     return chart.redraw();
@@ -99,59 +97,65 @@ export function listen(chart, canvas, part) {
   });
   on("dblclick", () => zoomTo(chart, part(), null, null));
   on("wheel", (event) => {
-    const calm = event.timeStamp - Math.max(turned, chart.scrolled) > CALM || event.timeStamp - turned < CALM;
+    const calm = event.timeStamp - Math.max(wheeled, chart.scrolled) > WHEEL_PAUSE || event.timeStamp - wheeled < WHEEL_PAUSE;
     if (!calm || !inside(part(), place(event))) return;
     const { u, v } = place(event);
     if (!zoomBy(chart, part(), STEP ** Math.max(-2, Math.min(2, event.deltaY / 60)), u, v)) return;
-    turned = event.timeStamp;
+    wheeled = event.timeStamp;
     event.preventDefault();
     event.stopPropagation();
-    look(chart, part(), place(event));
+    hoverAt(chart, part(), place(event));
   }, { passive: false });
-  on("keydown", (event) => keyed(chart, part(), event));
+  on("keydown", (event) => onKey(chart, part(), event));
   return () => ending.abort();
 }
 
+/** @type {(part: Part, point: Point) => boolean} */
 const inside = ({ frame }, { u, v }) => u >= frame.left - 4 && u <= frame.right + 8 && v >= frame.top - 4 && v <= frame.bottom + 4;
 
 // Look at a place: the point of a curve next to it.
-export function look(chart, part, { u, v }) {
+/** @type {(chart: Chart, part: Part, point: Point) => void} */
+export function hoverAt(chart, part, { u, v }) {
   const { sx } = part.frame;
   let x = sx.back(u);
-  const curve = part.curves.find((one) => !one.faint && one.x.length && !chart.hidden.has(keyOf(part, one))) ?? part.bands[0];
-  if (part.kind === "plot" && curve) {
-    const k = nearest(curve.x, curve.y ?? curve.high, sx, u);
-    if (k >= 0) x = curve.x[k];
+  const curve = part.curves.find((one) => !one.faint && one.x.length && !chart.hidden.has(keyOf(part, one)));
+  const along = curve ?? part.bands[0];
+  if (part.kind === "plot" && along) {
+    const k = nearest(along.x, "y" in along ? along.y : along.high, sx, u);
+    if (k >= 0) x = along.x[k];
   }
   chart.hover = { part: part.name, across: acrossOf(part), x, u, v };
   chart.redraw();
 }
 
 // A click: which curve it was on, if any.
+/** @type {(chart: Chart, part: Part, point: Point) => void} */
 export function pick(chart, part, { u, v }) {
   const { sx, sy } = part.frame;
-  let [best, least] = ["", NEAR];
+  let [best, shortest] = /** @type {[string, number]} */ (["", HINT_PIXELS]);
   for (const curve of [...part.curves, ...part.dots]) {
     for (let k = 0; k < curve.x.length; k++) {
       const away = Math.hypot(sx.at(curve.x[k]) - u, sy.at(curve.y[k]) - v);
-      if (away < least) [best, least] = [curve.label, away];
+      if (away < shortest) [best, shortest] = [curve.label, away];
     }
   }
   chart.onIntent({ type: "pick", part: part.name, label: best, x: sx.back(u), y: sy.back(v) });
 }
 
 // Keys on a plot that has the focus: plus and minus, 0 or Escape for all of it, arrows along the curve.
-function keyed(chart, part, event) {
+/** @type {(chart: Chart, part: Part, event: KeyboardEvent) => void} */
+function onKey(chart, part, event) {
   const { left, right, top, bottom } = part.frame;
   const [u, v] = [chart.hover?.u ?? (left + right) / 2, chart.hover?.v ?? (top + bottom) / 2];
+  /** @type {Record<string, () => unknown>} */
   const acts = {
     "+": () => zoomBy(chart, part, 1 / STEP ** 2, u, v),
     "=": () => zoomBy(chart, part, 1 / STEP ** 2, u, v),
     "-": () => zoomBy(chart, part, STEP ** 2, u, v),
     0: () => zoomTo(chart, part, null, null),
     Escape: () => zoomTo(chart, part, null, null),
-    ArrowLeft: () => look(chart, part, { u: Math.max(left, u - (event.shiftKey ? 40 : 4)), v }),
-    ArrowRight: () => look(chart, part, { u: Math.min(right, u + (event.shiftKey ? 40 : 4)), v }),
+    ArrowLeft: () => hoverAt(chart, part, { u: Math.max(left, u - (event.shiftKey ? 40 : 4)), v }),
+    ArrowRight: () => hoverAt(chart, part, { u: Math.min(right, u + (event.shiftKey ? 40 : 4)), v }),
   };
   if (!acts[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
   acts[event.key]();

@@ -1,13 +1,18 @@
 // @ts-check
 // Curves, bands, dots and marks, drawn with a canvas's pen. sx, sy: the scales of the axes.
+/** @import { Colour, Frame, Pen, Scale, Theme } from "./types" */
+/** @import { Band, Curve, Dots, Mark } from "../messages" */
 
 import { rgba } from "./theme.js";
 
-export const FEW = 60; // points of a curve that are drawn as dots, too
-const DENSE = 10000; // pixels of a line that is then drawn as thin as can be: a thick one, over itself, takes four times as long
-const LABEL = 14; // pixels that the label of a mark takes
+export const MAX_DOTTED_POINTS = 60; // points of a curve that are drawn as dots, too
+const DENSE_PIXELS = 10000; // pixels of a line that is then drawn as thin as can be: a thick one, over itself, takes four times as long
+export const MARGIN = 14; // pixels right of every plot
+export const LABEL_PIXELS = 11;
+const MARK_LABEL = 14; // pixels that the label of a mark takes
 
 // The pixels of points, and the length of the line through them.
+/** @type {(x: Float64Array, y: Float64Array, sx: Scale, sy: Scale) => { us: Float64Array, vs: Float64Array, length: number }} */
 function placed(x, y, sx, sy) {
   const [us, vs] = [new Float64Array(x.length), new Float64Array(x.length)];
   let length = 0;
@@ -19,6 +24,7 @@ function placed(x, y, sx, sy) {
   return { us, vs, length };
 }
 
+/** @type {(pen: Pen, line: { us: Float64Array, vs: Float64Array }) => void} */
 function tracePath(pen, { us, vs }) {
   let drawing = false;
   pen.beginPath();
@@ -32,9 +38,10 @@ function tracePath(pen, { us, vs }) {
   }
 }
 
+/** @type {(pen: Pen, curve: Curve, sx: Scale, sy: Scale, theme: Theme, width?: number) => void} */
 export function drawCurve(pen, curve, sx, sy, theme, width = 1.6) {
   const line = placed(curve.x, curve.y, sx, sy);
-  const dense = line.length > DENSE;
+  const dense = line.length > DENSE_PIXELS;
   pen.strokeStyle = rgba(theme.curve(curve.colour), curve.faint ? (theme.dark ? 0.42 : 0.34) : 1);
   pen.lineWidth = dense ? 1 / (devicePixelRatio || 1) : curve.faint ? 1.1 : width;
   pen.lineJoin = dense ? "bevel" : "round";
@@ -42,13 +49,14 @@ export function drawCurve(pen, curve, sx, sy, theme, width = 1.6) {
   tracePath(pen, line);
   pen.stroke();
   pen.setLineDash([]);
-  if (curve.x.length > FEW || curve.faint || curve.dashed) return;
+  if (curve.x.length > MAX_DOTTED_POINTS || curve.faint || curve.dashed) return;
   for (let k = 0; k < curve.x.length; k++) drawShape(pen, "point", line.us[k], line.vs[k], theme.curve(curve.colour), theme);
 }
 
+/** @type {(pen: Pen, band: Band, sx: Scale, sy: Scale, theme: Theme) => void} */
 export function drawBand(pen, band, sx, sy, theme) {
   const colour = theme.curve(band.colour);
-  const floor = (pixel) => (Number.isNaN(pixel) ? sy.from : pixel); // 0 lies under a logarithmic axis
+  const floor = (/** @type {number} */ pixel) => (Number.isNaN(pixel) ? sy.from : pixel); // 0 lies under a logarithmic axis
   pen.beginPath();
   for (let k = 0; k < band.x.length; k++) pen.lineTo(sx.at(band.x[k]), floor(sy.at(band.high[k])));
   for (let k = band.x.length - 1; k >= 0; k--) pen.lineTo(sx.at(band.x[k]), floor(sy.at(band.low[k])));
@@ -63,6 +71,7 @@ export function drawBand(pen, band, sx, sy, theme) {
   pen.stroke();
 }
 
+/** @type {(pen: Pen, shape: string, u: number, v: number, colour: Colour, theme: Theme, size?: number) => void} */
 export function drawShape(pen, shape, u, v, colour, theme, size = 5) {
   if (Number.isNaN(u) || Number.isNaN(v)) return;
   pen.fillStyle = rgba(colour);
@@ -78,8 +87,8 @@ export function drawShape(pen, shape, u, v, colour, theme, size = 5) {
   }
   if (shape === "star") {
     for (let k = 0; k < 10; k++) {
-      const [reach, turn] = [k % 2 ? 0.45 * size * 1.5 : size * 1.5, (k * Math.PI) / 5];
-      pen.lineTo(u + reach * Math.sin(turn), v - reach * Math.cos(turn));
+      const [reach, angle] = [k % 2 ? 0.45 * size * 1.5 : size * 1.5, (k * Math.PI) / 5];
+      pen.lineTo(u + reach * Math.sin(angle), v - reach * Math.cos(angle));
     }
   } else if (shape === "triangle") {
     pen.moveTo(u, v - size * 1.1);
@@ -95,6 +104,7 @@ export function drawShape(pen, shape, u, v, colour, theme, size = 5) {
   return pen.stroke();
 }
 
+/** @type {(pen: Pen, dots: Dots, sx: Scale, sy: Scale, theme: Theme) => void} */
 export function drawDots(pen, dots, sx, sy, theme) {
   if (dots.shape === "none") return;
   if (dots.shape === "word") {
@@ -107,6 +117,7 @@ export function drawDots(pen, dots, sx, sy, theme) {
 }
 
 // Lines across a plot; ahead of a cursor lies a veil.
+/** @type {(pen: Pen, mark: Mark, frame: Frame, sx: Scale, sy: Scale, theme: Theme) => void} */
 export function drawMark(pen, mark, frame, sx, sy, theme) {
   const upright = mark.axis === "x";
   const place = upright ? sx.at(mark.at) : sy.at(mark.at);
@@ -115,13 +126,14 @@ export function drawMark(pen, mark, frame, sx, sy, theme) {
     pen.fillStyle = rgba(theme.ground, theme.dark ? 0.5 : 0.55);
     pen.fillRect(place, frame.top, frame.right - place, frame.bottom - frame.top);
   }
-  const looks = {
+  /** @type {Record<string, [colour: string, width: number, dash: number[]]>} */
+  const styles = {
     cursor: [rgba(theme.cursor), 1.5, [2, 3]],
     event: [rgba(theme.cursor, 0.55), 1, [4, 3]],
     break: [rgba(theme.dark ? [255, 110, 110] : [198, 40, 40], 0.9), 1.2, []],
     rule: [theme.edge, 1, [3, 3]],
   };
-  const [colour, width, dash] = looks[mark.kind] ?? looks.rule;
+  const [colour, width, dash] = styles[mark.kind] ?? styles.rule;
   pen.strokeStyle = pen.fillStyle = colour;
   pen.lineWidth = width;
   pen.setLineDash(dash);
@@ -134,8 +146,23 @@ export function drawMark(pen, mark, frame, sx, sy, theme) {
   if (!mark.label || upright) return;
   pen.font = `10.5px ${theme.font}`;
   pen.textAlign = "right";
-  const above = place - frame.top > LABEL; // else it would leave the frame
+  const above = place - frame.top > MARK_LABEL; // else it would leave the frame
   pen.textBaseline = above ? "bottom" : "top";
   pen.fillStyle = rgba(theme.soft);
   pen.fillText(mark.label, frame.right - 4, above ? place - 2 : place + 3);
+}
+
+/** @type {(pixel: number) => number} */
+export const crisp = (pixel) => Math.round(pixel) + 0.5;
+
+/** @type {(pen: Pen, left: number, right: number, pixel: number) => void} */
+export function level(pen, left, right, pixel) {
+  pen.moveTo(left, crisp(pixel));
+  pen.lineTo(right, crisp(pixel));
+}
+
+/** @type {(pen: Pen, top: number, bottom: number, pixel: number) => void} */
+export function upright(pen, top, bottom, pixel) {
+  pen.moveTo(crisp(pixel), top);
+  pen.lineTo(crisp(pixel), bottom);
 }

@@ -1,6 +1,8 @@
 // @ts-check
-// A function of two variables: shaded levels with lines between them, made once per version, theme and size.
+// A function of two variables: shaded levels with lines between them, computed once per version, theme and size.
 // One colour from low to high; or two, which part at a middle, each as far as the largest distance from it.
+/** @import { Heights } from "../messages" */
+/** @import { MapPart, Pen, Scale, Span, Theme } from "./types" */
 
 import { widen } from "./data.js";
 import { rgba } from "./theme.js";
@@ -8,19 +10,24 @@ import { rgba } from "./theme.js";
 const LEVELS = 18;
 
 // The shade of a map as a picture of this many pixels, from a cache of one.
+/** @type {(map: MapPart, sx: Scale, sy: Scale, theme: Theme, ratio: number) => OffscreenCanvas} */
 export function shadesOf(map, sx, sy, theme, ratio) {
-  const { rows, columns, shade } = map.heights;
+  const { rows, columns, shade } = /** @type {Heights} */ (map.heights);
   const key = [map.version, theme.dark, rows, columns, sx.low, sx.high, sy.low, sy.high, sx.from, sx.to, sy.from, sy.to, ratio].join();
-  if (map.cache.key === key) return map.cache.picture;
+  if (map.cache.key === key && map.cache.picture) return map.cache.picture;
   const width = Math.max(1, Math.round((sx.to - sx.from) * ratio));
   const height = Math.max(1, Math.round((sy.from - sy.to) * ratio));
   const picture = new OffscreenCanvas(width, height);
-  const pen = picture.getContext("2d");
+  const pen = /** @type {Pen} */ (picture.getContext("2d"));
+  const [left, right] = [Number(map.x.low), Number(map.x.high)];
+  const [bottom, top] = [Number(map.y.low), Number(map.y.high)];
   const [low, high] = spanOf(map);
   if (low <= high) {
     // from a pixel's middle to rows and columns
-    const across = (u) => ((sx.low + ((u + 0.5) / width) * (sx.high - sx.low) - map.x.low) / (map.x.high - map.x.low)) * (columns - 1);
-    const along = (v) => ((sy.high + ((v + 0.5) / height) * (sy.low - sy.high) - map.y.low) / (map.y.high - map.y.low)) * (rows - 1);
+    /** @type {(u: number) => number} */
+    const across = (u) => ((sx.low + ((u + 0.5) / width) * (sx.high - sx.low) - left) / (right - left)) * (columns - 1);
+    /** @type {(v: number) => number} */
+    const along = (v) => ((sy.high + ((v + 0.5) / height) * (sy.low - sy.high) - bottom) / (top - bottom)) * (rows - 1);
     const level = sampled(shade, rows, columns, width, height, across, along, (value) => ((value - low) / (high - low || 1)) * LEVELS);
     pen.putImageData(coloured(level, width, height, theme, map.middle !== null), 0, 0);
     pen.scale(ratio, ratio);
@@ -33,14 +40,16 @@ export function shadesOf(map, sx, sy, theme, ratio) {
 }
 
 // From the lowest to the highest shade; around a middle as far on either side.
+/** @type {(map: MapPart) => Span} */
 function spanOf({ heights, middle }) {
-  const [low, high] = widen([Infinity, -Infinity], heights.shade, {});
+  const [low, high] = widen([Infinity, -Infinity], /** @type {Heights} */ (heights).shade, {});
   if (middle === null || low > high) return [low, high];
   const far = Math.max(Math.abs(low - middle), Math.abs(high - middle));
   return [middle - far, middle + far];
 }
 
 // The field at every pixel, between its points.
+/** @type {(field: Float64Array, rows: number, columns: number, width: number, height: number, across: (u: number) => number, along: (v: number) => number, put: (value: number) => number) => Float32Array} */
 function sampled(field, rows, columns, width, height, across, along, put) {
   const found = new Float32Array(width * height).fill(NaN);
   const us = Float64Array.from({ length: width }, (_, u) => across(u));
@@ -63,6 +72,7 @@ function sampled(field, rows, columns, width, height, across, along, put) {
   return found;
 }
 
+/** @type {(level: Float32Array, width: number, height: number, theme: Theme, parted: boolean) => ImageData} */
 function coloured(level, width, height, { shade, sides, dark }, parted) {
   const image = new ImageData(width, height);
   const [least, most] = dark ? [0.05, 0.62] : [0.03, 0.6];
@@ -79,10 +89,11 @@ function coloured(level, width, height, { shade, sides, dark }, parted) {
 }
 
 // Level lines by marching squares (Lorensen and Cline 1987, in the plane).
+/** @type {(pen: Pen, map: MapPart, sx: Scale, sy: Scale, low: number, high: number, theme: Theme) => void} */
 function levelLines(pen, map, sx, sy, low, high, theme) {
-  const { rows, columns, shade } = map.heights;
-  const xs = Float64Array.from({ length: columns }, (_, i) => sx.at(map.x.low + (i / (columns - 1)) * (map.x.high - map.x.low)));
-  const ys = Float64Array.from({ length: rows }, (_, j) => sy.at(map.y.low + (j / (rows - 1)) * (map.y.high - map.y.low)));
+  const { rows, columns, shade } = /** @type {Heights} */ (map.heights);
+  const xs = Float64Array.from({ length: columns }, (_, i) => sx.at(Number(map.x.low) + (i / (columns - 1)) * (Number(map.x.high) - Number(map.x.low))));
+  const ys = Float64Array.from({ length: rows }, (_, j) => sy.at(Number(map.y.low) + (j / (rows - 1)) * (Number(map.y.high) - Number(map.y.low))));
   const per = LEVELS / (high - low || 1);
   pen.strokeStyle = rgba(theme.ink, theme.dark ? 0.2 : 0.16);
   pen.lineWidth = 0.8;
@@ -100,8 +111,10 @@ function levelLines(pen, map, sx, sy, low, high, theme) {
 }
 
 // The line of a level through one cell; corners in a ring from the lower left.
+/** @type {(pen: Pen, corners: number[], level: number, left: number, right: number, bottom: number, top: number) => void} */
 function crossing(pen, corners, level, left, right, bottom, top) {
   const places = [[left, bottom], [right, bottom], [right, top], [left, top]];
+  /** @type {[x: number, y: number][]} */
   const ends = [];
   for (let k = 0; k < 4; k++) {
     const [a, b] = [corners[k], corners[(k + 1) % 4]];

@@ -1,31 +1,25 @@
 // @ts-check
 // A chart as a widget of its own, with buttons that save it.
 
+/** @import { ChartIntent, ChartState, View } from "../messages" */
+import { button, element, keepKeys } from "../dom.js";
 import { drawChart } from "./chart.js";
-import { element } from "./parts.js";
-import { keepKeys } from "../keys.js";
 
+/** @type {(view: View<ChartState, ChartIntent>) => () => void} */
 function render({ model, el }) {
   el.classList.add("burlab-chart-view");
-  keepKeys(el);
-  const stopped = (event) => event.stopPropagation();
-  el.addEventListener("keydown", stopped);
+  const releaseKeys = keepKeys(el);
   const place = element("div", "", el);
-  const send = (intent) => model.send(intent);
-  const chart = drawChart(place, model.get("data"), { heights: model.get("heights"), onIntent: send });
+  const onIntent = (/** @type {ChartIntent} */ intent) => model.send(intent);
+  const chart = drawChart(place, model.get("data"), { heights: model.get("heights"), onIntent });
   const bar = element("div", "burlab-save", el);
-  for (const [text, hint, act] of [["PNG", "Save a picture of this", chart.png], ["CSV", "Save the points in sight", chart.csv]]) {
-    const made = element("button", "", bar);
-    made.type = "button";
-    made.textContent = text;
-    made.title = hint;
-    made.addEventListener("click", act);
-  }
-  const changed = () => chart.update(model.get("data"), model.get("heights"));
-  model.on("change:data change:heights", changed);
+  button(bar, "PNG", "Save a picture of this", chart.png);
+  button(bar, "CSV", "Save the points in sight", chart.csv);
+  const redraw = () => chart.update(model.get("data"), model.get("heights"));
+  model.on("change:data change:heights", redraw);
   return () => {
-    model.off("change:data change:heights", changed);
-    el.removeEventListener("keydown", stopped);
+    model.off("change:data change:heights", redraw);
+    releaseKeys();
     chart.close();
   };
 }

@@ -1,32 +1,33 @@
 // @ts-check
-// The map of a chart as a surface, beside it or in its place, for who asks for it: turned by mouse and keys.
+// The map of a chart as a surface, next to it or in its place, on request: rotated by mouse and keys.
 
+/** @import { Drawn } from "../chart/chart.js" */
+/** @import { ChartData } from "../messages" */
 import { drawRelief } from "../analysis/relief.js";
-import { element } from "../chart/parts.js";
+import { button, element } from "../dom.js";
 
-// bar: where the switch goes. view: the chart, whose updates the surface follows. data: the chart, see encode.py.
+// bar: where the switch goes. view: the chart, whose updates the surface follows.
+/** @type {(place: HTMLElement, bar: Element, view: Drawn, data: ChartData) => void} */
 export function buildRelief(place, bar, view, data) {
-  if (!data.parts.some(({ kind, heights }) => kind === "map" && heights)) return;
+  if (!data.parts.some((part) => part.kind === "map" && part.heights)) return;
   const alone = data.parts.length === 1;
-  const sheet = element("div", "burlab-relief-view");
-  sheet.hidden = true;
+  const sheet = element("div", "burlab-relief-view", null, { hidden: true });
   place.after(sheet);
-  const button = element("button", "", bar);
-  Object.assign(button, { type: "button", textContent: "Surface" });
-  let [latest, relief] = [data, null];
+  let latest = data;
+  let relief = /** @type {ReturnType<typeof drawRelief> | null} */ (null);
   const { update } = view;
   view.update = (next) => {
     update(next);
     latest = { ...data, ...next };
-    if (!sheet.hidden) relief.update(latest);
+    if (!sheet.hidden) relief?.update(latest);
   };
-  button.addEventListener("click", () => {
+  const toggle = button(bar, "Surface", "", () => {
     sheet.hidden = !sheet.hidden;
     place.hidden = alone && !sheet.hidden;
-    button.ariaPressed = String(!sheet.hidden);
+    toggle.ariaPressed = String(!sheet.hidden);
     if (sheet.hidden) return;
     relief ??= drawRelief(sheet);
     relief.update(latest);
   });
-  button.ariaPressed = "false";
+  toggle.ariaPressed = "false";
 }

@@ -1,13 +1,13 @@
 // @ts-check
-// Light or dark: as the system has it, until someone turns the switch.
+// Light or dark: as the system has it, until someone switches it.
 
-import { element } from "../chart/parts.js";
+import { element } from "../dom.js";
 
 const THEMES = { auto: "theme: as the system", light: "theme: light", dark: "theme: dark" };
 
+/** @type {(header: Element | null) => void} */
 export function buildTheme(header) {
-  const choice = element("select", "burlab-theme", header);
-  choice.ariaLabel = "theme";
+  const choice = element("select", "burlab-theme", header, { ariaLabel: "theme" });
   for (const [name, text] of Object.entries(THEMES)) choice.append(new Option(text, name));
   choice.addEventListener("change", () => {
     document.documentElement.dataset.theme = choice.value;

@@ -1,15 +1,18 @@
 // @ts-check
 // The words around a graph: what is selected, which step of a sweep is done, and what the colours mean.
+/** @import { Detail, GraphMarks, GraphWords, Picture, Sweep } from "../messages" */
+
+import { element } from "../dom.js";
 
 // An element with a class, text and children. Text never becomes markup.
+/** @type {(name: keyof HTMLElementTagNameMap, className?: string, text?: string | null, children?: (Node | string)[]) => HTMLElement} */
 export function part(name, className = "", text = null, children = []) {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  if (text !== null) made.textContent = text;
-  made.append(...children);
-  return made;
+  const created = element(name, className, null, text === null ? {} : { textContent: text });
+  created.append(...children);
+  return created;
 }
 
+/** @type {(parent: HTMLElement) => (detail: Detail | null) => void} */
 export function detailPanel(parent) {
   let shown = "";
   return (detail) => {
@@ -35,6 +38,7 @@ export function detailPanel(parent) {
   };
 }
 
+/** @type {(parent: HTMLElement) => (sweep: Sweep | null) => void} */
 export function sweepPanel(parent) {
   return (sweep) => {
     if (!sweep) {
@@ -44,7 +48,7 @@ export function sweepPanel(parent) {
     const at = part("b", "", `${sweep.phase || "start"} ${sweep.done} of ${sweep.length}`);
     at.dataset.phase = sweep.phase;
     const rules = sweep.rules.map(([rule, number]) =>
-      part("span", "burlab-rule", null, [part("code", "", rule), part("span", "burlab-gives", number)]));
+      part("span", "burlab-rule", null, [part("code", "", rule), part("span", "burlab-number", number)]));
     const reads = sweep.reads.map(([letter, number]) =>
       part("span", "burlab-read", null, [part("code", "", `${letter} =`), ` ${number}`]));
     parent.replaceChildren(part("div", "", null, [at, " ", part("span", "", sweep.title)]),
@@ -52,12 +56,14 @@ export function sweepPanel(parent) {
   };
 }
 
+/** @type {Record<string, string>} */
 const KEYS = {
   forward: "forward", back: "backward", input: "input", output: "output", group: "closed group", moves: "only moves numbers",
   added: "added", removed: "removed", affected: "same operation, other numbers", same: "same", fault: "nan or inf",
 };
 
 // What the colours mean, of those that are there.
+/** @type {(parent: HTMLElement, words: GraphWords, picture: Picture, marks: GraphMarks) => void} */
 export function legend(parent, words, picture, marks) {
   const there = new Set([...picture.boxes, ...picture.frames].flatMap((row) => row[5].split(" ")));
   const names = words.diff ? ["same", "affected", "added", "removed"] : ["input", "forward", "back", "output", "group", "moves"];

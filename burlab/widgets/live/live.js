@@ -1,18 +1,32 @@
 // @ts-check
-// What live views have in common: what they send, and that Python knows who looks.
+// What live views have in common: skeleton, icons, announcements, and messages about whether a page shows them.
 
-import { onTheme, rgba, themed } from "../chart/theme.js";
-import { keepKeys, showIn } from "../keys.js";
-import { buildVoice } from "../voice.js";
+/** @import { Chart } from "../chart/types" */
+/** @import { Choice, LiveState, Model, Presence, Status } from "../messages" */
+/** @import { Drawn } from "../chart/chart.js" */
+import { rgba, themed, onTheme } from "../chart/theme.js";
+import { element, find, keepKeys, sender, setText } from "../dom.js";
 
+const ANNOUNCE_AFTER = 300; // milliseconds that a status must last
+const ANNOUNCE_EVERY = 4000; // milliseconds between two announcements
+const PULSE = 15000; // milliseconds between two signs of life
+const PAGE = String(performance.timeOrigin); // one per load of the page
+
+/** @type {Record<string, string>} */
 const ICONS = {
+  back: "M11 1.5v11L2 7z",
   play: "M3 1.5v11l9-5.5z",
   pause: "M3 2h3v10H3zM8 2h3v10H8z",
   step: "M2 2v10l6-5zM9.5 2H12v10H9.5z",
   steps: "M1 2v10l4.5-5zM5.5 2v10L10 7zM10.8 2H13v10h-2.2z",
+  reset: "M2 2h2.2v10H2zM12 2v10L5 7z",
   fork: "M3 1.5v11M3 9c0-3 7-2 7-6M10 5.5V1.5",
 };
 
+/** Speeds of Play, in steps per second. @type {Choice[]} */
+export const SPEEDS = [["-1", "growing speed"], ["0", "full speed"], ["1000", "1,000 steps/s"], ["100", "100 steps/s"], ["10", "10 steps/s"], ["1", "1 step/s"]];
+
+/** @type {(intent: string, text: string, hint: string) => string} */
 export const action = (intent, text, hint) =>
   `<button type="button" data-intent="${intent}" title="${hint}"><svg viewBox="0 0 14 14" aria-hidden="true">` +
   `<path d="${ICONS[intent]}"/></svg>${text}</button>`;
@@ -20,107 +34,133 @@ export const action = (intent, text, hint) =>
 export const GONE = `<div class="burlab-gone" role="alert">The kernel of this panel is gone: it was restarted or shut down.
   Run this cell again.</div>`;
 
-// Begins a view: its skeleton, its name, keys that stay in it, and a way to Python.
+/**
+ * Begin a view: its skeleton, its name, keys that stay in it, and a way to Python.
+ * @template Intent
+ * @param {{ send(message: any): void }} model
+ * @param {HTMLElement} el
+ * @param {string} html
+ * @returns {{ view: string, send: (message: Intent | Presence) => void, part: (selector: string) => any, releaseKeys: () => void }}
+ */
 export function begin(model, el, html) {
   const view = Math.random().toString(36).slice(2);
-  const send = (message) => {
-    try {
-      model.send({ ...message, view });
-    } catch {
-      // there is no kernel: the page says so, see .burlab-gone
-    }
-  };
-  keepKeys(el);
-  el.addEventListener("keydown", (event) => event.stopPropagation());
+  const sendAny = sender(model);
   el.innerHTML = html;
-  return { view, send, find: (selector) => el.querySelector(selector) };
+  const releaseKeys = keepKeys(el);
+  return { view, send: (message) => sendAny({ ...message, view }), part: (selector) => find(el, selector), releaseKeys };
 }
 
-// Tells Python who looks, until what it gives is called.
+/**
+ * Report to Python whether a page shows the view, until the function that it returns is called.
+ * @type {(el: Element, send: (message: Presence) => void) => () => void}
+ */
 export function presence(el, send) {
-  let seen = true;
-  const tell = () => send({ type: "watch", visible: seen && !document.hidden });
+  let inSight = true;
+  const report = () => send({ type: "watch", page: PAGE, visible: inSight && !document.hidden });
   const observer = new IntersectionObserver((entries) => {
-    seen = entries[entries.length - 1].isIntersecting;
-    tell();
+    inSight = entries[entries.length - 1].isIntersecting;
+    report();
   });
   observer.observe(el);
-  document.addEventListener("visibilitychange", tell);
-  const pulse = setInterval(tell, 15000);
-  tell();
+  document.addEventListener("visibilitychange", report);
+  const pulse = setInterval(report, PULSE);
+  report();
   return () => {
     observer.disconnect();
     clearInterval(pulse);
-    document.removeEventListener("visibilitychange", tell);
+    document.removeEventListener("visibilitychange", report);
     send({ type: "leave" });
   };
 }
 
-// Enter in a field acts. A listener, never `onkeydown = ...`: such a handler cancels the key where it returns false.
-export function onEnter(field, act) {
-  field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") act();
-  });
+/** Return what announces a status to screen readers: when it changes in kind, and not with every step. @type {(el: Element) => (state: Status) => void} */
+export function announcer(el) {
+  const line = element("div", "burlab-voice", el, { role: "status" });
+  let [announced, last, timer] = ["", -Infinity, 0];
+  return ({ tone, status }) => {
+    const text = tone === "running" ? "Running" : status;
+    if (text === announced) return;
+    announced = text;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      last = performance.now();
+      setText(line, announced);
+    }, Math.max(ANNOUNCE_AFTER, last + ANNOUNCE_EVERY - performance.now()));
+  };
 }
 
-export const put = (place, text) => {
-  if (place.textContent !== text) place.textContent = text;
-};
+/** @type {(el: Element, state: Status) => void} */
+export function drawStatus(el, { tone, status, title }) {
+  find(el, ".burlab-status").dataset.tone = tone;
+  setText(find(el, ".burlab-status span"), status);
+  setText(find(el, ".burlab-status em"), title);
+}
 
-// A menu of [value, text] pairs, changed only where they differ.
-export function choices(select, pairs, value) {
-  const key = JSON.stringify(pairs);
-  if (select.dataset.key !== key) {
-    select.dataset.key = key;
-    select.replaceChildren(...pairs.map(([one, text]) => new Option(text, one)));
+/** Have each button with an intent send it, or call what `others` has for it. @type {(el: Element, act: (intent: any) => void, others: Record<string, () => void>) => void} */
+export function bindIntents(el, act, others) {
+  for (const one of el.querySelectorAll("button[data-intent]")) {
+    const type = /** @type {HTMLElement} */ (one).dataset.intent ?? "";
+    one.addEventListener("click", others[type] ?? (() => act({ type })));
   }
-  if (pairs.some(([one]) => one === select.value)) showIn(select, value);
-  else select.value = value;
 }
 
-export function status(find, { tone, status: text, title }) {
-  find(".burlab-status").dataset.tone = tone;
-  put(find(".burlab-status span"), text);
-  put(find(".burlab-status em"), title);
-}
-
-// The colour of a curve, as the chart draws it.
+/** The colour of a curve, as the chart draws it. @type {(chart: Chart, k: number) => string} */
 export const inkOf = (chart, k) => {
   const theme = themed(chart);
   return theme ? rgba(theme.curve(k)) : "gray";
 };
 
-// Rows by name within a parent, in the order of the names. rows: those that are there, a Map; make(name): another one.
-export function keepRows(parent, rows, names, make) {
-  for (const name of [...rows.keys()]) {
-    if (!names.includes(name)) rows.get(name).remove(), rows.delete(name);
+/**
+ * Keep one row per name in a parent, in the order of the names. rows: those that there are; create(name): another one.
+ * @template {HTMLElement} Row
+ * @param {Element} parent
+ * @param {Map<string, Row>} rows
+ * @param {string[]} names
+ * @param {(name: string) => Row} create
+ * @returns {Row[]}
+ */
+export function keepRows(parent, rows, names, create) {
+  for (const [name, row] of [...rows]) {
+    if (names.includes(name)) continue;
+    row.remove();
+    rows.delete(name);
   }
-  names.forEach((name, k) => {
-    if (!rows.has(name)) rows.set(name, make(name));
-    const row = rows.get(name);
+  return names.map((name, k) => {
+    const row = rows.get(name) ?? create(name);
+    rows.set(name, row);
     if (parent.children[k] !== row) parent.insertBefore(row, parent.children[k] ?? null);
+    return row;
   });
 }
 
-// Draws now, and again when Python says something new or the theme changes; gives the clean-up.
-export function follow({ model, el, view, send }, chart, draw) {
-  const voice = buildVoice(el);
+/**
+ * Draw now, and again when Python sends something new or the theme changes. Returns the clean-up.
+ * @template State
+ * @param {{ model: Model<LiveState<State>, any>, el: HTMLElement, view: string, send: (message: Presence) => void, releaseKeys: () => void }} live
+ * @param {Drawn} chart
+ * @param {(state: LiveState<State>["state"]) => void} draw
+ * @returns {() => void}
+ */
+export function follow({ model, el, view, send, releaseKeys }, chart, draw) {
+  const announce = announcer(el);
   const show = () => {
-    draw(model.get("state"));
-    voice(model.get("state"));
+    const state = model.get("state");
+    draw(state);
+    announce(state);
     el.dataset.ready = view; // the mark that tests wait for
-    requestAnimationFrame(() => send({ type: "drawn", tick: model.get("state").tick }));
+    requestAnimationFrame(() => send({ type: "drawn", tick: state.tick }));
   };
   const redraw = () => chart.update(model.get("data"), model.get("heights"));
   model.on("change:data change:heights", redraw);
   model.on("change:state", show);
   show();
-  const unthemed = onTheme(show);
+  const stopTheme = onTheme(show);
   const leave = presence(el, send);
   return () => {
     model.off("change:data change:heights", redraw);
     model.off("change:state", show);
-    unthemed();
+    releaseKeys();
+    stopTheme();
     chart.close();
     leave();
   };

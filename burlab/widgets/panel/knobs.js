@@ -1,62 +1,64 @@
 // @ts-check
 // The controls of a panel: a knob per hyperparameter, and what the run's memory is used for.
-// A knob's slider has places from 0 to 1; Python knows what they mean, and has sent what the field says at each of them.
+// A knob's slider has places from 0 to 1; Python knows what they mean, and has sent the text of the field at each of them.
 
-import { element } from "../chart/parts.js";
-import { showIn } from "../keys.js";
-import { REFUSED } from "./head.js";
 
+/** @import { Knob, Memory, Panel, PanelIntent } from "../messages" */
+import { element, onEnter, showIn } from "../dom.js";
+import { RESTORE_AFTER } from "./head.js";
+
+const SLIDE_EVERY = 60; // milliseconds between two places of a slider that are sent
 const KNOB = `
 <label></label><span class="burlab-low"></span><input type="range" min="0" max="1">
 <span class="burlab-high"></span><input class="burlab-field"><button type="button" class="burlab-schedule"></button>`;
 
-// Builds the controls in an element; gives the function that draws a state in them. send: sends an intent and gives its
-// number; answered(number): whether it was carried out; texts(): by knob, what its field says at each place.
+// Builds the controls in an element; returns the function that draws a state in them. send: sends an intent and
+// returns its number; answered(number): whether it was handled; texts(): by knob, the text of its field at each place.
+/** @type {(el: HTMLElement, send: (intent: PanelIntent) => number, answered: (serial: number) => boolean, texts: () => Record<string, string[]>) => (state: Panel) => void} */
 export function buildKnobs(el, send, answered, texts) {
   el.innerHTML = `<div class="burlab-knobs"></div><div class="burlab-memory"></div>`;
-  const [knobs, memory] = el.children;
+  const [knobs, memory] = /** @type {HTMLElement[]} */ ([...el.children]);
+  /** @type {Map<string, (knob: Knob) => void>} */
   const rows = new Map();
   return (state) => {
     for (const knob of state.knobs) {
-      if (!rows.has(knob.name)) rows.set(knob.name, knobRow(knobs, knob.name, send, answered, () => texts()[knob.name]));
-      rows.get(knob.name)(knob);
+      const draw = rows.get(knob.name) ?? knobRow(knobs, knob.name, send, answered, () => texts()[knob.name]);
+      rows.set(knob.name, draw);
+      draw(knob);
     }
     const longest = Math.max(...state.knobs.map((knob) => knob.name.length), 2);
     knobs.style.setProperty("--label", `${longest}ch`);
-    knobs.toggleAttribute("data-schedules", state.knobs.some((knob) => knob.schedule));
+    knobs.toggleAttribute("data-schedules", state.knobs.some((knob) => knob.schedule !== ""));
     drawMemory(memory, state.memory);
   };
 }
 
-// Builds a row and gives the function that draws a knob in it. A control that is being used is left alone: until the last
-// place was heard, Python speaks of an earlier one, from which the next key would move the slider.
+// Builds a row and returns the function that draws a knob in it. A control that is being used is left alone: until the last
+// place was handled, Python sends an earlier one, from which the next key would move the slider.
+/** @type {(parent: Element, name: string, send: (intent: PanelIntent) => number, answered: (serial: number) => boolean, texts: () => string[]) => (knob: Knob) => void} */
 function knobRow(parent, name, send, answered, texts) {
-  const row = document.createElement("div");
-  row.className = "burlab-knob";
-  row.innerHTML = KNOB;
-  parent.append(row);
-  const [label, low, slider, high, field, schedule] = row.children;
+  const row = element("div", "burlab-knob", parent, { innerHTML: KNOB });
+  const [label, low, slider, high, field, schedule] = /** @type {any[]} */ ([...row.children]);
   label.textContent = name;
   slider.ariaLabel = name;
   field.ariaLabel = `${name} value`;
   schedule.ariaLabel = `${name} schedule`;
   let dragged = false;
-  let asked = 0;
+  let sent = 0; // the number of the last slide
   let last = 0;
   let timer = 0;
   let text = ""; // of the knob
   const slide = () => {
     clearTimeout(timer);
-    const wait = last + 60 - performance.now();
+    const wait = last + SLIDE_EVERY - performance.now();
     if (wait > 0) return void (timer = setTimeout(slide, wait));
     last = performance.now();
-    asked = send({ type: "slide", name, place: Number(slider.value) });
+    sent = send({ type: "slide", name, place: Number(slider.value) });
   };
   const show = () => {
     showIn(field, text);
     slider.style.setProperty("--part", slider.value);
   };
-  // Listeners, never `onkeydown = ...`: a handler set like that cancels the key where it returns false.
   slider.addEventListener("input", () => {
     dragged = true;
     const all = texts();
@@ -71,36 +73,35 @@ function knobRow(parent, name, send, answered, texts) {
   });
   field.addEventListener("change", () => {
     send({ type: "enter", name, text: field.value });
-    setTimeout(show, REFUSED);
+    setTimeout(show, RESTORE_AFTER);
   });
-  field.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") field.value = text;
-    if (event.key === "Enter" || event.key === "Escape") field.blur();
-  });
+  onEnter(field, () => field.blur(), () => text);
   schedule.addEventListener("click", () => send({ type: schedule.dataset.next, name }));
 
   return (knob) => {
     low.textContent = knob.low;
     high.textContent = knob.high;
     slider.step = 1 / (texts().length - 1);
-    if (!dragged && answered(asked)) [slider.value, text] = [knob.place, knob.text];
+    if (!dragged && answered(sent)) [slider.value, text] = [knob.place, knob.text];
     slider.style.setProperty("--decades", knob.decades);
     row.toggleAttribute("data-decades", knob.decades > 0);
     show();
     row.dataset.schedule = knob.schedule;
     schedule.hidden = !knob.schedule;
-    schedule.dataset.next = knob.schedule === "follows" ? "hold" : "follow";
-    schedule.ariaPressed = String(knob.schedule === "follows");
-    schedule.textContent = knob.schedule === "follows" ? "schedule" : "by hand";
-    schedule.title = knob.schedule === "follows" ? "Follows its schedule; press to hold it" : "Press to follow the schedule again";
+    const follows = knob.schedule === "follows";
+    schedule.dataset.next = follows ? "hold" : "follow";
+    schedule.ariaPressed = String(follows);
+    schedule.textContent = follows ? "schedule" : "by hand";
+    schedule.title = follows ? "Follows its schedule; press to hold it" : "Press to follow the schedule again";
   };
 }
 
 // A bar with a share for each kind of bytes, and its key.
+/** @type {(parent: Element, memory: Memory) => void} */
 function drawMemory(parent, { total, kinds }) {
   const key = JSON.stringify([total, kinds]);
-  if (parent.dataset.key === key) return;
-  parent.dataset.key = key;
+  if (parent.getAttribute("data-key") === key) return;
+  parent.setAttribute("data-key", key);
   const whole = element("span", "burlab-total");
   whole.append("memory ");
   element("b", "", whole).textContent = total;
@@ -108,12 +109,12 @@ function drawMemory(parent, { total, kinds }) {
   const words = element("div", "burlab-key");
   for (const [name, text, share, colour] of kinds) {
     const part = element("i", "", bar);
-    part.style.flexGrow = share;
+    part.style.flexGrow = String(share);
     const entry = element("span", "", words);
     element("i", "", entry);
     entry.append(`${name} `);
     element("b", "", entry).textContent = text;
-    part.dataset.kind = entry.dataset.kind = colour;
+    part.dataset.kind = entry.dataset.kind = String(colour);
   }
   parent.replaceChildren(whole, bar, words);
 }

@@ -1,12 +1,11 @@
 // @ts-check
 // The panel of a race. Python owns the state, the words and the chart; this draws them and sends intents.
 
+/** @import { LiveState, Race, RaceIntent, View } from "../messages" */
 import { drawChart } from "../chart/chart.js";
-import { element } from "../chart/parts.js";
-import { GONE, action, begin, choices, follow, inkOf, keepRows, onEnter, put, status } from "../live/live.js";
+import { button, choices, element, focused, onEnter, setText, targetOf } from "../dom.js";
+import { action, begin, bindIntents, drawStatus, follow, GONE, inkOf, keepRows, SPEEDS } from "../live/live.js";
 import { onPanelKeys } from "../panel/keys.js";
-
-const SPEEDS = [["-1", "growing speed"], ["0", "full speed"], ["1000", "1,000 steps/s"], ["100", "100 steps/s"], ["10", "10 steps/s"], ["1", "1 step/s"]];
 
 const HTML = `${GONE}
 <div class="burlab-bar" role="toolbar" aria-label="race">
@@ -29,83 +28,75 @@ const HTML = `${GONE}
   <button type="button" class="burlab-add">Add</button></div>
 <div class="burlab-live-chart"></div>`;
 
+const CELLS = ["burlab-right", "", "burlab-right", "burlab-right burlab-wide", "burlab-right", "burlab-message burlab-wide", ""];
+
+/** @type {(view: View<LiveState<Race>, RaceIntent>) => () => void} */
 function render({ model, el }) {
-  const { view, send, find } = begin(model, el, HTML);
+  const live = begin(model, el, HTML);
+  const { part } = live;
+  const send = /** @type {(intent: RaceIntent) => void} */ (live.send);
   el.classList.add("burlab-race");
-  const count = find(".burlab-count");
-  const select = (name) => find(`select[aria-label="${name}"]`);
-  const rate = find("[aria-label='learning rate']");
-  const intents = {
-    step: () => act({ type: "step", count: 1 }),
-    steps: () => act({ type: "step", count: count.value }),
-  };
-  const act = (intent) => {
+  const count = part(".burlab-count");
+  const select = (/** @type {string} */ name) => part(`select[aria-label="${name}"]`);
+  const rate = part("[aria-label='learning rate']");
+  const act = (/** @type {RaceIntent} */ intent) => {
     if (["play", "pause", "step"].includes(intent.type)) press(intent.type === "play"); // at once: the answer comes when it comes
     send(intent);
   };
-  for (const one of el.querySelectorAll("[data-intent]")) {
-    const type = one.dataset.intent;
-    one.addEventListener("click", intents[type] ?? (() => act({ type })));
-  }
-  onEnter(count, intents.steps);
-  for (const [name, type] of [["speed", "speed"], ["axis", "against"], ["column", "of"]]) {
-    select(name).addEventListener("change", (event) => send({ type, value: event.target.value }));
+  const steps = () => act({ type: "step", count: count.value });
+  bindIntents(el, act, { step: () => act({ type: "step", count: 1 }), steps });
+  onEnter(count, steps);
+  for (const [name, type] of /** @type {const} */ ([["speed", "speed"], ["axis", "against"], ["column", "of"]])) {
+    select(name).addEventListener("change", (/** @type {Event} */ event) => send({ type, value: targetOf(event).value }));
   }
   const add = () => {
     send({ type: "add", name: select("optimizer").value, lr: rate.value });
     rate.value = "";
   };
-  find(".burlab-add").addEventListener("click", add);
+  part(".burlab-add").addEventListener("click", add);
   onEnter(rate, add);
-  const chart = drawChart(find(".burlab-live-chart"), model.get("data"), { heights: model.get("heights") });
-  const inner = find(".burlab-live-chart").chart;
+  const chart = drawChart(part(".burlab-live-chart"), model.get("data"), { heights: model.get("heights") });
 
-  const pause = find("[data-intent=pause]");
-  function press(playing) {
-    const [play, focused] = [find("[data-intent=play]"), document.activeElement];
+  const [play, pause] = [part("[data-intent=play]"), part("[data-intent=pause]")];
+  function press(/** @type {boolean} */ playing) {
+    const before = focused();
     [play.disabled, pause.disabled] = [playing, !playing];
-    if ([play, pause].includes(focused) && focused.disabled) (playing ? pause : play).focus({ preventScroll: true });
+    if ([play, pause].includes(before) && before.disabled) (playing ? pause : play).focus({ preventScroll: true });
   }
 
+  /** @type {Map<string, HTMLTableRowElement>} */
   const rows = new Map();
-  function rowOf(name) {
+  function createRow(/** @type {string} */ name) {
     const row = element("tr");
-    for (const kind of ["burlab-right", "", "burlab-right", "burlab-right burlab-wide", "burlab-right", "burlab-says burlab-wide", ""]) element("td", kind, row);
+    for (const kind of CELLS) element("td", kind, row);
     element("i", "burlab-swatch", row.cells[1]);
-    element("span", "", row.cells[1]).textContent = name;
-    const drop = element("button", "burlab-drop", row.cells[6]);
-    drop.type = "button";
-    drop.textContent = "×";
-    drop.ariaLabel = drop.title = `drop ${name}`;
-    drop.addEventListener("click", () => send({ type: "drop", name }));
+    element("span", "", row.cells[1], { textContent: name });
+    button(row.cells[6], "×", `drop ${name}`, () => send({ type: "drop", name }), "burlab-drop").ariaLabel = `drop ${name}`;
     return row;
   }
 
-  function draw(state) {
+  const unkeyed = onPanelKeys(el, act, () => !pause.disabled, false);
+  const unfollow = follow({ model, el, ...live }, chart, (state) => {
     press(state.playing);
-    for (const intent of ["play", "step", "steps"]) find(`[data-intent=${intent}]`).disabled ||= state.finished;
-    status(find, state);
+    for (const intent of ["play", "step", "steps"]) part(`[data-intent=${intent}]`).disabled ||= state.finished;
+    drawStatus(el, state);
     choices(select("speed"), SPEEDS, String(state.speed));
     choices(select("axis"), state.axes, state.against);
     choices(select("column"), state.columns, state.of);
     choices(select("optimizer"), state.optimizers, select("optimizer").value || "Adam");
-    put(find(".burlab-unit"), state.unit);
-    const names = state.rows.map(({ name }) => name);
-    keepRows(find("tbody"), rows, names, rowOf);
-    state.rows.forEach(({ name, rank, colour, value, behind, step, message }) => {
-      const row = rows.get(name);
-      row.classList.toggle("burlab-first", rank === 1);
-      row.cells[1].firstChild.style.background = inkOf(inner, colour);
-      [rank ? String(rank) : "", null, value, behind, step, message, null].forEach((text, cell) => {
-        if (text !== null) put(row.cells[cell], text);
+    setText(part(".burlab-unit"), state.unit);
+    const drawn = keepRows(part("tbody"), rows, state.rows.map(({ name }) => name), createRow);
+    state.rows.forEach(({ rank, colour, value, behind, step, message }, k) => {
+      const { cells } = drawn[k];
+      drawn[k].classList.toggle("burlab-first", rank === 1);
+      /** @type {HTMLElement} */ (cells[1].firstChild).style.background = inkOf(chart.chart, colour);
+      [rank ? String(rank) : "", null, value, behind, step, message].forEach((text, cell) => {
+        if (text !== null) setText(cells[cell], text);
       });
-      row.title = message;
-      row.cells[6].firstChild.disabled = names.length < 2;
+      drawn[k].title = message;
+      /** @type {HTMLButtonElement} */ (cells[6].firstChild).disabled = drawn.length < 2;
     });
-  }
-
-  const unkeyed = onPanelKeys(el, act, () => !pause.disabled, false);
-  const unfollow = follow({ model, el, view, send }, chart, draw);
+  });
   return () => {
     unkeyed();
     unfollow();

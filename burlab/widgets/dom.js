@@ -1,0 +1,130 @@
+// @ts-check
+// Elements of a page: how they are created, written and listened to.
+
+/**
+ * Create an element with a class, at the end of its parent.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} [className]
+ * @param {Element | null} [parent]
+ * @param {Partial<HTMLElementTagNameMap[Tag]>} [properties]
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function element(tag, className = "", parent = null, properties = {}) {
+  const created = Object.assign(document.createElement(tag), properties);
+  if (className) created.className = className;
+  parent?.append(created);
+  return created;
+}
+
+/** @type {(parent: Element | null, text: string, title: string, act: () => void, className?: string) => HTMLButtonElement} */
+export function button(parent, text, title, act, className = "") {
+  const created = element("button", className, parent, { type: "button", textContent: text, title });
+  created.addEventListener("click", act);
+  return created;
+}
+
+/** Write a text unless it is there: what has not changed is not laid out anew. @type {(place: Element, text: string) => void} */
+export function setText(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+}
+
+/** Return the element of a selector, which the skeleton of the view has. @type {(el: Element, selector: string) => any} */
+export function find(el, selector) {
+  const found = el.querySelector(selector);
+  if (!found) throw new Error(`the view has no ${selector}`);
+  return found;
+}
+
+/** The element of an event. @type {(event: Event) => any} */
+export const targetOf = (event) => event.target;
+
+/** The element with the focus, if it is a control. @returns {any} */
+export const focused = () => document.activeElement;
+
+/**
+ * Keep keys that are pressed in a view from being shortcuts of the notebook: "d d" would delete the cell.
+ * Notebook 7 checks the element with the focus alone, before the view gets the key. Returns what ends the listening.
+ * @type {(el: HTMLElement) => () => void}
+ */
+export function keepKeys(el) {
+  const stop = (/** @type {Event} */ event) => event.stopPropagation();
+  el.dataset.lmSuppressShortcuts = "true";
+  el.addEventListener("focusin", (event) => (targetOf(event).dataset.lmSuppressShortcuts = "true"));
+  el.addEventListener("keydown", stop);
+  return () => el.removeEventListener("keydown", stop);
+}
+
+/**
+ * Show a value of Python's in a control, unless it has the focus: the answer to a key would undo the next one.
+ * @type {(control: any, value: unknown, property?: string) => void}
+ */
+export function showIn(control, value, property = "value") {
+  if (control.getRootNode().activeElement !== control) control[property] = value;
+}
+
+/**
+ * Call `act` at Enter. At Escape restore the text that the field had, `previous`, and leave it.
+ * A listener, never `onkeydown = ...`: such a handler cancels the key where it returns false.
+ * @type {(field: HTMLInputElement, act: () => void, previous?: () => string | number) => void}
+ */
+export function onEnter(field, act, previous) {
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") act();
+    if (event.key !== "Escape" || !previous) return;
+    field.value = String(previous());
+    field.blur();
+  });
+}
+
+/**
+ * Fill a menu with pairs of a value and its text, unless it has them, and choose one.
+ * @type {(select: HTMLSelectElement, pairs: [value: string | number, text: string][], value: string | number) => void}
+ */
+export function choices(select, pairs, value) {
+  const key = JSON.stringify(pairs);
+  if (select.dataset.key !== key) {
+    select.dataset.key = key;
+    select.replaceChildren(...pairs.map(([one, text]) => new Option(text, String(one))));
+  }
+  if (pairs.some(([one]) => String(one) === select.value)) showIn(select, value);
+  else select.value = String(value);
+}
+
+/**
+ * Return the sender of a view's messages. Without a kernel they are dropped: the page shows that it is gone.
+ * @template Intent
+ * @param {{ send(message: Intent): void }} model
+ * @returns {(message: Intent) => void}
+ */
+export function sender(model) {
+  return (message) => {
+    try {
+      model.send(message);
+    } catch {
+      // there is no kernel
+    }
+  };
+}
+
+/** Let at most one message per `pause` milliseconds through while something is dragged, and always the last one.
+ * @template T
+ * @param {(message: T) => void} send
+ * @returns {(message: T) => void}
+ */
+export function throttled(send, pause = 60) {
+  /** @type {{ message: T } | null} */
+  let waiting = null;
+  let timer = 0;
+  const fire = () => {
+    timer = 0;
+    if (waiting === null) return;
+    send(waiting.message);
+    waiting = null;
+    timer = setTimeout(fire, pause);
+  };
+  return (message) => {
+    waiting = { message };
+    if (!timer) fire();
+  };
+}

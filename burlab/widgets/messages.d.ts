@@ -1,0 +1,444 @@
+// What crosses the border between Python and a page: the traits that Python sets, and the intents that a page sends.
+
+/** Float64 numbers: a buffer, or base64 in an exported page, or what was unpacked already. */
+export type Packed = DataView | ArrayBuffer | Float64Array | string;
+/** A value and the text that a menu shows for it. */
+export type Choice = [value: string, text: string];
+type Tone = "ready" | "running" | "paused" | "past" | "stopped" | "failed";
+
+/** What anywidget passes to `render`. */
+export interface Model<State, Intent> {
+  get<K extends keyof State>(name: K): State[K];
+  send(intent: Intent): void;
+  on(names: string, callback: (...message: any[]) => void): void;
+  off(names: string, callback: (...message: any[]) => void): void;
+}
+export interface View<State, Intent> {
+  model: Model<State, Intent>;
+  el: HTMLElement;
+}
+
+// ---- charts, by chart/encode.py
+
+export interface Axis {
+  label: string;
+  unit: string;
+  log: boolean;
+  low: number | null;
+  high: number | null;
+  floor: number | null;
+}
+interface Named {
+  label: string;
+  colour: number;
+}
+export interface Curve<N = Float64Array> extends Named {
+  x: N;
+  y: N;
+  faint: boolean;
+  dashed: boolean;
+  right: boolean;
+}
+export interface Band<N = Float64Array> extends Named {
+  x: N;
+  low: N;
+  high: N;
+  solid: boolean;
+}
+export interface Dots<N = Float64Array> extends Named {
+  x: N;
+  y: N;
+  shape: string;
+  hints: string[];
+}
+export interface Mark {
+  at: number;
+  label: string;
+  axis: string;
+  kind: string;
+}
+export interface Heights<N = Float64Array> {
+  rows: number;
+  columns: number;
+  values: N;
+  shade: N;
+}
+export interface PlotData<N = Packed> {
+  kind: "plot";
+  name: string;
+  title: string;
+  note: string;
+  x: Axis;
+  y: Axis;
+  right: Axis | null;
+  curves: Curve<N>[];
+  bands: Band<N>[];
+  dots: Dots<N>[];
+  marks: Mark[];
+  tall: number;
+}
+/** Its axes have both ends. */
+export interface MapData<N = Packed> {
+  kind: "map";
+  name: string;
+  title: string;
+  note: string;
+  x: Axis;
+  y: Axis;
+  curves: Curve<N>[];
+  dots: Dots<N>[];
+  heights: Heights<N> | null;
+  version: number;
+  middle: number | null;
+  equal: boolean;
+}
+export interface ChartData<N = Packed> {
+  parts: (PlotData<N> | MapData<N>)[];
+  title: string;
+  about: string;
+  palette: string[];
+}
+/** The heights of maps by name, apart from the chart. */
+export type HeightsByName = Record<string, Heights<Packed> & { version: number }>;
+export interface ChartState {
+  data: ChartData;
+  heights: HeightsByName;
+}
+export type ChartIntent =
+  | { type: "zoom"; part: string; axis: string; low: number | null; high: number | null }
+  | { type: "seek"; x: number }
+  | { type: "pick"; part: string; label: string; x: number; y: number };
+
+// ---- live views: a panel, a race, branches, a spectrum, the bar over a landscape
+
+export interface Status {
+  tone: Tone;
+  status: string;
+  title: string;
+}
+/** What each live view sends besides its own intents. */
+export type Presence =
+  | { type: "watch"; visible: boolean; page?: string }
+  | { type: "drawn"; tick: number }
+  | { type: "leave" };
+export type LiveState<State> = ChartState & { state: State & Status & { tick: number } };
+
+export interface Knob {
+  name: string;
+  place: number;
+  text: string;
+  low: string;
+  high: string;
+  decades: number;
+  schedule: "" | "follows" | "held";
+}
+export interface Hit {
+  step: number;
+  text: string;
+  value: string;
+}
+export interface Breakpoint {
+  number: number;
+  text: string;
+  on: boolean;
+}
+export interface Memory {
+  total: string;
+  kinds: [name: string, text: string, share: number, colour: number][];
+}
+export interface Panel {
+  step: number;
+  length: number;
+  playing: boolean;
+  seekable: boolean;
+  ended: boolean;
+  speed: number;
+  smoothing: number;
+  breakpoints: Breakpoint[] | null;
+  conditions: string[];
+  hits: Hit[];
+  stops: number;
+  splits: boolean;
+  heard: Record<string, number>;
+  axis: "auto" | "log" | "linear";
+  readouts: [title: string, text: string][];
+  knobs: Knob[];
+  memory: Memory;
+}
+export type PanelState = LiveState<Panel> & { texts: Record<string, string[]> };
+export type PanelIntent =
+  | { type: "play" | "pause" | "back" | "reset" | "split" }
+  | { type: "step"; count: string | number }
+  | { type: "rewind"; count: number }
+  | { type: "seek"; step: string | number }
+  | { type: "axis"; value: string }
+  | { type: "speed" | "smoothing"; value: number }
+  | { type: "slide"; name: string; place: number }
+  | { type: "enter"; name: string; text: string }
+  | { type: "hold" | "follow"; name: string }
+  | { type: "break"; kind: string; text: string }
+  | { type: "break_switch"; number: number; on: boolean }
+  | { type: "break_remove"; number: number }
+  | Extract<ChartIntent, { type: "zoom" }>;
+
+export interface Racer {
+  name: string;
+  rank: number;
+  colour: number;
+  value: string;
+  behind: string;
+  step: string;
+  message: string;
+}
+export interface Race {
+  playing: boolean;
+  finished: boolean;
+  speed: number;
+  against: string;
+  axes: Choice[];
+  of: string;
+  columns: Choice[];
+  unit: string;
+  rows: Racer[];
+  optimizers: Choice[];
+}
+export type RaceIntent =
+  | { type: "play" | "pause" }
+  | { type: "step"; count: string | number }
+  | { type: "speed" | "against" | "of"; value: string }
+  | { type: "add"; name: string; lr: string }
+  | { type: "drop"; name: string };
+
+export interface Branch {
+  name: string;
+  depth: number;
+  colour: number;
+  chosen: boolean;
+  message: string;
+  origin: string;
+  value: string;
+  length: string;
+  gradients: string;
+  seconds: string;
+  own: [x: number, y: number][];
+  past: [x: number, y: number][];
+}
+export interface Branches {
+  rows: Branch[];
+  current: string;
+  cursor: number;
+  length: number;
+  running: boolean;
+  hypers: Choice[];
+  against: string;
+  axes: Choice[];
+}
+export type BranchesIntent =
+  | { type: "fork"; name: string; text: string }
+  | { type: "go"; count: string }
+  | { type: "pause" }
+  | { type: "cursor"; step: string | number }
+  | { type: "against"; value: string }
+  | { type: "choose"; name: string; value: boolean }
+  | { type: "current"; name: string };
+
+export interface Spectrum {
+  parts: Choice[];
+  part: string;
+}
+export type SpectrumIntent = { type: "part"; value: string };
+
+export interface LandscapeBar {
+  planes: Choice[];
+  plane: string;
+  shape: string;
+  status: string;
+}
+export type LandscapeIntent = { type: "look"; plane: string } | { type: "show"; shape: string } | { type: "again" };
+
+export interface Pose {
+  turn: number;
+  lift: number;
+  zoom: number;
+}
+export type ReliefIntent = { type: "pose" } & Pose;
+
+// ---- profiles
+
+export interface ProfileRow {
+  index: number;
+  start: number;
+  nanoseconds: number;
+  nbytes: number;
+  name: string;
+  phase: string;
+  shape: string;
+  lines: string;
+  scope: string;
+}
+export interface ProfileState {
+  data: { rows: ProfileRow[]; total: number; head: string };
+  row: number;
+}
+export type ProfileIntent = { type: "hover"; row: number };
+
+// ---- graphs, by graph_view/encode.py
+
+export type Box = [item: number, x: number, y: number, width: number, height: number, kind: string, text: string];
+export type Link = [path: string, from: number, to: number, kind: string, x: number, y: number, width: number, height: number];
+export interface Picture {
+  width: number;
+  height: number;
+  boxes: Box[];
+  frames: Box[];
+  links: Link[];
+}
+export interface GraphMarks {
+  lines: Record<string, string[]>;
+  heat: Record<string, [share: number, text: string]>;
+  faults: Record<string, string>;
+  selected: number | null;
+  now: number | null;
+  phase: string;
+  flows: number[];
+  waits: number[];
+  found: number[];
+}
+export interface Detail {
+  title: string;
+  rows: [name: string, text: string][];
+  python: { place: string; text: string } | null;
+  cpp: string[];
+}
+export interface Sweep {
+  done: number;
+  length: number;
+  forward: number;
+  phase: string;
+  title: string;
+  rules: [rule: string, number: string][];
+  reads: [letter: string, number: string][];
+}
+export interface GraphWords {
+  title: string;
+  count: number;
+  numbers: boolean;
+  missing: string;
+  heat: string;
+  diff: boolean;
+  backward: boolean;
+  search: { text: string; at: number; count: number };
+  focus: [item: number | null, times: number];
+  groups: number;
+  opened: number;
+  detail: Detail | null;
+  sweep: Sweep | null;
+  note: string;
+  subjects: string[];
+  subject: string;
+}
+export interface GraphState {
+  picture: Picture;
+  marks: GraphMarks;
+  words: GraphWords;
+}
+export type GraphIntent =
+  | { type: "toggle"; item: number }
+  | { type: "select"; item: number | null }
+  | { type: "open" | "close" }
+  | { type: "search"; text: string; by?: number }
+  | { type: "step"; by: number }
+  | { type: "seek"; done: number }
+  | { type: "numbers"; on: boolean }
+  | { type: "heat" | "subject"; name: string };
+
+// ---- the builder of graphs
+
+export interface BlockKind {
+  name: string;
+  group: string;
+  symbol: string;
+  doc: string;
+  ports: number;
+}
+export interface Block {
+  key: number;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  lines: [kind: string, text: string][];
+  output: boolean;
+  fault: string;
+  odd: string;
+  open: string;
+  kind: string;
+  label: string;
+  name: string;
+  doc: string;
+  leaf: boolean;
+  many: boolean;
+  ports: string[];
+  operands: (number | null)[];
+  options: [name: string, text: string, words: string[]][];
+  shape: string;
+  value: string;
+  gradient: string;
+  weights: string;
+}
+export interface BuilderState {
+  kinds: BlockKind[];
+  state: {
+    blocks: Block[];
+    undo: boolean;
+    redo: boolean;
+    note: string;
+    file: string;
+    refused: [key: number, reason: string, count: number] | null;
+    added: number | null;
+    minimized: boolean;
+  };
+}
+export type BuilderIntent =
+  | { type: "undo" | "redo" | "arrange" | "minimize" | "keep" }
+  | { type: "add"; kind: string; operands: number[]; place?: [x: number, y: number] }
+  | { type: "delete"; keys: number[] }
+  | { type: "move"; keys: number[]; by: [x: number, y: number] }
+  | { type: "export"; format: string }
+  | { type: "connect"; source: number; key: number; port: number | null }
+  | { type: "disconnect"; key: number; port: number }
+  | { type: "choose"; key: number }
+  | { type: "rename" | "reshape"; key: number; text: string }
+  | { type: "edit"; key: number; name: string; text: string; tag?: string };
+/** Answers an intent "export". */
+export type BuilderExport = { type: "export"; name: "Python" | "JSON" | "DOT" | "SVG"; text: string };
+
+// ---- exported pages, which have no kernel
+
+export interface RecordData {
+  chart: ChartData;
+  step: number;
+  steps: Packed;
+  columns: { title: string; unit: string; values: Packed }[];
+  places: { x: Packed; y: Packed } | null;
+}
+export interface TabsData {
+  names: string[];
+  charts: ChartData[];
+}
+/** See export/graphs.py. */
+export interface GraphData {
+  title: string;
+  count: number;
+  groups: number;
+  diff: boolean;
+  backward: boolean;
+  states: Record<string, { picture: Picture; marks: GraphMarks; opened: number }>;
+  parents: Record<string, string>;
+  words: [item: number, text: string, group: string][];
+  details: Record<string, Detail>;
+}
+export type Section =
+  | { kind: "record"; data: RecordData }
+  | { kind: "tabs"; data: TabsData }
+  | { kind: "graph"; data: GraphData };
