@@ -141,7 +141,8 @@ def checks(kind: str) -> str:
 def copy(folder: Path) -> Path:
     """A copy of what an addition touches, with what Python has compiled: a changed file has another time."""
     for part in ("burlab", "cpp", "tests", "docs"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc.*"))  # half written by others
+        # .pyc.*: half written by others
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("node_modules", "*.pyc.*"))
     for file in ("pyproject.toml", "README.md", "Makefile", "ARCHITECTURE.md"):
         shutil.copyfile(ROOT / file, folder / file)
     return folder

@@ -19,7 +19,7 @@ def lint(folder: Path) -> str:
 
 @pytest.fixture
 def copied(root: Path, tmp_path: Path) -> Path:
-    shutil.copytree(root / "burlab", tmp_path / "burlab", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(root / "burlab", tmp_path / "burlab", ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
     shutil.copyfile(root / "pyproject.toml", tmp_path / "pyproject.toml")
     return tmp_path
 
