@@ -58,6 +58,7 @@ def literal(value: object) -> str:
     return json.dumps(value, allow_nan=False)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(hatch_build.node() is None, reason="no Node.js on this machine")
 def test_widgets_send_what_pages_declare(tmp_path: Path):
     pairs = list(sent())
