@@ -136,7 +136,7 @@ def test_numbers_that_json_does_not_know_are_told(tmp_path):
 
 def test_only_the_script_of_the_page_may_run(run, tmp_path):
     text = exported(run, tmp_path)
-    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    (script,) = re.findall(r'<script type="module">(.*?)</script>', text, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in text
     assert "default-src 'none'" in text
