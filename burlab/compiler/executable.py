@@ -8,7 +8,7 @@ from typing import Any
 from burlab.compiler.faults.culprit import culprit
 from burlab.compiler.faults.fault import fault
 from burlab.compiler.ir.options import Aliases, Gear, PlanOptions, Remat
-from burlab.compiler.ir.plan import KernelPlan, Loop, Runnable
+from burlab.compiler.ir.plan import KernelPlan, LoopStep, Runnable
 from burlab.errors import BurlabError
 from burlab.graph import Graph, Node
 from burlab.graph.rewrite.batch import batch
@@ -151,7 +151,7 @@ class Executable:
     @property
     def _widens(self) -> bool:
         """Return True if rows may be taken in lanes, as the replay gear does where there are only numbers."""
-        return self.gear == "replay" and all(isinstance(step, Loop) and not step.shape for step in self.plan.steps)
+        return self.gear == "replay" and all(isinstance(step, LoopStep) and not step.shape for step in self.plan.steps)
 
     def _wide(self, batched: tuple[bool, ...]) -> "Executable":
         """The same for as many rows at a time as there are lanes."""

@@ -8,7 +8,7 @@ from typing import Any
 from burlab.compiler.executable import Executable
 from burlab.compiler.inspection.account import Phase, accounts
 from burlab.compiler.inspection.live import KINDS, LiveBytes
-from burlab.compiler.inspection.profile import Profile, Row, live_of, residual
+from burlab.compiler.inspection.profile import Profile, ProfileRow, live_of, residual
 from burlab.compiler.inspection.timed import StepTimes, TimedExecutable
 from burlab.compiler.planning.phases import nodes_of
 from burlab.errors import StatusError
@@ -30,7 +30,7 @@ def profile(loop: object) -> Profile:
         raise StatusError("a run of SciPy's has no step of its own to measure. Profile its function: bl.compile(f, x).")
     timed = _Timed(loop)
     fork = loop.fork(timed.put)
-    best, rows = 1 << 62, list[Row]()
+    best, rows = 1 << 62, list[ProfileRow]()
     for took in _steps(fork, _LEAST, _ENOUGH):
         times = timed.take()
         if took < best:
@@ -120,9 +120,9 @@ class _Timed:
     def take(self) -> list[StepTimes]:
         return [kernel.timed.take() for kernel in self.kernels]
 
-    def rows(self, step_times: list[StepTimes]) -> list[Row]:
+    def rows(self, step_times: list[StepTimes]) -> list[ProfileRow]:
         """One after another: `start` leaves no gaps, since tiles of one kernel come in turn."""
-        rows: list[Row] = []
+        rows: list[ProfileRow] = []
         start, updates = 0, self.fused.updates if self.fused else set[Node]()
         for kernel, times in zip(self.kernels, step_times, strict=True):
             for entry, took in zip(accounts(kernel.executable.plan, updates), times.steps, strict=True):
@@ -130,7 +130,7 @@ class _Timed:
                     continue
                 phase = kernel.phase or entry.phase
                 nbytes = entry.nbytes * times.calls
-                rows.append(Row(phase, entry.name, entry.shape, took, nbytes, entry.lines, entry.scope, start))
+                rows.append(ProfileRow(phase, entry.name, entry.shape, took, nbytes, entry.lines, entry.scope, start))
                 start += took
         return rows
 

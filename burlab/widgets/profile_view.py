@@ -8,7 +8,7 @@ from burlab.charts.palette import PALETTE
 from .drawing import framed
 
 if TYPE_CHECKING:
-    from burlab.compiler.inspection.profile import Profile, Row
+    from burlab.compiler.inspection.profile import Profile, ProfileRow
 
 MOST = 200  # rows that a page shows at once and stays quick
 _COSTLY = 12  # rows of a page that cannot scroll
@@ -77,7 +77,7 @@ def _line(kind: str, cells: tuple[str, ...]) -> str:
     return f"<tr>{''.join(made)}</tr>"
 
 
-def _row(row: "Row", total: int) -> str:
+def _row(row: "ProfileRow", total: int) -> str:
     width = 120 * row.nanoseconds / max(total, 1)
     bar = f'<div style="height:0.8em;width:{max(width, 1):.1f}px;background:{_COLOURS[row.phase]}"></div>'
     cells = (

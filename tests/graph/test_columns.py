@@ -12,7 +12,7 @@ import burlab.graph.rare
 from burlab.compiler.codegen.emit import emit
 from burlab.compiler.inspection.account import _bytes
 from burlab.compiler.ir.options import PlanOptions
-from burlab.compiler.ir.plan import Execute, Loop
+from burlab.compiler.ir.plan import Execute, LoopStep
 from burlab.compiler.passes import make_plan
 from burlab.compiler.planning.expand_products import expand_products
 from burlab.graph import Graph, Node, linear, operation as table
@@ -45,7 +45,7 @@ def plan_of(function: Any, *examples: Any, **options: Any) -> Any:
 
 def assert_steps(wanted: str, function: Any, *examples: Any, **options: Any) -> None:
     plan = plan_of(function, *examples, **options)
-    names = ["loop" if isinstance(s, Loop) else s.kernel.symbol.removeprefix("burlab_") for s in plan.steps]
+    names = ["loop" if isinstance(s, LoopStep) else s.kernel.symbol.removeprefix("burlab_") for s in plan.steps]
     assert " ".join(names) == wanted
 
 

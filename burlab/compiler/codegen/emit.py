@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeGuard, TypeVar
 from burlab.compiler.ir.descriptors import Descriptor, descriptors_of
 from burlab.compiler.ir.interrupts import HALT_CHECK, is_long
 from burlab.compiler.ir.library import EACH, LibraryKernel
-from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Loop, Step
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Step
 from burlab.compiler.ir.spelling import C_TYPES, ROOTS, called, spelled
 from burlab.compiler.ir.strides import elements
 from burlab.graph import Node
@@ -30,7 +30,7 @@ from .short_calls import written_out
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class GeneratedSource:
     """Generated C++. Printed, it is its text.
 
     Args:
@@ -67,7 +67,7 @@ END_STEP = LibraryKernel(
 ROWS = LibraryKernel("burlab_rows", "", "burlab/kernels/reduce/row.hpp")  # what loops call that reduce rows
 
 
-def emit(plan: KernelPlan) -> Source:
+def emit(plan: KernelPlan) -> GeneratedSource:
     """Write a plan as one C++ function.
 
     With `options.ticks` it tells a clock, whose address is the third of its context, when each step is done.
@@ -92,7 +92,7 @@ def emit(plan: KernelPlan) -> Source:
     body = "\n".join(f"  {line}" for part in written for line in part.lines)
     calls = dict.fromkeys(call for part in written for call in part.calls)
     text = _text(plan, body, loops)
-    return Source(plan, text, tuple(calls), tuple(descriptors), _spans(text, body, written, timed))
+    return GeneratedSource(plan, text, tuple(calls), tuple(descriptors), _spans(text, body, written, timed))
 
 
 class _Written(NamedTuple):
@@ -185,7 +185,7 @@ def _execute(plan: KernelPlan, step: Execute, descriptors: Mapping[Descriptor, i
     return _Written(lines, [step.kernel])
 
 
-def _scalars(plan: KernelPlan, step: Loop, known: AbstractSet[Node], timed: bool) -> _Written:
+def _scalars(plan: KernelPlan, step: LoopStep, known: AbstractSet[Node], timed: bool) -> _Written:
     """Numbers: one variable each, in sight of every later step."""
     nodes = [n for n in step.nodes if not operation(n).joins]
     names, lines = set(known), list[str]()
@@ -226,11 +226,11 @@ def _finite_checks(plan: KernelPlan) -> str:
     return f"*(std::int64_t*)({plan.note.pointer})"
 
 
-def _is_nest(step: Step) -> TypeGuard[Loop]:
-    return isinstance(step, Loop) and bool(step.shape) and elements(step.shape) > 0
+def _is_nest(step: Step) -> TypeGuard[LoopStep]:
+    return isinstance(step, LoopStep) and bool(step.shape) and elements(step.shape) > 0
 
 
-def _function(plan: KernelPlan, step: Loop) -> _Function:
+def _function(plan: KernelPlan, step: LoopStep) -> _Function:
     nest = find_nest(plan, step)
     epilogues = [n for n in step.nodes if operation(n).epilogue and not step.reduced]
     in_lanes = bool(epilogues) and sums_in_lanes(nest)
@@ -247,7 +247,7 @@ def _function(plan: KernelPlan, step: Loop) -> _Function:
 
 
 def _call(
-    plan: KernelPlan, step: Loop, function: _Function, loops: Mapping[str, int], known: AbstractSet[Node]
+    plan: KernelPlan, step: LoopStep, function: _Function, loops: Mapping[str, int], known: AbstractSet[Node]
 ) -> _Written:
     """A call of a function with a nest of loops; equal ones share it."""
     loads = _loads(plan, function.nest.numbers, known)

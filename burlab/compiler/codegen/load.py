@@ -11,10 +11,10 @@ from burlab.compiler.ir.plan import Runnable
 from burlab.compiler.ir.poison import poisoned
 from burlab.runtime.gate import Function, pointers
 
-from .emit import Source
+from .emit import GeneratedSource
 
 
-def load(source: Source) -> Runnable:
+def load(source: GeneratedSource) -> Runnable:
     """Compile generated C++, once per text, and bind the function to the plan's descriptors and constants."""
     plan = source.plan
     unit = library.unit(source.bare, source.calls)

@@ -98,14 +98,14 @@ def in_lanes(nest: LoopNest, spans: list[Span]) -> bool:
     return together and many and all(map(has_lanes, nest.members))
 
 
-class Values(NamedTuple):
+class LoopValues(NamedTuple):
     """The text that loads and computes the values of one element, and the names of their variables."""
 
     lines: list[str]
     names: dict[Node, str]
 
 
-def values(nest: LoopNest, indices: list[str], spans: list[Span], lanes: bool) -> Values:
+def values(nest: LoopNest, indices: list[str], spans: list[Span], lanes: bool) -> LoopValues:
     """One element, but for its stores: loads, and a variable for each node."""
     lines: list[str] = []
     names = dict(nest.values)
@@ -121,7 +121,7 @@ def values(nest: LoopNest, indices: list[str], spans: list[Span], lanes: bool) -
         lines.append(f"const {C_TYPES[n.dtype]} {names[n]} = {text};")
     if nest.plan.note:
         lines.append(f"bad |= {unfit(names[n] for n in nest.members if n.dtype.kind == 'f')};")
-    return Values(lines, names)
+    return LoopValues(lines, names)
 
 
 def stores(nest: LoopNest, indices: list[str], spans: list[Span], names: dict[Node, str]) -> list[str]:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from burlab.compiler.ir.interrupts import CALL, PATIENCE, is_long
 from burlab.compiler.ir.iteration import IterationSpace
-from burlab.compiler.ir.plan import KernelPlan, Loop
+from burlab.compiler.ir.plan import KernelPlan, LoopStep
 from burlab.compiler.ir.spelling import C_TYPES, literal
-from burlab.compiler.ir.strides import Shape, View, dense_strides, elements, grouped
+from burlab.compiler.ir.strides import Shape, StridedView, dense_strides, elements, grouped
 from burlab.graph import Node
 from burlab.graph.operation import operation
 
@@ -75,7 +75,7 @@ class LoopNest:
     """
 
     plan: KernelPlan
-    step: Loop
+    step: LoopStep
     parameters: tuple[Parameter, ...]
     values: dict[Node, str]
     numbers: tuple[Node, ...]
@@ -144,7 +144,7 @@ def in_memory(plan: KernelPlan, base: Node, offset: int) -> str:
     return f"*(const {C_TYPES[base.dtype]}*)({place.pointer})"
 
 
-def find_nest(plan: KernelPlan, step: Loop) -> LoopNest:
+def find_nest(plan: KernelPlan, step: LoopStep) -> LoopNest:
     """The nest of a loop."""
     found = _Operands(plan, step)
     space = IterationSpace(step.shape, step.reduced)
@@ -173,7 +173,7 @@ def find_nest(plan: KernelPlan, step: Loop) -> LoopNest:
 class _Operands:
     """Numbers by name, arrays by a pointer; equal views share one. Their strides are along the axes of the shape."""
 
-    def __init__(self, plan: KernelPlan, step: Loop) -> None:
+    def __init__(self, plan: KernelPlan, step: LoopStep) -> None:
         self.plan = plan
         self.space = IterationSpace(step.shape, step.reduced)
         self.parameters: list[Parameter] = []
@@ -182,7 +182,7 @@ class _Operands:
         self.arrays: dict[Node, Array] = {}
         self.results: dict[Node, Array] = {}
         members = set(step.nodes)
-        known: dict[tuple[View, Shape], Array] = {}
+        known: dict[tuple[StridedView, Shape], Array] = {}
         for x in (x for n in step.nodes for x in n.inputs):
             view = plan.views[x]
             if view.base in members or x in self.values or x in self.arrays:
@@ -210,7 +210,7 @@ class _Operands:
         self.parameters.append(Parameter(C_TYPES[x.dtype], name, text))
         return name
 
-    def _array(self, x: Node, view: View, name: str) -> Array:
+    def _array(self, x: Node, view: StridedView, name: str) -> Array:
         """An operand that the loop reads by its indices."""
         bounds = {axis: span for axis, span in enumerate(view.window) if span}
         strides = self._over_space(x.shape, view.strides)

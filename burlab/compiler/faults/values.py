@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from burlab.compiler.ir.options import PlanOptions
-from burlab.compiler.ir.plan import KernelPlan, Kind
+from burlab.compiler.ir.plan import KernelPlan, MemoryKind
 from burlab.compiler.passes import make_plan, make_runnable
 from burlab.graph import Graph, Node
 from burlab.runtime.coerce import Array, ArraySpec, check_count, coerce_input
@@ -47,9 +47,9 @@ class Replay:
             array = base.params
         else:
             place = self.plan.allocations[base]
-            if place.kind is Kind.INPUT:
+            if place.kind is MemoryKind.INPUT:
                 array = inputs[place.number]
-            elif place.kind is Kind.OUTPUT:
+            elif place.kind is MemoryKind.OUTPUT:
                 array = outputs[place.number]
             else:
                 array = memory[place.offset : place.offset + base.nbytes].view(base.dtype)

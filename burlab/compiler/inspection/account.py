@@ -5,8 +5,8 @@ from collections.abc import Iterable, Set
 from typing import Literal, NamedTuple
 
 from burlab.compiler.ir.interrupts import is_halt_check
-from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Loop, Step
-from burlab.compiler.ir.strides import View, elements
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Step
+from burlab.compiler.ir.strides import StridedView, elements
 from burlab.compiler.lowering.descriptors import Bytes, Rows
 from burlab.compiler.lowering.lower import note_kernel
 from burlab.compiler.planning.fusion import is_local
@@ -45,7 +45,7 @@ def _entry(plan: KernelPlan, step: Step, forward: set[Node], update: Set[Node]) 
     nodes = nodes_of(step)
     phase = "backward" if forward.isdisjoint(nodes) else "forward"
     phase = phase if update.isdisjoint(nodes) else "update"
-    shape = step.shape if isinstance(step, Loop) else nodes[0].shape
+    shape = step.shape if isinstance(step, LoopStep) else nodes[0].shape
     lines = dict.fromkeys(line for n in nodes if (line := short_place(n.origin)))
     scopes = dict.fromkeys(n.scope for n in nodes if n.scope)
     return Entry(phase, _name(step), shape, _bytes(plan, step), tuple(lines), " ".join(scopes))
@@ -69,7 +69,7 @@ def _call_name(step: Invoke) -> str:
 
 
 def _bytes(plan: KernelPlan, step: Step) -> int:
-    if isinstance(step, Loop):
+    if isinstance(step, LoopStep):
         members = set(step.nodes)
         outside = (x for n in step.nodes for x in n.inputs if plan.views[x].base not in members)
         return _read(plan, outside) + sum(n.nbytes for n in step.stores) + sum(n.nbytes for n, *_ in step.extra_stores)
@@ -93,7 +93,7 @@ def _bytes(plan: KernelPlan, step: Step) -> int:
 
 def _read(plan: KernelPlan, values: Iterable[Node]) -> int:
     """Bytes of these values in memory; equal views count once, and repeated elements too."""
-    found: dict[View, int] = {}
+    found: dict[StridedView, int] = {}
     for x in values:
         ref = plan.views[x]
         if not is_local(ref.base) and not (ref.base.is_constant and ref.base.size == 1):
@@ -101,7 +101,7 @@ def _read(plan: KernelPlan, values: Iterable[Node]) -> int:
     return sum(found.values())
 
 
-def _elements(x: Node, ref: View) -> int:
+def _elements(x: Node, ref: StridedView) -> int:
     """Return the number of elements of its base that a view shows."""
     spans = [window or (0, size) for window, size in zip(ref.window or (None,) * x.ndim, x.shape, strict=True)]
     return elements(

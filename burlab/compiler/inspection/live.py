@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from burlab.compiler.ir.plan import Execute, KernelPlan, Kind, Loop, Step
+from burlab.compiler.ir.plan import Execute, KernelPlan, LoopStep, MemoryKind, Step
 from burlab.compiler.planning.phases import nodes_of
 from burlab.compiler.planning.residuals import covered, residuals
 from burlab.graph import Node
@@ -27,8 +27,8 @@ def live_bytes(plan: KernelPlan) -> LiveBytes:
     steps = range(len(plan.steps))
     lives = _lives(plan)
     kept = set(residuals(plan))
-    outputs = {n: span for n, span in lives.items() if plan.allocations[n].kind is Kind.OUTPUT}
-    own = {n: span for n, span in lives.items() if plan.allocations[n].kind is Kind.WORKSPACE}
+    outputs = {n: span for n, span in lives.items() if plan.allocations[n].kind is MemoryKind.OUTPUT}
+    own = {n: span for n, span in lives.items() if plan.allocations[n].kind is MemoryKind.WORKSPACE}
     there = [[n for n, (born, dies) in own.items() if born <= k <= dies] for k in steps]
     whole = [_covered(plan, nodes) for nodes in there]
     activations = [_covered(plan, [n for n in nodes if n in kept]) for nodes in there]
@@ -60,6 +60,6 @@ def _lives(plan: KernelPlan) -> dict[Node, tuple[int, int]]:
 
 
 def _written(step: Step) -> tuple[Node, ...]:
-    if isinstance(step, Loop):
+    if isinstance(step, LoopStep):
         return (*step.stores, *(n for n in step.nodes if n.op == "concatenate"))
     return step.nodes if isinstance(step, Execute) else (step.node,)

@@ -18,7 +18,7 @@ from .timed import StepTimes, TimedExecutable, fastest
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProfileRow:
     """One step of a plan.
 
     phase: "forward" (what the value depends on; also where a loop computes both), "backward" (the rest), "update" (of a
@@ -48,7 +48,7 @@ class Profile:
 
     name: str
     gear: str
-    rows: tuple[Row, ...]
+    rows: tuple[ProfileRow, ...]
     alone: int
     live: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
@@ -80,7 +80,7 @@ class Profile:
 
     __repr__ = __str__
 
-    def _cells(self, row: Row) -> tuple[str, ...]:
+    def _cells(self, row: ProfileRow) -> tuple[str, ...]:
         share = 100 * row.nanoseconds / max(self.total, 1)
         shape = "x".join(map(str, row.shape))
         name = row.name if len(row.name) <= _MAX_NAME else row.name[: _MAX_NAME - 3] + "..."
@@ -105,7 +105,7 @@ class Profile:
 _MAX_NAME = 48  # characters of a name in a table
 
 
-def _event(row: Row) -> dict[str, Any]:
+def _event(row: ProfileRow) -> dict[str, Any]:
     what = {"bytes": row.nbytes, "line": ", ".join(row.lines), "scope": row.scope, "shape": list(row.shape)}
     return {"name": row.name, "cat": row.phase, "ts": row.start / 1e3, "dur": row.nanoseconds / 1e3, "args": what}
 
@@ -122,19 +122,19 @@ def _size(nbytes: int) -> str:
     return f"{nbytes / 1e3:.1f} kB" if nbytes < 10_000_000 else f"{nbytes / 1e6:.1f} MB"
 
 
-def rows_of(plan: KernelPlan, laps: StepTimes) -> list[Row]:
+def rows_of(plan: KernelPlan, laps: StepTimes) -> list[ProfileRow]:
     """Steps with their times."""
     return [
-        Row(e.phase, e.name, e.shape, took, e.nbytes, e.lines, e.scope, start)
+        ProfileRow(e.phase, e.name, e.shape, took, e.nbytes, e.lines, e.scope, start)
         for e, took, start in zip(accounts(plan), laps.steps, laps.starts, strict=True)
         if e.name
     ]
 
 
-def residual(total: int, rows: Sequence[Row]) -> Row:
+def residual(total: int, rows: Sequence[ProfileRow]) -> ProfileRow:
     """Return the remainder of a total."""
     left = total - sum(row.nanoseconds for row in rows)
-    return Row("residual", "call and clock", (), left, 0, (), "", 0)
+    return ProfileRow("residual", "call and clock", (), left, 0, (), "", 0)
 
 
 def profile(executable: Executable, arrays: Sequence[Array], name: str) -> Profile:

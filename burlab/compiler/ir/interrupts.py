@@ -7,7 +7,7 @@ handled. A call that takes less does not check at all.
 from collections.abc import Iterable
 
 from .library import kernel
-from .plan import Execute, Invoke, Loop, Step
+from .plan import Execute, Invoke, LoopStep, Step
 from .strides import elements
 
 HALT_CHECK = kernel("check_halt", "CheckHalt", "kernel")
@@ -16,7 +16,7 @@ LONG = 1 << 24  # elements of work, some 10 ms, between two steps that check
 PATIENCE = 1 << 19  # elements that a loop computes between two checks
 
 
-def is_long(step: Loop) -> bool:
+def is_long(step: LoopStep) -> bool:
     """Return True if a generated loop is so long that it checks on its own."""
     return len(step.nodes) * elements(step.shape) >= LONG
 

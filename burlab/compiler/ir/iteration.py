@@ -10,7 +10,7 @@ from typing import NamedTuple
 from burlab.graph import Node
 from burlab.graph.operation import operation
 
-from .strides import Shape, View, dense_strides, elements, is_whole
+from .strides import Shape, StridedView, dense_strides, elements, is_whole
 
 
 class IterationSpace(NamedTuple):
@@ -38,7 +38,7 @@ class IterationSpace(NamedTuple):
         """Return True if a value of this shape has one element per row, in their order."""
         return bool(self.reduced) and shape != () and _squeezed(shape) == _squeezed(self.kept)
 
-    def sees(self, x: Node, view: View) -> bool:
+    def sees(self, x: Node, view: StridedView) -> bool:
         """Return True if a value, where its base is computed in this space, is at hand in the same iteration."""
         if self.has_row(view.base.shape) and x.shape == self.shape:
             wanted = dense_strides(self.kept) + (0,) * self.reduced
@@ -51,7 +51,7 @@ def _squeezed(shape: Shape) -> Shape:
     return tuple(size for size in shape if size != 1)
 
 
-def sweeps(nodes: Sequence[Node], space: IterationSpace, views: Mapping[Node, View]) -> dict[Node, int]:
+def sweeps(nodes: Sequence[Node], space: IterationSpace, views: Mapping[Node, StridedView]) -> dict[Node, int]:
     """The number of the sweep over a row in which each node is computed: a reduction is done before the next sweep."""
     found: dict[Node, int] = {}
     for n in nodes:

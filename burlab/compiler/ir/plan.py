@@ -14,10 +14,10 @@ from burlab.runtime.gate import Function
 
 from .library import LibraryKernel
 from .options import After, PlanOptions
-from .strides import Shape, View, elements
+from .strides import Shape, StridedView, elements
 
 
-class Kind(enum.IntEnum):
+class MemoryKind(enum.IntEnum):
     """The owner of an array's bytes; numbered as the tables of `kernels/replay/program.hpp`."""
 
     INPUT = 0
@@ -26,27 +26,27 @@ class Kind(enum.IntEnum):
     WORKSPACE = 3
 
 
-class Place(NamedTuple):
+class MemoryPlace(NamedTuple):
     """Byte `offset` of array `number` of a kind. The workspace is one array."""
 
-    kind: Kind
+    kind: MemoryKind
     number: int
     offset: int = 0
 
-    def plus(self, nbytes: int) -> "Place":
+    def plus(self, nbytes: int) -> "MemoryPlace":
         """The place some bytes further on."""
-        return Place(self.kind, self.number, self.offset + nbytes)
+        return MemoryPlace(self.kind, self.number, self.offset + nbytes)
 
     @property
     def pointer(self) -> str:
         """The address as generated code writes it."""
-        if self.kind is Kind.WORKSPACE:
+        if self.kind is MemoryKind.WORKSPACE:
             base = "w"
         else:
-            name = {Kind.INPUT: "in", Kind.OUTPUT: "out", Kind.CONSTANT: "constants"}[self.kind]
+            name = {MemoryKind.INPUT: "in", MemoryKind.OUTPUT: "out", MemoryKind.CONSTANT: "constants"}[self.kind]
             base = f"{name}[{self.number}]"
             if self.offset:
-                base = f"({'char*' if self.kind is Kind.OUTPUT else 'const char*'}){base}"
+                base = f"({'char*' if self.kind is MemoryKind.OUTPUT else 'const char*'}){base}"
         return f"{base} + {self.offset}" if self.offset else base
 
 
@@ -54,11 +54,11 @@ class ExtraStore(NamedTuple):
     """A number, or lanes of them, and where they go besides. step: bytes from one lane to the next."""
 
     node: Node
-    place: Place
+    place: MemoryPlace
     step: int = 0
 
 
-class Loop(NamedTuple):
+class LoopStep(NamedTuple):
     """A generated loop over `shape`: it computes `nodes` element by element and stores some of them in arrays.
 
     reduced: how many of the last axes some of the nodes reduce; others then have one element per row (`fusion.py`).
@@ -72,7 +72,7 @@ class Loop(NamedTuple):
     stores: tuple[Node, ...]
     reduced: int = 0
     extra_stores: tuple[ExtraStore, ...] = ()
-    finite_checks: tuple[tuple[Node, Place], ...] = ()
+    finite_checks: tuple[tuple[Node, MemoryPlace], ...] = ()
 
 
 class Count(NamedTuple):
@@ -93,8 +93,8 @@ class Invoke(NamedTuple):
     kernel: LibraryKernel
     descriptor: tuple[int, ...]
     box: tuple[int, ...]
-    result: Place
-    operands: tuple[Place, ...]
+    result: MemoryPlace
+    operands: tuple[MemoryPlace, ...]
     may_fail: bool = False
     samples: Count | None = None
 
@@ -112,16 +112,16 @@ class Execute(NamedTuple):
     descriptor: tuple[int, ...]
     parts: tuple["KernelPlan", ...]
     firsts: tuple[int, ...]
-    results: tuple[Place, ...]
-    operands: tuple[Place, ...]
-    scratch: Place
+    results: tuple[MemoryPlace, ...]
+    operands: tuple[MemoryPlace, ...]
+    scratch: MemoryPlace
     table: int
 
 
-Step = Loop | Invoke | Execute
+Step = LoopStep | Invoke | Execute
 
 
-class Task(NamedTuple):
+class KernelCall(NamedTuple):
     """A kernel call before memory is given out.
 
     descriptor: integers, see the kernel; box: what `each` walks around it, if anything. operands: the base of each and
@@ -172,15 +172,15 @@ class KernelPlan:
     """
 
     graph: Graph
-    views: dict[Node, View]
-    allocations: dict[Node, Place]
+    views: dict[Node, StridedView]
+    allocations: dict[Node, MemoryPlace]
     steps: tuple[Step, ...]
     constants: tuple[Node, ...]
     workspace_bytes: int
     options: PlanOptions
     after: After = field(default_factory=dict[Node, tuple[Node, ...]])
     numbers: tuple[Node, ...] = ()
-    note: Place | None = None
+    note: MemoryPlace | None = None
     linked: tuple[Runnable, ...] = ()
 
     @property
@@ -218,15 +218,15 @@ class KernelPlan:
     @cached_property
     def statements(self) -> int:
         """Lines of generated code that compute something: what compile time grows with."""
-        own = sum(len(step.nodes) + len(step.extra_stores) if isinstance(step, Loop) else 1 for step in self.steps)
+        own = sum(len(step.nodes) + len(step.extra_stores) if isinstance(step, LoopStep) else 1 for step in self.steps)
         return own + sum(part.statements for part in self.parts)
 
     @property
     def seconds(self) -> float:
         """About how long compiling takes; measured for straight lines, loops and calls."""
-        straight = sum(len(step.nodes) for step in self.steps if isinstance(step, Loop) and not step.shape)
-        inside = sum(len(step.nodes) for step in self.steps if isinstance(step, Loop) and step.shape)
-        loops = sum(isinstance(step, Loop) and bool(step.shape) for step in self.steps)
+        straight = sum(len(step.nodes) for step in self.steps if isinstance(step, LoopStep) and not step.shape)
+        inside = sum(len(step.nodes) for step in self.steps if isinstance(step, LoopStep) and step.shape)
+        loops = sum(isinstance(step, LoopStep) and bool(step.shape) for step in self.steps)
         calls = sum(isinstance(step, Invoke) for step in self.steps)
         own = 0.002 + 1e-4 * straight + 1e-3 * loops + 5e-5 * inside + 1.5e-4 * calls
         return own + sum(part.seconds for part in self.parts)
@@ -245,14 +245,14 @@ def work_of(step: Step) -> int:
     """Roughly the number of elements that a step reads and computes."""
     if isinstance(step, Execute):
         return _ENDLESS
-    if isinstance(step, Loop):
+    if isinstance(step, LoopStep):
         return len(step.nodes) * elements(step.shape)
     n = step.node
     return max(work(n), n.size + sum(x.size for x in n.inputs))
 
 
 def _described(step: Step, index: dict[Node, int]) -> str:
-    if isinstance(step, Loop):
+    if isinstance(step, LoopStep):
         stored = set(step.stores)
         names = (f"%{index[n]}{'' if n in stored else '*'}={n.op}" for n in step.nodes)
         return f"loop {list(step.shape)} {' '.join(names)}"

@@ -9,7 +9,7 @@ from burlab.graph import Node
 Shape = tuple[int, ...]
 
 
-class View(NamedTuple):
+class StridedView(NamedTuple):
     """Element i of a value is element `offset + sum(strides * i)` of the dense array of `base`; counted in elements.
 
     An axis of size 1 has stride 0. window: for each axis None, or the first index and the one behind the last at which
@@ -83,39 +83,39 @@ def reshaped(shape: Shape, strides: Shape, new: Shape) -> Shape | None:
     return tuple(reversed(result))
 
 
-def _broadcast(n: Node, source: View) -> View:
+def _broadcast(n: Node, source: StridedView) -> StridedView:
     shape, axes = n.params
     result = [0] * len(shape)
     for axis, stride in zip(axes, source.strides, strict=True):
         result[axis] = stride
-    return View(source.base, source.offset, tuple(result))
+    return StridedView(source.base, source.offset, tuple(result))
 
 
-def _transpose(n: Node, source: View) -> View:
+def _transpose(n: Node, source: StridedView) -> StridedView:
     permutation: Shape = n.params
-    return View(source.base, source.offset, tuple(source.strides[a] for a in permutation))
+    return StridedView(source.base, source.offset, tuple(source.strides[a] for a in permutation))
 
 
-def _slice(n: Node, source: View) -> View:
+def _slice(n: Node, source: StridedView) -> StridedView:
     if n.size == 0:
         return source  # where nothing is read, the start may lie outside
     start: Shape = n.params[0]
     step: Shape = n.params[1]
     offset = source.offset + sum(a * s for a, s in zip(start, source.strides, strict=True))
-    return View(source.base, offset, tuple(a * s for a, s in zip(step, source.strides, strict=True)))
+    return StridedView(source.base, offset, tuple(a * s for a, s in zip(step, source.strides, strict=True)))
 
 
-def _reshape(n: Node, source: View) -> View | None:
+def _reshape(n: Node, source: StridedView) -> StridedView | None:
     strides = reshaped(n.inputs[0].shape, source.strides, n.shape)
-    return None if strides is None else View(source.base, source.offset, strides)
+    return None if strides is None else StridedView(source.base, source.offset, strides)
 
 
-def _itself(_: Node, source: View) -> View:
+def _itself(_: Node, source: StridedView) -> StridedView:
     return source
 
 
 # What a view of a value that lies at a View is: None where no strides can say it.
-VIEWS: dict[str, Callable[[Node, View], View | None]] = {
+VIEWS: dict[str, Callable[[Node, StridedView], StridedView | None]] = {
     "broadcast": _broadcast,
     "transpose": _transpose,
     "slice": _slice,
@@ -155,7 +155,7 @@ def merged(shape: Shape, *strides: Shape) -> tuple[list[int], list[list[int]]]:
     return [elements(shape[a] for a in g) for g in groups], [[s[g[-1]] for g in groups] for s in strides]
 
 
-def is_whole(ref: View, n: Node) -> bool:
+def is_whole(ref: StridedView, n: Node) -> bool:
     """Return True if the value is all of its base's array, in order."""
     return not ref.window and ref.offset == 0 and n.size == ref.base.size and is_dense(n.shape, ref.strides)
 
@@ -165,7 +165,7 @@ def elements(shape: Iterable[int]) -> int:
     return math.prod(shape)
 
 
-class Axis(NamedTuple):
+class StrideAxis(NamedTuple):
     """An axis that a kernel call walks: its size, and the stride of the result and both operands along it, in elements.
 
     A stride is 0 where an array lacks the axis.
@@ -177,24 +177,24 @@ class Axis(NamedTuple):
     b: int = 0
 
 
-POINT = Axis(1, 0, 0)  # stands where a kernel has an axis and the call needs none
+POINT = StrideAxis(1, 0, 0)  # stands where a kernel has an axis and the call needs none
 
 
-def joined(axes: Iterable[Axis]) -> list[Axis]:
+def joined(axes: Iterable[StrideAxis]) -> list[StrideAxis]:
     """The fewest axes that walk the same elements in the same order: none of size 1, no two that one could walk."""
-    result: list[Axis] = []
+    result: list[StrideAxis] = []
     for x in axes:
         if x.size == 1:
             continue
         last = result[-1] if result else None
         if last and (last.out, last.a, last.b) == (x.out * x.size, x.a * x.size, x.b * x.size):
-            result[-1] = Axis(last.size * x.size, x.out, x.a, x.b)
+            result[-1] = StrideAxis(last.size * x.size, x.out, x.a, x.b)
         else:
             result.append(x)
     return result
 
 
-def box(axes: Sequence[Axis], out: int, a: int, b: int = 0) -> Shape:
+def box(axes: Sequence[StrideAxis], out: int, a: int, b: int = 0) -> Shape:
     """The descriptor of `each` in `kernels/kernel.hpp`, empty where no axis is left; out, a, b: bytes of an element."""
     if not axes:
         return ()

@@ -6,9 +6,9 @@ Mirrors `kernels/matrix/contraction.hpp`, which states the order of sums. Which 
 from typing import NamedTuple
 
 from burlab.compiler.ir.library import LibraryKernel, kernel
-from burlab.compiler.ir.plan import Count, Task
+from burlab.compiler.ir.plan import Count, KernelCall
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, RINGS
-from burlab.compiler.ir.strides import POINT, Axis, View, dense_strides, elements, joined
+from burlab.compiler.ir.strides import POINT, StrideAxis, StridedView, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.runtime.cpu import instruction_set
 
@@ -31,7 +31,7 @@ _MIN_TUNED_PRODUCTS = 512  # multiplications that are not worth compiling a tune
 _MIN_LANES_LENGTH = 64  # from which sums with a vector run in lanes or phases
 
 
-def _axes(n: Node, views: dict[Node, View]) -> tuple[list[Axis], list[Axis]]:
+def _axes(n: Node, views: dict[Node, StridedView]) -> tuple[list[StrideAxis], list[StrideAxis]]:
     """The letters of the result in its order, and the summed letters in the order of the first operand."""
     ins, out = n.params.split("->")
     left, right = ins.split(",")
@@ -42,17 +42,17 @@ def _axes(n: Node, views: dict[Node, View]) -> tuple[list[Axis], list[Axis]]:
         for letters, steps in ((out, dense_strides(n.shape)), (left, views[a].strides), (right, views[b].strides))
     ]
 
-    def axis(letter: str) -> Axis:
-        return Axis(sizes[letter], *(s.get(letter, 0) for s in strides))
+    def axis(letter: str) -> StrideAxis:
+        return StrideAxis(sizes[letter], *(s.get(letter, 0) for s in strides))
 
     return joined(map(axis, out)), joined(axis(c) for c in left if c not in out)
 
 
-def _swapped(axes: list[Axis]) -> list[Axis]:
-    return [Axis(x.size, x.out, x.b, x.a) for x in axes]
+def _swapped(axes: list[StrideAxis]) -> list[StrideAxis]:
+    return [StrideAxis(x.size, x.out, x.b, x.a) for x in axes]
 
 
-def _columns_and_rows(kept: list[Axis]) -> tuple[Axis, Axis, list[Axis]]:
+def _columns_and_rows(kept: list[StrideAxis]) -> tuple[StrideAxis, StrideAxis, list[StrideAxis]]:
     """Along which the result is contiguous; the longest other one that only the first operand has; and the rest."""
     columns = next((x for x in reversed(kept) if x.out == 1), POINT)
     others = [x for x in kept if x is not columns]
@@ -67,7 +67,7 @@ class _Tuned(NamedTuple):
     all_rows: bool
 
 
-def contract(n: Node, views: dict[Node, View], strict: bool, accumulate: bool = False) -> list[Task]:
+def contract(n: Node, views: dict[Node, StridedView], strict: bool, accumulate: bool = False) -> list[KernelCall]:
     """Rows of the result along its last letter, if only one operand has it: that one becomes the second.
 
     accumulate: add to what the result holds, in plain order; the first summed letter counts samples of a tile.
@@ -105,10 +105,10 @@ def contract(n: Node, views: dict[Node, View], strict: bool, accumulate: bool = 
         samples = Count(False, position, size // tile)
     descriptor = (*head, *(i for axis in further for i in axis))
     made = tuned.kernel if tuned else _general(n, plain, order)
-    return [Task(made, descriptor, tuple(operands), samples=samples)]
+    return [KernelCall(made, descriptor, tuple(operands), samples=samples)]
 
 
-def _order(n: Node, depth: Axis) -> SumOrder:
+def _order(n: Node, depth: StrideAxis) -> SumOrder:
     """Return the order of sums of floats."""
     if depth.size < _MIN_LANES_LENGTH or not _of_vectors(n.params):
         return SumOrder.IN_ORDER
@@ -132,7 +132,7 @@ def _general(n: Node, plain: bool, order: SumOrder) -> LibraryKernel:
     return kernel(f"contract_{NAMES[n.dtype]}{kind}", template, "matrix/contraction")
 
 
-def _tuned(n: Node, order: SumOrder, rows: Axis, columns: Axis, depth: Axis) -> _Tuned | None:
+def _tuned(n: Node, order: SumOrder, rows: StrideAxis, columns: StrideAxis, depth: StrideAxis) -> _Tuned | None:
     """The tuned kernel for sums in this order, if there is one for columns that only the second operand has."""
     if columns.a != 0 or columns.size == 1:
         return None
@@ -152,7 +152,7 @@ def _gemm(n: Node, few: bool) -> _Tuned:
     return _Tuned(kernel(name, template, "matrix/gemm"), all_rows=True)
 
 
-def _of_one_row(n: Node, columns: Axis, depth: Axis) -> _Tuned | None:
+def _of_one_row(n: Node, columns: StrideAxis, depth: StrideAxis) -> _Tuned | None:
     """Of a vector and a matrix, where it pays to pack nothing, or to have more columns side by side."""
     isa, width = instruction_set(), columns.size * n.itemsize
     if isa.name != "avx2" or width <= isa.register:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import KernelPlan
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, rule
-from burlab.compiler.ir.strides import View, elements
+from burlab.compiler.ir.strides import StridedView, elements
 from burlab.graph import Graph, Node
 from burlab.graph.blocks import blocks_of
 from burlab.graph.control import inner_ranks
@@ -26,7 +26,7 @@ _RUN = (
 ACCUMULATED = ("mul", "maximum", "minimum")  # np.cumprod, np.maximum.accumulate, np.minimum.accumulate
 
 
-class Call(NamedTuple):
+class RoutineCall(NamedTuple):
     """The call of a C++ function for an execution.
 
     own: bytes that it lays out for itself. spare: bytes of each result that go to scratch memory if the graph does not
@@ -59,7 +59,7 @@ class Routine(NamedTuple):
 
 def routine(
     execution: Execution,
-    views: dict[Node, View],
+    views: dict[Node, StridedView],
     make_part: Callable[[Graph, int], KernelPlan],
     is_added: Callable[[Node], bool],
 ) -> Routine:
@@ -106,27 +106,29 @@ def _accumulation(n: Node, parts: tuple[KernelPlan, ...]) -> LibraryKernel | Non
     return LibraryKernel(f"burlab_{name}", text, "burlab/kernels/control/accumulate.hpp")
 
 
-def _while(n: Node, _used: Mapping[int, bool]) -> Call:
+def _while(n: Node, _used: Mapping[int, bool]) -> RoutineCall:
     """Two states, and the condition's answer."""
     sizes = [y.nbytes for y in n.params.region.graphs[1].outputs]
     return _by_rows(n, sizes, rounded(8 * (len(n.inputs) + 2 * len(sizes))) + 64 + sum(map(rounded, sizes)))
 
 
-def _cond(n: Node, _used: Mapping[int, bool]) -> Call:
+def _cond(n: Node, _used: Mapping[int, bool]) -> RoutineCall:
     """The addresses of what the sub-graphs take and give."""
     sizes = [y.nbytes for y in n.params.region.graphs[1].outputs]
     return _by_rows(n, sizes, rounded(8 * (len(n.inputs) - 1 + len(sizes))))
 
 
-def _by_rows(n: Node, sizes: list[int], own: int) -> Call:
+def _by_rows(n: Node, sizes: list[int], own: int) -> RoutineCall:
     """Return the call that is executed for every row of a batch."""
     rows = elements(n.params.batch)
     ranks = inner_ranks(n)
     steps = [x.nbytes // max(rows, 1) if x.ndim > rank else 0 for x, rank in zip(n.inputs, ranks, strict=True)]
-    return Call((*Choices(rows, len(sizes), len(steps)), *sizes, *steps), own, tuple(size * rows for size in sizes))
+    return RoutineCall(
+        (*Choices(rows, len(sizes), len(steps)), *sizes, *steps), own, tuple(size * rows for size in sizes)
+    )
 
 
-def _scan(n: Node, used: Mapping[int, bool]) -> Call:
+def _scan(n: Node, used: Mapping[int, bool]) -> RoutineCall:
     """An unused result needs only the room that one iteration writes; a trail, which is a copy, not even that."""
     (body,), iterations = n.params.region.graphs, iterations_of(n.params.region)
     count = len(body.outputs)
@@ -138,10 +140,10 @@ def _scan(n: Node, used: Mapping[int, bool]) -> Call:
         iterations.length, int(iterations.reverse), iterations.carries, iterations.sequences, len(n.inputs), count
     )
     own = rounded(8 * (len(n.inputs) + count)) + sum(map(rounded, sizes[: iterations.carries]))
-    return Call((*head, *sizes, *steps, *stacked, *trails), own, (*sizes, *[0] * iterations.carries))
+    return RoutineCall((*head, *sizes, *steps, *stacked, *trails), own, (*sizes, *[0] * iterations.carries))
 
 
-def _blocks(n: Node, used: Mapping[int, bool]) -> Call:
+def _blocks(n: Node, used: Mapping[int, bool]) -> RoutineCall:
     """A sum that is added to what is there does not start from zero."""
     (block, last), repeated = n.params.region.graphs, blocks_of(n.params.region)
     sums, count = repeated.carries, len(block.outputs)
@@ -151,10 +153,10 @@ def _blocks(n: Node, used: Mapping[int, bool]) -> Call:
     zeros = [0 if used.get(k) else size for k, size in enumerate(sizes[:sums])]
     head = Blocks(repeated.length, repeated.sequences, len(n.inputs), count, sums)
     whole = [repeated.length * step + y.nbytes for step, y in zip(rows, last.outputs, strict=True)]
-    return Call((*head, *steps, *rows, *zeros), rounded(8 * (len(n.inputs) + count)), tuple(whole))
+    return RoutineCall((*head, *steps, *rows, *zeros), rounded(8 * (len(n.inputs) + count)), tuple(whole))
 
 
-_ROUTINES: dict[str, tuple[str, Callable[[Node, Mapping[int, bool]], Call]]] = {
+_ROUTINES: dict[str, tuple[str, Callable[[Node, Mapping[int, bool]], RoutineCall]]] = {
     "while": ("control", _while),
     "cond": ("control", _cond),
     "scan": ("scan", _scan),

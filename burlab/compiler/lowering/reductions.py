@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from burlab.compiler.ir.library import kernel, register
-from burlab.compiler.ir.plan import Count, Task
+from burlab.compiler.ir.plan import Count, KernelCall
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, RINGS
-from burlab.compiler.ir.strides import POINT, Axis, Shape, View, box, dense_strides, elements, joined
+from burlab.compiler.ir.strides import POINT, Shape, StrideAxis, StridedView, box, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.graph.operation import operation
 
@@ -21,39 +21,39 @@ from .descriptors import (
     SumColumns,
 )
 
-Views = dict[Node, View]
+Views = dict[Node, StridedView]
 ZERO = kernel("zero", "Zero", "move/layout")
 _MIN_COLUMNS = 4  # results in a row below which sums along rows are cheaper than sums down columns
 
 
-def zero(n: Node) -> Task:
+def zero(n: Node) -> KernelCall:
     """Clear the result."""
-    return Task(ZERO, Bytes(n.nbytes))
+    return KernelCall(ZERO, Bytes(n.nbytes))
 
 
-def _split(n: Node, x: Node, view: View, axes: Shape) -> tuple[list[Axis], list[Axis]]:
+def _split(n: Node, x: Node, view: StridedView, axes: Shape) -> tuple[list[StrideAxis], list[StrideAxis]]:
     """The axes that are reduced, and those that stay."""
     kept = [a for a in range(x.ndim) if a not in axes]
     out = dict(zip(kept, dense_strides(n.shape), strict=True))
     return (
-        joined(Axis(x.shape[a], 0, view.strides[a]) for a in axes),
-        joined(Axis(x.shape[a], out[a], view.strides[a]) for a in kept),
+        joined(StrideAxis(x.shape[a], 0, view.strides[a]) for a in axes),
+        joined(StrideAxis(x.shape[a], out[a], view.strides[a]) for a in kept),
     )
 
 
-def _rows(reduced: Sequence[Axis], kept: Sequence[Axis], add: bool) -> Reduced:
+def _rows(reduced: Sequence[StrideAxis], kept: Sequence[StrideAxis], add: bool) -> Reduced:
     """Results in a row, rows of one result, numbers of a row."""
     results = [POINT, *kept][-1]
     rows, row = [POINT, POINT, *reduced][-2:]
     return Reduced(results.size, results.a, rows.size, rows.a, row.size, row.a, int(add))
 
 
-def _down(reduced: Sequence[Axis], kept: Sequence[Axis]) -> bool:
+def _down(reduced: Sequence[StrideAxis], kept: Sequence[StrideAxis]) -> bool:
     """Return True if what stays is contiguous and long enough: then rows are added, down all columns."""
     return bool(kept and reduced) and kept[-1].a == 1 and kept[-1].size >= _MIN_COLUMNS and reduced[-1].a != 1
 
 
-def sum_(n: Node, views: Views, strict: bool) -> list[Task]:
+def sum_(n: Node, views: Views, strict: bool) -> list[KernelCall]:
     """Down columns where what stays is contiguous, else along rows; beyond two walks of reduced axes, add to zeros."""
     x = n.inputs[0]
     view = views[x]
@@ -66,15 +66,15 @@ def sum_(n: Node, views: Views, strict: bool) -> list[Task]:
         rows, row = [POINT, *reduced][-2:]
         descriptor = SumColumns(kept[-1].size, rows.size, rows.a, row.size, row.a)
         made = kernel(f"sum_columns_{name}", f"SumColumns<{arguments}>", "reduce/reduce")
-        return [Task(made, descriptor, operands, box(kept[:-1], size, size))]
+        return [KernelCall(made, descriptor, operands, box(kept[:-1], size, size))]
     made = kernel(f"sum_{name}", f"Sum<{arguments}>", "reduce/reduce")
     far, near = reduced[:-2], reduced[-2:]
     walked = box([*kept[:-1], *far], size, size)
-    task = Task(made, _rows(near, kept, bool(far)), operands, walked)
+    task = KernelCall(made, _rows(near, kept, bool(far)), operands, walked)
     return [zero(n), task] if far else [task]
 
 
-def sum_accumulate(n: Node, views: Views) -> list[Task]:
+def sum_accumulate(n: Node, views: Views) -> list[KernelCall]:
     """Add to what the result holds, in plain order; the first reduced axis counts samples of a tile."""
     x = n.inputs[0]
     view = views[x]
@@ -92,10 +92,12 @@ def sum_accumulate(n: Node, views: Views) -> list[Task]:
         samples = Count(in_box, position, reduced[0].size // tile)
     template = f"SumAccumulate<{RINGS[n.dtype]}, {register()}>"
     made = kernel(f"sum_accumulate_{NAMES[n.dtype]}", template, "reduce/reduce")
-    return [Task(made, descriptor, ((view.base, view.offset),), box(walked, n.itemsize, n.itemsize), samples=samples)]
+    return [
+        KernelCall(made, descriptor, ((view.base, view.offset),), box(walked, n.itemsize, n.itemsize), samples=samples)
+    ]
 
 
-def extreme(n: Node, views: Views) -> list[Task]:
+def extreme(n: Node, views: Views) -> list[KernelCall]:
     """Largest or smallest value over axes; more than two walks of them start from the first and go on from there."""
     x = n.inputs[0]
     view = views[x]
@@ -108,11 +110,15 @@ def extreme(n: Node, views: Views) -> list[Task]:
         near = ExtremeColumns(near.results, *near[Reduced._fields.index("rows") :])
     else:
         made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"Extreme<{arguments}>", "reduce/extreme")
-    first = Task(made, near, operands, box(kept[:-1], size, size))
-    return [first, Task(made, near._replace(add=1), operands, box([*kept[:-1], *far], size, size))] if far else [first]
+    first = KernelCall(made, near, operands, box(kept[:-1], size, size))
+    return (
+        [first, KernelCall(made, near._replace(add=1), operands, box([*kept[:-1], *far], size, size))]
+        if far
+        else [first]
+    )
 
 
-def argument(n: Node, views: Views) -> list[Task]:
+def argument(n: Node, views: Views) -> list[KernelCall]:
     """Position of the largest or smallest value along an axis."""
     x = n.inputs[0]
     view = views[x]
@@ -126,29 +132,29 @@ def argument(n: Node, views: Views) -> list[Task]:
         descriptor = PositionColumns(rows.size, x.shape[axis], view.strides[axis])
     else:
         made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"Where<{arguments}>", "reduce/where")
-    return [Task(made, descriptor, ((view.base, view.offset),), box(kept[:-1], n.itemsize, x.itemsize))]
+    return [KernelCall(made, descriptor, ((view.base, view.offset),), box(kept[:-1], n.itemsize, x.itemsize))]
 
 
-def cumsum(n: Node, views: Views) -> list[Task]:
+def cumsum(n: Node, views: Views) -> list[KernelCall]:
     """Running sums along an axis, from its end if reversed."""
     x = n.inputs[0]
     view = views[x]
     axis: int = n.params[0]
     reverse: bool = n.params[1]
     out = dense_strides(n.shape)
-    others = joined(Axis(x.shape[a], out[a], view.strides[a]) for a in range(x.ndim) if a != axis)
+    others = joined(StrideAxis(x.shape[a], out[a], view.strides[a]) for a in range(x.ndim) if a != axis)
     rows = [POINT, *others][-1]
     length = x.shape[axis]
     sign, last = (-1, max(length - 1, 0)) if reverse else (1, 0)
     descriptor = Rows(rows.size, rows.out, rows.a, length, sign * out[axis], sign * view.strides[axis])
     operands = ((view.base, view.offset + last * view.strides[axis]),)
     made = kernel(f"cumsum_{NAMES[n.dtype]}", f"Cumsum<{RINGS[n.dtype]}>", "reduce/cumsum")
-    return [Task(made, descriptor, operands, box(others[:-1], n.itemsize, n.itemsize), last * out[axis])]
+    return [KernelCall(made, descriptor, operands, box(others[:-1], n.itemsize, n.itemsize), last * out[axis])]
 
 
-def sort(n: Node, views: Views) -> list[Task]:
+def sort(n: Node, views: Views) -> list[KernelCall]:
     """Values, or their positions, in the order of rows."""
     (x,) = n.inputs
     made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"{n.op.capitalize()}<{C_TYPES[x.dtype]}>", "move/sort")
     descriptor = DenseRows(elements(x.shape[:-1]), x.shape[-1])
-    return [Task(made, descriptor, ((views[x].base, views[x].offset),), may_fail=True)]
+    return [KernelCall(made, descriptor, ((views[x].base, views[x].offset),), may_fail=True)]

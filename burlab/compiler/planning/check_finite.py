@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Kind, Loop, Place, Step
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, MemoryKind, MemoryPlace, Step
 from burlab.compiler.ir.strides import elements
 from burlab.compiler.lowering.descriptors import Bytes, Elements
 from burlab.compiler.lowering.lower import VERDICT, note_kernel
@@ -18,14 +18,16 @@ def check_finite(plan: KernelPlan) -> KernelPlan:
     """
     if not plan.steps:
         return plan
-    note = Place(Kind.WORKSPACE, 0, rounded(plan.workspace_bytes))
+    note = MemoryPlace(MemoryKind.WORKSPACE, 0, rounded(plan.workspace_bytes))
     end = note.offset + 64
     steps: list[Step] = []
     for step in plan.steps:
-        if isinstance(step, Loop) and not plan.options.compiled:
+        if isinstance(step, LoopStep) and not plan.options.compiled:
             size = elements(step.shape)
             one = {n.dtype: n for n in step.nodes if n.dtype.kind == "f" and not operation(n).moves}
-            checks = tuple((n, Place(Kind.WORKSPACE, 0, end + 64 * size * k)) for k, n in enumerate(one.values()))
+            checks = tuple(
+                (n, MemoryPlace(MemoryKind.WORKSPACE, 0, end + 64 * size * k)) for k, n in enumerate(one.values())
+            )
             end += 64 * size * len(checks)
             steps.append(step._replace(finite_checks=checks))
             steps += (Invoke(n, note_kernel(n), Elements(size), (), note, (place,)) for n, place in checks)
@@ -37,7 +39,7 @@ def check_finite(plan: KernelPlan) -> KernelPlan:
     return replace(plan, steps=(clear, *steps, verdict), workspace_bytes=end, note=note)
 
 
-def _checks_after(step: Step, note: Place) -> list[Step]:
+def _checks_after(step: Step, note: MemoryPlace) -> list[Step]:
     """Checks of the floats that a step has written, but for a loop's, which checks on its own."""
     if isinstance(step, Invoke) and step.node.dtype.kind == "f" and not operation(step.node).moves:
         return [Invoke(step.node, note_kernel(step.node), Elements(step.node.size), (), note, (step.result,))]

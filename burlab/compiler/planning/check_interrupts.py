@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from burlab.compiler.ir.interrupts import HALT_CHECK, LONG
-from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Kind, Place, Step, work_of
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, MemoryKind, MemoryPlace, Step, work_of
 from burlab.compiler.ir.strides import elements
 
 _MIN_CHECKED_WORK = 1 << 18  # elements of work below which no kernel checks on its own: a fourth of its patience
@@ -29,7 +29,7 @@ def _checked(steps: tuple[Step, ...]) -> Iterator[Step]:
         if done >= LONG:
             done = 0
             node = step.node if isinstance(step, Invoke) else step.nodes[0]
-            yield Invoke(node, HALT_CHECK, (), (), Place(Kind.WORKSPACE, 0), (), may_fail=True)
+            yield Invoke(node, HALT_CHECK, (), (), MemoryPlace(MemoryKind.WORKSPACE, 0), (), may_fail=True)
 
 
 def _rank(step: Invoke) -> int:

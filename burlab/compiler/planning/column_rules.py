@@ -21,7 +21,7 @@ Index = tuple[int, ...]
 Part = Node | None  # None: zeros
 
 
-class Columns:
+class ColumnParts:
     """New nodes for those of a graph. apart: how many of the last axes of a node vanish."""
 
     def __init__(self, apart: Mapping[Node, int]) -> None:
@@ -113,7 +113,7 @@ def _indices(n: Node, k: int) -> Iterator[Index]:
 _Made = tuple[int, list[Part]] | None
 
 
-def _elementwise(to: Columns, n: Node, k: int) -> _Made:
+def _elementwise(to: ColumnParts, n: Node, k: int) -> _Made:
     shape = n.shape[: n.ndim - k]
     return k, [_element(n, [to.at(x, index) for x in n.inputs], shape) for index in _indices(n, k)]
 
@@ -134,7 +134,7 @@ def _mapped(parts: Sequence[Part], change: Callable[[Node], Node]) -> list[Part]
     return [part if part is None else change(part) for part in parts]
 
 
-def _broadcast(to: Columns, n: Node, k: int) -> _Made:
+def _broadcast(to: ColumnParts, n: Node, k: int) -> _Made:
     (x,), first = n.inputs, n.ndim - k
     shape: Shape = n.params[0]
     axes: Shape = n.params[1]
@@ -143,7 +143,7 @@ def _broadcast(to: Columns, n: Node, k: int) -> _Made:
     return k, _mapped(found, lambda part: broadcast(part, shape[:first], outer))
 
 
-def _reshape(to: Columns, n: Node, k: int) -> _Made:
+def _reshape(to: ColumnParts, n: Node, k: int) -> _Made:
     (x,) = n.inputs
     row, first = math.prod(n.shape[n.ndim - k :]), x.ndim
     while first and math.prod(x.shape[first:]) < row:
@@ -156,7 +156,7 @@ def _reshape(to: Columns, n: Node, k: int) -> _Made:
     return k, _mapped(found, lambda part: reshape(part, n.shape[: n.ndim - k]))
 
 
-def _transpose(to: Columns, n: Node, k: int) -> _Made:
+def _transpose(to: ColumnParts, n: Node, k: int) -> _Made:
     (x,), first = n.inputs, n.ndim - k
     axes: Shape = n.params
     inner, outer = axes[first:], axes[:first]
@@ -166,7 +166,7 @@ def _transpose(to: Columns, n: Node, k: int) -> _Made:
     return k, _mapped(found, lambda part: transpose(part, outer))
 
 
-def _slice(to: Columns, n: Node, k: int) -> _Made:
+def _slice(to: ColumnParts, n: Node, k: int) -> _Made:
     (x,), (start, step, shape), first = n.inputs, n.params, n.ndim - k
     region = start[:first], step[:first], shape[:first]
     inner = list(zip(start[first:], step[first:], strict=True))
@@ -174,7 +174,7 @@ def _slice(to: Columns, n: Node, k: int) -> _Made:
     return k, _mapped(found, lambda part: slice_(part, *region))
 
 
-def _pad(to: Columns, n: Node, k: int) -> _Made:
+def _pad(to: ColumnParts, n: Node, k: int) -> _Made:
     (x,), (start, step, shape), first = n.inputs, n.params, n.ndim - k
     region = start[:first], step[:first], shape[:first]
     found: list[Part] = []
@@ -186,7 +186,7 @@ def _pad(to: Columns, n: Node, k: int) -> _Made:
     return k, found if same else _mapped(found, lambda part: pad(part, *region))
 
 
-def _concatenate(to: Columns, n: Node, k: int) -> _Made:
+def _concatenate(to: ColumnParts, n: Node, k: int) -> _Made:
     axis: int = n.params
     first, found = n.ndim - k, list[Part]()
     for index in _indices(n, k):
@@ -202,7 +202,7 @@ def _concatenate(to: Columns, n: Node, k: int) -> _Made:
     return k, found
 
 
-def _sum(to: Columns, n: Node, _k: int) -> _Made:
+def _sum(to: ColumnParts, n: Node, _k: int) -> _Made:
     """Along short axes, then along others. What is left of the input's short axes is apart in the result."""
     (x,) = n.inputs
     axes: Shape = n.params
@@ -258,7 +258,7 @@ def _sizes(n: Node) -> dict[str, int]:
     return dict(zip(letters, n.inputs[0].shape + n.inputs[1].shape, strict=True))
 
 
-def _contract(to: Columns, n: Node, _k: int) -> _Made:
+def _contract(to: ColumnParts, n: Node, _k: int) -> _Made:
     """Products of parts, added up; a sum over other axes is left to the loop that computes them."""
     short, sizes = enumerated(n) or set(), _sizes(n)
     ins, out = n.params.split("->")
@@ -286,7 +286,7 @@ def _with_product(total: Part, x: Node, y: Node, ends: bool) -> Node:
 
 
 def _factor(
-    to: Columns, x: Node, term: str, lead: Sequence[str], sizes: Mapping[str, int], places: Mapping[str, int]
+    to: ColumnParts, x: Node, term: str, lead: Sequence[str], sizes: Mapping[str, int], places: Mapping[str, int]
 ) -> Part:
     """The part of an operand where its short axes have these places, over the axes that lead."""
     part = to.at(x, tuple(places[c] for c in term if c in places))
@@ -298,7 +298,7 @@ def _factor(
     return broadcast(turned, tuple(sizes[c] for c in lead), tuple(map(lead.index, order)))
 
 
-_RULES: dict[str, Callable[[Columns, Node, int], _Made]] = {
+_RULES: dict[str, Callable[[ColumnParts, Node, int], _Made]] = {
     "broadcast": _broadcast, "reshape": _reshape, "transpose": _transpose, "slice": _slice, "pad": _pad,
     "concatenate": _concatenate, "sum": _sum, "contract": _contract,
 }  # fmt: skip

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from burlab.compiler.ir.iteration import IterationSpace, sweeps
-from burlab.compiler.ir.plan import ExtraStore, KernelPlan, Place, Task
-from burlab.compiler.ir.strides import View, elements, is_whole
+from burlab.compiler.ir.plan import ExtraStore, KernelCall, KernelPlan, MemoryPlace
+from burlab.compiler.ir.strides import StridedView, elements, is_whole
 from burlab.compiler.lowering.control import Routine, routine
 from burlab.compiler.lowering.lower import copy_task, kernel_calls
 from burlab.graph import Graph, Node
@@ -27,13 +27,13 @@ class Draft:
     default. result: where a copy to an output goes.
     """
 
-    work: Stage | Task | Routine
+    work: Stage | KernelCall | Routine
     node: Node
     writes: tuple[Node, ...]
     reads: tuple[Node, ...]
     replaces: Mapping[Node, int]
     sweeps: Mapping[Node, int] = field(default_factory=dict[Node, int])
-    result: Place | None = None
+    result: MemoryPlace | None = None
     extra_stores: tuple[ExtraStore, ...] = ()
 
 
@@ -86,7 +86,7 @@ def _drafts(stage: Stage, located: Located, routines: Mapping[Node, Routine]) ->
         yield Draft(task, n, (n,), reads, same)
 
 
-def _loop(stage: Stage, space: IterationSpace, views: dict[Node, View]) -> Draft:
+def _loop(stage: Stage, space: IterationSpace, views: dict[Node, StridedView]) -> Draft:
     """A loop may write over an array that it reads only at the element it is about to write, or in earlier sweeps."""
     sweep = sweeps(stage.nodes, space, views)
     reads: dict[Node, int] = {}
@@ -108,7 +108,7 @@ def _is_in_memory(base: Node) -> bool:
     return not is_local(base) and not (base.is_constant and base.size == 1)
 
 
-def _with_extra_stores(drafts: list[Draft], views: dict[Node, View], lanes: tuple[int, ...]) -> list[Draft]:
+def _with_extra_stores(drafts: list[Draft], views: dict[Node, StridedView], lanes: tuple[int, ...]) -> list[Draft]:
     """Copies of single numbers, or of so many lanes, are done by the loop before them, or by one of their own."""
     result: list[Draft] = []
     for draft in drafts:
@@ -129,7 +129,7 @@ def _with_extra_stores(drafts: list[Draft], views: dict[Node, View], lanes: tupl
     return result
 
 
-def _can_store(draft: Draft, y: Node, view: View) -> bool:
+def _can_store(draft: Draft, y: Node, view: StridedView) -> bool:
     """Return True if a draft is a loop over as many numbers as a value has, and computes or reads it."""
     work = draft.work
     if not isinstance(work, Stage) or work.space is None or elements(work.space.shape) != y.size:

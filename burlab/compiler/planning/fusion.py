@@ -5,7 +5,7 @@ from collections.abc import Container
 from typing import NamedTuple
 
 from burlab.compiler.ir.iteration import IterationSpace
-from burlab.compiler.ir.strides import Shape, View, elements, is_dense
+from burlab.compiler.ir.strides import Shape, StridedView, elements, is_dense
 from burlab.graph import Graph, Node
 from burlab.graph.operation import Ending, operation
 
@@ -57,7 +57,7 @@ class Fusion(NamedTuple):
     epilogues: set[Node]
 
 
-def find_fusion(graph: Graph, views: dict[Node, View], fused: set[Node]) -> Fusion:
+def find_fusion(graph: Graph, views: dict[Node, StridedView], fused: set[Node]) -> Fusion:
     """Find the nodes that loops of fused nodes can take in."""
     spaces, reductions = _spaces(graph, views, fused)
     epilogues = _epilogues(graph, views, fused, spaces)
@@ -65,7 +65,7 @@ def find_fusion(graph: Graph, views: dict[Node, View], fused: set[Node]) -> Fusi
 
 
 def _spaces(
-    graph: Graph, views: dict[Node, View], fused: Container[Node]
+    graph: Graph, views: dict[Node, StridedView], fused: Container[Node]
 ) -> tuple[dict[Shape, IterationSpace], set[Node]]:
     """The iteration space of each shape that has reductions, and the reductions that belong into one."""
     found: dict[Shape, Counter[int]] = {}
@@ -82,7 +82,7 @@ def _spaces(
     )
 
 
-def _may_fuse(n: Node, view: View) -> bool:
+def _may_fuse(n: Node, view: StridedView) -> bool:
     """Floats along the last axes, in rows of a moderate length that lie contiguous in memory, and several of them."""
     x = n.inputs[0]
     axes: Shape = n.params
@@ -99,7 +99,7 @@ def _may_fuse(n: Node, view: View) -> bool:
     )
 
 
-def _epilogues(graph: Graph, views: dict[Node, View], fused: set[Node], spaces: Container[Shape]) -> set[Node]:
+def _epilogues(graph: Graph, views: dict[Node, StridedView], fused: set[Node], spaces: Container[Shape]) -> set[Node]:
     """Sums of all that a loop computes, or squares of what it reads, which can end it; rows times a vector.
 
     spaces: shapes whose loops reduce rows, and hold none.

@@ -4,8 +4,8 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 
 from burlab.compiler.ir.options import After, PlanOptions
-from burlab.compiler.ir.plan import Kind, Place
-from burlab.compiler.ir.strides import VIEWS, Shape, View, dense_strides, is_dense, is_whole
+from burlab.compiler.ir.plan import MemoryKind, MemoryPlace
+from burlab.compiler.ir.strides import VIEWS, Shape, StridedView, dense_strides, is_dense, is_whole
 from burlab.graph import Graph, Node
 from burlab.graph.operation import operation
 
@@ -28,10 +28,10 @@ class Located:
 
     graph: Graph
     options: PlanOptions
-    views: dict[Node, View]
+    views: dict[Node, StridedView]
     fused: set[Node]
-    homes: dict[Node, Place]
-    copies: tuple[tuple[Node, Place], ...]
+    homes: dict[Node, MemoryPlace]
+    copies: tuple[tuple[Node, MemoryPlace], ...]
     after: After = field(default_factory=dict[Node, tuple[Node, ...]])
 
     def is_added(self, n: Node) -> bool:
@@ -55,10 +55,10 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
     alone = (n for n in graph.nodes if n not in fused)
     dense = {x for n in alone if (row := operation(n)).dense_operands or row.elementwise for x in n.inputs}
     views = _views(graph, dense, windows)
-    homes: dict[Node, Place] = {}
-    copies: list[tuple[Node, Place]] = []
+    homes: dict[Node, MemoryPlace] = {}
+    copies: list[tuple[Node, MemoryPlace]] = []
     for k, y in enumerate(graph.outputs):
-        view, place = views[y], Place(Kind.OUTPUT, k)
+        view, place = views[y], MemoryPlace(MemoryKind.OUTPUT, k)
         if not operation(view.base).leaf and view.base not in homes and is_whole(view, y):
             homes[view.base] = place
         else:
@@ -66,9 +66,9 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
     return Located(graph, options, views, fused, homes, tuple(copies), options.after)
 
 
-def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> dict[Node, View]:
+def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> dict[Node, StridedView]:
     """windows: `pad` nodes that need no array."""
-    views: dict[Node, View] = {}
+    views: dict[Node, StridedView] = {}
     for n in graph.nodes:
         seen = None
         if operation(n).view:
@@ -76,10 +76,10 @@ def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> di
         elif n in windows:
             seen = _window(n, views[n.inputs[0]])
         if seen is None and not n.shape:
-            views[n] = View(n, 0, ())
+            views[n] = StridedView(n, 0, ())
             continue
         if seen is None or (n in dense and not is_dense(n.shape, seen.strides)):
-            seen = View(n, 0, dense_strides(n.shape))
+            seen = StridedView(n, 0, dense_strides(n.shape))
         strides = tuple(0 if size == 1 else stride for size, stride in zip(n.shape, seen.strides, strict=True))
         views[n] = seen._replace(strides=strides)
     return views
@@ -100,7 +100,7 @@ def _fits_window(n: Node) -> bool:
     return n.size > 1 and n.inputs[0].size > 0 and all(abs(t) == 1 for t in step)
 
 
-def _window(n: Node, source: View) -> View:
+def _window(n: Node, source: StridedView) -> StridedView:
     """A `pad` of step 1 or -1: its operand inside a window, zeros around it."""
     start: Shape = n.params[0]
     step: Shape = n.params[1]
@@ -111,4 +111,4 @@ def _window(n: Node, source: View) -> View:
         None if size == full else (a, a + size) if t == 1 else (a - size + 1, a + 1)
         for a, t, size, full in zip(start, step, inner, n.shape, strict=True)
     )
-    return View(source.base, offset, strides, window)
+    return StridedView(source.base, offset, strides, window)

@@ -4,7 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from burlab.compiler.ir.arena import Life, arrange, check_fits
 from burlab.compiler.ir.options import Aliases
-from burlab.compiler.ir.plan import NUMBER_BYTES, Execute, ExtraStore, Invoke, KernelPlan, Kind, Loop, Place, Step, Task
+from burlab.compiler.ir.plan import (
+    NUMBER_BYTES,
+    Execute,
+    ExtraStore,
+    Invoke,
+    KernelCall,
+    KernelPlan,
+    LoopStep,
+    MemoryKind,
+    MemoryPlace,
+    Step,
+)
 from burlab.compiler.ir.strides import dense_strides
 from burlab.compiler.lowering.control import Routine
 from burlab.compiler.lowering.lower import is_copy
@@ -23,10 +34,10 @@ def place(lowered: Lowered) -> KernelPlan:
     read = {base for draft in drafts for base in draft.reads}
     constants = tuple(n for n in graph.nodes if n.is_constant and n in read)
     numbers = numbers_in(graph) if options.compiled and not options.written_out else ()
-    given: dict[Node, Place] = {
-        **{n: Place(Kind.CONSTANT, len(constants), k * NUMBER_BYTES) for k, n in enumerate(numbers)},
-        **{x: Place(Kind.INPUT, k) for k, x in enumerate(graph.inputs)},
-        **{c: Place(Kind.CONSTANT, k) for k, c in enumerate(constants)},
+    given: dict[Node, MemoryPlace] = {
+        **{n: MemoryPlace(MemoryKind.CONSTANT, len(constants), k * NUMBER_BYTES) for k, n in enumerate(numbers)},
+        **{x: MemoryPlace(MemoryKind.INPUT, k) for k, x in enumerate(graph.inputs)},
+        **{c: MemoryPlace(MemoryKind.CONSTANT, k) for k, c in enumerate(constants)},
         **located.homes,
     }
     own, scratch, nbytes = _workspace(drafts, given, options.keep)
@@ -43,8 +54,8 @@ def place(lowered: Lowered) -> KernelPlan:
 
 
 def _workspace(
-    drafts: Sequence[Draft], given: Mapping[Node, Place], keep: bool
-) -> tuple[dict[Node, Place], dict[int, int], int]:
+    drafts: Sequence[Draft], given: Mapping[Node, MemoryPlace], keep: bool
+) -> tuple[dict[Node, MemoryPlace], dict[int, int], int]:
     """Places for all bases that are written and have none; where the scratch memory of each step lies; bytes in all."""
     born: dict[Node, int] = {}
     dies: dict[Node, int] = {}
@@ -63,7 +74,7 @@ def _workspace(
     ]
     scratch = {k: draft.work.scratch for k, draft in enumerate(drafts) if isinstance(draft.work, Routine)}
     arena = arrange([*lives, *(Life(nbytes, k, k) for k, nbytes in scratch.items())], reuse=not keep)
-    own = {n: Place(Kind.WORKSPACE, 0, offset) for n, offset in zip(born, arena.offsets, strict=False)}
+    own = {n: MemoryPlace(MemoryKind.WORKSPACE, 0, offset) for n, offset in zip(born, arena.offsets, strict=False)}
     return own, dict(zip(scratch, arena.offsets[len(lives) :], strict=True)), arena.nbytes
 
 
@@ -74,10 +85,10 @@ def _replaced(n: Node, draft: Draft) -> Iterator[Node]:
             yield old
 
 
-def _step(draft: Draft, allocations: Mapping[Node, Place], scratch: int) -> Step:
+def _step(draft: Draft, allocations: Mapping[Node, MemoryPlace], scratch: int) -> Step:
     work = draft.work
     if isinstance(work, Routine):
-        return _execute(work, allocations, Place(Kind.WORKSPACE, 0, scratch))
+        return _execute(work, allocations, MemoryPlace(MemoryKind.WORKSPACE, 0, scratch))
     if isinstance(work, Stage):
         return _loop(draft, work, allocations)
     result = draft.result or allocations[draft.node].plus(work.result * draft.node.itemsize)
@@ -85,25 +96,30 @@ def _step(draft: Draft, allocations: Mapping[Node, Place], scratch: int) -> Step
     return Invoke(draft.node, work.kernel, work.descriptor, work.box, result, operands, work.may_fail, work.samples)
 
 
-def _loop(draft: Draft, stage: Stage, allocations: Mapping[Node, Place]) -> Loop:
+def _loop(draft: Draft, stage: Stage, allocations: Mapping[Node, MemoryPlace]) -> LoopStep:
     """A stack of numbers is no value of the loop: its operands are stored where its parts lie."""
     assert stage.space
     stacks = {n for n in stage.nodes if operation(n).joins}
     parts = (store for n in stage.nodes if n in stacks and n in allocations for store in _parts(n, allocations[n]))
     stores = tuple(n for n in draft.writes if n not in stacks)
-    return Loop(stage.space.shape, stage.nodes, stores, stage.space.reduced, (*parts, *draft.extra_stores))
+    return LoopStep(stage.space.shape, stage.nodes, stores, stage.space.reduced, (*parts, *draft.extra_stores))
 
 
 def _is_there(step: Step, draft: Draft, in_place: Aliases) -> bool:
     """Return True if a step copies what has the bytes of its operand."""
-    if not (isinstance(step, Invoke) and isinstance(draft.work, Task) and draft.work.in_place and is_copy(draft.work)):
+    if not (
+        isinstance(step, Invoke) and isinstance(draft.work, KernelCall) and draft.work.in_place and is_copy(draft.work)
+    ):
         return False
     (source,), target = step.operands, step.result
-    shared = (source.kind, target.kind) == (Kind.INPUT, Kind.OUTPUT) and (source.number, target.number) in in_place
+    shared = (source.kind, target.kind) == (MemoryKind.INPUT, MemoryKind.OUTPUT) and (
+        source.number,
+        target.number,
+    ) in in_place
     return source == target or shared
 
 
-def _parts(n: Node, place: Place) -> Iterator[ExtraStore]:
+def _parts(n: Node, place: MemoryPlace) -> Iterator[ExtraStore]:
     """Where the operands of a stack go."""
     axis: int = n.params
     strides = dense_strides(n.shape)
@@ -112,7 +128,7 @@ def _parts(n: Node, place: Place) -> Iterator[ExtraStore]:
         yield ExtraStore(x, place.plus(k * x.shape[axis] * strides[axis] * n.itemsize), step * n.itemsize)
 
 
-def _execute(work: Routine, allocations: Mapping[Node, Place], scratch: Place) -> Execute:
+def _execute(work: Routine, allocations: Mapping[Node, MemoryPlace], scratch: MemoryPlace) -> Execute:
     used = {n.params.item: allocations[n] for n in work.nodes}
     results = tuple(used.get(k) or scratch.plus(at) for k, at in enumerate(work.spare))
     operands = tuple(allocations[base].plus(at * base.itemsize) for base, at in work.operands)

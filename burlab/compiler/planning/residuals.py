@@ -1,6 +1,6 @@
 """The residuals of a plan: what its forward steps leave in the workspace for the backward steps."""
 
-from burlab.compiler.ir.plan import Invoke, KernelPlan, Kind, Loop, Step
+from burlab.compiler.ir.plan import Invoke, KernelPlan, LoopStep, MemoryKind, Step
 from burlab.graph import Node
 from burlab.graph.operation import operation
 from burlab.runtime.memory import rounded
@@ -22,9 +22,9 @@ def residuals(plan: KernelPlan) -> list[Node]:
 
 
 def _writes(plan: KernelPlan, step: Step) -> list[Node]:
-    loop = isinstance(step, Loop)
+    loop = isinstance(step, LoopStep)
     nodes = (*step.stores, *(n for n in step.nodes if operation(n).joins)) if loop else nodes_of(step)
-    return [n for n in nodes if n in plan.allocations and plan.allocations[n].kind is Kind.WORKSPACE]
+    return [n for n in nodes if n in plan.allocations and plan.allocations[n].kind is MemoryKind.WORKSPACE]
 
 
 def _reads(plan: KernelPlan, step: Step) -> set[Node]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from burlab.compiler.ir.iteration import IterationSpace
-from burlab.compiler.ir.strides import Shape, View, elements, is_whole
+from burlab.compiler.ir.strides import Shape, StridedView, elements, is_whole
 from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
 from burlab.graph.operation import Ending, operation
@@ -108,7 +108,7 @@ def takes(space: IterationSpace, home: _Home) -> bool:
     return home.shape == space.shape or (space.has_row(home.shape) and not home.reduces)
 
 
-def _fusion_groups(graph: Graph, views: dict[Node, View], shapes: set[Shape]) -> dict[Node, Node]:
+def _fusion_groups(graph: Graph, views: dict[Node, StridedView], shapes: set[Shape]) -> dict[Node, Node]:
     """For values of these shapes, one that stands for all those that are computed of each other, or of equal ones.
 
     A loop then takes no more than one leaf of x: equal leaves share a function, which is compiled once. Values that no

@@ -14,7 +14,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.operation import operation
 from burlab.graph.rewrite.simplify import simplify
 
-from .column_rules import Columns, has_rule, short_axes
+from .column_rules import ColumnParts, has_rule, short_axes
 
 _MAX_ASSEMBLED = 256  # numbers of an array that is put together of small pieces
 
@@ -32,7 +32,7 @@ def split_columns(graph: Graph) -> Graph:
     apart = _apart(graph)
     if not apart:
         return graph
-    columns = Columns(apart)
+    columns = ColumnParts(apart)
     for n in graph.nodes:
         columns.add(n)
     return simplify(Graph(graph.inputs, tuple(columns.whole(y) for y in graph.outputs)))

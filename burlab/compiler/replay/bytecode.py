@@ -10,7 +10,7 @@ from burlab.compiler.ir.library import LibraryKernel
 from burlab.runtime.coerce import Array
 from burlab.runtime.structs import CGroup, CSegment
 
-from .instructions import Literals, Segment, Thread, encoded
+from .instructions import Literals, Segment, ThreadedCode, encoded
 from .threaded import threaded
 
 LITERALS = LibraryKernel(
@@ -25,7 +25,7 @@ def kernels_of(segments: Iterable[Segment]) -> list[LibraryKernel]:
     """The kernels that segments call."""
     kernels: dict[LibraryKernel, None] = {}
     for segment in segments:
-        if isinstance(segment, Thread):
+        if isinstance(segment, ThreadedCode):
             kernels[segment.kernel] = None
             kernels.update({i.operation: None for i in segment.instructions if isinstance(i.operation, LibraryKernel)})
         else:
@@ -50,7 +50,7 @@ class SegmentCode:
             kernels.append(kernel)
             ends.append(len(words))
 
-        if isinstance(segment, Thread):
+        if isinstance(segment, ThreadedCode):
             code, self._held = threaded(segment, allocations, literals)
             add(segment.kernel, code.view(np.uint32).tolist())
         else:

@@ -26,30 +26,30 @@ class Instruction(NamedTuple):
     immediates: tuple[int, ...] = ()
 
 
-class Group(NamedTuple):
+class InstructionGroup(NamedTuple):
     """Instructions of one operation: a loop in `kernel` carries them out."""
 
     kernel: LibraryKernel
     instructions: Sequence[Instruction]
 
 
-class Thread(NamedTuple):
+class ThreadedCode(NamedTuple):
     """Instructions of any operations, carried out by `kernel` as threaded code (`threaded.py`)."""
 
     kernel: LibraryKernel
     instructions: Sequence[Instruction]
 
 
-Segment = Thread | tuple[Group, ...]  # a loop of a plan
+Segment = ThreadedCode | tuple[InstructionGroup, ...]  # a loop of a plan
 
 
 def instructions_of(segment: Segment) -> list[Instruction]:
     """The instructions of a segment, in order."""
-    groups = (segment,) if isinstance(segment, Thread) else segment
+    groups = (segment,) if isinstance(segment, ThreadedCode) else segment
     return [i for group in groups for i in group.instructions]
 
 
-class Values:
+class SegmentValues:
     """The values of a plan's segments, by number: the bytes of each, and which are literals."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Values:
         return sorted(self.literals.items(), key=lambda item: -len(item[0]))
 
 
-def in_groups(instructions: Sequence[Instruction]) -> list[Group]:
+def in_groups(instructions: Sequence[Instruction]) -> list[InstructionGroup]:
     """The instructions, each after its operands, in few groups: the next is always the one with most ready members.
 
     Within a group the order is the one they came in.
@@ -88,7 +88,7 @@ def in_groups(instructions: Sequence[Instruction]) -> list[Group]:
             waits[k] += 1
         if not waits[k]:
             ready[_kernel(i)].append(k)
-    groups: list[Group] = []
+    groups: list[InstructionGroup] = []
     done = 0
     while done < len(instructions):
         kernel, heap = max(ready.items(), key=lambda item: len(item[1]))
@@ -100,7 +100,7 @@ def in_groups(instructions: Sequence[Instruction]) -> list[Group]:
                 waits[user] -= 1
                 if not waits[user]:
                     heappush(ready[_kernel(instructions[user])], user)
-        groups.append(Group(kernel, members))
+        groups.append(InstructionGroup(kernel, members))
         done += len(members)
     return groups
 
@@ -117,7 +117,7 @@ class Literals(NamedTuple):
     content: bytes
 
 
-def literals_of(values: Values, allocations: Sequence[int]) -> Literals | None:
+def literals_of(values: SegmentValues, allocations: Sequence[int]) -> Literals | None:
     """The literals of a plan's segments, if any."""
     if not values.literals:
         return None
@@ -149,7 +149,7 @@ def encoded(instruction: Instruction, allocations: Sequence[int]) -> list[int]:
     return words + [0] * (-len(words) % 4)
 
 
-def placed(values: Values, segments: Iterable[Segment], start: int) -> tuple[list[int], int]:
+def placed(values: SegmentValues, segments: Iterable[Segment], start: int) -> tuple[list[int], int]:
     """The first byte of each value in the workspace, and where they end.
 
     A place is taken again after its last use, also by the instruction that uses it: but only by a value of the same

@@ -9,7 +9,7 @@ from burlab.compiler.ir import library
 from burlab.compiler.ir.descriptors import Contexts, Descriptor, descriptors_of
 from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.library import LibraryKernel
-from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, Loop, Place, Runnable
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, MemoryPlace, Runnable
 from burlab.compiler.ir.poison import poisoned
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
@@ -40,10 +40,10 @@ _OPERAND = np.dtype(COperand)
 def tabulate(plan: KernelPlan) -> Runnable:
     """Write a plan as a table of kernel calls that C++ walks; only kernels that no graph has used are compiled."""
     ticks = plan.options.ticks
-    alone = len(plan.steps) == 1 and isinstance(plan.steps[0], Loop)
+    alone = len(plan.steps) == 1 and isinstance(plan.steps[0], LoopStep)
     run = _RUN_TIMED if ticks is not None else _RUN_ALONE if alone else _RUN
     codes = _codes(plan)
-    calls = {k: step for k, step in enumerate(plan.steps) if not isinstance(step, Loop)}
+    calls = {k: step for k, step in enumerate(plan.steps) if not isinstance(step, LoopStep)}
     library.require([run, *(step.kernel for step in calls.values())], by_name=False)
     pairs = {
         k: descriptors_of(step) if isinstance(step, Invoke) else (Descriptor(step.descriptor), _NO_BOX)
@@ -107,7 +107,7 @@ def _codes(plan: KernelPlan) -> list[SegmentCode]:
     return [SegmentCode(segment, allocations, None if k else literals) for k, segment in enumerate(segments)]
 
 
-def _places(step: Invoke | Execute) -> tuple[Place, ...]:
+def _places(step: Invoke | Execute) -> tuple[MemoryPlace, ...]:
     if isinstance(step, Invoke):
         return step.result, *step.operands
     return step.scratch, *step.results, *step.operands

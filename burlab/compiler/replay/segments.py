@@ -8,13 +8,23 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.ir.library import LibraryKernel, path_of
-from burlab.compiler.ir.plan import ExtraStore, KernelPlan, Kind, Loop, Place
+from burlab.compiler.ir.plan import ExtraStore, KernelPlan, LoopStep, MemoryKind, MemoryPlace
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes_in_replay, loops, rule
-from burlab.compiler.ir.strides import View, elements, is_whole
+from burlab.compiler.ir.strides import StridedView, elements, is_whole
 from burlab.graph import Node
 from burlab.graph.operation import operation
 
-from .instructions import Instruction, ReplayPlan, Segment, Segments, Thread, Values, in_groups, literals_of, placed
+from .instructions import (
+    Instruction,
+    ReplayPlan,
+    Segment,
+    Segments,
+    SegmentValues,
+    ThreadedCode,
+    in_groups,
+    literals_of,
+    placed,
+)
 from .multiply_add import MulAdd, Operand, multiply_adds
 from .opcodes import Opcode
 from .threaded import in_chains, paired, suits, thread_kernel
@@ -22,13 +32,13 @@ from .threaded import in_chains, paired, suits, thread_kernel
 _BITS = {1: "std::uint8_t", 2: "std::uint16_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
 
-def segments_of(plan: KernelPlan) -> tuple[Values, list[Segment]]:
+def segments_of(plan: KernelPlan) -> tuple[SegmentValues, list[Segment]]:
     """All values of a plan's loops, and each loop as a segment."""
-    loops = [step for step in plan.steps if isinstance(step, Loop)]
+    loops = [step for step in plan.steps if isinstance(step, LoopStep)]
     uses = Counter(plan.views[x].base for step in loops for n in step.nodes for x in n.inputs)
     uses.update(plan.views[extra.node].base for step in loops for extra in step.extra_stores)
     threads = suits([n for step in loops for n in step.nodes], any(elements(step.shape) > 1 for step in loops))
-    values = Values()
+    values = SegmentValues()
     numbers: dict[Node, int] = {}
     written: list[tuple[LibraryKernel | None, list[Instruction]]] = []
     for step in loops:
@@ -38,7 +48,7 @@ def segments_of(plan: KernelPlan) -> tuple[Values, list[Segment]]:
         written.append((thread_kernel(dtype, width) if dtype else None, writer.instructions_of(step)))
     reads = Counter(x for _, instructions in written for i in instructions for x in i.operands)
     return values, [
-        Thread(kernel, paired(in_chains(instructions), reads)) if kernel else _grouped(instructions)
+        ThreadedCode(kernel, paired(in_chains(instructions), reads)) if kernel else _grouped(instructions)
         for kernel, instructions in written
     ]
 
@@ -58,7 +68,7 @@ def _grouped(instructions: list[Instruction]) -> Segment:
     return *in_groups(computed), *in_groups(stores)
 
 
-def _usual(step: Loop) -> np.dtype[Any] | None:
+def _usual(step: LoopStep) -> np.dtype[Any] | None:
     """The dtype of most numbers of a loop."""
     dtypes = Counter(n.dtype for n in step.nodes if n.dtype.kind == "f")
     return dtypes.most_common(1)[0][0] if dtypes else None
@@ -74,7 +84,7 @@ class _Writer:
     """
 
     plan: KernelPlan
-    values: Values
+    values: SegmentValues
     width: int
     threaded: np.dtype[Any] | None
     numbers: dict[Node, int]
@@ -83,7 +93,7 @@ class _Writer:
     members: dict[Node, int] = field(default_factory=dict[Node, int])
     loaded: dict[Any, int] = field(default_factory=dict[Any, int])
 
-    def instructions_of(self, step: Loop) -> list[Instruction]:
+    def instructions_of(self, step: LoopStep) -> list[Instruction]:
         """Every operand before its use, stores at the end."""
         if self.width == 1:
             self.members = self.numbers
@@ -99,7 +109,7 @@ class _Writer:
             self._store(self._read(extra.node), extra.node.dtype, extra)
         return self.instructions
 
-    def _differences(self, dtype: np.dtype[Any], step: Loop) -> int:
+    def _differences(self, dtype: np.dtype[Any], step: LoopStep) -> int:
         """The sum of x - x over all values of a dtype: 0 if they are finite, else nan."""
         total = -1
         for n in step.nodes:
@@ -119,7 +129,7 @@ class _Writer:
         """Return True if threaded code has opcodes for numbers of a dtype."""
         return self.threaded is not None and dtype == self.threaded  # any dtype equals None where it is float64
 
-    def _absorbed(self, step: Loop) -> set[Node]:
+    def _absorbed(self, step: LoopStep) -> set[Node]:
         """Products that only one sum reads: the sum becomes a multiply-add."""
         members, stored, found = set(step.nodes), set(step.stores), set[Node]()
         for n in step.nodes:
@@ -203,7 +213,7 @@ class _Writer:
 
     def _broadcast(self, number: int, dtype: np.dtype[Any]) -> int:
         """A number in all lanes."""
-        return self._add(self._loader(dtype, 0), dtype.itemsize, (number,), (Kind.WORKSPACE.value,))
+        return self._add(self._loader(dtype, 0), dtype.itemsize, (number,), (MemoryKind.WORKSPACE.value,))
 
     def _literal(self, value: Any, dtype: np.dtype[Any]) -> int:
         content = np.asarray(value, dtype).tobytes()
@@ -227,12 +237,12 @@ def _simple(step: MulAdd) -> tuple[Opcode, Operand, Operand] | None:
     return (Opcode.SUB, z, x) if isinstance(y, float) and y == -1.0 else None
 
 
-def _step(view: View, x: Node) -> int:
+def _step(view: StridedView, x: Node) -> int:
     """Elements between two lanes: at most one axis of x is longer than 1."""
     return next((s for s, size in zip(view.strides, x.shape, strict=True) if size > 1), 0)
 
 
-def _address(place: Place, step: int) -> tuple[int, int, int]:
+def _address(place: MemoryPlace, step: int) -> tuple[int, int, int]:
     """A place and the bytes between two lanes, as immediate operands."""
     return place.kind | place.number << 2, place.offset, step % 2**32
 

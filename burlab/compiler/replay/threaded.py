@@ -12,13 +12,13 @@ import numpy as np
 
 from burlab.compiler.ir import library
 from burlab.compiler.ir.library import LibraryKernel
-from burlab.compiler.ir.plan import Kind
+from burlab.compiler.ir.plan import MemoryKind
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.graph import Node
 from burlab.runtime.coerce import Array
 from burlab.runtime.structs import CCall, CInstruction
 
-from .instructions import Instruction, Literals, Thread, encoded
+from .instructions import Instruction, Literals, ThreadedCode, encoded
 from .multiply_add import multiply_adds
 from .opcodes import CODES, MOVES, PAIRS, Opcode
 
@@ -107,7 +107,7 @@ def in_chains(instructions: Sequence[Instruction]) -> list[Instruction]:
 
 
 def _fills_workspace(i: Instruction) -> bool:
-    return i.result < 0 and i.immediates[0] & 3 == Kind.WORKSPACE
+    return i.result < 0 and i.immediates[0] & 3 == MemoryKind.WORKSPACE
 
 
 def paired(instructions: Sequence[Instruction], uses: Mapping[int, int]) -> list[Instruction]:
@@ -131,7 +131,7 @@ def _pair(first: Instruction, second: Instruction, k: int) -> Opcode | None:
     return None
 
 
-def threaded(thread: Thread, allocations: Sequence[int], literals: Literals | None) -> tuple[Array, list[Array]]:
+def threaded(thread: ThreadedCode, allocations: Sequence[int], literals: Literals | None) -> tuple[Array, list[Array]]:
     """A segment as threaded code, and the arrays that it points to."""
     codes = _addresses(thread.kernel.symbol)
     entries: list[_Encoded] = []

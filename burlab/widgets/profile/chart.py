@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Axis, Band, Chart, Dots, Mark, Plot
-from burlab.compiler.inspection.profile import Profile, Row
+from burlab.compiler.inspection.profile import Profile, ProfileRow
 
 _COLOURS = {"forward": 0, "backward": 1, "update": 2}
 _KINDS = {"inputs": 6, "constants": 5, "outputs": 2, "activations": 0, "temporaries": 1}
@@ -46,16 +46,16 @@ def row_at(profile: Profile, seconds: float) -> int:
     return int(np.argmin([abs(_middle(r) - seconds) - r.nanoseconds / 2e9 for r in rows]))
 
 
-def _edges(rows: Sequence[Row]) -> Numbers:
+def _edges(rows: Sequence[ProfileRow]) -> Numbers:
     """Where each row begins and ends, in seconds."""
     return np.array([t for r in rows for t in (r.start / 1e9, (r.start + r.nanoseconds) / 1e9)])
 
 
-def _middle(row: Row) -> float:
+def _middle(row: ProfileRow) -> float:
     return (row.start + row.nanoseconds / 2) / 1e9
 
 
-def _spans(rows: Sequence[Row]) -> tuple[Band, ...]:
+def _spans(rows: Sequence[ProfileRow]) -> tuple[Band, ...]:
     """One band per phase, as high as the plot where a step of it runs."""
     bands: list[Band] = []
     for phase, colour in _COLOURS.items():
@@ -67,7 +67,7 @@ def _spans(rows: Sequence[Row]) -> tuple[Band, ...]:
     return tuple(bands)
 
 
-def _dots(rows: Sequence[Row]) -> tuple[Dots, ...]:
+def _dots(rows: Sequence[ProfileRow]) -> tuple[Dots, ...]:
     x = np.array([_middle(r) for r in rows])
     words = (f"{r.name}: {r.nanoseconds:,} ns, {r.nbytes:,} B, {', '.join(r.lines)} {r.scope}" for r in rows)
     hints = tuple(map(str.strip, words))

@@ -5,7 +5,7 @@ import pytest
 
 import burlab as bl
 from burlab.compiler import build
-from burlab.compiler.ir.plan import Loop
+from burlab.compiler.ir.plan import LoopStep
 from burlab.compiler.passes import make_plan
 from burlab.compiler.planning.expand_products import expand_products
 from burlab.graph import Graph, Node
@@ -39,7 +39,7 @@ def inputs(*shapes, dtype):
 
 
 def loops(graph):
-    return [step for step in make_plan(expand_products(simplify(graph))).steps if isinstance(step, Loop)]
+    return [step for step in make_plan(expand_products(simplify(graph))).steps if isinstance(step, LoopStep)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

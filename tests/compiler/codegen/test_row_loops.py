@@ -8,7 +8,7 @@ import pytest
 import burlab as bl
 from burlab.compiler import build
 from burlab.compiler.ir.options import PlanOptions
-from burlab.compiler.ir.plan import Loop
+from burlab.compiler.ir.plan import LoopStep
 from burlab.compiler.passes import make_plan
 from burlab.errors import NonFiniteError
 from burlab.graph import vjp
@@ -50,7 +50,7 @@ def plan_of(function, *examples, **options):
 
 
 def kinds(plan):
-    return ["loop" if isinstance(s, Loop) else s.kernel.symbol.removeprefix("burlab_") for s in plan.steps]
+    return ["loop" if isinstance(s, LoopStep) else s.kernel.symbol.removeprefix("burlab_") for s in plan.steps]
 
 
 SHAPES = [
@@ -248,7 +248,7 @@ def test_partials_are_computed_where_the_backward_pass_needs_them(model, shared)
     """None is stored, but those that two loops of the backward pass share."""
     function, p, data = MODELS[model]
     graph = bl.compile(lambda p: function(np, p, *data), p).gradient_graph
-    loops = [step for step in make_plan(graph).steps if isinstance(step, Loop) and step.shape]
+    loops = [step for step in make_plan(graph).steps if isinstance(step, LoopStep) and step.shape]
     assert sum("'" in n.op for step in loops for n in step.nodes) > 2
     assert sum("'" in n.op for step in loops for n in step.stores) <= shared
 
@@ -261,7 +261,7 @@ def test_nothing_waits_that_keeps_more_in_memory():
         return (np.tanh(x) + np.cumsum(x, 1)) * np.sum(product @ product)
 
     plan = plan_of(late, np.zeros((8, 8)), np.zeros((8, 8)))
-    found = [[n.op for n in step.nodes] for step in plan.steps if isinstance(step, Loop)]
+    found = [[n.op for n in step.nodes] for step in plan.steps if isinstance(step, LoopStep)]
     assert any("tanh" in ops and "add" in ops for ops in found)
     assert not any("add" in ops and "mul" in ops for ops in found)
     x, y = rng.normal(size=(2, 8, 8))
@@ -293,7 +293,7 @@ def test_a_result_takes_the_place_of_what_is_read_no_more(function, heir):
 
     a, b = rng.normal(size=(8, 24)), rng.normal(size=(24, 24))
     plan = plan_of(products, a, b)
-    (loop,) = (s for s in plan.steps if isinstance(s, Loop))
+    (loop,) = (s for s in plan.steps if isinstance(s, LoopStep))
     place = next(plan.allocations[n] for n in plan.graph.nodes if n.op == "contract")
     assert [n.op for n in loop.stores if plan.allocations[n] == place] == [heir]
     for got, want in zip(build(plan.graph)(a, b), products(a, b), strict=True):

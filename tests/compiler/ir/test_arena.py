@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 
 from burlab.compiler.ir.arena import Life, arrange
 from burlab.compiler.ir.options import PlanOptions
-from burlab.compiler.ir.plan import Invoke, Kind, Loop
+from burlab.compiler.ir.plan import Invoke, LoopStep, MemoryKind
 from burlab.compiler.passes import make_plan
 from burlab.compiler.planning.fusion import is_local
 from burlab.graph.rewrite.simplify import simplify
@@ -97,9 +97,9 @@ def test_plans_write_over_nothing_that_is_still_read(graph, gear):
         return range(place.offset, place.offset + root.nbytes)
 
     for step in plan.steps:
-        stacks = [n for n in step.nodes if n.op == "concatenate"] if isinstance(step, Loop) else []
-        written = (*step.stores, *stacks) if isinstance(step, Loop) else (step.node,)
-        if isinstance(step, Loop):
+        stacks = [n for n in step.nodes if n.op == "concatenate"] if isinstance(step, LoopStep) else []
+        written = (*step.stores, *stacks) if isinstance(step, LoopStep) else (step.node,)
+        if isinstance(step, LoopStep):
             members = set(step.nodes)
             values = [*(x for n in step.nodes for x in n.inputs), *(put.node for put in step.extra_stores)]
             read = {plan.views[x].base for x in values} - members
@@ -110,14 +110,14 @@ def test_plans_write_over_nothing_that_is_still_read(graph, gear):
                 if step.operands and step.node.op != "concatenate"
                 else set()
             )
-            if step.result.kind is Kind.OUTPUT and plan.allocations.get(step.node) != step.result:
+            if step.result.kind is MemoryKind.OUTPUT and plan.allocations.get(step.node) != step.result:
                 read, written = {plan.views[step.node].base}, ()  # a copy of what is another output, or lies elsewhere
         for root in read:
             place = plan.allocations.get(root)
-            if place is not None and place.kind is Kind.WORKSPACE and root.nbytes:
+            if place is not None and place.kind is MemoryKind.WORKSPACE and root.nbytes:
                 assert {owner.get(b) for b in span(root, place)} == {index[root]}, (str(plan), index[root])
         for root in written:
             place = plan.allocations.get(root)
-            if place is not None and place.kind is Kind.WORKSPACE:
+            if place is not None and place.kind is MemoryKind.WORKSPACE:
                 owner.update(dict.fromkeys(span(root, place), index[root]))
     assert all(isinstance(step, Invoke) for step in plan.steps) or gear == "compiled"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler.ir.plan import Invoke, Loop
+from burlab.compiler.ir.plan import Invoke, LoopStep
 from burlab.compiler.passes import make_plan
 from burlab.compiler.planning.split_columns import split_columns
 from burlab.graph.rewrite.simplify import simplify
@@ -103,7 +103,7 @@ def test_a_gradient_of_points_is_one_loop() -> None:
     v, r = rows(N, 3), rows(3)
     kernel = bl.compile(lambda v, r: np.sum(turned(np, v, r) ** 2), v, r, argnums=(0, 1))
     plan = make_plan(split_columns(simplify(kernel.gradient_graph)))
-    long = [step for step in plan.steps if isinstance(step, Loop) and step.shape]
+    long = [step for step in plan.steps if isinstance(step, LoopStep) and step.shape]
     assert [step.shape for step in long] == [(N,)]
     assert not [step for step in plan.steps if isinstance(step, Invoke) and step.kernel.symbol.startswith("burlab_sum")]
 

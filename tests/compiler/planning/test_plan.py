@@ -8,8 +8,8 @@ from burlab.compiler import build, executable
 from burlab.compiler.codegen.emit import emit
 from burlab.compiler.ir.descriptors import Contexts, Descriptor
 from burlab.compiler.ir.options import PlanOptions
-from burlab.compiler.ir.plan import Kind, Loop
-from burlab.compiler.ir.strides import Axis, joined, merged, reshaped
+from burlab.compiler.ir.plan import LoopStep, MemoryKind
+from burlab.compiler.ir.strides import StrideAxis, joined, merged, reshaped
 from burlab.compiler.passes import make_plan
 from burlab.graph import linear, vjp
 from burlab.graph.node import constant
@@ -22,7 +22,7 @@ def plan_of(function, *examples, gear="compiled"):
 
 
 def kinds(plan):
-    return ["loop" if isinstance(s, Loop) else s.kernel.symbol.removeprefix("burlab_") for s in plan.steps]
+    return ["loop" if isinstance(s, LoopStep) else s.kernel.symbol.removeprefix("burlab_") for s in plan.steps]
 
 
 def rosenbrock(x):
@@ -110,7 +110,7 @@ def test_outputs_are_computed_where_the_caller_wants_them():
     plan = plan_of(lambda x: (x * 2.0, (x + 1.0).reshape(2, 3), x), np.zeros(6))
     assert kinds(plan) == ["loop", "copy_64bit"]
     assert plan.workspace_bytes == 0
-    assert [plan.allocations[n].kind for n in plan.steps[0].stores] == [Kind.OUTPUT] * 2
+    assert [plan.allocations[n].kind for n in plan.steps[0].stores] == [MemoryKind.OUTPUT] * 2
 
 
 def test_one_output_twice_is_computed_once():
@@ -186,8 +186,8 @@ def test_axes_are_joined_where_all_operands_allow_it():
     assert merged((2, 3, 4), (12, 4, 1), (12, 4, 1)) == ([24], [[1], [1]])
     assert merged((2, 3), (3, 1), (0, 1)) == ([2, 3], [[3, 1], [0, 1]])
     assert merged((1, 1), (5, 1)) == ([], [[]])
-    assert joined([Axis(2, 3, 3), Axis(3, 1, 1)]) == [Axis(6, 1, 1)]
-    assert joined([Axis(2, 3, 6, 0), Axis(3, 1, 2, 0), Axis(1, 7, 7, 7)]) == [Axis(6, 1, 2, 0)]
+    assert joined([StrideAxis(2, 3, 3), StrideAxis(3, 1, 1)]) == [StrideAxis(6, 1, 1)]
+    assert joined([StrideAxis(2, 3, 6, 0), StrideAxis(3, 1, 2, 0), StrideAxis(1, 7, 7, 7)]) == [StrideAxis(6, 1, 2, 0)]
 
 
 def test_a_long_compile_is_announced(monkeypatch, capsys):

@@ -8,7 +8,7 @@ import pytest
 import burlab as bl
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.spelling import FORMULAS
-from burlab.compiler.replay.instructions import Group, Instruction, Values, in_groups, placed
+from burlab.compiler.replay.instructions import Instruction, InstructionGroup, SegmentValues, in_groups, placed
 from burlab.compiler.replay.multiply_add import multiply_adds
 from burlab.graph.scalar import arity
 
@@ -48,7 +48,7 @@ def random_instructions(rng, values, count):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_groups_hold_every_instruction_after_its_operands(seed):
-    instructions = random_instructions(np.random.default_rng(seed), Values(), 60)
+    instructions = random_instructions(np.random.default_rng(seed), SegmentValues(), 60)
     groups = in_groups(instructions)
     order = [i for group in groups for i in group.instructions]
     assert sorted(i.result for i in order) == list(range(60))
@@ -63,10 +63,12 @@ def test_groups_hold_every_instruction_after_its_operands(seed):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_value_keeps_its_bytes_until_its_last_use(seed):
-    values = Values()
+    values = SegmentValues()
     instructions = random_instructions(np.random.default_rng(seed), values, 80)
     places, end = placed(
-        values, [(Group(KERNELS[0], instructions[:40]),), (Group(KERNELS[0], instructions[40:]),)], 100
+        values,
+        [(InstructionGroup(KERNELS[0], instructions[:40]),), (InstructionGroup(KERNELS[0], instructions[40:]),)],
+        100,
     )
     held = {}  # byte -> the value that it belongs to
     for i in instructions:

@@ -6,9 +6,9 @@ import pytest
 import burlab as bl
 from burlab.compiler.executable import build
 from burlab.compiler.ir.library import LibraryKernel
-from burlab.compiler.ir.plan import Kind, Loop
+from burlab.compiler.ir.plan import LoopStep, MemoryKind
 from burlab.compiler.replay import segments
-from burlab.compiler.replay.instructions import Instruction, Thread, Values
+from burlab.compiler.replay.instructions import Instruction, SegmentValues, ThreadedCode
 from burlab.compiler.replay.opcodes import Opcode
 from burlab.compiler.replay.segments import segments_of
 from burlab.compiler.replay.threaded import in_chains, paired
@@ -18,12 +18,12 @@ OTHER = LibraryKernel("other", "", "")
 
 
 def random_instructions(rng, count):
-    values, instructions = Values(), []
+    values, instructions = SegmentValues(), []
     for k in range(count):
         operation = [Opcode.MUL, Opcode.ADD, Opcode.SUB, OTHER][rng.integers(4)]
         operands = tuple(int(x) for x in rng.integers(max(0, k - 4), k, size=2)) if k else ()
         instructions.append(Instruction(operation, values.new(8), operands))
-    for k, table in enumerate([Kind.WORKSPACE, Kind.OUTPUT] * 4):
+    for k, table in enumerate([MemoryKind.WORKSPACE, MemoryKind.OUTPUT] * 4):
         instructions.append(Instruction(Opcode.STORE, -1, (int(rng.integers(count)),), (table | k << 2, 0, 8)))
     return instructions
 
@@ -37,7 +37,7 @@ def test_chains_hold_every_instruction_after_its_operands_and_fill_the_workspace
     for i in order:
         assert made.issuperset(i.operands)
         made.add(i.result)
-    late = [i.result < 0 and i.immediates[0] & 3 == Kind.WORKSPACE for i in order]
+    late = [i.result < 0 and i.immediates[0] & 3 == MemoryKind.WORKSPACE for i in order]
     assert late == sorted(late)
 
 
@@ -82,7 +82,7 @@ def mixed(x, w, key):
 
 
 def is_threaded(executable):
-    (answer,) = {isinstance(segment, Thread) for segment in segments_of(executable.plan)[1]}
+    (answer,) = {isinstance(segment, ThreadedCode) for segment in segments_of(executable.plan)[1]}
     return answer
 
 
@@ -184,7 +184,7 @@ def test_a_gradient_of_numbers_in_an_array_is_one_loop(gear):
     kernel = bl.compile(f, np.ones(4), gear=gear)
     kernel.value_and_grad(np.ones(4))
     (step,) = kernel._programs["value_and_grad"].executable.plan.steps
-    assert isinstance(step, Loop)
+    assert isinstance(step, LoopStep)
     assert len(step.extra_stores) == 4
 
 
@@ -251,8 +251,8 @@ def test_sub_graphs_are_replayed_in_segments_beside_kernels():
     kernel = bl.compile(bouncing, 0.5, m, gear="replay")
     for found, expected in zip(kernel(0.5, m), bouncing(0.5, m), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
-    assert sum(isinstance(step, Loop) for step in parts_of(kernel)) >= 3
-    assert any(not isinstance(step, Loop) for step in parts_of(kernel))
+    assert sum(isinstance(step, LoopStep) for step in parts_of(kernel)) >= 3
+    assert any(not isinstance(step, LoopStep) for step in parts_of(kernel))
 
 
 def test_a_scan_of_scans_is_replayed_in_segments():
@@ -287,7 +287,7 @@ def test_segments_are_looked_through_for_what_is_not_finite(shape, dtype):
 
     good, bad = np.full(shape, 2.0, dtype), np.full(shape, 1.0, dtype)
     kernel = bl.compile(f, good, bad, gear="replay", check_finite=True)
-    assert any(isinstance(step, Loop) for step in _plan(kernel, good, bad).steps)
+    assert any(isinstance(step, LoopStep) for step in _plan(kernel, good, bad).steps)
     assert np.all(np.isfinite(kernel(good, bad)[0]))
     one = np.array(bad)
     one.reshape(-1)[-1] = 3.0
