@@ -64,7 +64,8 @@ def install(*, development: bool = False) -> None:
     npm = [program, str(inside)] if inside.is_file() else ["npm"]
     options = [] if development else ["--omit=dev"]
     paths = {"PATH": f"{Path(program).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-    command = [*npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", *options]
+    kind = "install" if (FOLDER / "node_modules").is_dir() else "ci"  # "ci" would delete what tests use meanwhile
+    command = [*npm, kind, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", *options]
     subprocess.run(command, cwd=FOLDER, env=os.environ | paths, check=True)
 
 
