@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import GraphError
+from burlab.runtime.dtypes import DTYPES
 
 from .node import Node
 
 Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 """Shape and dtype of a value."""
-DTYPES = {
-    name: np.dtype(name) for name in "float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool".split()
-}
 ALL = frozenset(DTYPES.values())
 BOOL = DTYPES["bool"]
 FLOATS, NUMBERS, WHOLE = (frozenset(dtype for dtype in ALL if dtype.kind in kinds) for kinds in ("f", "fiu", "iu"))

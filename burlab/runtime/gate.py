@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from burlab.runtime.dtypes import KNOWN_DTYPES
 from burlab.runtime.structs import CArgumentSpec, CGate, CGuard
 
 from .cling import address, declare
@@ -21,11 +22,7 @@ from .interruptible import interruptible
 from .memory import empty
 
 _FASTCALL, _KEYWORDS = 0x80, 0x02  # METH_FASTCALL, METH_KEYWORDS
-_CODES = {
-    "float64": b"d\0", "float32": b"f\0", "bool": b"?\0",
-    "int8": b"b\0", "int16": b"h\0", "int32": b"ii", "int64": b"lq",
-    "uint8": b"B\0", "uint16": b"H\0", "uint32": b"II", "uint64": b"LQ",
-}  # fmt: skip
+_CODES = {row.name: row.codes for row in KNOWN_DTYPES}
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 Explain = Callable[[int, Sequence[Array]], None]

@@ -15,8 +15,8 @@ from burlab.graph.file.verify import verify
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import STRUCTURAL, ScalarOperation
 from burlab.graph.scalar import arity, scalar_ops
-from burlab.graph.signatures import DTYPES
 from burlab.graph.tracing.trace import trace
+from burlab.runtime.dtypes import DTYPES
 from tests.op_cases import OTHER_CASES
 
 

@@ -15,17 +15,14 @@ from burlab.graph import Node
 from burlab.graph.operation import ScalarOperation, operation
 from burlab.graph.scalar import cpp_type, parsed
 from burlab.graph.scalar_table import ROWS
-from burlab.graph.signatures import DTYPES
+from burlab.runtime.dtypes import DTYPES, KNOWN_DTYPES
 
 from .library import LibraryKernel
 
 NAMES: dict[np.dtype[Any], str] = {  # dtype -> its name, which dtype.name computes anew each time
     dtype: name for name, dtype in DTYPES.items()
 }
-C_TYPES: dict[np.dtype[Any], str] = {
-    dtype: {"float64": "double", "float32": "float", "bool": "bool"}.get(name, f"std::{name}_t")
-    for dtype, name in NAMES.items()
-}
+C_TYPES: dict[np.dtype[Any], str] = {DTYPES[row.name]: row.c_type for row in KNOWN_DTYPES}
 RINGS = {dtype: C_TYPES[np.dtype(f"u{name}")] if dtype.kind == "i" else C_TYPES[dtype] for dtype, name in NAMES.items()}
 """The types in which kernels add and multiply: whole numbers wrap around, which C++ promises of unsigned ones only."""
 

@@ -13,8 +13,8 @@ from burlab.graph import parameters
 from burlab.graph.graph import Call, Graph, Iterations, Region, Result
 from burlab.graph.node import Node
 from burlab.graph.origin import ToldFile
-from burlab.graph.signatures import DTYPES
 from burlab.runtime.checks.stored import LONGEST, Check, flag, one_of, optional, record, size, text, whole
+from burlab.runtime.dtypes import DTYPES
 
 from .serial import VERSION
 from .verify import DEEPEST, verify

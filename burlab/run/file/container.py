@@ -20,10 +20,10 @@ import numpy as np
 
 from burlab._version import __version__
 from burlab.errors import FileError
-from burlab.graph.signatures import DTYPES
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.checks.stored import several, size
 from burlab.runtime.coerce import Array
+from burlab.runtime.dtypes import DTYPES
 from burlab.runtime.files import as_path, opened, pieces, write_whole
 from burlab.runtime.memory import rounded
 

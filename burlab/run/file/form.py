@@ -5,7 +5,6 @@ from typing import Any, cast
 
 from burlab.errors import FileError
 from burlab.graph.query import CLIENT_QUERIES, QUERIES
-from burlab.graph.signatures import DTYPES
 from burlab.problems.kernels.tiles import LARGEST as LARGEST_TILE
 from burlab.problems.sampling import Sampling
 from burlab.run.record.recorder import COUNTERS
@@ -26,6 +25,7 @@ from burlab.runtime.checks.stored import (
     text,
     whole,
 )
+from burlab.runtime.dtypes import DTYPES
 
 _DEEPEST = 64  # depth of nested trees
 _DTYPES = one_of(DTYPES)

@@ -13,9 +13,9 @@ from burlab.graph.node import UFUNCS
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import STRUCTURAL, made
 from burlab.graph.scalar import scalar_ops
-from burlab.graph.signatures import DTYPES
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.checks.stored import either, flag, integer, matching, nothing, one_of, optional, several, whole
+from burlab.runtime.dtypes import DTYPES
 from burlab.transforms import random, stop_gradient
 
 from .kinds import Kind, Option
