@@ -63,8 +63,8 @@ def _parser() -> argparse.ArgumentParser:
 
     commands.add_parser("doctor", help="check that burlab can compile and compute here")
 
-    warm = commands.add_parser("warm", help="keep compiled code on disk, so that sessions start faster (20 s, once)")
-    warm.add_argument("--clear", action="store_true", help="delete what is kept instead")
+    warm = commands.add_parser("warm", help="cache compiled code on disk, so that sessions start faster (20 s, once)")
+    warm.add_argument("--clear", action="store_true", help="delete the cached code instead")
     return parser
 
 
@@ -78,7 +78,7 @@ def _lab(options: argparse.Namespace) -> int:
     if options.no_browser:
         arguments.append("--no-browser")
     if os.name == "posix" and os.geteuid() == 0:
-        arguments.append("--allow-root")  # in a container: JupyterLab refuses root unless told
+        arguments.append("--allow-root")  # in a container: JupyterLab refuses root without it
     background.start()  # done before a first cell is written
     command = [sys.executable, "-m", "jupyter", "lab", *arguments]
     return os.execv(sys.executable, command)  # this process becomes JupyterLab, so Ctrl-C reaches it alone

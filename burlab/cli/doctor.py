@@ -20,13 +20,13 @@ import numpy as np
 import burlab
 from burlab import runtime
 from burlab.errors import BurlabError
-from burlab.runtime.cache.store import read_index, shelf_file
+from burlab.runtime.cache.store import cache_file, read_index
 from burlab.runtime.files import read_text
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found; `remedy` says what to do and is empty where all is well."""
+    """Result of one check; `remedy` is the advice, empty if all is well."""
 
     topic: str
     found: str
@@ -74,7 +74,7 @@ def _versions() -> Finding:
 
 
 def _compiler() -> Finding:
-    # The interpreter asks it where the standard library's headers are.
+    # The interpreter takes the path of the standard library's headers from it.
     compiler = runtime.host_compiler()
     remedy = "" if compiler else "install a C++ compiler: apt-get install g++, or your system's counterpart."
     return Finding("C++ compiler", str(compiler) if compiler else "there is no c++ on the PATH", remedy)
@@ -132,7 +132,7 @@ def _compared(topic: str, what: str, got: Sequence[Any], wanted: Sequence[Any], 
 
 
 def _kept_code() -> Finding:
-    file = shelf_file()
+    file = cache_file()
     if file is None:
         return Finding("kept code", "none: BURLAB_CACHE says so, or the system is not Linux on x86-64")
     if read_index(file):

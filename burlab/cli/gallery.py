@@ -13,7 +13,7 @@ from burlab.runtime.files import write_text
 
 _SECONDS = 900  # that a cell may take
 _LINES = 40  # of an output's text
-_REST = "import time; time.sleep(3)"  # pictures of what has just come to rest are on their way
+WAIT_CODE = "import time; time.sleep(3)"  # pictures of what has just come to rest are on their way
 _SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 _CODES = re.compile(r"\x1b\[[0-9;]*m")  # colours of a terminal
 _NOTEBOOK = re.compile(r"\]\((?=[\w.-]+\.ipynb\))")  # where a link to another tutorial begins
@@ -28,7 +28,7 @@ def make(notebooks: Iterable[Path], folder: Path) -> Iterator[Path]:
     nbformat, nbclient = require("nbformat", "lab"), require("nbclient", "lab")
     for path in notebooks:
         content = nbformat.read(path, as_version=4)
-        content.cells.append(nbformat.v4.new_code_cell(_REST))
+        content.cells.append(nbformat.v4.new_code_cell(WAIT_CODE))
         where = {"metadata": {"path": str(path.parent)}}
         nbclient.NotebookClient(content, timeout=_SECONDS, resources=where).execute()
         yield write(path, content.cells[:-1], folder)
@@ -96,8 +96,8 @@ def _table(figure: Content) -> str:
     places = dict.fromkeys(place for column in columns for place in column)
     rows += [[str(x), *(f"{column[x]:.3g}" if x in column else "" for column in columns)] for x in places]
     layout = figure["layout"]
-    said = [place.get("title", {}).get("text", "") for place in (layout, layout.get(f"{length}axis", {}))]
-    head = f"*{': '.join(filter(None, said))}*\n\n" if any(said) else ""
+    titles = [place.get("title", {}).get("text", "") for place in (layout, layout.get(f"{length}axis", {}))]
+    head = f"*{': '.join(filter(None, titles))}*\n\n" if any(titles) else ""
     return head + "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

@@ -52,11 +52,11 @@ class Branch:
         """What it changed, in words; a later change with its step."""
         if self.at is None:
             return "the first run"
-        said = [
+        changes = [
             f"{event.name} = {event.value:g}" + (f" at step {event.step:,}" if event.step > self.at else "")
             for event in self.changes
         ]
-        return ", ".join(said) or "nothing changed"
+        return ", ".join(changes) or "nothing changed"
 
 
 class Branches:
@@ -216,7 +216,7 @@ class Branches:
         raise ArgumentError(f"there is no branch {shown(name)}; there are {', '.join(branch.name for branch in tree)}.")
 
     def _racer(self, run: Run) -> Racer:
-        """A branch as what charts draw. It holds the run, so it is not kept."""
+        """A branch as what charts draw. It holds the run, so it is not cached."""
         name = self._names[run]
         return Racer(name, number(name), run.optimizer, (run,), self._digests.setdefault(run, {}))
 

@@ -17,7 +17,7 @@ from .racer import Racer
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 AXES = {"step": "step", "gradients": "gradients", "seconds": "seconds of running", "bytes": "bytes held"}
-"""What racers are compared against, and how an axis says so; `COSTS` are others."""
+"""Axes of comparison and their labels; `COSTS` are others."""
 _QUARTILES = 4  # seeds from which quartiles say something; of fewer the extremes are shown
 _POINTS = 1000  # of a curve
 _NONE: Numbers = np.empty(0)
@@ -46,8 +46,8 @@ class Curves:
 
     def thinned(self) -> "Curves":
         """With as many points as a picture shows: the extremes of stretches. What is compared is read of all."""
-        kept = thin(self.median, _POINTS)
-        return Curves(self.x[kept], self.median[kept], self.low[kept], self.high[kept], self.rests)
+        at = thin(self.median, _POINTS)
+        return Curves(self.x[at], self.median[at], self.low[at], self.high[at], self.rests)
 
     def at(self, x: float) -> tuple[float, float, float]:
         """Median, low and high at a place, or at the last one before it; NaN where there is none."""
@@ -124,7 +124,7 @@ def check_axis(against: str, but: str = "") -> None:
 
 
 def words_of(against: str) -> str:
-    """How an axis says what it is."""
+    """Return the label of an axis."""
     return AXES[against] if against in AXES else COSTS[against]
 
 

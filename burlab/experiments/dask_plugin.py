@@ -48,7 +48,7 @@ class SettingPlugin(distributed.WorkerPlugin):
         self._halted.set()
 
     def do(self, trial: Trial) -> TrialOutcome:
-        """Do a run, on a worker. What it ran into is told in its row: not every exception can travel."""
+        """Do a run, on a worker. Its row has the error as text, as not every exception can be pickled."""
         check_machine("which came later", machine(), self._given[1], "this sweep")
         run = None
         try:

@@ -26,7 +26,7 @@ from .trials import Trial
 
 
 class MemoryStore:
-    """Keeps runs as they are."""
+    """Store of the runs of a sweep without a folder: they stay in memory."""
 
     def __init__(self) -> None:
         self._runs: dict[int, Run] = {}
@@ -41,12 +41,12 @@ class MemoryStore:
         return None
 
     def keep(self, outcome: TrialOutcome) -> None:
-        """Keep what has come of a run."""
+        """Store the result of a trial."""
         if isinstance(outcome.run, Run):
             self._runs[outcome.row.number] = outcome.run
 
     def has(self, number: int) -> bool:
-        """Whether there is a run of this number."""
+        """Return True if there is a run of this number."""
         return number in self._runs
 
     def load(self, trial: Trial, setting: Setting) -> Run:  # noqa: ARG002 - as a folder
@@ -101,7 +101,7 @@ class Folder:
             yield
 
     def row(self, trial: Trial) -> SweepRow | None:
-        """The row of a run that has ended; None where there is none, or it cannot be read."""
+        """Return the row of a run that has ended; None if there is none, or it cannot be read."""
         try:
             found = from_json(trial, read_text(self._file(trial.number, "json")))
         except (OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError, OverflowError):
@@ -122,7 +122,7 @@ class Folder:
         write_whole(self._file(row.number, "json"), [row.as_json().encode()])
 
     def has(self, number: int) -> bool:
-        """Whether there is a run of this number."""
+        """Return True if there is a run of this number."""
         return self._file(number, "json").exists()
 
     def load(self, trial: Trial, setting: Setting) -> Run:

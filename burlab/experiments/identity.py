@@ -19,7 +19,7 @@ _FORMAT = "burlab_sweep"
 
 
 def identity(setting: Setting, trials: Sequence[Trial]) -> dict[str, Any]:
-    """What the file of a folder says of a sweep, as JSON.
+    """Return the description of a sweep that the file of its folder holds, as JSON.
 
     problem: a hash of all that is no number of the list: the runs of each optimizer at step 0, the starts, the steps.
     """
@@ -42,7 +42,7 @@ def identity(setting: Setting, trials: Sequence[Trial]) -> dict[str, Any]:
 
 
 def differs(found: Any, wanted: Mapping[str, Any]) -> str:
-    """In what a folder is not that of a sweep, in words; "" where it is. found: what its file says."""
+    """Return in words how a folder differs from that of a sweep; "" if it does not. found: content of its file."""
     held = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
     if held.get(_FORMAT) != wanted[_FORMAT]:
         return "its file sweep.json is none that this burlab writes."

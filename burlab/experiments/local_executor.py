@@ -16,8 +16,8 @@ from .setting import Setting
 from .trials import Trial
 
 Pair = tuple[Trial, Run]
-LEAST = 1 << 22  # steps of all runs together for which what is compiled is worth it
-_FEW = 4  # runs below which lanes are no faster
+MIN_STEPS = 1 << 22  # of all runs together, for which compiling lanes is worth it
+MIN_LANES = 4  # runs below which lanes are no faster
 
 
 class LaneGroups:
@@ -25,7 +25,7 @@ class LaneGroups:
 
     def __init__(self, target: int | None, runs: int) -> None:
         """target: the step that they are to come to, None if nobody knows. runs: of the sweep."""
-        self._target = target if target is not None and target * runs >= LEAST else None
+        self._target = target if target is not None and target * runs >= MIN_STEPS else None
         self._kernels: dict[int, tuple[Setup, LaneKernel | None]] = {}  # by the id of the step that runs share
 
     def found(self, due: deque[Trial], opened: Callable[[Trial], Run], known: dict[int, Run]) -> "LaneGroup | None":
@@ -42,7 +42,7 @@ class LaneGroups:
                 break
             try:
                 run = known[trial.number] = opened(trial)
-            except Exception:  # it is opened again by itself, and then says why it cannot be
+            except Exception:  # it is opened again alone, and its row then has the reason
                 break
             loop = run.engine
             if not isinstance(loop, Loop):
@@ -52,7 +52,7 @@ class LaneGroups:
                 break
             pairs.append((trial, run))
             loops.append(loop)
-        if kernel is None or self._target is None or len(pairs) < _FEW:
+        if kernel is None or self._target is None or len(pairs) < MIN_LANES:
             return None
         for trial, _ in pairs:
             due.popleft()
@@ -89,7 +89,7 @@ class LaneGroup:
 
     def _work(self) -> None:
         lanes = self._lanes
-        while lanes.step < self._target and lanes.runs >= _FEW and not self._leave.is_set():
+        while lanes.step < self._target and lanes.runs >= MIN_LANES and not self._leave.is_set():
             lanes.advance(self._target)
 
 

@@ -102,7 +102,7 @@ def performance_profile(
                 f"{shown(name)} is {shown(optimizer)}, expected an optimizer. Pass bl.optim.Adam(lr=1e-3)."
             )
     if not isinstance(measure, str) or measure not in _MEASURES:  # pyright: ignore[reportUnnecessaryIsInstance] - users
-        raise ArgumentError(f"measure={shown(measure)} is none. Use one of {', '.join(map(repr, _MEASURES))}.")
+        raise ArgumentError(f"measure must be one of {', '.join(map(repr, _MEASURES))}; got {shown(measure)}.")
     if not 0 < real(tau, "tau") < 1:
         raise ArgumentError(f"tau={shown(tau)} must be between 0 and 1: the share of the way that may be left.")
     steps = whole(steps, "steps", 1, MOST_STEPS)

@@ -17,7 +17,7 @@ from .standings import common
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _DIVERGED = 1e12  # times the first value: what nobody needs to see
 _SHOWN, _BESIDE = 1e4, 10.0  # what is shown of it, times the first value; times the most of all others
-_LONG = 2000  # times the first place on an axis, from where on it is logarithmic
+MAX_LINEAR_RATIO = 2000  # times the first place on an axis, from where on it is logarithmic
 _UNITS = {"seconds": "s", "bytes": "B"}
 
 
@@ -50,12 +50,12 @@ def plot_of(racers: list[Racer], curves: Mapping[str, Curves], against: str, tit
     ahead = any(curves[racer.name].x[-1] > at for racer in able)
     marks = (Mark(max(at, least) if log else at, "all have come here"),) if len(able) > 1 and ahead else ()
     axis = Axis(words_of(against), _UNITS.get(against, ""), log)
-    said = "; ".join(filter(None, (note, _beyond(y, every))))
-    return Plot("race", title, axis, y, tuple(lines), tuple(bands), tuple(dots), marks, said, tall=2.2)
+    note = "; ".join(filter(None, (note, _beyond(y, every))))
+    return Plot("race", title, axis, y, tuple(lines), tuple(bands), tuple(dots), marks, note, tall=2.2)
 
 
 def _beyond(axis: Axis, every: list[Curves]) -> str:
-    """What is said of values off an axis; "" where there are none."""
+    """Return a note on values off an axis; "" if there are none."""
     values = np.concatenate([c.median for c in every]) if every else np.empty(0)
     low, high = (-math.inf if axis.low is None else axis.low), (math.inf if axis.high is None else axis.high)
     off = values[np.isfinite(values) & ((values < low) | (values > high))]
@@ -97,7 +97,7 @@ def bytes_plot(racers: list[Racer], held: Mapping[str, float], curves: Mapping[s
 def _is_log(places: list[Numbers]) -> bool:
     every = np.concatenate(places) if places else np.empty(0)
     every = every[every > 0]
-    return bool(every.size) and float(every.max()) > _LONG * float(every.min())
+    return bool(every.size) and float(every.max()) > MAX_LINEAR_RATIO * float(every.min())
 
 
 def _heights(medians: list[Numbers]) -> tuple[Axis, float]:

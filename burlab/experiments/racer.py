@@ -15,7 +15,7 @@ from burlab.runtime.checks.numbers import shown
 
 from .setting import Setting, share_of_memory
 
-_LEAST = 8 << 20  # bytes of the history of each run, at least
+MIN_HISTORY_BYTES = 8 << 20  # of each run
 
 
 @dataclass(eq=False, slots=True)
@@ -45,12 +45,12 @@ class Racer:
 
     @property
     def failed(self) -> bool:
-        """Whether no run of it can go on."""
+        """Return True if none of its runs can go on."""
         return self.error is not None or len(self.failures) == len(self.runs)
 
     @property
     def finished(self) -> bool:
-        """Whether all of its runs rest by themselves."""
+        """Return True if all of its runs have ended by themselves."""
         return self.failed or all(run.stopped is not None for run in self.runs)
 
     @property
@@ -84,7 +84,7 @@ def open_racer(name: str, entry: Any, colour: int, setting: Setting, crowd: int)
         return Racer(name, colour, runs[0].optimizer, runs)
     racer = Racer(name, colour, entry)
     try:
-        opener = setting.opener(history_bytes=share_of_memory(crowd, _LEAST))
+        opener = setting.opener(history_bytes=share_of_memory(crowd, MIN_HISTORY_BYTES))
         racer.runs = tuple(opener.open(setting.start(seed), entry, seed) for seed in setting.seeds)
     except Exception as error:  # also what an optimizer of the user's raises while it is traced
         racer.error = error

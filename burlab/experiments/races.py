@@ -74,7 +74,7 @@ def race(
 
 
 class Race:
-    """What `burlab.race` gives: racers by name, stepped together and compared on one axis.
+    """A race, as `burlab.race` returns it: racers by name, stepped together and compared on one axis.
 
     racers: what races, in order. `leader`, `standings`, `frame` and `chart` read what is there; call them at any time.
     """
@@ -97,7 +97,7 @@ class Race:
 
     @property
     def racers(self) -> dict[str, Racer]:
-        """What races, by name."""
+        """The racers by name."""
         return {racer.name: racer for racer in self._racers}
 
     @property
@@ -107,17 +107,17 @@ class Race:
 
     @property
     def running(self) -> bool:
-        """Whether racers step in the background now."""
+        """Return True while racers step in the background."""
         return self._turns.running
 
     @property
     def t(self) -> int:
-        """The most steps that any run has done."""
+        """The largest number of steps that a run has done."""
         return max((run.t for racer in self._racers for run in racer.runs), default=0)
 
     @property
     def finished(self) -> bool:
-        """Whether no racer can go on: each has failed or rests by a criterion."""
+        """Return True if no racer can go on: each has failed or has met a criterion."""
         return all(racer.finished for racer in self._racers)
 
     def step(self, n: int = 1) -> None:
@@ -129,7 +129,7 @@ class Race:
         self._turns.go(self._due, self._failed)
 
     def start(self, until: int | None = None) -> None:
-        """Continue in the background and return at once: up to step `until`, or until `pause`. More may be told later.
+        """Continue in the background, to step `until` or to `pause`, and return at once. Call it again to set another step.
 
         Racers that are behind, such as those that were added late, do more steps than others to get there.
 
@@ -143,7 +143,7 @@ class Race:
         self._goal = partial(_common, until)
         if not self.running:
             self._turns.start(
-                partial(_due, weakref.WeakMethod(self._due)), partial(_told, weakref.WeakMethod(self._failed))
+                partial(_due, weakref.WeakMethod(self._due)), partial(_report_failure, weakref.WeakMethod(self._failed))
             )
 
     def pause(self) -> None:
@@ -153,7 +153,7 @@ class Race:
 
     @property
     def pauses(self) -> int:
-        """How often the race was told to rest: a panel that plays it on sees that."""
+        """The number of pauses so far: a panel that plays the race compares it."""
         return self._pauses
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -276,7 +276,7 @@ class Race:
         return problem.minimum if known else 0.0
 
     def _curves(self, against: str, of: str) -> dict[str, Curves]:
-        """Of what was read. A panel asks several times between two readings: they are kept until there is more."""
+        """Return the curves of the rows read so far. They are cached, as a panel draws them several times."""
         rests = not self.running
         state = against, of, rests, [racer.state(of) for racer in self._racers]
         known, found = self._known
@@ -335,7 +335,7 @@ def _due(method: "weakref.WeakMethod[Callable[[], Due]]") -> Due:
     return [] if due is None else due()
 
 
-def _told(method: "weakref.WeakMethod[Callable[[Run, Exception], None]]", run: Run, error: Exception) -> None:
-    tell = method()
-    if tell is not None:
-        tell(run, error)
+def _report_failure(method: "weakref.WeakMethod[Callable[[Run, Exception], None]]", run: Run, error: Exception) -> None:
+    report = method()
+    if report is not None:
+        report(run, error)

@@ -19,8 +19,8 @@ from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _MEMORY = 0.9  # share of a smoothed loss that stays from one step to the next, where batches are drawn
 _BLOWN = 4.0  # times the way down from the start to the lowest loss, above which it has diverged
-_NEAR = 0.02  # of the first loss: a fall that is less is none
-_SURE = 3.0  # times the noise of the smoothed loss: a fall that is less is none
+MIN_FALL = 0.02  # of the first loss: a smaller fall does not count
+MIN_FALL_IN_NOISE = 3.0  # times the noise of the smoothed loss: a smaller fall does not count
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,7 @@ def find_lr(
 
 
 def judged(rates: Numbers, loss: Numbers, memory: float) -> LearningRates:
-    """What a loss over growing rates says. memory: of the running mean; 0 for none.
+    """Return what a loss over growing rates suggests. memory: of the running mean; 0 for none.
 
     The first steps of a running mean are those of too few batches: what is judged begins after them.
     """
@@ -119,17 +119,17 @@ def judged(rates: Numbers, loss: Numbers, memory: float) -> LearningRates:
     begin = min(round(2 / (1 - memory)) if memory else 0, loss.size - 1)
     first = float(smooth[begin])
     best = np.minimum.accumulate(np.where(np.isfinite(smooth[begin:]), smooth[begin:], np.inf))
-    least = max(_NEAR * abs(first), _SURE * noise(loss, smooth, memory), np.finfo(np.float64).tiny)
+    least = max(MIN_FALL * abs(first), MIN_FALL_IN_NOISE * noise(loss, smooth, memory), np.finfo(np.float64).tiny)
     with np.errstate(over="ignore", invalid="ignore"):
         blown = ~(smooth[begin:] - first <= _BLOWN * np.maximum(first - best, least))
     end = begin + int(np.argmax(blown)) if blown.any() else None
     diverged = None if end is None else float(rates[end])
-    kept = smooth[begin:end]
-    lowest = int(np.argmin(kept)) if kept.size else 0
+    judged = smooth[begin:end]
+    lowest = int(np.argmin(judged)) if judged.size else 0
     suggestion = None
-    if lowest > 0 and first - kept[lowest] > least:
+    if lowest > 0 and first - judged[lowest] > least:
         reach = max(1, loss.size // 10) if memory else 1
-        slopes = slope(kept[: lowest + 1], reach)
+        slopes = slope(judged[: lowest + 1], reach)
         sure = min(reach if memory else 0, lowest)  # from where on a slope is that of a whole window
         suggestion = float(rates[begin + sure + int(np.argmin(slopes[sure:]))])
     message = _words(suggestion, diverged, float(rates[0]), float(rates[-1]))
@@ -182,7 +182,7 @@ def _growth(low: float, high: float, steps: int) -> Callable[[Any], Any]:
 def _ceiling(smooth: Numbers) -> float:
     """Up to where losses are drawn: twice as far above the start as it is above the lowest."""
     finite = smooth[np.isfinite(smooth)]
-    return float(finite[0] + max(finite[0] - finite.min(), _NEAR * abs(finite[0])))
+    return float(finite[0] + max(finite[0] - finite.min(), MIN_FALL * abs(finite[0])))
 
 
 def _words(suggestion: float | None, diverged: float | None, low: float, high: float) -> str:

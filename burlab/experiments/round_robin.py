@@ -13,9 +13,10 @@ from burlab.runtime.flag import Flag, Thread
 
 Due = list[tuple[Run, int | None]]
 """Runs that have steps to do, and up to which step; None for no end."""
-_SLICE = 0.03  # seconds of a turn
-_FEW, _LONGEST = 8, 2.0  # steps that a turn has at least, unless they take longer than so many seconds
-_PARTING = 2.0  # seconds that a turn may take when Python ends
+SLICE_SECONDS = 0.03
+MIN_STEPS = 8  # of a time slice, unless they take longer than MAX_SECONDS
+MAX_SECONDS = 2.0
+EXIT_SECONDS = 2.0  # that a time slice may take when Python ends
 
 
 class RoundRobin:
@@ -32,7 +33,7 @@ class RoundRobin:
 
     @property
     def running(self) -> bool:
-        """Whether runs step in the background."""
+        """Return True while runs step in the background."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(self, due: Callable[[], Due], failed: Callable[[Run, Exception], Any]) -> None:
@@ -69,7 +70,7 @@ class RoundRobin:
         return not self.running
 
     def go(self, due: Callable[[], Due], failed: Callable[[Run, Exception], Any]) -> None:
-        """Let runs step until none is due. failed: told of a run that cannot start."""
+        """Let runs step until none is due. failed: called with a run that cannot start."""
         with self._changing:
             self._halted.set()
             halted = self._halted = Flag()
@@ -110,11 +111,11 @@ def _wait(running: list[Run], halted: Flag) -> None:
     start = monotonic()
     first = [run.t for run in running]
     while not halted.is_set():
-        rest = [run.rests(_SLICE) for run in running]
+        rest = [run.rests(SLICE_SECONDS) for run in running]
         took = monotonic() - start
-        done = [rests or run.t - t >= _FEW for run, t, rests in zip(running, first, rest, strict=True)]
+        done = [rests or run.t - t >= MIN_STEPS for run, t, rests in zip(running, first, rest, strict=True)]
         some = [rests or run.t > t for run, t, rests in zip(running, first, rest, strict=True)]
-        if all(rest) or (took >= _SLICE and all(done)) or (took >= _LONGEST and all(some)):
+        if all(rest) or (took >= SLICE_SECONDS and all(done)) or (took >= MAX_SECONDS and all(some)):
             return
 
 
@@ -124,4 +125,4 @@ _all: "weakref.WeakSet[RoundRobin]" = weakref.WeakSet()
 @at_end
 def _halt_all() -> None:
     for turns in list(_all):
-        turns.halt(_PARTING)
+        turns.halt(EXIT_SECONDS)

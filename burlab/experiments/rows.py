@@ -1,4 +1,4 @@
-"""A row of a sweep: what became of one run."""
+"""A row of a sweep: the result of one run."""
 
 import json
 import math
@@ -39,16 +39,16 @@ class SweepRow:
 
     @property
     def done(self) -> bool:
-        """Whether the run has ended."""
+        """Return True if the run has ended."""
         return self.reason != ""
 
     @property
     def failed(self) -> bool:
-        """Whether it ended with an error, or with a value that is inf or nan."""
+        """Return True if it ended with an error, or with a value that is inf or nan."""
         return self.reason in _FAILED or (self.done and not math.isfinite(self.value))
 
     def as_json(self) -> str:
-        """All but what the trial says; floats as hexadecimal text, which is exact."""
+        """Return the results without the trial as JSON; floats are hexadecimal text, which is exact."""
         row: dict[str, Any] = {name: getattr(self, name).hex() for name in _NUMBERS}
         row["validation"] = None if self.validation is None else self.validation.hex()
         return json.dumps(
@@ -57,7 +57,7 @@ class SweepRow:
 
 
 class TrialOutcome(NamedTuple):
-    """What has come of a run: its row, the run or the bytes of its file, if there are any, and what made it fail."""
+    """Result of a trial: its row, the run or the bytes of its file, if there are any, and what made it fail."""
 
     row: SweepRow
     run: Run | bytes | None
@@ -91,7 +91,7 @@ def failed(trial: Trial, error: BaseException, run: Run | None = None) -> SweepR
 
 
 def from_json(trial: Trial, text: str) -> SweepRow:
-    """The row that `as_json` wrote. Raises KeyError, TypeError or ValueError where it is none."""
+    """The row that `as_json` wrote. Raises KeyError, TypeError or ValueError for other text."""
     row = json.loads(text)
     numbers = {name: float.fromhex(row[name]) for name in _NUMBERS}
     validation = row.get("validation")

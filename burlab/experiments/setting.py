@@ -15,8 +15,8 @@ from burlab.transforms import jit, random
 
 from .trials import Trial
 
-_MEMORY = 256 << 20  # bytes of all histories together, and of all keyframes
-_LEAST = 1 << 20  # bytes of each run of a sweep, at least
+MAX_BYTES = 256 << 20  # of all histories together, and of all keyframes
+MIN_BYTES = 1 << 20  # of the record of each run of a sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Setting:
 
     def opening(self) -> Callable[[Trial], Run]:
         """Return a function that gives the run of a trial at step 0."""
-        share = share_of_memory(self.runs, _LEAST)
+        share = share_of_memory(self.runs, MIN_BYTES)
         opener = self.opener(history_bytes=share, keyframe_bytes=share)
         return lambda trial: opener.open(self.start(trial.seed), trial.optimizer, trial.seed)
 
@@ -53,7 +53,7 @@ class Setting:
 
     @property
     def target(self) -> int | None:
-        """The step that runs come to where nothing ends them before; None where nobody says."""
+        """The step at which runs end at the latest; None if it is not known."""
         return min((n for n in (self.steps, self.stop.steps) if n is not None), default=None)
 
     @property
@@ -62,7 +62,7 @@ class Setting:
         return self.more.get("validation")
 
     def validating(self) -> Callable[[tree.Tree], float] | None:
-        """What gives the value of the validation at a point, over all samples; None where there is none."""
+        """Return a function that gives the validation value at a point, over all samples; None without validation."""
         second = self.validation
         if second is None:
             return None
@@ -75,7 +75,7 @@ class Setting:
 
 def share_of_memory(runs: int, least: int) -> int:
     """Return the bytes of the record of each run where so many runs share the memory."""
-    return max(_MEMORY // max(runs, 1), least)
+    return max(MAX_BYTES // max(runs, 1), least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Always:
 
 
 def check_problem(problem: Any) -> None:
-    """Raise ArgumentError where it is none."""
+    """Raise ArgumentError unless it is a problem."""
     if not isinstance(problem, FiniteSum) and not callable(problem):
         raise ArgumentError(
             f"problem is a {type(problem).__name__}, expected a bl.FiniteSum or a function of x alone, as for minimize."

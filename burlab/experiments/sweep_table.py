@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from .rows import SweepRow
 from .trials import words
 
-_MOST = 30  # rows that are shown
-_LONGEST = 100  # letters of a reason
-_REASONS = 10  # that are told
+MAX_ROWS = 30
+MAX_LETTERS = 100  # of a reason
+MAX_REASONS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class SweepTable:
-    """What a sweep has come to: `head`, `cells` for each row that is shown, and how many rows there are of each kind.
+    """Results of a sweep: `head`, `cells` for each row that is shown, and how many rows there are of each kind.
 
     losses: why rows have failed, a line for each optimizer and reason, as the rows themselves may not be shown.
     Rows are sorted: the lowest value first, those that wait after them, those that failed last. A notebook shows a
@@ -31,13 +31,13 @@ class SweepTable:
 
     @property
     def title(self) -> str:
-        """How far the sweep is, in words."""
+        """The progress of the sweep in words."""
         lost = f", {self.failed} failed" if self.failed else ""
         return f"{self.done} of {self.total} runs done{lost}"
 
     @property
     def rest(self) -> str:
-        """What is not shown, in words."""
+        """The number of rows that are not shown, in words."""
         return f"and {self.total - len(self.cells):,} more" if self.total > len(self.cells) else ""
 
     def __str__(self) -> str:
@@ -61,24 +61,24 @@ def table_of(rows: Sequence[SweepRow], hypers: Sequence[str]) -> SweepTable:
     ordered = sorted(rows, key=rank)
     values = ("value", "validation") if any(row.validation is not None for row in rows) else ("value",)
     head = ("run", "optimizer", *hypers, "seed", *values, "steps", "seconds", "ended by")
-    cells = tuple(_cells(row, hypers, values) for row in ordered[:_MOST])
+    cells = tuple(_cells(row, hypers, values) for row in ordered[:MAX_ROWS])
     lost = Counter((row.name, _why(row)) for row in rows if row.failed)
     losses = [f"{count:,} of {name} failed: {why}" for (name, why), count in lost.items()]
-    more = (f"and {len(losses) - _REASONS:,} other reasons",) if len(losses) > _REASONS else ()
+    more = (f"and {len(losses) - MAX_REASONS:,} other reasons",) if len(losses) > MAX_REASONS else ()
     return SweepTable(
-        head, cells, sum(row.done for row in rows), sum(lost.values()), len(rows), (*losses[:_REASONS], *more)
+        head, cells, sum(row.done for row in rows), sum(lost.values()), len(rows), (*losses[:MAX_REASONS], *more)
     )
 
 
 def rank(row: SweepRow, by: str = "value") -> tuple[int, float, int]:
-    """Where a row stands: by its value, or "validation"; those that wait, and those that failed last."""
+    """Return a sort key: rows by their value or "validation", then those that wait, then those that failed."""
     if row.failed:
         return 2, 0.0, row.number
     return (0, number_of(row, by), row.number) if row.done else (1, 0.0, row.number)
 
 
 def number_of(row: SweepRow, by: str) -> float:
-    """A value of a row; inf where there is none, or NaN."""
+    """Return a value of a row; inf if it is missing or NaN."""
     number: float | None = getattr(row, by)
     return math.inf if number is None or math.isnan(number) else number
 
@@ -93,7 +93,7 @@ def _cells(row: SweepRow, hypers: Sequence[str], values: Sequence[str]) -> tuple
 
 
 def _summary(row: SweepRow) -> str:
-    return row.message.partition("\n")[0][:_LONGEST]
+    return row.message.partition("\n")[0][:MAX_LETTERS]
 
 
 def _why(row: SweepRow) -> str:

@@ -36,7 +36,7 @@ _DUE = ("", "error")  # reasons of rows whose runs are to be done
 _SHOWN = len(PALETTE)  # racers of the race of a sweep: each has a colour of its own
 
 
-def sweep(  # noqa: PLR0913 - all that runs can be told
+def sweep(  # noqa: PLR0913 - the arguments of minimize
     problem: FiniteSum | Callable[..., Any],
     x0: tree.Tree | Callable[[int], tree.Tree],
     optimizers: Any,
@@ -63,7 +63,7 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     hypers: the values to try by the name of the field, in all combinations; an optimizer is tried with those that it
     has. seeds: how many, from 0, or which ones. Or optimizers is a list of runs, `[{"optimizer": bl.optim.GD(), "lr":
     0.1, "seed": 3, "name": "mine"}, ...]`. steps: that each run does; None: until `stop`. threads: how many runs step
-    at once; it changes no bit. folder: where each run that has ended is kept as a file, see `Run.save`; the same call
+    at once; it changes no bit. folder: where each run that has ended is stored as a file, see `Run.save`; the same call
     after a crash reads those and does the others. cluster: a client of `dask.distributed`, whose workers do the runs;
     the bits are the same. progress: True for a bar, in a notebook a live table, False for none, None where someone
     sees it.
@@ -100,14 +100,14 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
         found.go(progress)
     except KeyboardInterrupt:
         done = sum(row.done for row in found.rows)
-        said = f"interrupted: {done} of {len(trials)} runs are done. `go()` of the sweep does the rest."
+        message = f"interrupted: {done} of {len(trials)} runs are done. `go()` of the sweep does the rest."
         file, line = user_line() or ("burlab", 0)
-        warnings.warn_explicit(said, RuntimeWarning, file, line)  # each time, also where all lines are the first one
+        warnings.warn_explicit(message, RuntimeWarning, file, line)  # each time, also where all lines are the first one
     return found
 
 
 class Sweep:
-    """What `burlab.sweep` gives. rows: one for each run, in order. runs: the runs themselves, by the same numbers."""
+    """A sweep, as `burlab.sweep` returns it. rows: one for each run, in order. runs: the runs by the same numbers."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Sweep:
         place: LocalExecutor | DaskExecutor,
         store: MemoryStore | Folder,
     ) -> None:
-        """place: where runs step. store: where they are kept."""
+        """place: where runs step. store: where they are stored."""
         self.setting = setting
         self.trials = tuple(trials)
         self._place = place
@@ -126,7 +126,7 @@ class Sweep:
 
     @property
     def rows(self) -> tuple[SweepRow, ...]:
-        """What became of each run."""
+        """The result of each run."""
         return tuple(self._rows)
 
     @property
@@ -240,7 +240,7 @@ class Sweep:
 
     @property
     def _values(self) -> tuple[str, ...]:
-        """What rows are compared by."""
+        """The names of the values by which rows are compared."""
         return ("value",) if self.setting.validation is None else ("value", "validation")
 
     def _labels(self) -> dict[str, list[SweepRow]]:

@@ -14,7 +14,7 @@ from burlab.optim.live import live_fields
 from burlab.runtime.checks.numbers import shown, whole
 
 Entry = Optimizer | SciPy
-_OWN = ("optimizer", "name", "seed")  # of an entry of a list; its other keys are hyperparameters
+ENTRY_KEYS = ("optimizer", "name", "seed")  # of an entry of a list; its other keys are hyperparameters
 _EXAMPLE = "{'Adam': bl.optim.Adam()}"
 
 
@@ -111,7 +111,7 @@ def _listed(entries: Sequence[Mapping[str, Any]]) -> Iterator[Trial]:
             )
         optimizer = _checked(where, entry["optimizer"])
         name = entry.get("name", type(optimizer).__name__)
-        chosen = {key: _plain(value) for key, value in entry.items() if key not in _OWN}
+        chosen = {key: _plain(value) for key, value in entry.items() if key not in ENTRY_KEYS}
         if missing := [key for key in chosen if key not in _paths(optimizer)]:
             has = ", ".join(_paths(optimizer))
             raise ArgumentError(f"{where} sets {shown(missing[0])}, but {type(optimizer).__name__} has: {has}.")

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from burlab.errors import CompileError
 
 from .cache.background import missed
-from .cache.store import shelf, text_hash
+from .cache.store import code_cache, text_hash
 from .cpu import instruction_set
 from .interpreter import interpreter
 from .quoting import escaped, include, line_directive
@@ -27,7 +27,7 @@ class DeadlyText(CompileError):
 
 _lock = threading.RLock()
 _declared: dict[str, str] = {}  # unit text -> namespace
-_taken: set[str] = set()  # units and library functions that are on the shelf
+_taken: set[str] = set()  # units and library functions that are in the cache
 _included: set[str] = set()
 _macros: dict[str, None] = {}  # of users, which burlab's own texts do not see
 _OPTIMIZER = re.compile(r"remark: |(?:warning|note): <unknown>:")
@@ -51,12 +51,12 @@ def declare(body: str, headers: Sequence[str] = (), name: str = "input", needs: 
 def kept(body: str, headers: Sequence[str] = (), name: str = "input", needs: Sequence[str] = ()) -> bool:
     """Whether an earlier call or session has compiled this: then `declare` compiles nothing."""
     text = _whole(body, headers, name, needs)
-    return text in _declared or shelf().holds(_unit(text), text)
+    return text in _declared or code_cache().holds(_unit(text), text)
 
 
 def taken(name: str, text: str) -> bool:
-    """Whether a unit, or a library function, is on the shelf, and need not be compiled; from now on it is used."""
-    if not shelf().holds(name, text):
+    """Return True if a unit or a library function is in the cache and need not be compiled; it is used from now on."""
+    if not code_cache().holds(name, text):
         return False
     _taken.add(name)
     return True
@@ -147,7 +147,7 @@ def _find(symbol: str) -> tuple[int, str]:
     with _lock:
         unit = _UNIT.match(symbol)
         if (unit[1] if unit else symbol) in _taken:
-            return shelf().find(symbol), ""
+            return code_cache().find(symbol), ""
         return interpreter().find(symbol)
 
 

@@ -84,7 +84,7 @@ def test_the_library_is_the_default():
     [
         ({"optimizers": {}}, "optimizers is empty"),
         ({"optimizers": {"gd": bl.optim.GD}}, "expected an optimizer"),
-        ({"measure": "bytes"}, "measure='bytes' is none"),
+        ({"measure": "bytes"}, "measure must be one of .*; got 'bytes'"),
         ({"tau": 1.5}, "tau=1.5 must be between 0 and 1"),
         ({"steps": 0}, "steps=0"),
         ({"problems": [np.sum]}, "problems must hold test functions"),

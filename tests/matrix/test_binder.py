@@ -27,7 +27,7 @@ for feature in ("SSE3", "AVX", "AVX2", "FMA", "AVX512F"):
 KEPT = """
 from burlab.runtime.cache import store
 store.cpu_identity = lambda: ("another",)
-print(bool(store.shelf().names))
+print(bool(store.code_cache().names))
 """
 
 

@@ -165,8 +165,8 @@ def test_a_sweep_begins_in_a_folder_where_one_was_killed(tmp_path: Path):
 def test_pipes_in_the_cache_do_not_hang_a_session(tmp_path: Path):
     code = """
 import os
-from burlab.runtime.cache.store import shelf_file
-file = shelf_file()
+from burlab.runtime.cache.store import cache_file
+file = cache_file()
 file.parent.mkdir(exist_ok=True)
 for ending in (".so", ".own", ".recipes", ".failed", ".0123456789abcdef.wanted"):
     os.mkfifo(file.with_suffix(ending))

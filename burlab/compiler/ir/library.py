@@ -59,7 +59,7 @@ EACH = LibraryKernel(
 
 
 def require(kernels: Iterable[LibraryKernel], *, by_name: bool = True) -> None:
-    """Make kernels callable: compile those that no earlier session has left on the shelf.
+    """Make kernels callable: compile those that are not in the cache.
 
     by_name: whether text will be compiled that calls them by name; else they are called by address alone.
     """

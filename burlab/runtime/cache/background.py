@@ -1,6 +1,6 @@
-"""Who fills the shelf: a process of its own, once per machine, compiler and version of burlab.
+"""The process in the background that fills the cache, once per machine, compiler and version of burlab.
 
-`burlab warm` runs it at once. A session that had to compile what could have been on the shelf starts it when it ends,
+`burlab warm` runs it at once. A session that had to compile code which the cache could have held starts it at its end,
 on what the processors have left over: not before, so that nothing that is timed in the session is disturbed, and not
 when burlab is imported, since who imports may never compute.
 """
@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from .recipes import Recipe, leave, note, wanted
-from .store import cache_folder, read_index, shelf, shelf_file
+from .store import cache_file, cache_folder, code_cache, read_index
 
 COMMAND = ("-m", "burlab.runtime.cache")
 _KINDS = ("*.so", "*.own", "*.recipes", "*.wanted", "*.failed", ".*.part", "lock")  # what the folder may hold
@@ -20,26 +20,26 @@ _KINDS = ("*.so", "*.own", "*.recipes", "*.wanted", "*.failed", ".*.part", "lock
 
 @cache
 def missed() -> None:
-    """Something is about to be compiled: if the shelf is empty, have it filled when this process ends."""
-    if not shelf().names:
+    """Fill the cache at the end of this process if it is empty; called before code is compiled."""
+    if not code_cache().names:
         _fill_later()
 
 
 def remember(recipe: Recipe) -> None:
-    """A kernel is compiled that is on no shelf: have it kept when this process ends."""
+    """Cache a kernel, which had to be compiled, at the end of this process."""
     note(recipe)
     _fill_later()
 
 
 @cache
 def _fill_later() -> None:
-    if shelf_file(write=True):
+    if cache_file(write=True):
         atexit.register(_at_end, os.getpid())
 
 
 def start() -> None:
-    """Have the shelf filled by another process, where something is missing and the last attempt did not fail."""
-    file = shelf_file(write=True)
+    """Fill the cache in another process if something is missing and the last attempt did not fail."""
+    file = cache_file(write=True)
     known = Path(sys.executable or "").name.startswith("python")  # a program that embeds Python is no Python
     if file is None or file.with_suffix(".failed").exists() or not known or (read_index(file) and not wanted(file)):
         return
@@ -60,10 +60,10 @@ def start() -> None:
 
 
 def clear() -> str:
-    """Delete what is kept; what was done, for people."""
+    """Delete the files of the cache, and return a sentence on what was deleted."""
     folder = cache_folder(write=True)
     if folder is None:
-        return "Nothing is deleted: BURLAB_CACHE says `off`, or a folder that is only read."
+        return "Nothing is deleted: BURLAB_CACHE is `off` or names a read-only folder."
     files = [file for kind in _KINDS for file in folder.glob(kind)]
     freed = sum(file.stat().st_size for file in files)
     for file in files:
@@ -72,7 +72,7 @@ def clear() -> str:
 
 
 def environment() -> dict[str, str]:
-    """That of a process which imports this very burlab."""
+    """Return the environment of a process that imports this very burlab."""
     root = str(Path(__file__).resolve().parents[3])
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
 

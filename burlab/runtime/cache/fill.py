@@ -1,4 +1,4 @@
-"""Filling the shelf: run the programs, link what Cling compiled for them, name the file when it is whole.
+"""The library of common code: run the programs, link what Cling compiled for them, rename the file when complete.
 
 Two at once, a full disk, or an end halfway leave what was there.
 """
@@ -13,24 +13,24 @@ from burlab import runtime
 from burlab.compiler.ir import library
 from burlab.errors import BurlabError, ConfigurationError
 from burlab.runtime.cache import machine_code
-from burlab.runtime.cache.store import read_index, sealed, shelf_file, shelf_name, text_hash
+from burlab.runtime.cache.store import cache_file, cache_file_name, read_index, sealed, text_hash
 from burlab.runtime.files import forget_parts, lock_file, write_text, write_whole
 
 from .programs import programs
 
-_KEPT = 8  # files: of other versions of burlab, machines, compilers
+MAX_FILES = 8  # of other versions of burlab, machines, compilers
 
 
 def fill(wait: bool = True) -> Path:
-    """Make the file of this machine, compiler and burlab, where it is not there yet, and give its place.
+    """Return the path of the file for this machine, compiler and burlab, which is written if it does not exist.
 
-    For a process of its own: it compiles everything anew. wait: for another that does it already. Raises
-    ConfigurationError where none is kept, can be made or be written.
+    Call it in a process of its own, as it compiles everything. wait: for another process that fills the folder. Raises
+    ConfigurationError if the cache is off, or the file cannot be compiled or written.
     """
-    file = shelf_file(write=True)
+    file = cache_file(write=True)
     if file is None:
         raise ConfigurationError(
-            "Nothing is kept: BURLAB_CACHE says `off` or a folder that is only read, or this is not Linux on x86-64."
+            "Nothing is cached: BURLAB_CACHE is `off` or a read-only folder, or this is not Linux on x86-64."
         )
     os.umask(0o077)  # others must not write what this user runs
     try:
@@ -49,8 +49,8 @@ def fill(wait: bool = True) -> Path:
 
 @contextmanager
 def alone(folder: Path, wait: bool) -> Generator[None]:
-    """While no other process fills this folder, or an OSError; the lock is gone when its process is."""
-    import fcntl  # not on every system, as little as the shelf
+    """Lock the folder, so that one process fills it; the end of the process frees the lock. Raises OSError."""
+    import fcntl  # like the cache, not on every system
 
     with lock_file(folder / "lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -58,7 +58,7 @@ def alone(folder: Path, wait: bool) -> Generator[None]:
 
 
 def _make(file: Path) -> None:
-    """Compile, link and write the file; where that cannot be, a note beside it, so that sessions do not try."""
+    """Compile, link and write the file; after a failure write a note next to it, so that sessions do not try again."""
     note = file.with_suffix(".failed")
     note.unlink(missing_ok=True)
     try:
@@ -66,18 +66,18 @@ def _make(file: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
             made = machine_code.link(objects, Path(folder)).read_bytes()
     except BurlabError as error:
-        if shelf_name() == file.name:
+        if cache_file_name() == file.name:
             with suppress(OSError):
                 write_text(note, f"{error}\n")
         raise
-    if shelf_name() != file.name:
-        raise ConfigurationError("The headers or the compiler changed meanwhile: nothing is kept of this. Try again.")
+    if cache_file_name() != file.name:
+        raise ConfigurationError("The headers or the compiler changed meanwhile: nothing of this is cached. Try again.")
     write_whole(file, sealed(made, names))
     _forget_others(file.parent)
 
 
 def _compile_all() -> tuple[list[bytes], dict[str, str]]:
-    """Run the programs; the object files, and what was compiled for them, with the hash of its text."""
+    """Return the object files of the programs, and the hash of each compiled text by name."""
     os.environ.update(CLING_DEBUG="1", BURLAB_CACHE="off")
     runtime.interpreter()
     own = len(machine_code.object_files())  # with which Cling starts
@@ -88,8 +88,8 @@ def _compile_all() -> tuple[list[bytes], dict[str, str]]:
 
 
 def _forget_others(folder: Path) -> None:
-    """The oldest files, and what a process left that was ended halfway: this one works here alone."""
-    old = sorted(folder.glob("*.so"), key=lambda file: file.stat().st_mtime)[:-_KEPT]
+    """Delete the oldest files and unfinished ones of processes that were killed; this process holds the lock."""
+    old = sorted(folder.glob("*.so"), key=lambda file: file.stat().st_mtime)[:-MAX_FILES]
     gone = [file.with_suffix(kind) for file in old for kind in (".so", ".own", ".recipes")]
     for file in gone:
         file.unlink(missing_ok=True)

@@ -14,16 +14,16 @@ from burlab.compiler.ir import library
 from burlab.errors import BurlabError
 from burlab.runtime.cache import machine_code
 from burlab.runtime.cache.recipes import Recipe, fewer, read_recipes, wanted, write_recipes
-from burlab.runtime.cache.store import own_file, sealed, shelf, shelf_file, shelf_name, text_hash
+from burlab.runtime.cache.store import cache_file, cache_file_name, code_cache, kernels_file, sealed, text_hash
 from burlab.runtime.files import write_whole
 
 from .fill import alone
 
 
-def keep() -> None:
-    """Compile what sessions left, and forget it, whether that went well or not: no session shall wait for it again."""
-    file = shelf_file(write=True)
-    if file is None or not shelf().names:  # what kernels call is on the shelf
+def cache_kernels() -> None:
+    """Compile the kernels that sessions left and delete their texts, also after a failure: no session waits twice."""
+    file = cache_file(write=True)
+    if file is None or not code_cache().names:  # kernels call functions of the cache
         return
     with suppress(OSError), alone(file.parent, wait=True):
         left = wanted(file)
@@ -42,14 +42,14 @@ def _make(file: Path, new: list[Recipe]) -> None:
     objects, names = _compiled(chosen)
     with tempfile.TemporaryDirectory() as folder:
         made = machine_code.link(objects, Path(folder)).read_bytes()
-    if shelf_name() == file.name:  # the headers and the compiler are the same
+    if cache_file_name() == file.name:  # the headers and the compiler are the same
         write_recipes(recipes, chosen)
-        write_whole(own_file(file), sealed(made, names))
+        write_whole(kernels_file(file), sealed(made, names))
 
 
 def _compiled(recipes: Iterable[Recipe]) -> tuple[list[bytes], dict[str, str]]:
-    """The object files, and the units in them, with the hashes of their texts."""
-    shelf().own = {}
+    """Return the object files, and the hash of the text of each unit in them."""
+    code_cache().own = {}
     os.environ.update(CLING_DEBUG="1", BURLAB_CACHE="off")  # nor does this process leave anything
     runtime.interpreter()
     before = len(machine_code.object_files())  # with which Cling starts
@@ -66,4 +66,4 @@ def _compiled(recipes: Iterable[Recipe]) -> tuple[list[bytes], dict[str, str]]:
 if __name__ == "__main__":
     os.umask(0o077)  # others must not write what this user runs
     with suppress(BurlabError):
-        keep()
+        cache_kernels()

@@ -1,8 +1,8 @@
 """The machine code that Cling made in this process, as a shared library.
 
-Where the environment variable CLING_DEBUG is set, Cling tells debuggers of each object file that it makes, in memory,
-through the list that GDB reads (`__jit_debug_descriptor`); the linker makes one library of them. So what is on the
-shelf is the code of Cling itself, with its bits, and not that of another compiler.
+Where the environment variable CLING_DEBUG is set, Cling reports each object file that it makes in memory to debuggers,
+through the list that GDB reads (`__jit_debug_descriptor`); the linker makes one library of them. So the
+cache holds the code of Cling itself, with its bits, and not that of another compiler.
 """
 
 import ctypes
@@ -39,7 +39,7 @@ class _Descriptor(ctypes.Structure):
 
 
 def object_files() -> list[bytes]:
-    """All object files that Cling has made, oldest first. Raises ConfigurationError where they cannot be had."""
+    """Return all object files that Cling has made, oldest first. Raises ConfigurationError if they cannot be read."""
     entry: Any = _Descriptor.from_address(_descriptor()).first_entry
     found: list[bytes] = []
     while entry:
@@ -51,9 +51,9 @@ def object_files() -> list[bytes]:
 def link(objects: list[bytes], folder: Path) -> Path:
     """One shared library of the objects, in a folder for temporary files, after loading it once to see that it loads.
 
-    Raises ConfigurationError with what the linker said.
+    Raises ConfigurationError with the linker's message.
     """
-    library, exports = folder / "shelf.so", folder / "exports"
+    library, exports = folder / "cache.so", folder / "exports"
     exports.write_text(_EXPORTS)
     files = [folder / f"{k}.o" for k in range(len(objects))]
     for file, content in zip(files, objects, strict=True):
@@ -78,12 +78,14 @@ def _descriptor() -> int:
             offset, _, name = line.rpartition(" ")
             if name == "__jit_debug_descriptor":
                 return int(place[0].partition("-")[0], 16) + int(offset.split()[0], 16)
-    raise ConfigurationError("This build of Cling does not tell what it compiles. burlab works, and starts slower.")
+    raise ConfigurationError("This build of Cling does not report its object files. burlab works, and starts slower.")
 
 
 def _output(*command: str) -> str:
     try:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        said = error.stderr if isinstance(error, subprocess.CalledProcessError) else error
-        raise ConfigurationError(f"{command[0]} fails: {said} burlab works without it, and starts slower.") from error
+        message = error.stderr if isinstance(error, subprocess.CalledProcessError) else error
+        raise ConfigurationError(
+            f"{command[0]} fails: {message} burlab works without it, and starts slower."
+        ) from error

@@ -1,4 +1,4 @@
-"""Small programs that need, together, the C++ that most sessions need: what they have compiled is kept."""
+"""Small programs that together use the C++ code of most sessions; the code compiled for them is cached."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ _ARRAYS: tuple[Callable[[Any], Any], ...] = (
 
 
 def programs() -> Iterator[Program]:
-    """All of them, each independent of the others."""
+    """Yield the programs, each independent of the others."""
     yield load_common
     for dtype in (np.float64, np.float32):
         x = _X.astype(dtype)
@@ -126,7 +126,7 @@ def _run_networks(dtype: Any) -> None:
 
 
 def _loop() -> None:
-    """Loops of C++, whose calls hear signals, and a batch."""
+    """Loops in C++, which Ctrl-C interrupts, and a batch."""
 
     def halved(x: Any) -> Any:
         return bl.while_loop(_is_large, _half, x)
@@ -151,7 +151,7 @@ def _half(x: Any) -> Any:
 
 
 def _use_values() -> None:
-    """The eager gear, and what of it is rarely used."""
+    """The eager gear, with its rare operations."""
     a, b = bl.Value(-4.0, label="a"), bl.Value(2.0)
     c = ((a + b) * b - b / a) ** 2 + np.tanh(a) + np.exp(b)
     c.backward()

@@ -1,4 +1,4 @@
-"""What would make a session's own kernels again: texts, handed to the process that keeps code for later sessions.
+"""Texts from which the kernels of a session are compiled again, for the process that fills the cache.
 
 A session notes the kernels that it had to compile, and leaves their texts in the cache folder when it ends.
 `kernels.py` compiles them there, as a session would, into a second library, which later sessions read like the first.
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from burlab.errors import FileError
 from burlab.runtime.files import write_whole
 
-from .store import read_index, sealed, shelf_file
+from .store import cache_file, read_index, sealed
 
-_MOST = 100  # kernels that one session leaves, and that are kept
-_LONGEST = 400_000  # characters of their texts together: some seconds of compiling
+MAX_KERNELS = 100  # that one session leaves, and that are cached
+MAX_CHARACTERS = 400_000  # of their texts together: some seconds of compiling
 
 
 class Recipe(NamedTuple):
@@ -35,14 +35,14 @@ _recorded: dict[str, Recipe] = {}
 
 
 def note(recipe: Recipe) -> None:
-    """A kernel was compiled that is on no shelf."""
-    if len(_recorded) < _MOST:
+    """Note a kernel that had to be compiled, as the cache does not hold it."""
+    if len(_recorded) < MAX_KERNELS:
         _recorded.setdefault(recipe.text, recipe)
 
 
 def leave() -> None:
-    """Write what was recorded beside the shelf's file."""
-    file = shelf_file(write=True)
+    """Write the noted kernels next to the file of the cache."""
+    file = cache_file(write=True)
     if file is None or not _recorded:
         return
     with suppress(OSError, FileError):  # a folder that cannot be written: the next session compiles again
@@ -51,13 +51,13 @@ def leave() -> None:
 
 
 def wanted(file: Path) -> list[Path]:
-    """The recipes that sessions left beside a shelf's file, not compiled yet, the newest first."""
+    """Return the files of recipes that sessions left and that are not compiled yet, the newest first."""
     left = [(place.stat().st_mtime_ns, place) for place in file.parent.glob(f"{file.stem}.*.wanted")]
     return [place for _, place in sorted(left, reverse=True)]
 
 
 def write_recipes(file: Path, recipes: Iterable[Recipe]) -> None:
-    """Write them, for this user alone. Raises FileError."""
+    """Write recipes to a file that this user alone may read or write. Raises FileError."""
     before = os.umask(0o077)  # others must not write what this user compiles
     try:
         write_whole(file, sealed(b"", {"recipes": list(recipes)}))
@@ -66,7 +66,7 @@ def write_recipes(file: Path, recipes: Iterable[Recipe]) -> None:
 
 
 def read_recipes(file: Path) -> list[Recipe]:
-    """Those of a file; none where it is not there, not whole, or others than this user may have written it."""
+    """Return the recipes of a file; none if it is missing, damaged, or writable by other users."""
     found: Mapping[str, Any] = read_index(file) or {}
     with suppress(TypeError):
         return [Recipe(*row) for row in found.get("recipes", ())]
@@ -74,10 +74,10 @@ def read_recipes(file: Path) -> list[Recipe]:
 
 
 def fewer(recipes: Iterable[Recipe]) -> list[Recipe]:
-    """The first of them, each once, up to the limits."""
-    room, chosen = _LONGEST, dict[str, Recipe]()
+    """Return the first recipes, without repetitions, up to the limits."""
+    room, chosen = MAX_CHARACTERS, dict[str, Recipe]()
     for recipe in recipes:
-        if recipe.text not in chosen and recipe.length <= room and len(chosen) < _MOST:
+        if recipe.text not in chosen and recipe.length <= room and len(chosen) < MAX_KERNELS:
             chosen[recipe.text] = recipe
             room -= recipe.length
     return list(chosen.values())

@@ -1,4 +1,4 @@
-"""Compiled code kept between sessions: a library of machine code in the user's cache folder.
+"""The cache of compiled code: a library of machine code in the user's cache folder.
 
 Most of what a session compiles is the same in every session: the loop of runs, the gate, the table of operations,
 kernels. `machine_code.py` links what Cling made of them into one shared library, and what a session finds there it
@@ -34,8 +34,8 @@ _FOOTER = 8 + 32 + len(_MARK)  # after the index: its length, the hash of all be
 Index = Mapping[str, str]  # the name of a unit or a library function -> the hash of its text
 
 
-class Shelf:
-    """What the files hold. names: of what every session needs; own: of kernels that earlier sessions compiled."""
+class CodeCache:
+    """Code of the files. names: units that every session needs; own: kernels that earlier sessions compiled."""
 
     def __init__(self, names: Index, own: Index, libraries: Sequence[ctypes.CDLL]) -> None:
         self.names = names
@@ -43,11 +43,11 @@ class Shelf:
         self._libraries = libraries
 
     def holds(self, name: str, text: str) -> bool:
-        """Whether the code that this very text compiles to is here."""
+        """Return True if the cache has the code that this very text compiles to."""
         return text_hash(text) in (self.names.get(name), self.own.get(name))
 
     def find(self, symbol: str) -> int:
-        """The address of a function; 0 where it is not here."""
+        """Return the address of a function; 0 if the cache does not have it."""
         for library in self._libraries:
             with suppress(ValueError):
                 return ctypes.addressof(ctypes.c_char.in_dll(library, symbol))
@@ -55,20 +55,22 @@ class Shelf:
 
 
 @cache
-def shelf() -> Shelf:
-    """The code that this process may take instead of compiling it; loaded by the first call (3 ms)."""
-    file = shelf_file()
+def code_cache() -> CodeCache:
+    """Return the code that this process need not compile; the first call loads it (3 ms)."""
+    file = cache_file()
     if file is None:
-        return Shelf({}, {}, ())
+        return CodeCache({}, {}, ())
     names, library = _loaded(file, ctypes.RTLD_GLOBAL)
     if library is None:
-        return Shelf({}, {}, ())
-    own, kernels = _loaded(own_file(file), ctypes.RTLD_LOCAL)  # they call the others, and nothing calls them by name
-    return Shelf(names, own, (library, kernels) if kernels else (library,))
+        return CodeCache({}, {}, ())
+    own, kernels = _loaded(
+        kernels_file(file), ctypes.RTLD_LOCAL
+    )  # they call the others, and nothing calls them by name
+    return CodeCache(names, own, (library, kernels) if kernels else (library,))
 
 
 def _loaded(file: Path, mode: int) -> tuple[Index, ctypes.CDLL | None]:
-    """What a file holds, and its library; nothing and None where it is not to be had."""
+    """Return the index of a file and its library; empty and None if it cannot be loaded."""
     names = read_index(file)
     if names:
         with suppress(OSError):  # a folder whose files may not be run
@@ -76,15 +78,15 @@ def _loaded(file: Path, mode: int) -> tuple[Index, ctypes.CDLL | None]:
     return {}, None
 
 
-def own_file(file: Path) -> Path:
-    """The library of kernels that sessions compiled, beside that of what every session needs."""
+def kernels_file(file: Path) -> Path:
+    """Return the path of the library with the kernels that sessions compiled."""
     return file.with_suffix(".own")
 
 
 def cache_folder(write: bool = False) -> Path | None:
-    """Where burlab keeps files between sessions; None where the environment variable BURLAB_CACHE says `off`.
+    """Return the folder of burlab's cache; None if the environment variable BURLAB_CACHE is `off`.
 
-    write: for who writes there, so None also where it says `/a/folder:ro`, a folder that is only read.
+    write: the caller writes files, so the result is None also for `/a/folder:ro`, a read-only folder.
     """
     chosen = os.environ.get("BURLAB_CACHE", "")
     folder = chosen.removesuffix(_READ_ONLY)
@@ -98,16 +100,16 @@ def cache_folder(write: bool = False) -> Path | None:
     return None
 
 
-def shelf_file(write: bool = False) -> Path | None:
-    """The file for this machine, compiler and version of burlab, present or not; None where none is kept."""
+def cache_file(write: bool = False) -> Path | None:
+    """Return the file for this machine, compiler and version of burlab, present or not; None if the cache is off."""
     folder = cache_folder(write)
     if folder is None or sys.platform != "linux" or platform.machine() != "x86_64":
         return None
-    return folder / shelf_name()
+    return folder / cache_file_name()
 
 
-def shelf_name() -> str:
-    """The name of that file, which says all that its content depends on."""
+def cache_file_name() -> str:
+    """Return the name of that file, with a hash of everything that its content depends on."""
     digest = hashlib.sha256()
     for part in _ingredients():
         digest.update(len(part).to_bytes(8, "little") + part)
@@ -115,12 +117,12 @@ def shelf_name() -> str:
 
 
 def text_hash(text: str) -> str:
-    """Sixteen digits that name a text."""
+    """Return a hash of a text, 16 hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _ingredients() -> Iterator[bytes]:
-    """All that decides what the compiler makes of our texts."""
+    """Yield everything that the compiled code depends on."""
     chosen = instruction_set()
     machine = cpu_identity() if "native" in clang_flags() else ()  # other flags make the same code on any machine
     yield repr((__version__, sys.hexversion, sys.abiflags, chosen, machine, clang_flags())).encode()
@@ -143,14 +145,14 @@ def _stamp(name: str | None) -> tuple[str, int, int] | None:
 
 
 def sealed(library: bytes, names: Mapping[str, object]) -> list[bytes]:
-    """The parts of a file: a shared library, and behind it, where loaders do not look, what it holds and its hash."""
+    """Return the parts of a file: a shared library, behind it, where loaders do not read, its index and its hash."""
     index = json.dumps(names).encode()
     parts = [library, index, len(index).to_bytes(8, "little")]
     return [*parts, hashlib.sha256(b"".join(parts)).digest(), _MARK]
 
 
 def read_index(file: Path) -> Index | None:
-    """What a file holds; None where it is not there, not whole, or others than this user may have written it."""
+    """Return the index of a file; None if it is missing, damaged, or writable by other users."""
     try:
         with opened(file) as stream:
             for place in (os.fstat(stream.fileno()), file.parent.stat()):

@@ -223,7 +223,7 @@ def test_a_sweep_uses_lanes_where_it_can(monkeypatch: pytest.MonkeyPatch) -> Non
 
     alone = swept(1)
     assert not seen
-    monkeypatch.setattr(local_executor, "LEAST", 1)
+    monkeypatch.setattr(local_executor, "MIN_STEPS", 1)
     for threads in (1, 2):
         found = swept(threads)
         assert max(seen) == WIDTH
@@ -243,7 +243,7 @@ def test_an_interrupt_leaves_runs_in_lanes_as_they_are(monkeypatch: pytest.Monke
         raise KeyboardInterrupt
 
     alone = bl.sweep(f, f.start, bl.optim.Momentum(), rates, steps=10 * STEPS, progress=False)
-    monkeypatch.setattr(local_executor, "LEAST", 1)
+    monkeypatch.setattr(local_executor, "MIN_STEPS", 1)
     monkeypatch.setattr(local_executor.LaneGroup, "rests", interrupted)
     with pytest.warns(RuntimeWarning, match="interrupted: 0 of 5"):
         found = bl.sweep(f, f.start, bl.optim.Momentum(), rates, steps=10 * STEPS, progress=False)

@@ -58,7 +58,7 @@ def test_a_point_without_a_gradient_has_the_norm_zero():
 
 def test_runs_of_a_sweep_have_the_norms_of_runs_alone(monkeypatch):
     """Steps of many runs in one kernel: where one of them leaves the range of squares, and where a gradient is 0."""
-    monkeypatch.setattr(local_executor, "LEAST", 1)
+    monkeypatch.setattr(local_executor, "MIN_STEPS", 1)
     rates = [0.1, 1e-4, 0.3, 1e-7]
     f = lambda x: np.sum((x - 1) ** 2) + 1e-200 * x[0]  # noqa: E731
     for start in (np.zeros(2), np.ones(2), np.full(2, 1 + 1e-9)):

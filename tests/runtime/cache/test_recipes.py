@@ -129,7 +129,7 @@ def test_a_kernel_is_named_by_what_it_calls_too():
 def test_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch):
     rows = [Recipe(f"kernel {k}", [["symbol", "text", "header"]]) for k in range(300)]
     assert fewer([*rows[:5], *rows]) == rows[:100]
-    monkeypatch.setattr(recipes, "_LONGEST", 4 * rows[0].length)
+    monkeypatch.setattr(recipes, "MAX_CHARACTERS", 4 * rows[0].length)
     assert fewer(rows) == rows[:4]
     assert fewer([Recipe("x" * 1000, []), rows[0]]) == rows[:1]
 

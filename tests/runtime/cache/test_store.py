@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from burlab.runtime.cache import background, store
-from burlab.runtime.cache.store import read_index, sealed, shelf_file
+from burlab.runtime.cache.store import cache_file, read_index, sealed
 
 NAMES = {"burlab_each": "0123456789abcdef"}
 
@@ -83,7 +83,7 @@ def ask(code: str, folder: Path | str, **environment: str) -> str:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file that `burlab warm` makes, or has made before these tests, as `make test` lets it."""
     folder = tmp_path_factory.mktemp("cache")
-    made = shelf_file()
+    made = cache_file()
     if made is not None and read_index(made):
         return Path(shutil.copy2(made, folder))
     return Path(ask("import sys, burlab.cli; sys.exit(burlab.cli.main(['warm']))", folder))
@@ -142,7 +142,7 @@ def test_a_file_that_others_may_write_is_not_believed(tmp_path: Path):
 
 def test_a_whole_file_that_does_not_load_is_as_good_as_none(tmp_path: Path):
     tmp_path.chmod(0o700)
-    file = Path(ask("from burlab.runtime.cache.store import shelf_file; print(shelf_file())", tmp_path))
+    file = Path(ask("from burlab.runtime.cache.store import cache_file; print(cache_file())", tmp_path))
     file.write_bytes(b"".join(sealed(b"no ELF", NAMES)))
     file.chmod(0o600)
     assert ask("import numpy as np, burlab as bl; print(bl.grad(np.tanh)(0.0))", tmp_path) == "1.0"
@@ -159,22 +159,22 @@ def test_everything_that_code_depends_on_is_in_the_name(tmp_path: Path, monkeypa
     compiler.write_text("")
     monkeypatch.setattr(store, "commands", lambda: [("c++",)])
     monkeypatch.setattr(store.shutil, "which", lambda _: str(compiler))
-    names = [shelf_file()]
-    assert shelf_file() == names[0]
+    names = [cache_file()]
+    assert cache_file() == names[0]
     header.write_text("int b;")
-    names.append(shelf_file())
+    names.append(cache_file())
     header.rename(root / "burlab" / "other.hpp")
-    names.append(shelf_file())
+    names.append(cache_file())
     compiler.write_text("another")
-    names.append(shelf_file())
+    names.append(cache_file())
     for variable in ("EXTRA_CLING_ARGS", "CLING_STANDARD_PCH", "CPATH", "CPLUS_INCLUDE_PATH", "STDCXX"):
         monkeypatch.setenv(variable, "/somewhere")
-        names.append(shelf_file())
+        names.append(cache_file())
     monkeypatch.setenv("EXTRA_CLING_ARGS", "-O2 -march=native")
-    names.append(shelf_file())
+    names.append(cache_file())
     for name in ("__version__", "instruction_set", "cpu_identity"):
         monkeypatch.setattr(store, name, lambda: SimpleNamespace(name="another"))
-        names.append(shelf_file())
+        names.append(cache_file())
     assert None not in names
     assert len(set(names)) == len(names)
 
@@ -187,12 +187,12 @@ def test_flags_that_name_no_cpu_make_code_for_images(tmp_path: Path, monkeypatch
     monkeypatch.setenv("CLING_STANDARD_PCH", str(header))
     monkeypatch.setenv("EXTRA_CLING_ARGS", "-O2")
     os.utime(header, (5.25, 5.25))
-    name = shelf_file()
+    name = cache_file()
     os.utime(header, (5, 5))
     monkeypatch.setattr(store, "cpu_identity", lambda: ("another",))
-    assert shelf_file() == name
+    assert cache_file() == name
     os.utime(header, (6, 6))
-    assert shelf_file() != name
+    assert cache_file() != name
 
 
 def test_where_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -231,7 +231,7 @@ def test_a_folder_that_is_only_read(filled: Path, tmp_path: Path):
     computing = "import numpy as np, burlab as bl; bl.grad(lambda x: np.sin(x) * x)(0.0); print('end')"
     assert ask(computing, f"{folder}:ro") == "end"
     said = start(SMALL, f"{folder}:ro").communicate()[1]
-    assert "only read" in said
+    assert "read-only" in said
     clearing = "from burlab.runtime.cache import background; print(background.clear())"
     assert "Nothing is deleted" in ask(clearing, f"{folder}:ro")
     assert [*folder.iterdir()] == [file]
@@ -308,7 +308,7 @@ def test_the_end_of_a_session_fills_it_once(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(subprocess, "Popen", popen)
     monkeypatch.setenv("BURLAB_CACHE", str(tmp_path))
     tmp_path.chmod(0o700)
-    file = shelf_file()
+    file = cache_file()
     assert file is not None
     file.write_bytes(b"half of one")
     background.start()
