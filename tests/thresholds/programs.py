@@ -12,6 +12,8 @@ from .words import WORDS, Complex, Real
 Shape = tuple[int, ...]
 
 STEP = 1e-30  # of the complex numbers
+MAX_DRAWS = 30  # of numbers for the steps of a program
+MAX_GROWTH = 10.0  # of the largest element of a value, from one draw to another
 
 
 class Step(NamedTuple):
@@ -78,13 +80,19 @@ class Program:
         return values
 
     def redrawn(self, seed: int) -> "Program":
-        """The same steps on other numbers."""
+        """Return the same steps on other numbers, of which no value is much larger than that of this program.
+
+        Numbers that make a value of 1e8 out of one of 20 say nothing in float32: the sine of it has no correct digit.
+        """
         rng = np.random.default_rng([self.seed, seed])
-        arguments = [numbers(rng, a.shape, a.dtype) for a in self.arguments]
-        direction = [rng.normal(size=a.shape) for a in self.arguments]
-        made = Program(self.seed, arguments, direction, self.steps)
-        made.values = made.complex([a.astype(float) for a in arguments], direction)
-        return made
+        for _ in range(MAX_DRAWS):
+            arguments = [numbers(rng, a.shape, a.dtype) for a in self.arguments]
+            direction = [rng.normal(size=a.shape) for a in self.arguments]
+            other = Program(self.seed, arguments, direction, self.steps)
+            other.values = other.complex([a.astype(float) for a in arguments], direction)
+            if all(_size(a) <= MAX_GROWTH * max(_size(b), 1.0) for a, b in zip(other.values, self.values, strict=True)):
+                return other
+        return self
 
     def __str__(self) -> str:
         lines = [f"%{k} = {a.dtype}{list(a.shape)}" for k, a in enumerate(self.arguments)]
@@ -97,6 +105,10 @@ class Program:
 def loss_of(values: Sequence[Any]) -> Any:
     """Sums of sines, in proportion to the numbers of elements."""
     return sum(np.sum(np.sin(v + k)) * (1 / math.sqrt(max(np.size(v), 1))) for k, v in enumerate(values))
+
+
+def _size(value: np.ndarray) -> float:
+    return float(np.max(np.abs(value.real), initial=0.0))
 
 
 def split(values: Any) -> Any:
