@@ -129,7 +129,7 @@ class Race:
         self._turns.go(self._due, self._failed)
 
     def start(self, until: int | None = None) -> None:
-        """Continue in the background to step `until`, or to `pause`, and return at once. `until` may be set again later.
+        """Continue in the background to step `until`, or to `pause`, and return at once. `until` can be set again.
 
         Racers that are behind, such as those that were added late, do more steps than others to get there.
 
