@@ -1,5 +1,6 @@
-"""The tutorials are committed as they are written: no outputs, no traces of the machine that ran them."""
+"""The notebooks are committed as they are written: no outputs, no traces of the machine that ran them."""
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -7,7 +8,9 @@ from typing import Any
 
 import pytest
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+ROOT = Path(__file__).parents[2]
+FROM_SCRATCH = ROOT / "docs" / "from_scratch.ipynb"
+NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), FROM_SCRATCH]
 
 
 def stains(notebook: dict[str, Any]) -> list[str]:
@@ -29,6 +32,22 @@ def test_notebook_opens_with_a_title_and_mixes_prose_with_code(path: Path):
     assert "".join(cells[0]["source"]).startswith("# ")
     kinds = [cell["cell_type"] for cell in cells]
     assert kinds.count("markdown") * 3 >= kinds.count("code")
+
+
+def lines_of_code(text: str) -> int:
+    """Return the number of lines without blank ones and docstrings."""
+    documented = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    docstrings = [node.body[0] for node in documented if ast.get_docstring(node)]
+    inside = {number for node in docstrings for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    return len([line for number, line in enumerate(text.splitlines(), 1) if line.strip() and number not in inside])
+
+
+def test_burlab_from_scratch_has_250_lines_without_its_examples():
+    cells = json.loads(FROM_SCRATCH.read_text())["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    checks = next(k for k, text in enumerate(code) if text.startswith("import burlab"))
+    parts = [text for text in code[:checks] if text.startswith(("import", "def ", "class ", "@")) or "\ndef " in text]
+    assert 240 <= lines_of_code("\n".join(parts)) <= 250
 
 
 def test_stains_are_seen():

@@ -44,7 +44,7 @@ def near(files: set[str]) -> set[str]:
     affected = files | _importers(files)
     tests = {file for file in files_of_tests() if imported(file) & affected or _looks_at(file, files)}
     examples = {file for file in modules_with_examples() if {file, *_used(file)} & affected}
-    return tests | examples | {file for file in files if file.startswith("notebooks/") and file.endswith(".ipynb")}
+    return tests | examples | {file for file in files if file.endswith(".ipynb")}
 
 
 def _looks_at(test: str, files: set[str]) -> bool:

@@ -62,7 +62,7 @@ TIERS = {
         least=1,
         files=10,
         doctests=True,
-        tutorials=("01_gradients", "04_first_minimum", "06_time_travel"),
+        tutorials=("from_scratch", "01_gradients", "04_first_minimum", "06_time_travel"),
     ),
     "full": Tier("", seconds=None, least=1, files=8, doctests=True, tutorials=None),
 }
@@ -122,8 +122,8 @@ def files_of_tests() -> list[str]:
 
 def tutorials(tier: Tier) -> list[str]:
     """The notebooks that the tier runs."""
-    books = sorted((ROOT / "notebooks").glob("*.ipynb"))
-    return [f"notebooks/{book.name}" for book in books if tier.tutorials is None or book.stem in tier.tutorials]
+    books = [book for folder in ("docs", "notebooks") for book in sorted((ROOT / folder).glob("*.ipynb"))]
+    return [str(book.relative_to(ROOT)) for book in books if tier.tutorials is None or book.stem in tier.tutorials]
 
 
 def modules_with_examples() -> list[str]:

@@ -32,8 +32,9 @@ def test_each_file_is_in_one_parcel(name: str):
 def test_full_is_all_there_is():
     assert (TIERS["full"].marks, TIERS["full"].seconds, TIERS["full"].without) == ("", None, ())
     assert (TIERS["test"].least, TIERS["test"].without) == (1, ())
-    assert len(tutorials(TIERS["full"])) == len(list((ROOT / "notebooks").glob("*.ipynb")))
-    assert len(tutorials(TIERS["test"])) == 3
+    assert len(tutorials(TIERS["full"])) == len(list((ROOT / "notebooks").glob("*.ipynb"))) + 1
+    assert len(tutorials(TIERS["test"])) == 4
+    assert "docs/from_scratch.ipynb" in tutorials(TIERS["test"])
 
 
 def test_a_part_of_a_tier():
@@ -114,5 +115,6 @@ def test_the_tests_near_a_change_are_those_that_import_it():
     assert "tests/browser/test_race.py" in near({"tests/browser/conftest.py"})
     assert "tests/project/test_headers.py" in near({"cpp/burlab/tape/tape.hpp"}) & near({"tests/cpp/tape.cpp"})
     assert near({"notebooks/01_gradients.ipynb"}) >= {"notebooks/01_gradients.ipynb", "tests/project/test_notebooks.py"}
+    assert "docs/from_scratch.ipynb" in near({"docs/from_scratch.ipynb"})
     assert near({"README.md"}) == {file for file in files_of_tests() if file.startswith("tests/project/")}
     assert near(set()) == set()
