@@ -185,8 +185,10 @@ class _PublicModules:
     """
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002
-        home = _HOME.get(fullname.removeprefix("burlab."), "")
-        return ModuleSpec(fullname, cast("Any", self)) if home.endswith(fullname.removeprefix("burlab")) else None
+        package, _, name = fullname.partition(".")
+        home = _HOME.get(name, "") if package == "burlab" else ""
+        elsewhere = home.endswith(f".{name}") and home != fullname
+        return ModuleSpec(fullname, cast("Any", self)) if elsewhere else None
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Return None: the import makes the module."""
@@ -198,7 +200,7 @@ class _PublicModules:
         sys.modules.update({name + loaded.removeprefix(home): sys.modules[loaded] for loaded in inside})
 
 
-sys.meta_path.append(_PublicModules())  # behind all others, so it finds only what stands in another folder
+sys.meta_path.insert(0, _PublicModules())  # else an empty folder of an older checkout would be the module
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -54,6 +54,11 @@ def test_public_modules_are_imported_by_their_public_names(first: str):
     assert python(f"import burlab as bl; {first}{uses}; print({same})") == "True True True\n"
 
 
+def test_modules_of_others_are_not_found_by_public_names():
+    find = "import burlab; from importlib.util import find_spec; print(find_spec('robust'), find_spec('linalg'))"
+    assert python(find) == "None None\n"
+
+
 def test_unknown_name_says_where_to_look():
     with pytest.raises(AttributeError, match=r"no attribute 'gradd'.*burlab\.__all__"):
         burlab.gradd  # noqa: B018 - the look-up is what is tested
