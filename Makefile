@@ -79,8 +79,8 @@ cache: $(VENV)/test.stamp
 pages: $(VENV)/test.stamp
 	$(BIN)/python docs/catalogue.py
 	$(BIN)/python docs/words.py
-	$(BIN)/python scripts/scalar_table.py
-	$(BIN)/python scripts/structs.py
+	$(BIN)/python cpp/generate/scalar_table.py
+	$(BIN)/python cpp/generate/structs.py
 
 # In a fresh environment: burlab without extras, the doctor, and the tests that depend on CPython itself.
 ## the tests that another Python has to pass: make smoke PYTHON=python3.13

@@ -1,4 +1,4 @@
-"""The scalar operations that the structs of `cpp/burlab/ops` state: written by scripts/scalar_table.py."""
+"""Scalar operations, as structs of `cpp/burlab/ops` state them: `make pages` writes them."""
 # fmt: off
 
 from .scalar_row import ScalarOp

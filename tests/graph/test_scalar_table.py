@@ -1,4 +1,4 @@
-"""`burlab/graph/scalar_table.py` is what `scripts/scalar_table.py` writes of the C++ structs today."""
+"""`burlab/graph/scalar_table.py` is what `cpp/generate/scalar_table.py` writes of the C++ structs today."""
 
 import runpy
 
@@ -8,7 +8,7 @@ from burlab.graph.operation import STRUCTURAL
 from burlab.graph.scalar_table import ROWS
 from tests.graph.integers import rare
 
-SCRIPT = "scripts/scalar_table.py"
+SCRIPT = "cpp/generate/scalar_table.py"
 
 
 @pytest.fixture(scope="module")

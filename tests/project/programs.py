@@ -1,4 +1,4 @@
-"""Programs of docs/ and scripts/, each of which writes a text that is checked in."""
+"""Programs of docs/ and cpp/generate/, each of which writes a text that is checked in."""
 
 import importlib.util
 from pathlib import Path

@@ -140,7 +140,7 @@ def checks(kind: str) -> str:
 
 def copy(folder: Path) -> Path:
     """A copy of what an addition touches, with what Python has compiled: a changed file has another time."""
-    for part in ("burlab", "cpp", "tests", "docs", "scripts"):
+    for part in ("burlab", "cpp", "tests", "docs"):
         # .pyc.*: half written by others
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("node_modules", "*.pyc.*"))
     for file in ("pyproject.toml", "README.md", "Makefile", "ARCHITECTURE.md"):

@@ -22,7 +22,7 @@ from burlab.runtime.structs import CStanding
 from tests.project.programs import program
 
 ROOT = Path(__file__).parents[2]
-structs = program("structs", ROOT / "scripts")
+structs = program("structs", ROOT / "cpp/generate")
 
 
 class Struct(NamedTuple):

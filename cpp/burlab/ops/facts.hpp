@@ -1,6 +1,6 @@
 #pragma once
-// What structs of operations state, as text: `scripts/scalar_table.py` writes the table of Python from it. A line for
-// each operation, whose fields are separated by tabs.
+// What structs of operations state, as text: `cpp/generate/scalar_table.py` writes the table of Python from it. A line
+// for each operation, whose fields are separated by tabs.
 #include <string>
 #include <type_traits>
 #include <utility>

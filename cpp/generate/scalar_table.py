@@ -5,11 +5,11 @@ from pathlib import Path
 
 from burlab import runtime
 
-FILE = Path(__file__).parents[1] / "burlab/graph/scalar_table.py"
+FILE = Path(__file__).parents[2] / "burlab/graph/scalar_table.py"
 TABLES = ("table", "rounding", "elementary", "special", "normal", "bessel", "incomplete", "quantiles")
 SHORT = ("table", "rounding")  # whose formulas stand in the text of kernels, where they are short; others are called
 WIDTH = 120
-HEAD = '''"""The scalar operations that the structs of `cpp/burlab/ops` state: written by scripts/scalar_table.py."""
+HEAD = '''"""Scalar operations, as structs of `cpp/burlab/ops` state them: `make pages` writes them."""
 # fmt: off
 
 from .scalar_row import ScalarOp

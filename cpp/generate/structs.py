@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CPP = ROOT / "cpp"
 TARGET = ROOT / "burlab/runtime/structs.py"
 HEAD = '''"""C++ structs that Python shares, as ctypes. `make pages` writes them from the headers.
