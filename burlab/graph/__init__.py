@@ -29,6 +29,7 @@ from .numpy_api import (
     sums_of_squares as sums_of_squares,
     ufuncs as ufuncs,
 )
+from .operation import ROWS
 from .order import topological
 from .origin import scope
 
@@ -47,5 +48,5 @@ def _complex_numbers() -> hooks.ComplexNumbers:
 
 
 hooks.results, hooks.formats, hooks.sweeps = results, formats, sweep
-hooks.flat_of, hooks.why_not = Flat, refused.why_not
+hooks.rows, hooks.flat_of, hooks.why_not = ROWS, Flat, refused.why_not
 hooks.complex_numbers, hooks.import_rare = _complex_numbers, _import_rare

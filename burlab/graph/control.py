@@ -21,7 +21,7 @@ from .faults import no_derivative
 from .graph import Graph, Region, Result
 from .linear import broadcast, spread
 from .node import Node
-from .operation import Batching, Operation, Shares, Tangents, made, operation, structural
+from .operation import Batching, Operation, Shares, Tangents, made, structural
 from .signatures import BOOL, Form, forms_of, require
 
 _LOOP_REMEDY = (
@@ -126,7 +126,7 @@ def inner_ranks(n: Node) -> list[int]:
 
 
 def _before(n: Node) -> int:
-    row = operation(n)
+    row = n.row
     assert isinstance(row, ControlOperation)
     return row.before
 

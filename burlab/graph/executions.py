@@ -5,7 +5,6 @@ from typing import Any
 
 from .graph import Graph, Region
 from .node import Node
-from .operation import operation
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ def executions(graph: Graph) -> list[Execution]:
     """The executions of a graph, in the order of their first nodes."""
     groups: dict[Any, list[Node]] = {}
     names = {n.op: n for n in graph.nodes}  # a look at each row, not at that of each node
-    executing = {op for op, n in names.items() if operation(n).parts}
+    executing = {op for op, n in names.items() if n.row.parts}
     for n in graph.nodes if executing else ():
         if n.op in executing:
             groups.setdefault((n.op, n.inputs, n.params.region, n.params.batch), []).append(n)

@@ -4,7 +4,7 @@ Each hook is a protocol: "go to definition" leads here, and pyright compares it 
 attributes of this module when they are called, so none of the modules below has to be imported for them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from .graph import Graph
     from .node import Node
+    from .operation import Operation
 
 
 class WritableResults(Protocol):
@@ -108,6 +109,8 @@ class Sweeps(Protocol):
         ...
 
 
+rows: "Mapping[str, Operation]"
+"""What the operations are, by name: `operation.py`."""
 results: WritableResults
 formats: Formats
 sweeps: Sweeps

@@ -42,12 +42,13 @@ _BY_METHOD = {
 class Node:
     """The value of one operation, not yet computed. Immutable; two nodes are equal only if they are the same node.
 
-    op: name; inputs: nodes; params: what else the operation needs (hashable; the array of a constant).
+    op: name; row: what the operation is (`operation.py`); inputs: nodes; params: what else the operation needs
+    (hashable; the array of a constant).
     shape, dtype: of the value. weak: a Python scalar, which never widens the dtype of what it meets (NumPy's rule).
     origin: file and line of the user's code; scope: the module it belongs to (see `scope`).
     """
 
-    __slots__ = ("dtype", "inputs", "op", "origin", "params", "scope", "shape", "weak")
+    __slots__ = ("dtype", "inputs", "op", "origin", "params", "row", "scope", "shape", "weak")
     __array_priority__ = 1000
     __pandas_priority__ = 10_000  # a Series or DataFrame leaves its operators to ours
 
@@ -60,7 +61,7 @@ class Node:
         dtype: np.dtype[Any],
         weak: bool = False,
     ) -> None:
-        self.op = op
+        self.op, self.row = op, hooks.rows[op]
         self.inputs = inputs
         self.params = params
         self.shape = shape

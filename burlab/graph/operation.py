@@ -230,22 +230,17 @@ class _Rows(dict[str, Operation]):
         return row
 
 
-_ROWS = _Rows()
+ROWS = _Rows()
+"""The rows of all operations, by name.
 
-
-def operation(n: Node) -> Operation:
-    """The row of a node's operation.
-
-    >>> from burlab.graph.linear import reshape
-    >>> operation(reshape(Node("input", (), "x", (2, 3), np.dtype(float)), (6,))).view
-    True
-    """
-    return _ROWS[n.op]
+>>> ROWS["reshape"].view, ROWS["tanh'0"].elementwise
+(True, True)
+"""
 
 
 def made(op: str, params: Any, *inputs: Node, weak: bool = False) -> Node:
     """A node of any operation."""
-    return Node(op, inputs, params, *_ROWS[op].form(params, inputs), weak)
+    return Node(op, inputs, params, *ROWS[op].form(params, inputs), weak)
 
 
 def together(n: Node, xs: Sequence[Node], flags: Sequence[bool], size: int, params: Any = None) -> Node:

@@ -5,7 +5,6 @@ from typing import Any
 from .executions import executions
 from .graph import Call, Graph
 from .node import Node
-from .operation import operation
 from .origin import short_place
 
 
@@ -32,7 +31,7 @@ def sub_graphs(graph: Graph) -> list[tuple[str, Graph]]:
     return [
         (f"{name} of %{graph.index[execution.nodes[0]]}", inner)
         for execution in executions(graph)
-        for name, inner in zip(operation(execution.nodes[0]).parts, execution.region.graphs, strict=True)
+        for name, inner in zip(execution.nodes[0].row.parts, execution.region.graphs, strict=True)
     ]
 
 
@@ -48,7 +47,7 @@ def label(n: Node) -> str:
         return f"constant {n.params.item():.6g}" if n.size == 1 else "constant"
     if isinstance(n.params, Call):
         return f"call {n.params.name}"
-    if operation(n).parts:
+    if n.row.parts:
         return f"{n.op} [{n.params.item}]"
     return n.op if n.params is None else f"{n.op} {_short(n.params)}"
 
@@ -67,7 +66,7 @@ def _dot(graph: Graph, prefix: str) -> list[str]:
     """Nodes and edges, then a frame for every sub-graph of control flow."""
     lines: list[str] = []
     for n, k in graph.index.items():
-        shape = "box" if operation(n).leaf else "ellipse"
+        shape = "box" if n.row.leaf else "ellipse"
         rim = ", peripheries=2" if any(n is y for y in graph.outputs) else ""
         text = _quoted(f"{label(n)}\n{n.dtype.name}{list(n.shape)}")
         lines.append(f"  {prefix}{k} [label={text}, shape={shape}{rim}];")

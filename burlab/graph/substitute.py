@@ -28,8 +28,8 @@ def keep(n: Node, inputs: tuple[Node, ...]) -> Node:
 def copy(n: Node, inputs: tuple[Node, ...]) -> Node:
     """The same operation on other inputs, standing for the same line of the user's code."""
     new = Node.__new__(Node)
-    new.op, new.inputs, new.params, new.shape, new.dtype = n.op, inputs, n.params, n.shape, n.dtype
-    new.weak, new.origin, new.scope = n.weak, n.origin, n.scope
+    new.op, new.row, new.inputs, new.params = n.op, n.row, inputs, n.params
+    new.shape, new.dtype, new.weak, new.origin, new.scope = n.shape, n.dtype, n.weak, n.origin, n.scope
     record_node(new)
     return new
 

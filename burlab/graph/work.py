@@ -3,7 +3,6 @@
 from .executions import every_node, executions
 from .graph import Graph
 from .node import Node
-from .operation import operation
 
 ENDLESS = 1 << 40  # of a loop that ends when it ends
 
@@ -18,7 +17,7 @@ def work(n: Node) -> int:
     >>> work(contract("ij,jk->ik", a, b))
     30
     """
-    return operation(n).work(n)
+    return n.row.work(n)
 
 
 def work_of(graph: Graph) -> int:

@@ -6,7 +6,6 @@ vector each of these is a walk through memory. In chunks the second walk finds e
 
 from burlab.graph import Graph, Node
 from burlab.graph.linear import broadcast
-from burlab.graph.operation import operation
 from burlab.graph.substitute import copy, keep, rebuild
 
 CHUNK = 2048  # entries: with two vectors of state, 40 KB in float32
@@ -31,7 +30,7 @@ def chunked(graph: Graph, dimension: int) -> Graph | None:
 def is_entrywise(graph: Graph, dimension: int) -> bool:
     """Whether every entry of vectors of that many is treated alike and alone: by numbers, and by its own entries."""
     for n in graph.nodes[len(graph.inputs) :]:
-        alike = operation(n).elementwise or operation(n).identity
+        alike = n.row.elementwise or n.row.identity
         spread = n.op == "broadcast" and not n.inputs[0].shape
         if n.shape not in ((), (dimension,)) or (n.shape and not (alike or spread)):
             return False

@@ -7,7 +7,6 @@ from burlab.compiler.function import Function
 from burlab.graph import Graph, Node, tree
 from burlab.graph.autodiff import sweep
 from burlab.graph.node import as_node
-from burlab.graph.operation import operation
 from burlab.graph.order import topological
 from burlab.graph.substitute import keep, rebuild
 
@@ -82,6 +81,6 @@ def _residuals(graph: Graph, moves: Sequence[Node]) -> list[Node]:
 
 def _base(n: Node) -> Node:
     """What a view looks at: it may be much smaller."""
-    while operation(n).view and n.inputs:
+    while n.row.view and n.inputs:
         n = n.inputs[0]
     return n

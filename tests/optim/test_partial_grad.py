@@ -11,7 +11,6 @@ import pytest
 import burlab as bl
 from burlab.errors import DTypeError, IndexRangeError, ShapeError
 from burlab.graph import tree
-from burlab.graph.operation import operation
 from burlab.optim import Hyper, Optimizer
 from burlab.problems.point import Point, coordinates_of
 from tests.engines import jax_or_skip
@@ -68,7 +67,7 @@ def work(problem: Any, query: str, points: Any) -> int:
     x, *i = points
     shared = [Point([x], tree.flatten(x)[1]), *map(coordinates_of, i)]
     nodes = problem.oracle.kernels(query, shared).samples.graph.nodes
-    return sum(n.size if operation(n).selects else operation(n).work(n) for n in nodes)
+    return sum(n.size if n.row.selects else n.row.work(n) for n in nodes)
 
 
 @pytest.mark.parametrize(("f", "share"), [(quadratic, 0.02), (residual, 0.6), (valley, 0.1), (strided, 0.5)])

@@ -14,7 +14,6 @@ from burlab.compiler.executable import Executable, build
 from burlab.compiler.faults.values import Replay
 from burlab.compiler.ir.options import Gear
 from burlab.compiler.kernel import Kernel
-from burlab.graph.operation import operation
 from burlab.runtime import address, declare
 from burlab.runtime.gate import Workspace
 
@@ -43,7 +42,7 @@ def count_visits(replay: Replay, point: Array) -> tuple[int, int]:
         y.reshape(-1).view(np.uint8)[:] = _CANARY
     replay.function(inputs, outputs, workspace)
     nodes = {r for n in replay.graph.nodes if (r := replay.plan.views[n].base) in replay.plan.allocations}
-    nodes = {n for n in nodes if not operation(n).leaf}
+    nodes = {n for n in nodes if not n.row.leaf}
     untouched = 0
     for n in nodes:
         place = replay.plan.allocations[n]

@@ -16,7 +16,6 @@ from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Step
 from burlab.compiler.ir.spelling import C_TYPES, ROOTS, called, spelled
 from burlab.compiler.ir.strides import elements
 from burlab.graph import Node
-from burlab.graph.operation import operation
 from burlab.graph.origin import short_place
 from burlab.runtime.quoting import comment, without_comments
 from burlab.runtime.status import Status
@@ -187,7 +186,7 @@ def _execute(plan: KernelPlan, step: Execute, descriptors: Mapping[Descriptor, i
 
 def _scalars(plan: KernelPlan, step: LoopStep, known: AbstractSet[Node], timed: bool) -> _Written:
     """Numbers: one variable each, in sight of every later step."""
-    nodes = [n for n in step.nodes if not operation(n).joins]
+    nodes = [n for n in step.nodes if not n.row.joins]
     names, lines = set(known), list[str]()
     for n in nodes:
         loads = _loads(plan, n.inputs, names)
@@ -232,7 +231,7 @@ def _is_nest(step: Step) -> TypeGuard[LoopStep]:
 
 def _function(plan: KernelPlan, step: LoopStep) -> _Function:
     nest = find_nest(plan, step)
-    epilogues = [n for n in step.nodes if operation(n).epilogue and not step.reduced]
+    epilogues = [n for n in step.nodes if n.row.epilogue and not step.reduced]
     in_lanes = bool(epilogues) and sums_in_lanes(nest)
     ended = lane_sums if in_lanes else epilogue_loop if epilogues else element_loop
     written = row_loop(nest) if step.reduced else ended(nest)
@@ -242,7 +241,7 @@ def _function(plan: KernelPlan, step: LoopStep) -> _Function:
     parameters = ", ".join(f"{kind} const {name}" for kind, name, _ in nest.parameters)
     text = "\n".join([f"({parameters}) noexcept {{", *lines, "}"])
     library = [ROWS] if step.reduced else [LANE_SUMS] if in_lanes else [epilogue_of(n) for n in epilogues]
-    elementwise = [n for n in step.nodes if operation(n).elementwise]
+    elementwise = [n for n in step.nodes if n.row.elementwise]
     return _Function(nest, text, [*([HALT_CHECK] if is_long(step) else []), *library, *called(elementwise, text)])
 
 

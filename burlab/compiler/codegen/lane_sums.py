@@ -12,7 +12,7 @@ import numpy as np
 from burlab.compiler.ir.library import LibraryKernel, register
 from burlab.compiler.ir.spelling import is_own, spelled
 from burlab.graph import Node
-from burlab.graph.operation import Ending, operation
+from burlab.graph.operation import Ending
 from burlab.graph.rewrite.simplify import known_value
 
 from .loops import ONE_BY_ONE, in_lanes, lanes_pragma, stores, values
@@ -26,7 +26,7 @@ _PACK = 4  # numbers of a pack at least: of a loop of two the compiler makes no 
 
 def sums_in_lanes(nest: LoopNest) -> bool:
     """Return True if a loop can add its last sums in their lanes: doubles along one axis, nothing but arithmetic."""
-    ends = [n for n in nest.step.nodes if operation(n).epilogue]
+    ends = [n for n in nest.step.nodes if n.row.epilogue]
     return (
         len(nest.sizes) == 1
         and nest.sizes[0] >= _LANES
@@ -34,7 +34,7 @@ def sums_in_lanes(nest: LoopNest) -> bool:
         and not nest.plan.note
         and not any(map(is_own, nest.members))
         and not any(a.bounds for a in nest.all_arrays)
-        and all(operation(n).epilogue is Ending.SUM and n.dtype == n.inputs[0].dtype == _DOUBLE for n in ends)
+        and all(n.row.epilogue is Ending.SUM and n.dtype == n.inputs[0].dtype == _DOUBLE for n in ends)
         and in_lanes(nest, nest.spans)
     )
 
@@ -46,7 +46,7 @@ def lane_sums(nest: LoopNest) -> list[str]:
     nest = replace(nest, arrays={x: dense[a] for x, a in nest.arrays.items()})
     products = _products(nest)
     nest = replace(nest, members=tuple(n for n in nest.members if n not in products))
-    sums = {n: f"t{k}" for k, n in enumerate(n for n in nest.step.nodes if operation(n).epilogue)}
+    sums = {n: f"t{k}" for k, n in enumerate(n for n in nest.step.nodes if n.row.epilogue)}
     body, names = values(nest, ["i0"], nest.spans, True)
     body += stores(nest, ["i0"], nest.spans, names)
     body += [f"{t}_lanes[o + l]{_added(nest, n, names, f'{t}_lanes[o + l]')};" for n, t in sums.items()]
@@ -104,7 +104,7 @@ def _added(nest: LoopNest, n: Node, names: dict[Node, str], lane: str) -> str:
 def _products(nest: LoopNest) -> set[Node]:
     """The products that nothing but sums of this loop read, with which they are fused."""
     read = {nest.plan.views[x].base for n in nest.members for x in n.inputs}.union(nest.results)
-    ended = {nest.plan.views[n.inputs[0]].base for n in nest.step.nodes if operation(n).epilogue}
+    ended = {nest.plan.views[n.inputs[0]].base for n in nest.step.nodes if n.row.epilogue}
     return {n for n in ended - read if n.op == "multiply_add" and _is_zero(n.inputs[2])}
 
 

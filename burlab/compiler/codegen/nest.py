@@ -11,7 +11,6 @@ from burlab.compiler.ir.plan import KernelPlan, LoopStep
 from burlab.compiler.ir.spelling import C_TYPES, literal
 from burlab.compiler.ir.strides import Shape, StridedView, dense_strides, elements, grouped
 from burlab.graph import Node
-from burlab.graph.operation import operation
 
 _MAX_PIECE_ENDS = 6  # ends of pieces of an axis beyond which it is not cut
 
@@ -165,7 +164,7 @@ def find_nest(plan: KernelPlan, step: LoopStep) -> LoopNest:
         {n: along[a] for n, a in found.results.items()},
         tuple(elements(shape[axis] for axis in group) for group in groups),
         len(outer),
-        tuple(n for n in step.nodes if not operation(n).epilogue),
+        tuple(n for n in step.nodes if not n.row.epilogue),
         tuple(along.values()),
     )
 

@@ -12,7 +12,7 @@ from burlab.compiler.ir.library import LibraryKernel, register
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, RINGS
 from burlab.compiler.ir.strides import dense_strides, elements
 from burlab.graph import Node
-from burlab.graph.operation import Ending, operation
+from burlab.graph.operation import Ending
 
 from .loops import FEW_TERMS, ONE_BY_ONE, WRITTEN_OUT, in_lanes, innermost_pragma, lanes_pragma, stores, unfit, values
 from .nest import LoopNest, Span
@@ -24,7 +24,7 @@ _MIN_LANES = 4  # lanes that are worth it
 
 def epilogue_of(n: Node) -> LibraryKernel:
     """The library's part in an epilogue reduction: for a sum, functions that take its blocks and give its value."""
-    if operation(n).epilogue is not Ending.SUM:
+    if n.row.epilogue is not Ending.SUM:
         return LibraryKernel("burlab_strips", "", "burlab/kernels/reduce/strips.hpp")
     name, kind = f"burlab_sum_epilogue_{NAMES[n.dtype]}", RINGS[n.dtype]
     head = 'extern "C" BURLAB_WIDE'
@@ -79,8 +79,8 @@ def epilogue_loop(nest: LoopNest) -> list[str]:
 
 def _named(nest: LoopNest, ending: Ending) -> dict[Node, str]:
     """The sums of one kind that end a loop, by their C++ names."""
-    ends = [n for n in nest.step.nodes if operation(n).epilogue]
-    return {n: f"t{k}" for k, n in enumerate(ends) if operation(n).epilogue is ending}
+    ends = [n for n in nest.step.nodes if n.row.epilogue]
+    return {n: f"t{k}" for k, n in enumerate(ends) if n.row.epilogue is ending}
 
 
 def _lines(loop: SumNest) -> list[str]:

@@ -15,7 +15,7 @@ from burlab.compiler.ir.library import register
 from burlab.compiler.ir.spelling import C_TYPES, has_lanes, is_own, spelled
 from burlab.compiler.ir.strides import dense_strides
 from burlab.graph import Node
-from burlab.graph.operation import Operation, operation
+from burlab.graph.operation import Operation
 
 from .loops import FEW_TERMS, ONE_BY_ONE, WRITTEN_OUT, lanes_pragma, unfit, widest_of
 from .nest import Array, LoopNest
@@ -115,9 +115,9 @@ class RowWriter:
     def _sweep(self, nodes: Sequence[Node], spread: set[str]) -> list[str]:
         """Reductions, then values of rows, then those of elements. spread: row values that are spread over a block."""
         lines: list[str] = []
-        for n in (n for n in nodes if operation(n).reduction):
+        for n in (n for n in nodes if n.row.reduction):
             lines += self._written([n], RowWriter._reduction)
-        others = [n for n in nodes if not self._is_full(n) and not operation(n).reduction]
+        others = [n for n in nodes if not self._is_full(n) and not n.row.reduction]
         lines += self._written(others, RowWriter._row_values)
         full = [n for n in nodes if self._is_full(n)]
         return [*lines, *self._written(full, lambda writer, nodes: writer.elements(nodes, spread))]
@@ -193,7 +193,7 @@ class RowWriter:
             array = self.nest.results[base] if base in self.number else self.nest.arrays[x]
             start = "&" + array.at(self._indices(self.first_row, ["0"] * len(self.inside)), [])
             step = array.strides[self.nest.depth - 1]
-        name, option = self._library(operation(n))
+        name, option = self._library(n.row)
         function = f"{name}<{option}{', ' * bool(option)}{self.space.row}>"
         call = [f"burlab::kernels::{function}({self._buffer(n)}{at}, {start}, {step}, {self._count});"]
         if name == "row_sums" and self.space.row <= FEW_TERMS and self._one_by_one == WRITTEN_OUT:
@@ -278,7 +278,7 @@ class RowWriter:
         """Lanes for a loop over the rows of the block, if they can be had."""
         steps = {a.strides[self.nest.depth - 1] for a in arrays if not a.is_number}
         lanes = self._rows >= 2 * _MIN_LANE_ITERATIONS and steps <= {0, 1} and not any(a.bounds for a in arrays)
-        lanes = lanes and all(operation(n).reduction or has_lanes(n) for n in nodes)
+        lanes = lanes and all(n.row.reduction or has_lanes(n) for n in nodes)
         return lanes_pragma(self._rows, widest_of(nodes)) if lanes else ONE_BY_ONE
 
     def elements(self, nodes: Sequence[Node], spread: set[str]) -> list[str]:

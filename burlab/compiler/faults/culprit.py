@@ -7,7 +7,6 @@ import numpy as np
 from burlab.errors import BurlabError, NonFiniteError
 from burlab.graph import Graph, Node
 from burlab.graph.graph import Region
-from burlab.graph.operation import operation
 from burlab.graph.scan import iterations_of
 from burlab.runtime.coerce import Array
 
@@ -32,7 +31,7 @@ def _first(graph: Graph, values: Sequence[Array], strict: bool) -> BurlabError |
         if not n.is_constant and n.dtype.kind == "f":
             found = _made(value, [value_of[x] for x in n.inputs if x.dtype.kind == "f"])
             if found:
-                inside = _inside(n, [value_of[x] for x in n.inputs], strict) if operation(n).parts else None
+                inside = _inside(n, [value_of[x] for x in n.inputs], strict) if n.row.parts else None
                 return inside or _not_finite(n, value, found)
     return None
 

@@ -12,7 +12,6 @@ from burlab.compiler.lowering.lower import note_kernel
 from burlab.compiler.planning.fusion import is_local
 from burlab.compiler.planning.phases import forward_of, nodes_of
 from burlab.graph import Node
-from burlab.graph.operation import operation
 from burlab.graph.origin import short_place
 
 Phase = Literal["forward", "backward", "update", "residual"]
@@ -85,7 +84,7 @@ def _bytes(plan: KernelPlan, step: Step) -> int:
         return n.nbytes
     if n.op == "put":  # the copy is another step
         return 2 * n.inputs[1].nbytes + _read(plan, n.inputs[2:])
-    if operation(n).selects:  # only the rows that the index names
+    if n.row.selects:  # only the rows that the index names
         return 2 * n.nbytes + _read(plan, n.inputs[1:])
     added = n.nbytes if step.samples is not None else 0  # to what is there
     return _read(plan, n.inputs) + n.nbytes + added

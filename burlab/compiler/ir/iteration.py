@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from burlab.graph import Node
-from burlab.graph.operation import operation
 
 from .strides import Shape, StridedView, dense_strides, elements, is_whole
 
@@ -32,7 +31,7 @@ class IterationSpace(NamedTuple):
     def reduces(self, n: Node) -> bool:
         """Return True if a node reduces the last axes of a value of this shape."""
         fits = n.shape == self.kept and bool(n.inputs) and n.inputs[0].shape == self.shape
-        return bool(self.reduced) and operation(n).reduction and fits
+        return bool(self.reduced) and n.row.reduction and fits
 
     def has_row(self, shape: Shape) -> bool:
         """Return True if a value of this shape has one element per row, in their order."""
@@ -56,6 +55,6 @@ def sweeps(nodes: Sequence[Node], space: IterationSpace, views: Mapping[Node, St
     found: dict[Node, int] = {}
     for n in nodes:
         members = [base for x in n.inputs if (base := views[x].base) in found]
-        reduces = operation(n).reduction
+        reduces = n.row.reduction
         found[n] = max((found[base] + (reduces and base.shape == space.shape) for base in members), default=0)
     return found

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import Node
-from burlab.graph.operation import ScalarOperation, operation
+from burlab.graph.operation import ScalarOperation
 from burlab.graph.scalar import cpp_type, parsed
 from burlab.graph.scalar_table import ROWS
 from burlab.runtime.dtypes import DTYPES, KNOWN_DTYPES
@@ -114,7 +114,7 @@ def is_chain(n: Node) -> bool:
 
 def rule(n: Node) -> str:
     """The C++ struct that computes a node; "" for a conversion, which has none."""
-    if not isinstance(operation(n), ScalarOperation):
+    if not isinstance(n.row, ScalarOperation):
         return ""
     op = f"burlab::ops::{cpp_type(n.op)}"
     return f"burlab::Own<{op}>" if is_own(n) and n.op.partition("'")[0] not in _ORDERS else op

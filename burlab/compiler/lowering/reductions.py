@@ -7,7 +7,6 @@ from burlab.compiler.ir.plan import Count, KernelCall
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, RINGS
 from burlab.compiler.ir.strides import POINT, Shape, StrideAxis, StridedView, box, dense_strides, elements, joined
 from burlab.graph import Node
-from burlab.graph.operation import operation
 
 from .descriptors import (
     Bytes,
@@ -102,7 +101,7 @@ def extreme(n: Node, views: Views) -> list[KernelCall]:
     x = n.inputs[0]
     view = views[x]
     reduced, kept = _split(n, x, view, n.params)
-    arguments = f"{C_TYPES[x.dtype]}, {str(operation(n).largest).lower()}"
+    arguments = f"{C_TYPES[x.dtype]}, {str(n.row.largest).lower()}"
     operands, size = ((view.base, view.offset),), x.itemsize
     far, near = reduced[:-2], _rows(reduced[-2:], kept, add=False)
     if _down(reduced, kept):
@@ -125,7 +124,7 @@ def argument(n: Node, views: Views) -> list[KernelCall]:
     axis: int = n.params
     reduced, kept = _split(n, x, view, (axis,))
     rows = [POINT, *kept][-1]
-    arguments = f"{C_TYPES[x.dtype]}, {str(operation(n).largest).lower()}"
+    arguments = f"{C_TYPES[x.dtype]}, {str(n.row.largest).lower()}"
     descriptor = Position(rows.size, rows.a, x.shape[axis], view.strides[axis])
     if _down(reduced, kept):
         made = kernel(f"{n.op}_columns_{NAMES[x.dtype]}", f"WhereColumns<{arguments}>", "reduce/where")

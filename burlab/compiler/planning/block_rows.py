@@ -15,7 +15,6 @@ from burlab.graph import Graph, Node
 from burlab.graph.blocks import result
 from burlab.graph.graph import Iterations, Region
 from burlab.graph.linear import transpose
-from burlab.graph.operation import operation
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import copy, keep, rebuild
 
@@ -60,7 +59,7 @@ def block_rows(graph: Graph, wide: int = MIN_PRODUCT_BYTES, block: int = BLOCK_B
 
 
 def _is_wide(n: Node, wide: int) -> bool:
-    return n.nbytes >= wide and operation(n).multiplies
+    return n.nbytes >= wide and n.row.multiplies
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,7 @@ class _Block:
 
     def _is_inside(self, n: Node) -> bool:
         """Return True if the block computes it: members, views, and what else would be as large as the product."""
-        row = operation(n)
+        row = n.row
         return (
             n in self.members.axes or row.view or (n.size * _WIDE_FRACTION >= self.members.seed.size and not row.leaf)
         )
@@ -185,7 +184,7 @@ class _Block:
     def _all(self, n: Node) -> Node:
         if n.is_constant:
             return n
-        if operation(n).view:
+        if n.row.view:
             return copy(n, tuple(self.of(x, None) for x in n.inputs))
         given = self.shared[n] = Node("input", (), None, n.shape, n.dtype)
         return given

@@ -9,7 +9,6 @@ import numpy as np
 from burlab.compiler.ir.strides import Shape
 from burlab.graph import Node
 from burlab.graph.linear import broadcast, concatenate, convert, pad, reshape, slice_, sum_over, transpose, zeros
-from burlab.graph.operation import operation
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import copy, keep
 
@@ -37,14 +36,14 @@ class ColumnParts:
         if found is not None:
             self._parts[n] = found
         else:
-            self._whole[n] = n if operation(n).leaf else keep(n, tuple(map(self.whole, n.inputs)))
+            self._whole[n] = n if n.row.leaf else keep(n, tuple(map(self.whole, n.inputs)))
 
     def _made(self, n: Node) -> tuple[int, list[Part]] | None:
         k = self.apart.get(n, 0)
         touched = any(x in self._parts for x in n.inputs)
-        if operation(n).leaf or n.size == 0 or not has_rule(n) or not (k or touched):
+        if n.row.leaf or n.size == 0 or not has_rule(n) or not (k or touched):
             return None  # without a number there is no part
-        if operation(n).adds_up:
+        if n.row.adds_up:
             return _RULES[n.op](self, n, k) if touched else None
         return _RULES.get(n.op, _elementwise)(self, n, k)
 
@@ -84,9 +83,9 @@ def short_axes(n: Node) -> int:
 
 def has_rule(n: Node) -> bool:
     """Return True if a node can be computed from parts of its inputs."""
-    if operation(n).multiplies:
+    if n.row.multiplies:
         return enumerated(n) is not None
-    return n.op in _RULES or operation(n).elementwise
+    return n.op in _RULES or n.row.elementwise
 
 
 def _together(n: Node, k: int, parts: Sequence[Part]) -> Node:

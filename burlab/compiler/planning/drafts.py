@@ -10,7 +10,7 @@ from burlab.compiler.lowering.control import Routine, routine
 from burlab.compiler.lowering.lower import copy_task, kernel_calls
 from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
-from burlab.graph.operation import Ending, operation
+from burlab.graph.operation import Ending
 
 from .fusion import LANES, is_local
 from .locate import Located
@@ -76,7 +76,7 @@ def _drafts(stage: Stage, located: Located, routines: Mapping[Node, Routine]) ->
         yield _loop(stage, stage.space, located.views)
         return
     n = stage.nodes[0]
-    if operation(n).parts:
+    if n.row.parts:
         reads = tuple(dict.fromkeys(base for base, _ in routines[n].operands))
         yield Draft(routines[n], n, stage.nodes, reads, {})
         return
@@ -97,7 +97,7 @@ def _loop(stage: Stage, space: IterationSpace, views: dict[Node, StridedView]) -
                 continue
             aligned = is_whole(views[x], x) and x.shape == space.shape
             reads[base] = max(reads.get(base, 0), sweep[n] if aligned else _NEVER)
-    again = any(operation(n).epilogue is Ending.SQUARES for n in stage.nodes)  # such a loop may read everything twice
+    again = any(n.row.epilogue is Ending.SQUARES for n in stage.nodes)  # such a loop may read everything twice
     replaces = {r: last for r, last in reads.items() if last < _NEVER and not again}
     written = {n: sweep[n] if n.shape == space.shape else -1 for n in stage.nodes} if space.reduced else {}
     return Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), replaces, written)
@@ -134,7 +134,7 @@ def _can_store(draft: Draft, y: Node, view: StridedView) -> bool:
     work = draft.work
     if not isinstance(work, Stage) or work.space is None or elements(work.space.shape) != y.size:
         return False
-    return (is_whole(view, y) and not operation(view.base).joins) or view.base not in set(work.nodes)
+    return (is_whole(view, y) and not view.base.row.joins) or view.base not in set(work.nodes)
 
 
 def _storing(draft: Draft, needed: set[Node]) -> Draft:

@@ -8,7 +8,7 @@ from burlab.graph.linear import broadcast, transpose
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.promotion import FLOAT64, node
 from burlab.graph.numpy_api.reduction import sum_of_squares
-from burlab.graph.operation import Ending, operation
+from burlab.graph.operation import Ending
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep, rebuild
 
@@ -34,7 +34,7 @@ def expand_products(graph: Graph) -> Graph:
     squares: dict[Node, Node] = {}
 
     def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
-        row = operation(n)
+        row = n.row
         if not row.multiplies and row.epilogue is not Ending.SQUARES:
             return keep(n, inputs)
         with derived_from(n):
@@ -55,7 +55,7 @@ def expand_products(graph: Graph) -> Graph:
 
 def _is_outer(n: Node) -> bool:
     """Return True if a node multiplies each number with each, in float32, whose squares float64 always holds."""
-    if not operation(n).multiplies or n.dtype != np.float32:
+    if not n.row.multiplies or n.dtype != np.float32:
         return False
     left, right = n.params.partition("->")[0].split(",")
     return _sums_nothing(n.params) and set(left).isdisjoint(right)
@@ -71,8 +71,8 @@ def _squares_of_product(first: Node, *second: Node) -> Node:
 
 def _shared(graph: Graph) -> set[Node]:
     """Matrices of floats among the inputs that elementwise operations read, of a shape whose rows no node reduces."""
-    reduced: set[Shape] = {n.inputs[0].shape for n in graph.nodes if operation(n).reduction}
-    read = {x for n in graph.nodes if operation(n).elementwise for x in n.inputs}
+    reduced: set[Shape] = {n.inputs[0].shape for n in graph.nodes if n.row.reduction}
+    read = {x for n in graph.nodes if n.row.elementwise for x in n.inputs}
     return {
         x
         for x in graph.inputs

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from burlab.compiler.ir.iteration import IterationSpace
 from burlab.compiler.ir.strides import Shape, StridedView, elements, is_dense
 from burlab.graph import Graph, Node
-from burlab.graph.operation import Ending, operation
+from burlab.graph.operation import Ending
 
 LANES = (8, 16)  # of the segments of the replay gear (`replay/segments.py`), besides single numbers
 _MAX_ROW = 512  # elements of a row: one block of a sum, and little enough for the stack
@@ -16,22 +16,22 @@ _MAX_ROW = 512  # elements of a row: one block of a sum, and little enough for t
 def fuses(n: Node, gear: str) -> bool:
     """Return True if a node is computed in a loop that it may share with others; else a library kernel computes it."""
     if gear == "compiled":
-        return operation(n).elementwise or stacked(n) == 1
+        return n.row.elementwise or stacked(n) == 1
     if gear == "kernels":
         return False
-    if operation(n).joins:
+    if n.row.joins:
         return stacked(n, LANES) > 0
-    return (n.size == 1 or (n.size in LANES and n.size in n.shape)) and operation(n).elementwise
+    return (n.size == 1 or (n.size in LANES and n.size in n.shape)) and n.row.elementwise
 
 
 def is_local(n: Node) -> bool:
     """Return True if a fused value is a C++ variable that all later steps can name: a single number."""
-    return n.size == 1 and operation(n).elementwise
+    return n.size == 1 and n.row.elementwise
 
 
 def stacked(n: Node, lanes: Container[int] = ()) -> int:
     """Return the numbers of each operand of a `concatenate`, if that is 1, or as many as there are lanes; else 0."""
-    if not operation(n).joins:
+    if not n.row.joins:
         return 0
     size = n.inputs[0].size
     fits = size == 1 or (size in lanes and size in n.inputs[0].shape)
@@ -40,7 +40,7 @@ def stacked(n: Node, lanes: Container[int] = ()) -> int:
 
 def loop_shape(n: Node) -> Shape:
     """The shape of the loop that computes a node: () for a number, whatever its axes, and for a stack of numbers."""
-    if operation(n).joins:
+    if n.row.joins:
         return tuple(size for size in n.inputs[0].shape if size != 1)
     return () if n.size == 1 else n.shape
 
@@ -69,7 +69,7 @@ def _spaces(
 ) -> tuple[dict[Shape, IterationSpace], set[Node]]:
     """The iteration space of each shape that has reductions, and the reductions that belong into one."""
     found: dict[Shape, Counter[int]] = {}
-    candidates = [n for n in graph.nodes if operation(n).reduction and _may_fuse(n, views[n.inputs[0]])]
+    candidates = [n for n in graph.nodes if n.row.reduction and _may_fuse(n, views[n.inputs[0]])]
     for n in candidates:
         found.setdefault(n.inputs[0].shape, Counter())[len(n.params)] += 1
     chosen = {
@@ -107,7 +107,7 @@ def _epilogues(graph: Graph, views: dict[Node, StridedView], fused: set[Node], s
     read = {x for n in fused for x in n.inputs}
 
     def ends(n: Node) -> bool:
-        x, ending = n.inputs[0], operation(n).epilogue
+        x, ending = n.inputs[0], n.row.epilogue
         if ending is Ending.ROWS:
             return True
         seen = x in fused or (ending is Ending.SQUARES and x in read)
@@ -115,4 +115,4 @@ def _epilogues(graph: Graph, views: dict[Node, StridedView], fused: set[Node], s
             not n.shape and x.dtype.kind == "f" and x.size > 1 and x.shape not in spaces and views[x].base is x and seen
         )
 
-    return {n for n in graph.nodes if operation(n).epilogue and ends(n)}
+    return {n for n in graph.nodes if n.row.epilogue and ends(n)}

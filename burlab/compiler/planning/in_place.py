@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from burlab.graph import Graph, Node
-from burlab.graph.operation import operation
 
 from .locate import Located
 
@@ -36,7 +35,7 @@ def order_updates(located: Located) -> Located:
 
 def _root(n: Node, reshapes_only: bool = False) -> Node:
     """Return the node that a view is a view of."""
-    while n.op == "reshape" or (operation(n).view and not reshapes_only):
+    while n.op == "reshape" or (n.row.view and not reshapes_only):
         n = n.inputs[0]
     return n
 

@@ -7,7 +7,6 @@ from burlab.compiler.ir.options import After, PlanOptions
 from burlab.compiler.ir.plan import MemoryKind, MemoryPlace
 from burlab.compiler.ir.strides import VIEWS, Shape, StridedView, dense_strides, is_dense, is_whole
 from burlab.graph import Graph, Node
-from burlab.graph.operation import operation
 
 from .fusion import fuses
 
@@ -40,7 +39,7 @@ class Located:
 
     def __str__(self) -> str:
         index = self.graph.index
-        computed = (n for n in self.graph.nodes if not operation(n).leaf and self.views[n].base is n)
+        computed = (n for n in self.graph.nodes if not n.row.leaf and self.views[n].base is n)
         lines = [f"%{index[n]} {n.op} {list(n.shape)} {'loop' if n in self.fused else 'kernel'}" for n in computed]
         return "\n".join([*lines, *(f"copy %{index[y]} to output {place.number}" for y, place in self.copies)])
 
@@ -53,13 +52,13 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
     windows = _windows(graph) if options.compiled else ()
     fused = {n for n in graph.nodes if fuses(n, options.gear)}
     alone = (n for n in graph.nodes if n not in fused)
-    dense = {x for n in alone if (row := operation(n)).dense_operands or row.elementwise for x in n.inputs}
+    dense = {x for n in alone if (row := n.row).dense_operands or row.elementwise for x in n.inputs}
     views = _views(graph, dense, windows)
     homes: dict[Node, MemoryPlace] = {}
     copies: list[tuple[Node, MemoryPlace]] = []
     for k, y in enumerate(graph.outputs):
         view, place = views[y], MemoryPlace(MemoryKind.OUTPUT, k)
-        if not operation(view.base).leaf and view.base not in homes and is_whole(view, y):
+        if not view.base.row.leaf and view.base not in homes and is_whole(view, y):
             homes[view.base] = place
         else:
             copies.append((y, place))
@@ -71,7 +70,7 @@ def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> di
     views: dict[Node, StridedView] = {}
     for n in graph.nodes:
         seen = None
-        if operation(n).view:
+        if n.row.view:
             seen = VIEWS[n.op](n, views[n.inputs[0]])
         elif n in windows:
             seen = _window(n, views[n.inputs[0]])
@@ -87,10 +86,10 @@ def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> di
 
 def _windows(graph: Graph) -> set[Node]:
     """The `pad` nodes that only loops read: these take what is inside the window, and 0 elsewhere."""
-    found = {n for n in graph.nodes if operation(n).windowed and _fits_window(n)}
+    found = {n for n in graph.nodes if n.row.windowed and _fits_window(n)}
     found.difference_update(graph.outputs)
     for n in graph.nodes:
-        if not operation(n).elementwise:
+        if not n.row.elementwise:
             found.difference_update(n.inputs)
     return found
 

@@ -20,7 +20,6 @@ from burlab.compiler.ir.strides import dense_strides
 from burlab.compiler.lowering.control import Routine
 from burlab.compiler.lowering.lower import is_copy
 from burlab.graph import Node
-from burlab.graph.operation import operation
 
 from .drafts import Draft, Lowered
 from .numbers import numbers_in
@@ -99,7 +98,7 @@ def _step(draft: Draft, allocations: Mapping[Node, MemoryPlace], scratch: int) -
 def _loop(draft: Draft, stage: Stage, allocations: Mapping[Node, MemoryPlace]) -> LoopStep:
     """A stack of numbers is no value of the loop: its operands are stored where its parts lie."""
     assert stage.space
-    stacks = {n for n in stage.nodes if operation(n).joins}
+    stacks = {n for n in stage.nodes if n.row.joins}
     parts = (store for n in stage.nodes if n in stacks and n in allocations for store in _parts(n, allocations[n]))
     stores = tuple(n for n in draft.writes if n not in stacks)
     return LoopStep(stage.space.shape, stage.nodes, stores, stage.space.reduced, (*parts, *draft.extra_stores))

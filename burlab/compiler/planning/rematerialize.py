@@ -16,7 +16,6 @@ from burlab.compiler.ir.options import After, Remat
 from burlab.compiler.ir.plan import KernelPlan
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, Node
-from burlab.graph.operation import operation
 from burlab.graph.substitute import copy, keep
 from burlab.runtime.checks.numbers import shown
 
@@ -84,7 +83,7 @@ def _deferred(plan: KernelPlan) -> dict[Node, tuple[Node, ...]]:
     forward = forward_of(plan.graph)
     firsts: dict[Node, int] = {}
     for n in reversed(plan.graph.nodes):
-        if n in forward or n not in at or n.size == 1 or not operation(n).elementwise:
+        if n in forward or n not in at or n.size == 1 or not n.row.elementwise:
             continue
         first = min((at[user] for user in users[n]), default=0)
         ending = {
@@ -100,7 +99,7 @@ def _deferred(plan: KernelPlan) -> dict[Node, tuple[Node, ...]]:
 
 def _is_free(base: Node) -> bool:
     """Return True if a value needs hardly any memory of the workspace."""
-    return operation(base).leaf or base.size == 1
+    return base.row.leaf or base.size == 1
 
 
 def _positions(plan: KernelPlan) -> dict[Node, int]:
@@ -126,7 +125,7 @@ def _tokens(plan: KernelPlan, moved: Container[Node] = ()) -> list[tuple[Node, .
     """For each step a node that stands for it, or for the last one before that has one; not one that is to move."""
     tokens: list[tuple[Node, ...]] = []
     for step in plan.steps:
-        own = [n for n in nodes_of(step) if not operation(n).leaf and plan.views[n].base is n and n not in moved]
+        own = [n for n in nodes_of(step) if not n.row.leaf and plan.views[n].base is n and n not in moved]
         tokens.append(tuple(own[:1]) or (tokens[-1] if tokens else ()))
     return tokens
 
@@ -158,7 +157,7 @@ def _cheap(plan: KernelPlan) -> set[Node]:
     dropped: set[Node] = set()
     for n in values:
         residual = set(values) - dropped - {n}
-        if n in forward and all(operation(x).elementwise for x in _closure(plan, n, residual)):
+        if n in forward and all(x.row.elementwise for x in _closure(plan, n, residual)):
             dropped.add(n)
     return dropped
 
@@ -202,7 +201,7 @@ class _Copier:
 
     def _there(self, n: Node) -> bool:
         base = self.plan.views[n].base
-        return base not in self.dropped and (_is_free(base) or operation(base).unbounded or self.is_kept(base))
+        return base not in self.dropped and (_is_free(base) or base.row.unbounded or self.is_kept(base))
 
 
 def _without(
@@ -210,12 +209,12 @@ def _without(
 ) -> KernelPlan:
     """The plan in which the backward pass computes dropped values again. stays: what is kept besides residuals."""
     values, forward = set(residuals(plan)), forward_of(plan.graph)
-    copier = _Copier(plan, {n for n in dropped if not operation(n).unbounded}, lambda n: n in values or stays(n))
+    copier = _Copier(plan, {n for n in dropped if not n.row.unbounded}, lambda n: n in values or stays(n))
     at, tokens = _positions(plan), _tokens(plan)
     early = [not forward.isdisjoint(nodes_of(step)) for step in plan.steps]
     new: dict[Node, Node] = {}
     for n in plan.graph.nodes:
-        if n in forward or operation(n).leaf:
+        if n in forward or n.row.leaf:
             new[n] = n
         elif n in at and early[at[n]]:  # in a loop of the forward pass
             new[n] = keep(n, tuple(new[x] for x in n.inputs))

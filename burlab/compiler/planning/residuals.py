@@ -2,7 +2,6 @@
 
 from burlab.compiler.ir.plan import Invoke, KernelPlan, LoopStep, MemoryKind, Step
 from burlab.graph import Node
-from burlab.graph.operation import operation
 from burlab.runtime.memory import rounded
 
 from .phases import forward_of, nodes_of
@@ -23,7 +22,7 @@ def residuals(plan: KernelPlan) -> list[Node]:
 
 def _writes(plan: KernelPlan, step: Step) -> list[Node]:
     loop = isinstance(step, LoopStep)
-    nodes = (*step.stores, *(n for n in step.nodes if operation(n).joins)) if loop else nodes_of(step)
+    nodes = (*step.stores, *(n for n in step.nodes if n.row.joins)) if loop else nodes_of(step)
     return [n for n in nodes if n in plan.allocations and plan.allocations[n].kind is MemoryKind.WORKSPACE]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from burlab.compiler.ir.strides import Shape
 from burlab.graph import Node
-from burlab.graph.operation import operation
 from burlab.graph.substitute import copy
 
 Axes = tuple[int | None, ...]
@@ -23,7 +22,7 @@ def axes_of_inputs(n: Node, k: int) -> Axes | None:
     >>> axes_of_inputs(contract("ab,bc->ac", a, b), 0), axes_of_inputs(contract("ab,bc->ac", a, b), 1)
     ((0, None), (None, 1))
     """
-    row = operation(n)
+    row = n.row
     if row.leaf:
         return None
     if row.elementwise:

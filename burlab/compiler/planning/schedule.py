@@ -15,7 +15,7 @@ from burlab.compiler.ir.iteration import IterationSpace
 from burlab.compiler.ir.strides import Shape, StridedView, elements, is_whole
 from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
-from burlab.graph.operation import Ending, operation
+from burlab.graph.operation import Ending
 
 from .fusion import find_fusion, loop_shape, stacked
 from .locate import Located
@@ -55,7 +55,7 @@ def schedule(located: Located) -> Scheduled:
 def _numbers_alone(located: Located) -> Stage | None:
     """One stage of all nodes where these are single numbers: the graph's order serves, and segments get their own."""
     graph, views = located.graph, located.views
-    work = tuple(n for n in graph.nodes if not operation(n).leaf and views[n].base is n)
+    work = tuple(n for n in graph.nodes if not n.row.leaf and views[n].base is n)
     if not work or not all(n in located.fused and (not n.shape or stacked(n) == 1) for n in work):
         return None
     read = {views[x].base for n in work for x in n.inputs}
@@ -80,7 +80,7 @@ class _Queue:
     groups: dict[_Home, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
 
     def push(self, n: Node, home: _Home | None) -> None:
-        late = home is None and not operation(n).adds_up
+        late = home is None and not n.row.adds_up
         heap = self.kernels if home is None else self.groups[home]
         heapq.heappush(heap, (self.number[n] + late * len(self.number), n))
 
@@ -122,13 +122,13 @@ def _fusion_groups(graph: Graph, views: dict[Node, StridedView], shapes: set[Sha
         return n
 
     for n in graph.nodes if shapes else ():
-        shape = n.inputs[0].shape if operation(n).epilogue else n.shape
+        shape = n.inputs[0].shape if n.row.epilogue else n.shape
         if shape in shapes:
             for x in n.inputs:
                 base = views[x].base
-                if base.shape == shape and not operation(base).reduction:
+                if base.shape == shape and not base.row.reduction:
                     found[of(base)] = of(n)
-    ended = {of(n) for n in list(found) if operation(n).epilogue}
+    ended = {of(n) for n in list(found) if n.row.epilogue}
     return {n: of(n) for n in list(found) if of(n) in ended}
 
 
@@ -144,7 +144,7 @@ class _Scheduler:
         self.reductions = {n for n in fusion.reductions if not _is_apart(n, located)}
         self.epilogues = {n for n in fusion.epilogues if not _is_apart(n, located)}
         self.fusion_group = _fusion_groups(
-            graph, views, {n.inputs[0].shape for n in self.epilogues if operation(n).epilogue is Ending.SQUARES}
+            graph, views, {n.inputs[0].shape for n in self.epilogues if n.row.epilogue is Ending.SQUARES}
         )
         self.queue = _Queue(graph.index, fusion.spaces)
         self.waits: dict[Node, int] = {}
@@ -154,7 +154,7 @@ class _Scheduler:
         self.deferred: set[Node] = set()  # of these, those that are not needed yet
         self.outputs = {views[y].base for y in graph.outputs}
         self.together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
-        leaves = {n for n in graph.nodes if operation(n).leaf}
+        leaves = {n for n in graph.nodes if n.row.leaf}
         for n in graph.nodes:
             if n in leaves or views[n].base is not n:
                 continue
@@ -259,7 +259,7 @@ class _Scheduler:
         return sum(
             base.nbytes
             for base in bases
-            if not operation(base).leaf and not any(self.waits[user] for user in self.users[base] if user is not n)
+            if not base.row.leaf and not any(self.waits[user] for user in self.users[base] if user is not n)
         )
 
     def wake(self, user: Node) -> None:
@@ -275,12 +275,12 @@ class _Scheduler:
         home = self.home(user)
         if home is None or not takes(space, home):
             return False
-        if operation(n).joins:  # it is in memory when the loop is done
+        if n.row.joins:  # it is in memory when the loop is done
             return False
         if not space.shape:
             return True
         views = [x for x in user.inputs if self.views[x].base is n]
-        if operation(user).joins:
+        if user.row.joins:
             return all(is_whole(self.views[x], x) for x in views)
         return all(space.sees(x, self.views[x]) for x in views)
 

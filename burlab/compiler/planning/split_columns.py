@@ -11,7 +11,6 @@ from collections import defaultdict
 from burlab.compiler.ir.spelling import is_own
 from burlab.compiler.ir.strides import Shape
 from burlab.graph import Graph, Node
-from burlab.graph.operation import operation
 from burlab.graph.rewrite.simplify import simplify
 
 from .column_rules import ColumnParts, has_rule, short_axes
@@ -57,7 +56,7 @@ def _apart(graph: Graph) -> dict[Node, int]:
     gain: dict[Node, int] = defaultdict(int)
     computed: set[Node] = set()
     for n in graph.nodes:
-        if not operation(n).leaf and (not operation(n).view or n.inputs[0] in computed):
+        if not n.row.leaf and (not n.row.view or n.inputs[0] in computed):
             computed.add(n)
         for x in n.inputs:
             if x in axes:

@@ -12,7 +12,6 @@ from burlab.compiler.ir.plan import ExtraStore, KernelPlan, LoopStep, MemoryKind
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes_in_replay, loops, rule
 from burlab.compiler.ir.strides import StridedView, elements, is_whole
 from burlab.graph import Node
-from burlab.graph.operation import operation
 
 from .instructions import (
     Instruction,
@@ -99,7 +98,7 @@ class _Writer:
             self.members = self.numbers
         absorbed = self._absorbed(step)
         for n in step.nodes:
-            if n not in absorbed and not operation(n).joins:
+            if n not in absorbed and not n.row.joins:
                 self.members[n] = self._node(n, absorbed)
         for n, place in step.finite_checks:
             self._store(self._differences(n.dtype, step), n.dtype, ExtraStore(n, place, n.itemsize))

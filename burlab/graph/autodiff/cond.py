@@ -10,7 +10,7 @@ from burlab.graph.control import chosen_inputs
 from burlab.graph.graph import Graph, Region, Result
 from burlab.graph.linear import sum_over
 from burlab.graph.node import Node
-from burlab.graph.operation import Shares, Tangents, made, operation
+from burlab.graph.operation import Shares, Tangents, made
 
 from .sweep import RULES, Executions, Rule, between, jvp, vjp
 
@@ -85,11 +85,11 @@ def _pulled(region: Region, item: int, wanted: tuple[int, ...]) -> Region:
 
 
 def _loop_forward(n: Node, tangents: Tangents, _executions: Executions) -> Node | None:
-    return operation(n).forward(n, tangents)
+    return n.row.forward(n, tangents)
 
 
 def _loop_reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
-    return operation(given[0][0]).reverse(*given[0], active)
+    return given[0][0].row.reverse(*given[0], active)
 
 
 RULES["cond"] = Rule(_passes, _forward, _reverse)

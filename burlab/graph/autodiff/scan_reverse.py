@@ -14,7 +14,7 @@ from burlab.graph.graph import Graph, Iterations, Region
 from burlab.graph.linear import linear, zeros
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
-from burlab.graph.operation import Shares, operation
+from burlab.graph.operation import Shares
 from burlab.graph.order import topological
 from burlab.graph.scan import result
 from burlab.graph.substitute import keep, rebuild
@@ -33,7 +33,7 @@ def chosen_residuals(body: Graph, moving: int, outputs: Sequence[Node]) -> list[
     forward = topological(body.outputs)
     within = set(forward)
     again = topological(outputs)
-    if not any(operation(n).multiplies and n in within for n in again):
+    if not any(n.row.multiplies and n in within for n in again):
         return []
     stacks = _stacks(body, moving, forward)
     read = [x for n in again if n not in within for x in n.inputs if x in within]
@@ -53,7 +53,7 @@ def _stacks(body: Graph, moving: int, forward: Sequence[Node]) -> dict[Node, fro
         elif n not in differs:
             stacks[n] = nothing  # the same in every iteration
             continue
-        row = operation(n)
+        row = n.row
         if not n.inputs or row.view:
             continue
         if not row.cheap or 0 < n.nbytes <= sum(x.nbytes for x in stacks[n]):
@@ -149,7 +149,7 @@ def _stacked(scan: Scan, sweep: Sweep, residuals: list[Node]) -> dict[Node, Node
 def _after(back: _Back, term: Term) -> Node:
     """A term, summed over all iterations at once."""
     factors = [back.stacked[x] if x in back.stacked else back.result(back.factors[x]) for x in term.product.inputs]
-    total = operation(term.product).summed(term.product, factors)
+    total = term.product.row.summed(term.product, factors)
     for n in term.afterwards:
         total = linear(n.op, n.params, total)
     return total

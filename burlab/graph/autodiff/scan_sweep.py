@@ -6,7 +6,6 @@ from burlab.graph.graph import Graph, Iterations, Region
 from burlab.graph.linear import LinearOp
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
-from burlab.graph.operation import operation
 from burlab.graph.scan import iterations_of
 
 from .scan_forward import like, moving_of, split
@@ -120,7 +119,7 @@ def _term(scan: Scan, n: Node) -> Term | None:
     while _can_wait(n):
         afterwards.append(n)
         n = n.inputs[0]
-    if not operation(n).sums_along(n):
+    if not n.row.sums_along(n):
         return None
     same = {*scan.body.inputs[scan.first_captured :]}  # in every iteration
     if sum(x.size for x in n.inputs) >= n.size or any(x in same or x.is_constant for x in n.inputs):
@@ -130,7 +129,7 @@ def _term(scan: Scan, n: Node) -> Term | None:
 
 def _can_wait(n: Node) -> bool:
     """Whether a node is a linear operation on one input, which can be done once with the sum over iterations."""
-    row = operation(n)
+    row = n.row
     return isinstance(row, LinearOp) and row.follows_sums and len(n.inputs) == 1
 
 

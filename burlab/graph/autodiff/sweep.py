@@ -13,7 +13,7 @@ from burlab.graph.faults import no_derivative
 from burlab.graph.linear import broadcast, zeros
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import node
-from burlab.graph.operation import ScalarOperation, Shares, Tangents, operation, total
+from burlab.graph.operation import ScalarOperation, Shares, Tangents, total
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.scalar import is_differentiable, load_partials, partials
@@ -126,7 +126,7 @@ def between(inputs: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:
 def _passes(n: Node, reached: set[Node]) -> bool:
     """A derivative stops at what is integer or boolean, and at constant operations."""
     rule = RULES.get(n.op)
-    return rule.passes(n, reached) if rule else not operation(n).constant
+    return rule.passes(n, reached) if rule else not n.row.constant
 
 
 def _prefetch(nodes: Iterable[Node]) -> None:
@@ -138,7 +138,7 @@ def _forward(n: Node, known: Tangents, executions: Executions) -> Node | None:
         terms = (_weighted(n, k, known[x]) for k, x in enumerate(n.inputs) if x in known)
         return total(term for term in terms if term is not None)
     rule = RULES.get(n.op)
-    return rule.forward(n, known, executions) if rule else operation(n).forward(n, known)
+    return rule.forward(n, known, executions) if rule else n.row.forward(n, known)
 
 
 def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
@@ -148,7 +148,7 @@ def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
         shares = [(x, _weighted(n, k, g)) for k, x in enumerate(n.inputs) if x in active]
         return [(x, share) for x, share in shares if share is not None]
     rule = RULES.get(n.op)
-    return rule.reverse(given, active) if rule else operation(n).reverse(n, g, active)
+    return rule.reverse(given, active) if rule else n.row.reverse(n, g, active)
 
 
 def _weighted(n: Node, k: int, g: Node) -> Node | None:
@@ -166,7 +166,7 @@ def _weighted(n: Node, k: int, g: Node) -> Node | None:
         return node("neg", g)
     if form.constant is not None:
         return node("mul", g, broadcast(constant(form.constant, g.dtype), g.shape))
-    row = operation(n)
+    row = n.row
     if isinstance(row, ScalarOperation) and row.chooses:  # no product: what was not chosen may be infinite
         zero = zeros(g.shape, g.dtype)
         return node(n.op, n.inputs[0], g, zero) if k == 1 else node(n.op, n.inputs[0], zero, g)

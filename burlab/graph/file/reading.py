@@ -12,6 +12,7 @@ from burlab.errors import GraphError
 from burlab.graph import parameters
 from burlab.graph.graph import Call, Graph, Iterations, Region, Result
 from burlab.graph.node import Node
+from burlab.graph.operation import ROWS
 from burlab.graph.origin import ToldFile
 from burlab.runtime.checks.stored import LONGEST, Check, flag, one_of, optional, record, size, text, whole
 from burlab.runtime.dtypes import DTYPES
@@ -66,6 +67,7 @@ def _node(data: Any, where: str, nodes: Sequence[Node], depth: int) -> Node:
     row = _fields(data, where, _NODE)
     n = Node.__new__(Node)
     n.op = _field(row["op"], where, text, "the name of an operation")
+    n.row = ROWS[n.op]
     n.inputs = _nodes(row["inputs"], f"the inputs of {where}", nodes)
     n.params = _params(row["params"], where, nodes, depth)
     n.shape = _field(_tuples(row["shape"], where), where, parameters.shape, "a shape, sizes that memory can hold")

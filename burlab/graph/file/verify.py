@@ -12,7 +12,6 @@ from burlab.graph.calls import graphs_of
 from burlab.graph.control import chosen_inputs
 from burlab.graph.graph import Call, Graph, Region
 from burlab.graph.node import Node
-from burlab.graph.operation import operation
 from burlab.graph.query import Query
 from burlab.graph.signatures import ALL, DTYPES, require
 from burlab.runtime.memory import ADDRESSABLE, volume
@@ -48,9 +47,7 @@ class _Checker:
             try:
                 require(not n.is_input or n in inputs, "it is not among the inputs of the graph")
                 check(n)
-                require(
-                    not isinstance(operation(n), Query) or n.inputs[0] in oracles, "it asks what is not there to answer"
-                )
+                require(not isinstance(n.row, Query) or n.inputs[0] in oracles, "it asks what is not there to answer")
                 count += self._inside(n, oracles, depth + 1)
             except UnregisteredError:
                 raise
@@ -63,7 +60,7 @@ class _Checker:
         """Check the sub-graphs of a node."""
         if isinstance(n.params, Call):
             return sum(self.graph(graph, frozenset(), depth) for graph in graphs_of(n.params))
-        if not operation(n).parts:
+        if not n.row.parts:
             return 0
         region: Region = n.params.region
         given = frozenset(k for k, x in enumerate(chosen_inputs(n)) if x in oracles)
@@ -78,4 +75,4 @@ def check(n: Node) -> None:
     require(n.dtype in ALL, f"its dtype is none of {', '.join(DTYPES)}")
     fits = parameters.shape(n.shape) and volume(n.shape) * n.itemsize <= ADDRESSABLE
     require(fits, "its shape is not of sizes, or larger than any memory")
-    operation(n).verify(n)
+    n.row.verify(n)

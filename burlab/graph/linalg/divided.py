@@ -10,7 +10,7 @@ from burlab.graph.linear import broadcast, convert, pad, slice_
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.numpy_api.promotion import apply, node
-from burlab.graph.operation import ScalarOperation, made, operation
+from burlab.graph.operation import ScalarOperation, made
 
 from .matrices import column, diagonal, eye, mT, row
 
@@ -130,7 +130,7 @@ class _Reader:
         if _is_known(n):
             self.indexed = True
             return broadcast(n, wide, tuple(range(n.ndim)))
-        scalar = isinstance(operation(n), ScalarOperation)
+        scalar = isinstance(n.row, ScalarOperation)
         if not n.ndim or not (scalar or n.op in _MOVES or n.op == "convert"):
             return None
         parts = [self.at(x) for x in n.inputs]

@@ -3,7 +3,6 @@
 import numpy as np
 
 from burlab.graph.node import Node
-from burlab.graph.operation import operation
 
 from .roots import is_root
 
@@ -20,7 +19,7 @@ def same(x: Node, y: Node) -> bool:
         seen.add(pair)
         if a.is_constant and b.is_constant and a.dtype == b.dtype and np.array_equal(a.params, b.params):
             continue
-        if operation(a).leaf:
+        if a.row.leaf:
             return False
         alike = (
             a.params == b.params if a.op != "call" else is_root(a) and is_root(b) and a.params.order == b.params.order

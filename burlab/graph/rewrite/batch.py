@@ -10,7 +10,7 @@ from burlab.graph.graph import Graph
 from burlab.graph.linear import broadcast, convert, reshape, spread, transpose
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import node
-from burlab.graph.operation import Batching, operation
+from burlab.graph.operation import Batching
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep
@@ -37,7 +37,7 @@ def _rows(graph: Graph, batched: Sequence[bool], size: int) -> tuple[tuple[Node,
             known[n] = keep(n, tuple(xs))
             continue
         with derived_from(n):
-            known[n] = operation(n).batched(n, xs, flags, rules)
+            known[n] = n.row.batched(n, xs, flags, rules)
         if known[n].ndim > n.ndim:  # a result of a scan may be the same for all samples
             many.add(known[n])
     outputs = [known[y] for y in graph.outputs]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from burlab.graph.graph import Graph
 from burlab.graph.linear import sum_over
 from burlab.graph.node import Node
-from burlab.graph.operation import made, operation
+from burlab.graph.operation import made
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep, rebuild
@@ -101,7 +101,7 @@ def _shallow(nodes: Sequence[Node], own: set[Node], linear: dict[Node, list[Node
     found: dict[Node, list[Node]] = {}
     for n in nodes:
         inputs = linear.get(n, [])
-        large = n.size > _SMALL and not operation(n).shrinks
+        large = n.size > _SMALL and not n.row.shrinks
         if inputs and large and all(x in found or _adds_up(x, own) for x in inputs):
             found[n] = inputs
     return found
@@ -148,7 +148,7 @@ def _linear_inputs(n: Node, own: set[Node]) -> list[Node]:
     ours = [x for x in n.inputs if x in own]
     if any(x.dtype != n.dtype for x in ours) or _is_transposed_product(n, own):  # of `where` the mask has another
         return []
-    row = operation(n)
+    row = n.row
     return ours if row.follows_sums and row.is_linear(n, ours) else []
 
 
@@ -156,7 +156,7 @@ def _adds_up(n: Node, own: set[Node]) -> bool:
     """Whether the sum over samples is cheaper together with the node's own sum."""
     if _is_transposed_product(n, own):
         return True
-    return operation(n).sums_along(n) and all(x in own for x in n.inputs)
+    return n.row.sums_along(n) and all(x in own for x in n.inputs)
 
 
 def _reduction_point(n: Node, own: set[Node]) -> _ReductionPoint:
@@ -164,10 +164,10 @@ def _reduction_point(n: Node, own: set[Node]) -> _ReductionPoint:
         product = n.inputs[0]
         spec, _, out = product.params.partition("->")
         turned = made(product.op, f"{spec}->{''.join(out[k] for k in n.params)}", *product.inputs)
-        return _ReductionPoint(n, product.inputs, partial(operation(product).summed, turned))
+        return _ReductionPoint(n, product.inputs, partial(product.row.summed, turned))
     if not _adds_up(n, own):
         return _ReductionPoint(n, (n,), _sum)
-    return _ReductionPoint(n, n.inputs, partial(operation(n).summed, n))
+    return _ReductionPoint(n, n.inputs, partial(n.row.summed, n))
 
 
 def _sum(xs: Sequence[Node]) -> Node:
@@ -176,7 +176,7 @@ def _sum(xs: Sequence[Node]) -> Node:
 
 def _is_transposed_product(n: Node, own: set[Node]) -> bool:
     """Whether a node is a contraction with its axes in another order."""
-    return n.op == "transpose" and operation(n.inputs[0]).multiplies and all(x in own for x in n.inputs[0].inputs)
+    return n.op == "transpose" and n.inputs[0].row.multiplies and all(x in own for x in n.inputs[0].inputs)
 
 
 def _bare(y: Node) -> Node:

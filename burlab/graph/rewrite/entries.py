@@ -15,7 +15,6 @@ import numpy as np
 
 from burlab.graph.linear import broadcast, concatenate, contract, gather, reshape, slice_, sum_over, transpose
 from burlab.graph.node import Node, as_node
-from burlab.graph.operation import operation
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 
@@ -53,7 +52,7 @@ class _Entries:
         return self._known[key][0]
 
     def _picked(self, n: Node, pick: Pick) -> Node:
-        rule = _elementwise if operation(n).elementwise else _RULES.get(n.op)
+        rule = _elementwise if n.row.elementwise else _RULES.get(n.op)
         few = _DEARER * self.count <= math.prod(n.shape[axis] for axis in pick)
         found = rule(self, n, pick) if rule is not None and few and n not in self._whole else None
         return _from_whole(n, pick) if found is None else found

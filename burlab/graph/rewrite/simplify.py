@@ -14,7 +14,6 @@ from burlab.graph.control import with_graphs
 from burlab.graph.graph import Call, Graph, Region
 from burlab.graph.linear import broadcast, contract, reshape, slice_, transpose
 from burlab.graph.node import Node, constant
-from burlab.graph.operation import operation
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import inline, keep, rebuild
@@ -61,9 +60,9 @@ def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
             return intern(_contract_transposed(inputs[0], n.params))
         with derived_from(n):
             new = keep(n, inputs)
-            if derivable and operation(new).identity:
+            if derivable and new.row.identity:
                 return intern(new)
-            return intern(_inside(new, regions, derivable) if operation(new).parts else _reduce(new))
+            return intern(_inside(new, regions, derivable) if new.row.parts else _reduce(new))
 
     new = rebuild(outputs, known, rule)
     fewer = merged(new)
@@ -122,7 +121,7 @@ def _inside(n: Node, known: dict[Region, Region], derivable: bool) -> Node:
 
 
 def _reduce(n: Node) -> Node:
-    if operation(n).identity:
+    if n.row.identity:
         return n.inputs[0]
     if n.op in _RULES and (reduced := _RULES[n.op](n)) is not None:
         return reduced

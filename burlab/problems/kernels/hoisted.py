@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from burlab.compiler.ir.spelling import formula
 from burlab.graph import Graph, Node
-from burlab.graph.operation import operation
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.rewrite.batch_sum import Tiled, of_samples
@@ -32,7 +31,7 @@ def prepared(made: Tiled, sampled: list[bool]) -> Prepared | None:
     own = of_samples(graph, sampled)
     own |= _later(graph)
     found = list(dict.fromkeys(_source(x) for n in graph.nodes if n in own for x in n.inputs if x not in own))
-    values = [x for x in found if not operation(x).leaf]
+    values = [x for x in found if not x.row.leaf]
     if _SHARE * sum(map(_work, topological(values))) < sum(map(_work, own)):
         return None
     inputs: list[Node] = []
@@ -54,19 +53,19 @@ def _later(graph: Graph) -> set[Node]:
     """The nodes that stay in the tile although they need no sample, and all that depend on them."""
     found: set[Node] = set()
     for n in graph.nodes:
-        if operation(n).unbounded or any(x in found for x in n.inputs):
+        if n.row.unbounded or any(x in found for x in n.inputs):
             found.add(n)
     return found
 
 
 def _source(x: Node) -> Node:
     """What a view shows."""
-    while operation(x).view:
+    while x.row.view:
         x = x.inputs[0]
     return x
 
 
 def _work(n: Node) -> int:
     """Roughly the additions that a node takes."""
-    heavy = operation(n).elementwise and ((text := formula(n)) is None or "std::" in text)
+    heavy = n.row.elementwise and ((text := formula(n)) is None or "std::" in text)
     return work(n) * (_FUNCTION if heavy else 1)

@@ -9,7 +9,6 @@ from burlab.compiler.executable import Executable, build, build_tile
 from burlab.compiler.planning.rematerialize import Remat
 from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
-from burlab.graph.operation import operation
 from burlab.graph.rewrite.batch_sum import inside, of_samples, tiled
 
 from .blocks import Layout, at
@@ -112,10 +111,10 @@ def _most_at_once(graph: Graph, sampled: list[bool]) -> int:
         ends[last].append(x)
     alive = most = 0
     for n in graph.nodes:
-        if n in own and not operation(n).view and n in lasts:
+        if n in own and not n.row.view and n in lasts:
             alive += n.nbytes
             most = max(most, alive)
-        alive -= sum(x.nbytes for x in ends[n] if x in own and not operation(x).view)
+        alive -= sum(x.nbytes for x in ends[n] if x in own and not x.row.view)
     return most
 
 

@@ -16,7 +16,6 @@ from burlab.graph import Graph, Node
 from burlab.graph.linear import broadcast
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.promotion import node
-from burlab.graph.operation import operation
 
 Places = np.ndarray[Any, np.dtype[np.int64]]  # of the entries of an array, in its shape
 _MOST = 1024  # numbers of a graph
@@ -46,7 +45,7 @@ def _fits(n: Node) -> bool:
     """Whether the bits of a node are the same in rows."""
     if n.is_input or n.is_constant:
         return True
-    if operation(n).elementwise:
+    if n.row.elementwise:
         return has_lanes(n)
     if n.op == "sum":
         return n.inputs[0].size <= _TERMS * n.size and n.dtype == n.inputs[0].dtype == np.float64
@@ -82,7 +81,7 @@ class _Rows:
             return _MOVES[n.op](n, xs, self)
         if n.is_constant:
             return self.added((constant(number, n.dtype) for number in n.params.reshape(-1)), n.shape)
-        if operation(n).elementwise:
+        if n.row.elementwise:
             lists: list[list[int]] = [x.reshape(-1).tolist() for x in xs]
             few: Iterable[Sequence[int]] = zip(*lists, strict=True)
             return self.added([self._elementwise(n, self._some(places)) for places in few], n.shape)

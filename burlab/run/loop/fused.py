@@ -15,7 +15,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.linear import broadcast
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.numpy_api.reduction import sum_of_squares
-from burlab.graph.operation import Ending, operation
+from burlab.graph.operation import Ending
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.substitute import inline
 from burlab.optim.chunk import is_entrywise, resized
@@ -62,7 +62,7 @@ class FusedStep:
         """What the step computes for the update and the record, not for the gradient."""
         graph = self.executable.plan.graph
         of_loss = set(graph.inputs[: self.given])
-        squares = {n for n in graph.nodes if operation(n).epilogue is Ending.SQUARES}
+        squares = {n for n in graph.nodes if n.row.epilogue is Ending.SQUARES}
         return _made_of(graph, {*graph.inputs[self.given :], *graph.outputs[-len(self.pieces) :], *squares} - of_loss)
 
     def sees_sample(self, number: int) -> bool:

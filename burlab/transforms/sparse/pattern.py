@@ -15,7 +15,6 @@ from burlab.graph import Node
 from burlab.graph.autodiff.sweep import between
 from burlab.graph.implied import derives_by
 from burlab.graph.numpy_api.roots import Root
-from burlab.graph.operation import operation
 from burlab.graph.scalar import is_differentiable, load_partials, partials
 from burlab.runtime.extras import late
 
@@ -57,7 +56,7 @@ def _of(n: Node, known: dict[Node, Matrix], values: Values, size: int) -> Matrix
     rule = _root if isinstance(n.params, Root) else _RULES.get(n.op)
     if rule is not None:
         return _either([rule(n, k, values) @ p for k, p in sources], (n.size, size))
-    if operation(n).elementwise or n.op == "surrogate":
+    if n.row.elementwise or n.op == "surrogate":
         return _either([p for _, p in sources], (n.size, size))
     reached = np.unique(np.concatenate([p.indices for _, p in sources] or [np.zeros(0, np.int64)]))
     starts = np.arange(n.size + 1) * len(reached)

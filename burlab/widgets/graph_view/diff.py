@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Literal
 
 from burlab.graph import Graph, Node
-from burlab.graph.operation import operation
 
 from .network import Network, Vertex, network_of
 from .twins import twins_of
@@ -50,10 +49,10 @@ def compared(before: Graph, after: Graph) -> tuple[Network, tuple[Fate, ...]]:
 
 def _scopes(old: Network, new: Network, partner: dict[Node, Node]) -> dict[tuple[str, ...], tuple[str, ...]]:
     """Where what is gone from an execution lies now: with its twin, or apart from others that are called the same."""
-    scope_of = {n: v.scope for n, v in zip(new.nodes, new.vertices, strict=True) if operation(n).parts}
+    scope_of = {n: v.scope for n, v in zip(new.nodes, new.vertices, strict=True) if n.row.parts}
     moved: dict[tuple[str, ...], tuple[str, ...]] = {}
     for m, v in zip(old.nodes, old.vertices, strict=True):
-        if operation(m).parts:
+        if m.row.parts:
             apart = (*v.scope[:-1], f"{v.scope[-1]}, before") if v.scope in scope_of.values() else v.scope
             moved[v.scope] = scope_of.get(partner.get(m, m), moved.get(v.scope, apart))
     return moved

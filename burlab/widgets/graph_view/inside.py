@@ -9,7 +9,6 @@ from burlab.graph import Graph, Node
 from burlab.graph.control import chosen_inputs
 from burlab.graph.executions import Execution, executions
 from burlab.graph.graph import Iterations
-from burlab.graph.operation import operation
 from burlab.graph.substitute import copy, rebuild
 
 CARRIED, ELEMENT, CAPTURED = "y = {}, then what the iteration before gave", "y = {}[k], in iteration k", "y = {}"
@@ -49,7 +48,7 @@ class Inside:
     @property
     def parts(self) -> tuple[tuple[str, Graph], ...]:
         """The sub-graphs under their names; without one where there is a single sub-graph."""
-        names = operation(self.first).parts if len(self.graphs) > 1 else ("",)
+        names = self.first.row.parts if len(self.graphs) > 1 else ("",)
         return tuple(zip(names, self.graphs, strict=True))
 
     def operands(self, result: Node) -> tuple[Node, ...]:

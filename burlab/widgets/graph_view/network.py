@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from burlab.graph import Graph, Node
-from burlab.graph.operation import operation
 from burlab.graph.order import topological
 from burlab.graph.origin import Origin, short_place
 from burlab.graph.rewrite.simplify import known_value
@@ -133,10 +132,10 @@ class _Writer:
                 operands=tuple(k for k in operands if k is not None),
                 kind="input" if n.is_input else "output" if n in self._outputs else "operation",
                 scope=self._spots[reader].scope,
-                moves=operation(n).moves,
+                moves=n.row.moves,
                 backward=self._backward(reader),
                 name=self._named.get(n, ""),
-                nbytes=0 if operation(n).view else n.nbytes,
+                nbytes=0 if n.row.view else n.nbytes,
                 origin=n.origin,
                 inside=spot.inside,
             )
@@ -158,7 +157,7 @@ def _fixed(spots: Sequence[Spot]) -> set[Node]:
     """The nodes that depend on no input: known arrays, and what only moves them."""
     found: set[Node] = set()
     for n, operands in ((spot.node, spot.operands) for spot in spots):
-        if n.is_constant or (not n.is_input and operands and operation(n).moves and found.issuperset(operands)):
+        if n.is_constant or (not n.is_input and operands and n.row.moves and found.issuperset(operands)):
             found.add(n)
     return found
 
@@ -193,7 +192,7 @@ def gradient_names(graph: Graph) -> dict[int, str]:
     if value is None or not others or value.shape or value.dtype.kind != "f":
         return {}
     inputs = [x for x in graph.inputs if x.dtype.kind == "f"]
-    if operation(value).parts and any(y.op == value.op and y.params.region is value.params.region for y in others):
+    if value.row.parts and any(y.op == value.op and y.params.region is value.params.region for y in others):
         return {}  # they are results of one loop
     first, last = _matched(others, inputs), _matched(others[::-1], inputs[::-1])
     if first is None or last is None:
@@ -234,7 +233,7 @@ def head(n: Node) -> str:
     operands = [known(x) for x in n.inputs]
     if n.is_input:
         return pretty(str(n.params))
-    if n.is_constant or operation(n).parts:
+    if n.is_constant or n.row.parts:
         return label(n)
     spec = f" {n.params}" if n.op == "contract" else ""
     return f"{n.op}({', '.join(text or '·' for text in operands)})" if any(operands) else n.op + spec

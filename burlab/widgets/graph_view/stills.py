@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burlab.graph import Graph, Node
-from burlab.graph.operation import operation
 from burlab.graph.origin import short_place
 from burlab.graph.show import label, sub_graphs
 from burlab.runtime.checks.numbers import shown
@@ -116,7 +115,7 @@ def _told(text: str) -> str:
 
 
 def _graph_box(graph: Graph, n: Node, is_output: bool, drawn: set[Node]) -> Box:
-    words = f"{label(n)} %{graph.index[n]}" if operation(n).parts else head(n)
+    words = f"{label(n)} %{graph.index[n]}" if n.row.parts else head(n)
     lines = (words, f"{n.dtype.name}{list(n.shape) if n.shape else ''}")
     kind: Any = "input" if n.is_input else "output" if is_output else "operation"
     hint = f"%{graph.index[n]} {label(n)}\n{n.dtype.name}{list(n.shape)}\n{short_place(n.origin)} {n.scope}".strip()

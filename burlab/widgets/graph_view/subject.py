@@ -17,7 +17,6 @@ from burlab.eager import Value
 from burlab.eager.ancestry import Recorded, ancestors
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, Node, tree
-from burlab.graph.operation import operation
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.tracing.trace import Spec, spec_of, trace
 from burlab.runtime.coerce import Array
@@ -159,7 +158,7 @@ def _knows_derivatives(graph: Graph) -> bool:
         if n in seen or n.dtype.kind != "f":
             continue
         seen.add(n)
-        row = operation(n)
+        row = n.row
         if row.constant and (row.reduction or row.dense_operands):
             return False
         left += () if row.constant else n.inputs[_DERIVED.get(n.op, slice(None))]

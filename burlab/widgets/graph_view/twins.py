@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from burlab.graph import Graph, Node
-from burlab.graph.operation import operation
 from burlab.graph.structure import structural_keys
 
 from .inside import CAPTURED, CARRIED, ELEMENT, Inside
@@ -110,7 +109,7 @@ def _at_the_same_place(before: Graph, after: Graph, pairs: Twins) -> None:
 
 def _own(n: Node) -> object:
     """What a node is by itself; what control flow executes is compared by itself."""
-    if operation(n).parts:
+    if n.row.parts:
         return n.op, n.params.item, n.params.batch, n.shape, n.dtype
     params = n.params if n.op != "constant" else n.params.tobytes()
     return n.op, repr(params), n.shape, n.dtype, len(n.inputs)
