@@ -9,7 +9,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
-from burlab.graph.tracing.closure import content_of, guards, noted
+from burlab.graph.tracing.closure import changes_by_trace, content_of, guards
 from burlab.graph.tracing.left import LeftByTraces, Place
 from burlab.graph.tracing.reach import readings
 from burlab.graph.tracing.trace import Spec, Static, argument_names, specs_of, trace
@@ -159,7 +159,7 @@ class Function(Resident, Generic[P, R]):
             program = Program(build(traced.graph), specs, traced.result, positional)
             # What the function changed itself, a counter or something that it keeps, needs no other trace.
             after = readings(self.__burlab_reads__)
-            self._left |= noted(around, after)
+            self._left |= changes_by_trace(around, after)
             key = (structure, *specs, *content_of(after, self._left))
             self._programs[key] = program
             if len(self._programs) > _MAX_PROGRAMS:

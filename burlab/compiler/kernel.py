@@ -268,7 +268,7 @@ class Kernel(Resident):
         pairs = zip(got.children(), expected.children(), strict=True)
         k, (g, e) = next((k, pair) for k, pair in enumerate(pairs) if pair[0] != pair[1])
         raise ArgumentError(
-            f"{self.__name__} was compiled for {tree.words(e)} as argument {k}, got {tree.words(g)}. "
+            f"{self.__name__} was compiled for {tree.describe(e)} as argument {k}, got {tree.describe(g)}. "
             f"Pass np.array of a list of numbers. {advice}"
         )
 

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from burlab.errors import GraphError
 
 from .control import ControlOperation
-from .graph import Iterations, Region, Result
+from .graph import Region, Result, ScanIterations
 from .node import Node
 from .operation import structural
 from .signatures import Form
 
 
 @structural
-class Blocks(ControlOperation):
-    """Rows, a block at a time. Its `Iterations`: how many sums and sequences, and how many blocks before the last."""
+class BlocksOperation(ControlOperation):
+    """Loop over blocks of rows. Its `ScanIterations`: how many sums and sequences, and full blocks before the last."""
 
     name = "blocks"
     parts = ("block", "last")
@@ -29,8 +29,8 @@ class Blocks(ControlOperation):
         raise GraphError(f"{self.name!r} is no operation that this burlab has.")
 
 
-def blocks_of(region: Region) -> Iterations:
-    """What a region of `blocks` repeats: its carries are the sums."""
+def blocks_of(region: Region) -> ScanIterations:
+    """Return the bounds of the loop of `blocks`; its carries are the sums."""
     assert region.iterations is not None
     return region.iterations
 

@@ -21,7 +21,7 @@ from .faults import no_derivative
 from .graph import Graph, Region, Result
 from .linear import broadcast, spread
 from .node import Node
-from .operation import Batching, Operation, Shares, Tangents, made, structural
+from .operation import Batching, Operation, Shares, Tangents, make_node, structural
 from .signatures import BOOL, Form, forms_of, require
 
 _LOOP_REMEDY = (
@@ -31,12 +31,12 @@ _LOOP_REMEDY = (
 
 
 def _is_result(params: Any) -> bool:
-    """Whether parameters are those of control flow."""
+    """Return True if parameters are those of control flow."""
     return type(params) is Result and size(params.item) and parameters.axes(params.batch)
 
 
 class ControlOperation(Operation):
-    """What executes sub-graphs. Its derivatives, which need the sweep, are rules in `autodiff`.
+    """An execution of sub-graphs. Its derivatives, which need the sweep, are rules in `autodiff`.
 
     before: how many inputs come before those that the sub-graphs take.
     """
@@ -50,7 +50,7 @@ class ControlOperation(Operation):
         """The node executed for every sample by itself: no sample waits for the longest loop."""
         rows: Result = n.params
         inputs = (_with_rows(*x, rows.batch, many.size) for x in zip(xs, flags, inner_ranks(n), strict=True))
-        return made(n.op, rows._replace(batch=(many.size, *rows.batch)), *inputs)
+        return make_node(n.op, rows._replace(batch=(many.size, *rows.batch)), *inputs)
 
 
 @structural
@@ -61,7 +61,7 @@ class While(ControlOperation):
     parts = ("condition", "body")
 
     def form(self, result: Result, inputs: Sequence[Node]) -> Form:
-        """What a result of a loop is."""
+        """Return the form of a result."""
         require(len(result.region.graphs) == 2, "it has no condition and body")
         condition, body = result.region.graphs
         _check_inputs(result, inputs)
@@ -88,7 +88,7 @@ class Cond(ControlOperation):
     before = 1
 
     def form(self, result: Result, inputs: Sequence[Node]) -> Form:
-        """What a result of a choice is."""
+        """Return the form of a result."""
         require(len(result.region.graphs) == 2, "it has no two sides")
         true, false = result.region.graphs
         fits = len(inputs) > 0 and inputs[0].dtype == BOOL and inputs[0].shape in ((), result.batch)

@@ -19,7 +19,7 @@ class Execution:
 
     @property
     def region(self) -> Region:
-        """What is executed."""
+        """The sub-graphs that it executes."""
         return self.nodes[0].params.region
 
 

@@ -28,7 +28,7 @@ def public_name(func: Callable[..., Any]) -> str:
 
 def fault(what: str, remedy: str) -> TraceError:
     """A TraceError that names the user's line, what was met there, and what to write instead."""
-    return _from_scipy() or _made(TraceError(f"{location()}{what}. Use {remedy}."))
+    return _from_scipy() or _recorded(TraceError(f"{location()}{what}. Use {remedy}."))
 
 
 def refused_to_library() -> TraceError | None:
@@ -58,11 +58,13 @@ def check_keywords(name: str, kwargs: "dict[str, Any]") -> None:
 
 
 def _cannot_be_traced(name: str, remedy: str) -> TraceError:
-    return _made(TraceError(f"{location()}{name} cannot be traced: {remedy}. What can be is listed in docs/numpy.md."))
+    return _recorded(
+        TraceError(f"{location()}{name} cannot be traced: {remedy}. What can be is listed in docs/numpy.md.")
+    )
 
 
 def _from_scipy() -> TraceError | None:
-    """Where SciPy's code met a traced value: the error names the function that the user called, and burlab's."""
+    """Return the error for SciPy's code that met a traced value: it names the user's function, and burlab's."""
     name = scipy_function()
     if name is None:
         return None
@@ -75,7 +77,7 @@ def no_derivative(origin: Origin | None, what: str, remedy: str) -> TraceError:
     return TraceError(f"{line}a derivative through {what} is not defined. Use {remedy}.")
 
 
-def _made(error: TraceError) -> TraceError:
+def _recorded(error: TraceError) -> TraceError:
     _last.fault = error
     return error
 

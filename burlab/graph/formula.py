@@ -9,7 +9,7 @@ from burlab import runtime
 
 from .scalar import cpp_type, parsed
 
-_MOST = 1 << 16  # characters of all formulas of a table
+MAX_CHARACTERS = 1 << 16  # characters of all formulas of a table
 _lock = threading.Lock()
 _known: dict[str, "Formulas"] = {}
 
@@ -22,7 +22,7 @@ class Formulas(NamedTuple):
 
 
 def formulas(name: str) -> Formulas:
-    """What an operation of the table computes, and its partials. Compiled at the first use: see `load_formulas`.
+    """Formulas of an operation of the table and of its partials. Compiled at the first use: see `load_formulas`.
 
     >>> formulas("tanh")
     Formulas(value='tanh(a)', partials=('1 - y**2',))
@@ -52,9 +52,9 @@ def _read(names: list[str]) -> dict[str, Formulas]:
     headers = ("burlab/ops/formulas.hpp", *sorted({row.header for row in rows.values()}))
     unit = runtime.declare(body, headers, "formulas of operations")
     write = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64)(runtime.address(f"{unit}_write"))
-    text = ctypes.create_string_buffer(_MOST)
-    length = write(text, _MOST)
-    assert length < _MOST
+    text = ctypes.create_string_buffer(MAX_CHARACTERS)
+    length = write(text, MAX_CHARACTERS)
+    assert length < MAX_CHARACTERS
     lines = iter(text.value.decode().splitlines())
     return {
         name: Formulas(next(lines), tuple(next(lines) for _ in range(rows[name].arity * rows[name].differentiable)))

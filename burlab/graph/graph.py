@@ -89,8 +89,8 @@ class Later:
         return self._make()
 
 
-class Iterations(NamedTuple):
-    """What a `scan` repeats: the numbers of its carries and sequences, how often, and whether from the last element."""
+class ScanIterations(NamedTuple):
+    """The bounds of a `scan`: numbers of carries and sequences, length, and whether it starts at the last element."""
 
     carries: int
     sequences: int
@@ -103,7 +103,7 @@ class Region:
     """The sub-graphs of control flow. Nodes of one region with the same inputs are results of one execution of it."""
 
     graphs: tuple[Graph, ...]
-    iterations: Iterations | None = None
+    iterations: ScanIterations | None = None
 
 
 class Result(NamedTuple):

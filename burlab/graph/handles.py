@@ -49,14 +49,14 @@ def level() -> Level | None:
 @contextmanager
 def one_level_deeper() -> Generator[Level]:
     """While a function is traced."""
-    before, here = _levels.stack, Level()
-    _levels.stack = (*before, here)
+    before, current = _levels.stack, Level()
+    _levels.stack = (*before, current)
     try:
-        yield here
+        yield current
     finally:
         _levels.stack = before
         if before:
-            before[-1].nodes.extend(here.nodes)
+            before[-1].nodes.extend(current.nodes)
 
 
 def record(node: Any) -> None:
@@ -66,6 +66,6 @@ def record(node: Any) -> None:
 
 
 def present(value: Any) -> Any:
-    """What an array that can be written to holds now; anything else as it is."""
+    """Return the current content of an array that can be written to; anything else as it is."""
     held = PRESENT.get(cast("Any", type(value)))
     return value if held is None else held(value)

@@ -1,4 +1,4 @@
-"""What lower modules of this room call in higher ones. `graph/__init__.py` installs all of them, and nothing else does.
+"""Protocols of higher modules that lower ones of this room call. `graph/__init__.py` alone installs them.
 
 Each hook is a protocol: "go to definition" leads here, and pyright compares it with what is installed. They are read as
 attributes of this module when they are called, so none of the modules below has to be imported for them.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class WritableResults(Protocol):
-    """How a traced function writes into what it has computed: `buffers/results.py`."""
+    """Assignments to results of traced operations: `buffers/results.py`."""
 
     def own(self, result: Any, /, *operands: Any) -> Any:
         """Return the result of an operator, as a copy where it is one of its operands."""
@@ -72,7 +72,7 @@ class ComplexNumbers(Protocol):
 
 
 class Formats(Protocol):
-    """How a graph is written and read: `formats.py`."""
+    """Text formats of graphs: `formats.py`."""
 
     def digest(self, graph: "Graph", /) -> str:
         """Return a hash of what the graph computes."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from burlab.graph.node import Node
-from burlab.graph.operation import Operation, Shares, Tangents, Together, made, structural
+from burlab.graph.operation import Operation, Shares, Tangents, Together, make_node, structural
 from burlab.graph.signatures import FLOATS, Form, form_of, require
 
 
@@ -18,7 +18,7 @@ def _matrix(_: Node) -> tuple[int, ...]:
     return (1,)
 
 
-class Rule(NamedTuple):
+class ImplicitRule(NamedTuple):
     """The derivative of a value by the matrix: forward(n, tangent of the matrix), reverse(n, cotangent of n), or None.
 
     moving(n): by which inputs the value has derivatives; the matrix, 1, is the first of them. forward(n, *tangents)
@@ -29,12 +29,12 @@ class Rule(NamedTuple):
 
     forward: Callable[..., Node | None]
     reverse: Callable[[Node, Node], Node | None]
-    beside: Callable[[Node, Node, set[Node]], Shares] | None = None
-    moving: Callable[[Node], tuple[int, ...]] = _matrix
-    along: Callable[[Node, Tangents], Node | None] | None = None
+    reverse_others: Callable[[Node, Node, set[Node]], Shares] | None = None
+    active_inputs: Callable[[Node], tuple[int, ...]] = _matrix
+    forward_all: Callable[[Node, Tangents], Node | None] | None = None
 
 
-RULES: dict[str, Rule] = {}
+RULES: dict[str, ImplicitRule] = {}
 
 
 def _known(params: object) -> bool:
@@ -48,7 +48,7 @@ class Implied(Together):
     name = "implied"
     parameters = _known
     view = True
-    moves = True
+    moves_data = True
     identity = True
 
     def form(self, _: str, inputs: Sequence[Node]) -> Form:
@@ -58,42 +58,42 @@ class Implied(Together):
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
         rule = RULES[n.params]
-        if rule.along:
-            return rule.along(n, tangents)
-        moved = tuple(tangents.get(n.inputs[k]) for k in rule.moving(n))
-        return None if all(x is None for x in moved) else rule.forward(n, *moved)
+        if rule.forward_all:
+            return rule.forward_all(n, tangents)
+        pushed = tuple(tangents.get(n.inputs[k]) for k in rule.active_inputs(n))
+        return None if all(x is None for x in pushed) else rule.forward(n, *pushed)
 
     def reverse(self, n: Node, g: Node, active: set[Node]) -> Shares:
         rule = RULES[n.params]
         a = n.inputs[1]
         share = rule.reverse(n, g) if a in active else None
         shares = [] if share is None else [(a, share)]
-        return [*shares, *rule.beside(n, g, active)] if rule.beside else shares
+        return [*shares, *rule.reverse_others(n, g, active)] if rule.reverse_others else shares
 
 
 def implied(rule: str, value: Node, a: Node, *known: Node) -> Node:
-    """A value as a function of a matrix."""
-    return made("implied", rule, value, a, *known)
+    """Return a value as a function of a matrix."""
+    return make_node("implied", rule, value, a, *known)
 
 
-def derives_by(n: Node) -> tuple[int, ...]:
-    """By which of its inputs an implied value has derivatives."""
-    return RULES[n.params].moving(n)
+def differentiable_inputs(n: Node) -> tuple[int, ...]:
+    """Return the numbers of the inputs by which an implied value has derivatives."""
+    return RULES[n.params].active_inputs(n)
 
 
-def unmoved(a: Node) -> Node:
-    """The matrix for a kernel whose derivative is stated elsewhere."""
-    return made("stop_gradient", None, a)
+def without_derivative(a: Node) -> Node:
+    """Return the matrix for a kernel whose derivative is stated elsewhere."""
+    return make_node("stop_gradient", None, a)
 
 
 class Factorization(Operation):
-    """What a kernel makes of matrices, its parts side by side: see `implied`."""
+    """The factors of matrices, packed into one array by a kernel: see `implied`."""
 
     dense_operands = True
     constant = True
 
     def batched(self, n: Node, xs: Sequence[Node], _flags: Sequence[bool], _many: object) -> Node:
-        return made(n.op, n.params, *xs)
+        return make_node(n.op, n.params, *xs)
 
     def work(self, n: Node) -> int:
         (a,) = n.inputs

@@ -11,7 +11,7 @@ from burlab.runtime.checks.stored import flag, record, size
 from .linear import LinearOp, Shape, broadcast, gather, put, scatter, zeros
 from .linear_table import all_batched, need
 from .node import Node, constant
-from .operation import Linearity, Tangents, made, structural
+from .operation import Linearity, Tangents, make_node, structural
 from .signatures import NUMBERS, Form, require
 
 Flags = Sequence[bool]
@@ -25,7 +25,7 @@ class Gather(LinearOp):
 
     name = "gather"
     selects = True
-    moves = True
+    moves_data = True
     dense_operands = True
     indexed = True
     parameters = size
@@ -131,5 +131,5 @@ def _of_the_last(share: Node, node: Node) -> Node:
     order = np.broadcast_to(np.arange(count).reshape(index.shape[batch:]), index.shape)
     number = constant(order, np.int64)
     winners = gather(put(zeros(x.shape[: batch + 1], number.dtype), number, index, batch), index, batch)
-    kept = broadcast(made("equal", None, winners, number), share.shape, tuple(range(index.ndim)))
-    return made("where", None, kept, share, zeros(share.shape, share.dtype))
+    winning = broadcast(make_node("equal", None, winners, number), share.shape, tuple(range(index.ndim)))
+    return make_node("where", None, winning, share, zeros(share.shape, share.dtype))

@@ -33,7 +33,7 @@ class LinearOp(Operation):
         return self.shape(params, [x.shape for x in inputs]), inputs[0].dtype
 
     def checked(self, params: Any, inputs: Sequence[Node]) -> Form:
-        """The same. Raises GraphError for other inputs."""
+        """Return the form for any inputs. Raises GraphError where they do not fit."""
         count = len(inputs) - self.indexed
         values, index = inputs[:count], inputs[count:]
         needed = {Linearity.FIRST: 1, Linearity.EACH: 2}.get(self.linearity, count)
@@ -50,8 +50,8 @@ class LinearOp(Operation):
             return Node(n.op, tuple(inputs), n.params, n.shape, n.dtype)
 
         if self.linearity is Linearity.EACH:
-            moving = [(k, tangents[x]) for k, x in enumerate(n.inputs) if x in tangents]
-            return total(along((*n.inputs[:k], tangent, *n.inputs[k + 1 :])) for k, tangent in moving)
+            varying = [(k, tangents[x]) for k, x in enumerate(n.inputs) if x in tangents]
+            return total(along((*n.inputs[:k], tangent, *n.inputs[k + 1 :])) for k, tangent in varying)
         if self.linearity is Linearity.ALL:
             return along([tangents[x] if x in tangents else zeros(x.shape, x.dtype) for x in n.inputs])
         return along([tangents[n.inputs[0]], *n.inputs[1:]]) if n.inputs[0] in tangents else None
@@ -62,7 +62,7 @@ class LinearOp(Operation):
         return [(x, self.transpose(g, n, k)) for k, x in enumerate(inputs) if x in active]
 
     def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], _many: Batching) -> Node:
-        """By the rule of the row."""
+        """Return the node for many samples, by the rule of the row."""
         return self.batch(n.params, xs, flags)
 
     @abstractmethod
@@ -100,9 +100,9 @@ def broadcast(x: Node, shape: Shape, axes: Shape | None = None) -> Node:
         if x.shape == shape:
             return x
         lead = len(shape) - x.ndim
-        kept = [i for i, d in enumerate(x.shape) if d != 1 or shape[i + lead] == 1]
-        x = reshape(x, tuple(x.shape[i] for i in kept))
-        axes = tuple(i + lead for i in kept)
+        remaining = [i for i, d in enumerate(x.shape) if d != 1 or shape[i + lead] == 1]
+        x = reshape(x, tuple(x.shape[i] for i in remaining))
+        axes = tuple(i + lead for i in remaining)
     return x if x.shape == shape else linear("broadcast", (shape, axes), x)
 
 

@@ -73,7 +73,7 @@ class Broadcast(LinearOp):
 
     name = "broadcast"
     view = True
-    moves = True
+    moves_data = True
     parameters = record(shape, axes)
 
     def shape(self, params: tuple[Shape, Shape], shapes: Shapes) -> Shape:
@@ -96,7 +96,7 @@ class Reshape(LinearOp):
 
     name = "reshape"
     view = True
-    moves = True
+    moves_data = True
     parameters = shape
 
     def shape(self, shape: Shape, shapes: Shapes) -> Shape:
@@ -117,7 +117,7 @@ class Transpose(LinearOp):
 
     name = "transpose"
     view = True
-    moves = True
+    moves_data = True
     parameters = axes
 
     def shape(self, permutation: Shape, shapes: Shapes) -> Shape:
@@ -139,7 +139,7 @@ class Slice(LinearOp):
     name = "slice"
     shrinks = True
     view = True
-    moves = True
+    moves_data = True
     parameters = _REGION
 
     def shape(self, region: Region, shapes: Shapes) -> Shape:
@@ -164,7 +164,7 @@ class Pad(LinearOp):
     name = "pad"
     windowed = True
     cheap = True
-    moves = True
+    moves_data = True
     parameters = _REGION
 
     def shape(self, region: Region, shapes: Shapes) -> Shape:
@@ -189,7 +189,7 @@ class Concatenate(LinearOp):
     name = "concatenate"
     joins = True
     cheap = True
-    moves = True
+    moves_data = True
     parameters = size
     linearity = Linearity.ALL
 
@@ -279,7 +279,7 @@ class Contract(LinearOp):
         return tuple(sizes[c] for c in out)
 
     def work(self, n: Node) -> int:
-        """How many products are added up."""
+        """Return the number of products that are added up."""
         letters = n.params.partition("->")[0].replace(",", "")
         return math.prod(dict(zip(letters, n.inputs[0].shape + n.inputs[1].shape, strict=True)).values())
 
@@ -314,7 +314,7 @@ def _increasing(axes: Shape, ndim: int) -> bool:
 
 
 def _inside(start: Shape, step: Shape, part: Shape, whole: Shape) -> bool:
-    """Whether start + step * i, i < part, stays inside of every axis."""
+    """Return True if start + step * i, i < part, stays inside of every axis."""
     return len(start) == len(step) == len(part) == len(whole) and all(
         d == 0 or (s != 0 and 0 <= a < n and 0 <= a + s * (d - 1) < n)
         for a, s, d, n in zip(start, step, part, whole, strict=True)

@@ -94,12 +94,12 @@ class Node:
 
     @property
     def is_input(self) -> bool:
-        """Whether it is an argument of its graph."""
+        """True for an argument of the graph."""
         return self.op == "input"
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is a known array, which its params are."""
+        """True for a known array, which is in `params`."""
         return self.op == "constant"
 
     def __repr__(self) -> str:
@@ -355,7 +355,7 @@ def _is_object_array(value: Any) -> bool:
 
 
 def holds_node(items: "list[Any] | tuple[Any, ...]") -> bool:
-    """Whether a nested list or tuple has a node in it."""
+    """Return True if a nested list or tuple has a node in it."""
     try:
         return any(
             type(present(item)) is Node or (isinstance(item, (list, tuple)) and holds_node(cast("list[Any]", item)))

@@ -13,7 +13,7 @@ from . import parameters
 from .linear import gather, scatter
 from .linear_table import Sum
 from .node import Node
-from .operation import Ending, Operation, Shares, Tangents, Together, Unary, made, structural
+from .operation import Ending, Operation, Shares, Tangents, Together, Unary, make_node, structural
 from .signatures import DTYPES, FLOATS, WHOLE, Form, form_of, require
 
 Nodes = Sequence[Node]
@@ -47,7 +47,7 @@ class _Identity(Together):
     """The value of the first input, with another derivative."""
 
     view = True
-    moves = True
+    moves_data = True
     identity = True
 
 
@@ -124,7 +124,7 @@ class _Position(Unary):
 
 @structural
 class Argmax(_Position):
-    """Of the largest value."""
+    """The index of the largest value."""
 
     name = "argmax"
     largest = True
@@ -132,13 +132,13 @@ class Argmax(_Position):
 
 @structural
 class Argmin(_Position):
-    """Of the smallest value."""
+    """The index of the smallest value."""
 
     name = "argmin"
 
 
 class _Ordered(Unary):
-    """What is made of the order of rows: along the last axis."""
+    """Base of operations on the order of entries along the last axis."""
 
     dense_operands = True
 
@@ -165,15 +165,15 @@ class Sort(_Ordered):
     """Rows in order, NaNs last. A derivative moves as the values do."""
 
     name = "sort"
-    moves = True
+    moves_data = True
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
         (x,) = n.inputs
-        return gather(tangents[x], made("argsort", None, x), x.ndim - 1)
+        return gather(tangents[x], make_node("argsort", None, x), x.ndim - 1)
 
     def reverse(self, n: Node, g: Node, _active: set[Node]) -> Shares:
         (x,) = n.inputs
-        return [(x, scatter(g, made("argsort", None, x), x.ndim - 1, x.shape[-1]))]
+        return [(x, scatter(g, make_node("argsort", None, x), x.ndim - 1, x.shape[-1]))]
 
 
 @structural
@@ -182,7 +182,7 @@ class Exponents(Unary):
 
     name = "exponents"
     dense_operands = True
-    moves = True
+    moves_data = True
     constant = True
 
     def of(self, _: None, x: Node) -> Form:

@@ -1,4 +1,4 @@
-"""What an operation is: one row for each, which states all that sweeps, batching, tiling and planning ask of it.
+"""The table of operations: one row for each, with all that sweeps, batching, tiling and planning need to know.
 
 A structural operation is a class derived from `Operation` whose columns are class attributes and methods: linear ones
 in `linear_table.py`, the others beside the functions that make their nodes. Scalar operations are rows of the C++ table
@@ -25,19 +25,19 @@ Shares = list[tuple[Node, Node]]
 
 
 class Linearity(Enum):
-    """In which inputs an operation is linear: none, the first alone, each by itself, or all of them together."""
+    """The inputs in which an operation is linear: none, the first alone, each by itself, or all of them together."""
 
     NONE, FIRST, EACH, ALL = range(4)
 
 
 class Ending(Enum):
-    """What may end the loop that makes its input: the sum of all of it, of its squares, or of the products of a row."""
+    """Reductions that may end the loop of their input: the sum of all of it, of its squares, of products of a row."""
 
     SUM, SQUARES, ROWS = range(3)
 
 
 class Batching(NamedTuple):
-    """What a batching rule may need: the number of samples, how a graph is batched, and what executions became.
+    """Arguments of a batching rule: the number of samples, a batching of graphs, and what executions became.
 
     graph(graph, flags, size): its inputs and outputs for many samples, and which outputs differ from sample to sample.
     """
@@ -70,7 +70,7 @@ class Operation(ABC):
     leaf: ClassVar[bool] = False
     elementwise: ClassVar[bool] = False
     view: ClassVar[bool] = False
-    moves: ClassVar[bool] = False
+    moves_data: ClassVar[bool] = False
     identity: ClassVar[bool] = False
     dense_operands: ClassVar[bool] = False
     unbounded: ClassVar[bool] = False
@@ -90,11 +90,11 @@ class Operation(ABC):
     parts: ClassVar[tuple[str, ...]] = ()
 
     def form(self, _params: Any, _inputs: Sequence[Node], /) -> Form:
-        """Shape and dtype of the value. Raises GraphError where parameters and inputs do not fit each other."""
+        """Return shape and dtype of the value. Raises GraphError where parameters and inputs do not fit."""
         raise AssertionError(f"the operation {self.name} has no rule for its form")
 
     def checked(self, params: Any, inputs: Sequence[Node], /) -> Form:
-        """The same, of inputs that may be anything."""
+        """Return the form for inputs that may be anything."""
         return self.form(params, inputs)
 
     def verify(self, n: Node) -> None:
@@ -116,7 +116,7 @@ class Operation(ABC):
         raise AssertionError(f"the operation {n.op} has no batching rule")
 
     def sums_along(self, _n: Node, /) -> bool:
-        """Whether a sum over samples, or over iterations, can be taken along with the node's own: see `summed`."""
+        """Return True if a sum over samples or iterations can be taken along with the node's own: see `summed`."""
         return self.adds_up
 
     def summed(self, n: Node, _xs: Sequence[Node], /) -> Node:
@@ -124,11 +124,11 @@ class Operation(ABC):
         raise AssertionError(f"the operation {n.op} adds up nothing")
 
     def work(self, n: Node) -> int:
-        """Roughly how many elements are read or made, or numbers added."""
+        """Return roughly how many elements are read or written, or numbers added."""
         return 0 if self.leaf or self.view else max([n.size, *(x.size for x in n.inputs)])
 
     def is_linear(self, n: Node, varying: Sequence[Node]) -> bool:
-        """Whether the value is linear in those of the inputs that vary."""
+        """Return True if the value is linear in those of the inputs that vary."""
         if self.linearity is Linearity.FIRST:
             return not set(n.inputs[1:]).intersection(varying)
         if self.linearity is Linearity.EACH:
@@ -137,7 +137,7 @@ class Operation(ABC):
 
 
 class Together(Operation):
-    """What is computed of many samples as of one: all inputs get their axis."""
+    """Base of operations that compute many samples as one: all inputs get their axis."""
 
     def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> Node:
         """The same operation."""
@@ -145,7 +145,7 @@ class Together(Operation):
 
 
 class Unary(Operation):
-    """What has one input: the axis of samples comes before its own."""
+    """Base of operations on one input: the axis of samples comes before its own."""
 
     @abstractmethod
     def of(self, params: Any, x: Node, /) -> Form:
@@ -156,13 +156,13 @@ class Unary(Operation):
         return params
 
     def form(self, params: Any, inputs: Sequence[Node]) -> Form:
-        """Those for the input."""
+        """Return the form for the input."""
         require(len(inputs) == 1, "it needs one input")
         return self.of(params, inputs[0])
 
     def batched(self, n: Node, xs: Sequence[Node], _flags: Sequence[bool], _many: Batching) -> Node:
         """The same operation, along the same axes."""
-        return made(n.op, self.behind(n.params), *xs)
+        return make_node(n.op, self.behind(n.params), *xs)
 
 
 class ScalarOperation(Together):
@@ -183,7 +183,7 @@ class ScalarOperation(Together):
         return last.shape, BOOL if is_mask(self.op) else last.dtype
 
     def checked(self, _: None, inputs: Sequence[Node]) -> Form:
-        """Raises GraphError for a name that is none."""
+        """Return the form for inputs that may be anything."""
         dtypes, count, chooses = self.dtypes, arity(self.op), self.chooses
         require(len(inputs) == count, f"it needs {count} inputs")
         require(len({x.shape for x in inputs}) == 1, "its inputs differ in shape")
@@ -238,25 +238,25 @@ ROWS = _Rows()
 """
 
 
-def made(op: str, params: Any, *inputs: Node, weak: bool = False) -> Node:
-    """A node of any operation."""
+def make_node(op: str, params: Any, *inputs: Node, weak: bool = False) -> Node:
+    """Return a node of any operation."""
     return Node(op, inputs, params, *ROWS[op].form(params, inputs), weak)
 
 
 def together(n: Node, xs: Sequence[Node], flags: Sequence[bool], size: int, params: Any = None) -> Node:
-    """A node with the axis of samples on all of its inputs."""
+    """Return the same operation with the axis of samples on all of its inputs."""
     inputs = tuple([x if f else repeated(x, size) for x, f in zip(xs, flags, strict=True)])
     return Node(n.op, inputs, n.params if params is None else params, (size, *n.shape), n.dtype)
 
 
 def repeated(x: Node, size: int) -> Node:
-    """The same value for every element of a new leading axis."""
-    return made("broadcast", ((size, *x.shape), tuple(range(1, x.ndim + 1))), x)
+    """Return a value, repeated along a new leading axis."""
+    return make_node("broadcast", ((size, *x.shape), tuple(range(1, x.ndim + 1))), x)
 
 
 def total(terms: Iterable[Node]) -> Node | None:
-    """The sum of terms of one form; None where there are none."""
+    """Return the sum of terms of one form; None where there are none."""
     result = None
     for term in terms:
-        result = term if result is None else made("add", None, result, term)
+        result = term if result is None else make_node("add", None, result, term)
     return result

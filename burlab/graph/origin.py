@@ -1,4 +1,4 @@
-"""Where a node comes from: the line of the user's code, and the part of the model."""
+"""The origin of a node: the line of the user's code, and the part of the model."""
 
 import inspect
 import linecache
@@ -19,7 +19,7 @@ from .handles import record
 Origin = tuple[str, int]  # the user's file and line
 
 
-class ToldFile(str):
+class RecordedFile(str):
     """The file of a line in a graph that was read from a document, which may name any: it is text, never opened."""
 
     __slots__ = ()
@@ -39,7 +39,7 @@ _TABLES = tuple(f"{os.sep}{folder}{os.sep}pandas{os.sep}" for folder in ("site-p
 
 
 class _Context(threading.local):
-    """What the nodes made now belong to: the module scope, and the line of a node that they are derived from."""
+    """The module scope of new nodes, and the line of a node that they are derived from."""
 
     scope: str = ""
     origin: Origin | None = None
@@ -63,7 +63,7 @@ def current() -> tuple[Origin | None, str]:
 
 @lru_cache(maxsize=4096)
 def is_users(file: str) -> bool:
-    """Whether a file of code is the user's: neither burlab's nor NumPy's nor SciPy's nor pandas'."""
+    """Return True for a file of the user's: neither burlab's nor NumPy's nor SciPy's nor pandas'."""
     return not file.startswith(_FOLDERS) and file != _DECORATORS and not any(part in file for part in _TABLES)
 
 
@@ -79,31 +79,31 @@ def user_line() -> Origin | None:
 
 
 def in_masked_code() -> bool:
-    """Whether it was NumPy's module of masked arrays that called burlab."""
+    """Return True if NumPy's module of masked arrays called burlab."""
     frame = caller()
     return frame is not None and frame.f_globals.get("__name__", "").startswith("numpy.ma.")
 
 
 def in_matrix_code() -> bool:
-    """Whether it was NumPy's np.matrix that called burlab."""
+    """Return True if np.matrix called burlab."""
     frame = caller()
     return frame is not None and frame.f_globals.get("__name__", "") == "numpy.matrixlib.defmatrix"
 
 
 def in_vectorize() -> bool:
-    """Whether it was np.vectorize that called burlab."""
+    """Return True if np.vectorize called burlab."""
     frame = caller()
     return frame is not None and frame.f_code.co_qualname.startswith("vectorize.")
 
 
 def in_poly1d() -> bool:
-    """Whether it was np.poly1d that called burlab."""
+    """Return True if np.poly1d called burlab."""
     frame = caller()
     return frame is not None and frame.f_code.co_qualname.startswith("poly1d.")
 
 
 def in_pandas() -> bool:
-    """Whether it was pandas that called burlab."""
+    """Return True if pandas called burlab."""
     frame = caller()
     return frame is not None and package_of(frame) == "pandas"
 
@@ -150,7 +150,7 @@ def _cell(file: str) -> str | None:
 def source(origin: Origin) -> str:
     """The text of a line, as far as it is the user's own code and its file can be read."""
     file = Path(origin[0])
-    if isinstance(origin[0], ToldFile) or (file.exists() and not file.is_file()):
+    if isinstance(origin[0], RecordedFile) or (file.exists() and not file.is_file()):
         return ""
     return linecache.getline(*origin).strip()
 

@@ -1,14 +1,14 @@
-"""What parameters of operations are made of, beside plain sizes, flags and words: axes and shapes."""
+"""Checks of parameters of operations that are more than sizes, flags and names: axes and shapes."""
 
 from typing import Any
 
 from burlab.runtime.checks.stored import integer, several, size
 from burlab.runtime.memory import ADDRESSABLE, volume
 
-MOST_AXES = 32
+MAX_AXES = 32
 
-axes = several(size, MOST_AXES)
-integers = several(integer, MOST_AXES)
+axes = several(size, MAX_AXES)
+integers = several(integer, MAX_AXES)
 
 
 def some_axes(value: Any) -> bool:

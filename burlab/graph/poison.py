@@ -1,4 +1,4 @@
-"""What lies in memory where an array holds a traced entry: numbers that nothing computes by chance.
+"""Numbers in memory in place of traced entries, which no computation gives by chance.
 
 C code that reads such an array past all protocols of NumPy gets them. They are looked for where a known array meets a
 traced one: a quiet nan keeps its payload through arithmetic.
@@ -26,7 +26,7 @@ _thread = _Thread()
 
 
 def poison(dtype: "np.dtype[Any]") -> Any:
-    """What stands for a traced entry in memory of a dtype."""
+    """Return the number that stands for a traced entry in memory of a dtype."""
     _thread.used = True
     if dtype.kind == "c":
         return complex(_PAYLOADS[np.dtype(np.float64)], _PAYLOADS[np.dtype(np.float64)])
@@ -34,7 +34,7 @@ def poison(dtype: "np.dtype[Any]") -> Any:
 
 
 def is_poisoned(array: "np.ndarray[Any, Any]") -> bool:
-    """Whether numbers were read, or computed from such, that stand for traced entries."""
+    """Return True if numbers that stand for traced entries were read or computed with."""
     if not _thread.used or array.dtype.kind not in "fiuc":
         return False
     if array.dtype.kind == "c":

@@ -47,7 +47,7 @@ _WHOLE = 128  # dimensions
 
 
 def is_whole(dimension: int) -> bool:
-    """Whether Hessians of clients are computed as a whole, not product by product.
+    """Return True if Hessians of clients are computed as a whole, not product by product.
 
     Their samples then meet in one product of matrices, which takes the memory of d products for each sample of a tile.
     """
@@ -83,7 +83,7 @@ def query(name: str, oracle: Node, point: Node, shape: tuple[int, ...], chosen: 
 
 
 @structural
-class Query(Operation):
+class QueryOperation(Operation):
     """The answer of an oracle."""
 
     name = "ask"
@@ -91,18 +91,19 @@ class Query(Operation):
     unbounded = True
 
     def verify(self, n: Node) -> None:
-        """Whether the size of the answer is right is for the oracle to check."""
+        """Raise GraphError for wrong parameters or inputs. The oracle checks the size of the answer."""
         require(
-            one_of((*QUERIES, *CLIENT_QUERIES))(n.params) and len(n.inputs) in (2, 3), "it asks nothing that is known"
+            one_of((*QUERIES, *CLIENT_QUERIES))(n.params) and len(n.inputs) in (2, 3),
+            "its query must be one that oracles answer, with 2 or 3 inputs",
         )
         oracle, point, *chosen = n.inputs
-        require(form_of(oracle) == ((), DTYPES["int64"]), "it asks nobody")
-        require(point.ndim > 0 and point.dtype in FLOATS, "it asks about no vector of floats")
+        require(form_of(oracle) == ((), DTYPES["int64"]), "its first input must be an oracle")
+        require(point.ndim > 0 and point.dtype in FLOATS, "its point must be a vector of floats")
         fits = n.dtype == point.dtype and n.shape[: point.ndim - 1] == point.shape[:-1]
         require(fits, "its answer has another form")
         for x in chosen:
             listed = x.dtype == DTYPES["int64"] and x.ndim == point.ndim and x.shape[:-1] == point.shape[:-1]
-            require(listed and x.shape[-1] > 0, "its samples are no list for each point")
+            require(listed and x.shape[-1] > 0, "its samples must be a list for each point")
 
     def forward(self, n: Node, _tangents: Tangents) -> Node | None:
         raise _underivable(n)
@@ -121,5 +122,5 @@ def _underivable(n: Node) -> Exception:
 
 
 def count(n: Node) -> int:
-    """How many queries a node stands for: a point has one axis."""
+    """Return the number of queries that a node stands for: a point has one axis."""
     return prod(n.inputs[1].shape[:-1])

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from burlab.graph.graph import Graph, Iterations, Region, Result
+from burlab.graph.graph import Graph, Region, Result, ScanIterations
 from burlab.graph.node import Node
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.scan import result
 from burlab.graph.substitute import copy, keep, rebuild
 
@@ -24,11 +24,11 @@ def cond_nodes(
 
 
 def _results(op: str, inputs: tuple[Node, ...], region: Region, like: Sequence[Node]) -> list[Node]:
-    return [made(op, Result(region, k), *inputs, weak=y.weak) for k, y in enumerate(like)]
+    return [make_node(op, Result(region, k), *inputs, weak=y.weak) for k, y in enumerate(like)]
 
 
 def scan_nodes(
-    body: Graph, iterations: Iterations, start: Sequence[Node], sequences: Sequence[Node], recorded: Sequence[Node]
+    body: Graph, iterations: ScanIterations, start: Sequence[Node], sequences: Sequence[Node], recorded: Sequence[Node]
 ) -> list[Node]:
     """The carries at the end, then what was stacked. recorded: the nodes that were made while the body was traced."""
     captured, graphs = closed((body,), set(recorded))
@@ -37,7 +37,7 @@ def scan_nodes(
 
 
 def closed(graphs: Sequence[Graph], recorded: set[Node]) -> tuple[list[Node], tuple[Graph, ...]]:
-    """What graphs read from around them, and the graphs with one more input for each of these values."""
+    """Return the values that graphs read from around them, and the graphs with one more input for each."""
     captured = list(dict.fromkeys(n for graph in graphs for n in _outside(graph, recorded)))
 
     def with_captured(graph: Graph) -> Graph:

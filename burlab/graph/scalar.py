@@ -26,7 +26,7 @@ _COMPUTED, _CONSTANT, _ARGUMENT = range(3)  # burlab::Form::Kind
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """What a partial derivative is: a number (`constant`), an argument or the result (`argument`), else computed.
+    """A partial derivative: a number (`constant`), an argument or the result (`argument`), else computed.
 
     reads: the arguments that enter, the result counted last: tanh's partial reads the result only.
     """
@@ -37,7 +37,7 @@ class Partial:
 
     @property
     def unknown(self) -> bool:
-        """Whether there is no rule for it: the number is `kUnknown` of `cpp/burlab/numbers/mask.hpp`."""
+        """True if there is no rule for it: the number is `kUnknown` of `cpp/burlab/numbers/mask.hpp`."""
         return self.constant is not None and math.isnan(self.constant)
 
 
@@ -51,14 +51,14 @@ class Parsed(NamedTuple):
 _NAME = re.compile(r"([a-z][a-z0-9_]*)((?:'[0-7])*)")
 USERS = "users"
 _NOT_CONSTANT = "users::"
-_MOST = 8  # arguments of what is differentiated: `Forms` has room for as many partials
+MAX_ARGUMENTS = 8  # arguments of what is differentiated: `Forms` has room for as many partials
 _rows: dict[str, ScalarOp] = {row.name: row for row in ROWS}
 _users: dict[str, ScalarOp] = {}
 FAMILIES = tuple(dict.fromkeys(row.family for row in ROWS if row.family != "table"))
 """The further tables, each a header of `cpp/burlab/ops`."""
 _parsed: dict[str, Parsed] = {}
 _partials: dict[str, tuple[Partial, ...]] = {}
-_asked: set[str] = set()  # families for whose common partials an earlier session was asked
+_loaded_families: set[str] = set()  # families for whose common partials an earlier session was asked
 _lock = threading.RLock()
 
 
@@ -111,11 +111,11 @@ def parsed(name: str) -> Parsed:
     (0, 1)
     """
     if name not in _parsed:
-        words = _NAME.fullmatch(name)
-        row = row_of(words[1]) if words else None
-        if words is None or row is None:
+        parts = _NAME.fullmatch(name)
+        row = row_of(parts[1]) if parts else None
+        if parts is None or row is None:
             raise missing(name)
-        by = tuple(map(int, words[2].split("'")[1:]))
+        by = tuple(map(int, parts[2].split("'")[1:]))
         if by and not (row.differentiable and _counted(row, by)):
             raise GraphError(f"{name!r} is no derivative: {row.name} has none of that order or by that argument.")
         _parsed[name] = Parsed(row, by)
@@ -136,15 +136,15 @@ def missing(name: str) -> GraphError:
 
 
 def is_float_only(name: str) -> bool:
-    """Whether an operation is one of floats alone, to which integers are converted."""
+    """Return True if an operation is for floats alone, to which integers are converted."""
     row = row_of(name)
     return row is not None and row.of_floats
 
 
 def _counted(row: ScalarOp, by: tuple[int, ...]) -> bool:
-    """Whether every order has the argument that it is taken by; a mask is none to differentiate by."""
-    there = all(k < row.arity + order for order, k in enumerate(by))
-    return there and row.arity + len(by) <= _MOST + 1 and not (row.name == "where" and 0 in by)
+    """Return True if every order has the argument that it is taken by, which is no mask."""
+    in_range = all(k < row.arity + order for order, k in enumerate(by))
+    return in_range and row.arity + len(by) <= MAX_ARGUMENTS + 1 and not (row.name == "where" and 0 in by)
 
 
 def arity(name: str) -> int:
@@ -158,7 +158,7 @@ def arity(name: str) -> int:
 
 
 def partials(name: str) -> tuple[Partial, ...]:
-    """What the partials of an operation are, one per argument (that of a mask is 0).
+    """Return the partials of an operation, one per argument (that of a mask is 0).
 
     >>> partials("sub")
     (Partial(constant=1.0, argument=None, reads=()), Partial(constant=-1.0, argument=None, reads=()))
@@ -172,7 +172,7 @@ def load_partials(names: Iterable[str]) -> None:
     """Read what the partials of several operations are in one go: one call of the compiler instead of many."""
     names = list(names)
     for name in names:
-        if is_differentiable(name) and arity(name) > _MOST:
+        if is_differentiable(name) and arity(name) > MAX_ARGUMENTS:
             base = name.partition("'")[0]
             raise TraceError(
                 f"a derivative of {base} of order {name.count(chr(39)) + 1} is beyond the last that burlab computes. "
@@ -180,8 +180,8 @@ def load_partials(names: Iterable[str]) -> None:
             )
     with _lock:
         missing = sorted({name for name in names if name not in _partials and is_differentiable(name)})
-        for family in sorted({parsed(name).row.family for name in missing} - _asked - {USERS}):
-            _asked.add(family)
+        for family in sorted({parsed(name).row.family for name in missing} - _loaded_families - {USERS}):
+            _loaded_families.add(family)
             if runtime.kept(*_unit(*_forms(common := _common(family)))):
                 _load(common)
         missing = [name for name in missing if name not in _partials]
@@ -215,13 +215,13 @@ def _forms(names: list[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def is_differentiable(name: str) -> bool:
-    """Whether the name is that of a scalar operation, or of a partial, that has derivatives."""
+    """Return True for the name of a scalar operation, or of a partial, that has derivatives."""
     row = row_of(name.partition("'")[0])
     return row is not None and row.differentiable
 
 
 def is_mask(name: str) -> bool:
-    """Whether a scalar operation gives a mask: comparisons, tests and logic. Their names have no partials."""
+    """Return True if a scalar operation gives a mask: comparisons, tests and logic. Their names have no partials."""
     row = row_of(name.partition("'")[0])
     return row is None or not (row.differentiable or row.of_integers)
 
@@ -241,7 +241,7 @@ def cpp_type(name: str) -> str:
 
 
 def _unit(expression: str, headers: tuple[str, ...]) -> tuple[str, tuple[str, ...], str]:
-    """What is compiled for the rows of a std::array that a constant expression of C++ gives."""
+    """Return the C++ text, compiled for the rows of a std::array that a constant expression gives."""
     # The compiler refuses constant expressions of more than a million steps, which partials of high order are.
     # Nor need the functions of users be any.
     when = "const" if "D<burlab::ops::" * 4 in expression or _NOT_CONSTANT in expression else "constexpr"

@@ -11,21 +11,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .control import ControlOperation
-from .graph import Graph, Iterations, Region, Result
+from .graph import Graph, Region, Result, ScanIterations
 from .linear import spread, transpose
 from .node import Node
-from .operation import Batching, made, structural
+from .operation import Batching, make_node, structural
 from .signatures import Form, forms_of, require
 
 
 def result(inputs: tuple[Node, ...], region: Region, item: int) -> Node:
     """One result of an execution."""
     weak = item < iterations_of(region).carries and region.graphs[0].outputs[item].weak
-    return made("scan", Result(region, item), *inputs, weak=weak)
+    return make_node("scan", Result(region, item), *inputs, weak=weak)
 
 
-def iterations_of(region: Region) -> Iterations:
-    """What a region of a `scan` repeats."""
+def iterations_of(region: Region) -> ScanIterations:
+    """Return the bounds of the loop of a `scan`."""
     assert region.iterations is not None
     return region.iterations
 
@@ -50,14 +50,14 @@ class _Many:
 
 
 @structural
-class Scan(ControlOperation):
+class ScanOperation(ControlOperation):
     """Iterations over the elements of sequences."""
 
     name = "scan"
     parts = ("turn",)
 
     def form(self, result: Result, inputs: Sequence[Node]) -> Form:
-        """What a result of a scan is."""
+        """Return the form of a result."""
         region, item, batch = result
         require(
             len(region.graphs) == 1 and region.iterations is not None and not batch, "it does not say what it repeats"

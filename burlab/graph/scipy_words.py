@@ -40,7 +40,7 @@ SUBSTITUTES = {
 
 
 def remedy(name: str) -> str:
-    """What to use in place of one of SciPy's functions.
+    """Return the advice in place of one of SciPy's functions.
 
     >>> remedy("linalg.expm"), remedy("linalg.inv"), remedy("special.lambertw")
     ('use bl.scipy.linalg.expm', 'use np.linalg.inv', 'bl.scipy has no function of this name')
@@ -53,13 +53,13 @@ def remedy(name: str) -> str:
 
 
 def in_scipy() -> bool:
-    """Whether it was Python code of SciPy's that called burlab."""
+    """Return True if Python code of SciPy's called burlab."""
     frame = caller()
     return frame is not None and _module(frame) == "scipy"
 
 
 def is_special(ufunc: np.ufunc) -> bool:
-    """Whether a ufunc is SciPy's: some have NumPy's names. SciPy is not imported to find out."""
+    """Return True for a ufunc of SciPy's: some have NumPy's names. SciPy is not imported to find out."""
     special = sys.modules.get("scipy.special._ufuncs")
     return special is not None and getattr(special, ufunc.__name__, None) is ufunc
 

@@ -1,4 +1,4 @@
-"""What rows of operations state signatures with: dtypes, the form of a value, and what is required of it.
+"""Signatures of operations: dtypes, the form of a value, and what is required of it.
 
 Tracing makes nodes by the `form` of their row (`operation.py`), and `verify` holds the nodes of a file against it.
 """
@@ -21,16 +21,16 @@ FLOATS, NUMBERS, WHOLE = (frozenset(dtype for dtype in ALL if dtype.kind in kind
 
 
 def require(fits: bool, what: str) -> None:
-    """Raise GraphError, unless something fits."""
+    """Raise GraphError with this message unless a condition holds."""
     if not fits:
         raise GraphError(what)
 
 
 def form_of(n: Node) -> Form:
-    """The form of a node."""
+    """Return the form of a node."""
     return n.shape, n.dtype
 
 
 def forms_of(nodes: Sequence[Node]) -> list[Form]:
-    """The forms of nodes."""
+    """Return the forms of nodes."""
     return [(n.shape, n.dtype) for n in nodes]

@@ -1,4 +1,4 @@
-"""When two nodes compute the same: a hash of each by its operation, its parameters and what it is computed from."""
+"""Structural hashes of nodes: by operation, parameters and inputs."""
 
 import hashlib
 from collections.abc import Mapping

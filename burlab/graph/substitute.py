@@ -26,7 +26,7 @@ def keep(n: Node, inputs: tuple[Node, ...]) -> Node:
 
 
 def copy(n: Node, inputs: tuple[Node, ...]) -> Node:
-    """The same operation on other inputs, standing for the same line of the user's code."""
+    """Return the same operation on other inputs, with the same line of the user's code."""
     new = Node.__new__(Node)
     new.op, new.row, new.inputs, new.params = n.op, n.row, inputs, n.params
     new.shape, new.dtype, new.weak, new.origin, new.scope = n.shape, n.dtype, n.weak, n.origin, n.scope

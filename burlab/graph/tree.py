@@ -74,7 +74,7 @@ _SPELLED = "CustomTreeNode(Complex[None], [*, *])"
 
 
 def flatten_whole(tree: Tree) -> tuple[list[Any], TreeDef]:
-    """The same, but a complex number or array is one leaf.
+    """Flatten a tree in which a complex number or array is one leaf.
 
     >>> flatten_whole({"a": 1.0 + 2.0j, "b": 3.0})[0]
     [(1+2j), 3.0]
@@ -105,19 +105,19 @@ def conjugated(tree: Tree) -> Tree:
 
 
 def has_complex(tree: Tree) -> bool:
-    """Whether a leaf of a tree is complex."""
+    """Return True if a leaf of a tree is complex."""
     return any(map(is_complex_leaf, flatten_whole(tree)[0]))
 
 
 def is_complex_leaf(value: Any) -> bool:
-    """Whether a value is a complex number or array, traced or not, and no list of such."""
+    """Return True for a complex number or array, traced or not, and not for lists of such."""
     return not isinstance(value, (list, tuple)) and is_complex(value)
 
 
-def words(treedef: TreeDef) -> str:
+def describe(treedef: TreeDef) -> str:
     """A structure as a message names it.
 
-    >>> words(flatten(1.0)[1]), words(flatten([1.0, 2.0])[1])
+    >>> describe(flatten(1.0)[1]), describe(flatten([1.0, 2.0])[1])
     ('an array or number', 'the tree [*, *]')
     """
     if treedef.is_leaf():
@@ -129,17 +129,17 @@ def words(treedef: TreeDef) -> str:
 
 
 def leaf_names(tree: Tree) -> list[str]:
-    """Where each leaf is, such as `[0]['w']`."""
+    """Return the path of each leaf, such as `[0]['w']`."""
     return ["".join(part if part in _PARTS else f"[{shown(part)}]" for part in path) for path in _paths(tree)]
 
 
 def dotted_names(tree: Tree) -> list[str]:
-    """Where each leaf is, such as `blocks.0.norm1.weight`; the tree itself, if it is a leaf, is called `value`."""
+    """Return the path of each leaf, such as `blocks.0.norm1.weight`; a tree that is one leaf is called `value`."""
     return dotted(flatten(tree)[1])
 
 
 def dotted(treedef: TreeDef) -> list[str]:
-    """The same of a structure."""
+    """Return the paths of a structure."""
     with _lock:
         paths = treedef.paths()
     return [".".join(str(part).lstrip(".") for part in path) or "value" for path in paths]
@@ -184,14 +184,18 @@ def pytree(cls: type[_Class]) -> type[_Class]:
         raise DTypeError(f"pytree needs a dataclass, got {shown(cls)}. Put @dataclass(frozen=True) below @bl.pytree.")
     fields = dataclasses.fields(cls)
     static = tuple(f.name for f in fields if f.metadata.get("static"))
-    moving = tuple(f.name for f in fields if not f.metadata.get("static"))
+    children_names = tuple(f.name for f in fields if not f.metadata.get("static"))
 
     def to_leaves(value: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[str, ...]]:
-        return tuple(getattr(value, k) for k in moving), tuple(getattr(value, k) for k in static), moving
+        return (
+            tuple(getattr(value, k) for k in children_names),
+            tuple(getattr(value, k) for k in static),
+            children_names,
+        )
 
     def from_leaves(fixed: tuple[Any, ...], children: tuple[Any, ...]) -> Any:
         value = object.__new__(cls)  # no __init__: leaves may be nodes, which a __post_init__ would not know
-        for name, child in zip((*moving, *static), (*children, *fixed), strict=True):
+        for name, child in zip((*children_names, *static), (*children, *fixed), strict=True):
             object.__setattr__(value, name, child)
         return value
 

@@ -100,7 +100,7 @@ def _content(file: Path) -> bytes | None:
 
 @cache
 def _folder() -> Path:
-    """Where the headers lie: in the user's cache, or in a folder of this process."""
+    """Return the folder of the headers: in the user's cache, or one of this process."""
     folder = cache_folder(write=True)
     if folder is None:
         return Path(_temporary().name)

@@ -1,4 +1,4 @@
-"""How much a node computes: enough to tell much from little."""
+"""Rough costs of nodes."""
 
 from .executions import every_node, executions
 from .graph import Graph
@@ -8,7 +8,7 @@ ENDLESS = 1 << 40  # of a loop that ends when it ends
 
 
 def work(n: Node) -> int:
-    """Roughly how many elements a node reads or makes, or numbers it adds; nothing where it is a view.
+    """Return roughly how many elements a node reads or writes, or numbers it adds; 0 for a view.
 
     >>> from burlab.graph import Node
     >>> from burlab.graph.linear import contract
@@ -21,7 +21,7 @@ def work(n: Node) -> int:
 
 
 def work_of(graph: Graph) -> int:
-    """That of all nodes and iterations, with every branch of a condition; `ENDLESS` where a loop may take for ever.
+    """Return the cost of all nodes, iterations and branches; `ENDLESS` for a loop without a bound.
 
     >>> import numpy as np, burlab as bl
     >>> from burlab.graph.tracing.trace import trace

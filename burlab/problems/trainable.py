@@ -101,9 +101,9 @@ def chosen_of(trainable: Any, x: Point) -> list[bool]:
         try:
             flags = tree.spread(trainable, whole)
         except ValueError as error:
-            given = tree.words(tree.flatten(trainable)[1])
+            given, wanted = (tree.describe(form) for form in (tree.flatten(trainable)[1], structure))
             raise ArgumentError(
-                f"trainable is {given}, but x0 is {tree.words(structure)}. Pass a bool for each array of x0, or for a "
+                f"trainable is {given}, but x0 is {wanted}. Pass a bool for each array of x0, or for a "
                 "part of it; or a function of paths such as 'blocks.0.weight'."
             ) from error
     for name, flag in zip(names, flags, strict=True):

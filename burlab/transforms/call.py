@@ -14,7 +14,7 @@ from burlab.graph.tracing.trace import Spec, spec_of, trace
 from burlab.runtime.plain import as_array, is_complex
 
 
-class Call:
+class TracedCall:
     """f traced at some arguments, on inputs of its own: a derivative by them sees no other path to the same values.
 
     result: what f returned, a tree of nodes. inputs: the nodes of the traced leaves. by: the arguments that a
@@ -123,7 +123,7 @@ def _traced_leaves(arg: Any) -> int:
 
 
 def pair_of(result: Any, f: Callable[..., Any]) -> tuple[Any, Any]:
-    """What f with has_aux=True returned. Raises ArgumentError where it is no pair."""
+    """Return the pair that f with has_aux=True returned. Raises ArgumentError for anything else."""
     if not isinstance(result, (tuple, list)) or len(cast("Any", result)) != 2:
         got = "one number or array" if isinstance(result, Node) else f"a {type(cast('object', result)).__name__}"
         raise ArgumentError(
@@ -135,12 +135,12 @@ def pair_of(result: Any, f: Callable[..., Any]) -> tuple[Any, Any]:
 
 
 def name_of(f: Callable[..., Any]) -> str:
-    """What to call a function in a message."""
+    """Return the name of a function for a message."""
     return getattr(f, "__name__", type(f).__name__)
 
 
 def one(y: Node) -> Node:
-    """The cotangent 1 of a scalar."""
+    """Return the cotangent 1 of a scalar."""
     return constant(1.0, y.dtype)
 
 
@@ -148,7 +148,7 @@ def match(value: tree.Tree, like: Sequence[Node], structure: tree.TreeDef, what:
     """The leaves of a tangent or cotangent as nodes. Raises where structure, shapes or dtypes differ from `like`."""
     leaves, got = tree.flatten(value)
     if len(leaves) != len(like) or got != structure:
-        raise ShapeError(f"{what} must be {tree.words(structure)}, got {tree.words(got)}.")
+        raise ShapeError(f"{what} must be {tree.describe(structure)}, got {tree.describe(got)}.")
     nodes: list[Node] = []
     for leaf, x in zip(leaves, like, strict=True):
         node = as_node(_array(leaf))

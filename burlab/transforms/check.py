@@ -15,7 +15,7 @@ from .call import name_of
 from .compile import compile
 from .gradients import jvp, vjp
 
-_MOST = 8  # the highest derivative that operations have
+MAX_ORDER = 8  # the highest derivative that operations have
 
 
 def check_grads(
@@ -37,7 +37,7 @@ def check_grads(
     """
     primals = cast("tuple[Any, ...]", args) if isinstance(args, tuple) else (args,)
     check_function(f)
-    order, seed = whole(order, "order", 1, _MOST), whole(seed, "seed", 0)
+    order, seed = whole(order, "order", 1, MAX_ORDER), whole(seed, "seed", 0)
     rtol, atol = (t if t is None else real(t, name, 0.0) for name, t in (("rtol", rtol), ("atol", atol)))
     _check_floating(primals)
     rng = np.random.Generator(np.random.Philox(seed))
@@ -106,11 +106,13 @@ def _like(leaf: Any, rng: "np.random.Generator") -> Any:
 def _difference(f: Any, args: Any, direction: Any, step: float) -> Any:
     """(f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / 12 h along the direction."""
     leaves, structure = tree.flatten(args)
-    moves = tree.flatten(direction)[0]
+    directions = tree.flatten(direction)[0]
     total: list[Any] | None = None
     for k, weight in ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0)):
-        moved = [leaf + np.asarray(leaf).dtype.type(k * step) * v for leaf, v in zip(leaves, moves, strict=True)]
-        values = [weight * np.asarray(y, np.float64) for y in tree.flatten(f(*tree.unflatten(structure, moved)))[0]]
+        displaced = [
+            leaf + np.asarray(leaf).dtype.type(k * step) * v for leaf, v in zip(leaves, directions, strict=True)
+        ]
+        values = [weight * np.asarray(y, np.float64) for y in tree.flatten(f(*tree.unflatten(structure, displaced)))[0]]
         total = values if total is None else [a + b for a, b in zip(total, values, strict=True)]
     return [y / (12 * step) for y in total or []]
 

@@ -9,7 +9,7 @@ from burlab.graph import tree
 from burlab.graph.autodiff import sweep
 from burlab.runtime.checks.callable import check_function
 
-from .call import Call, match, name_of
+from .call import TracedCall, match, name_of
 from .gradients import grad
 from .jacobians import jacobian
 from .memo import remembered
@@ -34,7 +34,7 @@ def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
                 "vector. Pass bl.hvp(f)(x, v)."
             )
         *args, v = args_and_v
-        call = Call(grad(f, argnums), tuple(args), kwargs, (argnums,), "hvp")
+        call = TracedCall(grad(f, argnums), tuple(args), kwargs, (argnums,), "hvp")
         inputs, structure = call.by(argnums, "hvp")
         outputs, result = tree.flatten(call.result)
         pushed = sweep.jvp(outputs, inputs, match(v, inputs, structure, "the vector of hvp"))
@@ -78,7 +78,7 @@ def ggn_vp(model: Callable[..., Any], loss: Callable[..., Any], argnums: int = 0
                 "vector. Pass bl.ggn_vp(model, loss)(x, v)."
             )
         *args, v = args_and_v
-        call = Call(model, tuple(args), {}, (argnums,), "ggn_vp")
+        call = TracedCall(model, tuple(args), {}, (argnums,), "ggn_vp")
         inputs, structure = call.by(argnums, "ggn_vp")
         outputs, form = tree.flatten(call.result)
         pushed = sweep.jvp(outputs, inputs, match(v, inputs, structure, "the vector of ggn_vp"))

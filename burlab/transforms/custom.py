@@ -12,7 +12,7 @@ from burlab.graph.linear import zeros
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api import composites
 from burlab.graph.numpy_api.arguments import broadcast_shape
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.graph.tracing.trace import Spec, spec_of, trace
 from burlab.runtime.plain import as_array, as_floats
@@ -95,7 +95,7 @@ def custom_vjp(
         leaves = tree.flatten(args)[0]
         inputs = tuple(as_node(leaf) for leaf in leaves if isinstance(spec_of(leaf), Spec))
         call = _sub_graph(f, backward, args)
-        return made("call", call, *inputs)
+        return make_node("call", call, *inputs)
 
     function: Callable[..., Any] = Function(rule, f, reads=(f, backward))
     _sub_graph(f, backward, examples)

@@ -10,7 +10,7 @@ from burlab.graph.handles import present
 from burlab.graph.node import UFUNCS, Node, as_node
 from burlab.graph.numpy_api.elementwise import copysign, maximum, where
 from burlab.graph.numpy_api.promotion import FLOAT64, apply, as_dtype
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.plain import as_array, as_floats, is_complex
@@ -70,30 +70,30 @@ def round_to(format: Any, x: Any, *, mode: str | None = None, key: Any = None) -
     >>> float(bl.grad(lambda x: bl.round_to("e4m3", x) ** 2)(1.1))
     2.25
     """
-    known, way = Format.of(format), _mode(mode, key)
+    known, rounding = Format.of(format), _mode(mode, key)
     x, key = present(x), present(key)
     if is_complex(x):
         raise DTypeError(f"{location()}x of round_to is complex, expected real numbers. Round x.real and x.imag.")
     if isinstance(x, Node) or isinstance(key, Node):
-        return rounded(x, key, known, way)
+        return rounded(x, key, known, rounding)
     if not isinstance(x, float):
         array = as_array(x, "x of round_to")
         x = array if array.dtype.kind == "f" else as_floats(array, "x of round_to")
-    return _kernel(x, None if key is None else as_array(key, "key of round_to"), known, way)
+    return _kernel(x, None if key is None else as_array(key, "key of round_to"), known, rounding)
 
 
 def _mode(mode: str | None, key: Any) -> str:
-    way = mode if mode is not None else ("nearest" if key is None else "stochastic")
-    if not isinstance(way, str) or way not in _MODES:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+    rounding = mode if mode is not None else ("nearest" if key is None else "stochastic")
+    if not isinstance(rounding, str) or rounding not in _MODES:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"{location()}mode of round_to is {shown(mode)}, expected {', '.join(map(repr, _MODES))}.")
-    if (way == "stochastic") != (key is not None):
+    if (rounding == "stochastic") != (key is not None):
         what = "needs a key: key=bl.random.key(0)" if key is None else "takes no key; leave it out"
-        raise ArgumentError(f"{location()}round_to in the mode {shown(way)} {what}.")
-    return way
+        raise ArgumentError(f"{location()}round_to in the mode {shown(rounding)} {what}.")
+    return rounding
 
 
 def rounded(x: Any, key: Any, form: Format, mode: str) -> Node:
-    """The same on nodes."""
+    """Return x, rounded to a format, as a node."""
     x = as_node(x)
     x = x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
     if form.exponent > _BITS[x.itemsize][0] or form.significand > _BITS[x.itemsize][1]:
@@ -101,7 +101,7 @@ def rounded(x: Any, key: Any, form: Format, mode: str) -> Node:
             f"{location()}format has {form.exponent} and {form.significand} bits of exponent and significand, which "
             f"{x.dtype} has not. Pass x.astype(np.float64), or a narrower format."
         )
-    known = made("stop_gradient", None, x)
+    known = make_node("stop_gradient", None, x)
     finite = UFUNCS["isfinite"](known)
     small = where(finite, known, 0.0)
     least = 3 - 2 ** (form.exponent - 1)  # exponent of the least normal number, of which frexp says one more
@@ -119,7 +119,7 @@ def rounded(x: Any, key: Any, form: Format, mode: str) -> Node:
         over = where(finite & stays, copysign(form.largest, known), beyond)
     value = where(abs(near) > form.largest, over, near)
     value = where(UFUNCS["isinf"](known), beyond, value)
-    return made("surrogate", None, where(UFUNCS["isnan"](known), known, value), x)
+    return make_node("surrogate", None, where(UFUNCS["isnan"](known), known, value), x)
 
 
 _kernel: Any = Function(rounded, name="round_to", reads=())

@@ -45,9 +45,9 @@ def common(one: Spec, other: Spec) -> Spec | None:
         return None
     if one.dtype == other.dtype:
         return Spec(one.shape, one.dtype, one.weak and other.weak)
-    for weak, kept in ((one, other), (other, one)):
-        if weak.weak and _ORDER.index(weak.dtype.kind) <= _ORDER.index(kept.dtype.kind):
-            return kept
+    for weak, strong in ((one, other), (other, one)):
+        if weak.weak and _ORDER.index(weak.dtype.kind) <= _ORDER.index(strong.dtype.kind):
+            return strong
     return None
 
 

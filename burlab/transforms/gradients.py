@@ -8,7 +8,7 @@ from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.autodiff import sweep
 
-from .call import Call, match, name_of, one
+from .call import TracedCall, match, name_of, one
 from .memo import remembered
 from .places import Argnums, known_argnums
 
@@ -79,7 +79,7 @@ def value_and_grad_rule(
 ) -> Any:
     """((value, aux), gradient) of a call under trace."""
     numbers = (argnums,) if isinstance(argnums, int) else argnums
-    call = Call(f, args, kwargs, numbers, "grad")
+    call = TracedCall(f, args, kwargs, numbers, "grad")
     value, aux = call.pair() if has_aux else (call.result, None)
     parts = [call.by(k, "grad") for k in numbers]
     y = call.scalar(value, "grad", holomorphic)
@@ -103,13 +103,13 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     """
 
     def rule(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
-        call = Call(f, primals, {})
-        moving = call.floating()
-        inputs = [x for k in moving for x in call.by(k, "jvp")[0]]
-        structure = tree.flatten(tuple(p if k in moving else None for k, p in enumerate(primals)))[1]
-        moves = match(tuple(tangents), inputs, structure, "the tangents of jvp")
+        call = TracedCall(f, primals, {})
+        floating = call.floating()
+        inputs = [x for k in floating for x in call.by(k, "jvp")[0]]
+        structure = tree.flatten(tuple(p if k in floating else None for k, p in enumerate(primals)))[1]
+        tangent_nodes = match(tuple(tangents), inputs, structure, "the tangents of jvp")
         outputs, structure = tree.flatten(call.result)
-        pushed = sweep.jvp(outputs, inputs, moves)
+        pushed = sweep.jvp(outputs, inputs, tangent_nodes)
         return call.place((call.result, tree.unflatten(structure, pushed)))
 
     for given, what in ((primals, "primals"), (tangents, "tangents")):
@@ -136,7 +136,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     """
 
     def rule(primals: tuple[Any, ...], cotangent: Any) -> Any:
-        call = Call(f, primals, {})
+        call = TracedCall(f, primals, {})
         parts = {k: call.by(k, "vjp") for k in call.floating()}
         outputs, structure = tree.flatten(call.result)
         pulled = match(tree.conjugated(cotangent), outputs, structure, "the cotangent of vjp")

@@ -1,4 +1,4 @@
-"""What solves an equation: `fixed_point` and `root`, with derivatives by the implicit function theorem.
+"""Solutions of equations: `fixed_point` and `root`, with derivatives by the implicit function theorem.
 
 A solution x of r(x, a) = 0 is found by a loop that no derivative enters. It is a node with a reverse rule of its own:
 the share of a is -(dr/da)' w with (dr/dx)' w = g, at the solution. The rule reads the solution as a node, so that it
@@ -20,7 +20,7 @@ from burlab.graph.linear import zeros
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.composites import stop_gradient
 from burlab.graph.numpy_api.promotion import as_dtype
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.graph.substitute import inline
 from burlab.graph.tracing.trace import trace
@@ -65,12 +65,12 @@ def fixed_point(
         x: Any = stop_gradient(start_of(start, "fixed_point"))
         most = _tolerance(tolerance, x)
 
-        def turn(state: Any) -> Any:
+        def iterate(state: Any) -> Any:
             x, _, k = state
             new = step(x)
-            return new, _moved(new - x, new), k + 1
+            return new, _relative_step(new - x, new), k + 1
 
-        x, gap, _ = while_loop(lambda s: (s[1] > most) & (s[2] < limit), turn, (x, _far(x), 0))
+        x, gap, _ = while_loop(lambda s: (s[1] > most) & (s[2] < limit), iterate, (x, _infinity(x), 0))
         solution = solved(lambda x: step(x) - x, np.where(gap <= most, x, np.nan))
         return tree.unravel(solution, start)
 
@@ -135,19 +135,19 @@ def solved(residual: Callable[[Vector], Vector], x: Vector) -> Vector:
     rule = trace(reverse, (tuple(captured), x, x)).graph
     held, backward = example(x), Graph((example(x), *rule.inputs), rule.outputs)
     inputs = (held, *map(example, captured))
-    return made("call", Call("solution", Graph(inputs, (held,)), backward), stop_gradient(x), *captured)
+    return make_node("call", Call("solution", Graph(inputs, (held,)), backward), stop_gradient(x), *captured)
 
 
 # How a solution is found.
 
 
 def _newton(residual: Callable[[Vector], Vector], x: Vector, most: float, limit: int) -> Vector:
-    """By Newton's steps, each as long as it makes the residual smaller."""
+    """Solve by Newton's steps, each as long as it makes the residual smaller."""
 
-    def turn(state: Any) -> Any:
+    def iterate(state: Any) -> Any:
         x, r, _, k = state
         step = cast("Any", np.linalg.solve(jacobian(residual)(x), -r))
-        gap, before = _moved(step, x + step), np.sum(r * r)
+        gap, before = _relative_step(step, x + step), np.sum(r * r)
         end = gap <= most  # so near that rounding decides whether the residual falls
 
         def too_long(length: Any) -> Any:
@@ -157,20 +157,20 @@ def _newton(residual: Callable[[Vector], Vector], x: Vector, most: float, limit:
         new: Any = x + length * step
         return new, residual(new), gap, k + 1
 
-    start = (x, residual(x), _far(x), 0)
-    x, _, gap, _ = while_loop(lambda s: (s[2] > most) & (s[3] < limit), turn, start)
+    start = (x, residual(x), _infinity(x), 0)
+    x, _, gap, _ = while_loop(lambda s: (s[2] > most) & (s[3] < limit), iterate, start)
     return np.where(gap <= most, x, np.nan)
 
 
 def _bracketed(f: Callable[[Any], Any], x: Any, ends: tuple[Any, Any], most: float, limit: int) -> Any:
-    """By Chandrupatla's method: inverse quadratic interpolation where it can be trusted, else bisection.
+    """Solve by Chandrupatla's method: inverse quadratic interpolation where it can be trusted, else bisection.
 
     The root is between a, the newest point, and b; c is the point before.
     """
     low, high = (cast("Any", as_dtype(stop_gradient(end), x.dtype)) for end in ends)
     where: Any = np.where
 
-    def turn(state: Any) -> Any:
+    def iterate(state: Any) -> Any:
         a, b, c, fa, fb, fc, t, _, _, k = state
         new = a + t * (b - a)
         f_new = f(new)
@@ -191,16 +191,16 @@ def _bracketed(f: Callable[[Any], Any], x: Any, ends: tuple[Any, Any], most: flo
     f_low, f_high = f(low), f(high)
     first = np.clip((x - low) / (high - low), 0, 1)
     state = (low, high, low, f_low, f_high, f_low, first, x, np.array(False), 0)
-    *_, best, done, _ = while_loop(lambda s: ~s[8] & (s[9] < limit), turn, state)
+    *_, best, done, _ = while_loop(lambda s: ~s[8] & (s[9] < limit), iterate, state)
     return np.where(done & (np.sign(f_low) * np.sign(f_high) <= 0), best, np.nan)
 
 
-def _moved(step: Vector, x: Vector) -> Any:
+def _relative_step(step: Vector, x: Vector) -> Any:
     """The largest change of an element, relative to 1 + |x|."""
     return np.max(np.abs(step) / (1 + np.abs(x)), initial=0.0)
 
 
-def _far(x: Vector) -> Any:
+def _infinity(x: Vector) -> Any:
     return constant(np.inf, x.dtype)
 
 

@@ -12,7 +12,7 @@ from burlab.graph.linear import reshape
 from burlab.graph.rewrite.batch import basis, batch, from_front
 from burlab.graph.substitute import inline
 
-from .call import Call, name_of
+from .call import TracedCall, name_of
 from .memo import remembered
 from .places import Argnums, known_argnums
 
@@ -31,7 +31,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     array([[3., 2.],
            [1., 0.]])
     """
-    return _made(f, argnums, "jacobian")
+    return _build(f, argnums, "jacobian")
 
 
 def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
@@ -41,7 +41,7 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     >>> bl.jacfwd(lambda t: np.array([np.cos(t), np.sin(t)]))(0.0)
     array([-0.,  1.])
     """
-    return _made(f, argnums, "jacfwd")
+    return _build(f, argnums, "jacfwd")
 
 
 def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
@@ -52,15 +52,15 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     array([[1., 1., 1.],
            [2., 4., 6.]])
     """
-    return _made(f, argnums, "jacrev")
+    return _build(f, argnums, "jacrev")
 
 
-def _made(f: Callable[..., Any], argnums: Argnums, mode: Mode) -> Callable[..., Any]:
+def _build(f: Callable[..., Any], argnums: Argnums, mode: Mode) -> Callable[..., Any]:
     argnums = known_argnums(argnums)
 
     def rule(*args: Any, **kwargs: Any) -> Any:
         numbers = (argnums,) if isinstance(argnums, int) else argnums
-        call = Call(f, args, kwargs, numbers, mode)
+        call = TracedCall(f, args, kwargs, numbers, mode)
         parts = [call.by(k, mode) for k in numbers]
         inputs = [x for nodes, _ in parts for x in nodes]
         outputs, structure = tree.flatten(call.result)
@@ -85,7 +85,7 @@ def _made(f: Callable[..., Any], argnums: Argnums, mode: Mode) -> Callable[..., 
     return remembered(f, (mode, argnums), lambda: Function(rule, f, f"{mode}({name_of(f)})"))
 
 
-def _by_columns(call: Call, outputs: list[Node], inputs: list[Node]) -> list[list[Node]]:
+def _by_columns(call: TracedCall, outputs: list[Node], inputs: list[Node]) -> list[list[Node]]:
     table: list[list[Node]] = [[] for _ in outputs]
     for x in inputs:
         v = _fresh(x)
@@ -95,7 +95,7 @@ def _by_columns(call: Call, outputs: list[Node], inputs: list[Node]) -> list[lis
     return table
 
 
-def _by_rows(call: Call, outputs: list[Node], inputs: list[Node]) -> list[list[Node]]:
+def _by_rows(call: TracedCall, outputs: list[Node], inputs: list[Node]) -> list[list[Node]]:
     table: list[list[Node]] = []
     for y in outputs:
         g = _fresh(y)
@@ -109,7 +109,7 @@ def _fresh(like: Node) -> Node:
     return Node("input", (), "direction", like.shape, like.dtype)
 
 
-def _swept(call: Call, graph: Graph, space: Node) -> list[Node]:
+def _swept(call: TracedCall, graph: Graph, space: Node) -> list[Node]:
     """A sweep whose last input is a direction, for all unit directions of a space at once."""
     size = math.prod(space.shape)
     many = batch(graph, [False] * len(call.inputs) + [True], size)

@@ -10,7 +10,7 @@ from burlab.graph.node import as_node
 from burlab.graph.order import topological
 from burlab.graph.substitute import keep, rebuild
 
-from .call import Call, match, name_of
+from .call import TracedCall, match, name_of
 from .memo import remembered
 
 
@@ -28,13 +28,19 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
     """
 
     def at(primals: tuple[Any, ...]) -> Any:
-        call = Call(f, primals, {})
+        call = TracedCall(f, primals, {})
         return call.place((call.result, tuple(_Derivative(call).residuals)))
 
     def push(primals: tuple[Any, ...], residuals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
-        derivative = _Derivative(Call(f, primals, {}))
-        moves = match(tangents, derivative.inputs, derivative.structure, "the tangents of linearize")
-        known = dict(zip((*derivative.residuals, *derivative.moves), (*map(as_node, residuals), *moves), strict=True))
+        derivative = _Derivative(TracedCall(f, primals, {}))
+        tangent_nodes = match(tangents, derivative.inputs, derivative.structure, "the tangents of linearize")
+        known = dict(
+            zip(
+                (*derivative.residuals, *derivative.tangent_nodes),
+                (*map(as_node, residuals), *tangent_nodes),
+                strict=True,
+            )
+        )
         return tree.unflatten(derivative.result, rebuild(derivative.outputs, known, keep))
 
     def both() -> tuple[Any, Any]:
@@ -49,22 +55,23 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
 class _Derivative:
     """The tangents of a call's results, and what they need of its point.
 
-    inputs: the floating leaves, of which `structure` is the tree; moves: their tangents; outputs: those of the results.
+    inputs: the floating leaves, of which `structure` is the tree; tangent_nodes: their tangents; outputs: the tangents
+    of the results.
     residuals: nodes that only depend on the point and are read by nodes that depend on the tangents.
     """
 
-    def __init__(self, call: Call) -> None:
-        moving = call.floating()
-        self.inputs = [x for k in moving for x in call.by(k, "linearize")[0]]
-        self.structure = tree.flatten(tuple(p if k in moving else None for k, p in enumerate(call.args)))[1]
-        self.moves = [Node("input", (), "tangent", x.shape, x.dtype) for x in self.inputs]
+    def __init__(self, call: TracedCall) -> None:
+        floating = call.floating()
+        self.inputs = [x for k in floating for x in call.by(k, "linearize")[0]]
+        self.structure = tree.flatten(tuple(p if k in floating else None for k, p in enumerate(call.args)))[1]
+        self.tangent_nodes = [Node("input", (), "tangent", x.shape, x.dtype) for x in self.inputs]
         results, self.result = tree.flatten(call.result)
-        self.outputs = sweep.jvp(results, self.inputs, self.moves)
-        self.residuals = _residuals(Graph((*call.inputs, *self.moves), tuple(self.outputs)), self.moves)
+        self.outputs = sweep.jvp(results, self.inputs, self.tangent_nodes)
+        self.residuals = _residuals(Graph((*call.inputs, *self.tangent_nodes), tuple(self.outputs)), self.tangent_nodes)
 
 
-def _residuals(graph: Graph, moves: Sequence[Node]) -> list[Node]:
-    linear = set(moves)
+def _residuals(graph: Graph, tangent_nodes: Sequence[Node]) -> list[Node]:
+    linear = set(tangent_nodes)
     read: list[Node] = []
     fixed: set[Node] = set()  # what depends on the point, and on no tangent
     for n in topological(graph.outputs):
@@ -80,7 +87,7 @@ def _residuals(graph: Graph, moves: Sequence[Node]) -> list[Node]:
 
 
 def _base(n: Node) -> Node:
-    """What a view looks at: it may be much smaller."""
+    """Return the array behind a view: it may be much smaller."""
     while n.row.view and n.inputs:
         n = n.inputs[0]
     return n

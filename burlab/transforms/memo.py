@@ -11,11 +11,11 @@ from burlab.runtime.checks.callable import check_function
 from burlab.runtime.checks.numbers import shown
 
 _NAME = "__burlab_made__"
-_MOST = 32  # functions that have no place for it, of which it is known
+MAX_FUNCTIONS = 32  # functions that have no place for it, of which it is known
 
 
-class _Made(dict[Any, Any]):
-    """What was made of a function. It holds the function, and is kept in it, so that both end together.
+class _Cache(dict[Any, Any]):
+    """Objects derived from a function. The cache holds the function and is stored in it, so that both end together.
 
     owner: that function; another one may have got a copy of all attributes. It is not pickled.
     """
@@ -23,14 +23,14 @@ class _Made(dict[Any, Any]):
     owner: "weakref.ref[Any] | None" = None
 
     def __reduce__(self) -> Any:
-        return (_Made, ())
+        return (_Cache, ())
 
 
 _others: dict[Any, dict[Any, Any]] = {}  # the one last asked for at the end
 
 
 def remembered(f: Callable[..., Any], key: Any, make: Callable[[], Any]) -> Any:
-    """What `make` gives for f and key: made once while f lives, or each time for what cannot be looked up.
+    """Return make(), called once for f and key while f lives, or each time for keys that cannot be looked up.
 
     Of what is no plain function, such as a bound method, the last 32 are known, which live as long. Raises
     ArgumentError where f cannot be called.
@@ -53,15 +53,15 @@ def remembered(f: Callable[..., Any], key: Any, make: Callable[[], Any]) -> Any:
 def _table(f: Any) -> dict[Any, Any] | None:
     if cast("Any", type(f)) in (FunctionType, Function):
         attributes: dict[str, Any] = f.__dict__
-        made: _Made | None = attributes.get(_NAME)
-        if made is None or made.owner is None or made.owner() is not f:
-            made = attributes[_NAME] = _Made()
-            made.owner = weakref.ref(f)
-        return made
+        cache: _Cache | None = attributes.get(_NAME)
+        if cache is None or cache.owner is None or cache.owner() is not f:
+            cache = attributes[_NAME] = _Cache()
+            cache.owner = weakref.ref(f)
+        return cache
     try:
         table = _others[f] = _others.pop(f, {})
     except TypeError:  # it has no hash
         return None
-    for oldest in list(_others)[:-_MOST]:
+    for oldest in list(_others)[:-MAX_FUNCTIONS]:
         _others.pop(oldest, None)
     return table

@@ -62,7 +62,7 @@ def operation(name: str, text: Any, points: Sequence[Any] | None = None) -> Call
 
 
 def _text_of(text: Any, name: str) -> tuple[str, ...]:
-    """What is registered: a text, of a class of a notebook with its name in it."""
+    """Return the registered text; of a class of a notebook with its name in it."""
     if isinstance(text, str):
         return (text,)
     if isinstance(text, type) and (found := getattr(text, "__burlab_text__", None)):
@@ -88,7 +88,7 @@ def _floating(x: Any) -> Any:
 
 
 def _examples(kernel: Any, name: str, arity: int, points: Sequence[Any] | None) -> list[Any]:
-    """Where the rule is checked: all points that are given, or those of a grid at which the value is finite."""
+    """Return the points of the check: all that are given, or those of a grid at which the value is finite."""
     if points is not None:
         arrays = [np.asarray(x, float).ravel() for x in points]
         if len(arrays) != arity or len({len(x) for x in arrays}) != 1 or not arrays[0].size:

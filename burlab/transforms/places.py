@@ -1,4 +1,4 @@
-"""Which arguments and which axes a transform is about, as users write them: `argnums`, `in_axes`, `out_axes`."""
+"""Checks of the arguments and axes that a transform is given: `argnums`, `in_axes`, `out_axes`."""
 
 import operator
 from typing import Any, cast

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError, TraceError
 from burlab.graph import Node, tree
-from burlab.graph.graph import Iterations
+from burlab.graph.graph import ScanIterations
 from burlab.graph.origin import location, recording
 from burlab.graph.regions import scan_nodes
 from burlab.graph.tracing.trace import Spec, Traced, is_tracing, trace
@@ -82,13 +82,13 @@ def _length(leaves: list[Any], xs: Tree, length: Any) -> int:
             f"{location()}{names[sizes.index(())]} of scan is a number, expected an array with a leading axis."
         )
     if len(set(sizes)) > 1:
-        said = ", ".join(f"{name}: {size[0]}" for name, size in zip(names, sizes, strict=True))
-        raise ShapeError(f"{location()}scan needs one length, got {said}. Give all arrays of xs the same leading axis.")
+        lengths = ", ".join(f"{name}: {size[0]}" for name, size in zip(names, sizes, strict=True))
+        raise ShapeError(f"{location()}scan needs one length, got {lengths}. Give arrays of xs one leading axis.")
     return sizes[0][0]
 
 
 def _pair(work: _Work, result: Any) -> tuple[Any, Any]:
-    """What f returned, or TraceError where it is no pair of a carry and anything."""
+    """Return the carry and the result of f. Raises TraceError for anything but a pair."""
     if type(result) not in (tuple, list) or len(result) != 2:
         raise TraceError(
             f"{location()}{_BODY} returned something else than a pair (carry, y). Return (carry, None) to stack "
@@ -131,13 +131,13 @@ def _traced(work: _Work) -> tuple[tuple[Tree, Tree], bool]:
                 body = in_forms(traced.graph, forms)
                 break
         start = [in_form(n, form) for n, form in zip(start, forms, strict=True)]  # and once more from these
-    nodes = scan_nodes(body, Iterations(count, len(xs), work.length, work.reverse), start, xs, recorded)
+    nodes = scan_nodes(body, ScanIterations(count, len(xs), work.length, work.reverse), start, xs, recorded)
     results = tree.unflatten(work.carry, nodes[:count]), tree.unflatten(stacked, nodes[count:])
     return results, any(len(n.inputs) > count + len(xs) for n in nodes)
 
 
 def _strong(form: Spec) -> Spec:
-    """A stacked number is an array like any other."""
+    """Return the form of a stacked number: an array like any other."""
     return Spec(form.shape, form.dtype)
 
 

@@ -36,7 +36,7 @@ def map(f: Callable[..., Any], tree: Any, *others: Any) -> Any:  # noqa: A001 - 
         found, other_form = trees.flatten_whole(other)
         if other_form != form:
             raise ArgumentError(
-                f"tree.map got {trees.words(form)} and, as argument {k + 2}, {trees.words(other_form)}. "
+                f"tree.map got {trees.describe(form)} and, as argument {k + 2}, {trees.describe(other_form)}. "
                 "Pass trees of one structure."
             )
         rows.append(found)
@@ -53,7 +53,7 @@ def leaves(tree: Any) -> list[Any]:
 
 
 def structure(tree: Any) -> trees.TreeDef:
-    """What is left without the leaves: an object that can be compared, hashed and printed.
+    """Return the structure without the leaves: an object that can be compared, hashed and printed.
 
     >>> structure((1.0, [2.0])) == structure((np.ones(3), ["a"]))
     True
@@ -90,7 +90,7 @@ def unravel(vector: Any, like: Any) -> Any:
         check_numbers(vector, "the vector of unravel")
     if vector.shape != (sum(sizes),):
         raise ShapeError(
-            f"unravel got a vector of shape {vector.shape}, but {trees.words(form)} has {sum(sizes)} elements. "
+            f"unravel got a vector of shape {vector.shape}, but {trees.describe(form)} has {sum(sizes)} elements. "
             f"Pass one of shape ({sum(sizes)},)."
         )
     ends = list(np.cumsum(sizes))

@@ -41,7 +41,7 @@ def on_vectors(f: Callable[..., Any], args: tuple[Any, ...], like: Any, what: st
         found, form = trees.flatten(result)
         if form != structure:
             raise TraceError(
-                f"{location()}{what} gave {trees.words(form)}, expected {trees.words(structure)}, as its argument. "
+                f"{location()}{what} gave {trees.describe(form)}, expected its argument: {trees.describe(structure)}. "
                 "Return the same tree."
             )
         for leaf, x, name in zip(found, leaves, trees.leaf_names(like), strict=True):
@@ -61,7 +61,7 @@ def on_vectors(f: Callable[..., Any], args: tuple[Any, ...], like: Any, what: st
 
 
 def close(f: Callable[..., Node], *examples: Node) -> tuple[list[Node], Graph]:
-    """What f reads from the trace around it, and its graph over inputs like the examples, then those values."""
+    """Return what f reads from the trace around it, and its graph over inputs like the examples, then those values."""
     with recording() as recorded:
         traced = trace(f, tuple(map(example, examples)))
     captured, (graph,) = closed((traced.graph,), set(recorded))
@@ -69,5 +69,5 @@ def close(f: Callable[..., Node], *examples: Node) -> tuple[list[Node], Graph]:
 
 
 def floating(nodes: Sequence[Node]) -> list[Node]:
-    """Those that have a derivative."""
+    """Return the nodes that have a derivative."""
     return [n for n in nodes if n.dtype.kind == "f"]

@@ -19,7 +19,7 @@ from burlab.graph import Graph, Node, linear, operation as table
 from burlab.graph.autodiff.scan_reverse import chosen_residuals
 from burlab.graph.control import ControlOperation, chosen_inputs
 from burlab.graph.node import constant
-from burlab.graph.operation import STRUCTURAL, Linearity, Operation, ScalarOperation, made
+from burlab.graph.operation import STRUCTURAL, Linearity, Operation, ScalarOperation, make_node
 from burlab.graph.query import query
 from burlab.graph.rewrite import batch_sum
 from burlab.graph.rewrite.simplify import simplify
@@ -75,7 +75,7 @@ def a_check_follows_a_sum_and_no_copy() -> None:
 
 def an_identity_is_gone() -> None:
     x = given(3)
-    assert simplify(Graph((x,), (made("stop_gradient", None, x),))).outputs == (x,)
+    assert simplify(Graph((x,), (make_node("stop_gradient", None, x),))).outputs == (x,)
 
 
 def a_transposed_array_is_copied_before_it_is_sorted() -> None:
@@ -185,7 +185,7 @@ WRONG: dict[str, Wrong] = {
     "leaf": Wrong("input", False, a_number_is_no_work_of_its_own),
     "elementwise": Wrong("convert", False, lambda: assert_steps("loop", lambda x: x.astype("float32") * 2.0, VECTOR)),
     "view": Wrong("transpose", False, test_plan.test_transposes_are_free_for_contractions_and_sums),
-    "moves": Wrong("sum", True, a_check_follows_a_sum_and_no_copy),
+    "moves_data": Wrong("sum", True, a_check_follows_a_sum_and_no_copy),
     "identity": Wrong("stop_gradient", False, an_identity_is_gone),
     "dense_operands": Wrong("sort", False, a_transposed_array_is_copied_before_it_is_sorted),
     "unbounded": Wrong("ask", False, a_query_stays_in_the_tile),

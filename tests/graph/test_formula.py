@@ -9,7 +9,7 @@ from burlab.compiler.executable import build
 from burlab.graph.formula import formulas, load_formulas
 from burlab.graph.graph import Graph
 from burlab.graph.node import Node
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.scalar import arity, is_differentiable, scalar_ops
 
 NAMES = {
@@ -23,7 +23,7 @@ MASKS = {"a": True, "b": False}
 def computed(op, arguments):
     """By the kernel of one node."""
     inputs = [Node("input", (), f"x{k}", (), np.asarray(x).dtype) for k, x in enumerate(arguments)]
-    graph = Graph(tuple(inputs), (made(op, None, *inputs),))
+    graph = Graph(tuple(inputs), (make_node(op, None, *inputs),))
     return build(graph, gear="replay")(*map(np.asarray, arguments))[0]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from burlab.compiler.ir.strides import Shape
 from burlab.graph import Graph, Node
 from burlab.graph.blocks import result
-from burlab.graph.graph import Iterations, Region
+from burlab.graph.graph import Region, ScanIterations
 from burlab.graph.linear import transpose
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import copy, keep, rebuild
@@ -207,7 +207,7 @@ def _in_blocks(graph: Graph, rows: _Rows, size: int) -> Graph:
     block, blocks = _sub_graph(rows, stored, size)
     left = count - full * size
     last = block if left == size else _sub_graph(rows, stored, left)[0]
-    region = Region((block, last), Iterations(len(rows.sums), len(blocks.rows), full, False))
+    region = Region((block, last), ScanIterations(len(rows.sums), len(blocks.rows), full, False))
     known = {x: x for x in graph.inputs}
     with derived_from(rows.seed):
         inputs = (*(_first(n, k) for n, k in blocks.rows), *blocks.shared)

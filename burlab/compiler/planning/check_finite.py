@@ -23,7 +23,7 @@ def check_finite(plan: KernelPlan) -> KernelPlan:
     for step in plan.steps:
         if isinstance(step, LoopStep) and not plan.options.compiled:
             size = elements(step.shape)
-            one = {n.dtype: n for n in step.nodes if n.dtype.kind == "f" and not n.row.moves}
+            one = {n.dtype: n for n in step.nodes if n.dtype.kind == "f" and not n.row.moves_data}
             checks = tuple(
                 (n, MemoryPlace(MemoryKind.WORKSPACE, 0, end + 64 * size * k)) for k, n in enumerate(one.values())
             )
@@ -40,7 +40,7 @@ def check_finite(plan: KernelPlan) -> KernelPlan:
 
 def _checks_after(step: Step, note: MemoryPlace) -> list[Step]:
     """Checks of the floats that a step has written, but for a loop's, which checks on its own."""
-    if isinstance(step, Invoke) and step.node.dtype.kind == "f" and not step.node.row.moves:
+    if isinstance(step, Invoke) and step.node.dtype.kind == "f" and not step.node.row.moves_data:
         return [Invoke(step.node, note_kernel(step.node), Elements(step.node.size), (), note, (step.result,))]
     if isinstance(step, Execute):
         return [

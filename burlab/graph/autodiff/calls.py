@@ -8,7 +8,7 @@ from burlab.graph.node import Node
 from burlab.graph.operation import Shares, Tangents
 from burlab.graph.substitute import inline
 
-from .sweep import RULES, Executions, Rule, jvp, vjp
+from .sweep import RULES, Executions, SweepRule, jvp, vjp
 
 
 def _passes(_n: Node, _reached: set[Node]) -> bool:
@@ -28,18 +28,18 @@ def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
 
 
 def _is_zero(x: Node) -> bool:
-    """Whether it is zeros that a rule has written down, which nobody need receive."""
+    """Return True for zeros that a rule states explicitly: nothing needs to receive them."""
     return x.op == "broadcast" and x.inputs[0].is_constant and not x.inputs[0].shape and x.inputs[0].params == 0
 
 
 def _forward(n: Node, known: Tangents, _executions: Executions) -> Node | None:
-    moving = [x for x in dict.fromkeys(n.inputs) if x in known]
-    if not moving:
+    varying = [x for x in dict.fromkeys(n.inputs) if x in known]
+    if not varying:
         return None
     rule = reverse_rule(n.params)
     if rule is None:
         (body,) = inline(n.params.graph, n.inputs)
-        return jvp([body], moving, [known[x] for x in moving])[0]
+        return jvp([body], varying, [known[x] for x in varying])[0]
     # The rule g -> J'g is linear in g, so its own reverse sweep by g gives J v.
     g = zeros(n.shape, n.dtype)
     shares = inline(rule, (*n.inputs, n, g))
@@ -48,4 +48,4 @@ def _forward(n: Node, known: Tangents, _executions: Executions) -> Node | None:
     return vjp([s for s, _ in pairs], [g], [v for _, v in pairs])[0]
 
 
-RULES["call"] = Rule(_passes, _forward, _reverse)
+RULES["call"] = SweepRule(_passes, _forward, _reverse)

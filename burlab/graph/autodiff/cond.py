@@ -10,27 +10,27 @@ from burlab.graph.control import chosen_inputs
 from burlab.graph.graph import Graph, Region, Result
 from burlab.graph.linear import sum_over
 from burlab.graph.node import Node
-from burlab.graph.operation import Shares, Tangents, made
+from burlab.graph.operation import Shares, Tangents, make_node
 
-from .sweep import RULES, Executions, Rule, between, jvp, vjp
+from .sweep import RULES, Executions, SweepRule, between, jvp, vjp
 
 
 def _passes(n: Node, reached: set[Node]) -> bool:
-    """Whether a derivative by what is reached passes to this result."""
+    """Return True if this result depends on the reached inputs."""
     outside = chosen_inputs(n)
     return any(graph.outputs[n.params.item] in _reached(graph, outside, reached) for graph in n.params.region.graphs)
 
 
 def _loop_passes(n: Node, reached: set[Node]) -> bool:
-    """The same for a loop: by way of the state, in however many iterations."""
+    """Return True if this result of a loop depends on the reached inputs, in however many iterations."""
     body = n.params.region.graphs[1]
-    moving = {x for x, given in zip(body.inputs, n.inputs, strict=True) if given in reached}
+    varying = {x for x, given in zip(body.inputs, n.inputs, strict=True) if given in reached}
     while True:
-        active = set(between([*moving], body.outputs))
-        new = {x for x, y in zip(body.inputs, body.outputs, strict=False) if y in active} - moving
+        active = set(between([*varying], body.outputs))
+        new = {x for x, y in zip(body.inputs, body.outputs, strict=False) if y in active} - varying
         if not new:
-            return body.inputs[n.params.item] in moving
-        moving |= new
+            return body.inputs[n.params.item] in varying
+        varying |= new
 
 
 def _reached(graph: Graph, outside: tuple[Node, ...], reached: set[Node]) -> set[Node]:
@@ -40,17 +40,17 @@ def _reached(graph: Graph, outside: tuple[Node, ...], reached: set[Node]) -> set
 
 def _forward(n: Node, tangents: Tangents, _executions: Executions) -> Node:
     """The tangent of a result of `cond`."""
-    moving = tuple(k for k, x in enumerate(chosen_inputs(n)) if x in tangents)
-    inputs = (*n.inputs, *(tangents[chosen_inputs(n)[k]] for k in moving))
-    return made("cond", n.params._replace(region=_pushed(n.params.region, moving)), *inputs)
+    varying = tuple(k for k, x in enumerate(chosen_inputs(n)) if x in tangents)
+    inputs = (*n.inputs, *(tangents[chosen_inputs(n)[k]] for k in varying))
+    return make_node("cond", n.params._replace(region=_pushed(n.params.region, varying)), *inputs)
 
 
 @lru_cache(maxsize=256)
-def _pushed(region: Region, moving: tuple[int, ...]) -> Region:
+def _pushed(region: Region, varying: tuple[int, ...]) -> Region:
     """The tangents of all results, from the inputs and the tangents of those that move."""
 
     def push(graph: Graph) -> Graph:
-        along = [graph.inputs[k] for k in moving]
+        along = [graph.inputs[k] for k in varying]
         tangents = [Node("input", (), None, x.shape, x.dtype) for x in along]
         return Graph((*graph.inputs, *tangents), tuple(jvp(graph.outputs, along, tangents)))
 
@@ -67,7 +67,7 @@ def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
     shares: Shares = []
     for j, k in enumerate(wanted):
         x = outside[k]
-        share = made("cond", Result(pulled, j, batch), *n.inputs, g)
+        share = make_node("cond", Result(pulled, j, batch), *n.inputs, g)
         shares.append((x, share if share.shape == x.shape else sum_over(share, range(len(batch)))))  # all rows share x
     return shares
 
@@ -92,5 +92,5 @@ def _loop_reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shar
     return given[0][0].row.reverse(*given[0], active)
 
 
-RULES["cond"] = Rule(_passes, _forward, _reverse)
-RULES["while"] = Rule(_loop_passes, _loop_forward, _loop_reverse)
+RULES["cond"] = SweepRule(_passes, _forward, _reverse)
+RULES["while"] = SweepRule(_loop_passes, _loop_forward, _loop_reverse)

@@ -1,4 +1,4 @@
-"""What a value receives in the reverse sweep, from all that uses it."""
+"""The sum of the cotangents that a value receives from its users in the reverse sweep."""
 
 from collections.abc import Sequence
 from functools import partial, reduce
@@ -8,8 +8,8 @@ from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.origin import derived_from
 
-_FEW = 256  # elements that are written one by one
-_MANY = 8  # rows of a large array, from which zeros that are added to each would take more than a copy
+MAX_SINGLE_ELEMENTS = 256  # elements that are written one by one
+MIN_ADDED_ROWS = 8  # rows of a large array, from which zeros that are added to each would take more than a copy
 
 
 def summed(shares: Sequence[Node]) -> Node:
@@ -20,7 +20,11 @@ def summed(shares: Sequence[Node]) -> Node:
 
 def _added(shares: Sequence[Node]) -> Node:
     runs = [g for g in shares if _is_run(g)]
-    if runs and (sum(g.inputs[0].size > 1 for g in runs) < _MANY or runs[0].size <= _FEW or _overlap(runs)):
+    if runs and (
+        sum(g.inputs[0].size > 1 for g in runs) < MIN_ADDED_ROWS
+        or runs[0].size <= MAX_SINGLE_ELEMENTS
+        or _overlap(runs)
+    ):
         runs = [g for g in runs if g.inputs[0].size == 1]
     places: dict[int, Node] = {}
     for g in runs:
@@ -28,13 +32,13 @@ def _added(shares: Sequence[Node]) -> Node:
         places[at] = node("add", places[at], x) if at in places else x
     if len(places) < 2:
         return reduce(partial(node, "add"), shares)
-    beside = set(map(id, runs))
-    rest = [g for g in shares if id(g) not in beside]
+    run_ids = set(map(id, runs))
+    rest = [g for g in shares if id(g) not in run_ids]
     return reduce(partial(node, "add"), [*rest, _side_by_side(places, shares[0])])
 
 
 def _is_run(g: Node) -> bool:
-    """Whether it is a `pad` whose elements lie in a row: one element, or whole rows of the array."""
+    """Return True for a `pad` whose elements are contiguous: one element, or whole rows of the array."""
     if g.op != "pad":
         return False
     x = g.inputs[0]
@@ -44,7 +48,7 @@ def _is_run(g: Node) -> bool:
 
 
 def _overlap(runs: Sequence[Node]) -> bool:
-    """Whether two runs share some elements, but not all."""
+    """Return True if two runs share some elements, but not all."""
     end = 0
     for at, size in sorted({(_position(g), g.inputs[0].size) for g in runs}):
         if at < end:
@@ -67,7 +71,7 @@ def _side_by_side(places: dict[int, Node], like: Node) -> Node:
     parts: list[Node] = []
     end = 0
     for at in (*sorted(places), like.size):
-        step = 1 if like.size <= _FEW else max(at - end, 1)
+        step = 1 if like.size <= MAX_SINGLE_ELEMENTS else max(at - end, 1)
         parts.extend(zeros((step,), like.dtype) for _ in range(end, at, step))
         if at < like.size:
             parts.append(places[at])

@@ -1,10 +1,10 @@
-"""Which derivatives reach what in a `scan`, and forward mode: another scan, with tangents beside all values."""
+"""Dependence of a scan's results on its inputs, and forward mode: another scan, with tangents next to all values."""
 
 from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from burlab.graph.graph import Graph, Iterations, Region
+from burlab.graph.graph import Graph, Region, ScanIterations
 from burlab.graph.linear import zeros
 from burlab.graph.node import Node
 from burlab.graph.operation import Tangents
@@ -27,35 +27,35 @@ class Parts(NamedTuple):
 
 
 def passes(n: Node, reached: set[Node]) -> bool:
-    """Whether a derivative by what is reached passes to this result."""
+    """Return True if this result depends on the reached inputs."""
     region, item = n.params.region, n.params.item
-    moving, active = moving_of(region, seeds_of(n.inputs, reached))
+    varying, active = varying_numbers(region, seeds_of(n.inputs, reached))
     count = len(region.graphs[0].outputs)
     if item >= count:
-        return item - count in moving
-    return item in moving if item < iterations_of(region).carries else item in active
+        return item - count in varying
+    return item in varying if item < iterations_of(region).carries else item in active
 
 
 def seeds_of(inputs: Sequence[Node], reached: Container[Node]) -> frozenset[int]:
-    """Which inputs are reached."""
+    """Return the numbers of the reached inputs."""
     return frozenset(k for k, x in enumerate(inputs) if x in reached)
 
 
 @lru_cache(maxsize=256)
-def moving_of(region: Region, seeds: frozenset[int]) -> tuple[frozenset[int], frozenset[int]]:
-    """The inputs of the body that a derivative reaches in some iteration, and the outputs."""
+def varying_numbers(region: Region, seeds: frozenset[int]) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the numbers of the body's inputs, then of its outputs, that a derivative reaches in some iteration."""
     body, carries = region.graphs[0], iterations_of(region).carries
-    moving = set(seeds)
+    varying = set(seeds)
     while True:
-        reached = set(between([body.inputs[k] for k in sorted(moving)], body.outputs))
+        reached = set(between([body.inputs[k] for k in sorted(varying)], body.outputs))
         active = {k for k, y in enumerate(body.outputs) if y in reached}
-        new = {k for k in active if k < carries} - moving
+        new = {k for k in active if k < carries} - varying
         if not new:
-            return frozenset(moving), frozenset(active)
-        moving |= new
+            return frozenset(varying), frozenset(active)
+        varying |= new
 
 
-def split(numbers: Iterable[int], iterations: Iterations) -> Parts:
+def split(numbers: Iterable[int], iterations: ScanIterations) -> Parts:
     """Numbers of inputs by kind, in order."""
     order = sorted(numbers)
     end = iterations.carries + iterations.sequences
@@ -78,7 +78,7 @@ def forward(n: Node, tangents: Tangents, executions: Executions) -> Node:
 
 
 def execution(n: Node) -> tuple[tuple[Node, ...], Region]:
-    """What all results of one execution have in common."""
+    """Return the key that all results of one execution share."""
     return n.inputs, n.params.region
 
 
@@ -97,10 +97,10 @@ class _Pushed(NamedTuple):
 def _pushed(n: Node, tangents: Tangents) -> _Pushed:
     """The execution that gives the tangents of all results of a node's execution."""
     iterations = iterations_of(n.params.region)
-    region, moving, items = _with_tangents(n.params.region, seeds_of(n.inputs, tangents))
+    region, varying, items = _with_tangents(n.params.region, seeds_of(n.inputs, tangents))
     end = iterations.carries + iterations.sequences
-    starts = [tangents[x] if x in tangents else zeros(x.shape, x.dtype) for x in (n.inputs[k] for k in moving.carries)]
-    along = [[tangents[n.inputs[k]] for k in part] for part in (moving.sequences, moving.captured)]
+    starts = [tangents[x] if x in tangents else zeros(x.shape, x.dtype) for x in (n.inputs[k] for k in varying.carries)]
+    along = [[tangents[n.inputs[k]] for k in part] for part in (varying.sequences, varying.captured)]
     xs = n.inputs
     inputs = (*xs[: iterations.carries], *starts, *xs[iterations.carries : end], *along[0], *xs[end:], *along[1])
     return _Pushed(inputs, region, items)
@@ -109,25 +109,25 @@ def _pushed(n: Node, tangents: Tangents) -> _Pushed:
 @lru_cache(maxsize=256)
 def _with_tangents(region: Region, seeds: frozenset[int]) -> tuple[Region, Parts, dict[int, int]]:
     body, iterations = region.graphs[0], iterations_of(region)
-    reached, active = moving_of(region, seeds)
-    moving = split(reached, iterations)
+    reached, active = varying_numbers(region, seeds)
+    varying = split(reached, iterations)
     stacks = [k for k in sorted(active) if k >= iterations.carries]
-    tangent = {k: like(body.inputs[k]) for k in moving.all}
-    moves = jvp(body.outputs, [body.inputs[k] for k in moving.all], [tangent[k] for k in moving.all])
+    tangent = {k: like(body.inputs[k]) for k in varying.all}
+    pushed = jvp(body.outputs, [body.inputs[k] for k in varying.all], [tangent[k] for k in varying.all])
     end = iterations.carries + iterations.sequences
     inputs = (
-        *(*body.inputs[: iterations.carries], *(tangent[k] for k in moving.carries)),
-        *(*body.inputs[iterations.carries : end], *(tangent[k] for k in moving.sequences)),
-        *(*body.inputs[end:], *(tangent[k] for k in moving.captured)),
+        *(*body.inputs[: iterations.carries], *(tangent[k] for k in varying.carries)),
+        *(*body.inputs[iterations.carries : end], *(tangent[k] for k in varying.sequences)),
+        *(*body.inputs[end:], *(tangent[k] for k in varying.captured)),
     )
-    outputs = (*body.outputs[: iterations.carries], *(moves[k] for k in moving.carries), *(moves[k] for k in stacks))
-    carries = iterations.carries + len(moving.carries)
-    more = Iterations(carries, iterations.sequences + len(moving.sequences), iterations.length, iterations.reverse)
-    items = {k: iterations.carries + at for at, k in enumerate(moving.carries)}
+    outputs = (*body.outputs[: iterations.carries], *(pushed[k] for k in varying.carries), *(pushed[k] for k in stacks))
+    carries = iterations.carries + len(varying.carries)
+    more = ScanIterations(carries, iterations.sequences + len(varying.sequences), iterations.length, iterations.reverse)
+    items = {k: iterations.carries + at for at, k in enumerate(varying.carries)}
     items |= {k: carries + at for at, k in enumerate(stacks)}
     trails = len(outputs) + iterations.carries
-    items |= {len(body.outputs) + k: trails + at for at, k in enumerate(moving.carries)}
-    return Region((Graph(inputs, outputs),), more), moving, items
+    items |= {len(body.outputs) + k: trails + at for at, k in enumerate(varying.carries)}
+    return Region((Graph(inputs, outputs),), more), varying, items
 
 
 def like(x: Node) -> Node:

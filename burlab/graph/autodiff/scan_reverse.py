@@ -10,7 +10,7 @@ into a table waits in the same way. All other shares are summed in carries.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from burlab.graph.graph import Graph, Iterations, Region
+from burlab.graph.graph import Graph, Region, ScanIterations
 from burlab.graph.linear import linear, zeros
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
@@ -20,10 +20,10 @@ from burlab.graph.scan import result
 from burlab.graph.substitute import keep, rebuild
 
 from .scan_forward import like, seeds_of, split
-from .scan_sweep import Scan, Sweep, Term, added, swept
+from .scan_sweep import ReversedScan, ScanSweep, Term, added, swept
 
 
-def chosen_residuals(body: Graph, moving: int, outputs: Sequence[Node]) -> list[Node]:
+def chosen_residuals(body: Graph, varying: int, outputs: Sequence[Node]) -> list[Node]:
     """Values of a body to be stacked, so that its reverse sweep, which gives `outputs`, needs no product of matrices.
 
     moving: how many of the body's first inputs differ from iteration to iteration. What is cheap is computed again,
@@ -35,16 +35,16 @@ def chosen_residuals(body: Graph, moving: int, outputs: Sequence[Node]) -> list[
     again = topological(outputs)
     if not any(n.row.multiplies and n in within for n in again):
         return []
-    stacks = _stacks(body, moving, forward)
+    stacks = _stacks(body, varying, forward)
     read = [x for n in again if n not in within for x in n.inputs if x in within]
     chosen = {n for x in (*read, *(y for y in outputs if y in within)) for n in stacks[x]}
     return [n for n in forward if n in chosen]
 
 
-def _stacks(body: Graph, moving: int, forward: Sequence[Node]) -> dict[Node, frozenset[Node]]:
+def _stacks(body: Graph, varying: int, forward: Sequence[Node]) -> dict[Node, frozenset[Node]]:
     """For each value what has to be stacked so that it is there, or cheap to compute."""
     nothing = frozenset[Node]()
-    differs = set(body.inputs[:moving])
+    differs = set(body.inputs[:varying])
     stacks: dict[Node, frozenset[Node]] = {}
     for n in forward:
         stacks[n] = nothing.union(*(stacks[x] for x in n.inputs))
@@ -71,7 +71,7 @@ def backward(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
     cotangents: dict[int, Node] = {}
     for n, g in given:  # a result may stand in the graph as several nodes
         cotangents[n.params.item] = added(g, cotangents.get(n.params.item))
-    scan = Scan(region, inputs, seeds_of(inputs, active), cotangents)
+    scan = ReversedScan(region, inputs, seeds_of(inputs, active), cotangents)
     sweep = swept(scan)
     back = _back(scan, sweep)
     summed = [*sweep.ends, *sweep.plain]
@@ -101,19 +101,19 @@ class _Back(NamedTuple):
         return result(self.inputs, self.region, item)
 
 
-def _back(scan: Scan, sweep: Sweep) -> _Back:
+def _back(scan: ReversedScan, sweep: ScanSweep) -> _Back:
     """Its inputs are carries, sequences, and what is the same in every iteration."""
     body, inputs, cotangents = scan.body, scan.inputs, scan.cotangents
     sums = [like(n) for n in sweep.plain.values()]
     totals = [node("add", total, n) for total, n in zip(sums, sweep.plain.values(), strict=True)]
-    own = [*sweep.carried, *totals, *sweep.sequences.values()]
+    own = [*sweep.carry_shares, *totals, *sweep.sequences.values()]
     known = {*body.inputs[: scan.first_captured], *sweep.pulled.values()}
     made = list(dict.fromkeys(x for _, term in sweep.terms for x in term.product.inputs if x not in known))
     residuals = chosen_residuals(body, scan.first_captured, [*own, *made])
     stacked = _stacked(scan, sweep, residuals)
-    there = {n: like(n) for n in residuals}
-    factors = [x for x in made if x not in there]
-    outputs = tuple(rebuild([*own, *factors], dict(there), keep))
+    stored = {n: like(n) for n in residuals}
+    factors = [x for x in made if x not in stored]
+    outputs = tuple(rebuild([*own, *factors], dict(stored), keep))
     needed = {n for n in topological(outputs) if n.is_input}
     read = split((k for k, x in enumerate(body.inputs) if x in needed), scan.iterations)
     starts = (*(cotangents[k] if k in cotangents else _zeros(body.inputs[k]) for k in sweep.ends), *map(_zeros, sums))
@@ -121,11 +121,11 @@ def _back(scan: Scan, sweep: Sweep) -> _Back:
     rows = (*(stacked[x] for x in elements), *(cotangents[k] for k in sweep.pulled))
     within = (
         *(*sweep.ends.values(), *sums),
-        *(there.get(x, x) for x in elements),
+        *(stored.get(x, x) for x in elements),
         *sweep.pulled.values(),
         *(body.inputs[k] for k in read.captured),
     )
-    iterations = Iterations(len(starts), len(rows), scan.iterations.length, not scan.iterations.reverse)
+    iterations = ScanIterations(len(starts), len(rows), scan.iterations.length, not scan.iterations.reverse)
     return _Back(
         (*starts, *rows, *(inputs[k] for k in read.captured)),
         Region((Graph(within, outputs),), iterations),
@@ -134,8 +134,8 @@ def _back(scan: Scan, sweep: Sweep) -> _Back:
     )
 
 
-def _stacked(scan: Scan, sweep: Sweep, residuals: list[Node]) -> dict[Node, Node]:
-    """What is stacked, for the nodes of the body that are elements of a sequence or trail, or residuals."""
+def _stacked(scan: ReversedScan, sweep: ScanSweep, residuals: list[Node]) -> dict[Node, Node]:
+    """Return the stacked values, by the nodes of the body that are elements of a sequence or trail, or residuals."""
     body, inputs, iterations = scan.body, scan.inputs, scan.iterations
     region = Region((Graph(body.inputs, (*body.outputs, *residuals)),), iterations) if residuals else scan.region
     first = len(body.outputs)

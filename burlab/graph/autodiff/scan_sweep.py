@@ -2,17 +2,17 @@
 
 from typing import NamedTuple
 
-from burlab.graph.graph import Graph, Iterations, Region
+from burlab.graph.graph import Graph, Region, ScanIterations
 from burlab.graph.linear import LinearOp
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.scan import iterations_of
 
-from .scan_forward import like, moving_of, split
+from .scan_forward import like, split, varying_numbers
 from .sweep import vjp
 
 
-class Scan(NamedTuple):
+class ReversedScan(NamedTuple):
     """The forward scan. seeds: the inputs that matter; cotangents: of its results, by number."""
 
     region: Region
@@ -26,8 +26,8 @@ class Scan(NamedTuple):
         return self.region.graphs[0]
 
     @property
-    def iterations(self) -> Iterations:
-        """What is repeated."""
+    def iterations(self) -> ScanIterations:
+        """The bounds of the loop."""
         return iterations_of(self.region)
 
     @property
@@ -50,7 +50,7 @@ class _Share(NamedTuple):
     terms: list[Term]
 
 
-class Sweep(NamedTuple):
+class ScanSweep(NamedTuple):
     """The reverse sweep of one iteration.
 
     ends: the cotangents of the carries at its end, by the carries that have one. pulled: those of the stacked results,
@@ -60,26 +60,26 @@ class Sweep(NamedTuple):
 
     ends: dict[int, Node]
     pulled: dict[int, Node]
-    carried: list[Node]
+    carry_shares: list[Node]
     sequences: dict[int, Node]
     captured: dict[int, _Share]
 
     @property
     def plain(self) -> dict[int, Node]:
-        """What is summed in carries, for the captured inputs that need it."""
+        """The sums that carries hold, by the captured inputs that need one."""
         return {k: share.plain for k, share in self.captured.items() if share.plain is not None}
 
     @property
     def terms(self) -> list[tuple[int, Term]]:
-        """What is computed after the loop."""
+        """The terms that are computed after the loop, each with the number of its captured input."""
         return [(k, term) for k, share in self.captured.items() for term in share.terms]
 
 
-def swept(scan: Scan) -> Sweep:
+def swept(scan: ReversedScan) -> ScanSweep:
     """The reverse sweep of one iteration, and its shares sorted."""
     body, iterations, count = scan.body, scan.iterations, len(scan.body.outputs)
-    moving, active = moving_of(scan.region, scan.seeds)
-    wanted, carries = split(scan.seeds, iterations), split(moving, iterations).carries
+    varying, active = varying_numbers(scan.region, scan.seeds)
+    wanted, carries = split(scan.seeds, iterations), split(varying, iterations).carries
     stacked = [k for k in sorted(scan.cotangents) if iterations.carries <= k < count and k in active]
     trails = [k for k in sorted(scan.cotangents) if k >= count]
     ends = {k: like(body.inputs[k]) for k in carries}
@@ -91,12 +91,12 @@ def swept(scan: Scan) -> Sweep:
             [*ends.values(), *(pulled[k] for k in stacked)],
         )
     )
-    carried = [added(next(shares), pulled.get(count + k)) for k in carries]
+    carry_shares = [added(next(shares), pulled.get(count + k)) for k in carries]
     sequences = {k: next(shares) for k in wanted.sequences}
-    return Sweep(ends, pulled, carried, sequences, {k: _share(scan, next(shares)) for k in wanted.captured})
+    return ScanSweep(ends, pulled, carry_shares, sequences, {k: _share(scan, next(shares)) for k in wanted.captured})
 
 
-def _share(scan: Scan, share: Node) -> _Share:
+def _share(scan: ReversedScan, share: Node) -> _Share:
     """The addends of a share, sorted."""
     plain: Node | None = None
     terms: list[Term] = []
@@ -114,7 +114,7 @@ def _share(scan: Scan, share: Node) -> _Share:
     return _Share(plain, terms)
 
 
-def _term(scan: Scan, n: Node) -> Term | None:
+def _term(scan: ReversedScan, n: Node) -> Term | None:
     afterwards: list[Node] = []
     while _can_wait(n):
         afterwards.append(n)
@@ -128,7 +128,7 @@ def _term(scan: Scan, n: Node) -> Term | None:
 
 
 def _can_wait(n: Node) -> bool:
-    """Whether a node is a linear operation on one input, which can be done once with the sum over iterations."""
+    """Return True for a linear operation on one input, which can be done once with the sum over iterations."""
     row = n.row
     return isinstance(row, LinearOp) and row.follows_sums and len(n.inputs) == 1
 

@@ -24,7 +24,7 @@ from .cotangents import summed
 Executions = dict[Any, Any]  # what a sweep made of an execution whose results are several nodes
 
 
-class Rule(NamedTuple):
+class SweepRule(NamedTuple):
     """The derivatives of an operation that holds sub-graphs.
 
     passes(n, reached): whether a derivative by what is reached passes to the node. forward(n, tangents, executions):
@@ -38,7 +38,7 @@ class Rule(NamedTuple):
     execution: Callable[[Node], Any] | None = None
 
 
-RULES: dict[str, Rule] = {}
+RULES: dict[str, SweepRule] = {}
 
 
 def jvp(outputs: Sequence[Node], inputs: Sequence[Node], tangents: Sequence[Node | None]) -> list[Node]:

@@ -13,7 +13,7 @@ from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import INT64
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
-_MOST = 2  # stretches for each node that takes part: with more, one gather is less work
+MAX_RUNS_PER_NODE = 2  # stretches for each node that takes part: with more, one gather is less work
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Pieces:
         """For each entry the node that it comes from, -1 for known numbers."""
         return np.searchsorted(self.bases, self.addresses, side="right") - 1
 
-    def moved(self, order: tuple[int, ...]) -> "Pieces":
-        """The same entries under another order of axes."""
+    def permuted(self, order: tuple[int, ...]) -> "Pieces":
+        """Return the same entries under another order of axes."""
         return Pieces(self.addresses.transpose(order), self.numbers.transpose(order), self.nodes, self.bases)
 
 
@@ -50,11 +50,11 @@ def assemble(pieces: Pieces) -> Node:
     best, order = pieces, tuple(range(pieces.addresses.ndim))
     cuts = _cuts(pieces)
     for axis in range(1, len(order)):  # whole columns are rows of the transposed array
-        turned = (axis, *(a for a in range(len(order)) if a != axis))
-        other = pieces.moved(turned)
+        leading = (axis, *(a for a in range(len(order)) if a != axis))
+        other = pieces.permuted(leading)
         if len(found := _cuts(other)) < len(cuts):
-            best, order, cuts = other, turned, found
-    if len(cuts) + 1 > _MOST * len(owners):
+            best, order, cuts = other, leading, found
+    if len(cuts) + 1 > MAX_RUNS_PER_NODE * len(owners):
         return _gathered(pieces, owners)
     flat = _joined(best, cuts)
     value = reshape(flat, best.addresses.shape)
@@ -62,7 +62,7 @@ def assemble(pieces: Pieces) -> Node:
 
 
 def _cuts(pieces: Pieces) -> Numbers:
-    """Where, in row-major order, an entry comes from another node than the one before."""
+    """Return the places, in row-major order, of entries that come from another node than the one before."""
     owners = pieces.owners.ravel()
     return np.flatnonzero(owners[1:] != owners[:-1]) + 1
 
@@ -87,9 +87,9 @@ def _gathered(pieces: Pieces, owners: Numbers) -> Node:
     parts: list[Node] = []
     end = 0
     for k in map(int, owners):
-        here = pieces.owners == k
-        part = known(pieces.numbers[here]) if k < 0 else _flat(pieces.nodes[k])
-        index[here] = end + (np.arange(part.size) if k < 0 else pieces.addresses[here] - pieces.bases[k])
+        mask = pieces.owners == k
+        part = known(pieces.numbers[mask]) if k < 0 else _flat(pieces.nodes[k])
+        index[mask] = end + (np.arange(part.size) if k < 0 else pieces.addresses[mask] - pieces.bases[k])
         parts.append(part)
         end += part.size
     return gather(concatenate(parts, 0), constant(index, INT64))

@@ -51,8 +51,8 @@ class Buffer(Memory):
                 _store(target, result, where, ufunc)
             return out[0] if len(out) == 1 else out
         results = run(*given, out=tuple(o.numbers if isinstance(o, Buffer) else o for o in out), **kwargs)
-        kept = tuple(r if o is None else o for o, r in zip(out, _several(results), strict=True))
-        return kept[0] if len(kept) == 1 else kept
+        outputs = tuple(r if o is None else o for o, r in zip(out, _several(results), strict=True))
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func in WRITERS:
@@ -207,7 +207,7 @@ def _gives_view(name: str) -> Function:
 
 
 def _needs_number(name: str) -> Function:
-    """What asks for the number of an array of one element."""
+    """A method that needs the number of an array of one element."""
     plain = getattr(np.ndarray, name)
 
     def method(self: Buffer, *args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which entries of an array are traced, and from which nodes they come."""
+"""The traced entries of an array, with the nodes that they come from."""
 
 from bisect import bisect_right
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _KNOWN = -1
 
 
 def is_symbolic(value: Any) -> bool:
-    """Whether a value is a node, or a traced complex array, which is two of them."""
+    """Return True for a node, or a traced complex array, which is two nodes."""
     if isinstance(value, Node):
         return True
     return is_complex(value) and not isinstance(value, (complex, np.ndarray, np.generic, list, tuple))
@@ -77,7 +77,7 @@ class Entries:
                 self.level.hold(part, self)
 
     def exchange(self, old: Node, new: Node) -> None:
-        """What was written as one node is another: the first one is about to be written to itself."""
+        """Replace a node among the written values by another, because the first is about to be written to."""
         self._nodes = [_exchanged(n, old, new) for n in self._nodes]
         self._cache.clear()
         self._hold(new)
@@ -124,7 +124,7 @@ class Entries:
 
 
 def _exchanged(held: Any, old: Node, new: Node) -> Any:
-    """What was written, with another node in the place of one."""
+    """Return the written values, with one node replaced by another."""
     if isinstance(held, Node) or (held.real is not old and held.imag is not old):
         return new if held is old else held
     return hooks.complex_numbers().pair(new if held.real is old else held.real, new if held.imag is old else held.imag)

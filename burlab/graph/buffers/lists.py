@@ -65,7 +65,7 @@ def _as_array(value: Any) -> Any:
 
 
 def _kinds(items: Any) -> Any:
-    """Of each traced value in a nested list, whether it is a real or a complex one."""
+    """Return for each traced value of a nested list whether it is real or complex."""
     for item in items:
         if isinstance(item, (list, tuple)):
             yield from _kinds(cast("list[Any]", item))

@@ -137,7 +137,7 @@ def copied(x: Any, *_layout: Any, **_options: Any) -> Any:
 
 
 def _held(value: Any) -> Any:
-    """What an array is made of: a node where some of it is traced, stacked if need be."""
+    """Return the values that an array is made of: a node where some of them are traced, stacked if need be."""
     value = written(value)
     if isinstance(value, (list, tuple)):
         return [_held(item) for item in cast("list[Any]", value)]

@@ -24,17 +24,17 @@ _REAL, _IMAG = vars(np.ndarray)["real"], vars(np.ndarray)["imag"]
 
 
 class Memory(np.ndarray[Any, Any]):
-    """What `Buffer` is without the functions of NumPy: an array that can be indexed and assigned to.
+    """Base of `Buffer` without NumPy's functions: an array that can be indexed and assigned to.
 
     made_in: the trace in which it was made. traced: the entries of the memory that are traced, None as long as none
     is; they belong to the array that all others are views of.
     """
 
-    made_in: Level | None
+    created_in: Level | None
     traced: Entries | None = None
 
-    def __array_finalize__(self, _made_from: Any) -> None:
-        self.made_in = level()
+    def __array_finalize__(self, _source: Any) -> None:
+        self.created_in = level()
 
     @property
     def root(self) -> "Memory":
@@ -49,13 +49,13 @@ class Memory(np.ndarray[Any, Any]):
 
     @property
     def is_traced(self) -> bool:
-        """Whether one of its entries is traced."""
+        """Return True if one of its entries is traced."""
         entries = self.root.traced
         return entries is not None and bool((entries.of(self) >= 0).any())
 
     @property
     def whole(self) -> "Memory":
-        """Of the real or imaginary parts of a complex array the array; anything else itself."""
+        """Return the complex array whose real or imaginary parts this is, else itself."""
         root = self.root
         if self.dtype.kind == "c" or root.dtype.kind != "c":
             return self
@@ -71,7 +71,7 @@ class Memory(np.ndarray[Any, Any]):
         return int(self.__array_interface__["data"][0] - self.root.__array_interface__["data"][0])
 
     def present(self) -> Any:
-        """What it holds now: an ndarray over its memory, or a node."""
+        """Return the current content: an ndarray over its memory, or a node."""
         entries = self.root.traced
         if entries is None:
             return self.numbers
@@ -161,7 +161,7 @@ class Memory(np.ndarray[Any, Any]):
 
     def _writable(self) -> Entries:
         """Its entries, if traced values may be put into it here. Raises where they may not."""
-        root, here = self.root, level()
+        root, current = self.root, level()
         if not self.flags.writeable:
             raise LayoutError(f"{location()}the destination of an assignment is read-only. Assign into a copy of it.")
         if self.dtype not in ALL and self.dtype.kind != "c":
@@ -169,13 +169,13 @@ class Memory(np.ndarray[Any, Any]):
                 f"{location()}an array of {self.dtype} cannot hold traced values. "
                 "Make it float64, float32, complex128, complex64, an integer of up to 64 bits or bool."
             )
-        if here is None or root.made_in is not here:
+        if current is None or root.created_in is not current:
             raise fault(
                 "an assignment of a traced value into an array that was made outside of the function that is traced",
                 "an array made inside, and return it: an assignment here would be done once, not in every call",
             )
         if root.traced is None:
-            root.traced = Entries(root.numbers, here)
+            root.traced = Entries(root.numbers, current)
         return root.traced
 
 
@@ -185,14 +185,14 @@ def known_key(key: Any) -> Any:
 
 
 def is_traced_key(key: Any) -> bool:
-    """Whether an index has a traced integer in it."""
+    """Return True if an index has a traced integer in it."""
     if type(key) is tuple:
         return any(map(is_traced_key, cast("tuple[Any, ...]", key)))
     return isinstance(key, Node) or (isinstance(key, list) and holds_node(cast("list[Any]", key)))
 
 
 def written(value: Any) -> Any:
-    """What is assigned: a node, or what NumPy takes."""
+    """Return an assigned value as a node, or as NumPy takes it."""
     value = present(value)
     if isinstance(value, (list, tuple)) and is_complex(value):
         numbers = hooks.complex_numbers()
@@ -207,7 +207,7 @@ def written(value: Any) -> Any:
 
 
 def held(b: Memory) -> Any:
-    """What an array holds, as a node, or as a complex array of two."""
+    """Return the content of an array as a node, or as a complex array of two."""
     numbers = hooks.complex_numbers
     return numbers().pair(*numbers().parts(b)) if b.dtype.kind == "c" else as_node(b)
 

@@ -31,88 +31,88 @@ _VIEWING = frozenset("transpose reshape ravel squeeze swapaxes diagonal __getite
 
 def writable(x: Node) -> Buffer:
     """The buffer that a result becomes when it is written to. Raises TraceError for an argument of the function."""
-    here = level()
-    root = x if here is None else _root(x, here)
+    current = level()
+    root = x if current is None else _root(x, current)
     if root.is_input:
         raise fault(
             "an assignment into an argument of the function that is traced, or into a view of it",
             "y = x.copy() or np.array(x), and assign into y; or np.where",
         )
-    return _written(x, root, here)
+    return _written(x, root, current)
 
 
-def _root(x: Node, here: Level) -> Node:
-    """What x is a view of in the end: itself, where NumPy would have copied."""
+def _root(x: Node, current: Level) -> Node:
+    """Return the array that x is a view of in the end: x itself, where NumPy would have copied."""
     chain, root = list[Node](), x
-    while root in here.views:
+    while root in current.views:
         chain.append(root)
-        root = here.views[root][0]
+        root = current.views[root][0]
     memory = np.empty(root.shape, np.int8)
     for n in reversed(chain):
-        view = here.views[n][1](memory)
+        view = current.views[n][1](memory)
         if not np.may_share_memory(view, memory):
-            del here.views[n]
+            del current.views[n]
             root = n
         memory = view
     return root
 
 
-def _written(x: Node, root: Node, here: Level | None) -> Buffer:
-    if here is None or not _is_of(root, here):
+def _written(x: Node, root: Node, current: Level | None) -> Buffer:
+    if current is None or not _is_of(root, current):
         raise fault(
             "an assignment into an array that was made outside of the function that is traced",
             "an array made inside, and return it: an assignment here would be done once, not in every call",
         )
-    _become(root, buffer_of(_apart(root, here)), here)
+    _become(root, buffer_of(_apart(root, current)), current)
     return cast("Written", x).params
 
 
-def _is_of(x: Node, here: Level) -> bool:
-    return _is(x, here.inputs) or _is(x, reversed(here.nodes))
+def _is_of(x: Node, current: Level) -> bool:
+    return _is(x, current.inputs) or _is(x, reversed(current.nodes))
 
 
 def _is(x: Node, nodes: Iterable[Any]) -> bool:
     return any(n is x for n in nodes)
 
 
-def _apart(x: Node, here: Level) -> Node:
+def _apart(x: Node, current: Level) -> Node:
     """A copy of a node, which takes its place in everything that was made from it so far."""
-    held = here.holders.pop(x, [])
+    held = current.holders.pop(x, [])
     if any(map(is_complex, held)):
         raise fault("an assignment into a part of a complex array", "y = z.real.copy(), and assign into y")
     old = copy(x, x.inputs)
-    for n in reversed(here.nodes):
+    for n in reversed(current.nodes):
         if n is x:
             break
         if any(i is x for i in n.inputs):
             n.inputs = tuple(old if i is x else i for i in n.inputs)
     for holder in held:
         holder.exchange(x, old)
-    if _is(x, here.inputs):
-        here.replaced.setdefault(x, old)
+    if _is(x, current.inputs):
+        current.replaced.setdefault(x, old)
     return old
 
 
-def _become(x: Node, memory: Buffer, here: Level) -> None:
+def _become(x: Node, memory: Buffer, current: Level) -> None:
     """x stands for a memory from now on, and its views for views of that."""
-    children = [(child, make) for child, (base, make) in here.views.items() if base is x]
-    here.views.pop(x, None)
+    children = [(child, make) for child, (base, make) in current.views.items() if base is x]
+    current.views.pop(x, None)
     object.__setattr__(x, "__class__", Written)
     x.op, x.inputs, x.params = "written", (), memory
     for child, make in children:
         view = make(memory)
         if isinstance(view, Buffer) and view.root is memory.root:
-            _apart(child, here)
-            _become(child, view, here)
+            _apart(child, current)
+            _become(child, view, current)
         else:
-            del here.views[child]  # NumPy has copied
+            del current.views[child]  # NumPy has copied
 
 
 def in_place(name: str, x: Node, other: Any) -> Any:
     """x op= other: x itself with other entries, or another number where x is one."""
-    here = level()
+    current = level()
     result = getattr(x, f"__{name}__")(other)
-    if result is NotImplemented or not x.shape or here is None or not _is_of(x, here) or _by_burlab():
+    if result is NotImplemented or not x.shape or current is None or not _is_of(x, current) or _by_burlab():
         return result
     if is_complex(result) or not np.can_cast(result.dtype, x.dtype, "same_kind"):
         raise DTypeError(
@@ -125,23 +125,23 @@ def in_place(name: str, x: Node, other: Any) -> Any:
             "Write x = x + ... instead of x += ... ."
         )
     result = as_dtype(result, x.dtype)
-    root = _root(x, here)
-    if root is x and not any(base is x for base, _ in here.views.values()) and not result.is_input:
-        _redefine(x, result, here)
+    root = _root(x, current)
+    if root is x and not any(base is x for base, _ in current.views.values()) and not result.is_input:
+        _redefine(x, result, current)
         return x
-    _written(x, root, here)[...] = result
+    _written(x, root, current)[...] = result
     return x
 
 
-def _redefine(x: Node, new: Node, here: Level) -> None:
+def _redefine(x: Node, new: Node, current: Level) -> None:
     """x has the value of another node from now on."""
-    _apart(x, here)
+    _apart(x, current)
     x.op, x.inputs, x.params, x.weak, x.origin, x.scope = new.op, new.inputs, new.params, False, new.origin, new.scope
-    here.nodes.append(x)
+    current.nodes.append(x)
 
 
 def _by_burlab() -> bool:
-    """Whether burlab's own code has used the operator: it means a new value there."""
+    """Return True if burlab's own code used the operator, which then means a new value."""
     frame = sys._getframe(3)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - inspect's own way takes longer
     return package_of(frame) == "burlab"
 
@@ -173,14 +173,14 @@ def _among(x: Node, sources: Any) -> bool:
 
 def viewed(result: Any, base: Any, make: _Making) -> Any:
     """The result of a function that gives a view, where it can. make: how it is made of its base."""
-    here = level()
-    if here is None or type(base) is not Node:
+    current = level()
+    if current is None or type(base) is not Node:
         return result
     if isinstance(result, (list, tuple)):
         for k, part in enumerate(cast("list[Any]", result)):
             viewed(part, base, lambda memory, k=k: make(memory)[k])
-    elif type(result) is Node and result.shape and result is not base and result not in here.views:
-        here.views[result] = base, make
+    elif type(result) is Node and result.shape and result is not base and result not in current.views:
+        current.views[result] = base, make
     return cast("Any", result)
 
 
@@ -192,7 +192,7 @@ def of_method(result: Any, name: str, x: Node, args: Any, kwargs: Any) -> Any:
 
 
 def _is_basic(key: Any) -> bool:
-    """Whether an index gives a view."""
+    """Return True if an index gives a view."""
     parts = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
     return all(part is None or part is Ellipsis or isinstance(part, (int, np.integer, slice)) for part in parts)
 

@@ -1,4 +1,4 @@
-"""What the result of a traced operation is after it was written to."""
+"""The result of a traced operation after an assignment to its elements."""
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence

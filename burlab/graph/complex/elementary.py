@@ -10,7 +10,7 @@ from burlab.graph.linear import broadcast
 from burlab.graph.node import UFUNCS as REAL, Node, constant
 from burlab.graph.numpy_api import elementwise as reals
 from burlab.graph.numpy_api.elementwise import cos, maximum, sin, square, tan, where
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 
 from .arithmetic import absolute, angle, divide, multiply
 from .array import FUNCTIONS, UFUNCS, Complex
@@ -65,7 +65,7 @@ def log1p(x: ArrayLike) -> Complex:
 
 def side_of(x: Node) -> Node:
     """Return 1 or -1, the sign bit, whose derivative is 0."""
-    return REAL["copysign"](broadcast(constant(1, x.dtype), x.shape), made("stop_gradient", None, x))
+    return REAL["copysign"](broadcast(constant(1, x.dtype), x.shape), make_node("stop_gradient", None, x))
 
 
 def sqrt(x: ArrayLike) -> Complex:

@@ -10,10 +10,10 @@ import numpy as np
 
 from burlab.errors import GraphError
 from burlab.graph import parameters
-from burlab.graph.graph import Call, Graph, Iterations, Region, Result
+from burlab.graph.graph import Call, Graph, Region, Result, ScanIterations
 from burlab.graph.node import Node
 from burlab.graph.operation import ROWS
-from burlab.graph.origin import ToldFile
+from burlab.graph.origin import RecordedFile
 from burlab.runtime.checks.stored import LONGEST, Check, flag, one_of, optional, record, size, text, whole
 from burlab.runtime.dtypes import DTYPES
 
@@ -74,7 +74,7 @@ def _node(data: Any, where: str, nodes: Sequence[Node], depth: int) -> Node:
     n.dtype = DTYPES[_field(row["dtype"], where, one_of(DTYPES), f"one of the dtypes {', '.join(DTYPES)}")]
     n.weak = _field(row["weak"], where, flag, "true or false for weak")
     origin = _field(_tuples(row["origin"], where), where, optional(_ORIGIN), "a file and a line, or null")
-    n.origin = origin and (ToldFile(origin[0]), origin[1])
+    n.origin = origin and (RecordedFile(origin[0]), origin[1])
     n.scope = _field(row["scope"], where, text, "the name of a scope")
     return n
 
@@ -112,19 +112,19 @@ def _array(row: dict[str, Any], where: str) -> "np.ndarray[Any, Any]":
     return array
 
 
-def _region(data: Any, turns: Any, where: str, nodes: Sequence[Node], depth: int) -> Region:
+def _region(data: Any, iterations: Any, where: str, nodes: Sequence[Node], depth: int) -> Region:
     if isinstance(data, list):
         titles = (f"sub-graph {k} of {where}" for k in range(len(cast("list[Any]", data))))
         graphs = tuple(_graph(g, title, depth + 1) for g, title in zip(cast("list[Any]", data), titles, strict=True))
         kinds = record(size, size, whole(0, LONGEST), flag)
-        repeats = _field(_tuples(turns, where), where, optional(kinds), "carries, sequences, length, reverse")
-        return Region(graphs, None if repeats is None else Iterations(*repeats))
+        repeats = _field(_tuples(iterations, where), where, optional(kinds), "carries, sequences, length, reverse")
+        return Region(graphs, None if repeats is None else ScanIterations(*repeats))
     (first,) = _nodes([data], f"the region of {where}", nodes)
     if not isinstance(first.params, Result):
         _damaged(where, "a node that executes sub-graphs", f"node {data}")
     region = first.params.region
-    if turns is not None and region.iterations != _tuples(turns, where):
-        _damaged(where, f"the turns of node {data}", _short(turns))
+    if iterations is not None and region.iterations != _tuples(iterations, where):
+        _damaged(where, f"the iterations of node {data}", _short(iterations))
     return region
 
 
@@ -167,7 +167,7 @@ def _list(data: Any, where: str) -> list[Any]:
 
 
 def _short(value: Any) -> str:
-    """What came, no longer than a line."""
+    """Return a received value as text, no longer than a line."""
     shown = ascii(value) if isinstance(value, (str, int, float, bool, type(None))) else f"a {type(value).__name__}"
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 

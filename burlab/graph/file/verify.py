@@ -1,4 +1,4 @@
-"""Whether nodes are what their operations can produce: the check of graphs from a file, and of our own in tests.
+"""The check that nodes are what their operations produce, for graphs from a file, and our own in tests.
 
 Kernels trust a graph: an index or a region outside of an array would read foreign memory. What a node is follows from
 the signature of its operation, the one that tracing goes by; here it is only compared.
@@ -12,12 +12,12 @@ from burlab.graph.calls import graphs_of
 from burlab.graph.control import chosen_inputs
 from burlab.graph.graph import Call, Graph, Region
 from burlab.graph.node import Node
-from burlab.graph.query import Query
+from burlab.graph.query import QueryOperation
 from burlab.graph.signatures import ALL, DTYPES, require
 from burlab.runtime.memory import ADDRESSABLE, volume
 
 DEEPEST = 32  # graphs inside of one another
-_MOST = 1 << 24  # nodes, those of a sub-graph counted as often as it is executed
+MAX_NODES = 1 << 24  # nodes, those of a sub-graph counted as often as it is executed
 
 
 def verify(graph: Graph, oracle: Node | None = None) -> None:
@@ -47,13 +47,16 @@ class _Checker:
             try:
                 require(not n.is_input or n in inputs, "it is not among the inputs of the graph")
                 check(n)
-                require(not isinstance(n.row, Query) or n.inputs[0] in oracles, "it asks what is not there to answer")
+                require(
+                    not isinstance(n.row, QueryOperation) or n.inputs[0] in oracles,
+                    "its oracle must be an input of the graph",
+                )
                 count += self._inside(n, oracles, depth + 1)
             except UnregisteredError:
                 raise
             except GraphError as error:
                 raise GraphError(f"the graph is malformed: {error} ({n.op[:40]!a} of {list(n.shape)}).") from None
-            require(count <= _MOST, f"the graph is malformed: it executes more than {_MOST} nodes.")
+            require(count <= MAX_NODES, f"the graph is malformed: it executes more than {MAX_NODES} nodes.")
         return count
 
     def _inside(self, n: Node, oracles: Set[Node], depth: int) -> int:

@@ -10,7 +10,7 @@ second ones p_ij = prod of s but s_i and s_j, at B_ii B_jj, and -p_ij at B_ij B_
 import numpy as np
 
 from burlab.graph.graph import Graph
-from burlab.graph.implied import RULES, Rule, implied
+from burlab.graph.implied import RULES, ImplicitRule, implied
 from burlab.graph.linear import broadcast, concatenate
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.accumulating import cumprod
@@ -18,7 +18,7 @@ from burlab.graph.numpy_api.elementwise import log, sign, square, where
 from burlab.graph.numpy_api.extremes import extreme
 from burlab.graph.numpy_api.reduction import prod, sum_
 from burlab.graph.numpy_api.roots import root
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import recording
 from burlab.graph.regions import cond_nodes
 
@@ -128,7 +128,7 @@ def _rarely(is_singular: Node, a: Node) -> Node:
 
 def _expansion(a: Node) -> Node:
     """Return cofactors with their first derivatives, in the basis of the singular vectors of the matrix."""
-    constant_a = made("stop_gradient", None, a)
+    constant_a = make_node("stop_gradient", None, a)
     u, s, vt = svd(constant_a, False)
     v = mT(vt)
     change = mT(u) @ ((a - constant_a) @ v)  # 0, with a derivative
@@ -154,5 +154,5 @@ def _products(s: Node) -> tuple[Node, Node]:
     return before * after, upper + mT(upper)
 
 
-RULES["log_det"] = Rule(_log_det_forward, _log_det_reverse)
-RULES["det"] = Rule(_det_forward, _det_reverse)
+RULES["log_det"] = ImplicitRule(_log_det_forward, _log_det_reverse)
+RULES["det"] = ImplicitRule(_det_forward, _det_reverse)

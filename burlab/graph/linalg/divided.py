@@ -10,7 +10,7 @@ from burlab.graph.linear import broadcast, convert, pad, slice_
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.numpy_api.promotion import apply, node
-from burlab.graph.operation import ScalarOperation, made
+from burlab.graph.operation import ScalarOperation, make_node
 
 from .matrices import column, diagonal, eye, mT, row
 
@@ -138,7 +138,7 @@ class _Reader:
             return None
         inputs = [x for x in parts if x is not None]
         if scalar:
-            return made(n.op, n.params, *inputs)
+            return make_node(n.op, n.params, *inputs)
         return convert(inputs[0], n.dtype) if n.op == "convert" else self._moved(n, inputs[0])
 
     def _moved(self, n: Node, x: Node) -> Node | None:

@@ -7,7 +7,7 @@ integrals involving the matrix exponential". Being an exponential again, it has 
 
 from burlab.graph.linear import concatenate, zeros
 from burlab.graph.node import Node
-from burlab.graph.operation import Shares, Tangents, Unary, made, structural
+from burlab.graph.operation import Shares, Tangents, Unary, make_node, structural
 from burlab.graph.signatures import Form, form_of
 
 from .matrices import mT, require_matrices
@@ -40,4 +40,4 @@ def _derivative_along(a: Node, change: Node) -> Node:
     n = a.shape[-1]
     upper = concatenate([a, change], a.ndim - 1)
     lower = concatenate([zeros(a.shape, a.dtype), a], a.ndim - 1)
-    return made("expm", None, concatenate([upper, lower], a.ndim - 2))[..., :n, n:]
+    return make_node("expm", None, concatenate([upper, lower], a.ndim - 2))[..., :n, n:]

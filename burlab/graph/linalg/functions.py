@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from burlab.errors import BurlabError
 from burlab.graph import hooks
-from burlab.graph.implied import RULES, Rule, implied
+from burlab.graph.implied import RULES, ImplicitRule, implied
 from burlab.graph.linear import broadcast, convert, reshape, sum_over
 from burlab.graph.node import Node, constant
 from burlab.graph.operation import Shares, Tangents, total
@@ -187,5 +187,7 @@ def _moving(n: Node) -> tuple[int, ...]:
     return (1, 4) if n.params == NAME else (1, 2, 5)
 
 
-RULES[NAME] = Rule(_reverse, _reverse, _reverse_beside, _moving, _along)
-RULES[DERIVATIVE] = Rule(_derivative_reverse, _derivative_reverse, _derivative_beside, _moving, _derivative_along)
+RULES[NAME] = ImplicitRule(_reverse, _reverse, _reverse_beside, _moving, _along)
+RULES[DERIVATIVE] = ImplicitRule(
+    _derivative_reverse, _derivative_reverse, _derivative_beside, _moving, _derivative_along
+)

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from burlab.errors import BurlabError
-from burlab.graph.implied import RULES, Rule, implied
+from burlab.graph.implied import RULES, ImplicitRule, implied
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.numpy_api.promotion import apply
@@ -166,9 +166,9 @@ def _moving(_: Node) -> tuple[int, ...]:
 
 _LEFT, _RIGHT = SIDES
 RULES.update({
-    _name(_LEFT, _RIGHT): Rule(_between_forward, _between, _between_beside, _moving),
-    _name(_RIGHT, _LEFT): Rule(_across_forward, _across_reverse, _across_beside, _moving),
-    **{_name(side, side): Rule(partial(_within_forward, swapped=k), partial(_within_reverse, swapped=k),
+    _name(_LEFT, _RIGHT): ImplicitRule(_between_forward, _between, _between_beside, _moving),
+    _name(_RIGHT, _LEFT): ImplicitRule(_across_forward, _across_reverse, _across_beside, _moving),
+    **{_name(side, side): ImplicitRule(partial(_within_forward, swapped=k), partial(_within_reverse, swapped=k),
                                partial(_within_beside, swapped=k), _moving)
        for side, k in ((_LEFT, False), (_RIGHT, True))},
 })  # fmt: skip

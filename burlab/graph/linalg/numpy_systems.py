@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from burlab.graph.linear import broadcast, reshape, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.numpy_api.arguments import normal_axis, several, whole
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 
 from . import determinants
@@ -82,7 +82,7 @@ def slogdet(a: ArrayLike) -> Any:
 def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Node:
     """Return Cholesky factors of the lower or the upper triangles, as np.linalg.cholesky; nan where none exists."""
     x = as_square(a, "np.linalg.cholesky")
-    return mT(made("cholesky", None, mT(x))) if upper else made("cholesky", None, x)
+    return mT(make_node("cholesky", None, mT(x))) if upper else make_node("cholesky", None, x)
 
 
 _SLOGDET: Any = type(np.linalg.slogdet(np.eye(1)))

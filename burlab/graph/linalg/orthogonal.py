@@ -8,10 +8,10 @@ Derivatives as in Walter and Lehmann 2018, "Algorithmic differentiation of linea
 from collections.abc import Sequence
 from operator import le
 
-from burlab.graph.implied import RULES, Factorization, Rule, implied, unmoved
+from burlab.graph.implied import RULES, Factorization, ImplicitRule, implied, without_derivative
 from burlab.graph.linear import concatenate, pad
 from burlab.graph.node import Node
-from burlab.graph.operation import made, structural
+from burlab.graph.operation import make_node, structural
 from burlab.graph.signatures import Form, require
 from burlab.runtime.checks.stored import flag
 
@@ -42,7 +42,7 @@ def qr(a: Node, complete: bool) -> tuple[Node, Node]:
         q, r = qr(a[..., :, :m], False)
         return q, concatenate([r, mT(q) @ a[..., :, m:]], a.ndim - 1)
     width = m if complete else n
-    packed = made("qr", complete, unmoved(a))
+    packed = make_node("qr", complete, without_derivative(a))
     basis, upper = part(packed, 0, (m, width)), part(packed, m * width, (width, n))
     known = basis[..., :, :n], upper[..., :n, :]
     q, r = (implied(name, value, a, *known) for name, value in zip(("q", "r"), known, strict=True))
@@ -99,5 +99,5 @@ def _r_reverse(n: Node, g: Node) -> Node:
     return _times_inverse_transposed(q @ _folded_transposed(g @ mT(r)), r)
 
 
-RULES["q"] = Rule(_q_forward, _q_reverse)
-RULES["r"] = Rule(_r_forward, _r_reverse)
+RULES["q"] = ImplicitRule(_q_forward, _q_reverse)
+RULES["r"] = ImplicitRule(_r_forward, _r_reverse)

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 from burlab.errors import ArgumentError
 from burlab.graph.linear import reshape
 from burlab.graph.node import Node
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 
@@ -33,7 +33,7 @@ def solve_triangular(
 def cholesky(a: ArrayLike, lower: bool = False) -> Node:
     """Return the lower or upper Cholesky factor, with zeros in the other triangle."""
     x = as_square(a, "cho_factor")
-    return made("cholesky", None, x) if lower else mT(made("cholesky", None, mT(x)))
+    return make_node("cholesky", None, x) if lower else mT(make_node("cholesky", None, mT(x)))
 
 
 def cho_solve(factor: ArrayLike, b: ArrayLike, lower: bool = False) -> Node:
@@ -44,4 +44,4 @@ def cho_solve(factor: ArrayLike, b: ArrayLike, lower: bool = False) -> Node:
 
 def expm(a: ArrayLike) -> Node:
     """Return the exponential of square matrices."""
-    return made("expm", None, as_square(a, "expm"))
+    return make_node("expm", None, as_square(a, "expm"))

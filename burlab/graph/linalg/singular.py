@@ -10,12 +10,12 @@ possible.
 
 from collections.abc import Sequence
 
-from burlab.graph.implied import RULES, Factorization, Rule, implied, unmoved
+from burlab.graph.implied import RULES, Factorization, ImplicitRule, implied, without_derivative
 from burlab.graph.linear import concatenate
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.numpy_api.extremes import extreme
-from burlab.graph.operation import made, structural
+from burlab.graph.operation import make_node, structural
 from burlab.graph.signatures import Form, require
 from burlab.runtime.checks.stored import whole
 
@@ -47,7 +47,7 @@ class Svd(Factorization):
 
 def singular_values(a: Node) -> Node:
     """Return the singular values alone. Their derivative computes the vectors as well."""
-    return implied("singular values", made("svd", VALUES, unmoved(a)), a, *_factors(a, REDUCED))
+    return implied("singular values", make_node("svd", VALUES, without_derivative(a)), a, *_factors(a, REDUCED))
 
 
 def svd(a: Node, full: bool) -> tuple[Node, Node, Node]:
@@ -85,7 +85,7 @@ def _factors(a: Node, option: int) -> tuple[Node, Node, Node]:
     m, n = a.shape[-2:]
     k = min(m, n)
     left, right = (m, n) if option == FULL else (k, k)
-    packed = made("svd", option, unmoved(a))
+    packed = make_node("svd", option, without_derivative(a))
     return part(packed, 0, (k,)), part(packed, k, (m, left)), part(packed, k + m * left, (right, n))
 
 
@@ -187,9 +187,9 @@ def _pinv_reverse(n: Node, g: Node) -> Node:
 
 
 RULES.update({
-    "singular values": Rule(_values_forward, _values_reverse),
-    "left vectors": Rule(_left_forward, _left_reverse),
-    "right vectors": Rule(_right_forward, _right_reverse),
-    "complement": Rule(_complement_forward, _complement_reverse),
-    "pinv": Rule(_pinv_forward, _pinv_reverse),
+    "singular values": ImplicitRule(_values_forward, _values_reverse),
+    "left vectors": ImplicitRule(_left_forward, _left_reverse),
+    "right vectors": ImplicitRule(_right_forward, _right_reverse),
+    "complement": ImplicitRule(_complement_forward, _complement_reverse),
+    "pinv": ImplicitRule(_pinv_forward, _pinv_reverse),
 })  # fmt: skip

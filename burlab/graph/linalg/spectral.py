@@ -8,10 +8,10 @@ derivatives, and functions of the matrix that are seen to be such, `functions.py
 
 from collections.abc import Sequence
 
-from burlab.graph.implied import RULES, Factorization, Rule, implied, unmoved
+from burlab.graph.implied import RULES, Factorization, ImplicitRule, implied, without_derivative
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.elementwise import where
-from burlab.graph.operation import made, structural
+from burlab.graph.operation import make_node, structural
 from burlab.graph.signatures import Form, require
 from burlab.runtime.checks.stored import flag
 
@@ -35,7 +35,7 @@ class Eigh(Factorization):
 
 def eigenvalues(a: Node) -> Node:
     """Return the eigenvalues alone. Their derivative computes the vectors as well."""
-    return implied("eigenvalues", made("eigh", False, unmoved(a)), a, *_factors(a))
+    return implied("eigenvalues", make_node("eigh", False, without_derivative(a)), a, *_factors(a))
 
 
 def eigh(a: Node) -> tuple[Node, Node]:
@@ -46,7 +46,7 @@ def eigh(a: Node) -> tuple[Node, Node]:
 
 def _factors(a: Node) -> tuple[Node, Node]:
     n = a.shape[-1]
-    packed = made("eigh", True, unmoved(a))
+    packed = make_node("eigh", True, without_derivative(a))
     return part(packed, 0, (n,)), mT(part(packed, n, (n, n)))
 
 
@@ -89,5 +89,5 @@ def _vectors_reverse(n: Node, g: Node) -> Node:
     return symmetric(v @ (inner @ mT(v)))
 
 
-RULES["eigenvalues"] = Rule(_values_forward, _values_reverse)
-RULES["eigenvectors"] = Rule(_vectors_forward, _vectors_reverse)
+RULES["eigenvalues"] = ImplicitRule(_values_forward, _values_reverse)
+RULES["eigenvectors"] = ImplicitRule(_vectors_forward, _vectors_reverse)

@@ -10,11 +10,11 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from burlab.graph.implied import Factorization, unmoved
+from burlab.graph.implied import Factorization, without_derivative
 from burlab.graph.linear import broadcast, reshape, transpose
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.arguments import broadcast_shape
-from burlab.graph.operation import Batching, Operation, Shares, Tangents, Unary, made, structural, together
+from burlab.graph.operation import Batching, Operation, Shares, Tangents, Unary, make_node, structural, together
 from burlab.graph.origin import location
 from burlab.graph.signatures import Form, form_of, require
 from burlab.runtime.checks.stored import flag, record
@@ -85,7 +85,7 @@ def _side_by_side(op: str, params: Any, b: Node, *known: Node) -> Node:
     *lead, n, k = b.shape
     last = b.ndim - 2
     wide = reshape(transpose(b, (last, *range(last), last + 1)), (n, b.size // n if n else 0))
-    x = reshape(made(op, params, wide, *known), (n, *lead, k))
+    x = reshape(make_node(op, params, wide, *known), (n, *lead, k))
     return transpose(x, (*range(1, last + 1), 0, last + 1))
 
 
@@ -108,7 +108,7 @@ class LuSolve(_System):
         return n.params
 
     def solved(self, n: Node, b: Node, transposed: bool) -> Node:
-        return made(self.name, transposed, b, *n.inputs[1:])
+        return make_node(self.name, transposed, b, *n.inputs[1:])
 
 
 @structural
@@ -133,7 +133,7 @@ class SolveTriangular(_System):
 
     def solved(self, n: Node, b: Node, transposed: bool) -> Node:
         low, _, unit = n.params
-        return made(self.name, (low, transposed, unit), b, n.inputs[1])
+        return make_node(self.name, (low, transposed, unit), b, n.inputs[1])
 
     def read(self, n: Node, x: Node) -> Node:
         low, _, unit = n.params
@@ -198,9 +198,9 @@ def solve_triangular(a: Node, b: Node, *, is_lower: bool = True, transposed: boo
 def _system(op: str, params: Any, b: Node, *known: Node) -> Node:
     if known[0].ndim == 2 and b.ndim > 2:
         return _side_by_side(op, params, b, *known)
-    return made(op, params, *broadcast_leading(b, *known))
+    return make_node(op, params, *broadcast_leading(b, *known))
 
 
 def factored(a: Node) -> Node:
     """Return LU factors of matrices, for `solve_by_factors`, whose derivative reads the matrix."""
-    return made("lu", None, unmoved(a))
+    return make_node("lu", None, without_derivative(a))

@@ -7,7 +7,7 @@ import numpy as np
 from burlab.errors import IndexRangeError, ShapeError
 from burlab.graph import scan
 from burlab.graph.faults import fault
-from burlab.graph.graph import Graph, Iterations, Region
+from burlab.graph.graph import Graph, Region, ScanIterations
 from burlab.graph.linear import as_total, broadcast, reshape
 from burlab.graph.node import (
     ACCUMULATIONS,
@@ -41,7 +41,7 @@ def _running(op: str, first: Any, x: Node, axis: int) -> Node:
     form = (tuple(rest), x.dtype)
     carry, element = (Node("input", (), None, *form) for _ in range(2))
     total = apply(op, carry, element)
-    region = Region((Graph((carry, element), (total, total)),), Iterations(1, 1, count, False))
+    region = Region((Graph((carry, element), (total, total)),), ScanIterations(1, 1, count, False))
     start = broadcast(constant(first, x.dtype), form[0])
     return moveaxis(scan.result((start, rows), region, 1), 0, axis)
 

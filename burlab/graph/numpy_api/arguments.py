@@ -1,4 +1,4 @@
-"""How NumPy's functions spell their arguments: axes, defaults, one thing or several."""
+"""Arguments as NumPy's functions take them: axes, defaults, one thing or several."""
 
 import operator
 from itertools import zip_longest
@@ -55,7 +55,7 @@ def real(value: Any, name: str) -> float:
 
 
 def known_dtype(dtype: Any) -> "np.dtype[Any]":
-    """What NumPy's `dtype` argument names. Raises DTypeError, a TypeError as NumPy's, where it is no dtype."""
+    """Return the dtype of NumPy's `dtype` argument. Raises DTypeError, a TypeError as NumPy's, for anything else."""
     try:
         return np.dtype(dtype)
     except (TypeError, ValueError):

@@ -18,27 +18,27 @@ Neutral = Callable[["np.dtype[Any]"], Any]
 
 
 def zero(_dtype: "np.dtype[Any]") -> int:
-    """What changes no sum."""
+    """Return the neutral element of sums."""
     return 0
 
 
 def one(_dtype: "np.dtype[Any]") -> int:
-    """What changes no product."""
+    """Return the neutral element of products."""
     return 1
 
 
 def lowest(dtype: "np.dtype[Any]") -> Any:
-    """What changes no maximum."""
+    """Return the neutral element of maxima."""
     return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
 
 
 def highest(dtype: "np.dtype[Any]") -> Any:
-    """What changes no minimum."""
+    """Return the neutral element of minima."""
     return np.inf if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
 
 
 def given(argument: Any) -> bool:
-    """Whether an argument is there, and says anything."""
+    """Return True if an argument is given and differs from its default."""
     return argument is not NOT_GIVEN and argument is not None and argument is not True
 
 

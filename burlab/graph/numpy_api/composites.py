@@ -5,7 +5,7 @@ from typing import Any
 
 from burlab.graph.linear import broadcast, reshape
 from burlab.graph.node import Node, as_node, constant
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 
 from .elementwise import exp, isfinite, log, where
 from .extremes import extreme
@@ -16,14 +16,14 @@ from .reduction import sum_
 def stop_gradient(x: Any) -> Node:
     """The value, with derivative zero."""
     node = as_node(x)
-    return made("stop_gradient", None, node, weak=node.weak)
+    return make_node("stop_gradient", None, node, weak=node.weak)
 
 
 def straight_through(value: Any, like: Any) -> Node:
     """The value, with the derivative of another one; both in their common shape and floating dtype."""
     pair = promote([as_node(value), as_node(like)], float_only=True)
     shape = common_shape("straight_through", pair)
-    return made("surrogate", None, *(broadcast(x, shape) for x in pair), weak=all(x.weak for x in pair))
+    return make_node("surrogate", None, *(broadcast(x, shape) for x in pair), weak=all(x.weak for x in pair))
 
 
 def _floating(x: Any) -> Node:
@@ -55,7 +55,7 @@ def softmax(x: Any, axis: Any = -1) -> Node:
     e = exp(a - where(empty, 0.0, peak))
     share = 1.0 / _positive(sum_(e, axis, keepdims=True))  # one division for each sum
     value = e * where(empty, math.nan, share)
-    return made("surrogate", None, value, e * share)
+    return make_node("surrogate", None, value, e * share)
 
 
 def log_softmax(x: Any, axis: Any = -1) -> Node:
@@ -63,4 +63,4 @@ def log_softmax(x: Any, axis: Any = -1) -> Node:
     a = _floating(x)
     total = logsumexp(a, axis, keepdims=True)
     moving = where(total == -math.inf, 0.0, a)
-    return made("surrogate", None, a - total, moving - total)
+    return make_node("surrogate", None, a - total, moving - total)

@@ -91,7 +91,7 @@ def _edges(x: Node, bins: Any, limits: Any) -> Node:
 
 
 def bincount(x: Any, weights: Any = None, *, length: Any) -> Node:
-    """How often each of 0, ..., length - 1 occurs (int64), or the sums of weights. Other numbers are not counted."""
+    """Count each of 0, ..., length - 1 (int64), or sum the weights of each. Other numbers are not counted."""
     i = as_node(x)
     if i.dtype.kind not in "iu" or i.ndim != 1:
         raise ArgumentError(f"{location()}bincount counts a vector of integers, got {i.dtype}{list(i.shape)}.")
@@ -144,8 +144,8 @@ def unique(x: Any, size: Any, fill_value: Any = None) -> Node:
     inside = first & (place < size)
     fill = getitem(row, 0) if fill_value is None else as_dtype(as_node(fill_value), a.dtype)
     found = scatter(where(inside, row, constant(0, a.dtype)), where(inside, place, 0), 0, size)
-    there = constant(np.arange(size)) < getitem(place, -1) + 1
-    return where(there, found, fill)
+    present = constant(np.arange(size)) < getitem(place, -1) + 1
+    return where(present, found, fill)
 
 
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False,  # noqa: ARG001

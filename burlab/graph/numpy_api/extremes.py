@@ -10,7 +10,7 @@ import numpy as np
 from burlab.errors import ShapeError
 from burlab.graph.linear import broadcast, reshape, sum_over
 from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, constant
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
 
@@ -30,12 +30,12 @@ def extreme(op: str, a: Any, axis: Any = None, keepdims: Any = False) -> Node:
         raise ShapeError(f"{location()}{what} does not exist. Pass an array with entries, or initial=.")
     if not axes:
         return x
-    value = made(op, axes, x)
+    value = make_node(op, axes, x)
     if x.dtype.kind == "f":
         tied = x == broadcast(value, x.shape, tuple(i for i in range(x.ndim) if i not in axes))
         share = sum_over(where(tied, x, constant(0.0, x.dtype)), axes)
         count = sum_over(as_dtype(tied, x.dtype), axes)
-        value = made("surrogate", None, value, share / count)
+        value = make_node("surrogate", None, value, share / count)
     return with_axes(value, x, axes, keepdims)
 
 
@@ -94,7 +94,7 @@ def arg_extreme(op: str, a: Any, axis: Any = None, out: None = None, keepdims: A
     k = 0 if flat else normal_axis(axis, x.ndim)
     if y.shape[k] == 0:
         raise ValueError(f"{op} over an axis of size 0 (shape {x.shape}) does not exist.")
-    found = made(op, k, y)
+    found = make_node(op, k, y)
     return with_axes(found, x, tuple(range(x.ndim)) if flat else (k,), keepdims)
 
 

@@ -31,8 +31,8 @@ def getitem(x: Node, key: Any) -> Node:
         y = _slice(x, axes)
         sizes = iter(y.shape)
         shape = [1 if item is None else next(sizes) for item in keys]
-        kept = [d for d, item in zip(shape, keys, strict=True) if item is None or isinstance(item, slice)]
-        return reshape(y, tuple(kept))
+        sizes = [d for d, item in zip(shape, keys, strict=True) if item is None or isinstance(item, slice)]
+        return reshape(y, tuple(sizes))
     if any(item is None for item in keys):
         raise fault("None together with an integer array in one index of a traced array", "two steps: x[rows][:, None]")
     # NumPy broadcasts plain integers together with the index arrays.
@@ -99,7 +99,7 @@ def _is_mask(item: Any) -> bool:
 
 
 def _axes(item: Any) -> int:
-    """How many axes of the array an index takes."""
+    """Return the number of axes that an index takes."""
     return item.ndim if _is_mask(item) else int(item is not None and item is not Ellipsis)
 
 
@@ -158,7 +158,7 @@ def take_at(x: Node, indices: dict[int, Any]) -> Node:
 
 
 def _one_of_each_row(x: Node, arrays: list[Node], shape: tuple[int, ...]) -> bool:
-    """Whether it is x[np.arange(n), i], or the same with more axes before the last one."""
+    """Return True for x[np.arange(n), i], or the same with more axes before the last one."""
     if len(arrays) != x.ndim or x.ndim == 1 or shape != x.shape[:-1] or arrays[-1].shape != shape:
         return False
     places = np.ogrid[tuple(slice(n) for n in shape)]

@@ -1,4 +1,4 @@
-"""What is seen of the numbers of nodes by what they are made of."""
+"""Facts about the numbers of nodes that follow from their operations."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from burlab.graph.node import Node
 
 from .roots import is_root
 
-_MANY = 200  # pairs of nodes that are compared before two expressions count as different
+MAX_COMPARED_PAIRS = 200  # pairs of nodes that are compared before two expressions count as different
 
 
 def same(x: Node, y: Node) -> bool:
@@ -24,7 +24,7 @@ def same(x: Node, y: Node) -> bool:
         alike = (
             a.params == b.params if a.op != "call" else is_root(a) and is_root(b) and a.params.order == b.params.order
         )
-        if len(seen) > _MANY or (a.op, a.shape, a.dtype) != (b.op, b.shape, b.dtype) or not alike:
+        if len(seen) > MAX_COMPARED_PAIRS or (a.op, a.shape, a.dtype) != (b.op, b.shape, b.dtype) or not alike:
             return False
         waiting += [(a.inputs[0], b.inputs[0])] if a.op == "call" else zip(a.inputs, b.inputs, strict=True)
     return True

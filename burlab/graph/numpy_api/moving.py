@@ -19,11 +19,11 @@ from burlab.runtime.memory import check_fits
 from .elementwise import where
 from .promotion import BOOL, INT64, as_dtype, as_mask, promote
 
-_FEW = 4  # pieces that are copied one by one, for less than a gather takes
+MAX_COPIED_PIECES = 4  # pieces that are copied one by one, for less than a gather takes
 
 
-def moved(name: str, move: Callable[[list[Any]], Any], *arrays: Any, fills: bool = False) -> Any:
-    """What `move` makes of a list of arrays, applied to their positions: a node, or a list or tuple of such.
+def rearranged(name: str, rearrange: Callable[[list[Any]], Any], *arrays: Any, fills: bool = False) -> Any:
+    """Apply `rearrange` to the positions of the arrays' entries, and return a node, or a list or tuple of nodes.
 
     fills: whether it puts zeros into places; position 0 is theirs. Raises what NumPy raises, with the user's line.
     """
@@ -35,7 +35,7 @@ def moved(name: str, move: Callable[[list[Any]], Any], *arrays: Any, fills: bool
         positions.append(np.arange(first, first + x.size).reshape(x.shape))
         first += x.size
     try:
-        found = move(positions)
+        found = rearrange(positions)
     except BurlabError:
         raise
     except IndexError as error:
@@ -98,7 +98,7 @@ def _pieces(positions: Any, shape: tuple[int, ...]) -> "Callable[[Node], Node] |
         return None
     flat = positions.ravel()
     cuts = np.flatnonzero(np.diff(flat) != 1) + 1
-    if cuts.size < _FEW:
+    if cuts.size < MAX_COPIED_PIECES:
         spans = [(int(part[0]), part.size) for part in np.split(flat, cuts)]
         return lambda x: reshape(_spans(reshape(x, (x.size,)), spans), positions.shape)
     for k in (k for k, size in enumerate(positions.shape) if size > 1 and positions.ndim == len(shape)):
@@ -106,7 +106,7 @@ def _pieces(positions: Any, shape: tuple[int, ...]) -> "Callable[[Node], Node] |
         if (steps != steps[:, :1]).any():
             continue
         cuts = np.flatnonzero(steps[:, 0] != np.median(steps[:, 0])) + 1
-        if cuts.size < _FEW:
+        if cuts.size < MAX_COPIED_PIECES:
             regions = [_region(part, shape) for part in np.split(positions, cuts, axis=k)]
             if all(regions):
                 return lambda x: concatenate([region(x) for region in regions if region], k)
@@ -117,13 +117,13 @@ def _spans(x: Node, spans: list[tuple[int, int]]) -> Node:
     return concatenate([slice_(x, (start,), (1,), (size,)) for start, size in spans], 0)
 
 
-def _moves(function: Callable[..., Any], fills: bool = False) -> Callable[..., Any]:
+def _rearranges(function: Callable[..., Any], fills: bool = False) -> Callable[..., Any]:
     """A function of NumPy's whose first argument is what it moves."""
 
     @wraps(function)
     def rule(a: Any, *args: Any, **kwargs: Any) -> Any:
         _check_known(function.__name__, args, kwargs)
-        return moved(f"np.{function.__name__}", lambda p: function(p[0], *args, **kwargs), a, fills=fills)
+        return rearranged(f"np.{function.__name__}", lambda p: function(p[0], *args, **kwargs), a, fills=fills)
 
     return rule
 
@@ -141,7 +141,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Node:
     x = as_node(arr)
     value = as_node(values)
     values = as_mask(value) if x.dtype == BOOL else as_dtype(value, x.dtype)
-    return moved("np.insert", lambda p: np.insert(p[0], obj, p[1], axis), x, values)
+    return rearranged("np.insert", lambda p: np.insert(p[0], obj, p[1], axis), x, values)
 
 
 def block(arrays: Any) -> Node:
@@ -156,19 +156,19 @@ def block(arrays: Any) -> Node:
 
     nested = numbered(arrays)
 
-    def move(positions: list[Any]) -> Any:
+    def rearrange(positions: list[Any]) -> Any:
         def filled(part: Any) -> Any:
             return [filled(item) for item in cast("list[Any]", part)] if isinstance(part, list) else positions[part]
 
         return np.block(filled(nested))
 
-    return moved("np.block", move, *leaves)
+    return rearranged("np.block", rearrange, *leaves)
 
 
 def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Node:
     """np.compress with a known condition."""
     _check_known("compress", (condition, axis, out), {})
-    return moved("np.compress", lambda p: np.compress(condition, p[0], axis), a)
+    return rearranged("np.compress", lambda p: np.compress(condition, p[0], axis), a)
 
 
 def _compress_method(x: Node, condition: Any, axis: Any = None, out: None = None) -> Node:
@@ -178,7 +178,7 @@ def _compress_method(x: Node, condition: Any, axis: Any = None, out: None = None
 def extract(condition: Any, arr: Any) -> Node:
     """np.extract with a known condition."""
     _check_known("extract", (condition,), {})
-    return moved("np.extract", lambda p: np.extract(condition, p[0]), arr)
+    return rearranged("np.extract", lambda p: np.extract(condition, p[0]), arr)
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Node:
@@ -187,7 +187,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Node:
     if out is not None or (mode != "raise" and not index.is_constant):
         raise fault("np.choose(out=..., mode=...) of a traced array", "numbers of choices that are in range")
     if index.is_constant:
-        return moved("np.choose", lambda p: np.choose(index.params, p, mode=cast("Any", mode)), *choices)
+        return rearranged("np.choose", lambda p: np.choose(index.params, p, mode=cast("Any", mode)), *choices)
     nodes = [as_node(choice) for choice in choices]
     result = nodes[-1]
     for k in range(len(nodes) - 2, -1, -1):
@@ -205,15 +205,17 @@ def _indices(function: Callable[..., Any]) -> Callable[..., Any]:
     return rule
 
 
-_MOVES = "delete flipud fliplr rot90 roll resize rollaxis hsplit vsplit dsplit unstack"
+_REARRANGING = "delete flipud fliplr rot90 roll resize rollaxis hsplit vsplit dsplit unstack"
 _INDICES = "diag_indices_from tril_indices_from triu_indices_from"
-FUNCTIONS.update({getattr(np, name): _moves(getattr(np, name)) for name in _MOVES.split() if hasattr(np, name)})
+FUNCTIONS.update(
+    {getattr(np, name): _rearranges(getattr(np, name)) for name in _REARRANGING.split() if hasattr(np, name)}
+)
 FUNCTIONS.update({getattr(np, name): _indices(getattr(np, name)) for name in _INDICES.split()})
 _windows = np.lib.stride_tricks.sliding_window_view
-FUNCTIONS[_windows] = _moves(_windows)
+FUNCTIONS[_windows] = _rearranges(_windows)
 FUNCTIONS.update({
     np.insert: insert, np.block: block, np.compress: compress, np.extract: extract, np.choose: choose,
-    np.diag: _moves(np.diag, fills=True), np.diagflat: _moves(np.diagflat, fills=True),
-    np.fft.fftshift: _moves(np.fft.fftshift), np.fft.ifftshift: _moves(np.fft.ifftshift),
+    np.diag: _rearranges(np.diag, fills=True), np.diagflat: _rearranges(np.diagflat, fills=True),
+    np.fft.fftshift: _rearranges(np.fft.fftshift), np.fft.ifftshift: _rearranges(np.fft.ifftshift),
 })  # fmt: skip
 METHODS["compress"] = _compress_method

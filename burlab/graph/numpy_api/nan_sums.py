@@ -26,7 +26,7 @@ from .ufuncs import clip
 
 
 def _present(x: Node) -> Node:
-    """Which entries are numbers."""
+    """Return the mask of entries that are numbers."""
     return ~isnan(x)
 
 

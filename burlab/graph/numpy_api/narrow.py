@@ -4,7 +4,7 @@ import numpy as np
 
 from burlab.graph.linear import convert
 from burlab.graph.node import UFUNCS, Node
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 
 from .elementwise import maximum, rint, where
 from .promotion import FLOAT64, as_dtype
@@ -15,7 +15,7 @@ _DIGITS, _LEAST, _BEYOND = 11, -13, 65520.0  # of float16: binary digits, expone
 def as_half(x: Node) -> Node:
     """To the nearest number of float16, the even one of two; the derivative is that of x, as JAX has it."""
     x = x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
-    known = made("stop_gradient", None, x)
+    known = make_node("stop_gradient", None, x)
     size = abs(known)
     small = where(size < _BEYOND, known, 0.0)
     exponent = UFUNCS["frexp"](small)[1]
@@ -24,4 +24,4 @@ def as_half(x: Node) -> Node:
     infinite = UFUNCS["copysign"](np.inf, known)
     value = where(size >= _BEYOND, infinite, near)
     value = where(UFUNCS["isnan"](known), known, value)
-    return convert(made("surrogate", None, value, x), np.dtype(np.float32))
+    return convert(make_node("surrogate", None, value, x), np.dtype(np.float32))

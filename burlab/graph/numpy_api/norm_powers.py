@@ -66,7 +66,7 @@ class _Factors(NamedTuple):
 
 
 def _factors(x: Node, depth: int = 4) -> _Factors | None:
-    """What x is a product of, if a norm of order 2 is among it, up to some operations away."""
+    """Return the factors of x, if a norm of order 2 is among them, up to some operations away."""
     if is_root(x):
         return _Factors(x, x.inputs[0], ()) if x.params.order == 2 else None
     if x.op == "abs":

@@ -12,7 +12,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, reshape, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 
@@ -54,7 +54,7 @@ def _by_rows(op: str, a: Any, axis: Any) -> Node:
     k = normal_axis(axis, x.ndim)
     last = [*range(x.ndim)]
     last[k], last[-1] = last[-1], last[k]  # which exchanges them back as well
-    return transpose(made(op, None, transpose(x, tuple(last))), tuple(last))
+    return transpose(make_node(op, None, transpose(x, tuple(last))), tuple(last))
 
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Node:  # noqa: ARG001
@@ -159,7 +159,7 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, ignores_nan
     rest = tuple(k for k in range(x.ndim) if k not in axes)
     if (count := _size(x, axes)) == 0:
         raise ArgumentError(f"{location()}the quantile of no entries (shape {x.shape}, axis {axis}) does not exist.")
-    rows = made("sort", None, reshape(transpose(x, rest + axes), (*(x.shape[k] for k in rest), count)))
+    rows = make_node("sort", None, reshape(transpose(x, rest + axes), (*(x.shape[k] for k in rest), count)))
     flat = reshape(shares, (shares.size,))
     found = [_between(rows, getitem(flat, i), method, ignores_nan) for i in range(shares.size)]
     if keepdims is True:
@@ -212,7 +212,7 @@ def _entry(rows: Node, place: Node) -> Node:
 
 
 def _place(share: Node, count: Node, method: str) -> Node:
-    """Where a quantile lies among sorted entries, the first of which is at 0."""
+    """Return the position of a quantile among sorted entries, the first of which is at 0."""
     if method in _METHODS:
         alpha, beta = _METHODS[method]
         within = count - (alpha + beta) + 1.0
@@ -243,7 +243,7 @@ def _is_odd(whole: Node) -> Node:
 
 
 def _of_next(fraction: Node, between: float, at_entry: Any) -> Node:
-    """How much of the next entry there is: between two entries, and at one."""
+    """Return the weights of the next entry: between two entries, and at one."""
     return where(fraction > 0.0, between, at_entry)
 
 

@@ -18,7 +18,7 @@ from .arguments import normal_axis
 from .extremes import extreme
 from .indexing import getitem
 from .joining import concatenate_
-from .moving import moved
+from .moving import rearranged
 from .ordering import median
 from .promotion import as_dtype
 from .reduction import mean_
@@ -44,7 +44,7 @@ def pad_(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> N
             for k, width in enumerate(widths):
                 x = _odd(x, k, width, mode)
             return x
-        return moved("np.pad", lambda p: np.pad(p[0], widths, cast("Any", mode), **kwargs), x)
+        return rearranged("np.pad", lambda p: np.pad(p[0], widths, cast("Any", mode), **kwargs), x)
     ends = _ends(mode, kwargs, x)
     for k, width in enumerate(widths):
         before, after = ends(x, k, width)
@@ -53,7 +53,7 @@ def pad_(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> N
 
 
 def _ends(mode: Any, kwargs: dict[str, Any], x: Node) -> Callable[[Node, int, list[int]], Ends]:
-    """What makes the two ends of an axis, for widths."""
+    """Return the function (array, axis, widths) that gives both ends of an axis in a mode."""
     if mode in ("constant", "empty") and not kwargs.keys() - {"constant_values"}:
         fills = _pairs(kwargs.get("constant_values", 0), x)
         return lambda x, k, width: _both(width, lambda side, w: _filled(x, k, w, fills[k][side]))
@@ -87,12 +87,14 @@ def _outer(x: Node, k: int, side: int, count: int) -> Node:
 def _odd(x: Node, k: int, width: list[int], mode: str) -> Node:
     """An axis continued so that each end is the middle of what lies on both sides of it: twice the end, less that."""
     n = x.shape[k]
-    turn = n - 1 if mode == "reflect" else n  # from one end to the other
+    period_half = n - 1 if mode == "reflect" else n  # from one end to the other
     if not any(width) or n == 1:
-        return moved("np.pad", lambda p: np.pad(p[0], [width if j == k else [0, 0] for j in range(x.ndim)], "edge"), x)
-    rounds, place = np.divmod(np.arange(-width[0], n + width[1]), 2 * turn)
+        return rearranged(
+            "np.pad", lambda p: np.pad(p[0], [width if j == k else [0, 0] for j in range(x.ndim)], "edge"), x
+        )
+    rounds, place = np.divmod(np.arange(-width[0], n + width[1]), 2 * period_half)
     back = place >= n
-    place = np.where(back, 2 * turn - (mode == "symmetric") - place, place)
+    place = np.where(back, 2 * period_half - (mode == "symmetric") - place, place)
     shape = tuple(place.size if j == k else 1 for j in range(x.ndim))
     sign, first, last = (
         as_dtype(constant(c.reshape(shape)), x.dtype) for c in (1 - 2 * back, -2 * rounds, 2 * (rounds + back))
@@ -127,7 +129,7 @@ def _pairs(values: Any, x: Node) -> list[list[Any]]:
 
 
 def _widths(pad_width: Any, ndim: int, name: str = "pad_width") -> list[list[int]]:
-    """How far each axis grows before and after. Raises ArgumentError where the widths say nothing of the kind."""
+    """Return how far each axis grows before and after. Raises ArgumentError for widths of another form."""
     try:
         if isinstance(pad_width, dict):  # by axis
             given = {normal_axis(axis, ndim): pair for axis, pair in cast("dict[Any, Any]", pad_width).items()}

@@ -138,9 +138,9 @@ def einsum(spec: Any, *operands: Any, **kwargs: Any) -> Node:
     while len(xs) > 1:
         left, right = terms[0], terms[1]
         later = out + "".join(terms[2:])
-        kept = "".join(dict.fromkeys(c for c in left + right if c in later))
-        product = _product(f"{left},{right}->{kept}", xs[0], xs[1])
-        xs, terms = [product, *xs[2:]], [kept, *terms[2:]]
+        result_axes = "".join(dict.fromkeys(c for c in left + right if c in later))
+        product = _product(f"{left},{right}->{result_axes}", xs[0], xs[1])
+        xs, terms = [product, *xs[2:]], [result_axes, *terms[2:]]
     gone = tuple(i for i, c in enumerate(terms[0]) if c not in out)
     letters = "".join(c for c in terms[0] if c in out)
     return transpose(sum_over(xs[0], gone), tuple(letters.index(c) for c in out))

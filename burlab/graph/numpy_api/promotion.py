@@ -10,7 +10,7 @@ from burlab.errors import DTypeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, convert
 from burlab.graph.node import Node, as_node, constant
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import Origin, location, user_line
 from burlab.graph.scalar import is_float_only
 from burlab.graph.signatures import BOOL
@@ -26,7 +26,7 @@ class PrecisionWarning(UserWarning):
 
 def node(op: str, *inputs: Node) -> Node:
     """A scalar operation on inputs of one shape and dtype: what sweeps and rewrites use, which need no promotion."""
-    return made(op, None, *inputs, weak=inputs[0].weak and all(x.weak for x in inputs))
+    return make_node(op, None, *inputs, weak=inputs[0].weak and all(x.weak for x in inputs))
 
 
 def apply(op: str, *values: Any) -> Node:

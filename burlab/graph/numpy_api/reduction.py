@@ -9,7 +9,7 @@ import numpy as np
 from burlab.errors import ShapeError
 from burlab.graph.linear import as_total, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, constant
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
 
@@ -51,7 +51,7 @@ def sum_of_squares(x: Node) -> Node:
 
     No function of NumPy's, and without a derivative.
     """
-    return made("squares", None, x)
+    return make_node("squares", None, x)
 
 
 def mean_(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
@@ -64,14 +64,14 @@ def mean_(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdim
 
 
 def _count(x: Node, axes: tuple[int, ...], keepdims: Any, where: Any) -> Any:
-    """How many entries count in each total."""
+    """Return the number of entries that count in each total."""
     if not given(where):
         return float(size_along(x, axes))
     return as_dtype(sum_(counted(x, where), axes, keepdims=keepdims), x.dtype)
 
 
 def size_along(x: Node, axes: tuple[int, ...]) -> int:
-    """How many numbers a reduction over axes takes together."""
+    """Return how many numbers a reduction over axes combines."""
     return math.prod(x.shape[i] for i in axes)
 
 

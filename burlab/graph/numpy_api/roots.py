@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from burlab.graph import hooks
 from burlab.graph.graph import Call, Graph
-from burlab.graph.implied import RULES, Rule, implied
+from burlab.graph.implied import RULES, ImplicitRule, implied
 from burlab.graph.linear import reshape, sum_over, zeros
 from burlab.graph.node import Node
-from burlab.graph.operation import Shares, made
+from burlab.graph.operation import Shares, make_node
 
 from .elementwise import power, sqrt, where
 from .promotion import node
@@ -20,7 +20,7 @@ from .promotion import node
 
 @dataclass(frozen=True, eq=False)
 class Root(Call):
-    """Of a total: total ** (1 / order), and where it is 0 the derivative 0, whose own derivative is not finite."""
+    """total ** (1 / order); where total is 0 the derivative is 0, whose own derivative is not finite."""
 
     order: float = 2.0
 
@@ -53,8 +53,8 @@ def length(total: Node, entries: Node, axes: tuple[int, ...], divisor: float = 1
     if not total.size or not entries.size or not axes or axes != tuple(range(axes[0], axes[-1] + 1)):
         return root(total)
     sizes = by_axes(entries.shape, axes)
-    numbers, *center = (made("stop_gradient", None, part) for part in _above(entries))
-    rows, moving = reshape(numbers, sizes), reshape(entries, sizes)
+    numbers, *center = (make_node("stop_gradient", None, part) for part in _above(entries))
+    rows, inputs = reshape(numbers, sizes), reshape(entries, sizes)
     given = (("total", total), ("entries", rows), ("moving", rows), ("norm", total), ("g", total))
     t, x, z, y, g = (Node("input", (), name, n.shape, n.dtype, total.weak) for name, n in given)
     c = [Node("input", (), "center", n.shape, n.dtype, n.weak) for n in center]
@@ -62,11 +62,11 @@ def length(total: Node, entries: Node, axes: tuple[int, ...], divisor: float = 1
     slope = where(zero, sqrt(t), 0.5 / where(zero, 1.0, y))
     slope = implied(_SLOPE, slope, z, t, y)
     # Where the rule of the call is not at hand, as in a graph that is shown, it is the root of the total.
-    body = made("surrogate", None, made("norm", float(divisor), t, x, *c), sqrt(t))
+    body = make_node("surrogate", None, make_node("norm", float(divisor), t, x, *c), sqrt(t))
     none = [zeros(n.shape, n.dtype) for n in (x, z, *c)]
     backward = Graph((t, x, z, *c, y, g), (node("mul", g, slope), *none))
     call = Root("norm", Graph((t, x, z, *c), (body,)), backward, 2.0)
-    return Node("call", (total, rows, moving, *center), call, total.shape, total.dtype)
+    return Node("call", (total, rows, inputs, *center), call, total.shape, total.dtype)
 
 
 def _above(entries: Node) -> tuple[Node, ...]:
@@ -103,7 +103,7 @@ def _slope_reverse(_n: Node, _g: Node) -> None:
     """Entries alone change no slope."""
 
 
-def _slope_moving(_n: Node) -> tuple[int, ...]:
+def _slope_inputs(_n: Node) -> tuple[int, ...]:
     return 1, 2
 
 
@@ -123,27 +123,27 @@ def _slope_by_total(n: Node, g: Node, active: set[Node]) -> Node:
 
 
 def _rests(y: Node, entries: Node | None) -> Node:
-    """Where a norm is 0, and all that is known of its entries, too."""
+    """Return the mask of norms that are 0 and whose known entries are all 0, too."""
     rests = y == 0.0
     if entries is None:
         return rests
-    moves = where(entries != 0.0, 1.0, zeros(entries.shape, entries.dtype))
-    return node("logical_and", rests, reshape(sum_over(moves, (moves.ndim - 2,)), y.shape) == 0.0)
+    nonzero = where(entries != 0.0, 1.0, zeros(entries.shape, entries.dtype))
+    return node("logical_and", rests, reshape(sum_over(nonzero, (nonzero.ndim - 2,)), y.shape) == 0.0)
 
 
 def _stays_by(x: Node, active: set[Node]) -> Node | None:
-    """What does not move, and is a factor of x: where it is 0, x stays 0. None where none is seen."""
+    """Return a factor of x that is not differentiated: where it is 0, x stays 0. None where none is found."""
     if x not in active:
         return x
     if x.op in _SAME:
         inner = _stays_by(x.inputs[0], active)
-        return None if inner is None else made(x.op, x.params, inner)
+        return None if inner is None else make_node(x.op, x.params, inner)
     factors = x.inputs if x.op == "mul" else x.inputs[:1] if x.op in ("div", "neg") else ()
     return next((known for f in factors if (known := _stays_by(f, active)) is not None), None)
 
 
 _SAME = {"broadcast", "reshape", "transpose", "slice"}  # the same entries, elsewhere
-RULES[_SLOPE] = Rule(_slope_forward, _slope_reverse, _slope_shares, _slope_moving)
+RULES[_SLOPE] = ImplicitRule(_slope_forward, _slope_reverse, _slope_shares, _slope_inputs)
 
 
 def _power(t: Node, order: float) -> Node:

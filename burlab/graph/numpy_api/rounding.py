@@ -56,9 +56,9 @@ def round_(a: Any, decimals: Any = 0, out: Any = None) -> Node:
         return x if digits >= 0 else as_dtype(round_(as_dtype(x, FLOAT64), digits), x.dtype)
     if digits == 0:
         return rint(x)
-    there, back = ("mul", "div") if digits > 0 else ("div", "mul")
+    scale_op, unscale_op = ("mul", "div") if digits > 0 else ("div", "mul")
     scale = 10.0 ** abs(digits)
-    return apply(back, rint(apply(there, x, scale)), scale)
+    return apply(unscale_op, rint(apply(scale_op, x, scale)), scale)
 
 
 def _modf(x: Any) -> tuple[Node, Node]:
@@ -152,7 +152,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Node:
-    """Whether all are close, as a mask of shape ()."""
+    """Return True if all entries are close, as a mask of shape ()."""
     return FUNCTIONS[np.all](isclose(a, b, rtol, atol, equal_nan))
 
 

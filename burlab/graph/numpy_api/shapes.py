@@ -27,8 +27,8 @@ def reshape_(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> N
     x = as_node(a)
     only_defaults("np.reshape", kwargs)
     if order == "F":
-        turned = several(kwargs.pop("newshape", shape))[::-1]
-        return transpose_(reshape_(transpose_(x), turned))
+        angle = several(kwargs.pop("newshape", shape))[::-1]
+        return transpose_(reshape_(transpose_(x), angle))
     if order not in ("C", "A", "K"):
         raise fault(f"np.reshape(order={shown(order)})", "order 'C' or 'F'")
     sizes = [whole(d, "the shape of reshape") for d in several(kwargs.pop("newshape", shape))]
@@ -127,12 +127,12 @@ def where_(condition: Any, x: Any = None, y: Any = None) -> Node:
 
 def tril(m: Any, k: int = 0) -> Node:
     """np.tril."""
-    return _kept(m, np.tril(_square(m), _diagonal(k)))
+    return _masked(m, np.tril(_square(m), _diagonal(k)))
 
 
 def triu(m: Any, k: int = 0) -> Node:
     """np.triu."""
-    return _kept(m, np.triu(_square(m), _diagonal(k)))
+    return _masked(m, np.triu(_square(m), _diagonal(k)))
 
 
 def _diagonal(k: Any) -> Any:
@@ -147,7 +147,7 @@ def _square(m: Any) -> "np.ndarray[Any, Any]":
     return np.ones(shape, bool)
 
 
-def _kept(m: Any, mask: "np.ndarray[Any, Any]") -> Node:
+def _masked(m: Any, mask: "np.ndarray[Any, Any]") -> Node:
     x = as_node(m)
     return where(constant(mask), x, constant(0, x.dtype))
 
@@ -235,12 +235,12 @@ def angle(z: Any, deg: bool = False) -> Node:
     x = as_node(z)
     x = as_dtype(x, FLOAT64) if x.dtype.kind == "b" else as_floating(x)
     half = constant(180.0 if deg else math.pi, x.dtype)
-    turned = where(UFUNCS["signbit"](x), half, constant(0.0, x.dtype))
-    return where(isnan(x), x, turned)
+    angle = where(UFUNCS["signbit"](x), half, constant(0.0, x.dtype))
+    return where(isnan(x), x, angle)
 
 
 def _reality(otherwise: bool) -> Rule:
-    """Whether each number is real, or complex."""
+    """Return the mask of entries that are real, or complex."""
 
     def rule(x: Any) -> Node:
         return broadcast(constant(otherwise), as_node(x).shape)

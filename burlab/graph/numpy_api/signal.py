@@ -21,8 +21,11 @@ from .padding import pad_
 from .promotion import INT64, promote
 from .reduction import as_floats, cumsum_
 
-_LONG, _MANY = 64, 1 << 18  # entries of the shorter signal, and products, from which transforms are faster
-_FEW = 64  # entries of the shorter signal, each of which is a product with a slice
+MIN_FFT_ENTRIES, MIN_FFT_PRODUCTS = (
+    64,
+    1 << 18,
+)  # entries of the shorter signal, and products, from which transforms are faster
+MAX_SLICES = 64  # entries of the shorter signal, each of which is a product with a slice
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Node:
@@ -42,7 +45,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Node:
     after = {"full": m - 1, "same": (m - 1) // 2, "valid": 0}
     if mode not in before:
         raise ArgumentError(f"{location()}mode of np.convolve is 'full', 'same' or 'valid', got {shown(mode)}.")
-    if x.dtype.kind == "f" and m > _LONG and n * m > _MANY:
+    if x.dtype.kind == "f" and m > MIN_FFT_ENTRIES and n * m > MIN_FFT_PRODUCTS:
         start = {"full": 0, "same": (m - 1) // 2, "valid": m - 1}[mode]
         count = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
         return getitem(_by_transforms(x, y), slice(start, start + count))
@@ -50,7 +53,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Node:
     right = m - 1 - left if mode == "same" else after[mode]
     wide, reverse = pad_(x, (left, right)), flip(y)
     count = n + left + right - m + 1
-    if m <= _FEW:
+    if m <= MAX_SLICES:
         total = getitem(reverse, 0) * getitem(wide, slice(0, count))
         for k in range(1, m):
             total = total + getitem(reverse, k) * getitem(wide, slice(k, k + count))
@@ -135,9 +138,9 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
     rest = UFUNCS["remainder"](jumps + half, period) - half
     rest = where((rest == -half) & (jumps > 0.0), half, rest)
     small = abs(jumps) < (half if discont is None else max(discont, half))
-    turns = cumsum_(where(small, 0.0, rest - jumps), k)
+    shifts = cumsum_(where(small, 0.0, rest - jumps), k)
     first = getitem(x, (slice(None),) * k + (slice(0, 1),))
-    return concatenate_([first, getitem(x, (slice(None),) * k + (slice(1, None),)) + turns], k)
+    return concatenate_([first, getitem(x, (slice(None),) * k + (slice(1, None),)) + shifts], k)
 
 
 FUNCTIONS.update({np.convolve: convolve, np.correlate: correlate, np.interp: interp, np.unwrap: unwrap})

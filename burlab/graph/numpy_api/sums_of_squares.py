@@ -16,7 +16,7 @@ def _sqrt(x: Node) -> Node | None:
 
 
 def _entries(total: Node) -> Node | None:
-    """What is squared and added up along axes side by side, whatever it is divided by; None where it is not seen."""
+    """Return the squared entries of a sum along neighbouring axes, up to divisions; None if x is no such sum."""
     x = total
     while x.op == "div" or (x.op == "reshape" and sizes_above_one(x) == sizes_above_one(x.inputs[0])):
         x = x.inputs[0]

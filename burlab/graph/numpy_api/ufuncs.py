@@ -10,7 +10,7 @@ import numpy as np
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.scalar_table import ROWS
 
 from .arguments import NOT_GIVEN, only_defaults
@@ -64,7 +64,7 @@ def _whole_power(x: Node, n: Node) -> Node:
     if n.is_constant and (n.params < 0).any():
         raise fault("an integer array to a negative power, which NumPy refuses too", "x.astype(float) ** -1")
     if not n.is_constant and n.dtype.kind == "i":
-        n = made("exponents", None, n, weak=n.weak)
+        n = make_node("exponents", None, n, weak=n.weak)
     return power(x, n)
 
 
@@ -92,7 +92,7 @@ def _logaddexp(x: Any, y: Any) -> Node:
 
 
 def _logaddexp2(x: Any, y: Any) -> Node:
-    """The same in base 2."""
+    """log2(2**x + 2**y)."""
     x, y = promote([as_node(x), as_node(y)], float_only=True)
     first = x >= y
     more, less = where(first, x, y), where(first, y, x)
@@ -101,7 +101,7 @@ def _logaddexp2(x: Any, y: Any) -> Node:
 
 
 def _gap(more: Node, less: Node) -> Node:
-    """How much less, 0 for two infinities that are equal."""
+    """Return the difference to the larger operand, 0 for two infinities that are equal."""
     without_gap = (more == less) & _isinf(more)
     return where(without_gap, 0.0, less - more)
 
@@ -109,16 +109,16 @@ def _gap(more: Node, less: Node) -> Node:
 def _hypot(x: Any, y: Any) -> Node:
     """The root of the sum of squares, scaled lest they overflow; infinite if one is. Its derivative at 0 is 0."""
     x, y = promote([as_node(x), as_node(y)], float_only=True)
-    x, y = _beside(x, y), _beside(y, x)
+    x, y = _neighbour(x, y), _neighbour(y, x)
     larger = maximum(_absolute(x), _absolute(y))
     usable = (larger > 0.0) & UFUNCS["isfinite"](larger)
     scale = where(usable, larger, 1.0)
-    scale = made("stop_gradient", None, scale, weak=scale.weak)
+    scale = make_node("stop_gradient", None, scale, weak=scale.weak)
     total = apply("add", *(square(z / scale) for z in (x, y)))
     return scale * root(total)
 
 
-def _beside(x: Node, y: Node) -> Node:
+def _neighbour(x: Node, y: Node) -> Node:
     """x, but 0 for a nan where y is infinite, which decides alone."""
     return where(UFUNCS["isnan"](x) & _isinf(y), constant(0.0, x.dtype), x)
 
@@ -167,7 +167,7 @@ def _beyond(x: Node, dtype: "np.dtype[Any]") -> int:
 
 
 def _across_signs(name: str, xs: list[Node]) -> Node:
-    """Of signed and unsigned integers: a negative one is below all others."""
+    """Compare signed with unsigned integers: a negative one is below all others."""
     signed = xs[0].dtype.kind == "u"  # which of them is
     outcome = bool(getattr(np, name)(*((0, -1) if signed else (-1, 0))))
     whole = [as_dtype(x, np.dtype(np.uint64)) for x in xs]

@@ -60,7 +60,7 @@ def at_set(x: Node, key: Any, value: Any) -> Node:
 
 
 def _chosen(x: Node, key: Any, value: Any) -> tuple[Node, Node] | None:
-    """Where a traced mask is the index: the mask and the values, both of the shape of x. None where none is."""
+    """Return mask and values in the shape of x where the index is a traced mask, else None."""
     items = list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key]
     places = [k for k, item in enumerate(items) if isinstance(item, Node) and item.dtype == BOOL]
     if not places:

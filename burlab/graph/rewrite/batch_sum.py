@@ -14,7 +14,7 @@ from typing import NamedTuple
 from burlab.graph.graph import Graph
 from burlab.graph.linear import sum_over
 from burlab.graph.node import Node
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep, rebuild
@@ -22,7 +22,7 @@ from burlab.graph.work import work
 
 from .batch import batch
 
-_SMALL = 16  # elements: a result of this size is added up sample by sample
+MAX_SUMMED_ELEMENTS = 16  # elements: a result of this size is added up sample by sample
 _MUCH = 20_000  # additions in a batch, for which it is worth to compile what follows from means
 _LITTLE = (
     1000  # of the work of a sample: what saves less than one of so many parts is not worth another result in memory
@@ -67,7 +67,7 @@ def tiled(graph: Graph, sampled: Sequence[bool], size: int, total: int) -> Tiled
 
 
 def inside(graph: Graph, sampled: Sequence[bool], total: int) -> Graph:
-    """What a tile computes of one sample, up to what is summed. graph: simplified, of one sample; total: as above."""
+    """Return a tile's graph of one sample, up to what is summed. graph: simplified, of one sample; total: as above."""
     return Graph(
         graph.inputs, tuple(point.node for point in _reduction_points(graph, of_samples(graph, sampled), total))
     )
@@ -83,7 +83,7 @@ def of_samples(graph: Graph, sampled: Sequence[bool]) -> set[Node]:
 
 
 def _reduction_points(graph: Graph, own: set[Node], total: int) -> list[_ReductionPoint]:
-    """Where the graph of a tile ends; those that are outputs first, in their order."""
+    """Return the nodes that end the graph of a tile; those that are outputs first, in their order."""
     nodes = topological(graph.outputs)
     linear = {n: inputs for n in nodes if n in own and (inputs := _linear_inputs(n, own))}
     shallow = _shallow(nodes, own, linear)
@@ -101,7 +101,7 @@ def _shallow(nodes: Sequence[Node], own: set[Node], linear: dict[Node, list[Node
     found: dict[Node, list[Node]] = {}
     for n in nodes:
         inputs = linear.get(n, [])
-        large = n.size > _SMALL and not n.row.shrinks
+        large = n.size > MAX_SUMMED_ELEMENTS and not n.row.shrinks
         if inputs and large and all(x in found or _adds_up(x, own) for x in inputs):
             found[n] = inputs
     return found
@@ -127,7 +127,7 @@ def _cut(output: Node, linear: dict[Node, list[Node]]) -> _Cut:
 
 
 def _needed(points: list[Node], own: set[Node]) -> set[Node]:
-    """What a tile computes in any case."""
+    """Return the nodes that a tile computes in any case."""
     return set(topological([x for n in points for x in _reduction_point(n, own).operands]))
 
 
@@ -153,7 +153,7 @@ def _linear_inputs(n: Node, own: set[Node]) -> list[Node]:
 
 
 def _adds_up(n: Node, own: set[Node]) -> bool:
-    """Whether the sum over samples is cheaper together with the node's own sum."""
+    """Return True if the sum over samples is cheaper together with the node's own sum."""
     if _is_transposed_product(n, own):
         return True
     return n.row.sums_along(n) and all(x in own for x in n.inputs)
@@ -163,8 +163,8 @@ def _reduction_point(n: Node, own: set[Node]) -> _ReductionPoint:
     if _is_transposed_product(n, own):
         product = n.inputs[0]
         spec, _, out = product.params.partition("->")
-        turned = made(product.op, f"{spec}->{''.join(out[k] for k in n.params)}", *product.inputs)
-        return _ReductionPoint(n, product.inputs, partial(product.row.summed, turned))
+        permuted = make_node(product.op, f"{spec}->{''.join(out[k] for k in n.params)}", *product.inputs)
+        return _ReductionPoint(n, product.inputs, partial(product.row.summed, permuted))
     if not _adds_up(n, own):
         return _ReductionPoint(n, (n,), _sum)
     return _ReductionPoint(n, n.inputs, partial(n.row.summed, n))
@@ -175,7 +175,7 @@ def _sum(xs: Sequence[Node]) -> Node:
 
 
 def _is_transposed_product(n: Node, own: set[Node]) -> bool:
-    """Whether a node is a contraction with its axes in another order."""
+    """Return True for a contraction with its axes in another order."""
     return n.op == "transpose" and n.inputs[0].row.multiplies and all(x in own for x in n.inputs[0].inputs)
 
 

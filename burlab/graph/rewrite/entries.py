@@ -42,7 +42,7 @@ class _Entries:
         self._known: dict[Any, tuple[Node, Pick]] = {}
 
     def __call__(self, n: Node, pick: Pick) -> Node:
-        """What is picked of a node, shape (k, *other axes); the node itself where the pick is empty."""
+        """Return the picked entries of a node, shape (k, *other axes); the node itself where the pick is empty."""
         if not pick:
             return n
         key = n, *((axis, id(index)) for axis, index in sorted(pick.items(), key=lambda item: item[0]))
@@ -182,8 +182,8 @@ def _concatenate(at: _Entries, n: Node, pick: Pick) -> Node:
 
 def _sum(at: _Entries, n: Node, pick: Pick) -> Node:
     (x,) = n.inputs
-    kept = [axis for axis in range(x.ndim) if axis not in n.params]
-    inner = {kept[axis]: index for axis, index in pick.items()}
+    remaining = [axis for axis in range(x.ndim) if axis not in n.params]
+    inner = {remaining[axis]: index for axis, index in pick.items()}
     rest = [axis for axis in range(x.ndim) if axis not in inner]
     return sum_over(at(x, inner), tuple(1 + rest.index(axis) for axis in n.params))
 

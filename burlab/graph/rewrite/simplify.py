@@ -32,7 +32,7 @@ _LARGEST_FOLD = 4096  # elements: larger known arrays are computed by the kernel
 
 @gc_paused()
 def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
-    """The same function with fewer nodes. Inputs keep their order, also where they are unused.
+    """Return the same function with fewer nodes. Inputs keep their order, also where they are unused.
 
     derivable: whether what only derivatives see stays: the surrogate of a largest value, a `stop_gradient`.
     """
@@ -41,7 +41,7 @@ def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
     settled = set(graph.inputs)
     regions: dict[Region, Region] = {}
     outputs = without_calls(graph.outputs)
-    turned = _only_transposed(outputs)
+    transposed_only = _only_transposed(outputs)
 
     def intern(n: Node) -> Node:
         """The one node that computes this; rules make a few new inputs at once, which are looked up as well."""
@@ -56,7 +56,7 @@ def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
         return one
 
     def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
-        if n.op == "transpose" and n.inputs[0] in turned and inputs[0].op == "contract":
+        if n.op == "transpose" and n.inputs[0] in transposed_only and inputs[0].op == "contract":
             return intern(_contract_transposed(inputs[0], n.params))
         with derived_from(n):
             new = keep(n, inputs)
@@ -251,7 +251,7 @@ _NEXT = {"sin": ("cos", 1), "cos": ("sin", -1), "sinh": ("cosh", 1), "cosh": ("s
 
 
 def _inverse(n: Node) -> Node | None:
-    """What a known number that divides does to a cotangent: IEEE division by it is done now."""
+    """Return the factor of a cotangent behind a division by a known number: the IEEE division is done now."""
     value = known_value(n.inputs[1])
     if value is None or n.dtype.kind != "f" or value.size > _LARGEST_FOLD:
         return None
@@ -270,8 +270,8 @@ def _partial(n: Node) -> Node | None:
         return None
     sign = 1
     for _ in numbers:
-        op, turn = _NEXT[op]
-        sign *= turn
+        op, factor = _NEXT[op]
+        sign *= factor
     node = Node(op, n.inputs[:1], None, n.shape, n.dtype)
     return node if sign > 0 else Node("neg", (node,), None, n.shape, n.dtype)
 

@@ -1,4 +1,4 @@
-"""What a trace would freeze without a word: random numbers that a function draws, clocks and files that it reads."""
+"""Warnings about what a trace would freeze: random numbers that a function draws, clocks and files that it reads."""
 
 import sys
 import threading
@@ -33,11 +33,11 @@ _FRESH = 623  # where NumPy's global generator stands before the first draw
 _MAKERS = frozenset({"default_rng", "RandomState", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"})
 
 
-class _Said(threading.local):
+class _Warnings(threading.local):
     count: int = 0  # warnings so far: a trace around another does not repeat what that one said
 
 
-_said = _Said()
+_warnings = _Warnings()
 
 
 def watched(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -45,7 +45,7 @@ def watched(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     absent = "numpy.random" not in sys.modules  # it takes 15 ms to import, and then nobody has a generator of it
     around = readings([f])
     generators, iterators, numbers = _generators(around), iterators_in(around), numbers_in(around)
-    before, said = [_state(g) for g in generators], _said.count
+    before, count_before = [_state(g) for g in generators], _warnings.count
     result = f(*args, **kwargs)
     drawn = [g for g, b in zip(generators, before, strict=True) if _state(g) != b and not _may_be_of_others(g, f)]
     if absent and "numpy.random" in sys.modules and _state(np.random)[0] != _FRESH:
@@ -53,16 +53,16 @@ def watched(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     own = all(hasattr(g, "getstate") for g in drawn)
     functions = functions_of([f])
     if what := f"draws from {'random' if own else 'np.random'}" if drawn else _each_time(functions):
-        _warn(f, said, what, "drawn", "Pass random numbers in, or a key: bl.random.normal(key, shape).")
+        _warn(f, count_before, what, "drawn", "Pass random numbers in, or a key: bl.random.normal(key, shape).")
     elif what := used_up(iterators) or files_read(functions, _around) or written(numbers, numbers_in(readings([f]))):
-        _warn(f, said, what, "read", "Pass them in as arguments.")
+        _warn(f, count_before, what, "read", "Pass them in as arguments.")
     return result
 
 
-def _warn(f: Callable[..., Any], said: int, what: str, how: str, advice: str) -> None:
-    if said != _said.count:
+def _warn(f: Callable[..., Any], count_before: int, what: str, how: str, advice: str) -> None:
+    if count_before != _warnings.count:
         return
-    _said.count += 1
+    _warnings.count += 1
     code = getattr(f, "__code__", None)
     file, line = (code.co_filename, code.co_firstlineno) if code is not None else user_line() or ("", 0)
     name = getattr(f, "__name__", type(f).__name__)
@@ -78,7 +78,7 @@ def _generators(around: Sequence[Reading]) -> list[Any]:
 
 
 def _may_be_of_others(generator: Any, f: Callable[..., Any]) -> bool:
-    """Whether another thread may have drawn: from Python's own generator, of which the function's code says nothing."""
+    """Return True if another thread may have drawn: from Python's own generator, which f never names."""
     if threading.active_count() == 1 or generator is not sys.modules.get("random"):
         return False
     drawing = {name for name in dir(generator) if getattr(getattr(generator, name), "__self__", None) is not None}
@@ -103,7 +103,7 @@ def _state(generator: Any) -> Any:
 
 
 def _each_time(functions: Sequence[FunctionType]) -> str:
-    """What a function does by name that no state tells, in words."""
+    """Describe calls by name whose result no state determines."""
     for reached in functions:
         names = names_of(reached.__code__)
         if _makes_a_generator(reached):
@@ -114,7 +114,7 @@ def _each_time(functions: Sequence[FunctionType]) -> str:
 
 
 def _makes_a_generator(f: FunctionType) -> bool:
-    """Whether a function mentions a maker of NumPy's: not a text, nor another function of that name."""
+    """Return True if a function mentions a maker of NumPy's: not a text, nor another function of that name."""
     code, around = f.__code__, f.__globals__
     named = _MAKERS.intersection(names_of(code)).difference(set(texts_of(code)).difference(optional_names(code)))
     others = {name for name in globals_of(code) if name in around and not _is_of_random(around[name])}

@@ -1,4 +1,4 @@
-"""What a function reads from around itself: globals, closure cells, attributes, and what the functions it calls read.
+"""The surroundings that a function reads: globals, closure cells, attributes, and those of the functions it calls.
 
 A trace freezes these values into its graph, so a changed one needs another trace. In a notebook that is every day: a
 constant is changed in one cell, a helper function is defined again in another, an array is filled anew, a layer's scale
@@ -27,8 +27,8 @@ from .reach import ABSENT, ITEMS, is_called, readings
 _NUMBERS = (int, float, bool, str, bytes, complex, type(None))
 _ALIASES = ("np", "bl")
 _OF_FUNCTIONS = {"__code__": Where.CODE, "__defaults__": Where.DEFAULTS, "__kwdefaults__": Where.KWDEFAULTS}
-_SMALL = 1024  # elements: of smaller arrays all bytes are kept, of larger ones a fingerprint
-_MOST = 1000  # guards: with more, the gate does not answer alone
+MAX_COPIED_ELEMENTS = 1024  # elements: of smaller arrays all bytes are kept, of larger ones a fingerprint
+MAX_GUARDS = 1000  # guards: with more, the gate does not answer alone
 
 
 class Same:
@@ -66,8 +66,8 @@ def content_of(found: Sequence[Reading], left: Mapping[Place, LeftByTraces] = Ma
     return tuple(left_by_traces(reading, content, left) if left else content for reading, content in contents)
 
 
-def noted(before: Sequence[Reading], after: Sequence[Reading]) -> dict[Place, LeftByTraces]:
-    """What a function changed itself while it was traced, as a counter; it counts as long as the result is kept."""
+def changes_by_trace(before: Sequence[Reading], after: Sequence[Reading]) -> dict[Place, LeftByTraces]:
+    """Return what a function changed itself while it was traced, as a counter; valid while the result is referenced."""
     now = {place_of(r): r for r in after}
     return {
         place_of(r): leave(last, content)
@@ -79,16 +79,16 @@ def noted(before: Sequence[Reading], after: Sequence[Reading]) -> dict[Place, Le
 
 
 def guards(found: Sequence[Reading]) -> list[Guard] | None:
-    """What must be unchanged for the content to be equal, as the gate can check it; None where it cannot.
+    """Return the conditions for equal content that the gate can check; None where it cannot.
 
     It asks for the same objects where `content_of` asks for equal ones.
     """
     result = [_guard(r) for r in found if isinstance(r.value, ITEMS) or r.value is ABSENT or _content(r) is not None]
-    return None if None in result or len(result) > _MOST else cast("list[Guard]", result)
+    return None if None in result or len(result) > MAX_GUARDS else cast("list[Guard]", result)
 
 
 def _content(reading: Reading) -> Any:
-    """What of a reading counts; None for what belongs to a library, and for what is looked into item by item."""
+    """Return the content of a reading; None for what belongs to a library, and for what is compared item by item."""
     value = reading.value
     kind = cast("type[Any]", type(value))
     if reading.size >= 0:
@@ -110,7 +110,7 @@ def _content(reading: Reading) -> Any:
 
 
 def _is_named_library(reading: Reading) -> bool:
-    """Whether it is a library's module under its usual name, which nobody gives to another."""
+    """Return True for a library's module under its usual name, which nobody gives to another."""
     if not isinstance(reading.value, ModuleType) or is_own(reading.value.__name__):
         return False
     return reading.key in (reading.value.__name__.rpartition(".")[2], *_ALIASES)
@@ -146,7 +146,7 @@ def _objects(array: "np.ndarray[Any, Any]") -> Any:
 
 
 def _array(array: "np.ndarray[Any, Any]") -> Any:
-    if array.size <= _SMALL:
+    if array.size <= MAX_COPIED_ELEMENTS:
         return array.shape, array.dtype, _bytes(array)
     return array.shape, array.dtype, Same(array) if _is_constant(array) else fingerprint(array)
 
@@ -157,7 +157,7 @@ def _bytes(array: "np.ndarray[Any, Any]") -> bytes:
 
 
 def _is_constant(array: "np.ndarray[Any, Any]") -> bool:
-    """Whether no array can write into this memory."""
+    """Return True if no array can write into this memory."""
     base: Any = array
     while isinstance(base, np.ndarray):
         if cast("np.ndarray[Any, Any]", base).flags.writeable:
@@ -181,8 +181,8 @@ def _fingerprint() -> Callable[[int, int], int]:
 def _guard(reading: Reading) -> Guard | None:
     container, key, value, size = reading
     if size >= 0:
-        looked_up = isinstance(container, (dict, list, tuple))
-        return Guard(Where.LENGTH, container, None, None, size=size) if looked_up else None
+        indexed = isinstance(container, (dict, list, tuple))
+        return Guard(Where.LENGTH, container, None, None, size=size) if indexed else None
     where = _where(reading)
     if value is ABSENT:
         return Guard(where, container, key, NOTHING) if where == Where.ENTRY else None
@@ -192,15 +192,15 @@ def _guard(reading: Reading) -> Guard | None:
     array = cast("np.ndarray[Any, Any]", value)
     if where is None or not array.flags.c_contiguous:
         return None
-    if array.dtype.hasobject or (array.size > _SMALL and _is_constant(array)):
+    if array.dtype.hasobject or (array.size > MAX_COPIED_ELEMENTS and _is_constant(array)):
         return Guard(where, container, key, array)
-    if array.size <= _SMALL:
+    if array.size <= MAX_COPIED_ELEMENTS:
         return Guard(where, container, key, array, content=_bytes(array), size=array.nbytes)
     return Guard(where, container, key, array, digest=fingerprint(array), size=array.nbytes)
 
 
 def _where(reading: Reading) -> Where | None:
-    """How the gate looks the value up again, if it can."""
+    """Return how the gate finds the value again, if it can."""
     container, key, value = reading[:3]
     if container is None:
         return Where.FIXED

@@ -1,4 +1,4 @@
-"""What objects of the language and of libraries hold that no code mentions by name.
+"""Content of objects of the language and of libraries that no code mentions by name.
 
 The functions in a partial, the dictionary behind a view, what a method is bound to, the results that a cache keeps.
 """
@@ -47,15 +47,15 @@ class Reading(NamedTuple):
 
 
 def insides(value: Any) -> list[Reading]:
-    """What an object holds that is neither an attribute nor an item."""
+    """Return what an object holds that is neither an attribute nor an item."""
     if is_of_burlab(value):
         return []
     if isinstance(value, ContextVar):
         return [Reading(value, "get", cast("ContextVar[Any]", value).get(None))]
     if isinstance(value, Cache):
-        kept = _kept_results(value)
-        whole = Reading(value, "version", _version(value, kept))
-        return [whole, *(Reading(None, None, result) for result in kept.values() if type(result) not in PLAIN)]
+        results = _cached_results(value)
+        whole = Reading(value, "version", _version(value, results))
+        return [whole, *(Reading(None, None, result) for result in results.values() if type(result) not in PLAIN)]
     if isinstance(value, weakref.ref):
         return [Reading(value, "referent", cast("weakref.ref[Any]", value)())]
     if isinstance(value, CellType):
@@ -85,7 +85,7 @@ def attributes_of(value: Any) -> "dict[str, Any] | None":
 
 
 def is_quiet(kind: type[Any]) -> bool:
-    """Whether objects of a class hold no numbers for functions: loggers, locks, figures, widgets."""
+    """Return True for classes whose objects hold no numbers for functions: loggers, locks, figures, widgets."""
     return first_part(str(kind.__module__)) in _QUIET
 
 
@@ -98,8 +98,8 @@ def environment() -> Any:
 _versions: "weakref.WeakKeyDictionary[Any, tuple[int, dict[int, Any]]]" = weakref.WeakKeyDictionary()
 
 
-def _kept_results(cache: Any) -> dict[int, Any]:
-    """All that a `functools.lru_cache` keeps now, by its identities."""
+def _cached_results(cache: Any) -> dict[int, Any]:
+    """Return all results that a `functools.lru_cache` holds now, by their identities."""
     found: dict[int, Any] = {}
     for x in gc.get_referents(cache):
         if isinstance(x, FunctionType):  # after the results comes the function
@@ -115,10 +115,10 @@ def _is_link(x: Any) -> bool:
     return type(x).__name__ == "_lru_list_elem"
 
 
-def _version(cache: Any, kept: dict[int, Any]) -> int:
+def _version(cache: Any, results: dict[int, Any]) -> int:
     """Another number as soon as one of the results that a cache had is gone; that others join them changes none."""
     version, before = _versions.get(cache, (0, {}))
-    if not before.keys() <= kept.keys():
+    if not before.keys() <= results.keys():
         version += 1
-    _versions[cache] = version, kept
+    _versions[cache] = version, results
     return version

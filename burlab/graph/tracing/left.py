@@ -1,4 +1,4 @@
-"""What traced functions change themselves, as a counter: the next call need not trace again for that.
+"""Changes that traced functions make themselves, as a counter: they alone do not cause another trace.
 
 What anybody else puts there counts as ever. So the last value that a trace left in a place is remembered, for all
 functions that change it.
@@ -15,7 +15,7 @@ _BY_A_TRACE = "left by a trace"
 
 
 class LeftByTraces:
-    """What the last trace left in a place. It counts as long as somebody keeps this object."""
+    """The value that the last trace left in a place. It counts while this object is referenced."""
 
     __slots__ = ("__weakref__", "container", "content")
 
@@ -28,7 +28,7 @@ _places: "weakref.WeakValueDictionary[Place, LeftByTraces]" = weakref.WeakValueD
 
 
 def place_of(reading: Reading) -> Place:
-    """Where a value was read: its container, by identity, and the key in it."""
+    """Return the place of a value: its container, by identity, and the key in it."""
     return id(reading.container), reading.key
 
 

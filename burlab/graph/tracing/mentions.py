@@ -1,4 +1,4 @@
-"""What the code of a function mentions: names that it looks up, texts, modules that it imports."""
+"""Names in the code of a function: those that it looks up, texts, modules that it imports."""
 
 import dis
 from functools import lru_cache
@@ -35,28 +35,28 @@ def globals_of(code: CodeType) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def optional_names(code: CodeType) -> tuple[str, ...]:
     """The names that a function asks for, with getattr or hasattr, where there may be none."""
-    asks = not _GETTERS.isdisjoint(globals_of(code))
-    return tuple(text for text in texts_of(code) if text.isidentifier()) if asks else ()
+    uses_getters = not _GETTERS.isdisjoint(globals_of(code))
+    return tuple(text for text in texts_of(code) if text.isidentifier()) if uses_getters else ()
 
 
 @lru_cache(maxsize=4096)
 def reads_namespaces(code: CodeType) -> bool:
-    """Whether a function reads globals by names that it does not mention: in a dictionary, or in source text."""
+    """Return True if a function reads globals by names that it does not mention: in a dictionary, or in source text."""
     return not _NAMESPACES.isdisjoint(globals_of(code))
 
 
 @lru_cache(maxsize=4096)
 def makes_names(code: CodeType) -> bool:
-    """Whether a function looks up attributes by names that it makes at run time."""
+    """Return True if a function looks up attributes by names that it makes at run time."""
     if "__dict__" in code.co_names or reads_namespaces(code):
         return True
     steps = list(dis.get_instructions(code))
-    asked = (k for k, step in enumerate(steps) if step.opname == "LOAD_GLOBAL" and step.argval in _GETTERS)
-    return any(not _is_written_out(steps[k + 1 :]) for k in asked) or any(map(makes_names, _inside(code)))
+    getter_steps = (k for k, step in enumerate(steps) if step.opname == "LOAD_GLOBAL" and step.argval in _GETTERS)
+    return any(not _is_written_out(steps[k + 1 :]) for k in getter_steps) or any(map(makes_names, _inside(code)))
 
 
 def _is_written_out(steps: list[dis.Instruction]) -> bool:
-    """Whether the call that begins here names the attribute by a text in the code."""
+    """Return True if the call that begins here names the attribute by a text in the code."""
     for k, step in enumerate(steps):
         if step.opname.startswith(_CALLS):
             return False

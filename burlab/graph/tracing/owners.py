@@ -1,4 +1,4 @@
-"""Whose code it is: the user's, whose surroundings count, or the language's, burlab's, that of an installed library."""
+"""The owner of code: the user, whose surroundings count, or the language, burlab, an installed library."""
 
 import os
 import sys
@@ -20,13 +20,13 @@ def first_part(module: str) -> str:
 
 
 def is_of_burlab(value: Any) -> bool:
-    """Whether a class of burlab made a value."""
+    """Return True if a class of burlab made a value."""
     return first_part(str(type(value).__module__)) == "burlab"
 
 
 @lru_cache(maxsize=4096)
 def is_own(module: str) -> bool:
-    """Whether a module, by its name, is the user's: neither burlab's nor of an installed library.
+    """Return True for the name of a module of the user's: neither burlab's nor of an installed library.
 
     >>> is_own("numpy.linalg"), is_own("numpy_helpers")
     (False, True)
@@ -38,10 +38,10 @@ def is_own(module: str) -> bool:
 
 
 def is_own_function(f: FunctionType) -> bool:
-    """Whether the code of a function is the user's: its globals say so, for `__module__` may be copied from another."""
+    """Return True for a function of the user's: its globals decide, for `__module__` may be copied from another."""
     return is_own(str(f.__globals__.get("__name__", "")))
 
 
 def is_of_arrays(f: FunctionType) -> bool:
-    """Whether a function is NumPy's, SciPy's or burlab's own."""
+    """Return True for a function of NumPy's, SciPy's or burlab's own."""
     return first_part(str(f.__globals__.get("__name__", ""))) in _ARRAY_LIBRARIES

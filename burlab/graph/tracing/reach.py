@@ -1,4 +1,4 @@
-"""How far a function reaches: what it and the functions that it calls can read from around themselves.
+"""The reach of a function: all that it and the functions that it calls can read from around themselves.
 
 Globals and closure cells, by the names that code mentions; attributes of modules, classes and functions, by the same
 names; everything in the tuples, lists and dictionaries on the way, and in objects.
@@ -40,7 +40,7 @@ ITEMS = (tuple, list, dict, set, frozenset, deque)
 
 
 class Absent:
-    """What is under a name that nothing has yet."""
+    """The value under a name that nothing has yet."""
 
 
 ABSENT = Absent()
@@ -65,7 +65,7 @@ class _Walk:
         self.found: list[Reading] = []
         self.functions: list[FunctionType] = []
         self._seen: set[int] = set()
-        self._kept: list[Any] = []  # what is made on the way, lest another object take its address
+        self._retained: list[Any] = []  # what is made on the way, lest another object take its address
         self._names: dict[str, None] = {}
         self._optional: set[str] = set()  # names that need not be there
         self._holders: list[tuple[Any, Mapping[str, Any]]] = []
@@ -81,7 +81,7 @@ class _Walk:
         if id(x) in self._seen:
             return False
         self._seen.add(id(x))
-        self._kept.append(x)
+        self._retained.append(x)
         return True
 
     def _read(self, container: Any, key: Any, value: Any) -> None:
@@ -179,7 +179,7 @@ class _Walk:
                     self._meet(name, *holder)
 
     def _call(self, f: Any) -> None:
-        """What one function can reach by name."""
+        """Collect what one function can reach by name."""
         if reads := _reads_of(f):  # a transform of other functions
             for g in reads:
                 self._call(g)
@@ -219,11 +219,11 @@ class _Walk:
         code, around = f.__code__, f.__globals__
         self.functions.append(f)
         self._read(f, "__code__", code)
-        looked_up = globals_of(code)
+        namespace = globals_of(code)
         for name in names_of(code):
             if name in around:
                 self._read(around, name, around[name])
-            elif name in looked_up and name in _BUILTINS:
+            elif name in namespace and name in _BUILTINS:
                 self._read(around, name, ABSENT)  # it may be hidden later
         self._mention(code)
         for name in self._modules(f):
@@ -253,7 +253,7 @@ class _Walk:
 
 
 def is_called(value: Any) -> bool:
-    """Whether a value is a function whose own surroundings count."""
+    """Return True for a function whose own surroundings count."""
     if isinstance(value, (FunctionType, MethodType)):
         return True
     return not isinstance(value, type) and bool(_reads_of(value))
@@ -266,12 +266,12 @@ def _reads_of(value: Any) -> tuple[Any, ...]:
 
 
 def _has_items(value: Any) -> bool:
-    """Whether a value holds others, of any kind, by place or key."""
+    """Return True if a value holds others, of any kind, by place or key."""
     return isinstance(value, ITEMS) or (isinstance(value, np.ndarray) and cast("Any", value).dtype.hasobject)
 
 
 def _lends_numbers(value: Any, kind: type[Any]) -> bool:
-    """Whether all that counts of an object are the numbers of the array that it lends."""
+    """Return True if all that counts of an object are the numbers of the array that it lends."""
     return kind in (np.ndarray, np.memmap) or (not isinstance(value, np.ndarray) and hasattr(kind, "__array__"))
 
 

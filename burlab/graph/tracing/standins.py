@@ -110,7 +110,7 @@ _BY_IDENTITY = {id(place.original): place.standin for place in _PLACES}
 
 
 class _Exchanged:
-    """What has been exchanged, for all threads: it is put back when no thread traces any more."""
+    """The exchanged values, for all threads: they are put back when no thread traces any more."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -131,8 +131,8 @@ def traced_arrays(f: Callable[..., Any]) -> Generator[Level]:
                 vars(module).update(names)
     try:
         _exchange_bare_names(f)
-        with one_level_deeper() as here:
-            yield here
+        with one_level_deeper() as current:
+            yield current
     finally:
         with _exchanged.lock:
             _exchanged.traces -= 1
@@ -151,7 +151,7 @@ def _exchange_bare_names(f: Callable[..., Any]) -> None:
 
 
 def _is_namespace(container: Any) -> bool:
-    """Whether it is a closure cell or the globals of a module: dictionaries of users are left alone."""
+    """Return True for a closure cell or the globals of a module: dictionaries of users are left alone."""
     return isinstance(container, CellType) or (isinstance(container, dict) and "__builtins__" in container)
 
 

@@ -34,7 +34,7 @@ _active = _Active()
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What a traced argument looks like: shape, dtype, and whether it is a Python scalar (`weak`)."""
+    """Specification of a traced argument: shape, dtype, and whether it is a Python scalar (`weak`)."""
 
     shape: tuple[int, ...]
     dtype: "np.dtype[Any]"
@@ -66,17 +66,17 @@ class Traced:
 
 
 def is_tracing() -> bool:
-    """Whether a trace is under way on this thread."""
+    """Return True while this thread traces."""
     return bool(_active.inputs)
 
 
 def depth() -> int:
-    """How many traces are under way on this thread, one inside of another."""
+    """Return the number of nested traces on this thread."""
     return len(_active.inputs)
 
 
 def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
-    """Whether a leaf of the arguments is traced, and as what. Raises DTypeError for arrays that cannot be."""
+    """Return the specification of a leaf that is traced, else the leaf. Raises DTypeError for arrays that cannot be."""
     if type(leaf) is float:
         return Spec((), np.dtype(np.float64), weak=True)
     if type(leaf) is np.ndarray and leaf.dtype in ALL:  # of native byte order: most leaves are
@@ -143,11 +143,13 @@ def trace(
     forget_fault()
     before, _active.inputs = _active.inputs, (*_active.inputs, inputs)
     try:
-        with traced_arrays(f) as here:
-            here.inputs = inputs
+        with traced_arrays(f) as current:
+            current.inputs = inputs
             result = watched(f, node_args, node_kwargs)
             outputs, shape = _outputs(f, result)
-        inputs = tuple(here.replaced.get(x, x) for x in inputs)  # an in-place operator makes an argument another node
+        inputs = tuple(
+            current.replaced.get(x, x) for x in inputs
+        )  # an in-place operator makes an argument another node
         _active.inputs = (*before, inputs)
         captures = _captures(f, outputs, inputs)
     except (TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
@@ -180,12 +182,12 @@ def _too_large(f: Callable[..., Any], error: Exception) -> AllocationError | Non
     """The error where NumPy could not make an array as large as f asked for, or None where it raised another."""
     if isinstance(error, MemoryError):
         why = f"NumPy found no memory for a constant of {_name(f)}"
-    elif any(said in str(error) for said in _BEYOND_SIZES):
+    elif any(text in str(error) for text in _BEYOND_SIZES):
         why = f"a size in {_name(f)} is beyond what NumPy can count"
     else:
         return None
-    said = f": {error}".rstrip(".: ")
-    return AllocationError(f"{blamed(error)}{why}{said}. Use smaller sizes.")
+    message = f": {error}".rstrip(".: ")
+    return AllocationError(f"{blamed(error)}{why}{message}. Use smaller sizes.")
 
 
 def _no_array(args: tuple[Any, ...], specs: Sequence[Spec | Static], names: Sequence[str]) -> str:
@@ -211,7 +213,7 @@ def _list_of_numbers(args: tuple[Any, ...], error: Exception) -> str:
 
 
 def argument_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    """What the user calls each leaf: `x`, `params['w']`."""
+    """Return the user's name of each leaf: `x`, `params['w']`."""
     inner = inspect.unwrap(f)
     code = getattr(inner, "__code__", None)
     known = code.co_varnames[inspect.ismethod(inner) : code.co_argcount] if code is not None else ()
@@ -234,7 +236,7 @@ def _outputs(f: Callable[..., Any], result: Any) -> tuple[tuple[Node, ...], tree
 
 
 def _captures(f: Callable[..., Any], outputs: Sequence[Node], inputs: Sequence[Node]) -> bool:
-    """Whether the outputs need values of a trace around this one. Raises TraceError for those of a finished one."""
+    """Return True if outputs need values of a trace around this one. Raises TraceError for those of a finished one."""
     alive = {x for row in _active.inputs for x in row}
     used = [n for n in topological(outputs) if n.is_input]
     for n in used:

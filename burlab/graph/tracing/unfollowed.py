@@ -1,4 +1,4 @@
-"""What a function reads that no later call can look at: files, iterators, numbers that it changes itself."""
+"""Values that no later call can look up: files, iterators, numbers that a function changes itself."""
 
 import builtins
 import io
@@ -41,7 +41,7 @@ def iterators_in(found: Sequence[Reading]) -> list[tuple[Any, Any]]:
 
 
 def used_up(iterators: Sequence[tuple[Any, Any]]) -> str:
-    """What has gone on since then, in words; empty if nothing has."""
+    """Describe what has advanced since then; empty if nothing has."""
     for iterator, before in iterators:
         if _state(iterator) != before:
             kind = "a file" if isinstance(iterator, io.IOBase) else f"an iterator ({type(iterator).__name__})"
@@ -59,7 +59,7 @@ def _is_float(x: Any) -> bool:
 
 
 def written(before: dict[Any, tuple[str, Any]], after: dict[Any, tuple[str, Any]]) -> str:
-    """What a function changed itself since then, in words; empty if nothing."""
+    """Describe what a function changed itself since then; empty if nothing."""
     for place, (name, value) in before.items():
         now = after.get(place, (name, value))[1]
         if now is not value and now != value:
@@ -68,7 +68,7 @@ def written(before: dict[Any, tuple[str, Any]], after: dict[Any, tuple[str, Any]
 
 
 def _state(x: Any) -> Any:
-    """How far an iterator is; None where none can say, as of those of itertools."""
+    """Return the position of an iterator; None where it has none to read, as those of itertools."""
     if isinstance(x, io.IOBase):
         return x.tell() if not x.closed and x.seekable() else None
     if isinstance(x, GeneratorType):
@@ -92,7 +92,7 @@ def _flat(parts: Any) -> list[Any]:
 
 
 def files_read(functions: Sequence[FunctionType], around: Callable[[FunctionType], list[Any]]) -> str:
-    """Whether functions read a file by name, in words; around: the globals and cells of a function."""
+    """Describe files that functions read by name; around: the globals and cells of a function."""
     for f in functions:
         names = set(names_of(f.__code__))
         own = {name for name in globals_of(f.__code__) if name in _BUILTINS and name not in f.__globals__}

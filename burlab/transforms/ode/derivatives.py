@@ -10,7 +10,7 @@ from burlab.graph.autodiff import sweep
 from burlab.graph.graph import Call, Later
 from burlab.graph.linear import reshape
 from burlab.graph.numpy_api.composites import stop_gradient
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.substitute import inline
 from burlab.graph.tracing.trace import trace
 from burlab.transforms import tree
@@ -73,7 +73,7 @@ def by_adjoint(f: Field, y0: Any, times: Any, options: Options) -> Any:
     solution = trace(forward, args).graph
     (ys,) = solution.outputs
     later = Later(lambda: trace(reverse, (*args, ys, ys)).graph)
-    return made("call", Call("odeint", solution, later), y0, times, *captured)
+    return make_node("call", Call("odeint", solution, later), y0, times, *captured)
 
 
 def _pulled(f: Field, y0: Any, times: Any, by: list[Node], ys: Any, g: Any, options: Options) -> list[Any]:

@@ -28,7 +28,7 @@ _STAGES = (
     (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
 _ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
-_SAFETY, _LEAST, _MOST = 0.9, 0.2, 10.0  # of how a step may change from one to the next
+_SAFETY, MIN_GROWTH, MAX_GROWTH = 0.9, 0.2, 10.0  # of how a step may change from one to the next
 
 
 class Options(NamedTuple):
@@ -39,7 +39,7 @@ class Options(NamedTuple):
     max_steps: int
 
 
-class Schedule(NamedTuple):
+class StepSchedule(NamedTuple):
     """The accepted steps, (max_steps,) of each: between which two times, and from where to where between them, 0 to 1.
 
     Those that were not needed go from 0 to 0.
@@ -57,7 +57,7 @@ class _State(NamedTuple):
     size: Any
     attempts: Any
     accepted: Any
-    schedule: Schedule | None
+    schedule: StepSchedule | None
 
 
 def step(f: Field, y: Any, t: Any, h: Any, end: Any, slope: Any, crowded: Any) -> tuple[Any, list[Any]]:
@@ -85,15 +85,15 @@ def integrate(f: Field, y0: Any, times: Any, options: Options) -> Any:
     return _integrated(f, y0, times, options, None)[0]
 
 
-def scheduled(f: Field, y0: Any, times: Any, options: Options) -> tuple[Any, Schedule, Any]:
-    """The same, with the steps that were accepted, and how many of them there were at each time."""
+def scheduled(f: Field, y0: Any, times: Any, options: Options) -> tuple[Any, StepSchedule, Any]:
+    """Integrate, and return also the accepted steps, with their number at each time."""
     most = options.max_steps
-    nothing = Schedule(_np.zeros(most, _np.int64), _np.zeros(most, y0.dtype), _np.zeros(most, y0.dtype))
+    nothing = StepSchedule(_np.zeros(most, _np.int64), _np.zeros(most, y0.dtype), _np.zeros(most, y0.dtype))
     ys, state, counts = _integrated(f, y0, times, options, nothing)
     return ys, state.schedule, counts
 
 
-def _integrated(f: Field, y0: Any, times: Any, options: Options, schedule: Schedule | None) -> Any:
+def _integrated(f: Field, y0: Any, times: Any, options: Options, schedule: StepSchedule | None) -> Any:
     slope = f(y0, times[0])
     size = _first_size(f, y0, times[0], times[-1] - times[0], slope, options)
     start = _State(times[0], y0, slope, size, 0, 0, schedule)
@@ -125,9 +125,9 @@ def _attempt(f: Field, s: _State, k: Any, begin: Any, end: Any, options: Options
     schedule = s.schedule
     if schedule is not None:
         where = [k, (s.t - begin) / (end - begin), _np.where(last, 1.0, (t - begin) / (end - begin))]
-        row = (_np.where(good, value, 0).astype(kept.dtype) for value, kept in zip(where, schedule, strict=True))
-        schedule = Schedule(*(at_set(kept, s.accepted, x) for kept, x in zip(schedule, row, strict=True)))
-    growth = _np.where(_np.isfinite(error), _np.clip(_SAFETY * error**-0.2, _LEAST, _MOST), _LEAST)
+        row = (_np.where(good, value, 0).astype(column.dtype) for value, column in zip(where, schedule, strict=True))
+        schedule = StepSchedule(*(at_set(column, s.accepted, x) for column, x in zip(schedule, row, strict=True)))
+    growth = _np.where(_np.isfinite(error), _np.clip(_SAFETY * error**-0.2, MIN_GROWTH, MAX_GROWTH), MIN_GROWTH)
     proposed = _np.abs(h) * growth
     return _State(
         t,

@@ -13,7 +13,7 @@ from burlab.graph.linear import convert
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.composites import stop_gradient
 from burlab.graph.numpy_api.elementwise import digamma, log1p
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.graph.tracing.trace import trace
 from burlab.runtime.checks.numbers import real
@@ -87,12 +87,12 @@ def _gamma(k: Any, a: Any, shape: Shape | None, dtype: str) -> Any:
 
 
 def _sampled(k: Any, a: Any) -> Any:
-    """By rejection; where a < 1 a number of a + 1 times U^(1/a)."""
+    """Sample by rejection; where a < 1 a number of a + 1 times U^(1/a)."""
     valid = (a > 0) & np.isfinite(a)
     d = np.where(a < 1, a + 1, np.where(valid, a, 1.0)) - 1 / 3
     c = 1 / np.sqrt(9 * d)
 
-    def turn(state: Any) -> Any:
+    def iteration(state: Any) -> Any:
         x, done, i = state
         z, u = normal(fold_in(k, 2 * i), a.shape), uniform(fold_in(k, 2 * i + 1), a.shape)
         v = (1 + c * z) ** 3
@@ -100,7 +100,7 @@ def _sampled(k: Any, a: Any) -> Any:
         return np.where(accepted & ~done, d * v, x), done | accepted, i + 1
 
     start = (np.full(a.shape, np.nan), ~valid, np.array(0))
-    x, _, _ = while_loop(lambda s: ~np.all(s[1]) & (s[2] < _ROUNDS), turn, start)
+    x, _, _ = while_loop(lambda s: ~np.all(s[1]) & (s[2] < _ROUNDS), iteration, start)
     small = np.exp(np.log1p(-uniform(fold_in(k, -1), a.shape)) / np.where(a < 1, a, 1.0))
     return cast("Any", np.where)(a < 1, x * small, x)
 
@@ -113,7 +113,7 @@ def _with_derivative(x: Node, a: Node) -> Node:
 
     rule = trace(reverse, (x, a, x, x)).graph
     inputs = (example(x), example(a))
-    return made("call", Call("gamma", Graph(inputs, (inputs[0],)), rule), stop_gradient(x), a)
+    return make_node("call", Call("gamma", Graph(inputs, (inputs[0],)), rule), stop_gradient(x), a)
 
 
 def _first_order(x: Node, a: Node) -> Node:
@@ -125,7 +125,7 @@ def _first_order(x: Node, a: Node) -> Node:
 
     inputs = (example(x), example(x), example(a))
     call = Call("gamma derivative", Graph(inputs, (inputs[0],)), Later(refuse))
-    return made("call", call, stop_gradient(_slope(stop_gradient(x), stop_gradient(a))), x, a)
+    return make_node("call", call, stop_gradient(_slope(stop_gradient(x), stop_gradient(a))), x, a)
 
 
 def _slope(x: Any, a: Any) -> Any:
@@ -137,7 +137,7 @@ def _slope(x: Any, a: Any) -> Any:
     t = 1 / a
     first = t * (digamma(a) + 1 / a - log_x)
 
-    def turn(state: Any) -> Any:
+    def iteration(state: Any) -> Any:
         n, t, psi, total, _ = state
         t, psi = t * x / (a + n), psi + 1 / (a + n)
         term = t * (psi - log_x)
@@ -145,7 +145,7 @@ def _slope(x: Any, a: Any) -> Any:
         return n + 1, t, psi, total + term, np.any(going)
 
     start = (np.array(1.0), t, digamma(a) + 1 / a, first, np.array(True))
-    *_, total, _ = while_loop(lambda s: s[4] & (s[0] < 1e6), turn, start)
+    *_, total, _ = while_loop(lambda s: s[4] & (s[0] < 1e6), iteration, start)
     return x * total
 
 

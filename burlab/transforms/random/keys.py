@@ -11,7 +11,7 @@ from burlab.graph import Node
 from burlab.graph.linear import broadcast, reshape
 from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.promotion import as_dtype
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits, volume
@@ -76,7 +76,7 @@ def _fold_in(k: Any, data: Any) -> Node:
         raise DTypeError(f"{location()}data of fold_in is {number.dtype}, expected integers. Pass x.astype(np.int64).")
     number = as_dtype(number, _INT64)
     numbers = number if number.shape else broadcast(number, parent.shape[:-1], ())
-    return made("fold_in", None, parent, numbers)
+    return make_node("fold_in", None, parent, numbers)
 
 
 def _split(k: Any, shape: tuple[int, ...]) -> Node:
@@ -84,7 +84,7 @@ def _split(k: Any, shape: tuple[int, ...]) -> Node:
     lead, count = parent.shape[:-1], math.prod(shape)
     keys = broadcast(parent, (*lead, count, 2), (*range(len(lead)), len(lead) + 1))
     places = broadcast(constant(np.arange(count)), (*lead, count), (len(lead),))
-    return reshape(made("fold_in", None, keys, places), (*lead, *shape, 2))
+    return reshape(make_node("fold_in", None, keys, places), (*lead, *shape, 2))
 
 
 _fold_in_function: Any = Function(_fold_in, name="fold_in", reads=())

@@ -12,7 +12,7 @@ from burlab.graph.linear import concatenate, convert, reshape, slice_
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.elementwise import cos, floor, log, remainder, sqrt, where
 from burlab.graph.numpy_api.promotion import apply
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array
@@ -25,7 +25,7 @@ _INTEGERS = ("int32", "int64", "uint64")
 
 def uniform_node(k: Any, shape: Shape, dtype: str) -> Node:
     """Uniform numbers in [0, 1), behind the axes of a batch of keys."""
-    return made("uniform", (shape, dtype), key_node(k))
+    return make_node("uniform", (shape, dtype), key_node(k))
 
 
 def halves(pairs: Node, axis: int) -> tuple[Node, Node]:

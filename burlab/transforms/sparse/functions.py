@@ -16,7 +16,7 @@ from burlab.graph.rewrite.batch import batch
 from burlab.graph.substitute import inline
 from burlab.runtime.extras import late
 from burlab.transforms import tree
-from burlab.transforms.call import Call, check_floating, name_of
+from burlab.transforms.call import TracedCall, check_floating, name_of
 from burlab.transforms.gradients import grad
 from burlab.transforms.memo import remembered
 from burlab.transforms.places import known_argnum
@@ -25,7 +25,7 @@ from .coloring import distinct, star
 from .pattern import indices, pattern
 
 sparse: Any = late("scipy.sparse", "scipy")
-_MOST = 8  # patterns that are kept, of calls with other index arrays
+MAX_PATTERNS = 8  # patterns that are kept, of calls with other index arrays
 
 
 def sparse_jacobian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction":
@@ -44,7 +44,7 @@ def sparse_jacobian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction"
            [ 0., 12.,  4.,  0.],
            [ 0.,  0., 24.,  9.]]), 2)
     """
-    return _made(f, known_argnum(argnums), symmetric=False)
+    return _build(f, known_argnum(argnums), symmetric=False)
 
 
 def sparse_hessian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction":
@@ -61,16 +61,16 @@ def sparse_hessian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction":
            [2., 0., 2., 0.],
            [2., 0., 0., 2.]]), 2)
     """
-    return _made(f, known_argnum(argnums), symmetric=True)
+    return _build(f, known_argnum(argnums), symmetric=True)
 
 
-def _made(f: Callable[..., Any], argnum: int, *, symmetric: bool) -> "SparseFunction":
+def _build(f: Callable[..., Any], argnum: int, *, symmetric: bool) -> "SparseFunction":
     return remembered(f, ("sparse", argnum, symmetric), lambda: SparseFunction(f, argnum, symmetric=symmetric))
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """Where entries are: in CSR order entry e is element places[e] of product groups[e].
+    """Places of entries: in CSR order entry e is element places[e] of product groups[e].
 
     seeds: what is multiplied, (p, n) by columns, (p, m) by rows: a row for each colour, 1 where it is.
     """
@@ -112,14 +112,14 @@ class SparseFunction:
         return self._plan(args, kwargs).pattern.copy()
 
     def products(self, *args: Any, **kwargs: Any) -> int:
-        """How many products with a vector give the matrix at arguments like these."""
+        """Return the number of products with a vector that give the matrix at arguments like these."""
         return len(self._plan(args, kwargs).seeds)
 
     def __repr__(self) -> str:
         return f"<burlab function {self._kind}({name_of(self._f)})>"
 
     def _plan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Plan:
-        """What was planned for the last calls that traced the same graph, with the same indices in it."""
+        """Return the plan of the last calls that traced the same graph, with the same indices in it."""
         if any(isinstance(leaf, Node) for leaf in trees.flatten((args, kwargs))[0]):
             remedy = "bl.jacobian inside of a traced function, or call it outside"
             raise TraceError(f"{location()}{self._kind} gives a matrix of SciPy, which cannot be traced. Use {remedy}.")
@@ -130,7 +130,7 @@ class SparseFunction:
             x, y, nodes = self._graphs[int(number)]
             plan = (_symmetric if self._symmetric else _general)(x, y, dict(zip(nodes, found, strict=True)))
         self._plans[key] = plan
-        for oldest in list(self._plans)[:-_MOST]:
+        for oldest in list(self._plans)[:-MAX_PATTERNS]:
             del self._plans[oldest]
         return plan
 
@@ -152,24 +152,24 @@ class SparseFunction:
         many = batch(Graph((x, v), (product,)), [False, True], seeds.shape[0])
         return call.place(inline(many, (x, as_node(seeds)))[0])
 
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-        """What is differentiated, as a function of one vector that gives one."""
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TracedCall:
+        """Return the call to differentiate, as a function of one vector that gives one."""
         check_floating(self._f, args, self._argnum, self._kind)
         argnum = self._argnum % len(args)
         derived = grad(self._f, argnum) if self._symmetric else self._f
 
         def flat(v: Any) -> Any:
-            moved = (*args[:argnum], tree.unravel(v, args[argnum]), *args[argnum + 1 :])
-            y = as_node(tree.ravel(derived(*moved, **kwargs)))
+            displaced = (*args[:argnum], tree.unravel(v, args[argnum]), *args[argnum + 1 :])
+            y = as_node(tree.ravel(derived(*displaced, **kwargs)))
             if y.dtype.kind != "f":
                 raise ArgumentError(f"{self._kind} needs floating results; {name_of(self._f)} returned {y.dtype}.")
             return y
 
-        return Call(flat, (tree.ravel(args[argnum]),), {}, (0,), self._kind)
+        return TracedCall(flat, (tree.ravel(args[argnum]),), {}, (0,), self._kind)
 
 
 def _general(x: Node, y: Node, values: dict[Node, Any]) -> _Plan:
-    """By columns, unless the fullest row has more entries than the fullest column."""
+    """Plan products by columns, unless the fullest row has more entries than the fullest column."""
     found = _ordered(pattern(x, y, values))
     by_columns = np.diff(found.indptr).max(initial=0) <= np.diff(found.tocsc().indptr).max(initial=0)
     rows, columns = found.tocoo().coords

@@ -1,4 +1,4 @@
-"""Which elements of a node depend on which elements of an input: index sets, propagated through the graph.
+"""Dependence of elements of a node on elements of an input: index sets, propagated through the graph.
 
 A pattern is a boolean CSR matrix of SciPy: a row for each element of the node, a column for each element of the input.
 Where an operation has no rule here, each element of its value depends on all that its inputs depend on: a pattern may
@@ -13,7 +13,7 @@ import numpy as np
 
 from burlab.graph import Node
 from burlab.graph.autodiff.sweep import between
-from burlab.graph.implied import derives_by
+from burlab.graph.implied import differentiable_inputs
 from burlab.graph.numpy_api.roots import Root
 from burlab.graph.scalar import is_differentiable, load_partials, partials
 from burlab.runtime.extras import late
@@ -51,8 +51,8 @@ def _of(n: Node, known: dict[Node, Matrix], values: Values, size: int) -> Matrix
         sources = [(k, p) for k, p in sources if forms[k].constant != 0]
         return _either([p for _, p in sources], (n.size, size))
     if n.op in ("surrogate", "implied"):
-        moving = derives_by(n) if n.op == "implied" else (1,)
-        sources = [(k, p) for k, p in sources if k in moving]
+        varying = differentiable_inputs(n) if n.op == "implied" else (1,)
+        sources = [(k, p) for k, p in sources if k in varying]
     rule = _root if isinstance(n.params, Root) else _RULES.get(n.op)
     if rule is not None:
         return _either([rule(n, k, values) @ p for k, p in sources], (n.size, size))
@@ -142,7 +142,7 @@ def _cumsum(n: Node, k: int, _: Values) -> Matrix:
     return _links(lines[:, to], lines[:, source], n, k)
 
 
-def _moved(batch: int, table: tuple[int, ...], index: Any) -> Any:
+def _flat_indices(batch: int, table: tuple[int, ...], index: Any) -> Any:
     """For each element that an index picks from a table its number there, shape of the index and of a row."""
     places = _numbered(table[: batch + 1])
     picked = np.take_along_axis(
@@ -153,23 +153,23 @@ def _moved(batch: int, table: tuple[int, ...], index: Any) -> Any:
 
 
 def _gather(n: Node, k: int, values: Values) -> Matrix:
-    source = _moved(n.params, n.inputs[0].shape, values[n.inputs[1]])
+    source = _flat_indices(n.params, n.inputs[0].shape, values[n.inputs[1]])
     return _links(np.arange(n.size), source, n, k)
 
 
 def _scatter(n: Node, k: int, values: Values) -> Matrix:
-    to = _moved(n.params[0], n.shape, values[n.inputs[1]])
+    to = _flat_indices(n.params[0], n.shape, values[n.inputs[1]])
     return _links(to, np.arange(n.inputs[0].size), n, k)
 
 
 def _put(n: Node, k: int, values: Values) -> Matrix:
-    """What is overwritten reads the rows alone; of rows that go to one place any may be the last."""
+    """Return the links of an assignment: what is overwritten reads the rows alone, of which any may be the last."""
     batch, adds = n.params
-    to = _moved(batch, n.shape, values[n.inputs[2]])
+    to = _flat_indices(batch, n.shape, values[n.inputs[2]])
     if k == 1:
         return _links(to, np.arange(n.inputs[1].size), n, k)
-    kept = np.arange(n.size) if adds else np.setdiff1d(np.arange(n.size), to)
-    return _links(kept, kept, n, k)
+    retained = np.arange(n.size) if adds else np.setdiff1d(np.arange(n.size), to)
+    return _links(retained, retained, n, k)
 
 
 def _contract(n: Node, k: int, _: Values) -> Matrix:
@@ -190,8 +190,8 @@ def _contract(n: Node, k: int, _: Values) -> Matrix:
     to, source = spread(out, _numbered(n.shape)), spread(mine, _numbered(n.inputs[k].shape))
     if factor is None:
         return _links(to, source, n, k)
-    kept = spread(other, factor != 0)
-    return _links(to[kept], source[kept], n, k)
+    retained = spread(other, factor != 0)
+    return _links(to[retained], source[retained], n, k)
 
 
 def _constant(n: Node) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import ArgumentError, GraphError
-from burlab.graph.parameters import MOST_AXES
+from burlab.graph.parameters import MAX_AXES
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.checks.stored import several, whole
 from burlab.runtime.memory import volume
@@ -189,7 +189,7 @@ class Document:
             raise ArgumentError(f"{block.name} has the shape that its arguments give. Change theirs.")
         given = frozen(parse(shape) if isinstance(shape, str) else shape)
         sizes: tuple[Any, ...] = cast("Any", given) if isinstance(given, tuple) else (given,)
-        if not several(whole(0, MOST), MOST_AXES)(sizes) or volume(sizes) > MOST:
+        if not several(whole(0, MOST), MAX_AXES)(sizes) or volume(sizes) > MOST:
             raise ArgumentError(
                 f"the shape {shown(shape)} is none of sizes, with at most {MOST:,} numbers. Pass one such as (2, 3)."
             )

@@ -11,7 +11,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree
 from burlab.graph.node import UFUNCS
 from burlab.graph.numpy_api.promotion import apply
-from burlab.graph.operation import STRUCTURAL, made
+from burlab.graph.operation import STRUCTURAL, make_node
 from burlab.graph.scalar import scalar_ops
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.checks.stored import either, flag, integer, matching, nothing, one_of, optional, several, whole
@@ -257,7 +257,7 @@ def _primitive(name: str, ports: tuple[str, ...], many: bool = False) -> Kind:
 
     def rule(*xs: Any, params: Any = None) -> Any:
         row.checked(params, xs)
-        return made(name, params, *xs)
+        return make_node(name, params, *xs)
 
     text = name in ("convert", "contract")
     params = Option("params", None, check, "parameters that this operation of graphs has", (), text)

@@ -8,7 +8,7 @@ from functools import cached_property
 from burlab.graph import Graph, Node
 from burlab.graph.control import chosen_inputs
 from burlab.graph.executions import Execution, executions
-from burlab.graph.graph import Iterations
+from burlab.graph.graph import ScanIterations
 from burlab.graph.substitute import copy, rebuild
 
 CARRIED, ELEMENT, CAPTURED = "y = {}, then what the iteration before gave", "y = {}[k], in iteration k", "y = {}"
@@ -29,7 +29,7 @@ class Inside:
         return self.execution.nodes[0]
 
     @property
-    def iterations(self) -> Iterations | None:
+    def iterations(self) -> ScanIterations | None:
         """What a `scan` repeats."""
         return self.execution.region.iterations
 

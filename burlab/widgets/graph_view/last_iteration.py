@@ -6,9 +6,9 @@ import numpy as np
 
 from burlab.compiler.faults.values import Replay
 from burlab.graph import Graph, Node
-from burlab.graph.graph import Iterations, Region, Result
+from burlab.graph.graph import Region, Result, ScanIterations
 from burlab.graph.node import constant
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 
 from .inside import Inside
 from .numbers import Array, Summary, summary
@@ -52,7 +52,7 @@ def _last_inputs(inside: Inside, arrays: Sequence[Array]) -> Sequence[Sequence[A
     return _last_of_while(inside, arrays)
 
 
-def _last_of_scan(inside: Inside, iterations: Iterations, arrays: Sequence[Array]) -> Sequence[Array] | None:
+def _last_of_scan(inside: Inside, iterations: ScanIterations, arrays: Sequence[Array]) -> Sequence[Array] | None:
     """The carries before the last iteration are carried along as further carries."""
     carries, sequences, length, _ = iterations
     if length == 0:
@@ -95,6 +95,6 @@ def _executed(op: str, region: Region, arrays: Sequence[Array], items: Sequence[
     inputs = tuple(Node("input", (), None, x.shape, x.dtype) for x in arrays)
     if not items:
         return []
-    graph = Graph(inputs, tuple(made(op, Result(region, k), *inputs) for k in items))
+    graph = Graph(inputs, tuple(make_node(op, Result(region, k), *inputs) for k in items))
     values = Replay(graph).values(arrays)
     return [values[graph.index[y]] for y in graph.outputs]

@@ -132,7 +132,7 @@ class _Writer:
                 operands=tuple(k for k in operands if k is not None),
                 kind="input" if n.is_input else "output" if n in self._outputs else "operation",
                 scope=self._spots[reader].scope,
-                moves=n.row.moves,
+                moves=n.row.moves_data,
                 backward=self._backward(reader),
                 name=self._named.get(n, ""),
                 nbytes=0 if n.row.view else n.nbytes,
@@ -157,7 +157,7 @@ def _fixed(spots: Sequence[Spot]) -> set[Node]:
     """The nodes that depend on no input: known arrays, and what only moves them."""
     found: set[Node] = set()
     for n, operands in ((spot.node, spot.operands) for spot in spots):
-        if n.is_constant or (not n.is_input and operands and n.row.moves and found.issuperset(operands)):
+        if n.is_constant or (not n.is_input and operands and n.row.moves_data and found.issuperset(operands)):
             found.add(n)
     return found
 

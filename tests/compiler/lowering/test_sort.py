@@ -13,7 +13,7 @@ import pytest
 
 from burlab.compiler import build
 from burlab.graph import Graph, Node
-from burlab.graph.operation import made
+from burlab.graph.operation import make_node
 
 DTYPES = ("float64", "float32", "int64", "int32", "bool")
 
@@ -47,7 +47,7 @@ KINDS = ("random", "integers", "ordered", "backwards", "equal", "ties", "close t
 
 def compiled(op: str, gear: Any, x: Any) -> Any:
     node = Node("input", (), "x", x.shape, x.dtype)
-    (y,) = build(Graph((node,), (made(op, None, node),)), gear=gear)(x)
+    (y,) = build(Graph((node,), (make_node(op, None, node),)), gear=gear)(x)
     return y
 
 
