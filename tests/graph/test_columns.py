@@ -68,7 +68,7 @@ def a_check_follows_a_sum_and_no_copy() -> None:
         "zero sum_columns_float64 note_float64 gather_64bit_int64 judge",
         lambda x: np.sum(x * 1.0, axis=0)[np.array([1, 1, 0])],
         MATRIX,
-        gear="kernels",
+        gear="replay",
         check_finite=True,
     )
 
