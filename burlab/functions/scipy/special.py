@@ -11,8 +11,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError
 from burlab.graph.node import SPECIAL
-from burlab.graph.numpy_api import composites
-from burlab.graph.numpy_api.elementwise import gammaln, polygamma as polygamma_of_nodes, where
+from burlab.graph.numpy_api import composites, elementwise as real
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.extras import late
@@ -54,17 +53,18 @@ def _sum_of_exponentials(a: Any, b: Any, axis: Any, keepdims: bool, return_sign:
         return composites.logsumexp(x, axis, keepdims)
     weights = 1.0 if b is None else weights
     counted = weights != 0
-    peak: Any = composites.stop_gradient(np.max(where(counted, x, -math.inf), axis=axis, keepdims=True))
-    shift, nothing = where(np.isfinite(peak), peak, 0.0), peak == -math.inf
+    peak: Any = composites.stop_gradient(np.max(real.where(counted, x, -math.inf), axis=axis, keepdims=True))
+    shift, nothing = real.where(np.isfinite(peak), peak, 0.0), peak == -math.inf
     # By a weight of 0 the derivative is exp(gap), which may be infinite while the product is 0.
-    gap = where(nothing, composites.stop_gradient(x), x) - shift
+    gap = real.where(nothing, composites.stop_gradient(x), x) - shift
     large = 700.0 if x.dtype == np.float64 else 80.0
     beyond = np.logical_not(counted | (gap <= large))
-    e = np.exp(where(beyond, 0.0, gap))
-    terms = where(beyond, SPECIAL["xlogy"](weights, where(beyond, math.inf, 1.0)), weights * e)
+    e = np.exp(real.where(beyond, 0.0, gap))
+    terms = real.where(beyond, SPECIAL["xlogy"](weights, real.where(beyond, math.inf, 1.0)), weights * e)
     total = np.sum(terms, axis=axis, keepdims=True)
     empty = nothing & (np.max(e, axis=axis, keepdims=True) == 0)  # of -inf alone: it does not change
-    result = np.log(where(empty, 1.0, np.abs(total) if return_sign else total)) + where(empty, -math.inf, shift)
+    size = np.abs(total) if return_sign else total
+    result = np.log(real.where(empty, 1.0, size)) + real.where(empty, -math.inf, shift)
     shape = np.sum(x, axis=axis, keepdims=keepdims).shape
     result = np.reshape(result, shape)
     return (result, np.reshape(np.sign(total), shape)) if return_sign else result
@@ -101,7 +101,7 @@ def polygamma(n: Any, x: Any) -> Any:
 
 
 def _derived_digamma(n: Any, x: Any) -> Any:
-    return polygamma_of_nodes(*floats(n, x))
+    return real.polygamma(*floats(n, x))
 
 
 _DIMENSIONS = Range(1.0, 10_000.0)  # each is a term of the graph
@@ -124,9 +124,9 @@ def _multivariate(a: Any, d: int) -> Any:
     if a is None:
         raise ArgumentError(f"{location()}a of multigammaln is None, expected numbers.")
     (x,) = floats(a)
-    terms: list[Any] = [gammaln(x - 0.5 * j) for j in range(d)]
+    terms: list[Any] = [real.gammaln(x - 0.5 * j) for j in range(d)]
     total = sum(terms) + d * (d - 1) / 4 * math.log(math.pi)
-    return where(x > 0.5 * (d - 1), total, math.nan)
+    return real.where(x > 0.5 * (d - 1), total, math.nan)
 
 
 _logsumexp = choose(_sum_of_exponentials, "logsumexp")
