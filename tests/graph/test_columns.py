@@ -233,12 +233,12 @@ def test_every_column_has_an_entry() -> None:
 @pytest.mark.parametrize("column", sorted(columns()))
 def test_a_wrong_column_is_noticed(column: str, monkeypatch: pytest.MonkeyPatch) -> None:
     op, value, check = WRONG[column]
-    row = table._ROWS[op]
+    row = table.ROWS[op]
     right = getattr(type(row), column, None) if callable(value) else getattr(row, column)
 
     def put(value: Any) -> None:
         other = with_column(row, column, value)
-        monkeypatch.setitem(table._ROWS, op, other)
+        monkeypatch.setitem(table.ROWS, op, other)
         if op in STRUCTURAL:
             monkeypatch.setitem(STRUCTURAL, op, other)
 
