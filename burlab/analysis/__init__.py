@@ -1,4 +1,4 @@
-"""What a loss looks like: its landscape, its curvature, its samples. All are functions, whose results have charts."""
+"""Analysis of a loss: its landscape, its curvature, its samples. All are functions, whose results have charts."""
 
 from .boundary import Boundary as Boundary, boundary as boundary
 from .landscape import Landscape as Landscape, landscape as landscape, refinements as refinements

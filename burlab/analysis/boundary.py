@@ -1,10 +1,11 @@
-"""What a classifier says everywhere in the plane of its data."""
+"""The scores of a classifier over the plane of its data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from burlab.charts.chart import Axis, Chart, Dots, Map, Numbers
 from burlab.charts.plane import grid
@@ -66,11 +67,20 @@ class Boundary:
         return 0.5 if np.all((known >= 0) & (known <= 1)) else 0.0
 
 
-def boundary(predict: Callable[[Any], Any], features: Any, labels: Any, *, resolution: int = 81) -> Boundary:
-    """What a classifier says on a grid around two-dimensional data.
+def boundary(
+    predict: Callable[[Any], Any], features: ArrayLike, labels: ArrayLike, *, resolution: int = 81
+) -> Boundary:
+    """Evaluate a classifier on a grid around two-dimensional data.
 
-    predict: (2,) -> a number, such as a logit or a probability, or a vector of one score per class; it is traced.
-    features: shape (n, 2). labels: shape (n,), the class of each. resolution: points along each axis.
+    Args:
+        predict: (2,) -> a number, such as a logit or a probability, or a vector of one score per class; it is traced.
+        features: shape (n, 2).
+        labels: shape (n,), the class of each row.
+        resolution: points along each axis.
+
+    Raises:
+        ShapeError: where features, labels or a score have another shape.
+        ArgumentError: where features are not finite.
 
     >>> data = np.array([[0.0, 0.0], [1.0, 1.0]])
     >>> boundary(lambda p: p[0] + 2.0 * p[1], data, [0, 1], resolution=2).score.round(2)
@@ -84,7 +94,7 @@ def boundary(predict: Callable[[Any], Any], features: Any, labels: Any, *, resol
     if classes.shape != points.shape[:1]:
         raise ShapeError(f"labels have shape {classes.shape}, expected ({len(points)},), one for each row of features.")
     if not np.isfinite(points).all():
-        raise ArgumentError("features hold nan or inf, which have no place in a plane. Leave these rows out.")
+        raise ArgumentError("features must be finite; they hold nan or inf. Leave these rows out.")
     size = whole(resolution, "resolution", 2, 10_000)
     low, high = points.min(axis=0), points.max(axis=0)
     spare = _MARGIN * np.where(high > low, high - low, 1.0)

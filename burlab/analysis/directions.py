@@ -1,4 +1,4 @@
-"""Planes through the space of parameters along which a loss is looked at."""
+"""Planes through the space of parameters, over which a loss is drawn."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from burlab.charts.chart import Numbers
 from burlab.errors import ArgumentError, NonFiniteError, ShapeError
 
 from .lanczos import lanczos
-from .objective import Objective
+from .objective import FlatObjective
 
 _STEPS = 60  # Hessian-vector products for the eigenvectors of a plane
 
@@ -31,7 +31,7 @@ def axes() -> Directions:
     return Directions(np.eye(2), ("x₀", "x₁"))
 
 
-def random(objective: Objective, seed: int) -> Directions:
+def random(objective: FlatObjective, seed: int) -> Directions:
     """Two normal random directions, each filter as long as that of the point: Li et al. 2018, arXiv:1712.09913, 4.
 
     A filter is a row along the first axis of a leaf with two axes or more. As in the paper's code, leaves with one axis
@@ -55,7 +55,7 @@ def random(objective: Objective, seed: int) -> Directions:
     return Directions(vectors, ("random direction 1", "random direction 2"))
 
 
-def curvature(objective: Objective, seed: int) -> Directions:
+def curvature(objective: FlatObjective, seed: int) -> Directions:
     """The eigenvectors of the Hessian with the largest absolute eigenvalues, by Lanczos' method."""
     start = np.random.default_rng(seed).standard_normal(objective.x.size)
     found = lanczos(objective.hvp, start, _STEPS)
@@ -63,9 +63,7 @@ def curvature(objective: Objective, seed: int) -> Directions:
         raise NonFiniteError("the Hessian is not finite at this point. Pass another point, or plane='random'.")
     first, second = np.argsort(-np.abs(found.values))[:2] if found.values.size > 1 else (0, 0)
     if first == second:
-        raise ArgumentError(
-            "the Hessian is a multiple of the identity here: all planes look alike. Use plane='random'."
-        )
+        raise ArgumentError("the Hessian is a multiple of the identity here: all planes are alike. Use plane='random'.")
     labels = [f"eigenvector, λ = {found.values[k]:.4g}" for k in (first, second)]
     return Directions(found.vectors[[first, second]], (labels[0], labels[1]))
 
@@ -77,13 +75,13 @@ def path(points: Numbers) -> Directions:
     _, lengths, vectors = np.linalg.svd(points - points[-1], full_matrices=False)
     total = float((lengths**2).sum())
     if not total > 0:
-        raise ArgumentError("the run has not moved, so its path has no axes. Use plane='random'.")
+        raise ArgumentError("all points of the run are equal, so its path has no axes. Use plane='random'.")
     shares = lengths[:2] ** 2 / total
     labels = [f"principal axis {k + 1}, {shares[k]:.1%}" for k in range(2)]
     return Directions(vectors[:2], (labels[0], labels[1]), shares)
 
 
-def given(objective: Objective, pair: Sequence[Any]) -> Directions:
+def given(objective: FlatObjective, pair: Sequence[Any]) -> Directions:
     """Two trees or vectors of a user's own."""
     if len(pair) != 2:
         raise ArgumentError(f"plane has {len(pair)} directions, expected two of x's structure, or a name.")

@@ -16,7 +16,7 @@ from burlab.runtime.checks.numbers import real, shown, whole
 
 from . import directions
 from .directions import Directions
-from .objective import Objective
+from .objective import FlatObjective
 
 _MARGIN = 0.2  # around a path, in its extent
 _SNAPSHOTS = 100  # points of a path
@@ -49,7 +49,7 @@ class Landscape:
         return shade(self.value, float(np.min(self.value, where=np.isfinite(self.value), initial=math.inf)))
 
     def holds(self, x: Numbers) -> bool:
-        """Whether a point, shape (d,), lies over the grid: whether its place in the plane does."""
+        """Return True if the place of a point, shape (d,), in the plane lies on the grid."""
         a, b = self.places(x[None])[0]
         return bool(self.a[0] <= a <= self.a[-1] and self.b[0] <= b <= self.b[-1])
 
@@ -67,26 +67,26 @@ class Landscape:
         return replace(self, path=places, path_steps=steps, path_values=values)
 
     def chart(self) -> Chart:
-        """A map of it, with the path, whose dots say the true value and the step.
+        """Return a map with the path, whose dots are labelled with the true value and the step.
 
         >>> landscape(lambda x: np.sum(x**2), np.ones(5), resolution=3).chart().parts[0].heights.shape
         (3, 3)
         """
         dots = Dots(np.zeros(1), np.zeros(1), "x", 1, "ring")
         curves: tuple[Curve, ...] = ()
-        here: tuple[Dots, ...] = ()
+        end: tuple[Dots, ...] = ()
         if len(self.path):
             hints = tuple(f"step {int(s):,}: {v:.6g}" for s, v in zip(self.path_steps, self.path_values, strict=True))
             dots = Dots(self.path[:, 0], self.path[:, 1], "the run, at its true values", 1, "dot", hints)
             curves = (Curve(self.path[:, 0], self.path[:, 1], colour=1),)
-            here = (Dots(self.path[-1:, 0], self.path[-1:, 1], "here", -1, "ring"),)
+            end = (Dots(self.path[-1:, 0], self.path[-1:, 1], "here", -1, "ring"),)
         x, y = (
             Axis(label, low=float(at[0]), high=float(at[-1]))
             for label, at in zip(self.labels, (self.a, self.b), strict=True)
         )
         note = "" if self.shares is None else f"{self.shares.sum():.1%} of the path lies in this plane"
-        version = crc32(self.value.tobytes())  # who draws it keeps the heights as long as they are these
-        part = Map("landscape", "loss", x, y, self.value, version, curves, (dots, *here), note, shade=self.shade)
+        version = crc32(self.value.tobytes())  # a renderer reuses the heights while it is the same
+        part = Map("landscape", "loss", x, y, self.value, version, curves, (dots, *end), note, shade=self.shade)
         return Chart((part,), about="The loss over a plane")
 
 
@@ -102,9 +102,9 @@ def landscape(
 ) -> Landscape:
     """The loss over a plane through x: `resolution` squared values, computed in C++.
 
-    problem: a function of x, a `FiniteSum`, or a run, whose point and path are then looked at. indices: of a finite
-    sum, the samples that count. A run whose value is not finite is looked at where its path is lowest, and the plane
-    does not reach for the rest of the path. plane: "axes", the two parameters themselves (the default where there are
+    problem: a function of x, a `FiniteSum`, or a run, whose point and path are then drawn. indices: of a finite sum,
+    the samples that count. A run whose value is not finite is drawn around the lowest point of its path, and the plane
+    need not hold the rest of the path. plane: "axes", the two parameters themselves (the default where there are
     two); "random", filter-normalised directions (Li et al. 2018, arXiv:1712.09913; the default for others); "path",
     the principal axes of a run's path; "curvature", the two strongest eigenvectors of the Hessian; or two directions
     with x's structure. span: how far the plane reaches from x along each direction; by default 1, or as far as the
@@ -130,12 +130,12 @@ def refinements(
     seed: int = 0,
     indices: Any = None,
 ) -> Iterator[Landscape]:
-    """The same plane, finer and finer, for a picture that is refined while one looks at it; see `landscape`.
+    """Yield the same plane, finer and finer, for a picture that is refined while it is shown; see `landscape`.
 
     >>> [f.value.shape for f in refinements(lambda x: np.sum(x**2), np.ones(4), resolutions=(3, 9))]
     [(3, 3), (9, 9)]
     """
-    objective = Objective.of(problem, x, indices)
+    objective = FlatObjective.of(problem, x, indices)
     if objective.x.size < 2:
         raise ArgumentError("x has one entry, and a plane needs two. Plot the function over that number instead.")
     sizes = [whole(r, "resolution", 2) for r in resolutions]
@@ -146,7 +146,7 @@ def refinements(
     astray = len(values) > 0 and not np.isfinite(values[-1]) and bool(np.isfinite(values).any())
     if astray:
         lowest = points[int(np.argmin(np.where(np.isfinite(values), values, np.inf)))]
-        objective = Objective.of(problem, objective.tree(lowest), indices)
+        objective = FlatObjective.of(problem, objective.tree(lowest), indices)
     if plane is None:
         plane = "axes" if objective.x.size == 2 else "random"
     named = plane if isinstance(plane, str) else ""
@@ -161,14 +161,14 @@ def refinements(
 
 
 def snapshots(run: Any, count: int = _SNAPSHOTS) -> tuple[Numbers, Numbers]:
-    """Points of a run up to where it is, evenly in steps: their steps, shape (n,), and (n, d). The run stays there.
+    """Return points of a run up to its step, evenly in steps: their steps, shape (n,), and (n, d).
 
     They are computed again in a fork, whose record is that of the run up to its step.
     """
     other = run.fork()
     try:
         steps = np.unique(np.round(np.linspace(0.0, float(other.t), count)))
-        flat = Objective.of(other, None).flat
+        flat = FlatObjective.of(other, None).flat
         points: list[Numbers] = []
         for step in steps:
             other.seek(int(step))
@@ -184,7 +184,7 @@ def _places(points: Numbers, origin: Numbers, vectors: Numbers) -> Numbers:
         return (points - origin) @ np.linalg.pinv(vectors)
 
 
-def _directions(objective: Objective, plane: Any, seed: int, points: Numbers) -> Directions:
+def _directions(objective: FlatObjective, plane: Any, seed: int, points: Numbers) -> Directions:
     if not isinstance(plane, str):
         return directions.given(objective, plane)
     if plane == "axes" and objective.x.size == 2:
@@ -202,8 +202,8 @@ def _directions(objective: Objective, plane: Any, seed: int, points: Numbers) ->
     return makers[plane](objective, seed)
 
 
-def _ends(objective: Objective, plane: str, span: float | None, path: Numbers) -> Numbers:
-    """Where the grid ends, shape (2, 2): the span around x, or what holds the path with a margin around it."""
+def _ends(objective: FlatObjective, plane: str, span: float | None, path: Numbers) -> Numbers:
+    """Return the ends of the grid, shape (2, 2): the span around x, or a box around the path with a margin."""
     centre = objective.x if plane == "axes" else np.zeros(2)
     if span is None and plane == "axes" and isinstance(objective.problem, TestFunction):
         ends = np.asarray(cast("Any", objective.problem).domain, np.float64)

@@ -1,4 +1,4 @@
-"""What is analysed: a function or a finite sum near a point, as functions of one flat vector."""
+"""The subject of an analysis: a function or a finite sum near a point, as functions of one flat vector."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from burlab.problems import FiniteSum
 from burlab.problems.point import Point, as_point
 from burlab.transforms import grad, hvp, vmap
 
-_TOGETHER, _MEMORY = 1024, 2**22  # points that are computed at once, and their numbers
+_MAX_POINTS, _MAX_NUMBERS = 1024, 2**22  # computed at once
 
 Problem = FiniteSum | Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class Objective:
+class FlatObjective:
     """A problem near a point. Vectors are flat, float64, shape (d,): all leaves of the point in order.
 
     indices: of a finite sum, the samples that count; None for all.
@@ -31,7 +31,7 @@ class Objective:
     indices: Any = None
 
     @classmethod
-    def of(cls, problem: Any, x: Any, indices: Any = None) -> "Objective":
+    def of(cls, problem: Any, x: Any, indices: Any = None) -> "FlatObjective":
         """A problem at x; a run stands for its problem, and, where x is None, for its point."""
         if hasattr(problem, "problem") and hasattr(problem, "history"):
             problem, x = problem.problem, problem.x if x is None else x
@@ -40,10 +40,19 @@ class Objective:
                 f"the problem is a {type(problem).__name__}, expected a function of x, a bl.FiniteSum or a run."
             )
         if x is None:
-            raise ArgumentError("x is missing: pass the point to look at, or a run in place of the problem.")
+            raise ArgumentError("x is missing: pass a point, or a run in place of the problem.")
         if indices is not None and not isinstance(problem, FiniteSum):
             raise ArgumentError("indices choose samples of a bl.FiniteSum; this problem is a function. Leave them out.")
         return cls(cast("Problem", problem), as_point(x, "x"), indices)
+
+    @property
+    def finite_sum(self) -> FiniteSum:
+        """The problem. Raises ArgumentError if it is a function, which has no samples."""
+        if not isinstance(self.problem, FiniteSum):
+            raise ArgumentError(
+                "the problem is a function, which has no samples. Pass a bl.FiniteSum, or a run of one."
+            )
+        return self.problem
 
     @cached_property
     def x(self) -> Numbers:
@@ -67,7 +76,7 @@ class Objective:
     def value(self, vector: Numbers) -> float:
         """f at a vector. What is not finite is given as it is."""
         x = self.tree(vector)
-        with np.errstate(all="ignore"):  # a run that diverged was there, and it is shown
+        with np.errstate(all="ignore"):  # also for the points of a run that diverged
             return float(
                 self.problem.value(x, self.indices) if isinstance(self.problem, FiniteSum) else self.problem(x)
             )
@@ -78,10 +87,10 @@ class Objective:
         A function is computed for many points at once, in one kernel that other planes use too. What is not finite is
         given as it is.
         """
-        with np.errstate(all="ignore"):  # a pole may lie there, and is shown
+        with np.errstate(all="ignore"):  # also for a pole
             if isinstance(self.problem, FiniteSum):
                 return np.array([self.value(origin + p @ directions) for p in at])
-            many = min(_TOGETHER, max(_MEMORY // self.x.size, 1), len(at))
+            many = min(_MAX_POINTS, max(_MAX_NUMBERS // self.x.size, 1), len(at))
             found = np.empty(len(at))
             for first in range(0, len(at), many):
                 rows = np.minimum(np.arange(first, first + many), len(at) - 1)  # as many each time: one kernel

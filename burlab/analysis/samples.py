@@ -1,4 +1,4 @@
-"""The gradients of single samples beside their mean."""
+"""The gradients of single samples, compared with their mean."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,11 +8,10 @@ import numpy as np
 from burlab.charts.chart import Axis, Chart, Dots, Mark, Numbers, Plot
 from burlab.errors import ArgumentError
 from burlab.graph import tree
-from burlab.problems import FiniteSum
 from burlab.problems.sampling import as_indices
 from burlab.runtime.checks.columns import aligned
 
-from .objective import Objective
+from .objective import FlatObjective
 
 _BYTES = 2**26  # of per-sample gradients at once
 
@@ -44,7 +43,7 @@ class Samples:
 
     @property
     def against(self) -> Any:
-        """The samples that push against the step, int64: their cosine to the mean is negative; the most so first."""
+        """The samples that push against the step, int64: those of negative cosine to the mean, the lowest first."""
         order = np.argsort(self.cosines, kind="stable")
         return self.indices[order][self.cosines[order] < 0]
 
@@ -64,15 +63,16 @@ class Samples:
     def chart(self) -> Chart:
         """Every sample as a dot: its norm, and its cosine to the mean.
 
-        >>> problem = FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.eye(3))
+        >>> import burlab as bl
+        >>> problem = bl.FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.eye(3))
         >>> [part.name for part in samples(problem, np.zeros(3)).chart().parts]
         ['cosine']
         """
         hints = tuple(f"sample {k}" for k in self.indices)
         dots = Dots(self.norms, self.cosines, "samples", 0, "dot", hints)
         scale, many = self.noise_scale, len(self.against)
-        said = f"noise scale {scale:.4g}" if np.isfinite(scale) else "the mean is lost in the noise"
-        note = f"{said}; {many:,} of {len(self.norms):,} push against the step"
+        noise = f"noise scale {scale:.4g}" if np.isfinite(scale) else "the mean is lost in the noise"
+        note = f"{noise}; {many:,} of {len(self.norms):,} push against the step"
         log = bool((self.norms > 0).all()) and float(self.norms.max()) > 100 * float(self.norms.min())
         part = Plot(
             "cosine",
@@ -90,28 +90,27 @@ class Samples:
 def samples(problem: Any, x: Any = None, *, indices: Any = None) -> Samples:
     """Norms of per-sample gradients, their cosines to the mean, and the noise scale.
 
-    problem: a `FiniteSum`, or a run of one, at its point. indices: the samples to look at, at least two; None for all.
+    problem: a `FiniteSum`, or a run of one, at its point. indices: at least two samples; None for all.
     Gradients are computed twice, in blocks of 64 MB: once for their mean, once for the rest.
 
-    >>> problem = FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.array([[1.0, 0.0], [3.0, 0.0], [-1.0, 0.0]]))
+    >>> import burlab as bl
+    >>> problem = bl.FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.array([[1.0, 0.0], [3.0, 0.0], [-1.0, 0.0]]))
     >>> found = samples(problem, np.zeros(2))
     >>> found.norms, found.cosines, found.mean_norm, found.against
     (array([1., 3., 1.]), array([ 1.,  1., -1.]), 1.0, array([2]))
     """
-    objective = Objective.of(problem, x)
-    summed = objective.problem
-    if not isinstance(summed, FiniteSum):
-        raise ArgumentError("the problem is a function, which has no samples. Pass a bl.FiniteSum, or a run of one.")
+    objective = FlatObjective.of(problem, x)
+    summed = objective.finite_sum
     chosen = np.arange(len(summed)) if indices is None else as_indices(indices, len(summed))
     if len(chosen) < 2:
         raise ArgumentError(f"{len(chosen)} samples have no variance. Pass at least two indices.")
     blocks = blocks_of(chosen, objective)
-    total = sum((gradients(objective, summed, block).sum(axis=0) for block in blocks), np.zeros(objective.x.size))
+    total = sum((gradients(objective, block).sum(axis=0) for block in blocks), np.zeros(objective.x.size))
     mean = total / len(chosen)
     squares, products, apart = (np.empty(len(chosen)) for _ in range(3))
     at = 0
     for block in blocks:
-        rows = gradients(objective, summed, block)
+        rows = gradients(objective, block)
         part = slice(at, at + len(block))
         squares[part], products[part] = (rows**2).sum(axis=1), rows @ mean
         apart[part] = ((rows - mean) ** 2).sum(axis=1)
@@ -122,12 +121,12 @@ def samples(problem: Any, x: Any = None, *, indices: Any = None) -> Samples:
     return Samples(chosen, norms, np.clip(cosines, -1, 1), length, float(apart.sum() / (len(chosen) - 1)))
 
 
-def blocks_of(indices: Any, objective: Objective) -> list[Any]:
+def blocks_of(indices: Any, objective: FlatObjective) -> list[Any]:
     """The samples in blocks, whose gradients take 64 MB at most."""
     return np.array_split(indices, max(-(-indices.size * objective.x.size * 8 // _BYTES), 1))
 
 
-def gradients(objective: Objective, problem: FiniteSum, indices: Any) -> Numbers:
+def gradients(objective: FlatObjective, indices: Any) -> Numbers:
     """The gradients of some samples, float64, shape (n, d)."""
-    rows = tree.flatten(problem.per_sample_grads(objective.point.tree, indices))[0]
+    rows = tree.flatten(objective.finite_sum.per_sample_grads(objective.point.tree, indices))[0]
     return np.concatenate([np.asarray(leaf, np.float64).reshape(len(indices), -1) for leaf in rows], axis=1)

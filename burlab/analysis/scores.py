@@ -1,21 +1,21 @@
-"""Scores before training: of samples, how hard they are; of a network, how well it will learn."""
+"""Scores before training: the difficulty of samples, and how well a network will learn."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from burlab.charts.chart import Numbers
 from burlab.errors import ArgumentError, ShapeError
-from burlab.problems import FiniteSum
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array, as_floats
 
-from .objective import Objective
+from .objective import FlatObjective
 from .samples import blocks_of, gradients
 
 
-def el2n(scores: Any, labels: Any) -> Numbers:
+def el2n(scores: ArrayLike, labels: ArrayLike) -> Numbers:
     """The error of every sample, |softmax(scores) - one-hot label|, float64 of shape (n,): large for hard samples.
 
     Paul, Ganguli and Dziugaite 2021, Deep learning on a data diet, arXiv:2107.07075. scores: (n, classes), before the
@@ -46,12 +46,13 @@ def grand(problem: Any, starts: Iterable[Any]) -> Numbers:
     at different random initial parameters, at least one. Cost: one gradient of every sample at every start, in blocks
     of 64 MB.
 
-    >>> problem = FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.array([1.0, 4.0]))
+    >>> import burlab as bl
+    >>> problem = bl.FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.array([1.0, 4.0]))
     >>> grand(problem, [np.zeros(1), np.ones(1)])
     array([0.5, 3.5])
     """
     if not isinstance(starts, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"starts={shown(starts)} is no list of points. Pass one, such as [x0, x1].")
+        raise ArgumentError(f"starts must be a list of points, such as [x0, x1]; got {shown(starts)}.")
     norms = [np.concatenate([np.linalg.norm(rows, axis=1) for rows in _rows(problem, x)]) for x in starts]
     if not norms:
         raise ArgumentError("grand got no start. Pass at least one point.")
@@ -59,13 +60,14 @@ def grand(problem: Any, starts: Iterable[Any]) -> Numbers:
 
 
 def grad_sign(problem: Any, x: Any = None) -> float:
-    """How much the samples agree on the sign of every parameter's gradient: mean_k |sum_i sign dl_i / dx_k|.
+    """Return the agreement of the samples on the sign of every parameter's gradient: mean_k |sum_i sign dl_i / dx_k|.
 
     GradSign, Zhang and Jia 2022, arXiv:2110.08616: of several networks at their start, the one with the largest score
     is expected to train best. From 0 to n. problem: a `FiniteSum`, or a run of one, at its point. Cost: one gradient
     of every sample, in blocks of 64 MB.
 
-    >>> problem = FiniteSum(lambda x, a: np.sum(a * x), np.array([[1.0, 1.0], [2.0, -1.0], [3.0, 0.5]]))
+    >>> import burlab as bl
+    >>> problem = bl.FiniteSum(lambda x, a: np.sum(a * x), np.array([[1.0, 1.0], [2.0, -1.0], [3.0, 0.5]]))
     >>> grad_sign(problem, np.zeros(2))  # |1 + 1 + 1| and |1 - 1 + 1|
     2.0
     """
@@ -77,9 +79,6 @@ def grad_sign(problem: Any, x: Any = None) -> float:
 
 def _rows(problem: Any, x: Any) -> Iterator[Numbers]:
     """The gradients of all samples, block by block, float64 of shape (n, d)."""
-    objective = Objective.of(problem, x)
-    summed = objective.problem
-    if not isinstance(summed, FiniteSum):
-        raise ArgumentError("the problem is a function, which has no samples. Pass a bl.FiniteSum, or a run of one.")
-    for block in blocks_of(np.arange(len(summed)), objective):
-        yield gradients(objective, summed, block)
+    objective = FlatObjective.of(problem, x)
+    for block in blocks_of(np.arange(len(objective.finite_sum)), objective):
+        yield gradients(objective, block)

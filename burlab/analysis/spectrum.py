@@ -13,9 +13,9 @@ from burlab.runtime.checks.columns import aligned
 from burlab.runtime.checks.numbers import real, shown, whole
 
 from .lanczos import lanczos
-from .objective import Objective
+from .objective import FlatObjective
 
-_EXACT = 256  # entries up to which a Hessian is formed
+_MAX_EXACT = 256  # entries up to which a Hessian is formed
 _POINTS = 1024  # of a density
 _WIDTH = 0.01  # of a density's bumps, in its range
 
@@ -24,8 +24,8 @@ _WIDTH = 0.01  # of a density's bumps, in its range
 class Spectrum:
     """Eigenvalues of the Hessian of f at a point, or of one of its diagonal blocks.
 
-    name: "all", or the leaf that the block belongs to. size: its number of rows. exact: whether `values` are all
-    eigenvalues. values, weights: float64, shape (k,): where the density has its mass, and how much; weights sum to 1.
+    name: "all", or the leaf that the block belongs to. size: its number of rows. exact: True if `values` are
+    all eigenvalues. values, weights: float64, shape (k,): the places of the density's mass, and its parts, of sum 1.
     """
 
     name: str
@@ -85,7 +85,7 @@ def spectrum(
     >>> spectrum(lambda x: x[0] ** 2 + 3.0 * x[1] ** 2, np.zeros(2)).values
     array([2., 6.])
     """
-    objective = Objective.of(problem, x, indices)
+    objective = FlatObjective.of(problem, x, indices)
     size = objective.x.size
     return _spectrum("all", size, objective.hvp, *_checked(steps, probes, seed))
 
@@ -100,7 +100,7 @@ def spectra(
     >>> [(s.name, s.largest) for s in spectra(f, {"w": np.ones(3), "b": np.ones(1)})]
     [('b', 8.0), ('w', 2.0)]
     """
-    objective = Objective.of(problem, x, indices)
+    objective = FlatObjective.of(problem, x, indices)
     options = _checked(steps, probes, seed)
     names = tree.dotted_names(objective.point.tree)
     stops = np.cumsum(objective.sizes)
@@ -113,7 +113,7 @@ def spectra(
 
 
 def spectrum_chart(*found: Spectrum, lr: float | None = None) -> Chart:
-    """Densities above one another, their ends said beside the titles. lr: draws 2 / lr, beyond which it diverges.
+    """Return densities above one another, their ends next to the titles. lr: draws 2 / lr, beyond which it diverges.
 
     >>> spectrum_chart(spectrum(lambda x: x[0] ** 2, np.zeros(1)), lr=0.1).parts[0].marks[0].at
     20.0
@@ -141,7 +141,7 @@ def _checked(steps: int, probes: int, seed: int) -> tuple[int, int, int]:
     return whole(steps, "steps", 2), whole(probes, "probes", 1), whole(seed, "seed", 0)
 
 
-def _block(objective: Objective, rows: slice) -> Callable[[Numbers], Numbers]:
+def _block(objective: FlatObjective, rows: slice) -> Callable[[Numbers], Numbers]:
     """A diagonal block of the Hessian times a vector."""
 
     def product(v: Numbers) -> Numbers:
@@ -156,8 +156,8 @@ def _spectrum(
     name: str, size: int, product: Callable[[Numbers], Numbers], steps: int, probes: int, seed: int
 ) -> Spectrum:
     if not size:
-        raise ShapeError("x has no entries, so there is no Hessian. Pass a point with one at least.")
-    if size <= _EXACT:
+        raise ShapeError("x must have at least one entry to have a Hessian; got none.")
+    if size <= _MAX_EXACT:
         matrix = np.stack([_finite(product(unit)) for unit in np.eye(size)])
         return Spectrum(name, size, True, np.linalg.eigvalsh((matrix + matrix.T) / 2), np.full(size, 1 / size))
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (probes, size))

@@ -1,4 +1,4 @@
-"""The parts of a chart. They hold numbers and words; how they look is up to whoever draws them."""
+"""The parts of a chart. They hold numbers and text; renderers decide how they are drawn."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +12,9 @@ Numbers = np.ndarray[Any, np.dtype[Any]]
 class Axis:
     """An axis of a plot.
 
-    label: what it measures. unit: "s", "B" or the like, written after each number with an SI prefix. log: whether it is
+    label: what it measures. unit: "s", "B" or the like, written after each number with an SI prefix. log: True if it is
     logarithmic. low, high: its ends; None where the data decide. floor: where a logarithmic axis shows the values that
-    are exactly 0, as a line that says so; None where there are none.
+    are exactly 0, as a line labelled 0; None if there are none.
     """
 
     label: str = ""
@@ -62,8 +62,8 @@ class Band:
 class Dots:
     """Single points. x, y: float64, shape (n,).
 
-    shape: "dot", "ring", "cross", "star", "triangle", "word": each is its hint, written out, or "none": each says its
-    hint and is not drawn. hints: what each says when the mouse is over it; () for nothing.
+    shape: "dot", "ring", "cross", "star", "triangle", "word" (each hint is written out) or "none" (hints
+    only, nothing is drawn). hints: the text of each point under the mouse; () for none.
     """
 
     x: Numbers
@@ -86,7 +86,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plot:
-    """Curves over a common axis. name: what a program calls it. note: said beside the title, in italics.
+    """Curves over a common axis. name: what a program calls it. note: text next to the title, in italics.
 
     tall: its height, times that of an ordinary plot. x axes of the plots of a chart with the same label are one: zoomed
     and read together. right: a second axis upwards, its labels inside, for curves that would flatten all others.
@@ -132,7 +132,7 @@ class Map:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chart:
-    """Plots and maps side by side, or one above the other where the place is narrow. about: said to screen readers."""
+    """Plots and maps side by side, or one above the other where the place is narrow. about: text for screen readers."""
 
     parts: tuple[Plot | Map, ...]
     title: str = ""

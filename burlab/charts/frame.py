@@ -1,4 +1,4 @@
-"""Where the numbers of a plot stand in a picture."""
+"""Positions of the numbers of a plot in a picture."""
 
 import math
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ import numpy as np
 
 from .chart import Axis, Map, Numbers, Plot
 
-_LEAST, _MOST = 5e-324, 1.7e308  # what a logarithmic axis may end with
+_MIN_LOG, _MAX_LOG = 5e-324, 1.7e308  # ends of a logarithmic axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _ends(axis: Axis, values: Numbers, spare: float = 0.0) -> tuple[float, float
         low = axis.floor or low
         high = high if axis.high is None else axis.high
         room = 10.0 ** (max(math.log10(high) - math.log10(low), 0.1) * spare)
-        low, high = max(low / room, _LEAST), min(high * room, _MOST)
+        low, high = max(low / room, _MIN_LOG), min(high * room, _MAX_LOG)
     else:
         room = ((high - low) or abs(high) or 1.0) * spare
         low, high = low - room, high + room

@@ -1,7 +1,7 @@
-"""How much a chart, a picture or a table holds at most, whatever was recorded.
+"""Upper bounds on the size of charts, pictures and tables, whatever was recorded.
 
-A page draws a chart anew many times a second on one thread, which answers nobody meanwhile. What is thinned keeps its
-ends, its extremes and its gaps; what is left out altogether is said.
+A page draws a chart anew many times a second on one thread, which handles no event meanwhile. Thinned curves keep
+their ends, extremes and gaps; a note counts what is left out altogether.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from .chart import Band, Chart, Curve, Dots, Map, Mark, Plot
 POINTS = 2_500  # of a curve, a band, or dots: more than a screen has columns
 POINTS_OF_PART = 6_000  # of all that one plot or map shows
 POINTS_OF_CHART = 24_000  # of a chart that a page draws
-POINTS_OF_STILL = 12_000  # of a picture that is kept in a notebook
+POINTS_OF_STILL = 12_000  # of a picture that is stored in a notebook
 CURVES = 300  # curves, bands or sets of dots of one plot or map
 DOT = 8  # points that one dot counts for: each is a shape of its own
 MARKS = 300  # lines across one plot
 PARTS = 40  # plots and maps of a chart
 SIDE = 201  # points along each side of a map
 ROWS = 200  # of a table
-_FEWEST = 8  # points that are left of anything
-_FEW = 80  # points of a path that are never thinned
-_ACROSS = 800  # lengths of a path across a picture that can be seen apart
+_MIN_POINTS = 8  # of anything thinned
+_MAX_UNTHINNED = 80  # points of a path that is never thinned
+_VISIBLE_LENGTHS = 800  # lengths of a path across a picture that can be seen apart
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
@@ -50,7 +50,7 @@ def bounded(chart: Chart, most: int = POINTS_OF_CHART) -> Chart:
 
 
 def shown_rows(rows: Sequence[Any]) -> tuple[Sequence[Any], str]:
-    """The rows of a table that are shown, and what is said of the others, "" where there are none.
+    """Return the rows of a table that are shown, and a note on the others, "" if there are none.
 
     >>> shown_rows(range(3)), shown_rows(range(1_200))[1]
     ((range(0, 3), ''), 'and 1,000 more')
@@ -59,7 +59,7 @@ def shown_rows(rows: Sequence[Any]) -> tuple[Sequence[Any], str]:
     return (rows, "") if more <= 0 else (rows[:ROWS], f"and {more:,} more")
 
 
-def along(points: Numbers, most: int = POINTS, box: Any = None) -> Any:
+def along(points: Numbers, most: int = POINTS, box: Numbers | None = None) -> Any:
     """Positions of points, first and last among them, such that a line through them looks like all of it.
 
     points: shape (n, 2). They are as far apart along the path as can be seen, or farther where they are more than
@@ -68,17 +68,19 @@ def along(points: Numbers, most: int = POINTS, box: Any = None) -> Any:
     >>> along(np.ones((1000, 2)))
     array([  0, 999])
     """
-    if len(points) <= min(_FEW, most):
+    if len(points) <= min(_MAX_UNTHINNED, most):
         return np.arange(len(points))
     if box is not None:
         (low, high), reach = np.transpose(box), np.ptp(box, axis=1)
-        points = np.clip(points, low - reach, high + reach)  # how far away the rest is says nothing
-    moved = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    length = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(moved), moved, 0.0))])
+        points = np.clip(points, low - reach, high + reach)  # the distance of points outside does not matter
+    lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    length = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(lengths), lengths, 0.0))])
     extent = float(np.nanmax(np.ptp(points, axis=0), initial=0.0))
-    lost: Any = np.isnan(points).any(axis=1)
-    gaps = np.flatnonzero(lost & ~np.concatenate([[False], lost[:-1]]))[: most // 2]  # where the line is interrupted
-    cell = np.floor(length / max(extent / _ACROSS, length[-1] / max(most - gaps.size - 2, 1), 1e-300))
+    missing: Any = np.isnan(points).any(axis=1)
+    gaps = np.flatnonzero(missing & ~np.concatenate([[False], missing[:-1]]))[
+        : most // 2
+    ]  # where the line is interrupted
+    cell = np.floor(length / max(extent / _VISIBLE_LENGTHS, length[-1] / max(most - gaps.size - 2, 1), 1e-300))
     kept = np.concatenate([[True], (np.diff(cell) > 0)[:-1], [True]])
     kept[gaps] = True
     return np.flatnonzero(kept)
@@ -115,12 +117,12 @@ def _size(part: Plot | Map) -> int:
     return sum(_weight(one) * one.x.size for one in (*part.curves, *bands, *part.dots))
 
 
-def _weight(one: Any) -> int:
+def _weight(one: Curve | Band | Dots) -> int:
     return DOT if isinstance(one, Dots) else 1
 
 
 def _shares(sizes: Sequence[int], most: int) -> list[int]:
-    """How many points each may have, so that all together have no more than `most`: the small ones keep theirs.
+    """Return the number of points each may have, `most` in all: the small ones keep theirs.
 
     >>> _shares([10, 1000, 500], 510)
     [10, 250, 250]
@@ -146,7 +148,7 @@ def _part(part: Plot | Map, most: int) -> Plot | Map:
     every = every[:CURVES]
     left = sum(map(len, groups)) - len(every)
     room = _shares([_weight(one) * one.x.size for one in every], most)
-    box = None if plot else [[part.x.low, part.x.high], [part.y.low, part.y.high]]
+    box = None if plot else np.array([[part.x.low, part.x.high], [part.y.low, part.y.high]], np.float64)
     kept = [_thinned(one, min(share // _weight(one), POINTS), box) for one, share in zip(every, room, strict=True)]
     curves = tuple(one for one in kept if isinstance(one, Curve))
     bands = tuple(one for one in kept if isinstance(one, Band))
@@ -173,9 +175,9 @@ def _field(heights: Numbers) -> Numbers:
     return field
 
 
-def _thinned(one: Curve | Band | Dots, most: int, box: Any) -> Curve | Band | Dots:
+def _thinned(one: Curve | Band | Dots, most: int, box: Numbers | None) -> Curve | Band | Dots:
     """A curve, a band or dots of at most so many points. box: of a map, on which curves go back and forth."""
-    most = max(most, _FEWEST)
+    most = max(most, _MIN_POINTS)
     if one.x.size <= most:
         return one
     kept: Any

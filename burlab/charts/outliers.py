@@ -1,4 +1,4 @@
-"""Where a linear axis ends when a few values lie so far from the others that these would be pressed into a line."""
+"""Ends of a linear axis if a few values lie so far from the others that these would be pressed into a line."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
-_FAR = 20.0  # times the height of what counts: farther off, a value is an outlier
-_ENOUGH = 20  # points of a curve that has outliers: of fewer, all count
-_OUTER = 0.05  # the share of points at either end that does not count
+_OUTLIER_FACTOR = 20.0  # times the height of what counts: farther off, a value is an outlier
+_MIN_POINTS = 20  # of a curve that has outliers: of fewer, all count
+_OUTER_SHARE = 0.05  # the share of points at either end that does not count
 
 
 def within(curves: Iterable[Numbers]) -> tuple[float | None, float | None]:
@@ -31,10 +31,10 @@ def within(curves: Iterable[Numbers]) -> tuple[float | None, float | None]:
     if height <= 0:
         return None, None
     least, most = min(float(y.min()) for y in known), max(float(y.max()) for y in known)
-    below, above = least < low - _FAR * height, most > high + _FAR * height
+    below, above = least < low - _OUTLIER_FACTOR * height, most > high + _OUTLIER_FACTOR * height
     return low - height if below else None, high + height if above else None
 
 
 def _counted(y: Numbers) -> Numbers:
-    late = np.quantile(y[y.size // 2 :], (_OUTER, 1 - _OUTER))
-    return y if y.size < _ENOUGH else np.array([y[0], *late])
+    late = np.quantile(y[y.size // 2 :], (_OUTER_SHARE, 1 - _OUTER_SHARE))
+    return y if y.size < _MIN_POINTS else np.array([y[0], *late])

@@ -1,4 +1,4 @@
-"""The shades of a map as a PNG image, made with nothing but zlib (PNG, W3C Recommendation of 2003, ISO/IEC 15948)."""
+"""The shades of a map as a PNG image, made with zlib alone (PNG, W3C Recommendation of 2003, ISO/IEC 15948)."""
 
 import struct
 import zlib
@@ -16,7 +16,7 @@ LEVELS = 14
 
 
 def shaded(heights: Numbers, width: int, height: int, middle: float | None = None) -> bytes:
-    """An image of so many pixels: the higher the less clear, with lines between levels; nothing where it is not finite.
+    """Return an image of so many pixels: opaque where it is high, lines between levels, clear where it is not finite.
 
     heights: float64, shape (rows, columns), the first row lowest in the image. middle: as in `Map`.
 

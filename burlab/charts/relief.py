@@ -17,16 +17,16 @@ from .palette import HIGH, INK, LOW
 from .strokes import element, ink, text
 
 TALL = 0.45  # the greatest height, in the width of the plane
-_MOST = 46  # lines of the grid on each side: more would make a picture that no notebook wants to keep
+_MAX_LINES = 46  # of the grid on each side: more would make the picture too large to store in a notebook
 _LOW, _HIGH = (np.array([*bytes.fromhex(code[1:])], np.float64) for code in (LOW, HIGH))
-_LIGHT = np.array([-0.4, -0.35, 0.85])  # where the light comes from
+_LIGHT = np.array([-0.4, -0.35, 0.85])  # direction of the light
 
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """From where a surface is seen. turn: degrees around the vertical. lift: degrees above the plane, 5 to 90.
+    """A direction of view. turn: degrees around the vertical. lift: degrees above the plane, 5 to 90.
 
-    zoom: how large it is, 1 to see all of it.
+    zoom: the size of the surface, 1 to see all of it.
     """
 
     turn: float = 30.0
@@ -92,7 +92,7 @@ class _Surface:
     scale: float
     middle: Numbers
 
-    def seen(self, points: Any) -> Numbers:
+    def to_pixels(self, points: Any) -> Numbers:
         """Pixels of points (x, y, level), shape (n, 2)."""
         points = np.asarray(points, np.float64) * (1, 1, TALL) - (0, 0, TALL / 2)
         return self.middle + self.scale * project(points, self.pose)[:, :2] * (1, -1)
@@ -100,7 +100,7 @@ class _Surface:
     def base(self) -> Iterator[str]:
         """The rectangle under it, with the names of the axes and their ends."""
         corners = [(-0.5, -0.5, 0), (0.5, -0.5, 0), (0.5, 0.5, 0), (-0.5, 0.5, 0)]
-        yield element("polygon", points=_points(self.seen(corners)), fill="none", stroke=INK, opacity=0.5)
+        yield element("polygon", points=_points(self.to_pixels(corners)), fill="none", stroke=INK, opacity=0.5)
         front = -0.58 if math.cos(math.radians(self.pose.turn)) > 0 else 0.58
         side = -0.58 if math.sin(math.radians(self.pose.turn)) >= 0 else 0.58
         for axis, along in ((self.part.x, True), (self.part.y, False)):
@@ -109,14 +109,14 @@ class _Surface:
                 place = (
                     (at, 1.1 * front if at == 0 else front, 0) if along else (1.1 * side if at == 0 else side, at, 0)
                 )
-                u, v = self.seen([place])[0]
+                u, v = self.to_pixels([place])[0]
                 yield text(word, u, v + 4, text_anchor="middle", font_size=12 if at == 0 else 11)
 
     def pieces(self) -> Iterator[str]:
         """Cells, the farthest first, and what lies on each of them."""
         x, y = np.meshgrid(self.columns, self.rows)
         points = np.stack([x, y, self.level], axis=-1)
-        pixels = self.seen(points.reshape(-1, 3)).reshape(*points.shape[:2], 2)
+        pixels = self.to_pixels(points.reshape(-1, 3)).reshape(*points.shape[:2], 2)
         colours = self._colours()
         laid: dict[tuple[int, int], list[str]] = {}
         for cell, piece in self._laid():
@@ -149,23 +149,23 @@ class _Surface:
             stroke = ink(curve.colour)
             places = self._places(curve.x, curve.y)
             for a, b in pairwise(places):
-                count = max(int(np.ceil(np.abs(b - a).max() * _MOST)), 1)
+                count = max(int(np.ceil(np.abs(b - a).max() * _MAX_LINES)), 1)
                 way = a + np.linspace(0, 1, count + 1)[:, None] * (b - a)
                 for p, q in pairwise(way):
                     ends = self._on([p, q])
                     if np.isfinite(ends).all():
-                        (u, v), (s, t) = self.seen(ends)
+                        (u, v), (s, t) = self.to_pixels(ends)
                         d = f"M{u:.1f} {v:.1f}L{s:.1f} {t:.1f}"
                         yield self._cell((p + q) / 2), element("path", d=d, stroke=stroke, stroke_width=2)
         for dots in self.part.dots:
             for place in self._places(dots.x, dots.y)[-1:]:
                 on = self._on([place])
                 if np.isfinite(on).all():
-                    u, v = self.seen(on)[0]
+                    u, v = self.to_pixels(on)[0]
                     yield self._cell(place), element("circle", cx=u, cy=v, r=4.5, fill=ink(dots.colour))
 
     def _places(self, x: Numbers, y: Numbers) -> Numbers:
-        """Where points lie in the plane, -0.5 to 0.5, shape (n, 2)."""
+        """Positions of points in the plane, -0.5 to 0.5, shape (n, 2)."""
         (left, right), (low, high) = ((a.low or 0.0, a.high or 1.0) for a in (self.part.x, self.part.y))
         return np.stack([(x - left) / (right - left) - 0.5, (y - low) / (high - low) - 0.5], axis=1)
 
@@ -179,7 +179,7 @@ class _Surface:
 
 
 def _thinned(heights: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Heights as levels from 0 to 1 on no more lines than a picture needs, and the places of the lines."""
+    """Return heights as levels from 0 to 1 on at most `_MAX_LINES` lines, and the places of the lines."""
     rows, columns = (_lines(n) for n in heights.shape)
     known = heights[np.isfinite(heights)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
@@ -188,8 +188,8 @@ def _thinned(heights: Numbers) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _lines(count: int) -> Numbers:
-    """The positions of at most so many lines as a picture needs, the first and the last among them."""
-    return np.unique(np.linspace(0, count - 1, min(count, _MOST)).round().astype(np.int64))
+    """Return the positions of at most `_MAX_LINES` lines, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, _MAX_LINES)).round().astype(np.int64))
 
 
 def interpolated(values: Numbers, rows: Numbers, columns: Numbers, places: Numbers) -> Numbers:

@@ -10,19 +10,19 @@ from .chart import Band, Curve, Dots, Mark, Numbers
 from .frame import Scale, runs
 from .palette import INK, colour
 
-_FAR = 1e4  # pixels: farther out nothing is drawn, and some readers of SVG know no larger numbers
-_MANY = 2000  # points from which a curve is thinned
+_MAX_PIXELS = 1e4  # farther out nothing is drawn, and some readers of SVG take no larger numbers
+_MAX_POINTS = 2000  # of a curve that is not thinned
 _LABEL = 14  # pixels that the label of a mark takes
 
 
 def element(name: str, content: str = "", **attributes: Any) -> str:
-    """An element of SVG. content: of letters, escaped here. Of attributes numbers are rounded, `_` stands for `-`.
+    """An element of SVG. content: its text before it is escaped. Numbers are rounded; `_` in a name stands for `-`.
 
     >>> element("text", "a < b", x=1.04, text_anchor="end")
     '<text x="1" text-anchor="end">a &lt; b</text>'
     """
-    told = "".join(f' {key.replace("_", "-")}="{_text(value)}"' for key, value in attributes.items())
-    return f"<{name}{told}>{escape(content)}</{name}>" if content else f"<{name}{told}/>"
+    written = "".join(f' {key.replace("_", "-")}="{_text(value)}"' for key, value in attributes.items())
+    return f"<{name}{written}>{escape(content)}</{name}>" if content else f"<{name}{written}/>"
 
 
 def text(content: str, x: float, y: float, **attributes: Any) -> str:
@@ -37,18 +37,18 @@ def ink(k: int) -> str:
 
 def curve(of: Curve, x: Scale, y: Scale) -> str:
     """A line."""
-    look: dict[str, Any] = {"stroke_width": 1, "stroke_opacity": 0.3} if of.faint else {"stroke_width": 1.8}
-    look |= {"stroke_dasharray": "5 4"} if of.dashed else {}
+    style: dict[str, Any] = {"stroke_width": 1, "stroke_opacity": 0.3} if of.faint else {"stroke_width": 1.8}
+    style |= {"stroke_dasharray": "5 4"} if of.dashed else {}
     d = _through(x.place(of.x), y.place(of.y))
-    return element("path", d=d, fill="none", stroke=ink(of.colour), stroke_linejoin="round", **look)
+    return element("path", d=d, fill="none", stroke=ink(of.colour), stroke_linejoin="round", **style)
 
 
 def band(of: Band, x: Scale, y: Scale) -> Iterator[str]:
     """A region, in as many pieces as it has."""
     across, low, high = x.place(of.x), y.place(of.low), y.place(of.high)
     for piece in runs(np.isfinite(across) & np.isfinite(low) & np.isfinite(high)):
-        there, back = _through(across[piece], high[piece]), _through(across[piece][::-1], low[piece][::-1])
-        d = f"{there}L{back[1:]}Z"
+        upper, lower = _through(across[piece], high[piece]), _through(across[piece][::-1], low[piece][::-1])
+        d = f"{upper}L{lower[1:]}Z"
         yield element("path", d=d, fill=ink(of.colour), fill_opacity=0.75 if of.solid else 0.2)
 
 
@@ -57,7 +57,7 @@ def dots(of: Dots, x: Scale, y: Scale) -> Iterator[str]:
     if of.shape == "none":
         return
     for k, (a, u) in enumerate(zip(x.place(of.x), y.place(of.y), strict=True)):
-        if not (abs(a) < _FAR and abs(u) < _FAR):  # nor nan
+        if not (abs(a) < _MAX_PIXELS and abs(u) < _MAX_PIXELS):  # nor nan
             continue
         if of.shape == "word":
             yield text(of.hints[k], a, u + 5, fill=ink(of.colour), text_anchor="middle", font_size=16)
@@ -68,9 +68,9 @@ def dots(of: Dots, x: Scale, y: Scale) -> Iterator[str]:
 def sign(of: Dots, x: float, y: float) -> str:
     """One of the points, at a place in pixels."""
     d, filled = _SHAPES["dot" if of.shape == "word" else of.shape]
-    look: dict[str, Any] = {"fill": ink(of.colour)}
-    look = look if filled else {"fill": "none", "stroke": ink(of.colour), "stroke_width": 2}
-    return element("path", transform=f"translate({x:.1f} {y:.1f})", d=d, **look)
+    style: dict[str, Any] = {"fill": ink(of.colour)}
+    style = style if filled else {"fill": "none", "stroke": ink(of.colour), "stroke_width": 2}
+    return element("path", transform=f"translate({x:.1f} {y:.1f})", d=d, **style)
 
 
 _SHAPES = {
@@ -89,9 +89,9 @@ def mark(of: Mark, x: Scale, y: Scale) -> Iterator[str]:
     at = float(along.place(of.at))
     if not min(along.start, along.stop) <= at <= max(along.start, along.stop):
         return
-    look = {"stroke": colour(1)} if of.kind == "cursor" else {"stroke": INK, "stroke_dasharray": "3 3"}
-    there, back = (f"{v:.1f}" for v in (across.stop, across.start))
-    yield element("path", d=f"M{at:.1f} {there}V{back}" if upright else f"M{back} {at:.1f}H{there}", **look)
+    style = {"stroke": colour(1)} if of.kind == "cursor" else {"stroke": INK, "stroke_dasharray": "3 3"}
+    end, start = (f"{v:.1f}" for v in (across.stop, across.start))
+    yield element("path", d=f"M{at:.1f} {end}V{start}" if upright else f"M{start} {at:.1f}H{end}", **style)
     if of.label and upright:
         yield text(of.label, at + 4, y.stop + 11, font_size=10)
     elif of.label:
@@ -103,8 +103,8 @@ def _through(across: Numbers, up: Numbers) -> str:
     """The commands of a line through pixels, without those that are not finite."""
     pieces: list[str] = []
     for piece in runs(np.isfinite(across) & np.isfinite(up)):
-        a, u = np.clip(across[piece], -_FAR, _FAR), np.clip(up[piece], -_FAR, _FAR)
-        if a.size > _MANY:
+        a, u = np.clip(across[piece], -_MAX_PIXELS, _MAX_PIXELS), np.clip(up[piece], -_MAX_PIXELS, _MAX_PIXELS)
+        if a.size > _MAX_POINTS:
             kept = _extremes(a, u)
             a, u = a[kept], u[kept]
         pieces.append("M" + "L".join(f"{p:.1f} {q:.1f}" for p, q in zip(a, u, strict=True)))

@@ -1,4 +1,4 @@
-"""A chart as a still picture: SVG for a saved notebook or a page, on any ground, made without a browser."""
+"""A chart as a still picture: SVG for a saved notebook or a page, on any background, without a browser."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from .png import shaded
 from .strokes import band, curve, dots, element, ink, mark, sign, text
 from .ticks import ticks
 
-_CLIP = "clip-here-"  # names of clips differ from chart to chart: a page may hold many
+_CLIP = "clip-name-"  # names of clips differ from chart to chart: a page may hold many
 _NARROW = 700  # pixels: below this, parts stand one above the other
 _ROW, _GAP, _LEFT, _RIGHT, _TOP, _BOTTOM = 190, 14, 58, 14, 26, 44  # of a plot: its height, and what surrounds it
 _MAP = 420  # the greatest height of a map
@@ -68,13 +68,13 @@ def _arranged(parts: tuple[Plot | Map, ...], width: float) -> Iterator[tuple[Plo
 
 
 def _columns(parts: tuple[Plot | Map, ...], wide: float) -> list[list[Plot | Map]]:
-    """Two columns as equal as they get, in order; a map heads the right one, where plots go on that have no room."""
+    """Return two columns of nearly equal height, in order; a map heads the right one, above the plots left over."""
     maps, plots = [p for p in parts if isinstance(p, Map)], [p for p in parts if isinstance(p, Plot)]
     right, others = (maps, plots) if len(maps) == 1 and plots else ([], [*parts])
 
     def apart(k: int) -> float:
-        left, beside = sum(_height(p, wide) for p in others[:k]), sum(_height(p, wide) for p in (*right, *others[k:]))
-        return abs(left - beside)
+        left, rest = sum(_height(p, wide) for p in others[:k]), sum(_height(p, wide) for p in (*right, *others[k:]))
+        return abs(left - rest)
 
     cut = min(range(1, len(others) + bool(right)), key=apart)
     return [[*others[:cut]], [*right, *others[cut:]]]
@@ -113,7 +113,7 @@ def _part(part: Plot | Map, left: float, top: float, wide: float, tall: float, c
 
 
 def _right_labels(scale: Scale, side: float) -> Iterator[str]:
-    """Those of a right axis, inside of the frame."""
+    """The labels of a right axis, inside of the frame."""
     for tick in ticks(scale.axis, scale.low, scale.high, 3):
         if tick.at > scale.low:
             yield text(tick.label, side - 4, float(scale.place(tick.at)) + 4, text_anchor="end", font_size=10)
@@ -131,7 +131,7 @@ def _legend(entries: Iterable[Curve | Band | Dots], wide: float) -> Iterator[tup
 
 
 def _entry(entry: Curve | Band | Dots, x: float, y: float) -> str:
-    """What stands in the legend for a curve, a band or dots."""
+    """The entry of a curve, a band or dots in the legend."""
     if isinstance(entry, Dots):
         return sign(entry, x + 8, y) + text(entry.label, x + 21, y + 4)
     stroke: dict[str, Any] = {"stroke": ink(entry.colour), "stroke_width": 8 if isinstance(entry, Band) else 2.5}
@@ -144,7 +144,7 @@ def _frame(x: Scale, y: Scale) -> str:
 
 
 def _empty(x: Scale, y: Scale) -> Iterator[str]:
-    """A plot without numbers has no axes that could say where they are."""
+    """The frame of a plot without numbers, which has no ticks."""
     yield _frame(x, y)
     yield text("nothing yet", (x.start + x.stop) / 2, (y.start + y.stop) / 2 + 4, text_anchor="middle")
 

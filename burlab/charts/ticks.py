@@ -1,4 +1,4 @@
-"""Where an axis has ticks, and what stands beside them."""
+"""Ticks of an axis, and their labels."""
 
 import math
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from .chart import Axis
 
 _PREFIXES = ("p", "n", "µ", "m", "", "k", "M", "G", "T")
 _MIDDLE = _PREFIXES.index("")
-_DECADES = 1.48  # from so many on, a logarithmic axis has powers of ten only
+_MIN_DECADES = 1.48  # beyond it a logarithmic axis has powers of ten only
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -26,7 +26,7 @@ def ticks(axis: Axis, low: float, high: float, most: int) -> list[Tick]:
     >>> [tick.label for tick in ticks(Axis(), 0.0, 1.0, 5)], [tick.label for tick in ticks(Axis(log=True), 1e-6, 1, 4)]
     (['0', '0.2', '0.4', '0.6', '0.8', '1.0'], ['10⁻⁶', '10⁻⁴', '10⁻²', '1'])
     """
-    if axis.log and math.log10(high) - math.log10(low) > _DECADES:
+    if axis.log and math.log10(high) - math.log10(low) > _MIN_DECADES:
         first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
         every = max(math.ceil((last - first + 1) / most), 1)
         return [Tick(10.0**power, _power(axis, power)) for power in range(first, last + 1) if power % every == 0]
@@ -37,7 +37,7 @@ def ticks(axis: Axis, low: float, high: float, most: int) -> list[Tick]:
 
 
 def quantity(value: float, unit: str, digits: int = 4) -> str:
-    """A number with its unit and an SI prefix, as people read it.
+    """Return a number with its unit and an SI prefix.
 
     >>> quantity(1234567.0, "B"), quantity(3.2e-7, "s"), quantity(0.5, ""), quantity(0.0, "s")
     ('1.235 MB', '320 ns', '0.5', '0 s')

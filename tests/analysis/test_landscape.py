@@ -6,7 +6,7 @@ import pytest
 import burlab as bl
 from burlab.analysis import directions, landscape, refinements
 from burlab.analysis.landscape import Landscape, snapshots
-from burlab.analysis.objective import Objective
+from burlab.analysis.objective import FlatObjective
 from burlab.errors import ArgumentError, ShapeError
 
 RNG = np.random.default_rng(3)
@@ -50,7 +50,7 @@ def test_a_finite_sum_over_some_samples():
 
 def test_filters_are_as_long_as_those_of_the_point():
     x = {"bias": np.ones(3), "weight": RNG.normal(size=(4, 3)) * np.array([[1.0], [0.0], [5.0], [0.1]])}
-    objective = Objective.of(lambda p: np.sum(p["weight"]) + np.sum(p["bias"]), x)
+    objective = FlatObjective.of(lambda p: np.sum(p["weight"]) + np.sum(p["bias"]), x)
     for vector in directions.random(objective, 1).vectors:
         d = objective.tree(vector)
         np.testing.assert_allclose(np.linalg.norm(d["weight"], axis=1), np.linalg.norm(x["weight"], axis=1))
@@ -59,7 +59,7 @@ def test_filters_are_as_long_as_those_of_the_point():
 
 def test_curvature_finds_the_strongest_eigenvectors():
     scale = np.array([1.0, -30.0, 3.0, 20.0])
-    objective = Objective.of(lambda x: 0.5 * np.sum(scale * x**2), np.ones(4))
+    objective = FlatObjective.of(lambda x: 0.5 * np.sum(scale * x**2), np.ones(4))
     vectors = directions.curvature(objective, 0).vectors
     np.testing.assert_allclose(np.abs(vectors), np.eye(4)[[1, 3]], atol=1e-8)
 

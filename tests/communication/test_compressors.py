@@ -240,10 +240,14 @@ class Nothing(Compressor):
         (
             lambda: TopK(1)(np.ones((2, 2))),
             ShapeError,
-            r"TopK is of vectors of shape \(d,\), got an array of shape \(2, 2\)",
+            r"TopK expected a vector of shape \(d,\), got an array of shape \(2, 2\)",
         ),
-        (lambda: QSGD(2)([1.0, 2.0], bl.random.key(0)), ShapeError, "QSGD is of vectors of shape .* got a list"),
-        (lambda: Natural()(np.arange(3), bl.random.key(0)), DTypeError, "Natural is of vectors of floats, got int64"),
+        (lambda: QSGD(2)([1.0, 2.0], bl.random.key(0)), ShapeError, "QSGD expected a vector of shape .* got a list"),
+        (
+            lambda: Natural()(np.arange(3), bl.random.key(0)),
+            DTypeError,
+            "Natural expected a vector of floats, got int64",
+        ),
         (lambda: Nothing().alpha(D), ArgumentError, "neither omega nor alpha"),
     ],
 )

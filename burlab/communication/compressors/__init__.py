@@ -1,4 +1,4 @@
-"""Compression operators of distributed optimization: what is sent in place of a vector, its error and its bits."""
+"""Compression operators of distributed optimization: the message sent in place of a vector, its error and its bits."""
 
 from .chosen import ApproximateTopK, RandK, RandSeqK, TopK, TopLEK
 from .compressor import Compressor, Identity, Scaled

@@ -17,13 +17,13 @@ _where: Any = np.where
 _arange: Any = np.arange
 
 
-def _only(x: Vector, positions: Any, scale: float = 1.0) -> Vector:
+def _only(x: Vector, positions: Vector, scale: float = 1.0) -> Vector:
     return at_set(np.zeros_like(x), positions, scale * asarray(x)[positions])
 
 
 @dataclass(frozen=True)
-class _Kept(Compressor):
-    """k entries are kept."""
+class _Sparsifier(Compressor):
+    """A compressor that sends k entries."""
 
     k: int
 
@@ -36,7 +36,7 @@ class _Kept(Compressor):
 
 
 @dataclass(frozen=True)
-class RandK(_Kept):
+class RandK(_Sparsifier):
     """d / k times k entries, all sets equally likely: omega = d / k - 1. Stich, Cordonnier, Jaggi 2018.
 
     The positions follow from the key, which both sides have, so only the entries are sent.
@@ -80,7 +80,7 @@ class RandSeqK(RandK):
 
 
 @dataclass(frozen=True)
-class TopK(_Kept):
+class TopK(_Sparsifier):
     """The k entries of largest absolute value: alpha = k / d. Aji and Heafield 2017; Alistarh et al. 2018.
 
     >>> import numpy as np, burlab as bl
@@ -98,7 +98,7 @@ class TopK(_Kept):
 
 
 @dataclass(frozen=True)
-class ApproximateTopK(_Kept):
+class ApproximateTopK(_Sparsifier):
     """The k largest of the largest entries of each bucket: Chern et al. 2022, TPU-KNN, arXiv:2206.14286, section 5.
 
     Entry i is in bucket i mod buckets. alpha = k / (buckets ceil(d / buckets)), since a bucket's largest entry has no
@@ -133,10 +133,10 @@ class ApproximateTopK(_Kept):
 
 
 @dataclass(frozen=True)
-class TopLEK(_Kept):
+class TopLEK(_Sparsifier):
     """At most k of the largest entries, as few as alpha = k / d needs: Burlachenko, Richtarik 2024, arXiv:2410.08760.
 
-    j is the first number of largest entries with at least alpha |x|^2 of the squares; j are kept with the probability
+    j is the first number of largest entries with at least alpha |x|^2 of the squares; j are sent with the probability
     that makes E|C(x) - x|^2 = (1 - alpha) |x|^2 exactly, else j - 1. Bits are those of k entries, the most.
 
     >>> import numpy as np, burlab as bl
@@ -148,9 +148,9 @@ class TopLEK(_Kept):
         """A number of the largest entries that depends on x."""
         d = size_of(x, self)
         sizes, chosen = top_k(np.abs(x), fits(self.k, d, self))
-        kept = np.cumsum(sizes**2)  # of the first 1, 2, ... entries
+        total = np.cumsum(sizes**2)  # of the first 1, 2, ... entries
         wanted = self.k / d * (x @ x)
-        before = kept - sizes**2
+        before = total - sizes**2
         share = np.clip((wanted - before) / _where(sizes > 0, sizes**2, 1.0), 0.0, 1.0)  # 1, ..., 1, p, 0, ..., 0
         taken = random.uniform(needed(key, self), (), x.dtype) < share
         return at_set(np.zeros_like(x), chosen, _where(taken, asarray(x)[chosen], 0.0))

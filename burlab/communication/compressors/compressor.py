@@ -1,4 +1,4 @@
-"""What a compressor is: a map of vectors, how far it strays, and how many bits its result has."""
+"""Base class of compressors: maps of vectors with a bound of their error and the bits of their result."""
 
 import math
 from abc import ABC, abstractmethod
@@ -29,7 +29,7 @@ class Compressor(ABC):
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """C(x), of x's shape and dtype."""
 
-    def omega(self, d: int) -> float | None:  # noqa: ARG002 - what biased ones say
+    def omega(self, d: int) -> float | None:  # noqa: ARG002 - the answer of biased ones
         """The bound of the relative squared error where C is unbiased; None where it is biased."""
         return None
 
@@ -85,7 +85,7 @@ class Scaled(Compressor):
             raise ArgumentError(f"inner of Scaled is {shown(given)}, expected one of bl.compressors, such as RandK(2).")
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:
-        """The message of the compressor inside, made shorter."""
+        """The scaled message of the inner compressor."""
         return self.inner(x, key) / (1 + self._omega(size_of(x, self)))
 
     def alpha(self, d: int) -> float:
@@ -93,7 +93,7 @@ class Scaled(Compressor):
         return 1 / (1 + self._omega(d))
 
     def bits(self, d: int, width: int = 64) -> float:
-        """Those of the compressor inside."""
+        """Bits of the inner compressor."""
         return self.inner.bits(d, width)
 
     def _omega(self, d: int) -> float:
@@ -112,18 +112,18 @@ def position_bits(d: int) -> int:
 
 
 def size_of(x: Vector, compressor: Compressor) -> int:
-    """How many entries a vector has. Raises ShapeError or DTypeError where it is none of floats."""
+    """Return the number of entries of a vector. Raises ShapeError or DTypeError for anything but a vector of floats."""
     kind, shape, dtype = type(compressor).__name__, getattr(x, "shape", None), getattr(x, "dtype", None)
     if shape is None or len(shape) != 1:
         what = f"an array of shape {shape}" if shape is not None else f"a {type(x).__name__}"
-        raise ShapeError(f"{kind} is of vectors of shape (d,), got {what}. Pass one: np.reshape(x, -1).")
+        raise ShapeError(f"{kind} expected a vector of shape (d,), got {what}. Pass one: np.reshape(x, -1).")
     if getattr(dtype, "kind", "") != "f":
-        raise DTypeError(f"{kind} is of vectors of floats, got {dtype}. Convert it with .astype(float).")
+        raise DTypeError(f"{kind} expected a vector of floats, got {dtype}. Convert it with .astype(float).")
     return shape[0]
 
 
 def needed(key: Key, compressor: Compressor) -> Key:
-    """The key; raises ArgumentError where there is none."""
+    """Return the key. Raises ArgumentError if it is None."""
     if key is None:
         kind = type(compressor).__name__
         raise ArgumentError(f"{kind} draws random numbers and got no key. Pass one: {kind}(...)(x, bl.random.key(0)).")
@@ -131,7 +131,7 @@ def needed(key: Key, compressor: Compressor) -> Key:
 
 
 def fits(k: int, d: int, compressor: Compressor) -> int:
-    """k as the number of entries kept of d. Raises ArgumentError where there are fewer."""
+    """Return k, the number of entries sent of d. Raises ArgumentError for k > d."""
     kind = type(compressor).__name__
     if whole(k, f"k of {kind}", 1) > d:
         raise ArgumentError(f"k of {kind} is {k}, but the vector has {d} entries. Pass a k of at most {d}.")

@@ -1,4 +1,4 @@
-"""Unbiased compressors that round entries at random, or send the vector now and then."""
+"""Unbiased compressors that round entries at random, or send the vector with some probability."""
 
 import math
 from abc import abstractmethod
@@ -63,7 +63,7 @@ class _Levels(Compressor):
 
     @abstractmethod
     def norm(self, x: Vector) -> Any:
-        """What the largest level stands for."""
+        """The number that the largest level stands for."""
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """norm sign(x) (a random whole number around levels |x| / norm) / levels."""
@@ -122,7 +122,7 @@ class Dithering(_Levels):
 class Bernoulli(Compressor):
     """x / p with probability p, else nothing: omega = 1 / p - 1. Khirirat, Feyzmahdavian and Johansson 2018: lazy.
 
-    p: how often something is sent, above 0 and at most 1. One bit more says whether it is.
+    p: the probability of sending, above 0 and at most 1. One bit more tells the receiver which it is.
 
     >>> import numpy as np, burlab as bl
     >>> bl.compressors.Bernoulli(1.0)(np.ones(2), bl.random.key(0)), bl.compressors.Bernoulli(0.25).omega(2)

@@ -1,4 +1,4 @@
-"""Clients that lie, and how a server or a peer makes one vector of many all the same."""
+"""Byzantine clients, and aggregators that make one vector of many in spite of them."""
 
 from .aggregators import Aggregator, Krum, Median, NearestMean, TrimmedMean
 from .attacks import ALIE, Attack, Mimic, Noise, SignFlip

@@ -42,7 +42,7 @@ class Median(Aggregator):
 
 @dataclass(frozen=True)
 class _Bounded(Aggregator):
-    """At most so many of the clients lie."""
+    """An aggregator for at most `liars` Byzantine clients."""
 
     liars: int
 
@@ -50,7 +50,7 @@ class _Bounded(Aggregator):
         whole(self.liars, f"liars of {type(self).__name__}", 0)
 
     def _others(self, rows: Vector, least: int) -> int:
-        """How many do not lie, at most; `least` of them are needed."""
+        """Return the number of honest clients. Raises ArgumentError if it is below `least`."""
         others = rows.shape[0] - self.liars
         if others < least:
             name = type(self).__name__
@@ -107,7 +107,7 @@ class NearestMean(_Bounded):
     """
 
     def __call__(self, rows: Vector) -> Vector:
-        """Around the first row."""
+        """The mean around the first row."""
         return self.around(rows[:1], rows)[0]
 
     def around(self, points: Vector, rows: Vector) -> Vector:
@@ -118,5 +118,5 @@ class NearestMean(_Bounded):
 
 
 def squared_distances(points: Vector, rows: Vector) -> Vector:
-    """Between all of both, shape (p, r)."""
+    """Return the squared distances of all pairs, shape (p, r)."""
     return np.sum((points[:, None] - rows[None]) ** 2, axis=-1)

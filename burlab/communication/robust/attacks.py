@@ -1,4 +1,4 @@
-"""Attacks: what clients that lie send, who know what the others send."""
+"""Attacks: vectors that Byzantine clients send, knowing those of the others."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Attack(ABC):
 
     @abstractmethod
     def __call__(self, honest: Vector, liars: int, key: Any) -> Vector:
-        """What a liar sends."""
+        """The vector that each liar sends."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from burlab.analysis import Landscape, refinements
-from burlab.analysis.objective import Objective
+from burlab.analysis.objective import FlatObjective
 from burlab.run.loop.lifetime import at_end
 
 from .trail import Trail
@@ -46,7 +46,7 @@ class Explorer:
     @property
     def planes(self) -> list[str]:
         """The planes that this problem has."""
-        two = Objective.of(self._problem, self._x, self._indices).x.size == 2
+        two = FlatObjective.of(self._problem, self._x, self._indices).x.size == 2
         fitting = {"axes": two, "random": True, "path": self._is_run, "curvature": True}
         return [plane for plane in PLANES if fitting[plane]]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.analysis import Landscape
-from burlab.analysis.objective import Objective
+from burlab.analysis.objective import FlatObjective
 from burlab.problems import FiniteSum
 
 _BETWEEN = 60  # points that are taken in between two looks
@@ -48,7 +48,7 @@ class Trail:
         if now == self._seen:
             return False
         self._seen = now
-        objective = Objective.of(self._run, None)
+        objective = FlatObjective.of(self._run, None)
         step, x = int(self._run.t), objective.x
         since = max((s for s in self._steps if s < step), default=step)  # a run may be sent back
         steps, points = self._passed(since, step)
