@@ -117,8 +117,8 @@ if TYPE_CHECKING:
     from burlab.widgets.analysis.landscape_view import LandscapeView as LandscapeView
     from burlab.widgets.builder import GraphBuilder as GraphBuilder
     from burlab.widgets.export import export_html as export_html
-    from burlab.widgets.graph_view.view import GraphView as GraphView
-    from burlab.widgets.spectrum.view import SpectrumView as SpectrumView
+    from burlab.widgets.graph_view.graph_widget import GraphView as GraphView
+    from burlab.widgets.spectrum.spectrum_view import SpectrumView as SpectrumView
 
 # Public name -> the module that defines it. One line per module, in the order of the layers.
 _HOME = {
@@ -154,8 +154,8 @@ _HOME = {
         "burlab.monitor": "watch",
         "burlab.plots": "plots",
         "burlab.widgets.analysis.landscape_view": "LandscapeView",
-        "burlab.widgets.graph_view.view": "GraphView",
-        "burlab.widgets.spectrum.view": "SpectrumView",
+        "burlab.widgets.graph_view.graph_widget": "GraphView",
+        "burlab.widgets.spectrum.spectrum_view": "SpectrumView",
         "burlab.bench": "bench",
         "burlab.widgets.builder": "GraphBuilder",
         "burlab.widgets.export": "export_html",

@@ -13,7 +13,7 @@ from html import escape
 from itertools import pairwise
 from typing import Any, Literal
 
-from .layered import Layout, Place, layered
+from .layered import LayeredLayout, Place, layered
 
 Kind = Literal["input", "operation", "output", "fault"]
 FONT = 12  # pixels: the size of letters, whatever the width of the page
@@ -102,7 +102,7 @@ def framed(inner: str, name: str) -> str:
     return f'<div {words} style="overflow:auto;max-width:100%;max-height:36em">{inner}</div>'
 
 
-def _layout(boxes: Sequence[Box], edges: list[tuple[int, int]]) -> Layout:
+def _layout(boxes: Sequence[Box], edges: list[tuple[int, int]]) -> LayeredLayout:
     """Places in layers, moved into the picture."""
     layout = layered({k: (box.width, box.height) for k, box in enumerate(boxes)}, edges, _GAP_ALONG, _GAP_ACROSS)
     bends = {ends: tuple(map(_inside, way)) for ends, way in layout.bends.items()}
@@ -113,13 +113,13 @@ def _inside(at: Place) -> Place:
     return at[0] + _MARGIN, at[1] + _MARGIN
 
 
-def _fixed(boxes: Sequence[Box], at: Sequence[Place], edges: list[tuple[int, int]]) -> Layout:
+def _fixed(boxes: Sequence[Box], at: Sequence[Place], edges: list[tuple[int, int]]) -> LayeredLayout:
     """Boxes where they are, moved into the picture; straight ways between them."""
     pairs = list(zip(boxes, at, strict=True))
     left, right = min(x - b.width / 2 for b, (x, _) in pairs), max(x + b.width / 2 for b, (x, _) in pairs)
     top, bottom = min(y - b.height / 2 for b, (_, y) in pairs), max(y + b.height / 2 for b, (_, y) in pairs)
     moved = {k: _inside((x - left, y - top)) for k, (x, y) in enumerate(at)}
-    return Layout(moved, dict.fromkeys(edges, ()), right - left, bottom - top)
+    return LayeredLayout(moved, dict.fromkeys(edges, ()), right - left, bottom - top)
 
 
 def _arrow(ends: tuple[Box, Place, Box, Place], bends: Sequence[Place], shift: float) -> str:

@@ -3,25 +3,21 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .ipython_shell import ipython_shell
+
 
 def as_html(shown: Mapping[str, Callable[[Any], str]]) -> None:
     """Have types shown as HTML wherever IPython runs. shown: by full name of a class, what makes the text."""
-    shell = _shell()
+    shell = ipython_shell()
     if shell is not None:
         _tell(shell.display_formatter.formatters["text/html"], shown)
 
 
 def as_displays(shown: Mapping[str, Callable[[Any], None]]) -> None:
     """Have types display themselves in a notebook's kernel; a terminal has no widgets. shown: see `as_html`."""
-    shell = _shell()
+    shell = ipython_shell()
     if shell is not None and hasattr(shell, "kernel"):
         _tell(shell.display_formatter.ipython_display_formatter, shown)
-
-
-def _shell() -> Any:
-    from IPython.core.getipython import get_ipython
-
-    return get_ipython()
 
 
 def _tell(formatter: Any, shown: Mapping[str, Callable[[Any], Any]]) -> None:

@@ -23,7 +23,7 @@ _STRAIGHT = 4.0  # how much more a bend is drawn to its neighbours in a long arr
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class LayeredLayout:
     """Centres of boxes, and the bends of each arrow from its first box to its last. width, height: of all of it."""
 
     centres: dict[int, Place]
@@ -32,7 +32,9 @@ class Layout:
     height: float
 
 
-def layered(sizes: Mapping[int, Size], arrows: Sequence[Arrow], along: float = 44.0, across: float = 14.0) -> Layout:
+def layered(
+    sizes: Mapping[int, Size], arrows: Sequence[Arrow], along: float = 44.0, across: float = 14.0
+) -> LayeredLayout:
     """A layout of boxes by their sizes. along, across: pixels between layers, and between the boxes of one.
 
     >>> layout = layered({0: (40, 20), 1: (60, 20)}, [(0, 1)], along=10)
@@ -50,7 +52,7 @@ def layered(sizes: Mapping[int, Size], arrows: Sequence[Arrow], along: float = 4
         bends |= {(way[0], way[-1]): tuple(_through(part, sizes, xs, ys, height, way)) for way in part.ways}
         width = max(width, xs[-1] + _width(part, sizes, len(xs) - 1) / 2)
         height += bottom + across
-    return Layout(centres, bends, width, max(height - across, 0.0))
+    return LayeredLayout(centres, bends, width, max(height - across, 0.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from burlab.charts.limits import shown_rows
-from burlab.widgets.formatters import as_html
 
 from .drawing import framed
 
@@ -43,13 +42,3 @@ def _row(kind: str, cells: tuple[str, ...]) -> str:
 
 def _cell(kind: str, side: str, text: str) -> str:
     return f'<{kind} style="text-align:{side};white-space:nowrap">{escape(text)}</{kind}>'
-
-
-def register() -> None:
-    """Tell IPython how to show these types."""
-    as_html(
-        {
-            "burlab.nn.summary.Summary": summary_html,
-            "burlab.nn.layer.Layer": layer_html,
-        }
-    )

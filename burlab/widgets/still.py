@@ -21,6 +21,8 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
+from .ipython_shell import ipython_shell
+
 Settle = Callable[[float], bool]
 _log = logging.getLogger(__name__)
 _KEY = "burlab_still"  # where a widget has its picture
@@ -170,7 +172,7 @@ _listening: "weakref.WeakSet[Any]" = weakref.WeakSet()  # shells that call `sett
 
 
 def _listen() -> None:
-    shell: Any = import_module("IPython.core.getipython").get_ipython()
+    shell = ipython_shell()
     if shell is not None and shell not in _listening:
         _listening.add(shell)
         shell.events.register("post_run_cell", settle_all)

@@ -4,10 +4,8 @@ import threading
 from importlib import import_module
 from typing import Any
 
-from burlab.monitor.screen import register_screen
-
 from . import still
-from .messages import Inbox, inbox
+from .kernel_messages import Inbox, inbox
 
 
 class PanelScreen:
@@ -36,8 +34,3 @@ def panel_screen(monitor: Any) -> PanelScreen | None:
     if messages is None:
         return None
     return PanelScreen(monitor, messages if threading.current_thread() is threading.main_thread() else None)
-
-
-def register() -> None:
-    """Have loops shown so."""
-    register_screen(panel_screen)

@@ -34,7 +34,7 @@ def notebook(open_notebook):
 @pytest.fixture
 def builder(notebook):
     """An empty builder: what was built in its cell before is forgotten."""
-    notebook.kernel("from burlab.widgets.builder import cells; cells.forget()")
+    notebook.kernel("from burlab.widgets.builder import notebook_cells; cells.forget()")
     notebook.write(1, "b = bl.GraphBuilder()\nb")
     notebook.run(1)
     return Builder(notebook)
@@ -299,7 +299,7 @@ def test_minimize_opens_a_panel_with_a_slider_for_a_constant(builder):
     cell = builder.root.removesuffix(" .burlab-builder")
     builder.page.wait_for_selector(f"{cell} .burlab-panel[data-ready]")
     builder.page.wait_for_selector(f"{cell} [aria-label='constant'][type=range]")
-    notebook.kernel("from burlab.widgets.builder.display import _views\nrun = _views[b]._commands.run\nrun.step(50)")
+    notebook.kernel("from burlab.widgets.displays import _builder_views\nrun = _builder_views[b]._commands.run\nrun.step(50)")
     builder.find(".burlab-keep").click()
     found = notebook.kernel("print(f'{float(run.x[\"x\"]):.6g}', end='')")
     assert found != "0"

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 SETUP = """
 import numpy as np
 import burlab as bl
-from burlab.widgets.profile.view import ProfileView
+from burlab.widgets.profile.profile_widget import ProfileView
 gpt = bl.nn.GPT(layers=2, key=bl.random.key(0))
 tokens = np.arange(8)
 kernel = bl.compile(lambda g, t: -np.mean(bl.log_softmax(g(t))[np.arange(8), t]), gpt, tokens)

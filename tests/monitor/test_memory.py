@@ -5,8 +5,8 @@ import numpy as np
 import burlab as bl
 from burlab.monitor import monitor
 from burlab.monitor.memory import MemorySamples
-from burlab.widgets.panel.model import Model
-from burlab.widgets.panel.picture import Picture
+from burlab.widgets.panel.panel_chart import PanelChart
+from burlab.widgets.panel.panel_model import PanelModel
 
 
 def test_samples_are_bounded_even_and_reach_the_end():
@@ -39,7 +39,7 @@ def test_the_panel_of_a_loop_shows_its_bytes_with_the_process_above_them(monkeyp
         for step in range(10):
             w.track(weights=np.zeros(1000 * (step + 1)))
             w.log(step, value=1.0)
-    parts = {part.name: part for part in Picture().chart(Model(w)).parts}
+    parts = {part.name: part for part in PanelChart().chart(PanelModel(w)).parts}
     assert "memory" not in parts, "the process is drawn once"
     memory = parts["bytes"]
     weights = next(band for band in memory.bands if band.label == "weights")

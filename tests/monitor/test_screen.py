@@ -9,8 +9,8 @@ import numpy as np
 
 import burlab as bl
 from burlab.monitor import monitor
-from burlab.widgets.panel.model import Model
-from burlab.widgets.panel.picture import Picture
+from burlab.widgets.panel.panel_chart import PanelChart
+from burlab.widgets.panel.panel_model import PanelModel
 
 
 def in_a_terminal(monkeypatch, loop):  # of a few kilobytes, which a terminal holds until they are read
@@ -79,7 +79,7 @@ def test_curves_show_where_nan_and_inf_began():
         for step in range(50):
             bad = {"score": np.inf} if step >= 30 else {"score": 1.0}
             w.log(step, value=np.nan if step in (20, 25) else 1.0, other=2.0, **bad)
-    parts = {part.name: part for part in Picture().chart(Model(w)).parts}
+    parts = {part.name: part for part in PanelChart().chart(PanelModel(w)).parts}
     for name, step in (("value", 20), ("score", 30)):
         (mark,) = parts[name].marks
         assert (mark.at, mark.axis, mark.label) == (step, "x", f"{name} is nan or inf here first")

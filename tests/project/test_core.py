@@ -118,7 +118,7 @@ def test_what_needs_more_names_the_extra(core: Path, code: str, extra: str):
 @pytest.mark.parametrize(
     "code",
     [
-        "from burlab.widgets.panel.display import show; show(bl.minimize(sum, np.ones(2), bl.optim.GD(0.1)))",
+        "from burlab.widgets.displays import show_run; show_run(bl.minimize(sum, np.ones(2), bl.optim.GD(0.1)))",
         "from burlab.widgets.graph_view.stills import graph_html; graph_html(bl.compile(sum, np.ones(2)).graph)",
     ],
     ids=["panel", "graph"],

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.widgets.export.record import record
-from burlab.widgets.panel.model import Model
-from burlab.widgets.panel.picture import Picture
-from burlab.widgets.panel.state import state_of
+from burlab.widgets.export.record_section import record
+from burlab.widgets.panel.panel_chart import PanelChart
+from burlab.widgets.panel.panel_model import PanelModel
+from burlab.widgets.panel.panel_state import state_of
 
 _rng = np.random.default_rng(5)
 A, B = _rng.normal(size=(60, 3)), _rng.normal(size=60)
@@ -53,7 +53,7 @@ def test_it_is_the_value_at_the_point_shown_and_of_the_row_to_come(rule):
 
 def numbers_of(run):
     """What each place says of the value where the run rests."""
-    model, picture = Model(run), Picture()
+    model, picture = PanelModel(run), PanelChart()
     chart = picture.chart(model)
     tile = dict(state_of(model)["readouts"])["value"]
     section = record(run)[2]
@@ -113,9 +113,9 @@ def test_the_value_of_a_batch_is_named_as_one():
     assert run.value == pytest.approx(mean_at(run.x), rel=1e-13)
     value = run.row_value()
     assert f"batch value {written(value)}" in repr(run)
-    model = Model(run)
+    model = PanelModel(run)
     assert "batch value" in dict(state_of(model)["readouts"])
-    assert Picture().chart(model).parts[0].title == "batch value"
+    assert PanelChart().chart(model).parts[0].title == "batch value"
     assert "batch value" in repr(bl.branches(run))
     race = bl.race(SUM, np.zeros(3), {"gd": bl.optim.GD(1e-2)}, batch=5, steps=3)
     assert race.chart().parts[0].title == "batch value"

@@ -25,7 +25,7 @@ def shell(monkeypatch):
         formatters={"text/html": formatters.HTMLFormatter()},
     )
     shell = SimpleNamespace(display_formatter=display, kernel=object())
-    monkeypatch.setattr("burlab.widgets.formatters._shell", lambda: shell)
+    monkeypatch.setattr("burlab.widgets.formatters.ipython_shell", lambda: shell)
     return shell
 
 

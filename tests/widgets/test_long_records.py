@@ -8,21 +8,21 @@ import pytest
 import burlab as bl
 from burlab.charts.limits import PARTS, POINTS, POINTS_OF_CHART, ROWS
 from burlab.charts.svg import svg
-from burlab.experiments.rows import Row
+from burlab.experiments.rows import SweepRow
 from burlab.experiments.sweep_table import table_of
 from burlab.nn.summary import Row as ParameterRow, Summary
-from burlab.widgets.branches.model import BranchesModel
-from burlab.widgets.chart.encode import encode
+from burlab.widgets.branches.branches_model import BranchesModel
+from burlab.widgets.chart.encode_chart import encode
 from burlab.widgets.export.page import Page, html
-from burlab.widgets.panel.model import Model
-from burlab.widgets.panel.picture import Picture
-from burlab.widgets.panel.state import state_of
+from burlab.widgets.panel.panel_chart import PanelChart
+from burlab.widgets.panel.panel_model import PanelModel
+from burlab.widgets.panel.panel_state import state_of
 from burlab.widgets.parameter_table import summary_html
-from burlab.widgets.profile.chart import live_chart
-from burlab.widgets.race.model import RaceModel
-from burlab.widgets.spectrum.model import SpectrumModel
+from burlab.widgets.profile.profile_chart import live_chart
+from burlab.widgets.race.race_model import RaceModel
+from burlab.widgets.spectrum.spectrum_model import SpectrumModel
 from burlab.widgets.still import LARGEST
-from burlab.widgets.sweep.display import table_html
+from burlab.widgets.sweep_display import table_html
 
 DRAWS = np.random.default_rng(0).normal(size=(300, 3))
 NOISY = bl.FiniteSum(lambda w, row: (w[0] * row[0] + w[1] * row[1] - row[2]) ** 2, DRAWS)  # it never comes to rest
@@ -46,13 +46,13 @@ def panel(steps):
     run.seek(steps // 2)
     run.hyper["lr"] = 0.04
     run.step(steps)
-    model = all_of(Model(run))
+    model = all_of(PanelModel(run))
     model.landscape.wait()
     model.look()
-    yield Picture().chart(model), state_of(model)
+    yield PanelChart().chart(model), state_of(model)
     run.seek(3)
     model.look()
-    yield Picture().chart(model), state_of(model)
+    yield PanelChart().chart(model), state_of(model)
 
 
 def race(steps):
@@ -77,8 +77,8 @@ def watch(steps):
             w.log(
                 value=1.0 + k % 7, **({f"column {j}": float(k % (j + 2)) for j in range(200)} if k % 1000 == 0 else {})
             )
-    model = all_of(Model(w))
-    yield Picture().chart(model), state_of(model)
+    model = all_of(PanelModel(w))
+    yield PanelChart().chart(model), state_of(model)
 
 
 def analysis(steps):
@@ -137,7 +137,7 @@ def test_a_page_gets_no_more_of_ten_million_steps(name):
 
 def test_no_table_is_longer_than_a_page():
     rows = tuple(ParameterRow(f"layers.{k}.weight", (2, 2), "float64", 4, 32) for k in range(5000))
-    failed = [Row(k, "GD", {"lr": 0.1}, k, reason="error", message=f"reason {k}") for k in range(3000)]
+    failed = [SweepRow(k, "GD", {"lr": 0.1}, k, reason="error", message=f"reason {k}") for k in range(3000)]
     page = Page("many", (), (), (("a", "b"), *((str(k), "x") for k in range(5000))))
     for text in (summary_html(Summary("many", rows)), table_html(table_of(failed, ["lr"])), html(page)):
         assert text.count("<tr>") <= ROWS + 2

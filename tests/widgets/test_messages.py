@@ -12,7 +12,7 @@ SECONDS = 60.0
 SETUP = """
 import comm, os, threading, time
 import burlab as bl
-from burlab.widgets import messages
+from burlab.widgets import kernel_messages
 heard, one = [], comm.create_comm(target_name="a page")
 one.on_msg(lambda message: heard.append((message["content"]["data"], threading.current_thread().name)))
 class Widget: comm = one
@@ -24,13 +24,13 @@ def rest(look, until, seconds=120.0):
 print(one.comm_id)
 """
 SUBSHELL = """
-messages.heard_while_a_cell_runs(Widget)
+kernel_messages.heard_while_a_cell_runs(Widget)
 print("begun", flush=True)
 rest(lambda: None, lambda: heard)
 print(heard[0][0], heard[0][1] != threading.main_thread().name)
 """
 POLLED = """
-inbox = messages.inbox()
+inbox = kernel_messages.inbox()
 print("begun", flush=True)
 rest(inbox.look, lambda: heard)
 rest(inbox.look, lambda: False, 0.3)
@@ -47,7 +47,7 @@ def steered(message):
     threading.Thread(target=stop_after_three).start()
 one.on_msg(steered)
 print("begun", flush=True)
-inbox = messages.inbox()
+inbox = kernel_messages.inbox()
 class Screen:
     look, close = staticmethod(inbox.look), staticmethod(inbox.close)
 from burlab.monitor import screen

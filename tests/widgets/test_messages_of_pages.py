@@ -9,13 +9,13 @@ import pytest
 
 import burlab as bl
 from burlab.widgets import assets, hatch_build
-from burlab.widgets.branches.view import BranchesView
-from burlab.widgets.builder.view import View as BuilderView
-from burlab.widgets.export.things import page_of
+from burlab.widgets.branches.branches_view import BranchesView
+from burlab.widgets.builder.builder_view import BuilderView
+from burlab.widgets.export.page_sections import page_of
 from burlab.widgets.panel.panel import panel_of
-from burlab.widgets.profile.view import ProfileView
-from burlab.widgets.race.view import RaceView
-from burlab.widgets.spectrum.view import SpectrumView
+from burlab.widgets.profile.profile_widget import ProfileView
+from burlab.widgets.race.race_view import RaceView
+from burlab.widgets.spectrum.spectrum_view import SpectrumView
 
 F = bl.problems.rosenbrock()
 

@@ -7,7 +7,7 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 
 import burlab as bl
-from burlab.widgets import parameter_table
+from burlab.widgets import displays, formatters, parameter_table
 
 nn = bl.nn
 GPT = nn.GPT(key=bl.random.key(0))
@@ -40,7 +40,7 @@ def test_a_notebook_shows_the_same(monkeypatch: pytest.MonkeyPatch):
         display_formatter = DisplayFormatter()
 
     monkeypatch.setattr("IPython.core.getipython.get_ipython", Shell)
-    parameter_table.register()
+    formatters.as_html(displays.HTML)
     for shown in (nn.summary(GPT), GPT):
         data, _ = Shell.display_formatter.format(shown)
         assert cells(data["text/html"]) == [list(row) for row in nn.summary(GPT).cells()]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from burlab.run import progress
-from burlab.widgets.progress import NotebookBar, notebook_bar
+from burlab.widgets.notebook_progress import NotebookBar, notebook_bar
 
 
 class Shown:

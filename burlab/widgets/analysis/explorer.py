@@ -10,7 +10,7 @@ from burlab.analysis import Landscape, refinements
 from burlab.analysis.objective import FlatObjective
 from burlab.run.loop.lifetime import at_end
 
-from .trail import Trail
+from .trail import RunTrail
 
 PLANES = {
     "axes": "both parameters",
@@ -34,7 +34,7 @@ class Explorer:
         self._problem, self._x, self._indices = problem, x, indices
         self._changed = changed
         self._is_run = hasattr(problem, "history") and x is None
-        self._trail = Trail(problem)
+        self._trail = RunTrail(problem)
         self._thread: threading.Thread | None = None
         self._plane = ("random", 0)  # and its seed
         self._found: Landscape | None = None

@@ -15,8 +15,8 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import late
 from burlab.widgets import still
 from burlab.widgets.assets import module
-from burlab.widgets.chart.view import ChartView
-from burlab.widgets.messages import heard_while_a_cell_runs
+from burlab.widgets.chart.chart_view import ChartView
+from burlab.widgets.kernel_messages import heard_while_a_cell_runs
 
 from .explorer import PLANES, Explorer
 from .watcher import Watcher
@@ -31,7 +31,7 @@ _FIRST = 60.0  # seconds that the first points may take where nobody looks
 _COMPUTING = "computing ..."
 
 
-class Bar(anywidget.AnyWidget):
+class LandscapeBar(anywidget.AnyWidget):
     """The choice of a plane and of how it is drawn, and what is being done."""
 
     _esm = module("analysis/bar.js")
@@ -73,7 +73,7 @@ class LandscapeView:
         self._chart, self._relief = ChartView(Chart(())), ReliefView(Chart(()), layout={"display": "none"})
         self._relief.on_intent(self._posed)
         self._watcher = Watcher(self._follow)
-        self.bar: Any = Bar(planes=[[name, PLANES[name]] for name in planes])
+        self.bar: Any = LandscapeBar(planes=[[name, PLANES[name]] for name in planes])
         self.bar.on_msg(self._hear)
         heard_while_a_cell_runs(self.bar)
         self.root: Any = ipywidgets.VBox([self.bar, self._chart, self._relief])

@@ -14,7 +14,7 @@ _SAMPLES = 1_000_000  # that may be read for their values
 _MOST = 300  # points that are kept; of more every second one is left out
 
 
-class Trail:
+class RunTrail:
     """The points of a run since a landscape of it was made, with the true values there. From any thread.
 
     They are where it was at each look, and, where the run keeps its path, what lies between two looks.

@@ -6,7 +6,7 @@ from time import thread_time
 from typing import Any
 
 from burlab.widgets.pages import Pages
-from burlab.widgets.panel.worker import REST, Intent, Worker
+from burlab.widgets.panel.page_worker import REST, Intent, PageWorker
 
 _SHARE = 0.02  # of a core: what the work may take
 _PERIOD = 1 / 10  # seconds between two turns, at least
@@ -21,7 +21,7 @@ class Watcher:
     def __init__(self, turn: Callable[[], bool]) -> None:
         self._turn = turn
         self.pages = Pages()
-        self._worker: Worker | None = None
+        self._worker: PageWorker | None = None
         self._lock = threading.Lock()
 
     @property
@@ -35,7 +35,7 @@ class Watcher:
         if heard:
             with self._lock:
                 if self._worker is None:
-                    self._worker = Worker(self._once)
+                    self._worker = PageWorker(self._once)
         return heard
 
     def rest(self, seconds: float = 0.0) -> None:

@@ -12,14 +12,14 @@ from burlab.run import Run, minimize
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import as_path, read_text, write_whole
 
+from .builder_json import from_json, to_json
+from .builder_picture import svg
 from .document import Document
 from .evaluate import Evaluation, evaluate
 from .exporting import code_of, dot_of, function_of, graph_of
-from .history import History
 from .importing import of_function, of_graph, of_value
 from .minimizing import Problem, held, problem_of
-from .picture import svg
-from .serial import from_json, to_json
+from .undo_history import UndoHistory
 
 if TYPE_CHECKING:
     from burlab.eager import Value
@@ -60,7 +60,7 @@ class GraphBuilder:
         self._seen: tuple[Document, Evaluation] | None = None
         self.file = None if file is None else as_path(file).absolute()
         found = None if self.file is None else _read(self.file)
-        self._history = History((found if found is not None else _document(source, args),))
+        self._history = UndoHistory((found if found is not None else _document(source, args),))
         if self.file is not None and found is None:
             self._save()
 
@@ -72,7 +72,7 @@ class GraphBuilder:
         return self._history.now
 
     @property
-    def history(self) -> History:
+    def history(self) -> UndoHistory:
         """Every state, for undo and redo."""
         return self._history
 
@@ -252,7 +252,7 @@ class GraphBuilder:
         """
         self.do(problem_of(run).found(self.document, run))
 
-    def carry_on(self, history: History) -> None:
+    def carry_on(self, history: UndoHistory) -> None:
         """Have other states, such as those of a builder that was there before."""
         self._go(history)
 
@@ -266,7 +266,7 @@ class GraphBuilder:
             raise GraphError("the builder is empty. Add an input and an operation.")
         return root
 
-    def _go(self, history: History) -> None:
+    def _go(self, history: UndoHistory) -> None:
         changed = history.now is not self.document
         self._history = history
         if changed:

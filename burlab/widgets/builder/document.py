@@ -14,9 +14,9 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.checks.stored import several, whole
 from burlab.runtime.memory import volume
 
+from .block_palette import WEIGHTS, kind_of
 from .kinds import Kind, Options
 from .literals import MOST, Literal, frozen, parse
-from .palette import WEIGHTS, kind_of
 
 Operands = tuple[int | None, ...]
 _LONGEST = 200  # characters of a label
@@ -24,7 +24,7 @@ _MOST_BLOCKS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class GraphBlock:
     """A node of a graph that is built by hand.
 
     kind: its name in the palette; label: any text; operands: the key of the block at each argument, None where nothing
@@ -62,10 +62,10 @@ class Document:
     (True, (1,))
     """
 
-    blocks: Mapping[int, Block] = field(default_factory=lambda: MappingProxyType[int, Block]({}))
+    blocks: Mapping[int, GraphBlock] = field(default_factory=lambda: MappingProxyType[int, GraphBlock]({}))
     output: int | None = None
 
-    def __getitem__(self, key: Any) -> Block:
+    def __getitem__(self, key: Any) -> GraphBlock:
         """A block by its key. Raises ArgumentError where there is none."""
         if type(key) is not int or key not in self.blocks:
             raise ArgumentError(f"there is no block {shown(key)}. Pass the key that `add` gave.")
@@ -139,7 +139,7 @@ class Document:
         if len(self) >= _MOST_BLOCKS:
             raise ArgumentError(f"a document has at most {_MOST_BLOCKS:,} blocks. Write larger graphs as functions.")
         given += [None] * (len(row.ports) - len(given))
-        block = Block(kind, _label(label), tuple(given), row.read(options or {}), _place(place))
+        block = GraphBlock(kind, _label(label), tuple(given), row.read(options or {}), _place(place))
         key = max(self.blocks, default=0) + 1
         return self._with({key: block}), key
 
@@ -202,7 +202,7 @@ class Document:
     def delete(self, *keys: int) -> "Document":
         """Without some blocks; arguments that they were are open."""
         gone = {key for key in keys if self[key]}
-        left: dict[int, Block] = {}
+        left: dict[int, GraphBlock] = {}
         for key, block in self.blocks.items():
             if key not in gone:
                 operands = tuple(None if x in gone else x for x in block.operands)
@@ -228,12 +228,12 @@ class Document:
         }
         return Document(MappingProxyType(blocks), new.get(self.output))
 
-    def _with(self, changed: Mapping[int, Block]) -> "Document":
+    def _with(self, changed: Mapping[int, GraphBlock]) -> "Document":
         if all(repr(self.blocks.get(key)) == repr(block) for key, block in changed.items()):
             return self  # by their text: 1 equals 1.0, and nan not even itself
         return Document(MappingProxyType({**self.blocks, **changed}), self.output)
 
-    def _port(self, block: Block, port: Any, more: int = 0) -> int:
+    def _port(self, block: GraphBlock, port: Any, more: int = 0) -> int:
         count = len(block.operands) + more * block.of.many
         if type(port) is not int or not 0 <= port < count:
             takes = _several(len(block.of.ports)) if not block.of.many else "any number of arguments"

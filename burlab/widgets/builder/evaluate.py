@@ -20,10 +20,10 @@ from burlab.graph.origin import location
 from burlab.graph.tracing.trace import Spec, Static, spec_of, trace
 from burlab.runtime.coerce import Array
 
-from .document import Block, Document
+from .block_palette import WEIGHTS, kind_of
+from .document import Document, GraphBlock
 from .kinds import Options
 from .literals import written
-from .palette import WEIGHTS, kind_of
 
 Value = Any  # an array or a number
 _LARGEST = 1 << 22  # elements of one value: 32 MB
@@ -90,7 +90,7 @@ class _Sweep:
         gradients, weights, note = self._backward()
         return Evaluation(self.values, gradients, weights, self.faults, self.waiting, self.odd, note)
 
-    def _forward(self, key: int, block: Block) -> None:
+    def _forward(self, key: int, block: GraphBlock) -> None:
         names = [block.of.port(k) for k, x in enumerate(block.operands) if x is None]
         missing = [self.document.blocks[x].name for x in block.operands if x is not None and x not in self.values]
         if names or missing:
@@ -103,7 +103,7 @@ class _Sweep:
             return
         self._look(key, block)
 
-    def _computed(self, key: int, block: Block) -> Any:
+    def _computed(self, key: int, block: GraphBlock) -> Any:
         operands = [self.values[x] for x in block.operands if x is not None]
         form = tuple((name, None if name == WEIGHTS else value) for name, value in block.options)
         kernel = _kernel(block.kind, form, tuple(spec_of(x) for x in operands))
@@ -112,7 +112,7 @@ class _Sweep:
         (value,) = kernel.value(*arrays)
         return value.item() if kernel.weak else value
 
-    def _look(self, key: int, block: Block) -> None:
+    def _look(self, key: int, block: GraphBlock) -> None:
         """Say where a value that is not finite comes from."""
         if _finite(self.values[key]) or not all(_finite(self.values[x]) for x in block.operands if x is not None):
             return
@@ -165,7 +165,7 @@ class _Sweep:
         return "" if _floating(self.values[root]) else f"gradients are of a floating number, but {name} is none"
 
 
-def known(block: Block) -> Value:
+def known(block: GraphBlock) -> Value:
     """The value of an input or constant: a number of Python where it has no dtype of its own. An input is an array."""
     value, dtype = block.option("value"), block.option("dtype")
     if dtype is None and not isinstance(value, tuple):
@@ -196,7 +196,7 @@ def rule_of(kind: str, options: Options) -> Callable[..., Any]:
     return rule
 
 
-def _leaves(block: Block) -> list[Any]:
+def _leaves(block: GraphBlock) -> list[Any]:
     """The parameters of a layer; none of anything else."""
     return [] if block.of.layer is None else tree.flatten(layer_of(block.kind, block.options))[0]
 

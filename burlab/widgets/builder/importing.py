@@ -12,8 +12,8 @@ from burlab.graph.scalar import scalar_ops
 from burlab.graph.tracing.trace import Spec, spec_of, trace
 from burlab.runtime.checks.numbers import shown
 
+from .block_palette import palette
 from .document import Document
-from .palette import palette
 
 if TYPE_CHECKING:
     from burlab.eager import Value

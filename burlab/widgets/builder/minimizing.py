@@ -21,10 +21,10 @@ from burlab.run.record.engine import COLUMNS
 from burlab.runtime.checks.numbers import shown
 from burlab.transforms import stop_gradient
 
-from .document import Block, Document
+from .block_palette import WEIGHTS
+from .document import Document, GraphBlock
 from .evaluate import evaluate, known, layer_of
 from .exporting import check, computed, needed
-from .palette import WEIGHTS
 
 _Point = dict[str, Any]
 
@@ -105,7 +105,7 @@ class Problem:
         return computed(self.document, self.root, {key: given[n] for key, n in self.names.items() if n in given})
 
 
-def _untrained(block: Block) -> list[Any]:
+def _untrained(block: GraphBlock) -> list[Any]:
     """A layer but for its weights."""
     return [block.kind, *(option for option in block.options if option[0] != WEIGHTS)]
 
@@ -118,7 +118,7 @@ def problem_of(run: Any) -> Problem:
     return found
 
 
-def _movable(block: Block) -> Any:
+def _movable(block: GraphBlock) -> Any:
     """What the optimizer moves: a layer, or the value of a floating input; None of anything else."""
     if block.of.layer is not None:
         return layer_of(block.kind, block.options)

@@ -1,3 +1,3 @@
 """A thing as one page of HTML: offline, without a kernel, with the charts that notebooks have."""
 
-from .export import export_html as export_html
+from .export_file import export_html as export_html

@@ -1,3 +1,1 @@
-"""How graphs look in a notebook: still pictures, and `GraphView`, which opens them."""
-
-from .stills import register as register
+"""Graphs in a notebook: still pictures, and `GraphView`, which opens groups of nodes."""

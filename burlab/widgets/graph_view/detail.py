@@ -6,17 +6,17 @@ from typing import Any
 from burlab.graph.origin import place, source
 from burlab.graph.show import label
 
-from .model import Model
+from .graph_model import GraphModel
 
 MOST_LINES = 60  # of C++ that are shown
 
 
-def detail(model: Model, item: int) -> dict[str, Any]:
+def detail(model: GraphModel, item: int) -> dict[str, Any]:
     """An item in words. title; rows: pairs of name and text; python: place and text of the user's line; cpp: lines."""
     return _group(model, item) if model.groups.is_group(item) else _vertex(model, item)
 
 
-def _group(model: Model, group: int) -> dict[str, Any]:
+def _group(model: GraphModel, group: int) -> dict[str, Any]:
     groups, vertices = model.groups, model.network.vertices
     members = groups.members[group]
     often = Counter(vertices[k].operation for k in members).most_common(6)
@@ -30,7 +30,7 @@ def _group(model: Model, group: int) -> dict[str, Any]:
     return {"title": path, "rows": rows, "python": None, "cpp": []}
 
 
-def _vertex(model: Model, k: int) -> dict[str, Any]:
+def _vertex(model: GraphModel, k: int) -> dict[str, Any]:
     v = model.network.vertices[k]
     rows = [("form", v.form)] if v.form else []
     if model.network.nodes and v.kind != "input":
@@ -66,12 +66,12 @@ def _together(count: int) -> str:
     return f", with {count - 1} other nodes" if count > 1 else ""
 
 
-def _heat(model: Model, item: int) -> list[tuple[str, str]]:
+def _heat(model: GraphModel, item: int) -> list[tuple[str, str]]:
     heat = model.heats.get(item)
     return [(model.heat, heat.text)] if heat else []
 
 
-def _python(model: Model, k: int) -> dict[str, str] | None:
+def _python(model: GraphModel, k: int) -> dict[str, str] | None:
     """The user's line, as far as its file can be read."""
     origin = model.network.vertices[k].origin
     if origin is None:

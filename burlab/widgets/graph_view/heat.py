@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from .collapse import Groups
-from .subject import Subject
+from .viewed_graph import ViewedGraph
 
 _DECADES = 6.0  # of gradients that colours tell apart
 
@@ -17,7 +17,7 @@ class Heat(NamedTuple):
     text: str
 
 
-def heat(name: str, subject: Subject, groups: Groups) -> dict[int, Heat]:
+def heat(name: str, subject: ViewedGraph, groups: Groups) -> dict[int, Heat]:
     """The heat of each item that has any. name: "gradient", "time", "bytes", or "none".
 
     A gradient is the mean of absolute values, on a logarithmic scale of six decades; a group has that of its hottest

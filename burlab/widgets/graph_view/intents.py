@@ -3,52 +3,52 @@
 from collections.abc import Callable
 from typing import Any
 
-from .model import Model
+from .graph_model import GraphModel
 
 Intent = dict[str, Any]
 
 
-def _toggle(model: Model, intent: Intent) -> None:
+def _toggle(model: GraphModel, intent: Intent) -> None:
     model.select(int(intent["item"]))
     model.toggle(int(intent["item"]))
 
 
-def _select(model: Model, intent: Intent) -> None:
+def _select(model: GraphModel, intent: Intent) -> None:
     model.select(None if intent["item"] is None else int(intent["item"]))
 
 
-def _open(model: Model, _: Intent) -> str:
+def _open(model: GraphModel, _: Intent) -> str:
     closed = model.open_all()
     return f"{closed:,} groups stay closed: a page cannot draw them all at once." if closed else ""
 
 
-def _close(model: Model, _: Intent) -> None:
+def _close(model: GraphModel, _: Intent) -> None:
     model.close_all()
 
 
-def _search(model: Model, intent: Intent) -> None:
+def _search(model: GraphModel, intent: Intent) -> None:
     model.search(str(intent["text"]), int(intent.get("by", 1)))
 
 
-def _step(model: Model, intent: Intent) -> None:
+def _step(model: GraphModel, intent: Intent) -> None:
     model.step(int(intent["by"]))
 
 
-def _seek(model: Model, intent: Intent) -> None:
+def _seek(model: GraphModel, intent: Intent) -> None:
     model.show_numbers(True)
     model.seek(None if intent["done"] is None else int(intent["done"]))
 
 
-def _numbers(model: Model, intent: Intent) -> None:
+def _numbers(model: GraphModel, intent: Intent) -> None:
     model.show_numbers(bool(intent["on"]))
     model.seek(None)
 
 
-def _heat(model: Model, intent: Intent) -> None:
+def _heat(model: GraphModel, intent: Intent) -> None:
     model.colour_by(str(intent["name"]))
 
 
-INTENTS: dict[str, Callable[[Model, Intent], str | None]] = {
+INTENTS: dict[str, Callable[[GraphModel, Intent], str | None]] = {
     "toggle": _toggle,
     "select": _select,
     "open": _open,

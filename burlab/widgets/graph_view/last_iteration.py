@@ -11,18 +11,18 @@ from burlab.graph.node import constant
 from burlab.graph.operation import make_node
 
 from .inside import Inside
-from .numbers import Array, Summary, summary
+from .value_summary import Array, ValueSummary, summarize
 
-_ABSENT = Summary("not executed", known=False)
-_MANY = Summary("one for each row", known=False)
+_ABSENT = ValueSummary("not executed", known=False)
+_MANY = ValueSummary("one for each row", known=False)
 
 
-def last_values(found: Sequence[Inside], outside: Mapping[Node, Array]) -> dict[Node, Summary]:
+def last_values(found: Sequence[Inside], outside: Mapping[Node, Array]) -> dict[Node, ValueSummary]:
     """The values of all nodes inside of executions, as they are in the last iteration. Raises what computing raises.
 
     outside: the values of the inputs of the executions.
     """
-    summaries: dict[Node, Summary] = {}
+    summaries: dict[Node, ValueSummary] = {}
     for inside in found:
         last = _last_inputs(inside, [outside[x] for x in inside.first.inputs])
         for (_, graph), nested, arrays in zip(inside.parts, inside.nested, last, strict=True):
@@ -31,7 +31,7 @@ def last_values(found: Sequence[Inside], outside: Mapping[Node, Array]) -> dict[
                 summaries |= dict.fromkeys(_every_node(graph, nested), text)
                 continue
             values = dict(zip(graph.nodes, Replay(graph).values(arrays), strict=True))
-            summaries |= {n: summary(value) for n, value in values.items()} | last_values(nested, values)
+            summaries |= {n: summarize(value) for n, value in values.items()} | last_values(nested, values)
     return summaries
 
 

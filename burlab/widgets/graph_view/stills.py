@@ -11,7 +11,6 @@ from burlab.graph.origin import short_place
 from burlab.graph.show import label, sub_graphs
 from burlab.runtime.checks.numbers import shown
 from burlab.widgets.drawing import Box, draw, framed
-from burlab.widgets.formatters import as_html
 
 from .network import head, known, recorded_head
 
@@ -120,14 +119,3 @@ def _graph_box(graph: Graph, n: Node, is_output: bool, drawn: set[Node]) -> Box:
     kind: Any = "input" if n.is_input else "output" if is_output else "operation"
     hint = f"%{graph.index[n]} {label(n)}\n{n.dtype.name}{list(n.shape)}\n{short_place(n.origin)} {n.scope}".strip()
     return Box(lines, kind, hint, any(x not in drawn and known(x) is None for x in n.inputs))
-
-
-def register() -> None:
-    """Tell IPython how to show these types."""
-    as_html(
-        {
-            "burlab.graph.graph.Graph": graph_html,
-            "burlab.compiler.kernel.Kernel": kernel_html,
-            "burlab.eager.value.Value": value_html,
-        }
-    )

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from .lines import NOT_DRAWN, PACE, Lines
+from .curves_of_run import NOT_DRAWN, PACE, RunCurves
 
 _DECADE = 10.0
 _SHARES = re.compile(r"(?i)(^|[^a-z])(acc(uracy)?|auc|f1|precision|recall)([^a-z]|$)")
@@ -62,7 +62,7 @@ class Group:
         return self.low >= 0 and 0 < self.least <= self.high / (1 if known else _DECADE)
 
 
-def groups_of(family: list[Lines], end: float | None = None) -> list[Group]:
+def groups_of(family: list[RunCurves], end: float | None = None) -> list[Group]:
     """The groups of a run, in order: the value with its validation, the norms, the time, then other columns.
 
     family: its own lines, and those of the runs that it branched from. end: the value where it rests, if no row has it.
@@ -81,7 +81,9 @@ def groups_of(family: list[Lines], end: float | None = None) -> list[Group]:
     ]
 
 
-def _extremes(family: list[Lines], columns: tuple[str, ...], more: float | None) -> tuple[float, float, float, float]:
+def _extremes(
+    family: list[RunCurves], columns: tuple[str, ...], more: float | None
+) -> tuple[float, float, float, float]:
     curves = [line.curves.get(name) for line in family for name in columns]
     found = [(c.low, c.high, c.least, abs(c.first)) for c in curves if c is not None and not math.isnan(c.low)]
     if more is not None and math.isfinite(more) and found:

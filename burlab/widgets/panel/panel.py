@@ -9,10 +9,10 @@ from burlab.run.loop.lifetime import at_end
 from burlab.widgets import still
 from burlab.widgets.pages import Pages
 
-from .commands import Intent
-from .model import Model
-from .view import View
-from .worker import PERIOD, REST, Worker
+from .page_worker import PERIOD, REST, PageWorker
+from .panel_commands import Intent
+from .panel_model import PanelModel
+from .panel_view import PanelView
 
 _BRIEFLY = 0.02  # seconds between two looks for what is on its way
 
@@ -29,12 +29,12 @@ class Panel:
         self._pages = Pages()
         self._lock = threading.Lock()  # held while the worker comes or goes
         self._turning = threading.Lock()  # held by who looks at the run
-        self._model: Model | None = Model(run)
-        self._worker: Worker | None = None
+        self._model: PanelModel | None = PanelModel(run)
+        self._worker: PageWorker | None = None
         self._displayed = False  # whether a notebook has a picture of it
         self._pictured: Any = None  # where the run was when it was last shown at rest
         self.closed = False
-        self.view = View(self._model, self.hear)
+        self.view = PanelView(self._model, self.hear)
         self._gone = weakref.finalize(run, self.view.close)
         self._gone.atexit = False
         self._wake()
@@ -55,7 +55,7 @@ class Panel:
         ):
             return False
         try:
-            model = self._model or Model(run)
+            model = self._model or PanelModel(run)
             if (place := _place(run, model)) == self._pictured:
                 return False
             model.measure(max(end - monotonic(), 0.0))
@@ -105,7 +105,7 @@ class Panel:
     def _wake(self) -> None:
         with self._lock:
             if self._worker is None and self._run() is not None and not self.closed:
-                self._worker = Worker(self._turn)
+                self._worker = PageWorker(self._turn)
 
     def _ask(self, intent: Intent) -> None:
         worker, model = self._worker, self._model
@@ -128,7 +128,7 @@ class Panel:
         if self._pages.silent:
             self.rest()
             return REST
-        model = self._model = self._model or Model(run)
+        model = self._model = self._model or PanelModel(run)
         for intent in intents:
             if intent:
                 model.obey(intent)
@@ -150,7 +150,7 @@ class Panel:
         return PERIOD if model.active or model.behind else REST
 
 
-def _place(run: Any, model: Model) -> Any:
+def _place(run: Any, model: PanelModel) -> Any:
     """Where a run is, and what lies below its path."""
     return run.t, run.length, id(run.parent), model.landscape and model.landscape.version
 

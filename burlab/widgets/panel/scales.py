@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from .words import exact
+from .readable import exact
 
 _STOPS = 200  # of a slider: the steps from one end to the other
 _DECADES = 3  # on either side of the start value
@@ -16,7 +16,7 @@ _DECAYS = {"b", "b1", "b2", "beta", "beta1", "beta2", "mu", "momentum", "rho", "
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class SliderScale:
     """Values between low and high, spread over the places 0 to 1.
 
     log: evenly in log v. near one: evenly in log(1 - v), for decay factors such as 0.9, 0.99, 0.999. log from zero: as
@@ -69,7 +69,7 @@ class Scale:
         return self.low <= value <= self.high or (self.kind == "log from zero" and value == 0)
 
 
-def scale_for(name: str, value: float) -> Scale:
+def scale_for(name: str, value: float) -> SliderScale:
     """The scale for a hyperparameter of this name whose value is now `value`.
 
     Decay factors (0.5 to 1 and not called like a rate, or called like one) are spread near one; positive numbers cover
@@ -80,23 +80,23 @@ def scale_for(name: str, value: float) -> Scale:
     called = name.lower()
     near_one = 0.5 <= value < 1 and not called.startswith(_RATES)
     if near_one or (0 <= value < 1 and called in _DECAYS):
-        return Scale("near one", 0.0, max(1 - 10.0**-_NEAR_ONE, value))
+        return SliderScale("near one", 0.0, max(1 - 10.0**-_NEAR_ONE, value))
     if value > 0:
         middle = math.floor(math.log10(value) + 1e-9)
         top = middle + (0 if math.isclose(value, 10.0**middle) else 1)
-        return Scale("log", 10.0 ** max(middle - _DECADES, -300), 10.0 ** min(top + _DECADES, 300))
+        return SliderScale("log", 10.0 ** max(middle - _DECADES, -300), 10.0 ** min(top + _DECADES, 300))
     if value == 0:
-        return Scale("log from zero", 1e-6, 1.0)
-    return Scale("linear", 3 * value, -3 * value)
+        return SliderScale("log from zero", 1e-6, 1.0)
+    return SliderScale("linear", 3 * value, -3 * value)
 
 
 @cache
-def texts(scale: Scale) -> tuple[str, ...]:
+def texts(scale: SliderScale) -> tuple[str, ...]:
     """What a field says at each place where a slider can stand, from the left end to the right one.
 
     A page that has them shows a number as soon as its slider moves; they are what Python will answer.
 
-    >>> found = texts(Scale("linear", 0.0, 1.0))
+    >>> found = texts(SliderScale("linear", 0.0, 1.0))
     >>> len(found), found[:3], found[-1]
     (201, ('0', '0.005', '0.01'), '1')
     """

@@ -11,7 +11,7 @@ import pytest
 import burlab as bl
 from burlab.compiler.inspection.account import forward_of
 from burlab.errors import ArgumentError, IndexRangeError, ShapeError
-from burlab.widgets.profile_view import profile_html, profile_markdown
+from burlab.widgets.profile.profile_html import profile_html, profile_markdown
 from tests.engines import GEARS
 
 RNG = np.random.default_rng(0)

@@ -182,7 +182,7 @@ def test_no_thread_runs_python_when_it_is_torn_down(what):
     """In C++ between it and Python, such as optree's, it would end the process with an error."""
     program = f"""
 import atexit, threading, numpy as np, burlab as bl
-from burlab.widgets.panel.model import Model
+from burlab.widgets.panel.panel_model import PanelModel
 from burlab.widgets.panel.panel import panel_of
 atexit.register(lambda: print([t.name for t in threading.enumerate()]))
 stop = bl.Stop(when=lambda rows: rows["value"] < -1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.widgets.branches.model import BranchesModel
+from burlab.widgets.branches.branches_model import BranchesModel
 
 F = bl.problems.rosenbrock()
 

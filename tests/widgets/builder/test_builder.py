@@ -10,7 +10,7 @@ from burlab.compiler.executable import build
 from burlab.errors import ArgumentError, FileError, GraphError
 from burlab.graph.rewrite.simplify import simplify
 from burlab.widgets.builder import GraphBuilder
-from burlab.widgets.builder.serial import from_json, to_json
+from burlab.widgets.builder.builder_json import from_json, to_json
 
 
 def tiny(a, b):

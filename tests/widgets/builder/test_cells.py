@@ -2,34 +2,35 @@
 
 import pytest
 
-from burlab.widgets.builder import GraphBuilder, cells, display
-from burlab.widgets.builder.cells import Cell
+from burlab.widgets import displays
+from burlab.widgets.builder import GraphBuilder, notebook_cells
+from burlab.widgets.builder.notebook_cells import NotebookCell
 
 
 @pytest.fixture
 def notebook(monkeypatch, tmp_path):
     """Runs a cell that shows builders: gives their views."""
     monkeypatch.setenv("BURLAB_CACHE", str(tmp_path))
-    monkeypatch.setattr("burlab.widgets.builder.view.View.show", lambda _view: None)
-    cells.forget()
+    monkeypatch.setattr("burlab.widgets.builder.builder_view.BuilderView.show", lambda _view: None)
+    notebook_cells.forget()
     at = {}
 
     def running():
         at["k"] = at.get("k", -1) + 1
-        return Cell(at["name"], at["k"], at["code"], "a notebook.ipynb")
+        return NotebookCell(at["name"], at["k"], at["code"], "a notebook.ipynb")
 
-    monkeypatch.setattr(display, "running_cell", running)
+    monkeypatch.setattr(notebook_cells, "running_cell", running)
 
     def run(code, name="one", make=GraphBuilder, count=1):
         at.clear()
         at.update(name=name, code=code)
         builders = [make() for _ in range(count)]
         for builder in builders:
-            display.show(builder)
-        return [display._views[builder] for builder in builders]
+            displays.show_builder(builder)
+        return [displays._builder_views[builder] for builder in builders]
 
     yield run
-    cells.forget()
+    notebook_cells.forget()
 
 
 def by_hand(view, *kinds):
@@ -47,7 +48,7 @@ def one(notebook, *args, **options):
 
 
 def restart():
-    cells.forget()  # all that is left is in the folder
+    notebook_cells.forget()  # all that is left is in the folder
 
 
 def test_the_same_code_goes_on_from_what_was_built(notebook):
@@ -123,4 +124,4 @@ def test_one_with_a_file_of_its_own_is_kept_there(notebook, tmp_path):
 
 
 def test_there_are_no_cells_in_a_program():
-    assert cells.running_cell() is None
+    assert notebook_cells.running_cell() is None

@@ -3,8 +3,8 @@
 import numpy as np
 
 from burlab.widgets.builder import GraphBuilder
-from burlab.widgets.builder.commands import Commands
-from burlab.widgets.builder.picture import settled
+from burlab.widgets.builder.builder_commands import BuilderCommands
+from burlab.widgets.builder.builder_picture import settled
 
 
 def places(builder):
@@ -15,7 +15,7 @@ def places(builder):
 def test_blocks_are_moved_from_where_they_are_now():
     """Two keys may come before the page has heard of the first: each moves the blocks, and no other block."""
     builder = GraphBuilder(lambda x, y: x * y, 2.0, 5.0)
-    commands, before = Commands(builder), places(builder)
+    commands, before = BuilderCommands(builder), places(builder)
     for _ in range(2):
         commands.obey({"type": "move", "keys": [1, 3], "by": [12, -5]})
     assert commands.refused is None
@@ -28,6 +28,6 @@ def test_blocks_are_moved_from_where_they_are_now():
 
 
 def test_what_cannot_be_moved_is_said():
-    commands = Commands(GraphBuilder(lambda x: x**2, 2.0))
+    commands = BuilderCommands(GraphBuilder(lambda x: x**2, 2.0))
     commands.obey({"type": "move", "keys": [9], "by": [1, 1]})
     assert "there is no block 9" in commands.refused[1]

@@ -6,7 +6,7 @@ import pytest
 
 from burlab.errors import ArgumentError, GraphError
 from burlab.widgets.builder.document import Document
-from burlab.widgets.builder.history import History
+from burlab.widgets.builder.undo_history import UndoHistory
 
 
 def chain():
@@ -117,7 +117,7 @@ def test_an_unknown_kind_names_similar_ones():
 
 def test_edits_with_one_tag_are_one_step_back():
     document, x, *_ = chain()
-    history = History((document,))
+    history = UndoHistory((document,))
     for k in range(5):
         history = history.do(history.now.edit(x, "value", float(k)), tag=("value", x))
     assert history.now[x].option("value") == 4.0

@@ -7,7 +7,7 @@ import pytest
 
 import burlab as bl
 from burlab.graph.scalar import scalar_ops
-from burlab.widgets.builder.palette import kind_of, palette
+from burlab.widgets.builder.block_palette import kind_of, palette
 
 # Layers without a block: a key for every call, a state that is a pair, thousands of tokens, a layer that holds another.
 ABSENT = {"Dropout", "LSTMCell", "GPT", "Layer", "LoRALinear", "PaCALinear"}

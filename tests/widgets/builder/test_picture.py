@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from burlab.widgets.builder import GraphBuilder
-from burlab.widgets.builder.picture import arranged, boxes_of, size
+from burlab.widgets.builder.builder_picture import arranged, boxes_of, size
 
 
 def overlapping(builder):

@@ -10,11 +10,11 @@ from hypothesis import given, settings, strategies as st
 import burlab as bl
 from burlab.errors import BurlabError
 from burlab.widgets.builder import GraphBuilder
+from burlab.widgets.builder.builder_json import from_json, to_json
 from burlab.widgets.builder.document import Document
 from burlab.widgets.builder.evaluate import evaluate
-from burlab.widgets.builder.history import History
 from burlab.widgets.builder.literals import parse, written
-from burlab.widgets.builder.serial import from_json, to_json
+from burlab.widgets.builder.undo_history import UndoHistory
 
 SMOOTH = ("add", "sub", "mul", "tanh", "sin", "sigmoid", "square", "softplus", "arctan")
 KINDS = ("input", "constant", *SMOOTH, "sum", "matmul", "reshape", "stack", "nn.Linear", "log", "where", "maximum")
@@ -48,7 +48,7 @@ def edited(document, edit):
 @settings(max_examples=30, deadline=None)
 @given(st.lists(EDIT, max_size=25))
 def test_any_sequence_of_edits_is_consistent_and_can_be_undone(edits):
-    history = History()
+    history = UndoHistory()
     for edit in edits:
         history = history.do(edited(history.now, edit))
         document = history.now

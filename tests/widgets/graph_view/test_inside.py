@@ -5,15 +5,15 @@ import pytest
 
 import burlab as bl
 from burlab.widgets.graph_view.detail import detail
-from burlab.widgets.graph_view.model import Model
-from burlab.widgets.graph_view.numbers import summary
-from burlab.widgets.graph_view.subject import subjects_of
+from burlab.widgets.graph_view.graph_model import GraphModel
+from burlab.widgets.graph_view.value_summary import summarize
+from burlab.widgets.graph_view.viewed_graph import subjects_of
 
 XS = np.array([0.3, -0.2, 0.7, 1.1])
 
 
 def model_of(thing, *args):
-    model = Model(next(iter(subjects_of(thing, args).values()))())
+    model = GraphModel(next(iter(subjects_of(thing, args).values()))())
     model.show_numbers(True)
     return model
 
@@ -51,9 +51,9 @@ def test_a_scan_opens_and_shows_its_last_iteration():
     title = "scan, 4 iterations"
     assert group(model, title) not in model.opened
     model.toggle(group(model, title))
-    assert inside(model, title, "carry, first 0.1") == summary(states(0.6, XS)[3]).text
-    assert inside(model, title, "tanh") == summary(states(0.6, XS)[4]).text
-    assert inside(model, title, "sin") == summary(np.sin(states(0.6, XS)[3])).text
+    assert inside(model, title, "carry, first 0.1") == summarize(states(0.6, XS)[3]).text
+    assert inside(model, title, "tanh") == summarize(states(0.6, XS)[4]).text
+    assert inside(model, title, "sin") == summarize(np.sin(states(0.6, XS)[3])).text
     assert {"tanh", "sin"} <= {
         model.network.vertices[box.item].head for box in model.picture.boxes if box.item < len(model.network.vertices)
     }
@@ -77,7 +77,7 @@ def test_each_result_comes_from_what_gives_it():
 
 def test_one_that_runs_backwards_ends_at_the_first_element():
     model = model_of(lambda w, xs: bl.scan(lambda c, x: (np.tanh(c * w + x), c), 0.1, xs, reverse=True)[0], 0.6, XS)
-    assert inside(model, "scan, 4 iterations", "tanh") == summary(states(0.6, XS, reverse=True)[4]).text
+    assert inside(model, "scan, 4 iterations", "tanh") == summarize(states(0.6, XS, reverse=True)[4]).text
 
 
 def test_a_scan_without_iterations_executes_nothing():
@@ -94,7 +94,7 @@ def test_a_loop_shows_the_last_question_and_the_last_iteration():
     assert inside(model, "condition", "greater(·, 1)") == "False"
     assert inside(model, "condition", "s.0") == "0.625"
     assert inside(model, "body", "s.0") == "1.25"
-    assert inside(model, "body", "add") == summary(20 + 10 + 5 + 2.5 + 1.25).text
+    assert inside(model, "body", "add") == summarize(20 + 10 + 5 + 2.5 + 1.25).text
 
 
 def test_a_loop_that_never_runs_has_no_last_iteration():
@@ -111,7 +111,7 @@ def chosen(x):
 def test_of_a_choice_only_the_side_that_was_taken_has_numbers(x, taken, left):
     model = model_of(chosen, x)
     sides = {"sin": ("true", np.sin(x)), "mul(·, 3)": ("false", x * 3)}
-    assert inside(model, sides[taken][0], taken) == summary(sides[taken][1]).text
+    assert inside(model, sides[taken][0], taken) == summarize(sides[taken][1]).text
     assert inside(model, sides[left][0], left) == "not executed"
     executed = {model.network.vertices[step.vertex].head for step in model.sweep.steps}
     assert taken in executed
@@ -138,7 +138,7 @@ def test_a_scan_in_a_scan_opens_too():
         c = d * x
     outer, inner = group(model, "scan, 4 iterations"), group(model, "scan, 3 iterations")
     assert model.groups.parent[inner] == outer
-    assert inside(model, "scan, 3 iterations", "tanh") == summary(tanh).text
+    assert inside(model, "scan, 3 iterations", "tanh") == summarize(tanh).text
 
 
 def test_a_region_that_is_executed_twice_opens_twice():
@@ -149,7 +149,7 @@ def test_a_region_that_is_executed_twice_opens_twice():
 
     model = model_of(twice, 0.6, XS)
     for title, w in (("scan, 4 iterations", 0.6), ("scan, 4 iterations (2)", 1.2)):
-        assert inside(model, title, "tanh") == summary(states(w, XS)[4]).text
+        assert inside(model, title, "tanh") == summarize(states(w, XS)[4]).text
 
 
 def test_the_backward_scan_of_a_kernel_is_a_scope_of_the_backward_pass():
@@ -164,7 +164,7 @@ def test_the_backward_scan_of_a_kernel_is_a_scope_of_the_backward_pass():
 def test_a_loop_without_a_derivative_shows_its_values():
     model = model_of(halved, 20.0)
     assert not model.sweep.growth
-    assert summary(halved(20.0)[0]).text in {value.text for value in model.sweep.values}
+    assert summarize(halved(20.0)[0]).text in {value.text for value in model.sweep.values}
 
 
 def test_steps_go_through_the_last_iteration_and_a_closed_scan_is_one():
@@ -193,7 +193,7 @@ def test_what_is_inside_shares_the_time_of_its_execution_and_has_its_own_c_plus_
     (tanh,) = (k for k, v in enumerate(model.network.vertices) if v.operation == "tanh")
     told = detail(model, tanh)
     assert any("tanh" in line for line in told["cpp"])
-    assert dict(told["rows"])["value, last iteration"] == summary(states(0.6, XS)[4]).text
+    assert dict(told["rows"])["value, last iteration"] == summarize(states(0.6, XS)[4]).text
     model.colour_by("time")
     whole = model.heats[group(model, "scan, 4 iterations")]
     assert whole.share == 1

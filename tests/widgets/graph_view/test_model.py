@@ -6,14 +6,14 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError
 from burlab.widgets.graph_view.collapse import MOST_LOOSE
-from burlab.widgets.graph_view.model import MOST_BOXES, Model
-from burlab.widgets.graph_view.subject import subjects_of
+from burlab.widgets.graph_view.graph_model import MOST_BOXES, GraphModel
+from burlab.widgets.graph_view.viewed_graph import subjects_of
 
 TOKENS = np.array([3, 1, 4, 1, 5, 9, 2, 6])
 
 
 def model_of(thing, *args):
-    return Model(next(iter(subjects_of(thing, args).values()))())
+    return GraphModel(next(iter(subjects_of(thing, args).values()))())
 
 
 def chain(x):
@@ -121,7 +121,7 @@ def test_a_long_chain_without_scopes_is_grouped_in_its_order():
 
 
 def test_what_is_too_much_for_a_page_stays_closed(monkeypatch):
-    monkeypatch.setattr("burlab.widgets.graph_view.model.MOST_BOXES", 300)
+    monkeypatch.setattr("burlab.widgets.graph_view.graph_model.MOST_BOXES", 300)
     model = model_of(chain, 0.5)
     assert model.open_all() > 0
     assert len(model.picture.boxes) <= 300
@@ -143,13 +143,13 @@ def test_a_kernel_shows_both_passes_and_gradients_by_name():
     kernel = bl.compile(loss, {"w": np.ones((3, 2)), "b": np.ones(2)}, np.ones((4, 3)))
     subjects = subjects_of(kernel, ())
     assert list(subjects) == ["value and gradient", "value"]
-    model = Model(subjects["value and gradient"]())
+    model = GraphModel(subjects["value and gradient"]())
     named = {v.name for v in model.network.vertices if v.name}
     assert named == {"params.w", "params.b"}
     backward = {v.operation for v in model.network.vertices if v.backward}
     assert "tanh'0" in backward
     assert "tanh" not in backward
-    assert not any(v.backward for v in Model(subjects["value"]()).network.vertices)
+    assert not any(v.backward for v in GraphModel(subjects["value"]()).network.vertices)
 
 
 def test_colours_and_items_that_there_are_not(gpt):

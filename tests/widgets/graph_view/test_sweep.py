@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.widgets.graph_view.model import Model
-from burlab.widgets.graph_view.numbers import summary
-from burlab.widgets.graph_view.subject import subjects_of
+from burlab.widgets.graph_view.graph_model import GraphModel
+from burlab.widgets.graph_view.value_summary import summarize
+from burlab.widgets.graph_view.viewed_graph import subjects_of
 
 W, X = np.linspace(-1, 1, 6).reshape(3, 2), np.linspace(0, 2, 12).reshape(4, 3)
 
@@ -17,7 +17,7 @@ def loss(w, x):
 
 
 def model_of(thing, *args):
-    return Model(next(iter(subjects_of(thing, args).values()))())
+    return GraphModel(next(iter(subjects_of(thing, args).values()))())
 
 
 def number(model, head):
@@ -27,8 +27,8 @@ def number(model, head):
 def test_gradients_of_a_function_are_those_of_grad():
     model = model_of(loss, W, X)
     for name, gradient in zip("wx", bl.grad(loss, argnums=(0, 1))(W, X), strict=True):
-        assert model.sweep.gradient(number(model, name)).text == summary(gradient).text
-    assert summary(loss(W, X)).text in {value.text for value in model.sweep.values}
+        assert model.sweep.gradient(number(model, name)).text == summarize(gradient).text
+    assert summarize(loss(W, X)).text in {value.text for value in model.sweep.values}
 
 
 @pytest.mark.parametrize(
@@ -47,23 +47,23 @@ def test_so_are_those_of_operations_with_a_rule_of_their_own(f):
         return f(w)
 
     model = model_of(named, W)
-    assert model.sweep.gradient(number(model, "w")).text == summary(bl.grad(f)(W)).text
+    assert model.sweep.gradient(number(model, "w")).text == summarize(bl.grad(f)(W)).text
 
 
 def test_a_simplified_graph_has_no_backward_sweep_where_it_lost_derivatives():
     kernel = bl.compile(loss, W, X)
-    for model in (model_of(kernel.graph, W, X), Model(subjects_of(kernel, ())["value"]())):
+    for model in (model_of(kernel.graph, W, X), GraphModel(subjects_of(kernel, ())["value"]())):
         assert model.sweep.gradient(number(model, "w")) is None
-        assert summary(loss(W, X)).text in {value.text for value in model.sweep.values}
-    whole = Model(subjects_of(kernel, ())["value and gradient"]())
-    assert whole.sweep.gradient(number(whole, "w")).text == summary(bl.grad(loss)(W, X)).text
+        assert summarize(loss(W, X)).text in {value.text for value in model.sweep.values}
+    whole = GraphModel(subjects_of(kernel, ())["value and gradient"]())
+    assert whole.sweep.gradient(number(whole, "w")).text == summarize(bl.grad(loss)(W, X)).text
 
 
 def test_of_a_layer_they_are_those_of_the_sum_of_its_result():
     layer = bl.nn.MLP([3, 4, 2], key=bl.random.key(0), dtype=np.float64)
     model = model_of(layer, X[1])
     gradient = bl.grad(lambda layer: np.sum(layer(X[1])))(layer)
-    assert model.sweep.gradient(number(model, "self.layers.0.weight")) == summary(gradient.layers[0].weight)
+    assert model.sweep.gradient(number(model, "self.layers.0.weight")) == summarize(gradient.layers[0].weight)
 
 
 def test_a_value_steps_to_the_gradients_of_backward():
@@ -155,12 +155,12 @@ def test_a_closed_group_is_one_step():
 
 
 def test_of_value_and_gradient_the_backward_nodes_are_the_backward_steps():
-    model = Model(subjects_of(bl.compile(loss, W, X), ())["value and gradient"]())
+    model = GraphModel(subjects_of(bl.compile(loss, W, X), ())["value and gradient"]())
     sweep = model.sweep
     phases = [step.phase for step in sweep.steps]
     assert phases == sorted(phases, reverse=True)
     last = next(k for k, v in enumerate(model.network.vertices) if v.name == "w")
-    assert sweep.values[last] == summary(bl.grad(loss)(W, X))
+    assert sweep.values[last] == summarize(bl.grad(loss)(W, X))
 
 
 def test_what_is_not_finite_is_marked_up_to_its_group():

@@ -10,9 +10,9 @@ import burlab as bl
 pytest.importorskip("anywidget")
 
 from burlab.widgets import still
-from burlab.widgets.branches.view import BranchesView
-from burlab.widgets.race.model import RaceModel
-from burlab.widgets.race.view import RaceView
+from burlab.widgets.branches.branches_view import BranchesView
+from burlab.widgets.race.race_model import RaceModel
+from burlab.widgets.race.race_view import RaceView
 
 F = bl.problems.rosenbrock()
 
@@ -68,7 +68,7 @@ def test_the_picture_of_branches_follows_a_fork(pictured):
 
 
 def test_several_updates_may_be_on_the_way_and_what_is_asked_for_waits_for_none(monkeypatch):
-    monkeypatch.setattr("burlab.widgets.flow._PATIENCE", 60.0)
+    monkeypatch.setattr("burlab.widgets.update_flow._PATIENCE", 60.0)
     race = bl.race(F, F.start, {"GD": bl.optim.GD(1e-3), "Adam": bl.optim.Adam(1e-2)})
     view = RaceView(race)
     try:

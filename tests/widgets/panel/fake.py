@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.widgets.panel.picture import Picture
-from burlab.widgets.panel.state import state_of
+from burlab.widgets.panel.panel_chart import PanelChart
+from burlab.widgets.panel.panel_state import state_of
 
 
 class FakeHypers(dict[str, float]):
@@ -118,4 +118,4 @@ def looked(model):
 def drawn(model):
     """The plots of a panel by name."""
     model.look()
-    return {part.name: part for part in Picture().chart(model).parts}
+    return {part.name: part for part in PanelChart().chart(model).parts}

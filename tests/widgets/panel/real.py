@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 import burlab as bl
-from burlab.widgets.panel.state import state_of
+from burlab.widgets.panel.panel_state import state_of
 
 
 def quadratic(lr=0.01, **more):

@@ -7,14 +7,14 @@ import pytest
 
 from burlab.run.record.breakpoints import Hit
 from burlab.run.record.stop import Stopped
-from burlab.widgets.panel import words
-from burlab.widgets.panel.model import Model
-from burlab.widgets.panel.state import state_of
+from burlab.widgets.panel import readable
+from burlab.widgets.panel.panel_model import PanelModel
+from burlab.widgets.panel.panel_state import state_of
 from tests.widgets.panel.fake import FakeRun, drawn, looked
 
 
 def test_a_fresh_run_is_ready():
-    state = state_of(Model(FakeRun()))
+    state = state_of(PanelModel(FakeRun()))
     assert (state["tone"], state["status"]) == ("ready", "Ready at step 0")
     assert (state["step"], state["length"], state["playing"]) == (0, 0, False)
     assert [text for _, text in state["readouts"]] == ["–"] * 4
@@ -22,7 +22,7 @@ def test_a_fresh_run_is_ready():
 
 def test_play_and_pause_reach_the_run_and_the_status_line():
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "speed", "value": 0})
     model.obey({"type": "play"})
     run.write(234)
@@ -36,14 +36,14 @@ def test_play_and_pause_reach_the_run_and_the_status_line():
 @pytest.mark.parametrize(("count", "steps"), [(1, 1), ("100", 100), ("1e3", 1000), ("1,000", 1000)])
 def test_step_does_as_many_as_it_is_told(count, steps):
     run = FakeRun()
-    Model(run).obey({"type": "step", "count": count})
+    PanelModel(run).obey({"type": "step", "count": count})
     assert run.said == [("start", steps)]
 
 
 @pytest.mark.parametrize("count", ["", "0", "-3", "1.5", "many", "nan", "inf", "0,5", "1,00"])
 def test_a_count_that_is_none_is_explained(count):
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "step", "count": count})
     state = state_of(model)
     assert run.said == []
@@ -55,12 +55,12 @@ def test_a_count_that_is_none_is_explained(count):
 
 def test_reset_and_seek_move_the_cursor_and_say_where_it_is():
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     run.write(1000)
     model.obey({"type": "seek", "step": 412})
     state = looked(model)
     assert state["status"].startswith("At step 412 of 1,000, in the past")
-    assert state["readouts"][0] == ["value", words.number(0.5**412)]
+    assert state["readouts"][0] == ["value", readable.number(0.5**412)]
     model.obey({"type": "seek", "step": 5000})
     model.obey({"type": "reset"})
     assert run.said == [("seek", 412), ("seek", 1000), ("seek", 0)]
@@ -69,7 +69,7 @@ def test_reset_and_seek_move_the_cursor_and_say_where_it_is():
 
 def test_a_changed_knob_in_the_past_branches_and_keeps_the_old_line():
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     run.write(100)
     model.look()
     model.obey({"type": "seek", "step": 40})
@@ -89,7 +89,7 @@ def test_a_changed_knob_in_the_past_branches_and_keeps_the_old_line():
 
 def test_slides_and_fields_set_the_hyperparameter():
     run = FakeRun({"lr": 1e-3, "b2": 0.999})
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "slide", "name": "lr", "place": 0.75})
     model.obey({"type": "slide", "name": "b2", "place": 0.4})
     assert run.said == [("lr", 0.032), ("b2", 0.99)]
@@ -100,7 +100,7 @@ def test_slides_and_fields_set_the_hyperparameter():
 
 
 def test_a_number_beyond_the_slider_moves_its_range():
-    model = Model(FakeRun())
+    model = PanelModel(FakeRun())
     model.obey({"type": "enter", "name": "lr", "text": "50"})
     knob = looked(model)["knobs"][0]
     assert (knob["low"], knob["high"]) == ("0.01", "100000")
@@ -109,7 +109,7 @@ def test_a_number_beyond_the_slider_moves_its_range():
 @pytest.mark.parametrize("text", ["", "fast", "nan", "inf"])
 def test_a_field_that_holds_no_number_is_explained(text):
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "enter", "name": "lr", "text": text})
     assert run.said == []
     assert "expected a number such as 0.01" in state_of(model)["status"]
@@ -117,7 +117,7 @@ def test_a_field_that_holds_no_number_is_explained(text):
 
 def test_a_schedule_is_taken_over_and_given_back():
     run = FakeRun({"lr": 1e-3, "mu": 0.9}, scheduled=("lr",))
-    model = Model(run)
+    model = PanelModel(run)
 
     def schedules():
         return [knob["schedule"] for knob in looked(model)["knobs"]]
@@ -162,7 +162,7 @@ class Points(dict):
 def test_breakpoints_are_added_switched_and_removed():
     run = FakeRun()
     run.breakpoints = Points()
-    model = Model(run)
+    model = PanelModel(run)
     for kind, text in (("grad_norm", "1e3"), ("rises", "50%"), ("every", "1,000"), ("non_finite", "")):
         model.obey({"type": "break", "kind": kind, "text": text})
     model.obey({"type": "break_switch", "number": 2, "on": False})
@@ -176,14 +176,14 @@ def test_breakpoints_are_added_switched_and_removed():
     model.obey({"type": "break", "kind": "every", "text": "soon"})
     assert "the breakpoint's number is 'soon', expected one such as 100" in state_of(model)["status"]
     assert state_of(model)["conditions"] == ["rises", "every", "non_finite"], "a page offers no others"
-    assert state_of(Model(FakeRun()))["breakpoints"] is None
+    assert state_of(PanelModel(FakeRun()))["breakpoints"] is None
 
 
 def test_where_a_breakpoint_was_hit_is_marked_until_that_is_cut_off():
     run = FakeRun()
     run.breakpoints = Points()
     run.breakpoints.add(grad_norm=2.5)
-    model = Model(run)
+    model = PanelModel(run)
     run.write(50)
     assert (looked(model)["hits"], looked(model)["stops"]) == ([], 0)
     run.breakpoints.hits = (Hit(49, 1, run.breakpoints[1], 0.123456),)
@@ -203,7 +203,7 @@ def test_where_a_breakpoint_was_hit_is_marked_until_that_is_cut_off():
 
 def test_what_stopped_a_run_is_said():
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     run.write(3)
     run.stopped = Stopped("grad_norm", 3, "Stopped at step 3: the gradient norm 0.25 is at most 0.3.")
     assert (looked(model)["tone"], looked(model)["status"]) == ("stopped", run.stopped.message)
@@ -213,7 +213,7 @@ def test_what_stopped_a_run_is_said():
 
 def test_whatever_a_run_raises_is_shown():
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
 
     def fails(steps=None):
         raise ZeroDivisionError("no steps today")
@@ -228,7 +228,7 @@ def test_whatever_a_run_raises_is_shown():
 def test_memory_is_shown_by_kind():
     run = FakeRun()
     run.write(1000)
-    memory = state_of(Model(run))["memory"]
+    memory = state_of(PanelModel(run))["memory"]
     assert memory["total"] == "24 kB"
     assert [kind[:2] for kind in memory["kinds"]] == [["parameters", "16 B"], ["history", "24 kB"]]
     assert sum(kind[2] for kind in memory["kinds"]) == pytest.approx(1, abs=2e-3)
@@ -236,7 +236,7 @@ def test_memory_is_shown_by_kind():
 
 def test_a_slow_run_does_its_steps_by_the_clock():
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "speed", "value": 100})
     model.obey({"type": "play"})
     assert run.t == 1
@@ -266,13 +266,13 @@ def test_a_run_that_plays_is_not_in_its_past_because_it_has_moved_on_meanwhile()
     run = Fast()
     run.write(10)
     run.running = True
-    assert "again" not in state_of(Model(run))["status"]
+    assert "again" not in state_of(PanelModel(run))["status"]
 
 
 def test_a_growing_speed_moves_evenly_on_a_logarithmic_axis():
     run = FakeRun()
     run.rows = {name: rows[:0] for name, rows in run.rows.items()}
-    model = Model(run)
+    model = PanelModel(run)
     seen = []
     model.obey({"type": "play"})
     for k in range(200):
@@ -285,7 +285,7 @@ def test_a_growing_speed_moves_evenly_on_a_logarithmic_axis():
 
 def test_a_run_rests_once_where_nothing_moves_any_more():
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "speed", "value": 0})
     model.obey({"type": "play"})
     run.write(900)
@@ -304,14 +304,14 @@ def test_a_run_rests_once_where_nothing_moves_any_more():
 
 def test_a_run_that_moves_or_that_nobody_plays_here_does_not_rest():
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     run.running = True
     run.write(3000)
     assert looked(model)["playing"], "Python plays it"
     model.obey({"type": "speed", "value": 0})
     model.obey({"type": "play"})
     run.rows["step_norm"] = np.full(3000, 1e-9)
-    model = Model(run)
+    model = PanelModel(run)
     model.commands.playing = True
     assert looked(model)["playing"]
 
@@ -319,7 +319,7 @@ def test_a_run_that_moves_or_that_nobody_plays_here_does_not_rest():
 def test_the_row_of_a_step_that_is_being_done_is_not_the_past():
     run = FakeRun()
     run.write(10)
-    model = Model(run)
+    model = PanelModel(run)
     run.running, run.t = True, 9  # its row is written before the step is done
     assert "again" not in looked(model)["status"]
     assert not drawn(model)["value"].marks

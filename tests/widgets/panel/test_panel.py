@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from burlab.widgets import hatch_build, pages
+from burlab.widgets.panel.page_worker import REST, PageWorker, latest
 from burlab.widgets.panel.panel import Panel, panel_of
 from burlab.widgets.panel.scales import scale_for, texts
-from burlab.widgets.panel.worker import REST, Worker, latest
 from tests.widgets.panel.fake import FakeRun
 
 
@@ -124,7 +124,7 @@ def test_what_was_carried_out_is_told_to_the_page_that_asked(opened):
 
 
 def test_updates_wait_for_the_page_that_draws(opened, monkeypatch):
-    monkeypatch.setattr("burlab.widgets.flow._PATIENCE", 60.0)
+    monkeypatch.setattr("burlab.widgets.update_flow._PATIENCE", 60.0)
     run = FakeRun()
     panel = opened(run)
     for tick in range(1, 7):
@@ -191,7 +191,7 @@ def test_an_open_panel_keeps_its_run(opened):
 
 
 def test_a_turn_that_fails_is_not_the_last(opened, monkeypatch, caplog):
-    monkeypatch.setattr("burlab.widgets.panel.worker._AFTER_FAILURE", 0.01)
+    monkeypatch.setattr("burlab.widgets.panel.page_worker._AFTER_FAILURE", 0.01)
     run = FakeRun()
     panel = opened(run)
     tail, failed = run.tail, []
@@ -209,7 +209,7 @@ def test_a_turn_that_fails_is_not_the_last(opened, monkeypatch, caplog):
 
 
 def test_a_drawing_that_fails_is_done_again_and_says_why(opened, monkeypatch):
-    monkeypatch.setattr("burlab.widgets.panel.worker._AFTER_FAILURE", 0.01)
+    monkeypatch.setattr("burlab.widgets.panel.page_worker._AFTER_FAILURE", 0.01)
     run = FakeRun()
     panel = opened(run)
     made, failed = panel.view._picture.chart, []
@@ -245,7 +245,7 @@ def turned(turn):
         turns.append((began, time.monotonic(), time.thread_time() - before))
         return 0.0
 
-    worker = Worker(timed)
+    worker = PageWorker(timed)
     until(lambda: len(turns) > 5)
     worker.close()
     worker.join(60)

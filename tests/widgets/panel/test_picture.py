@@ -7,20 +7,20 @@ import pytest
 
 import burlab as bl
 from burlab.charts import Plot
-from burlab.widgets.panel.model import Model
-from burlab.widgets.panel.picture import Picture, same
-from burlab.widgets.panel.view import View
+from burlab.widgets.panel.panel_chart import PanelChart, same
+from burlab.widgets.panel.panel_model import PanelModel
+from burlab.widgets.panel.panel_view import PanelView
 from tests.widgets.panel.real import quadratic, rested
 
 
 def test_two_parameters_are_drawn_as_a_path_over_the_function():
     run = bl.minimize(bl.problems.himmelblau(), np.array([0.0, 0.0]), bl.optim.GD(0.01))
-    model = Model(run)
+    model = PanelModel(run)
     run.step(50)
     model.look()
     model.landscape.wait()
     model.look()
-    picture = Picture()
+    picture = PanelChart()
     plane = picture.chart(model).parts[-1]
     assert plane.heights.shape == plane.shade.shape == (121, 121)
     assert (plane.x.low, plane.x.high) == tuple(model.landscape.box[0])
@@ -45,18 +45,18 @@ def test_nothing_lies_ahead_of_a_run_that_has_stopped(lr, stop):
     run.start()
     while run.running:  # `wait` would warn
         time.sleep(0.01)
-    model = Model(run)
+    model = PanelModel(run)
     model.look()
     assert run.stopped is not None
-    plane = Picture().chart(model).parts[-1]
+    plane = PanelChart().chart(model).parts[-1]
     assert [curve.label for curve in plane.curves] == ["path"]
 
 
 def test_where_someone_zooms_in_there_is_more_to_see():
     run = quadratic(1e-6, steps=200_000)
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "axis", "value": "linear"})
-    picture = Picture()
+    picture = PanelChart()
 
     def drawn(low, high):
         model.obey({"type": "zoom", "axis": "step", "low": low, "high": high})
@@ -86,7 +86,7 @@ def test_where_someone_zooms_in_there_is_more_to_see():
 
 def test_what_does_not_change_is_not_made_again():
     run = quadratic(1e-3, steps=100)
-    model, picture = Model(run), Picture()
+    model, picture = PanelModel(run), PanelChart()
     first = picture.chart(model)
     model.obey({"type": "seek", "step": 50})
     model.look()
@@ -103,7 +103,7 @@ def test_what_does_not_change_is_not_made_again():
 
 def test_what_steps_cost_is_stacked_and_small_parts_are_others():
     run = quadratic(1e-7, steps=20_000)
-    model, picture = Model(run), Picture()
+    model, picture = PanelModel(run), PanelChart()
     while model.costs.steps.size < 4:
         run.step(20_000)
         model.look()
@@ -132,8 +132,8 @@ def test_what_steps_cost_is_stacked_and_small_parts_are_others():
 
 
 def test_the_picture_of_a_run_without_steps_shows_where_it_starts():
-    model = Model(bl.minimize(bl.problems.rosenbrock(), np.array([-1.2, 1.0]), bl.optim.GD(1e-3)))
-    view = View(model, lambda message: None)
+    model = PanelModel(bl.minimize(bl.problems.rosenbrock(), np.array([-1.2, 1.0]), bl.optim.GD(1e-3)))
+    view = PanelView(model, lambda message: None)
     picture = view.picture()
     assert "Ready at step 0" in picture
     assert ">here<" in picture
@@ -147,7 +147,9 @@ def test_the_picture_of_a_run_without_steps_shows_where_it_starts():
 
 
 def test_where_there_is_no_plane_it_says_that_there_is_nothing_yet():
-    view = View(Model(bl.minimize(lambda x: np.sum(x**2), np.ones(5), bl.optim.GD(0.1))), lambda message: None)
+    view = PanelView(
+        PanelModel(bl.minimize(lambda x: np.sum(x**2), np.ones(5), bl.optim.GD(0.1))), lambda message: None
+    )
     assert view.picture().count("nothing yet") == 1
     view.close()
 
@@ -155,12 +157,12 @@ def test_where_there_is_no_plane_it_says_that_there_is_nothing_yet():
 def test_the_line_of_a_breakpoint_is_drawn_while_it_is_on():
     run = quadratic()
     key = run.breakpoints.add(grad_norm=100.0)
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "step", "count": 20})
     rested(model)
 
     def lines():
-        parts = Picture().chart(model).parts
+        parts = PanelChart().chart(model).parts
         return [
             (part.name, mark.at) for part in parts if isinstance(part, Plot) for mark in part.marks if mark.axis == "y"
         ]

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.widgets.panel import words
-from burlab.widgets.panel.model import Model
+from burlab.widgets.panel import readable
+from burlab.widgets.panel.panel_model import PanelModel
+from burlab.widgets.panel.panel_state import state_of
 from burlab.widgets.panel.pyramid import Pyramid
-from burlab.widgets.panel.state import state_of
 from tests.widgets.panel.fake import FakeRun, drawn, looked
 
 
 def test_plots_are_logarithmic_only_while_values_are_positive():
     signs = {"accuracy": lambda s: s - 5.0, "zero": lambda s: 0 * s, "lr": lambda s: 0.1 + 1e-3 * s}
     run = FakeRun(validation_value=lambda s: np.where(s % 3 == 0, 1.0, np.nan), **signs)
-    model = Model(run)
+    model = PanelModel(run)
     run.write(100)
     model.look()
     plots = {group.name: group for group in model.groups}
@@ -25,7 +25,7 @@ def test_plots_are_logarithmic_only_while_values_are_positive():
 
 def test_time_per_step_comes_from_the_stamps():
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     for n in (3, 1, 7, 100):
         run.write(n)
         model.look()
@@ -36,18 +36,18 @@ def test_time_per_step_comes_from_the_stamps():
 
 def test_where_rows_have_been_merged_their_extremes_are_shown():
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     run.write(20)
     run.at = lambda step: None
     state = looked(model)
-    assert state["readouts"][0] == ["value", f"{words.number(0.5**19, 3)} … {words.number(0.5**19, 3)}"]
+    assert state["readouts"][0] == ["value", f"{readable.number(0.5**19, 3)} … {readable.number(0.5**19, 3)}"]
 
 
 def test_a_path_follows_the_run_through_changes_of_the_past():
     run = FakeRun()
     points = np.random.default_rng(0).normal(size=(5000, 2)).cumsum(axis=0)
     run.path = np.arange(0), points[:0]
-    model = Model(run)
+    model = PanelModel(run)
     for n in (100, 400, 3000, -2000):
         run.t += min(n, 0)
         run.generation += n < 0
@@ -61,7 +61,7 @@ def test_a_path_follows_the_run_through_changes_of_the_past():
 
 def test_values_that_are_exactly_zero_stand_on_a_floor_a_decade_below_the_others():
     run = FakeRun(loss=lambda s: np.where(s < 10, 10.0**-s, 0.0))
-    model = Model(run)
+    model = PanelModel(run)
     run.write(30)
     model.look()
     plot = {group.name: group for group in model.groups}["loss"]
@@ -85,7 +85,7 @@ def test_few_dots_tell_of_many_zeros(rows):
 
 def test_an_axis_of_a_run_that_diverged_shows_where_it_came_from():
     run = FakeRun(loss=lambda s: 5.0 * 100.0**s, growth=lambda s: 5.0 * 2.0**s, signed=lambda s: -((-300.0) ** s))
-    model = Model(run)
+    model = PanelModel(run)
     run.write(20)
     model.look()
     plots = {group.name: group for group in model.groups}
@@ -103,7 +103,7 @@ def test_a_spike_does_not_press_a_curve_with_negative_values_into_a_line():
 
     run = FakeRun(loss=loss, dip=lambda s: -loss(s), fall=lambda s: 10 * np.exp(-s / 9) - 1)
     run.write(400)
-    shown = drawn(Model(run))
+    shown = drawn(PanelModel(run))
     low, high = shown["loss"].y.low, shown["loss"].y.high
     assert low is None
     assert -1 < high < 3, "where it begins and where it is now are seen, and little more"
@@ -113,7 +113,7 @@ def test_a_spike_does_not_press_a_curve_with_negative_values_into_a_line():
 
 def test_a_validation_that_comes_now_and_then_is_shown_with_its_step():
     run = FakeRun(validation_value=lambda s: np.where(s % 10 == 0, s + 0.5, np.nan))
-    model = Model(run)
+    model = PanelModel(run)
     assert looked(model)["readouts"][3] == ["validation value", "–"]
     run.write(38)
     assert looked(model)["readouts"][3] == ["validation value", "30.5 at step 30"]
@@ -123,7 +123,7 @@ def test_a_validation_that_comes_now_and_then_is_shown_with_its_step():
 
 def test_the_axis_of_steps_is_logarithmic_where_there_are_many_or_as_chosen():
     run = FakeRun()
-    model = Model(run)
+    model = PanelModel(run)
     run.write(100_000)
     model.look()
     assert model.log_steps
@@ -144,7 +144,7 @@ def test_noise_stretches_no_axis(zeros):
     noise[::7] *= not zeros
     run = FakeRun(loss=lambda s: (50 * np.exp(-s / 2000) + 1) * noise[s.astype(int)], steady=lambda s: 0.5**s)
     run.write(60_000)
-    shown = drawn(Model(run))
+    shown = drawn(PanelModel(run))
     faint, smooth = shown["loss"].curves
     assert (faint.faint, smooth.faint) == (True, False)
     axis = shown["loss"].y
@@ -156,7 +156,7 @@ def test_noise_stretches_no_axis(zeros):
 
 def test_the_axis_of_steps_of_a_run_that_has_settled_shows_how_it_came_there():
     run = bl.minimize(lambda x: x @ x, np.array([1.0, 2.0]), bl.optim.GD(0.5))
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "play"})
     run.step(1100)
     assert not model.log_steps

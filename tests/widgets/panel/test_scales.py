@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, strategies as st
 
-from burlab.widgets.panel.commands import Commands
+from burlab.widgets.panel.panel_commands import PanelCommands
+from burlab.widgets.panel.readable import exact
 from burlab.widgets.panel.scales import scale_for, texts
-from burlab.widgets.panel.words import exact
 
 VALUES = [("lr", 1e-3), ("lr", 3e-4), ("lr", 0.3), ("eps", 1e-8), ("b1", 0.9), ("mu", 0.0), ("decay", 0.0), ("z", -0.5)]
 VALUES += [("weight_decay", 0.0), ("b2", 1 - 1e-9), ("lr", 1e300), ("lr", float("nan")), ("shift", 7.0)]
@@ -62,7 +62,7 @@ def test_places_rise_with_values(value):
 def test_a_page_knows_what_python_will_answer_at_each_place_of_a_slider(name, value):
     """A page sends a place as a decimal number, and shows the text that it has for it."""
     scale, run = scale_for(name, value), SimpleNamespace(hyper={}, can_seek=True, pauses=0)
-    commands = Commands(run, lambda _: scale)
+    commands = PanelCommands(run, lambda _: scale)
     answers = []
     for k in range(201):
         commands.obey({"type": "slide", "name": name, "place": float(f"{k * 0.005:.3f}")})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from burlab.widgets.panel.settled import moves_no_more
+from burlab.widgets.panel.run_rest import moves_no_more
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -9,10 +9,10 @@ import pytest
 
 import burlab as bl
 from burlab.widgets.panel.groups import groups_of
-from burlab.widgets.panel.model import Model
 from burlab.widgets.panel.panel import panel_of
-from burlab.widgets.panel.picture import Picture
-from burlab.widgets.panel.state import state_of
+from burlab.widgets.panel.panel_chart import PanelChart
+from burlab.widgets.panel.panel_model import PanelModel
+from burlab.widgets.panel.panel_state import state_of
 from tests.widgets.panel.real import quadratic, rested
 
 
@@ -24,7 +24,7 @@ def shown(model, name):
 
 def test_steps_are_read_as_they_are_done():
     run = quadratic()
-    model = Model(run)
+    model = PanelModel(run)
     assert state_of(model)["status"] == "Ready at step 0"
     for n in (1, 10, 500):
         model.obey({"type": "step", "count": n})
@@ -43,7 +43,7 @@ def test_what_a_rule_tells_is_drawn():
             return x - 0.1 * g, state, {"longest": np.max(np.abs(g))}
 
     run = bl.minimize(lambda x: np.sum(x**2), np.array([1.0, -2.0]), Tells())
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "step", "count": 5})
     rested(model)
     assert shown(model, "longest") == dict(enumerate(run.history["longest"]))
@@ -52,7 +52,7 @@ def test_what_a_rule_tells_is_drawn():
 
 def test_play_pause_seek_and_reset():
     run = quadratic(1e-4)
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "speed", "value": 0})
     model.obey({"type": "play"})
     while run.t < 100:
@@ -72,7 +72,7 @@ def test_play_pause_seek_and_reset():
 
 def test_a_change_in_the_past_draws_the_old_line():
     run = quadratic()
-    model = Model(run)
+    model = PanelModel(run)
     run.step(100)
     model.look()
     old = shown(model, "value")
@@ -92,7 +92,7 @@ def test_a_change_in_the_past_draws_the_old_line():
 def test_a_line_that_branches_between_two_looks_does_not_end_where_the_old_one_did():
     run = quadratic()
     run.step(80)
-    model = Model(run)
+    model = PanelModel(run)
     assert model.front == (80, run.value)
     run.seek(20)
     run.hyper["lr"] = 0.02
@@ -115,7 +115,7 @@ def test_a_line_that_branches_between_two_looks_does_not_end_where_the_old_one_d
 )
 def test_a_curve_ends_where_the_run_rests_and_the_axis_shows_it(function, rate, log):
     run = bl.minimize(function, np.ones(1), bl.optim.GD(rate), steps=1)
-    (value, *_) = Picture().chart(Model(run)).parts
+    (value, *_) = PanelChart().chart(PanelModel(run)).parts
     assert (value.curves[0].x[-1], value.curves[0].y[-1]) == (1, run.value)
     assert value.y.log == log
     assert (value.y.floor is not None) == (run.value == 0)
@@ -141,10 +141,10 @@ def test_a_picture_waits_for_a_value_for_which_a_look_has_no_time(monkeypatch):
 
 def test_an_end_that_is_infinite_is_said_and_not_drawn():
     run = bl.minimize(lambda x: np.sum(x**4), np.ones(3), bl.optim.GD(1e3), steps=4)
-    model = Model(run)
+    model = PanelModel(run)
     assert run.value == np.inf
     assert state_of(model)["readouts"][0] == ["value", "inf"]
-    (value, *_) = Picture().chart(model).parts
+    (value, *_) = PanelChart().chart(model).parts
     assert value.curves[0].y[-1] == run.history["value"][3]
 
 
@@ -153,7 +153,7 @@ def test_schedules_are_followed_held_and_given_back():
     assert run.hyper.scheduled == ("lr",)
     assert run.hyper.follows("lr")
     assert not run.hyper.follows("mu")
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "hold", "name": "lr"})
     assert not run.hyper.follows("lr")
     assert run.hyper["lr"] == 0.2
@@ -167,7 +167,7 @@ def test_schedules_are_followed_held_and_given_back():
 
 def test_what_stopped_it_is_said():
     run = quadratic(stop=bl.Stop(value=1e-3))
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "speed", "value": 0})
     model.obey({"type": "play"})
     state = rested(model)
@@ -177,7 +177,7 @@ def test_what_stopped_it_is_said():
 
 def test_the_panel_looks_while_a_run_plays():
     run = quadratic(1e-7)
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "speed", "value": 0})
     model.obey({"type": "play"})
     steps, end = [], time.monotonic() + 60
@@ -203,12 +203,12 @@ def test_the_title_names_what_minimizes_what():
         (lambda x: np.sum(x**2), bl.optim.SciPy("CG"), "CG on a function"),
         (data, bl.optim.GD(0.1), "GD on finite sum"),
     ):
-        assert state_of(Model(bl.minimize(problem, start, optimizer)))["title"] == title
+        assert state_of(PanelModel(bl.minimize(problem, start, optimizer)))["title"] == title
 
 
 def test_a_run_plays_backwards_to_its_start():
     run = quadratic(1e-3, steps=1000)
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "speed", "value": 0})
     model.obey({"type": "back"})
     seen, end = [run.t], time.monotonic() + 60
@@ -227,7 +227,7 @@ def test_a_run_plays_backwards_to_its_start():
 def test_playing_backwards_rests_at_the_start_however_late_the_panel_is():
     run = quadratic()
     run.step(30)
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "back"})
     model.commands.burst(1e6)  # as after a long wait
     assert run.t == 0
@@ -241,7 +241,7 @@ def test_anything_else_ends_playing_backwards():
         ({"type": "rewind", "count": 10}, 890),
     ):
         run = quadratic(1e-3, steps=1000)
-        model = Model(run)
+        model = PanelModel(run)
         model.obey({"type": "speed", "value": 100})
         model.obey({"type": "back"})
         model.commands.burst(0.99)
@@ -256,7 +256,7 @@ def test_anything_else_ends_playing_backwards():
 
 def test_a_large_kernel_is_split_when_someone_asks():
     run = bl.minimize(lambda x: np.sum(np.tanh(x)), np.ones(100_000), bl.optim.GD(1e-6), steps=200)
-    model = Model(run)
+    model = PanelModel(run)
     while model.costs.steps.size < 4:
         run.step(200)
         model.look()
@@ -273,7 +273,7 @@ def test_a_large_kernel_is_split_when_someone_asks():
 
 def test_a_run_that_plays_rests_at_a_breakpoint_and_goes_on():
     run = quadratic(1e-3)
-    model, picture = Model(run), Picture()
+    model, picture = PanelModel(run), PanelChart()
     model.obey({"type": "break", "kind": "every", "text": "40"})
     model.obey({"type": "speed", "value": 0})
     for step in (40, 80):
@@ -293,7 +293,7 @@ def test_a_run_that_plays_rests_at_a_breakpoint_and_goes_on():
 @pytest.mark.parametrize("told", [lambda run: run.pause(), lambda run: run.seek(0)], ids=["pause", "seek"])
 def test_what_a_cell_tells_a_run_to_do_ends_its_playing(speed, told):
     run = quadratic(1e-7)
-    model = Model(run)
+    model = PanelModel(run)
     model.obey({"type": "speed", "value": speed})
     model.obey({"type": "play"})
     while not run.t:

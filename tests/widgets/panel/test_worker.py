@@ -8,18 +8,18 @@ from queue import SimpleQueue
 
 import pytest
 
-from burlab.widgets.panel.worker import Worker
+from burlab.widgets.panel.page_worker import PageWorker
 
 ENDS = """
 import threading, time
-from burlab.widgets.panel.worker import Worker
+from burlab.widgets.panel.page_worker import PageWorker
 began = threading.Event()
 def turn(intents):
     began.set()
     time.sleep(0.5)
     print("its turn ended")
     return 60.0
-worker = Worker(turn)
+worker = PageWorker(turn)
 began.wait()
 {before}
 """
@@ -35,7 +35,7 @@ def failing():
         go.wait()
         raise NameError("what it works on is gone")
 
-    worker = Worker(turn)
+    worker = PageWorker(turn)
     began.wait()
     yield worker, go
     go.set()
@@ -48,7 +48,7 @@ def test_a_turn_that_fails_is_told(failing):
     told = SimpleQueue()
     handler = logging.Handler()
     handler.emit = told.put
-    log = logging.getLogger("burlab.widgets.panel.worker")
+    log = logging.getLogger("burlab.widgets.panel.page_worker")
     log.addHandler(handler)
     go.set()
     assert "what it works on is gone" in str(told.get(timeout=60).exc_info[1])

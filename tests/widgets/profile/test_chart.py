@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.widgets.profile.chart import live_chart, row_at
-from burlab.widgets.profile.view import ProfileView
+from burlab.widgets.profile.profile_chart import live_chart, row_at
+from burlab.widgets.profile.profile_widget import ProfileView
 
 
 def loss(w, x):

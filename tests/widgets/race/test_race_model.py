@@ -9,7 +9,7 @@ import burlab as bl
 from burlab.experiments import races
 from burlab.experiments.curves import curves_of
 from burlab.run.record.digest import Digest
-from burlab.widgets.race.model import RaceModel, made, offered
+from burlab.widgets.race.race_model import RaceModel, made, offered
 
 F = bl.problems.rosenbrock()
 

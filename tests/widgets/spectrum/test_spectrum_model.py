@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.widgets.spectrum.model import STAGES, SpectrumModel
+from burlab.widgets.spectrum.spectrum_model import STAGES, SpectrumModel
 
 SLOPES = np.arange(1.0, 4.0)
 

@@ -6,8 +6,8 @@ import pytest
 
 import burlab as bl
 from burlab.experiments import sweep_progress
-from burlab.widgets.race.view import RaceView
-from burlab.widgets.sweep import display
+from burlab.widgets import sweep_display
+from burlab.widgets.race.race_view import RaceView
 
 F = bl.problems.booth()
 
@@ -29,8 +29,8 @@ def shown(monkeypatch):
 
 
 def test_the_table_is_live(shown, monkeypatch):
-    monkeypatch.setattr(sweep_progress, "_screens", [display.LiveTable])
-    monkeypatch.setattr(display, "_PERIOD", 0.0)
+    monkeypatch.setattr(sweep_progress, "_screens", [sweep_display.LiveTable])
+    monkeypatch.setattr(sweep_display, "_PERIOD", 0.0)
     bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1, 1.0]}, steps=40)
     titles = ["0 of 3 runs done", "1 of 3 runs done", "2 of 3 runs done", "3 of 3 runs done", "3 of 3 runs done"]
     assert len(shown) == 5
@@ -40,7 +40,7 @@ def test_the_table_is_live(shown, monkeypatch):
 
 
 def test_nothing_is_shown_where_nobody_wants_it(shown, monkeypatch):
-    monkeypatch.setattr(sweep_progress, "_screens", [display.LiveTable])
+    monkeypatch.setattr(sweep_progress, "_screens", [sweep_display.LiveTable])
     bl.sweep(F, F.start, bl.optim.GD(0.1), steps=4, progress=False)
     assert shown == []
 
@@ -56,7 +56,7 @@ def test_a_sweep_is_its_table_and_the_race_of_its_best(shown, monkeypatch):
     sweep = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1]}, seeds=2, steps=40)
     views = []
     monkeypatch.setattr(RaceView, "show", lambda view: views.append(view))  # noqa: PLW0108 - a method
-    display.show_sweep(sweep)
+    sweep_display.show_sweep(sweep)
     assert "4 of 4 runs done" in shown[0]
     (view,) = views
     assert [row["name"] for row in view.state["rows"]] == ["GD lr=0.1", "GD lr=0.05"]
@@ -67,14 +67,14 @@ def test_a_sweep_is_its_table_and_the_race_of_its_best(shown, monkeypatch):
 def test_the_table_does_not_stand_twice_in_a_cell(shown, monkeypatch):
     shell = SimpleNamespace(execution_count=7)
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
-    monkeypatch.setattr(sweep_progress, "_screens", [display.LiveTable])
+    monkeypatch.setattr(sweep_progress, "_screens", [sweep_display.LiveTable])
     monkeypatch.setattr(RaceView, "show", lambda view: view.close())
     sweep = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1]}, steps=40)
     drawn = len(shown)
-    display.show_sweep(sweep)
+    sweep_display.show_sweep(sweep)
     assert len(shown) == drawn
     shell.execution_count = 8
-    display.show_sweep(sweep)
+    sweep_display.show_sweep(sweep)
     assert "2 of 2 runs done" in shown[drawn]
 
 
@@ -83,5 +83,5 @@ def test_reasons_of_failed_runs_are_shown_where_their_rows_are_not(shown):
     table = sweep.table
     assert table.losses == ("2 of GD failed: the value is not finite",)
     assert not any("non_finite" in cells for cells in table.cells)
-    assert table.losses[0] in display.table_html(table)
+    assert table.losses[0] in sweep_display.table_html(table)
     assert str(table).endswith(table.losses[0])

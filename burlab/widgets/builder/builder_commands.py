@@ -1,0 +1,106 @@
+"""What the widget asks for, in words of JSON: each is one call of the builder, or a reason why not."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from burlab.errors import ArgumentError, BurlabError
+from burlab.run import Run
+from burlab.runtime.checks.numbers import shown
+
+from .block_palette import kind_of
+from .builder import GraphBuilder
+from .builder_picture import settled
+from .evaluate import evaluate
+
+Message = Mapping[str, Any]
+FORMATS: dict[str, Callable[[GraphBuilder], str]] = {
+    "Python": GraphBuilder.to_python,
+    "JSON": GraphBuilder.to_json,
+    "DOT": GraphBuilder.to_dot,
+    "SVG": GraphBuilder.to_svg,
+}
+"""What can be exported as text, by name."""
+
+
+class BuilderCommands:
+    """Carries out messages.
+
+    refused: the key of the block at which the last one failed, 0 for none, and why; count: how many did. added: the
+    key of the last block that was added. run: the last one that minimizes, None before.
+    """
+
+    def __init__(self, builder: GraphBuilder) -> None:
+        self.builder = builder
+        self.refused: tuple[int, str] | None = None
+        self.count = 0
+        self.added = 0
+        self.run: Run | None = None
+
+    def obey(self, message: Message) -> None:
+        """Do what a message says. What cannot be done changes nothing, and `refused` says why."""
+        self.refused = None
+        try:
+            act = self._acts.get(str(message.get("type")))
+            if act is None:
+                raise ArgumentError(f"the builder knows no {shown(message.get('type'))}.")
+            act(message)
+        except (BurlabError, KeyError, TypeError, ValueError) as error:
+            self.refuse(message.get("key", 0), str(error))
+
+    def refuse(self, key: Any, reason: str) -> None:
+        """Note that something could not be done."""
+        self.count += 1
+        self.refused = key if type(key) is int else 0, reason
+
+    @property
+    def _acts(self) -> Mapping[str, Callable[[Message], None]]:
+        builder = self.builder
+        return {
+            "add": self._add,
+            "connect": lambda m: builder.connect(m["source"], m["key"], self._port(m)),
+            "disconnect": lambda m: builder.disconnect(m["key"], m["port"]),
+            "edit": lambda m: builder.edit(m["key"], tag=m.get("tag"), **{m["name"]: m["text"]}),
+            "reshape": lambda m: builder.reshape(m["key"], m["text"]),
+            "rename": lambda m: builder.rename(m["key"], m["text"]),
+            "delete": lambda m: builder.delete(*m["keys"]),
+            "choose": lambda m: builder.choose(m["key"]),
+            "move": self._move,
+            "arrange": lambda _: builder.move(dict.fromkeys(builder.document.blocks)),
+            "keep": lambda _: builder.keep(self._minimized()),
+            "undo": lambda _: builder.undo(),
+            "redo": lambda _: builder.redo(),
+        }
+
+    def _minimized(self) -> Run:
+        if self.run is None:
+            raise ArgumentError("nothing was minimized yet. Press Minimize first.")
+        return self.run
+
+    def _add(self, message: Message) -> None:
+        """The operands that were selected are its arguments, as many as it has."""
+        builder, row = self.builder, kind_of(message["kind"])
+        operands = list(message.get("operands", ()))
+        taken = operands if row.many else operands[: len(row.ports)]
+        before = settled(builder.document, builder.result)
+        document, key = before.add(row.name, taken, place=message.get("place"))
+        self.added = key
+        builder.do(settled(document, evaluate(document)))
+
+    def _port(self, message: Message) -> int:
+        """The argument that is meant; where none is named the first one that is open."""
+        block = self.builder.document[message["key"]]
+        if message.get("port") is not None:
+            return message["port"]
+        if None in block.operands:
+            return block.operands.index(None)
+        if block.of.many:
+            return len(block.operands)
+        takes = "takes no arguments" if block.of.is_leaf else "has all of its arguments; take one away first"
+        raise ArgumentError(f"{block.name} {takes}.")
+
+    def _move(self, message: Message) -> None:
+        """Blocks by so many pixels from where they are now; all others stay."""
+        builder, (right, down) = self.builder, message["by"]
+        document = settled(builder.document, builder.result)
+        places = {key: document[key].place or (0.0, 0.0) for key in message["keys"]}
+        builder.do(document.move({key: (x + right, y + down) for key, (x, y) in places.items()}))

@@ -1,0 +1,43 @@
+"""`burlab.export_html`: what it takes, and the file."""
+
+import os
+from typing import Any
+
+from burlab.errors import FileError
+from burlab.runtime.files import as_path, write_whole
+
+from .page import html
+from .page_sections import page_of
+
+_MOST = 8_000_000  # bytes of a page: what a mail carries and a browser opens at once
+
+
+def export_html(thing: Any, path: str | os.PathLike[str]) -> None:
+    """Write a page that shows a thing: one file, offline, without a kernel, in the reader's theme.
+
+    thing: a run, with a slider over its record and the branches of its family; a race, against every axis; a watch;
+    what `burlab.branches`, `burlab.find_lr`, `burlab.performance_profile` and `burlab.analysis` give; a chart; a
+    Graph, Kernel, Value, GraphView or GraphBuilder, of which one group at a time opens. A thing that goes on is shown
+    as it is now. path: of the file, which is replaced whole or not at all.
+
+    Charts have hover, zoom, legends, PNG and CSV; maps are surfaces, too, which are turned by mouse and keys; without
+    JavaScript a still picture is seen. Long records are thinned so that the file stays small; nothing is read from a
+    network. Raises ArgumentError for other things, FileError where the file cannot be written, or would be larger than
+    8 MB.
+
+    >>> import os, tempfile, burlab as bl
+    >>> f = bl.problems.rosenbrock()
+    >>> run = bl.minimize(f, f.start, bl.optim.Adam(0.01), steps=500)
+    >>> page = os.path.join(tempfile.mkdtemp(), "run.html")
+    >>> bl.export_html(run, page)
+    >>> os.path.getsize(page) < 1_000_000
+    True
+    """
+    target = as_path(path).absolute()
+    text = html(page_of(thing)).encode()
+    if len(text) > _MOST:
+        raise FileError(
+            f"the page would have {len(text):,} bytes, expected {_MOST:,} at most. "
+            "Export a part of it: a smaller graph, fewer racers."
+        )
+    write_whole(target, [text])

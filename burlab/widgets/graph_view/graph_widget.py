@@ -1,0 +1,126 @@
+"""`GraphView`: a graph that opens, in a notebook."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import traitlets
+
+from burlab.errors import ArgumentError, BurlabError
+from burlab.graph import Graph
+from burlab.runtime.extras import late
+from burlab.widgets import still
+from burlab.widgets.assets import module
+
+from .diff import compared
+from .encode_graph import marks_of, picture_of, words_of
+from .graph_model import GraphModel
+from .graph_svg import svg_of
+from .intents import INTENTS, Intent
+from .viewed_graph import TracedGraph, ViewedGraph, subjects_of
+
+anywidget: Any = late("anywidget", "lab")
+
+_HERE = Path(__file__).parent
+
+
+class GraphView(anywidget.AnyWidget):
+    """A graph to look into: it opens collapsed by scope, is moved by mouse and keys, and steps through both sweeps.
+
+    thing: a `Graph`, with arrays for its inputs where numbers are wanted; a `Kernel`, with other arguments than its
+    examples if there are any; a `Value`; a function or a layer, with examples of its arguments. against: another thing
+    of these (not a Value), seen with the same arguments: the picture then shows what `against` has that `thing` has
+    not, and the other way round.
+
+    Raises ArgumentError for what has no graph, and what tracing a function raises. Everything that the page does is a
+    method of `model`, which knows no Jupyter.
+
+    >>> import numpy as np, burlab as bl
+    >>> view = bl.GraphView(lambda x: np.sum(np.tanh(x) ** 2), np.array([0.5, 1.0]))
+    >>> view.model.search("tanh").items, view.svg().startswith("<svg")
+    ((1,), True)
+    """
+
+    _esm = module("graph_view/view.js")
+    _css = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("../surface/surface.css", "view.css"))
+    picture = traitlets.Dict().tag(sync=True)
+    marks = traitlets.Dict().tag(sync=True)
+    words = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, thing: Any, *args: Any, against: Any = None) -> None:
+        self._subjects = subjects_of(thing, args)
+        self._models: dict[str, GraphModel] = {}
+        self._against = against
+        if against is not None:
+            self._models["difference"] = _difference(thing, against, args)
+            self._subjects = {"difference": lambda: self._models["difference"].subject}
+        self._name = next(iter(self._subjects))
+        self._note = ""
+        widget: Any = super()
+        widget.__init__(**self._state())
+        self.on_msg(self._hear)
+
+    @classmethod
+    def diff(cls, before: Any, after: Any, *args: Any) -> "GraphView":
+        """What the second graph adds to the first, and what it has no more; arguments as for a single thing.
+
+        >>> import numpy as np, burlab as bl
+        >>> view = bl.GraphView.diff(np.tanh, lambda x: np.tanh(x) * 2, 0.5)
+        >>> view.model.fates
+        ('same', 'same', 'added')
+        """
+        return cls(before, *args, against=after)
+
+    @property
+    def model(self) -> GraphModel:
+        """The state of what is shown: call its methods, then `update`."""
+        if self._name not in self._models:
+            self._models[self._name] = GraphModel(self._subjects[self._name]())
+        return self._models[self._name]
+
+    def svg(self) -> str:
+        """A still picture of what is shown now: all of it, in the colours of the page that it stands in."""
+        return svg_of(self.model)
+
+    def update(self) -> None:
+        """Show what has changed in the model."""
+        with cast("Any", self).hold_sync():
+            for name, value in self._state().items():
+                if getattr(self, name) != value:
+                    setattr(self, name, value)
+        still.refresh(self)
+
+    def hear(self, intent: Intent) -> None:
+        """What a page asks for: {type, ...}, see `intents.py`. What cannot be done is told on the page."""
+        self._note = ""
+        try:
+            self._do(intent)
+        except BurlabError as error:
+            self._note = str(error)
+        self.update()
+
+    def _hear(self, _widget: Any, intent: Intent, _buffers: Any) -> None:
+        self.hear(intent)
+
+    def _do(self, intent: Intent) -> None:
+        kind = intent.get("type")
+        if kind == "subject" and intent["name"] in self._subjects:
+            self._name = str(intent["name"])
+        elif kind in INTENTS:
+            self._note = INTENTS[kind](self.model, intent) or ""
+
+    def _state(self) -> dict[str, Any]:
+        words = words_of(self.model, self._note) | {"subjects": list(self._subjects), "subject": self._name}
+        return {"picture": picture_of(self.model), "marks": marks_of(self.model), "words": words}
+
+
+def _difference(before: Any, after: Any, args: tuple[Any, ...]) -> GraphModel:
+    graphs: list[Graph] = []
+    for thing in (before, after):
+        first = next(iter(subjects_of(thing, args if not isinstance(thing, Graph) else ()).values()))()
+        if not isinstance(first, TracedGraph):
+            raise ArgumentError("two Values have no graph to compare. Compare the functions that made them.")
+        graphs.append(first.graph)
+    subject = ViewedGraph()
+    subject.network, fates = compared(*graphs)
+    subject.missing = "a difference has no numbers; look at one of the graphs"
+    return GraphModel(subject, fates)

@@ -1,0 +1,199 @@
+"""What can be looked at: from the thing that a user gives to a network with numbers, sweeps, costs and code."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.compiler.executable import Executable, build
+from burlab.compiler.inspection.account import Entry
+from burlab.compiler.ir.plan import KernelPlan
+from burlab.compiler.kernel import Kernel
+from burlab.compiler.passes import make_plan
+from burlab.compiler.planning.expand_products import expand_products
+from burlab.eager import Value
+from burlab.eager.ancestry import Recorded, ancestors
+from burlab.errors import ArgumentError
+from burlab.graph import Graph, Node, tree
+from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.tracing.trace import Spec, spec_of, trace
+from burlab.runtime.coerce import Array
+from burlab.runtime.plain import as_array
+
+from .network import Network, gradient_names, network_of, recorded_network
+from .sweep_steps import SweepSteps, graph_sweep, recorded_sweep
+from .vertex_costs import PlanPlace, nanoseconds, places_of
+
+MOST = 20_000  # nodes behind a Value that are looked at
+
+
+class ViewedGraph:
+    """A network, and what is found out about it when it is asked for. Abstract: a graph, or what is behind a Value.
+
+    missing: why there are no numbers, "" where there are.
+    """
+
+    network: Network
+    missing: str = ""
+
+    @cached_property
+    def sweep(self) -> SweepSteps:
+        """The forward and the backward sweep, with all values and gradients. Raises what computing them raises."""
+        raise NotImplementedError
+
+    @cached_property
+    def places(self) -> Sequence[PlanPlace | None]:
+        """The step of a plan that computes each vertex, and its C++; None where there is none."""
+        return [None] * len(self.network.vertices)
+
+    @cached_property
+    def times(self) -> Sequence[int]:
+        """Nanoseconds of each step of the plan, measured at the first use; () where nothing can be measured."""
+        return ()
+
+    @property
+    def entries(self) -> dict[int, Entry]:
+        """The steps of the plan that compute some vertex."""
+        return {place.step: place.entry for place in self.places if place}
+
+
+@dataclass
+class TracedGraph(ViewedGraph):
+    """A graph, with arrays for its inputs if there are any. kernel: what runs it, if there is a kernel."""
+
+    graph: Graph
+    title: str = ""
+    arrays: Sequence[Array] | None = None
+    kernel: Kernel | None = None
+
+    def __post_init__(self) -> None:
+        self._gradients = gradient_names(self.graph)
+        self.network = network_of(self.graph, self.title, self._gradients)
+        if self.arrays is None:
+            self.missing = "" if not self.graph.inputs else "no numbers: give arrays, bl.GraphView(graph, *arrays)"
+
+    @cached_property
+    def sweep(self) -> SweepSteps:
+        """See `ViewedGraph`."""
+        derived = _knows_derivatives(self.graph)
+        return graph_sweep(self.network, self.graph, self.arrays or (), self._gradients, derived)
+
+    @cached_property
+    def _executable(self) -> Executable:
+        return self.kernel.executable if self.kernel else build(self.graph)
+
+    @cached_property
+    def _plan(self) -> KernelPlan:
+        return self._executable.plan if self.kernel else make_plan(expand_products(self.graph))
+
+    @cached_property
+    def places(self) -> Sequence[PlanPlace | None]:
+        """See `ViewedGraph`."""
+        compiled = self.kernel is None or self._executable.gear == "compiled"
+        return places_of(self.graph, self.network, self._plan, compiled)
+
+    @cached_property
+    def times(self) -> Sequence[int]:
+        """See `ViewedGraph`."""
+        if self.missing:
+            return ()
+        self._plan = self._executable.plan  # what is measured and what is shown are the same
+        return nanoseconds(self._executable, self.arrays or ())
+
+
+class RecordedGraph(ViewedGraph):
+    """What a Value was computed from, nearest first, up to a size that can be looked at."""
+
+    def __init__(self, root: Value) -> None:
+        self._rows: list[Recorded] = ancestors(root, MOST)
+        self.network = recorded_network(self._rows, repr(root))
+
+    @cached_property
+    def sweep(self) -> SweepSteps:
+        """See `ViewedGraph`."""
+        return recorded_sweep(self._rows)
+
+
+def subjects_of(thing: Any, args: tuple[Any, ...]) -> dict[str, Callable[[], ViewedGraph]]:
+    """What there is to see of a thing, by name, the first one as it opens.
+
+    A `Graph`, with arrays for its inputs or without; a `Kernel`, with arguments in place of its examples; a `Value`;
+    any other callable, such as a function or a layer, with arguments. Raises ArgumentError for anything else.
+    """
+    if isinstance(thing, Graph):
+        return {"graph": lambda: _of_graph(thing, args)}
+    if isinstance(thing, Kernel):
+        return _of_kernel(thing, args)
+    if isinstance(thing, cast("type", Value)):
+        if args:
+            raise ArgumentError(f"a Value has its numbers, but {len(args)} arguments came with it. Leave them out.")
+        return {"value": lambda: RecordedGraph(thing)}
+    if callable(thing):
+        if not args:
+            raise ArgumentError(
+                f"{_name(thing)} is a function, whose graph depends on its arguments. Pass examples of them: "
+                f"bl.GraphView({_name(thing)}, x)."
+            )
+        return {"graph": lambda: _of_function(thing, args)}
+    raise ArgumentError(
+        f"a GraphView shows a Graph, a Kernel, a Value, a layer or a function, but got {type(thing).__name__}."
+    )
+
+
+def _of_graph(graph: Graph, args: tuple[Any, ...]) -> ViewedGraph:
+    graph = graph if all(n.op != "call" for n in graph.nodes) else simplify(graph, derivable=True)
+    if args and len(args) != len(graph.inputs):
+        raise ArgumentError(f"the graph has {len(graph.inputs)} inputs, but {len(args)} arrays came with it.")
+    arrays = [np.asarray(as_array(x, str(n.params)), n.dtype) for x, n in zip(args, graph.inputs, strict=False)]
+    return TracedGraph(graph, f"graph of {len(graph):,} nodes", arrays if args else None)
+
+
+def _knows_derivatives(graph: Graph) -> bool:
+    """Whether none is lost: extremes and factors have those of nodes that a simplified graph has no more."""
+    left, seen = list(graph.outputs), set[Node]()
+    while left:
+        n = left.pop()
+        if n in seen or n.dtype.kind != "f":
+            continue
+        seen.add(n)
+        row = n.row
+        if row.constant and (row.reduction or row.dense_operands):
+            return False
+        left += () if row.constant else n.inputs[_DERIVED.get(n.op, slice(None))]
+    return True
+
+
+_DERIVED = {"surrogate": slice(1, None), "implied": slice(1, 2), "lu_solve": slice(0, 2)}
+"""The inputs that a derivative is taken by, of operations that have others."""
+
+
+def _of_kernel(kernel: Kernel, args: tuple[Any, ...]) -> dict[str, Callable[[], ViewedGraph]]:
+    arrays, title = kernel.arrays(*args), f"the kernel of {kernel.__name__}"
+    whole = kernel.gradient_graph if len(kernel.executable.outputs) > len(kernel.graph.outputs) else None
+    found: dict[str, Callable[[], ViewedGraph]] = {}
+    if whole is not None:
+        found["value and gradient"] = lambda: TracedGraph(whole, title, arrays, kernel)
+    found["value"] = lambda: TracedGraph(kernel.graph, title, arrays, None if whole else kernel)
+    return found
+
+
+def _of_function(f: Callable[..., Any], args: tuple[Any, ...]) -> ViewedGraph:
+    if hasattr(f, "__dataclass_fields__"):  # a layer, whose parameters are what one wants to see
+
+        def call(self: Any, *xs: Any) -> Any:
+            return self(*xs)
+
+        args, traced = (f, *args), trace(call, (f, *args))
+    else:
+        traced = trace(f, args)
+    given: list[Any] = tree.flatten(args)[0]
+    leaves = [leaf for leaf in given if isinstance(spec_of(leaf), Spec)]
+    graph = simplify(traced.graph, derivable=True)
+    arrays = [np.asarray(as_array(x, "an argument"), n.dtype) for x, n in zip(leaves, graph.inputs, strict=True)]
+    return TracedGraph(graph, _name(f), arrays)
+
+
+def _name(f: Any) -> str:
+    return getattr(f, "__name__", None) or repr(f)

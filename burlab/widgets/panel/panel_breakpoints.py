@@ -1,0 +1,81 @@
+"""The breakpoints of a run in its panel: what they say, and where they were hit."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from burlab.charts import Mark
+from burlab.errors import ArgumentError
+from burlab.run.record.breakpoints import Hit
+from burlab.runtime.checks.numbers import shown
+
+from .groups import Group
+from .readable import number
+
+_MOST, _LISTED = 200, 12  # hits that are marked, and those that are listed: the last ones
+_WORDS = {"rises": "value rises by", "grad_norm": "gradient norm above", "every": "every", "non_finite": "inf or nan"}
+
+
+class BreakpointHits:
+    """Where a run was stopped. hits: `run.breakpoints.hits`, and none of what has no breakpoints."""
+
+    def __init__(self) -> None:
+        self.hits: tuple[Hit, ...] = ()
+
+    def look(self, run: Any) -> None:
+        """Read what it was stopped by."""
+        if hasattr(run, "breakpoints"):
+            self.hits = run.breakpoints.hits
+
+    def listed(self) -> list[dict[str, Any]]:
+        """A dict for each of the last hits, the newest first: step, which one it was, and the value there."""
+        last = self.hits[: -_LISTED - 1 : -1]
+        return [{"step": hit.step, "text": _text(hit.breakpoint), "value": number(hit.value)} for hit in last]
+
+    def marks(self, run: Any, group: Group) -> Iterator[Mark]:
+        """Where a group was stopped, and what its gradient norm may not pass."""
+        for hit in self.hits[-_MOST:]:
+            yield Mark(float(hit.step), f"break: {_text(hit.breakpoint)}", kind="break")
+        if group.name != "gradient_norm" or not hasattr(run, "breakpoints"):
+            return
+        points = run.breakpoints
+        for key, point in points.items():
+            if point.grad_norm is not None and points.enabled(key):
+                yield Mark(point.grad_norm, f"break above {number(point.grad_norm)}", "y", "break")
+
+
+def listed(run: Any) -> list[dict[str, Any]] | None:
+    """A dict for each breakpoint: number, text, and whether it is on. None for what has none."""
+    if not hasattr(run, "breakpoints"):
+        return None
+    points = run.breakpoints
+    return [{"number": key, "text": _text(point), "on": points.enabled(key)} for key, point in points.items()]
+
+
+def offered(run: Any) -> list[str]:
+    """The conditions that the panel offers: those that this run can come to."""
+    return [name for name in _WORDS if hasattr(run, "breakpoints") and name in run.breakpoints.conditions]
+
+
+def add(run: Any, kind: str, text: str) -> None:
+    """Add one as the panel offers them. text: its number; a rise is in percent of the value's size."""
+    if kind not in _WORDS:
+        raise ArgumentError(f"there is no breakpoint {shown(kind)}; there are {', '.join(_WORDS)}.")
+    if kind == "non_finite":
+        run.breakpoints.add(non_finite=True)
+        return
+    try:
+        value = float(text.strip().removesuffix("%").replace(",", ""))
+    except ValueError:
+        raise ArgumentError(f"the breakpoint's number is {shown(text)}, expected one such as 100 or 1e-3.") from None
+    given = {"rises": value / 100, "grad_norm": value, "every": int(value) if value.is_integer() else value}
+    run.breakpoints.add(**{kind: given[kind]})
+
+
+def _text(point: Any) -> str:
+    kind = str(point.condition)
+    if kind == "when":
+        return f"{getattr(point.when, '__name__', 'a predicate').replace('<lambda>', 'a predicate')} holds"
+    value = getattr(point, kind)
+    after = {"rises": f" {number(100 * value)}%", "every": f" {value:,} steps", "grad_norm": f" {number(value)}"}
+    often = f", {point.patience} times" if point.patience > 1 else ""
+    return _WORDS[kind] + after.get(kind, "") + often

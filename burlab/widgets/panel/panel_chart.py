@@ -1,0 +1,274 @@
+"""The chart of a panel: its curves over steps, and the plane of two parameters."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from burlab.charts import Axis, Band, Chart, Curve, Dots, Mark, Plot, limits
+from burlab.charts.outliers import within
+from burlab.run.record.traces import PARTS
+
+from .column import FIRST_STEP
+from .curves_of_run import PACE, RunCurves
+from .groups import TITLES, Group, title_of
+from .panel_costs import PanelCosts, colour_of, gathered, stacked
+from .panel_model import PanelModel
+from .panel_plane import plane
+from .pyramid import NOTHING, Series
+from .readable import count, duration, number
+from .smooth import smoothed, spread
+
+STEP = "step"  # the label of the axis that plots share
+_POINTS = 1200  # of a curve
+_PLOTS = limits.PARTS - 3  # of columns, beside those of time and memory and the plane
+_BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
+_EVENTS = 300  # changes of hyperparameters that are marked, the last ones
+_WIDE, _TALL, _STACK = 2.0, 3.0, 1.2  # heights: of the value beside a plane and alone, of stacks
+_ABOVE = 1.4  # the end of the axis of the process, times its most bytes
+_NOISE = 100.0  # how far noise is shown around the smooth curve through it, where the axis is logarithmic
+_UNITS = {PACE: "s"}
+_VALUE, _VALIDATION, _CHANGE, _INK = 0, 2, 1, -1  # colours
+
+
+class PanelChart:
+    """Makes the chart of a model, again and again: what has not changed since the last time is kept."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[Any, Any]] = {}
+
+    def chart(self, model: PanelModel) -> Chart:
+        """All that a panel draws."""
+        groups, left = model.groups[:_PLOTS], len(model.groups) - _PLOTS
+        first = groups[0].name if groups else ""
+        plots = [self._plot(model, group, first=group.name == first) for group in groups]
+        if left > 0:
+            plots[-1] = replace(plots[-1], note=f"{count(left)} more columns are in the history and not drawn")
+        over = [plane(model, self._once)] if model.landscape is not None else []
+        return Chart((*plots, *self._costs(model), *over), title="run", about=_about(model, groups))
+
+    def _plot(self, model: PanelModel, group: Group, *, first: bool) -> Plot:
+        curves, bands = self._pace(model) if group.name == PACE else (tuple(self._lines(model, group)), ())
+        broken = {name: step for name, step in model.non_finite.items() if name in group.columns}
+        upright = _upright(group, curves)
+        beyond = _beyond(upright, group.low, group.high)
+        return Plot(
+            group.name,
+            group.title,
+            _steps_axis(model),
+            upright,
+            curves,
+            bands,
+            dots=(self._events(model, group.columns[0]),) if first and model.events else (),
+            marks=(*_marks(model), *model.breaks.marks(model.run, group), *_broken(broken)),
+            note="; ".join(_notes(beyond, broken)),
+            tall=1.0 if not first else _WIDE if model.landscape is not None else _TALL,
+        )
+
+    def _lines(self, model: PanelModel, group: Group) -> Iterator[Curve]:
+        """The parents of the run, and then its columns: where they are smoothed, with what they are behind it."""
+        look = group.log, model.log_steps
+        old = tuple((id(line), line.version) for line in model.old), look
+        main = group.columns[0]
+        if any(main in line.curves for line in model.old):
+            yield self._once(f"old {main}", old, lambda: _parents(model.old, main, *look))
+        for name in group.columns:
+            yield from self._column(model, group, name)
+
+    def _column(self, model: PanelModel, group: Group, name: str) -> Iterator[Curve]:
+        amount, fine = model.amount(name), model.fine and (id(model.fine), model.fine.version)
+        label = title_of(model.run, name) if name in TITLES else group.title
+        look = label, _VALIDATION if name == "validation_value" else _VALUE
+        front = model.front if name == "value" else None
+        new = model.lines.version, fine, group.log, model.log_steps, group.floor, amount, front
+        yield self._once(name, new, lambda: _curve(model, group, name, *look, amount > 0))
+        if amount:
+            yield self._once(f"smooth {name}", new, lambda: _smooth(model, group, name, *look, amount))
+
+    def _pace(self, model: PanelModel) -> tuple[tuple[Curve, ...], tuple[Band, ...]]:
+        def make() -> tuple[tuple[Curve, ...], tuple[Band, ...]]:
+            x, middle, low, high = spread(_means(model, PACE), log_steps=model.log_steps)
+            return (Curve(x, middle, "median", _VALUE),), (Band(x, low, high, "90% of steps", _VALUE),)
+
+        fine = model.fine and (id(model.fine), model.fine.version)
+        return self._once(PACE, (model.lines.version, fine, model.log_steps), make)
+
+    def _costs(self, model: PanelModel) -> Iterator[Plot]:
+        """What steps took by part, and what the run held by kind, each a stack."""
+        costs, step = model.costs, _steps_axis(model)
+        for name, title, unit, parts in (
+            ("parts", "time by part", "s", costs.seconds),
+            ("bytes", "memory", "B", costs.nbytes),
+        ):
+            if parts:
+                bands = self._once(name, costs.version, lambda stack=parts: _stack(costs.steps, stack))
+                high, note = _outliers(bands) if unit == "s" else (None, "")
+                axis, marks = Axis(unit=unit, high=high), tuple(_marks(model))
+                curves, right = self._process(costs) if unit == "B" else ((), None)
+                yield Plot(name, title, step, axis, curves, bands, (), marks, note, _STACK, right)
+
+    def _process(self, costs: PanelCosts) -> tuple[tuple[Curve, ...], Axis | None]:
+        """Bytes of the whole process, and an axis for them, on which they lie below the top of the stack."""
+        held = costs.resident
+        if not np.isfinite(held).any():
+            return (), None
+        curve = self._once(
+            "process", costs.version, lambda: Curve(costs.steps, held, "the process", _INK, dashed=True, right=True)
+        )
+        return (curve,), Axis(unit="B", low=0.0, high=_ABOVE * float(np.nanmax(held)))
+
+    def _events(self, model: PanelModel, main: str) -> Dots:
+        """Where hyperparameters were changed, on the curve of the main column."""
+        shown = model.events[-_EVENTS:]
+        done = model.run.length > shown[-1].step  # its row is there
+        version = (len(model.events), done, id(model.run.parent))
+        return self._once("events", version, lambda: _changes(model, shown, main))
+
+    def _once(self, name: str, version: Any, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made again where the version is another one."""
+        if name not in self._kept or self._kept[name][0] != version:
+            self._kept[name] = version, make()
+        return self._kept[name][1]
+
+
+def same(a: Chart, b: Chart) -> bool:
+    """Whether two charts of one `PanelChart` show the same: what it has kept is the same object. Maps have versions."""
+    unlike = (x for p, q in zip(a.parts, b.parts, strict=False) for x in fields(p) if _differ(p, q, x.name))
+    return len(a.parts) == len(b.parts) and a.about == b.about and next(unlike, None) is None
+
+
+def _differ(a: Any, b: Any, name: str) -> bool:
+    return name not in ("heights", "shade") and getattr(a, name) != getattr(b, name)
+
+
+def _upright(group: Group, curves: tuple[Curve, ...]) -> Axis:
+    low, high = None, None
+    if group.log:
+        low, high = _around_smooth(group, curves)
+    if group.top is not None:
+        low = None if group.log else max(group.low, -group.top)
+        high = min(group.high, group.top)
+    elif not group.log:
+        low, high = within(curve.y for curve in curves)
+    return Axis(unit=_UNITS.get(group.name, ""), log=group.log, low=low, high=high, floor=group.floor)
+
+
+def _around_smooth(group: Group, curves: tuple[Curve, ...]) -> tuple[float | None, float | None]:
+    """The ends of an axis of logarithms that noise behind a smooth curve would stretch: two decades from that curve."""
+    if not any(curve.faint and curve.colour >= 0 for curve in curves):
+        return None, None
+    smooth = np.concatenate([curve.y for curve in curves if not curve.faint])
+    smooth = smooth[smooth > 0]
+    if not smooth.size:
+        return None, None
+    low, high = float(smooth.min()) / _NOISE, float(smooth.max()) * _NOISE
+    return low if group.least < low or group.low == 0 else None, high if group.high > high else None
+
+
+def _beyond(axis: Axis, *extremes: float) -> list[float]:
+    """The extremes that lie off an axis."""
+    low, high = (-math.inf if axis.low is None else axis.low), (math.inf if axis.high is None else axis.high)
+    return [value for value in extremes if value < low or value > high]
+
+
+def _steps_axis(model: PanelModel) -> Axis:
+    return Axis(STEP, log=model.log_steps, floor=FIRST_STEP if model.log_steps else None)
+
+
+def _stack(steps: Series, parts: dict[str, Series]) -> tuple[Band, ...]:
+    """A band for each large part, in the colours that all of them have, and one for the others."""
+    own = {name: k for k, name in enumerate(PARTS)}
+    colours = {name: own.get(name, colour_of(name, k)) for k, name in enumerate(parts)}
+    return tuple(
+        Band(steps, *edge, name.replace("_", " "), colours.get(name, _INK), solid=True)
+        for name, edge in stacked(gathered(parts)).items()
+    )
+
+
+def _outliers(bands: tuple[Band, ...]) -> tuple[float | None, str]:
+    """Where the axis of a stack ends which a few steps that were interrupted leave far behind them, and a note."""
+    top = bands[-1].high
+    usual, most = 2 * float(np.quantile(top, 0.9)), float(top.max())
+    return (usual, f"goes on to {duration(most)}") if most > 1.5 * usual else (None, "")
+
+
+def _marks(model: PanelModel) -> Iterator[Mark]:
+    if model.past is not None:
+        yield Mark(float(model.past), kind="cursor")
+
+
+def _notes(beyond: list[float], broken: dict[str, int]) -> Iterator[str]:
+    """What a plot does not show. beyond: values off its axis; broken: where columns began to be nan or inf."""
+    if beyond:
+        yield f"goes on to {number(max(beyond, key=abs), 2)}"
+    if broken:
+        yield f"first nan or inf at step {count(min(broken.values()))}"
+
+
+def _broken(columns: dict[str, int]) -> Iterator[Mark]:
+    """Where columns began to be nan or inf."""
+    for name, step in columns.items():
+        yield Mark(float(step), f"{TITLES.get(name, name)} is nan or inf here first", kind="break")
+
+
+def _curve(model: PanelModel, group: Group, name: str, label: str, colour: int, faint: bool) -> Curve:
+    """A column, with more points where someone has zoomed in, and its zeros on the floor of logarithms."""
+    x, y = _points(model.lines, name, group.log, model.log_steps, group.floor is not None)
+    fine = model.fine
+    if fine is not None and fine.window is not None and name in fine.curves:
+        first, last = fine.window
+        between = _points(fine, name, group.log, model.log_steps, group.floor is not None)
+        before, after = x < first, x > last
+        x = np.concatenate([x[before], between[0], x[after]])
+        y = np.concatenate([y[before], between[1], y[after]])
+    if name == "value" and model.front is not None and math.isfinite(model.front[1]):
+        x, y = np.append(x, float(model.front[0])), np.append(y, model.front[1])
+    return Curve(x, y, label, colour, faint=faint)
+
+
+def _points(lines: RunCurves, name: str, log: bool, log_steps: bool, zeros: bool) -> tuple[Series, Series]:
+    column = lines.curves[name]
+    x, y = column.along(_POINTS, log=log, log_steps=log_steps)
+    if not zeros:
+        return x, y
+    at = column.zeros(_POINTS)
+    order = np.argsort(np.concatenate([x, at]), kind="stable")
+    return np.concatenate([x, at])[order], np.concatenate([y, np.zeros(at.size)])[order]
+
+
+def _smooth(model: PanelModel, group: Group, name: str, label: str, colour: int, amount: float) -> Curve:
+    x, y = smoothed(_means(model, name), amount, log=group.log, log_steps=model.log_steps)
+    return Curve(x, y, label, colour)
+
+
+def _means(model: PanelModel, name: str) -> Series:
+    """Those of the whole record; where someone has zoomed in, of what is in sight."""
+    lines = model.fine if model.fine is not None and name in model.fine.curves else model.lines
+    return lines.curves[name].means_along(log_steps=model.log_steps)
+
+
+def _parents(old: list[RunCurves], name: str, log: bool, log_steps: bool) -> Curve:
+    """One line after the other, with breaks between."""
+    pieces = [line.curves[name].along(_POINTS, log=log, log_steps=log_steps) for line in old if name in line.curves]
+    x = np.concatenate([NOTHING, *(part for x, _ in pieces for part in (x, _BREAK))])
+    y = np.concatenate([NOTHING, *(part for _, y in pieces for part in (y, _BREAK))])
+    return Curve(x, y, "before it branched", _INK, faint=True)
+
+
+def _changes(model: PanelModel, events: list[Any], main: str) -> Dots:
+    curve = model.lines.curves[main]
+    rows = [(event, model.run.at(event.step)) for event in events if event.step < model.run.length]
+    x = np.array([float(event.step) for event, _ in rows])
+    y = np.array([row[main] if row and main in row else curve.around(event.step)[1] for event, row in rows])
+    hints = (
+        f"{e.name} follows its schedule" if np.isnan(e.value) else f"{e.name} = {number(e.value)}" for e, _ in rows
+    )
+    return Dots(x, y, "changes", _CHANGE, "dot", tuple(hints))
+
+
+def _about(model: PanelModel, groups: list[Group]) -> str:
+    """What the chart shows, for those who hear it."""
+    shown = ", ".join(group.title for group in groups)
+    return f"{shown} over {count(int(model.run.length))} steps" if model.run.length else "No steps yet"

@@ -1,0 +1,184 @@
+"""What the panel's controls do to a run: an intent is a dict with a `type`, as a browser sends it."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
+
+from . import panel_breakpoints
+from .scales import SliderScale
+
+Intent = Mapping[str, Any]
+GROWING = -1.0
+"""A speed that can be watched: on a logarithmic axis the run moves evenly, ten times as far in every five seconds."""
+_FIRST, _TENFOLD = 5.0, 5.0  # steps per second at the start; seconds for ten times as many steps
+_WHOLE = 4.0  # seconds for the whole record backwards at full speed
+
+
+class PanelCommands:
+    """Carries out intents on a run.
+
+    play, back (plays backwards), pause, step (count), rewind (count), reset, seek (step), slide (name, place),
+    enter (name, text), follow (name), hold (name),
+    break (kind, text), break_switch (number, on), break_remove (number): see `breaks`;
+    speed (steps per second, 0 for full, GROWING for one that grows with the steps done).
+    """
+
+    def __init__(self, run: Any, scale: Callable[[str], SliderScale]) -> None:
+        self._run = run
+        self._scale = scale
+        self.playing = False  # also between the bursts of a slow run
+        self.backwards = False  # whether it plays back through the record
+        self.speed = GROWING if run.can_seek else 0.0  # steps per second; 0: as fast as it goes
+        self._owed = 0.0  # steps that a slow run is behind
+        self._seeking = False
+        self._pauses = run.pauses  # after what was done here: more of them are somebody else's
+
+    def obey(self, intent: Intent) -> None:
+        """Do what an intent says. Raises what the run raises."""
+        kind = intent.get("type")
+        act = getattr(self, f"_do_{kind}", None)
+        if act is None:
+            raise ArgumentError(f"the panel knows no intent {shown(kind)}.")
+        act(intent)
+
+    def cut_short(self) -> None:
+        """Let a long seek rest where it has got to, because something else is wanted; from any thread."""
+        if self._seeking:
+            self._run.pause()
+
+    @property
+    def pace(self) -> float:
+        """Steps per second of a run that is not at full speed, or plays backwards."""
+        if self.speed == GROWING:
+            return _FIRST + self._run.t * math.log(10) / _TENFOLD
+        return self.speed or max(self._run.length / _WHOLE, 1.0)
+
+    def burst(self, seconds: float) -> None:
+        """Let a slow run, or one that plays backwards, do what is due after so many seconds."""
+        if self.playing and self._run.pauses != self._pauses:
+            self.rest()
+        if not self.playing or not (self.speed or self.backwards):
+            return
+        if self.backwards:
+            self._owed += seconds * self.pace
+            due = min(math.floor(self._owed), int(self._run.t))
+            self._owed -= due
+            self._run.seek(int(self._run.t) - due)
+            self._pauses = self._run.pauses
+            if not self._run.t:
+                self.rest()
+        elif self._run.stopped is not None:
+            self.playing = False
+        elif not self._run.running:
+            pace = self.pace
+            self._owed = min(self._owed + seconds * pace, pace)
+            due = math.floor(self._owed)
+            self._owed -= due
+            if due:
+                self._run.start(due)
+
+    def _do_play(self, _: Intent) -> None:
+        if self.backwards:
+            self.rest()
+        self.playing = True
+        self._pauses = self._run.pauses
+        self._owed = 0.0
+        if not self._run.running:
+            self._run.start(1 if self.speed else None)
+
+    def _do_back(self, _: Intent) -> None:
+        self.rest()
+        self.playing = self.backwards = self._run.t > 0
+        self._owed = 1.0
+
+    def _do_pause(self, _: Intent) -> None:
+        self.rest()
+
+    def _do_step(self, intent: Intent) -> None:
+        count = _whole(intent.get("count"), "the number of steps", least=1)
+        self.rest()
+        self._run.start(count)
+
+    def _do_rewind(self, intent: Intent) -> None:
+        self._seek(max(int(self._run.t) - _whole(intent.get("count"), "the number of steps", least=1), 0))
+
+    def _do_reset(self, _: Intent) -> None:
+        self._seek(0)
+
+    def _do_seek(self, intent: Intent) -> None:
+        self._seek(min(_whole(intent.get("step"), "the step", least=0), self._run.length))
+
+    def rest(self) -> None:
+        """Also makes a cell let go that waits for the run."""
+        self.playing = self.backwards = False
+        self._run.pause()
+        self._pauses = self._run.pauses
+
+    def _seek(self, step: int) -> None:
+        self.rest()
+        self._seeking = True
+        try:
+            self._run.seek(step)
+        finally:
+            self._seeking = False
+
+    def _do_slide(self, intent: Intent) -> None:
+        name = str(intent["name"])
+        self._run.hyper[name] = self._scale(name).value(float(intent["place"]))
+
+    def _do_enter(self, intent: Intent) -> None:
+        self._run.hyper[str(intent["name"])] = _real(str(intent["text"]), str(intent["name"]))
+
+    def _do_follow(self, intent: Intent) -> None:
+        self._run.hyper[str(intent["name"])] = None
+
+    def _do_hold(self, intent: Intent) -> None:
+        name = str(intent["name"])
+        self._run.hyper[name] = self._run.hyper[name]
+
+    def _do_break(self, intent: Intent) -> None:
+        panel_breakpoints.add(self._run, str(intent["kind"]), str(intent["text"]))
+
+    def _do_break_switch(self, intent: Intent) -> None:
+        points = self._run.breakpoints
+        (points.enable if intent["on"] else points.disable)(int(intent["number"]))
+
+    def _do_break_remove(self, intent: Intent) -> None:
+        self._run.breakpoints.remove(int(intent["number"]))
+
+    def _do_speed(self, intent: Intent) -> None:
+        self.speed = float(intent["value"])
+        if self.backwards:
+            return
+        if self.playing or (self._run.running and not self._run.can_seek):
+            self.rest()
+            self._do_play(intent)
+
+
+def _whole(value: Any, what: str, least: int) -> int:
+    """A whole number from a field of the panel."""
+    text = str(value).strip()
+    if re.fullmatch(r"\d{1,3}(,\d{3})+", text):  # as the panel writes thousands
+        text = text.replace(",", "")
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number == int(number) and number >= least):
+        raise ArgumentError(f"{what} is {shown(str(value))}, expected a whole number from {least} on, such as 100.")
+    return int(number)
+
+
+def _real(text: str, name: str) -> float:
+    """A finite number from a field of the panel."""
+    try:
+        number = float(text.strip().replace("−", "-"))
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ArgumentError(f"{name} is {shown(text)}, expected a number such as 0.01 or 1e-3.")
+    return number

@@ -1,0 +1,137 @@
+"""What a run costs over its steps, as a panel shows it: bytes by kind, and the time of a step by part."""
+
+import threading
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from burlab.run.record.tables import KINDS
+from burlab.run.record.traces import NO_KINDS, PARTS
+
+from .background_work import in_background
+from .pyramid import NOTHING, Series
+
+_EVERY = 0.5  # seconds between two looks at a run that plays
+_ENOUGH = 3  # samples from which parts are worth a compiled twin
+_NEAR = 5  # samples whose median is shown
+_SMALL = 1_000_000  # bytes of memory for computing up to which its kernels compile in a moment
+COLOURS = {
+    kind: k
+    for k, kind in enumerate(
+        ("parameters", "gradients", "activations", "optimizer_state", "scratch", "history", "path")
+    )
+}
+"""Positions in the palette; of other kinds, which are small, none."""
+_COMPUTING = ("parameters", "gradients", "activations", "optimizer_state", "scratch")
+
+
+class PanelCosts:
+    """Samples of a run's costs, those of `Run.traces`. `look` is quick.
+
+    steps: of the samples, and the last step, shape (n + 1,). nbytes: by kind; resident: of the process. seconds: per
+    step by part, medians of five samples in a row; empty as long as the split is not known. It takes a timed twin of
+    the kernels, which is compiled in a thread: at once for small ones, and after `split` for others. version: changes
+    with all.
+    """
+
+    def __init__(self) -> None:
+        self.steps: Series = NOTHING
+        self.resident: Series = NOTHING
+        self.nbytes: dict[str, Series] = {}
+        self.seconds: dict[str, Series] = {}
+        self.version = 0
+        self._asked = False
+        self._known = False
+        self._small = True
+        self._thread: threading.Thread | None = None
+        self._seen: Any = None  # the length and the parent of the run at the last look
+        self._next = 0.0
+
+    @property
+    def offered(self) -> bool:
+        """Whether the parts of a step are there for the asking."""
+        return self.steps.size > _ENOUGH and not self._small and self._thread is None
+
+    def split(self) -> None:
+        """Have the time of a step split, whatever it costs."""
+        self._asked = True
+
+    def look(self, run: Any) -> None:
+        """Read the samples of a run that has some."""
+        state = run.length, run.parent, self._known
+        if state == self._seen or (run.running and monotonic() < self._next) or not hasattr(run, "traces"):
+            return
+        self._seen, self._next = state, monotonic() + _EVERY
+        traces = run.traces
+        if not traces["step"].size:
+            return
+        self.steps = np.append(traces["step"], max(run.length, traces["step"][-1]))  # where the last sample holds, too
+        self.resident = _held(traces["resident"])
+        names = tuple(traces)
+        self.nbytes = {kind: _held(traces[kind]) for kind in names if kind not in NO_KINDS and traces[kind].any()}
+        if self._known:
+            self.seconds = {part: 1e-9 * _held(calm(traces[part])) for part in PARTS if np.any(traces[part] > 0)}
+        self.version += 1
+        if PARTS[0] not in names:  # of a loop that burlab does not do itself
+            return
+        self._small = sum(run.memory.get(kind, 0) for kind in _COMPUTING) < _SMALL
+        if self._thread is None and self.steps.size > _ENOUGH and (self._small or self._asked):
+            self._thread = in_background(lambda: self._measure(run), "costs")
+
+    def wait(self) -> None:
+        """Until a split that is being measured is known."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _measure(self, run: Any) -> None:
+        run.traces["forward"]  # which measures, once for the run
+        self._known = True
+
+
+def colour_of(name: str, place: int) -> int:
+    """The position in the palette of a kind of bytes; of one that only a user's loop has, its place."""
+    return COLOURS.get(name, len(COLOURS) if name in (*KINDS, "other") else place)
+
+
+def _held(column: Series) -> Series:
+    """A column of samples, and the last of them once more."""
+    return np.append(column, column[-1:]).astype(np.float64)
+
+
+def calm(column: Series) -> Series:
+    """The median of each sample with its neighbours, five in all: a step that was interrupted says little of others.
+
+    >>> calm(np.array([663.0, 1.0, 1.2, 90.0, 1.1, 1.0]))
+    array([1.2, 1.2, 1.2, 1.1, 1.1, 1.1])
+    """
+    width = min(_NEAR, column.size)
+    middles = np.median(np.lib.stride_tricks.sliding_window_view(column, width), axis=1)
+    return middles[np.clip(np.arange(column.size) - width // 2, 0, middles.size - 1)]
+
+
+def gathered(parts: dict[str, Series], least: float = 0.01) -> dict[str, Series]:
+    """Parts of a whole, those below a hundredth of it (of its 90% quantile) summed up as "the rest".
+
+    >>> gathered({"data": np.array([1.0, 2]), "update": np.array([1.0, 998])}).keys()
+    dict_keys(['update', 'the rest'])
+    """
+    most = least * float(np.quantile(np.sum([*parts.values()], axis=0), 0.9))
+    small_kinds = set(KINDS) - set(COLOURS)
+    large = {name: part for name, part in parts.items() if part.max() >= most and name not in small_kinds}
+    small = [part for name, part in parts.items() if name not in large]
+    return large | {"the rest": np.sum(small, axis=0)} if small else large
+
+
+def stacked(parts: dict[str, Series]) -> dict[str, tuple[Series, Series]]:
+    """The lower and the upper edge of each part in a stack, the first one at the bottom.
+
+    >>> {name: (low[0], high[0]) for name, (low, high) in stacked({"a": np.ones(1), "b": np.ones(1)}).items()}
+    {'a': (np.float64(0.0), np.float64(1.0)), 'b': (np.float64(1.0), np.float64(2.0))}
+    """
+    edges: dict[str, tuple[Series, Series]] = {}
+    low: Any = 0.0
+    for name, part in parts.items():
+        edges[name] = low + np.zeros_like(part), low + part
+        low = edges[name][1]
+    return edges

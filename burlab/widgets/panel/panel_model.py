@@ -1,0 +1,224 @@
+"""What the panel of a run shows, and what its controls do. It knows no screen: a view draws it, a test reads it."""
+
+import math
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from . import readable
+from .curves_of_run import PACE, RunCurves, family
+from .groups import Group, groups_of
+from .panel_breakpoints import BreakpointHits
+from .panel_commands import Intent, PanelCommands
+from .panel_costs import PanelCosts
+from .panel_landscape import PanelLandscape, flat
+from .pyramid import Series
+from .run_rest import RunRest
+from .scales import SliderScale, scale_for
+from .smooth import noisy
+
+_MEASURING = 0.05  # seconds to wait for a value in one look; the next one finds it
+_READING = 0.01  # seconds of reading at once: a long record is caught up with while it is shown
+_LOOKS = ("axis", "smoothing", "zoom", "split")
+_SOME = 0.4  # smoothing of what is noise
+_LONG = 5000  # steps from which an axis of them is logarithmic, if nobody has chosen, and where a run has settled
+_RATE_WINDOW = 0.5  # seconds over which the speed is measured
+
+
+class PanelModel:
+    """The panel of one run, to be used by one thread: `obey` an intent, `look` at the run, read what is to be shown.
+
+    error: what the last intent ran into. heard: by page, the number of the last intent carried out. behind: whether
+    there is more to read. lines: the record; old: those of the runs that this one branched from, the nearest first.
+    fine: the part of the record that someone has zoomed in on, if there is more to see there than in `lines`. events:
+    the changes of hyperparameters. costs: bytes, and parts of steps. point: where a run with two parameters is, shape
+    (2,). past: the step where it is, if more of them are recorded.
+    """
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        self.error = ""
+        self.heard: dict[str, int] = {}
+        self.behind = False
+        self.lines = RunCurves(run)
+        self.old: list[RunCurves] = []
+        self.fine: RunCurves | None = None
+        self.scales: dict[str, SliderScale] = {name: scale_for(name, run.hyper[name]) for name in run.hyper}
+        self.commands = PanelCommands(run, self.scales.__getitem__)
+        self.landscape = PanelLandscape(run) if self._is_plane() else None
+        self.point: Series = np.empty(0)
+        self.past: int | None = None
+        self.front: tuple[int, float] | None = None  # the end of the record, which has no row, and the value
+        self._parent: Any = run.parent
+        self.events: list[Any] = []
+        self.costs = PanelCosts()
+        self.breaks = BreakpointHits()
+        self._knobs: Any = None  # what the hyperparameters were when the events were read
+        self._marks: list[tuple[float, int]] = []  # wall clock and step, for the speed
+        self._burst = monotonic()
+        self._settled = RunRest()
+        self.settled = False  # whether it rests because nothing moved any more
+        self._has_settled = False  # whether it ever did: most of its steps are those in which nothing moved
+        self.steps_log: bool | None = None  # whether steps stand on a logarithmic axis; None: as `log_steps` finds
+        self.window: tuple[float, float] | None = None  # the first and the last step in sight, where someone zoomed in
+        self.smoothing: float | None = None  # of curves, from 0 to 1; None: as they need
+        self._noisy: set[str] = set()
+        self.look()
+
+    def obey(self, intent: Intent) -> None:
+        """Carry out an intent; what goes wrong is said in the status line."""
+        if "serial" in intent:
+            self.heard[str(intent["view"])] = int(intent["serial"])
+        try:
+            if intent.get("type") in _LOOKS:
+                self._look_as(intent)
+                return
+            self.error = ""
+            self.settled = False
+            self.commands.obey(intent)
+        except Exception as error:  # whatever a run raises is shown, and the panel lives on
+            self.error = f"{type(error).__name__}: {error}"
+
+    def _look_as(self, intent: Intent) -> None:
+        """Intents about how the run is looked at. Of a zoom, only one along the steps needs more of the record."""
+        kind = intent["type"]
+        if kind == "axis":
+            self.steps_log = {"log": True, "linear": False}.get(str(intent.get("value")))
+        elif kind == "smoothing":
+            self.smoothing = min(max(float(intent["value"]), 0.0), 1.0)
+        elif kind == "split":
+            self.costs.split()
+        elif kind == "zoom" and intent.get("axis") == "step":
+            low, high = intent.get("low"), intent.get("high")
+            self.window = None if low is None or high is None else (float(low), float(high))
+
+    def amount(self, name: str) -> float:
+        """How much a column is smoothed, from 0 to 1. If nobody has chosen: some, of those that are noise."""
+        if name in ("validation_value", PACE):
+            return 0.0
+        if self.smoothing is not None:
+            return self.smoothing
+        curve = self.lines.curves[name]
+        if name not in self._noisy and noisy(curve.means(), log=curve.low > 0):
+            self._noisy.add(name)
+        return _SOME if name in self._noisy else 0.0
+
+    def _zoom(self, window: tuple[float, float] | None) -> None:
+        """Read the steps of a window, first and last, as finely as it can be seen. None: look at all of them."""
+        coarse = any(curve.width > 1 for curve in self.lines.curves.values())
+        wanted = window if coarse else None
+        if wanted != (self.fine and self.fine.window):
+            self.fine = RunCurves(self.run, wanted) if wanted else None
+
+    def _past(self) -> int | None:
+        # In this order, and the row of a step is there while it is done: a run that plays does not look like the past.
+        length, t = int(self.run.length), int(self.run.t)
+        return t if t < length - int(self.active) else None
+
+    def _front(self) -> tuple[int, float] | None:
+        """The step behind all rows, and the value there as soon as it is known: once it has rested there."""
+        t, length = int(self.run.t), int(self.run.length)
+        if self.active or length == 0 or not hasattr(self.run, "row_value"):
+            return None
+        if t < length:  # in its past: the record ends where it did
+            return self.front if self.front is not None and self.front[0] == length else None
+        value = self.run.row_value(_MEASURING)
+        return None if math.isnan(value) else (t, value)
+
+    def measure(self, seconds: float = math.inf) -> None:
+        """Let the value where it rests be found in so many seconds: a look waits for it a moment only."""
+        if not self.active and hasattr(self.run, "row_value"):
+            self.run.row_value(seconds)
+
+    def look(self) -> None:
+        """Read what is new."""
+        now = monotonic()
+        self._do_bursts(now)
+        self.past = self._past()
+        if self.run.parent is not self._parent:  # it has branched off, and its record ends elsewhere
+            self.front, self._parent = None, self.run.parent
+        self.front = self._front()
+        self._zoom(self.window)
+        self.behind = not self.lines.read(_READING)
+        if self.fine is not None:
+            self.behind |= not self.fine.read(_READING)
+        known = {id(line.run): line for line in self.old}
+        self.old = [known.get(id(run)) or RunCurves(run) for run in family(self.run)]
+        for line in self.old:
+            self.behind |= not line.read(_READING)
+        self._look_at_knobs()
+        forwards = self.commands.playing and not self.commands.backwards
+        if forwards and not self.behind and self._settled.look(self.run, self.lines):
+            self.commands.rest()
+            self.settled = self._has_settled = True
+        if self.landscape is not None:
+            self.point = self._place()
+            self.landscape.look(self.run, self.lines.path.points)
+        self.costs.look(self.run)
+        self.breaks.look(self.run)
+        self._mark(now)
+
+    @property
+    def problem(self) -> str:
+        """What is minimized, in a word or two."""
+        return readable.problem(self.run.problem)
+
+    @property
+    def non_finite(self) -> dict[str, int]:
+        """The columns of a loop of the user's own in which there was nan or inf, each with the first such step."""
+        return getattr(self.run, "non_finite", {})
+
+    @property
+    def active(self) -> bool:
+        """Whether the run is playing, slow bursts included."""
+        slow = self.commands.speed != 0 or self.commands.backwards
+        return self.run.running or (self.commands.playing and slow)
+
+    @property
+    def speed(self) -> float:
+        """Steps per second just now; 0 at rest."""
+        (start, first), (end, last) = self._marks[0], self._marks[-1]
+        return (last - first) / (end - start) if end - start > 0.05 else 0.0
+
+    @property
+    def log_steps(self) -> bool:
+        """Whether steps stand on a logarithmic axis."""
+        many = self.run.length > _LONG or self._has_settled
+        return many if self.steps_log is None else self.steps_log
+
+    @property
+    def groups(self) -> list[Group]:
+        """What is drawn together, a plot each."""
+        return groups_of([self.lines, *self.old], None if self.front is None else self.front[1])
+
+    def _is_plane(self) -> bool:
+        return self.run.path is not None and self.run.path[1].shape[1:] == (2,)
+
+    def _place(self) -> Series:
+        """Where the run is: between two looks at one that runs, the newest point of its path is near enough."""
+        points = self.lines.path.points
+        return points[-1] if self.run.running and len(points) else flat(self.run.x)
+
+    def _look_at_knobs(self) -> None:
+        """Move ranges after their values. Events are read where something has changed: that waits for a step to end."""
+        hyper = self.run.hyper
+        for name, scale in self.scales.items():
+            if not scale.holds(value := hyper[name]):
+                self.scales[name] = scale_for(name, value)
+        knobs = (self.run.parent, [None if hyper.follows(name) else hyper[name] for name in hyper])
+        if knobs != self._knobs:
+            self._knobs, self.events = knobs, self.run.events
+
+    def _do_bursts(self, now: float) -> None:
+        try:
+            self.commands.burst(now - self._burst)
+        except Exception as error:  # as in obey
+            self.commands.rest()
+            self.error = f"{type(error).__name__}: {error}"
+        self._burst = now
+
+    def _mark(self, now: float) -> None:
+        if not self.active or (self._marks and self.run.t < self._marks[-1][1]):
+            self._marks.clear()
+        self._marks = [mark for mark in self._marks if now - mark[0] < _RATE_WINDOW] + [(now, self.run.t)]

@@ -1,0 +1,151 @@
+"""All that the panel shows besides the curves, as plain data: the status line, read-outs, knobs and memory."""
+
+import math
+from typing import Any
+
+from burlab.charts.limits import PARTS
+from burlab.optim import SciPy
+
+from . import readable
+from .curves_of_run import PACE
+from .groups import TITLES, title_of
+from .panel_breakpoints import listed, offered
+from .panel_costs import colour_of
+from .panel_model import PanelModel
+from .pyramid import Pyramid
+from .run_rest import STEPS
+
+
+def state_of(model: PanelModel) -> dict[str, Any]:
+    """What is to be shown now.
+
+    title: what minimizes what. step, length: the cursor and the rows of the record. playing; seekable: whether there is
+    a way back; ended: whether it cannot go on. speed: steps per second of a slow run, 0 for full, -1 for one that
+    grows. smoothing: of the curves, from 0 to 1. splits: whether the parts of a step are there for the asking.
+    breakpoints: as `breaks.listed`; conditions: those that are offered; hits: as `Breaks.listed`, and stops: how many
+    there are in all. heard: by page, the number of the last intent carried out. axis: of the steps, "auto", "log" or
+    "linear". tone: "ready running paused past stopped failed" for the colour of `status`. readouts: pairs of title and
+    text. knobs: a dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
+    """
+    length, t = int(model.run.length), int(model.run.t)  # in this order: a run that plays does not look like the past
+    length = max(length, t)
+    tone, status = _status(model, t, length)
+    if model.run.remark and not model.error:
+        status = f"{status.removesuffix('.')}. {model.run.remark}"
+    return {
+        "step": t,
+        "length": length,
+        "playing": model.active,
+        "seekable": model.run.can_seek,
+        "ended": not model.run.can_seek and model.run.stopped is not None,
+        "speed": model.commands.speed,
+        "smoothing": max((model.amount(name) for name in model.lines.curves), default=0.0),
+        "breakpoints": listed(model.run),
+        "conditions": offered(model.run),
+        "hits": model.breaks.listed(),
+        "stops": len(model.breaks.hits),
+        "splits": model.costs.offered,
+        "heard": dict(model.heard),
+        "axis": {None: "auto", True: "log", False: "linear"}[model.steps_log],
+        "title": _title(model),
+        "tone": tone,
+        "status": status,
+        "readouts": _readouts(model, t, length),
+        "knobs": [_knob(model, name) for name in model.run.hyper],
+        "memory": _memory(model.run.memory),
+    }
+
+
+def _title(model: PanelModel) -> str:
+    if model.run.title:
+        return str(model.run.title)
+    optimizer = model.run.optimizer
+    if optimizer is None:
+        return f"a loaded run on {model.problem}"
+    name = optimizer.method if isinstance(optimizer, SciPy) else type(optimizer).__name__
+    return f"{name} on {model.problem}"
+
+
+def _status(model: PanelModel, t: int, length: int) -> tuple[str, str]:
+    if model.error:
+        return "failed", model.error
+    if model.commands.backwards:
+        return "past", f"Playing backwards: step {readable.count(t)} of {readable.count(length)}"
+    if model.active:
+        speed = f", {readable.rate(model.speed)} steps per second" if model.speed else ""
+        again = f" again, of {readable.count(length)} recorded" if model.past is not None else ""
+        return "running", f"Running: step {readable.count(t)}{again}{speed}"
+    stopped = model.run.stopped
+    if stopped is not None:
+        return ("failed" if stopped.reason in ("error", "non_finite") else "stopped"), stopped.message
+    if model.settled:
+        return "stopped", (
+            f"At rest at step {readable.count(t)}: none of the last {readable.count(STEPS)} steps moved x by more than "
+            "rounding. Play goes on all the same"
+        )
+    if length == 0:
+        return "ready", "Ready at step 0"
+    if t < length:
+        return "past", (
+            f"At step {readable.count(t)} of {readable.count(length)}, in the past: Play runs the record again, "
+            "a changed knob branches off"
+        )
+    return "paused", f"Paused at step {readable.count(t)}"
+
+
+def _readouts(model: PanelModel, t: int, length: int) -> list[list[str]]:
+    step, curves = min(t, length - 1), model.lines.curves
+    row = model.run.at(step) if length else None
+    names = [name for name in TITLES if name in curves and name != PACE]
+    names = [*names, *(name for name in curves if name not in TITLES)][:PARTS]
+    values = {name: row and row.get(name, math.nan) for name in names}
+    if model.front is not None and model.front[0] == t:
+        values["value"] = model.front[1]
+    shown = [[title_of(model.run, name), _at(step, curves[name], values[name])] for name in names]
+    if "validation_value" in names:
+        shown[names.index("validation_value")][1] = _last(step, curves["validation_value"])
+    pace = 1 / model.speed if model.speed and not model.commands.speed else model.lines.pace
+    return [*shown, [TITLES[PACE], readable.duration(pace) if math.isfinite(pace) else "–"]]
+
+
+def _at(step: int, curve: Pyramid, value: float | None) -> str:
+    """A number of one row, or of the last row before it that has one; of merged rows the extremes around it."""
+    if value is not None:
+        return readable.number(curve.before(step)[1] if math.isnan(value) else value)
+    low, high = curve.around(step)
+    return "–" if math.isnan(low) else f"{readable.number(low, 3)} … {readable.number(high, 3)}"
+
+
+def _last(step: int, curve: Pyramid) -> str:
+    """The last number at or before a step, of a column that has one now and then."""
+    at, value = curve.before(step)
+    return "–" if math.isnan(at) else f"{readable.number(value)} at step {readable.count(int(at))}"
+
+
+def _knob(model: PanelModel, name: str) -> dict[str, Any]:
+    hyper, scale = model.run.hyper, model.scales[name]
+    value = float(hyper[name])
+    schedule = ""
+    if name in hyper.scheduled:
+        schedule = "follows" if hyper.follows(name) else "held"
+    return {
+        "name": name,
+        "place": round(scale.place(value), 6),
+        "text": readable.number(value) if schedule == "follows" else readable.exact(value),
+        "low": readable.exact(0.0 if scale.kind == "log from zero" else scale.low),
+        "high": readable.exact(scale.high),
+        "decades": scale.decades,
+        "schedule": schedule,
+    }
+
+
+def _memory(nbytes: dict[str, int]) -> dict[str, Any]:
+    kinds = {name: n for name, n in nbytes.items() if name != "total" and n}
+    total = sum(kinds.values())
+    return {
+        "total": readable.size(total),
+        "kinds": [
+            [name.replace("_", " "), readable.size(n), round(n / total, 3), colour_of(name, k)]
+            for k, (name, n) in enumerate(kinds.items())
+        ],
+    }

@@ -1,0 +1,259 @@
+"""What the panel of a race shows, and what its controls do."""
+
+import inspect
+import math
+from dataclasses import MISSING, fields
+from functools import cache
+from time import monotonic
+from typing import Any, cast
+
+from burlab import optim
+from burlab.charts import Chart
+from burlab.charts.limits import shown_rows
+from burlab.errors import ArgumentError
+from burlab.experiments import Race, Standing
+from burlab.experiments.curves import AXES
+from burlab.optim.scipy_minimizer import METHODS
+from burlab.runtime.checks.numbers import shown
+from burlab.widgets.panel import readable
+from burlab.widgets.panel.panel_commands import GROWING, Intent
+from burlab.widgets.panel.run_rest import STEPS
+
+from .race_rest import RaceRest
+
+_FIRST, _TENFOLD = 5.0, 5.0  # steps per second at the start; seconds for ten times as many steps
+_READING = 0.03  # seconds of reading at once
+_OF = ("value", "validation_value", "gradient_norm", "step_norm")
+
+
+class RaceModel:
+    """The panel of one race: `obey` an intent, `look`, read `state` and `chart`."""
+
+    def __init__(self, race: Race) -> None:
+        self.race = race
+        self.against = "step"
+        self.of = "value"
+        self.speed = GROWING  # steps per second of each racer; 0: as fast as it goes
+        self.playing = False
+        self.error = ""
+        self._until = 0.0  # the step that all are to have reached by now, at a speed that is not full
+        self._then = monotonic()
+        self._seen: Any = None
+        self.behind = False
+        self._settled = RaceRest()
+        self.settled = False  # whether it rests because nothing moved any more
+        self._pauses = race.pauses  # after what was done here
+
+    @property
+    def active(self) -> bool:
+        """Whether the race is on, slow bursts included, or there is more to read."""
+        return self.race.running or self.playing or self.behind
+
+    def obey(self, intent: Intent) -> None:
+        """Carry out an intent; what goes wrong is said in the status line."""
+        try:
+            self.error = ""
+            self.settled = False
+            getattr(self, f"_do_{intent.get('type')}", self._unknown)(intent)
+        except Exception as error:  # whatever a race raises is shown, and the panel lives on
+            self.error = f"{type(error).__name__}: {error}"
+        self._seen = None
+
+    def look(self) -> bool:
+        """Let the race go on as far as is due, and read what is new; whether there is any."""
+        now = monotonic()
+        passed, self._then = now - self._then, now
+        if self.race.pauses != self._pauses:  # somebody else has
+            self._rest()
+        if self.playing and self.speed:
+            pace = _FIRST + self._until * math.log(10) / _TENFOLD if self.speed == GROWING else self.speed
+            self._until += min(passed, 0.5) * pace
+            self.race.start(until=int(self._until))
+        if self.playing and self.race.finished:
+            self.playing = False
+        if self.playing and self._settled.look(self.race, _READING):
+            self._rest()
+            self.settled = True
+        self.behind = not self.race.read(self.of, _READING)
+        key = (  # where it rests there is one more value
+            self.race.running,
+            [(name, run.length, run.t, run.running) for name, runs in self.race.runs.items() for run in runs],
+            self.against,
+            self.of,
+        )
+        new, self._seen = key != self._seen, key
+        return new or self.behind
+
+    def state(self) -> dict[str, Any]:
+        """All besides the chart: controls, the status line, a row for each racer, the optimizers that can be added."""
+        rows, more = shown_rows(self.race.standings(self.against, self.of))
+        tone, text = self._status()
+        return {
+            "playing": self.playing or self.race.running,
+            "finished": self.race.finished,
+            "speed": self.speed,
+            "against": self.against,
+            "axes": [[name, f"by {name}"] for name in AXES],
+            "of": self.of,
+            "columns": [[name, name.replace("_", " ")] for name in self._columns()],
+            "tone": tone,
+            "status": text,
+            "title": self._title() + (f": the first {len(rows)} are listed" if more else ""),
+            "unit": "bytes" if self.against == "bytes" else self.race.words_of(self.of),
+            "rows": [self._row(row) for row in rows],
+            "optimizers": [[name, text] for name, text in offered().items()],
+        }
+
+    def chart(self) -> Chart:
+        """The race on the chosen axis."""
+        return self.race.chart(self.against, self.of)
+
+    def _row(self, row: Standing) -> dict[str, Any]:
+        racer = self.race.racers.get(row.name)
+        number = readable.size(round(row.value)) if self.against == "bytes" and row.rank else readable.number(row.value)
+        far = (
+            ""
+            if math.isnan(row.behind) or row.rank < 2
+            else "∞"
+            if math.isinf(row.behind)
+            else f"{_ratio(row.behind)} ×"
+        )
+        return {
+            "name": row.name,
+            "rank": row.rank,
+            "colour": -1 if racer is None else racer.colour,
+            "value": number if row.rank else "–",
+            "behind": far,
+            "step": readable.count(row.step),
+            "message": row.message,
+        }
+
+    def _columns(self) -> list[str]:
+        """The columns that every racer records."""
+        stored = [run.tail(most=2)[0] for runs in self.race.runs.values() for run in runs]
+        return [name for name in _OF if all(name in rows for rows in stored)] if stored else ["value"]
+
+    def _status(self) -> tuple[str, str]:
+        if self.error:
+            return "failed", self.error
+        lead = self.race.leader(self.against, self.of)
+        said = "Ready at step 0" if lead is None else str(lead)
+        if self.playing or self.race.running:
+            return "running", said
+        if self.race.finished:
+            return "stopped", f"All have come to their end. {said}"
+        if self.settled:
+            return "stopped", f"At rest: nothing has moved for {STEPS:,} steps. {said}"
+        return ("ready" if lead is None else "paused"), said
+
+    def _title(self) -> str:
+        said = readable.problem(self.race.setting.problem)
+        seeds = len(self.race.setting.seeds)
+        racers = len(self.race.racers)
+        return f"{racers} racer{'s' * (racers > 1)} on {said}" + (f", {seeds} seeds" if seeds > 1 else "")
+
+    def _do_play(self, _: Intent) -> None:
+        self._pauses = self.race.pauses
+        self._until = float(self.race.t)
+        self._then = monotonic()
+        self.playing = True
+        if not self.speed:
+            self.race.start()
+
+    def _do_pause(self, _: Intent) -> None:
+        self._rest()
+
+    def _rest(self) -> None:
+        self.playing = False
+        self.race.pause()
+        self._pauses = self.race.pauses
+
+    def _do_step(self, intent: Intent) -> None:
+        text = str(intent.get("count")).strip().replace(",", "")
+        if not text.isdecimal() or not int(text):
+            raise ArgumentError(
+                f"the number of steps is {shown(text)}, expected a whole number from 1 on, such as 100."
+            )
+        self._do_pause(intent)
+        self.race.start(until=self.race.t + int(text))
+
+    def _do_speed(self, intent: Intent) -> None:
+        self.speed = float(intent["value"])
+        if self.playing:
+            self._rest()
+            self._do_play(intent)
+
+    def _do_against(self, intent: Intent) -> None:
+        if intent["value"] not in AXES:
+            raise ArgumentError(f"there is no axis {shown(intent['value'])}.")
+        self.against = str(intent["value"])
+
+    def _do_of(self, intent: Intent) -> None:
+        if intent["value"] not in self._columns():
+            raise ArgumentError(f"there is no column {shown(intent['value'])}.")
+        self.of = str(intent["value"])
+
+    def _do_add(self, intent: Intent) -> None:
+        kind, text = str(intent["name"]), str(intent.get("lr", "")).strip().replace("−", "-")
+        name = f"{kind} {text}".strip()
+        taken = self.race.racers
+        number = 2
+        unique = name
+        while unique in taken:
+            unique, number = f"{name} ({number})", number + 1
+        self.race.add(unique, made(kind, text))
+
+    def _do_drop(self, intent: Intent) -> None:
+        self.race.drop(str(intent["name"]))
+
+    def _unknown(self, intent: Intent) -> None:
+        raise ArgumentError(f"the panel of a race knows no intent {shown(intent.get('type'))}.")
+
+
+def _ratio(number: float) -> str:
+    """How many times, in three digits or whole: 1.00, 12.3, 1,235, 6.31e6."""
+    if number < 99.95:
+        return f"{number:.{2 if number < 9.995 else 1}f}"
+    return f"{number:,.0f}" if number < 1e5 else readable.number(number, 3)
+
+
+@cache
+def offered() -> dict[str, str]:
+    """The optimizers that need no arguments, by name, each with its defaults in words.
+
+    >>> offered()["Momentum"]
+    'Momentum (lr = 0.01, mu = 0.9, dampening = 0)'
+    """
+    found: dict[str, str] = {}
+    for name in sorted(optim.__all__, key=str.lower):
+        kind = getattr(optim, name)
+        if not inspect.isclass(kind) or not issubclass(kind, optim.Optimizer) or inspect.isabstract(kind):
+            continue
+        own = fields(cast("Any", kind))
+        if any(field.default is MISSING and field.default_factory is MISSING for field in own):
+            continue
+        numbers = [f"{f.name} = {readable.exact(f.default)}" for f in own if isinstance(f.default, (int, float))]
+        found[name] = f"{name} ({', '.join(numbers)})" if numbers else name
+    return found | {f"SciPy {method}": f"SciPy {method}" for method in METHODS}
+
+
+def made(name: str, lr: str) -> Any:
+    """An optimizer of the offered ones. lr: its learning rate as text, "" for the default."""
+    if name not in offered():
+        raise ArgumentError(f"there is no optimizer {shown(name)} to add.")
+    if name.startswith("SciPy "):
+        if lr:
+            raise ArgumentError(f"{name} has no learning rate. Leave the field empty.")
+        return optim.SciPy(name.removeprefix("SciPy "))
+    kind = getattr(optim, name)
+    if not lr:
+        return kind()
+    if all(field.name != "lr" for field in fields(kind)):
+        raise ArgumentError(f"{name} has no learning rate. Leave the field empty.")
+    try:
+        number = float(lr)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ArgumentError(f"the learning rate is {shown(lr)}, expected a number such as 0.01 or 1e-3.")
+    return kind(lr=number)

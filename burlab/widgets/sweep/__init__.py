@@ -1,1 +1,0 @@
-"""Sweeps in a notebook."""
