@@ -106,7 +106,7 @@ def test_poles_are_shown_as_holes():
 
 
 @pytest.mark.parametrize("plane", ["random", "curvature"])
-def test_a_run_that_diverged_is_looked_at_where_it_was_lowest(plane):
+def test_landscape_of_diverged_run_is_centred_at_its_lowest_point(plane):
     run = bl.minimize(lambda x: np.sum(x**4) + np.sum(x[1:] * x[:-1]), np.arange(1.0, 6.0), bl.optim.GD(1.0))
     with pytest.warns(RuntimeWarning, match="Stopped at step"):
         run.step(50)
@@ -117,7 +117,7 @@ def test_a_run_that_diverged_is_looked_at_where_it_was_lowest(plane):
     assert not np.isfinite(found.path_values[-1])
 
 
-def test_what_spans_no_plane_is_refused():
+def test_landscape_without_a_plane_raises():
     with pytest.raises(ArgumentError, match="one entry"):
         landscape(np.sum, np.zeros(1))
     with pytest.raises(ArgumentError, match="needs a run"):

@@ -48,7 +48,7 @@ def test_the_noise_scale_is_the_batch_whose_noise_equals_the_gradient():
 @pytest.mark.parametrize(
     ("data", "said"), [([1.0, 3.0], "noise scale 0.6667"), ([-1.0, 1.0], "the mean is lost in the noise")]
 )
-def test_a_noise_scale_that_is_not_finite_is_said_in_words(data: list[float], said: str):
+def test_noise_scale_that_is_not_finite_is_described(data: list[float], said: str):
     found = samples(bl.FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.array(data)), np.zeros(1))
     assert found.chart().parts[0].note.startswith(f"{said}; ")
 
@@ -60,14 +60,14 @@ def test_a_gradient_of_0_has_no_direction():
     assert found.chart().parts[0].dots[0].hints[2] == "sample 2"
 
 
-def test_what_has_no_samples_is_refused():
+def test_samples_of_a_function_or_a_single_sample_raise():
     with pytest.raises(ArgumentError, match="no samples"):
         samples(np.sum, np.zeros(2))
     with pytest.raises(ArgumentError, match="no variance"):
         samples(problem(), X, indices=[3])
 
 
-def test_a_boundary_is_what_the_classifier_says():
+def test_decision_boundary_equals_the_classifier():
     data, labels = RNG.normal(size=(50, 2)), RNG.integers(0, 3, 50)
     w = RNG.normal(size=(3, 2))
     one = boundary(lambda p: w[0] @ p, data, labels, resolution=5)

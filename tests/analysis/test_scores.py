@@ -56,6 +56,6 @@ def test_blocks_change_nothing(monkeypatch):
         (lambda: grand(np.sum, [np.ones(2)]), ArgumentError, "no samples"),
     ],
 )
-def test_what_does_not_fit_is_named(make, error, message):
+def test_scores_of_wrong_shapes_raise(make, error, message):
     with pytest.raises(error, match=message):
         make()

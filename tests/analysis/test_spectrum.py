@@ -93,7 +93,7 @@ def test_a_chart_marks_where_gradient_descent_diverges():
     assert "from 2 to 2" in part.note
 
 
-def test_what_cannot_be_is_refused():
+def test_spectrum_with_wrong_arguments_raises():
     with pytest.raises(ArgumentError, match="x is missing"):
         spectrum(np.sum)
     with pytest.raises(ArgumentError, match="int"):

@@ -41,7 +41,7 @@ def test_code_for_x86_is_refused(compiler: str, text: str, complaint: str, tmp_p
     assert complaint in complaints(compiler, text, tmp_path, EMIT[compiler])
 
 
-def test_all_that_cling_would_be_handed_compiles(tmp_path: Path) -> None:
+def test_code_handed_to_cling_compiles(tmp_path: Path) -> None:
     """burlab's own choices for NEON, instances of the library's templates, generated kernels, steps, values."""
     texts = tmp_path / "session.cpp"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

@@ -14,7 +14,7 @@ class Variant:
         return count * (self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0])
 
 
-def test_variants_take_turns_after_counts_were_doubled_until_a_measurement_is_long_enough():
+def test_variants_alternate_once_counts_are_doubled_to_a_measurable_time():
     log: list[tuple[str, int]] = []
     fast, slow = race([Variant("fast", log, [1.0]), Variant("slow", log, [3.0])], Effort(shortest=4.0, rounds=2))
     found = [("fast", 1), ("fast", 2), ("fast", 4), ("fast", 4), ("slow", 1), ("slow", 2), ("slow", 2)]
@@ -23,7 +23,7 @@ def test_variants_take_turns_after_counts_were_doubled_until_a_measurement_is_lo
     assert (fast.seconds, slow.seconds) == (1.0, 3.0)
 
 
-def test_what_takes_long_is_done_three_times():
+def test_slow_variant_is_measured_three_times():
     log: list[tuple[str, int]] = []
     long, short = race(
         [Variant("long", log, [9.0]), Variant("short", log, [1.0])], Effort(shortest=1.0, rounds=8, most=5.0)
@@ -31,7 +31,7 @@ def test_what_takes_long_is_done_three_times():
     assert (len(long.measurements), len(short.measurements)) == (3, 5)
 
 
-def test_the_least_measurement_counts_and_all_are_kept():
+def test_the_minimum_counts_and_all_measurements_are_stored():
     (timing,) = race([Variant("variant", [], [9.0, 9.0, 2.0, 1.5, 4.0])], Effort(shortest=1.0, rounds=3))
     assert timing.seconds == 1.5
     assert timing.measurements == (2.0, 1.5, 4.0)

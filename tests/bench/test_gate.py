@@ -106,7 +106,7 @@ def test_a_gradient_of_the_point_before_is_refused():
     refused(problem, Stale(problem), "is off by")
 
 
-def test_what_goes_wrong_while_it_is_timed_loses_its_time():
+def test_variant_that_is_wrong_while_timed_has_no_time():
     class Tiring(Engine):
         def answer(self, point: int, dtype: str) -> Answer:
             fresh = super().answer(point, dtype)
@@ -132,7 +132,7 @@ def test_what_goes_wrong_while_it_is_timed_loses_its_time():
     ],
     ids=["value", "one part in 1e9", "a gradient missing", "nan", "shape"],
 )
-def test_what_is_slightly_wrong_is_refused(change: Callable[[Answer], Answer], complaint: str):
+def test_slightly_wrong_answers_fail_the_gate(change: Callable[[Answer], Answer], complaint: str):
     problem = find("tiny").problem({})
     refused(problem, Engine(problem, change), complaint)
 

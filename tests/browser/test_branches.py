@@ -113,7 +113,7 @@ def test_the_cursor_is_dragged(panel):
 
 
 @pytest.mark.full
-def test_what_cannot_be_done_is_said(panel):
+def test_fork_with_invalid_number_shows_a_message(panel):
     fork(panel, "200", "mu", "much")
     panel.says("mu is 'much', expected a number")
 
@@ -121,7 +121,7 @@ def test_what_cannot_be_done_is_said(panel):
 @pytest.mark.full
 @pytest.mark.parametrize("width", [420, 900, 1400])
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_it_fits_the_page(panel, width, theme):
+def test_branches_fit_the_page_at_any_width(panel, width, theme):
     panel.notebook.kernel(
         "for at, mu in ((100, 0.9), (400, 0.95), (800, 0.99)):\n"
         "    tree.fork('A', at=at, mu=mu).run.step(1500 - at)\n"

@@ -135,7 +135,7 @@ def test_the_tiny_graph_is_built_with_mouse_and_keyboard(builder):
 
 
 @pytest.mark.full
-def test_what_is_being_typed_stays_when_a_name_changes_meanwhile(builder):
+def test_typed_text_survives_a_concurrent_rename(builder):
     builder.add("input")
     builder.waits(1)
     builder.notebook.kernel("import threading\nthreading.Timer(2, b.rename, (1, 'renamed')).start()")
@@ -157,7 +157,7 @@ def test_what_is_being_typed_stays_when_a_name_changes_meanwhile(builder):
 
 
 @pytest.mark.full
-def test_what_cannot_be_is_refused_with_the_reason_at_the_block(builder):
+def test_invalid_connection_shows_the_reason_at_its_block(builder):
     notebook = builder.notebook
     notebook.write(
         1,
@@ -243,7 +243,7 @@ def test_a_block_is_dragged_from_the_palette_to_where_it_is_dropped(builder):
 
 
 @pytest.mark.full
-def test_a_slider_turns_a_number_and_undo_takes_it_back_at_once(builder):
+def test_slider_changes_a_number_and_one_undo_restores_it(builder):
     notebook = builder.notebook
     notebook.write(1, "b = bl.GraphBuilder(lambda x: x**2, 3.0)\nb")
     notebook.run(1)
@@ -310,7 +310,7 @@ def test_minimize_opens_a_panel_with_a_slider_for_a_constant(builder):
 
 @pytest.mark.full
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_nothing_sticks_out_at_any_width(builder, theme):
+def test_builder_has_no_overflow_at_any_width(builder, theme):
     notebook = builder.notebook
     notebook.command("apputils:change-theme", theme=f"JupyterLab {theme}")
     notebook.write(
@@ -349,7 +349,7 @@ def test_on_a_narrow_page_a_new_block_is_in_sight(builder):
 
 
 @pytest.mark.full
-def test_what_was_built_survives_a_restart_and_a_reload(builder):
+def test_built_graph_survives_restart_and_reload(builder):
     notebook, page = builder.notebook, builder.page
     notebook.write(1, "b = bl.GraphBuilder(file='kept.json')\nb")
     notebook.run(1)

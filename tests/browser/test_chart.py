@@ -118,12 +118,12 @@ def test_the_axis_on_the_right_always_has_a_number(page):
         assert [text for text in texts if text.endswith((" MB", " GB"))]
 
 
-def test_a_plot_without_numbers_says_so(page):
+def test_plot_without_numbers_shows_a_message(page):
     empty = Plot("value", "value", Axis("step"), Axis(), (Curve(np.empty(0), np.empty(0)),))
     assert letters(page, empty) == [["nothing yet"]]
 
 
-def test_dots_without_a_shape_are_not_drawn_and_say_their_hints(page):
+def test_dots_without_a_shape_are_not_drawn_but_show_hints(page):
     colours = """() => { const c = document.querySelector("#place canvas");
       const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
       return data.filter((_, k) => k % 4 === 0 && data[k] > 180 && data[k + 1] < 120 && data[k + 3] > 200).length; }"""
@@ -139,7 +139,7 @@ def test_dots_without_a_shape_are_not_drawn_and_say_their_hints(page):
     assert page.evaluate(hints) == ["two"]
 
 
-def test_what_people_write_is_text(drawn):
+def test_labels_with_html_are_shown_as_text(drawn):
     assert drawn.locator(".burlab-entry").all_inner_texts().count(NAUGHTY) == 1
     assert drawn.locator("#place img").count() == 0
     assert drawn.evaluate("window.hacked") is None
@@ -191,7 +191,7 @@ def test_a_drag_that_ends_before_an_update_is_drawn_zooms(drawn):
     assert drawn.evaluate("said.filter(({ type }) => type === 'zoom').map(({ part }) => part)") == ["value"]
 
 
-def test_the_cursor_can_be_dragged_and_a_click_says_what_was_there(drawn):
+def test_cursor_is_draggable_and_a_click_reports_its_place(drawn):
     x, y = place(drawn, "value", 0.1)
     x += drawn.evaluate("part('value').frame.sx.at(400) - part('value').frame.sx.at(0)") - (
         drawn.evaluate("0.1 * (part('value').frame.right - part('value').frame.left)")
@@ -209,7 +209,7 @@ def test_the_cursor_can_be_dragged_and_a_click_says_what_was_there(drawn):
     }  # fmt: skip
 
 
-def test_a_map_has_equal_scales_and_its_picture_is_made_once(drawn):
+def test_map_has_equal_scales_and_is_drawn_once(drawn):
     frame = "part('plane').frame"
     wide, high = drawn.evaluate(f"[{frame}.right - {frame}.left, {frame}.bottom - {frame}.top]")
     assert wide == pytest.approx(high, abs=0.01)

@@ -119,7 +119,7 @@ def test_charts_zoom_hide_and_save(run, opened):
         assert download.value.suggested_filename.endswith(end)
 
 
-def test_what_users_wrote_is_text(opened):
+def test_exported_names_with_html_are_shown_as_text(opened):
     f = bl.problems.rosenbrock()
     race = bl.race(f, f.start, {EVIL: bl.optim.GD(1e-3), "Adam": bl.optim.Adam(1e-2)}, steps=200)
     page = opened(race)
@@ -132,7 +132,7 @@ def test_what_users_wrote_is_text(opened):
 
 @pytest.mark.full
 @pytest.mark.parametrize("width", [420, 900, 1400])
-def test_it_is_legible_in_both_themes(run, opened, width):
+def test_exported_page_is_legible_in_both_themes(run, opened, width):
     page = opened(run, color_scheme="dark")
     page.set_viewport_size({"width": width, "height": 1000})
     for theme, dark in (("auto", True), ("light", False), ("dark", True)):
@@ -161,7 +161,7 @@ def settled(canvas):
 
 
 @pytest.mark.full
-def test_the_map_of_a_run_is_a_surface_that_turns_and_follows_the_slider(run, opened):
+def test_map_of_a_run_is_a_rotatable_surface_that_follows_the_slider(run, opened):
     page = opened(run)
     assert page.locator("canvas.burlab-relief").count() == 0
     page.get_by_role("button", name="Surface").click()
@@ -225,7 +225,7 @@ def test_branches_hover_and_are_listed(run, opened, tmp_path):
 
 
 @pytest.mark.full
-def test_what_was_built_by_hand_is_a_graph(opened):
+def test_exported_builder_is_a_graph(opened):
     page = opened(bl.GraphBuilder(lambda x, y: np.tanh(x) * y, 2.0, 3.0))
     assert page.locator(".burlab-box").count() >= 4
     assert page.locator(".burlab-box", has_text="tanh").count() == 1

@@ -306,7 +306,7 @@ def test_the_view_fits_at_any_width_in_both_themes(notebook, width):
 
 
 @pytest.mark.full
-def test_what_a_scan_executes_opens_by_mouse_and_steps_by_key(notebook):
+def test_body_of_scan_opens_by_mouse_and_steps_by_key(notebook):
     notebook.kernel(
         "def cumulated(w):\n"
         "    c, ys = bl.scan(lambda c, x: (np.tanh(c * w + x), np.sin(c)), 0.1, np.ones(4))\n"

@@ -77,7 +77,7 @@ def test_a_plane_is_chosen_with_the_mouse_and_with_keys(notebook):
 
 
 @pytest.mark.full
-def test_again_looks_from_where_the_run_is_now(notebook):
+def test_again_recentres_at_the_current_point(notebook):
     notebook.kernel("run.step(50)")
     output(notebook, 1).locator(".burlab-plane-bar button").click()
     notebook.prints("print(view.landscape.path_steps[-1], end='')", "250.0")
@@ -138,7 +138,7 @@ def test_a_surface_is_turned_by_mouse_and_keys_and_its_picture_with_it(notebook)
     assert notebook.kernel("print(view.picture().count('<polygon') > 1900, end='')") == "True"
 
 
-def test_the_spectrum_follows_the_run_and_tells_layers_apart(notebook):
+def test_spectrum_follows_the_run_and_separates_layers(notebook):
     cell = output(notebook, 5)
     cell.scroll_into_view_if_needed()
     says(notebook, 5, "2 / lr = 100", ".burlab-status span")

@@ -89,7 +89,7 @@ def test_text_fields_keep_their_keys(panel):
 
 
 @pytest.mark.parametrize("panel", [write_run(ENDLESS)], indirect=True)
-def test_a_screen_reader_hears_where_it_is_and_no_numbers_rush_by(panel):
+def test_screen_reader_announces_the_position_without_flooding(panel):
     heard = panel.listen()
     panel.press("play")
     panel.says(r"Running: step [\d,]{3,}")

@@ -18,7 +18,7 @@ SAID = """([slider, field]) => {
 }"""
 
 
-def test_a_knob_turns_a_hyperparameter(panel):
+def test_knob_changes_a_hyperparameter(panel):
     slider = panel.find("[aria-label='lr'][type=range]")
     box = slider.bounding_box()
     panel.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -130,7 +130,7 @@ def test_escape_leaves_a_field_with_what_it_was(panel):
 
 @pytest.mark.full
 @pytest.mark.parametrize("panel", [write_run(SCHEDULED)], indirect=True)
-def test_a_schedule_is_taken_over_and_given_back(panel):
+def test_schedule_is_overridden_and_restored(panel):
     button = panel.find("[aria-label='lr schedule']")
     assert button.inner_text() == "schedule"
     panel.enter("number of steps", "500")

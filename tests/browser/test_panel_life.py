@@ -10,7 +10,7 @@ from tests.browser.waits import rests, until
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
-def test_who_sees_only_the_foot_of_the_panel_sees_it_live(panel):
+def test_panel_scrolled_to_its_foot_stays_live(panel):
     panel.page.set_viewport_size({"width": 1280, "height": 500})
     try:
         panel.find(".burlab-memory").scroll_into_view_if_needed()
@@ -24,7 +24,7 @@ def test_who_sees_only_the_foot_of_the_panel_sees_it_live(panel):
 
 
 @pytest.mark.parametrize("panel", [write_run(ENDLESS)], indirect=True)
-def test_it_is_live_while_a_cell_blocks_and_after_an_interrupt(panel):
+def test_panel_is_live_while_a_cell_blocks_and_after_an_interrupt(panel):
     panel.notebook.write(3, "print('it has begun')\nwhile True: sum(range(1000))")
     panel.notebook.start(3)
     until(panel.page, lambda: panel.notebook.printed(3), "the cell has not begun")
@@ -89,7 +89,7 @@ def test_a_page_loaded_anew_shows_what_is(panel):
     again.shows("the new row", "curve('value').x.length === 202")
 
 
-def test_a_panel_without_its_kernel_says_what_to_do(panel):
+def test_panel_without_its_kernel_names_the_remedy(panel):
     panel.enter("number of steps", "10")
     panel.says("Paused at step 10$")
     assert panel.find(".burlab-gone").is_hidden()
@@ -107,6 +107,6 @@ def test_a_panel_without_its_kernel_says_what_to_do(panel):
     note.wait_for(state="hidden")
 
 
-def test_nothing_was_asked_of_another_machine(panels, lab):
+def test_page_requests_no_other_machine(panels, lab):
     hosts = {re.sub(r"^(\w+://[^/]*).*", r"\1", url) for url in lab.requests if not url.startswith(("data:", "blob:"))}
     assert {re.sub(r":\d+$", "", host) for host in hosts} <= {"http://127.0.0.1", "ws://127.0.0.1"}

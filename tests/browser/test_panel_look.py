@@ -31,7 +31,7 @@ def theme(request, panels):
 
 
 @pytest.mark.parametrize("panel", [write_run(SCHEDULED), NOISY], ids=["two", "many"], indirect=True)
-def test_nothing_overlaps_at_any_width_in_any_theme(panel, theme, request):
+def test_panel_has_no_overlap_at_any_width_in_any_theme(panel, theme, request):
     panel.enter("number of steps", "900")
     panel.says("Paused at step 900$")
     panel.enter("go to step", "400")
@@ -60,7 +60,7 @@ def test_a_run_that_diverged_shows_where_it_came_from(panel):
 
 
 @pytest.mark.parametrize("panel", [CONVERGED], indirect=True)
-def test_values_that_are_exactly_zero_stand_on_a_line_that_says_0(panel):
+def test_values_of_exactly_zero_lie_on_a_line_labelled_0(panel):
     panel.enter("number of steps", "50")
     panel.says("Paused at step 50$")
     panel.shows("zeros", "curve('value').y.at(-1) === 0 && part('value').y.floor > 0")

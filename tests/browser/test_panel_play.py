@@ -73,7 +73,7 @@ def test_step_does_one(panel):
 
 
 @pytest.mark.full
-def test_step_n_does_as_many_as_the_field_says(panel):
+def test_step_n_does_the_number_of_steps_in_the_field(panel):
     panel.type("number of steps", "250")
     panel.press("steps")
     panel.says("Paused at step 250$")
@@ -125,7 +125,7 @@ def test_a_slow_speed_can_be_watched(panel):
 
 
 @pytest.mark.full
-def test_it_plays_backwards(panel):
+def test_panel_plays_backwards(panel):
     panel.enter("number of steps", "400")
     panel.says("Paused at step 400$")
     panel.find("[aria-label='speed']").select_option("10")
@@ -144,7 +144,7 @@ def test_it_plays_backwards(panel):
 
 @pytest.mark.full
 @pytest.mark.parametrize("panel", [write_run(ENDLESS)], indirect=True)
-def test_it_answers_at_once_at_full_speed_over_ten_million_steps(panel):
+def test_panel_responds_at_full_speed_over_ten_million_steps(panel):
     """Machines that test may be busy, so nothing is held against a clock; times are written to panel_speed.txt."""
     panel.find("[aria-label='speed']").select_option("0")
     panel.press("play")

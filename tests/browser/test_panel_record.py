@@ -26,7 +26,7 @@ def test_the_slider_goes_through_the_record(panel):
 
 
 @pytest.mark.full
-def test_the_field_beside_it_goes_to_a_step(panel):
+def test_step_field_seeks(panel):
     panel.enter("number of steps", "1000")
     panel.says("Paused at step 1,000$")
     panel.enter("go to step", "123")
@@ -142,7 +142,7 @@ def test_noise_is_smoothed_and_stays_behind_it(panel):
 
 
 @pytest.mark.full
-def test_what_is_shown_is_saved_as_a_table_and_as_a_picture(panel):
+def test_panel_saves_a_table_and_a_picture(panel):
     panel.enter("number of steps", "40")
     panel.says("Paused at step 40$")
     panel.shows("the value", "curve('value').x.length === 41")

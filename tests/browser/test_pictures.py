@@ -147,7 +147,7 @@ def test_every_letter_can_be_read(pictures, width, theme):
     assert page.evaluate("() => window.hacked") is None
 
 
-def test_a_large_graph_tells_what_it_leaves_out_and_a_small_one_scrolls(pictures):
+def test_large_graph_reports_omitted_nodes_and_small_one_scrolls(pictures):
     pictures.page.set_viewport_size({"width": 900, "height": 900})
     large = output(pictures, "large", "svg").evaluate(SIZES)
     assert large["boxes"] == 120

@@ -30,7 +30,7 @@ def column(page, k):
     return page.locator(f"{ROOT} .burlab-profile tr[data-row] td:nth-child({k})").all_inner_texts()
 
 
-def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(notebook):
+def test_click_on_a_title_sorts_and_a_second_one_reverses(notebook):
     page = notebook.page
     press = page.locator(f"{ROOT} .burlab-profile th button")
     press.filter(has_text="time").click()

@@ -91,7 +91,7 @@ def test_space_plays_and_pauses_and_arrows_step_all(panel):
 
 
 @pytest.mark.full
-def test_a_screen_reader_hears_who_leads_in_the_end_and_no_numbers_rush_by(panel):
+def test_screen_reader_announces_the_leader_without_flooding(panel):
     panel.choose("speed", "1000")
     heard = panel.listen()
     panel.press("play")
@@ -121,7 +121,7 @@ def test_a_racer_comes_by_the_form_and_goes_by_its_button(panel):
 
 
 @pytest.mark.full
-def test_what_cannot_be_added_is_said(panel):
+def test_adding_an_invalid_racer_shows_a_message(panel):
     panel.choose("optimizer", "Adam")
     panel.find("[aria-label='learning rate']").click()
     panel.page.keyboard.type("fast")
@@ -147,7 +147,7 @@ def test_axes_and_columns_change_the_plot(panel):
 
 
 @pytest.mark.full
-def test_one_that_diverges_is_a_row_with_its_reason(panel):
+def test_diverged_racer_shows_its_reason_in_the_panel(panel):
     panel.add("GD", "5")
     panel.press("steps")
     panel.until(lambda: "Stopped at step" in panel.find("tbody").inner_text(), "its end was never said")
@@ -155,7 +155,7 @@ def test_one_that_diverges_is_a_row_with_its_reason(panel):
 
 
 @pytest.mark.full
-def test_it_rests_by_itself_when_nothing_moves_any_more(panel):
+def test_race_pauses_when_all_racers_have_converged(panel):
     panel.notebook.kernel(
         "for name in ('fast', 'slow'):\n    race.add(name, bl.optim.GD(1e-3 if name == 'fast' else 8e-4))\n"
         "race.drop('Adam'); race.drop('momentum')"
@@ -174,7 +174,7 @@ def test_it_rests_by_itself_when_nothing_moves_any_more(panel):
 @pytest.mark.full
 @pytest.mark.parametrize("width", [420, 900, 1400])
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_it_fits_the_page(panel, width, theme):
+def test_race_fits_the_page_at_any_width(panel, width, theme):
     def act():
         panel.type("number of steps", "400")
         panel.says("at step 400$")

@@ -69,7 +69,7 @@ def test_a_race_goes_on(notebook):
 
 
 @pytest.mark.full
-def test_a_branch_is_made(notebook):
+def test_branch_is_created(notebook):
     notebook.kernel("run.seek(100); other = run.fork(lr=1e-3)")
     rows = live(notebook, 2, ".burlab-tree li")
     until(notebook.page, lambda: rows.count() == 2, "the branch was never seen")

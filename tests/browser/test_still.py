@@ -123,7 +123,7 @@ SMALL = 4  # the cell of a picture that is smaller than any page
 
 
 @pytest.mark.full
-def test_what_else_has_a_widget_has_a_picture(open_notebook):
+def test_every_other_widget_has_a_picture(open_notebook):
     notebook = open_notebook("others", OTHERS, run=len(OTHERS))
     page, shown = notebook.page, range(1, len(OTHERS) - 1)
     page.set_viewport_size({"width": 1280, "height": 6000})  # JupyterLab draws what is in view

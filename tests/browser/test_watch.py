@@ -99,7 +99,7 @@ def test_a_loop_in_a_cell_is_paused_stepped_turned_and_played_by_hand(start, not
 
 
 @pytest.mark.full
-def test_a_loop_that_ends_says_so_and_offers_no_way_back(start, notebook):
+def test_ended_loop_is_reported_and_offers_no_step_back(start, notebook):
     panel = start(40)
     panel.says(r"^The loop has ended after step 39\.$")
     notebook.finish()
@@ -110,7 +110,7 @@ def test_a_loop_that_ends_says_so_and_offers_no_way_back(start, notebook):
 
 
 @pytest.mark.full
-def test_what_goes_wrong_in_the_loop_is_said_in_the_panel(start, notebook):
+def test_error_in_the_loop_is_shown_in_the_panel(start, notebook):
     panel = start(10, "-1")
     panel.says(r"^The loop has failed after step 0: ValueError: sleep length must be non-negative")
 

@@ -53,7 +53,7 @@ WORST = {
 
 
 @pytest.mark.parametrize("name", WORST)
-def test_nothing_holds_more_than_the_most(name):
+def test_bounded_charts_keep_to_the_limits(name):
     found = bounded(WORST[name])
     assert len(found.parts) <= PARTS
     assert total(found) <= POINTS_OF_CHART
@@ -71,7 +71,7 @@ def test_nothing_holds_more_than_the_most(name):
     assert bounded(found) is found, "what fits is left alone"
 
 
-def test_what_is_left_out_is_said():
+def test_omitted_parts_are_noted():
     assert bounded(WORST["parts"]).parts[-1].note == "960 more are not drawn"
     assert bounded(WORST["small curves"]).parts[0].note == "4,700 more are not drawn"
 

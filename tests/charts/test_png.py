@@ -43,7 +43,7 @@ def test_shades_rise_to_the_right_but_for_the_lines_between_levels():
     assert 10 <= (line[:, 0] != 100).sum() <= 14  # the lines
 
 
-def test_what_is_not_finite_is_clear_and_the_rest_is_there():
+def test_pixels_of_nonfinite_heights_are_transparent():
     heights = np.arange(12.0).reshape(3, 4)
     heights[0, 0], heights[2, 3] = np.nan, np.inf
     image = pixels(shaded(heights, 60, 60))

@@ -16,7 +16,7 @@ def surface(heights: np.ndarray, **more) -> Map:
     return Map("f", "f", *AXES, heights, **more)
 
 
-def test_a_turn_moves_what_is_near_to_the_right_and_a_lift_shows_it_from_above():
+def test_rotation_moves_near_points_right_and_elevation_shows_the_top():
     near = np.array([[0.0, -0.5, 0.0]])
     right, up, towards = project(near, Pose(0, 30))[0]
     assert (right, up < 0, towards > 0) == (0, True, True)
@@ -37,7 +37,7 @@ def test_far_cells_are_drawn_before_near_ones_from_every_side():
         assert (np.diff(rows, axis=1) >= -0.11).all(), turn
 
 
-def test_what_is_not_finite_is_a_hole_and_a_path_lies_on_the_surface():
+def test_nonfinite_height_is_a_hole_and_a_path_lies_on_the_surface():
     heights = np.add.outer(LINE**2, LINE**2)
     heights[3, 4] = np.inf
     path = Curve(np.array([-0.9, 0.9]), np.array([0.9, 0.9]), colour=1)

@@ -54,7 +54,7 @@ def test_nan_and_what_a_logarithm_cannot_show_interrupt_a_curve():
     assert [len(piece) for piece in points(root, colour(0))] == [2, 1, 2]
 
 
-def test_zeros_lie_on_the_floor_which_says_0():
+def test_zeros_lie_on_the_floor_labelled_0():
     zeros = Curve(STEPS, np.where(STEPS < 5, 1e-3, 0.0))
     root = tree(Chart((plot(zeros, y=Axis("f", log=True, floor=1e-5)),)))
     ((*line,),) = points(root, colour(0))
@@ -121,7 +121,7 @@ def test_bands_dots_and_marks_are_there():
 
 
 @pytest.mark.parametrize("width", [420, 860, 1400])
-def test_nothing_overlaps_and_nothing_is_cut_off(width: int):
+def test_parts_do_not_overlap_and_are_not_cut_off(width: int):
     parts = [plot(LINE), plot(LINE), Map("m", "f", Axis("x", low=0, high=1), Axis("y", low=0, high=1))]
     root = tree(Chart(tuple(parts)), width)
     boxes = [[float(node.get(key, "nan")) for key in ("x", "y", "width", "height")] for node in root.iter("rect")]
@@ -185,7 +185,7 @@ def test_columns_end_at_one_height_and_a_map_heads_the_right_one(tall, mapped):
     np.testing.assert_allclose(ends, ends[0], atol=0.11)
 
 
-def test_a_plot_of_nothing_says_so_and_has_no_numbers():
+def test_empty_plot_shows_a_message_and_no_numbers():
     words = texts(
         tree(Chart((plot(Curve(np.empty(0), np.empty(0), "later"), Curve(np.empty(0), np.empty(0), "too")),)))
     )
@@ -204,7 +204,7 @@ def test_words_stand_where_their_points_are():
     assert inside["<b>"] - inside["q"] > 600
 
 
-def test_what_lies_far_away_is_no_number_that_readers_cannot_take():
+def test_coordinates_far_outside_stay_readable_numbers():
     far = np.array([0.0, 1.0, 3e60, -4e120])
     axes = Axis(low=0.0, high=1.0), Axis(low=0.0, high=1.0)
     dots = Dots(far, far[::-1], shape="cross")

@@ -40,6 +40,6 @@ def test_units_have_prefixes_and_parts_of_a_byte_do_not_exist():
     assert quantity(float("nan"), "s") == "nan s"
 
 
-def test_long_numbers_are_said_in_thousands_and_tiny_ones_in_powers():
+def test_large_ticks_are_in_thousands_and_tiny_ones_in_powers():
     assert [tick.label for tick in ticks(Axis(), 0, 20_000, 4)] == ["0", "5k", "10k", "15k", "20k"]
     assert [tick.label for tick in ticks(Axis(), 0, 4e-9, 4)] == ["0", "1e−09", "2e−09", "3e−09", "4e−09"]

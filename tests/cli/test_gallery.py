@@ -42,7 +42,7 @@ def test_a_widget_and_its_note_are_left_to_the_picture(tmp_path):
     assert "HTML" not in text
 
 
-def test_what_has_text_for_pages_shows_it(tmp_path):
+def test_output_with_markdown_is_shown_as_markdown(tmp_path):
     table = "| a | b |\n| --- | ---: |\n| x | 1 |"
     data = {"text/plain": "Report(...)", "text/html": "<table></table>", "text/markdown": table}
     text = shown(tmp_path, code({"data": data}))
@@ -50,7 +50,7 @@ def test_what_has_text_for_pages_shows_it(tmp_path):
     assert "Report" not in text
 
 
-def test_plotly_is_told_and_long_texts_are_cut(tmp_path):
+def test_plotly_is_mentioned_and_long_texts_are_cut(tmp_path):
     long = "\n".join(str(k) for k in range(100))
     text = shown(tmp_path, code({"data": {"application/vnd.plotly.v1+json": {}}}, {"text": f"\x1b[31m{long}\x1b[0m"}))
     assert "plotly stands here" in text
@@ -58,7 +58,7 @@ def test_plotly_is_told_and_long_texts_are_cut(tmp_path):
     assert "\x1b" not in text
 
 
-def test_an_unknown_tutorial_is_told(tmp_path, capsys: pytest.CaptureFixture[str]):
+def test_unknown_tutorial_is_reported(tmp_path, capsys: pytest.CaptureFixture[str]):
     assert cli.main(["gallery", "no_such", "--out", str(tmp_path)]) == 2
     assert "01_gradients" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

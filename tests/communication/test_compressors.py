@@ -98,7 +98,7 @@ def test_the_error_is_within_what_it_states(c, name):
     ],
     ids=str,
 )
-def test_where_the_error_is_known_it_is_that(c, name, error):
+def test_error_equals_the_known_formula(c, name, error):
     x = VECTORS[name]
     sent = drawn(c, x) if c in RANDOM else c(x)[None]
     errors = np.sum((sent - x) ** 2, axis=1) / (x @ x)
@@ -251,6 +251,6 @@ class Nothing(Compressor):
         (lambda: Nothing().alpha(D), ArgumentError, "neither omega nor alpha"),
     ],
 )
-def test_what_does_not_fit_is_named(make, error, message):
+def test_compressors_with_wrong_arguments_raise(make, error, message):
     with pytest.raises(error, match=message):
         make()

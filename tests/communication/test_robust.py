@@ -132,6 +132,6 @@ def test_a_mean_is_led_away_and_robust_rules_are_not():
         (lambda: MoNNA(0.1, 1, attack=SignFlip), "attack of MoNNA is <class"),
     ],
 )
-def test_what_does_not_fit_is_named(make, message):
+def test_aggregators_with_wrong_arguments_raise(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()

@@ -27,7 +27,7 @@ def rosenbrock(x):
     return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
-def test_it_says_what_it_is(gear):
+def test_executable_has_a_repr(gear):
     exe = build(traced(rosenbrock, np.zeros(8)), gear=gear)
     assert repr(exe) == f"<Executable float64[8] -> float64[], {gear}, {len(exe.graph)} nodes>"
     assert [str(s) for s in exe.inputs] == ["float64[8]"]
@@ -197,7 +197,7 @@ def test_other_threads_run_during_a_map(gear, ends):
     interrupt(lambda: exe.map([np.zeros(n)], (True,), n), often)
 
 
-def test_the_row_loop_looks_at_the_clock_also_in_long_rows(gear, ends, monkeypatch):
+def test_row_loop_checks_the_clock_in_long_rows(gear, ends, monkeypatch):
     monkeypatch.setattr("burlab.compiler.map.SLICE", 0)
     exe = build(traced(heavy, 1.0), gear=gear)
     exe.map([np.zeros(5)], (True,), 5)
@@ -249,7 +249,7 @@ def test_large_arrays(gear):
     np.testing.assert_allclose(running, np.cumsum(B.T, 1), rtol=1e-11, atol=1e-11)
 
 
-def test_nothing_is_kept_alive(gear):
+def test_executables_release_their_constants(gear):
     big = np.ones(100_000)
     gone = []
     for _ in range(3):

@@ -143,7 +143,7 @@ def helper(x):
     return SCALE * x
 
 
-def test_what_a_function_reads_is_watched_by_the_gate(monkeypatch):
+def test_gate_checks_captured_values(monkeypatch):
     g = bl.grad(scaled)
     for _ in range(4):
         np.testing.assert_array_equal(g(X), 2 * TABLE)
@@ -186,7 +186,7 @@ def test_closure_cells_are_watched():
 
 
 @pytest.mark.parametrize("holder", [[3.0], {"a": 3.0}, (np.ones(5), [3.0])], ids=["list", "dict", "nested"])
-def test_the_gate_looks_into_what_holds_other_things(holder):
+def test_gate_checks_values_inside_containers(holder):
     def read():
         return holder["a"] if isinstance(holder, dict) else holder[-1][0] if isinstance(holder, tuple) else holder[0]
 

@@ -77,7 +77,7 @@ FITTING = {
 
 
 @pytest.mark.parametrize("make", FITTING.values(), ids=FITTING)
-def test_what_holds_the_right_numbers_is_taken(make, double):
+def test_gate_accepts_equivalent_inputs(make, double):
     value = make()
     for exe in (double, fresh()):
         np.testing.assert_array_equal(exe(value)[0], 2 * X)
@@ -111,7 +111,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("value", "error", "words"), WRONG.values(), ids=WRONG)
-def test_what_does_not_fit_is_refused_with_both_sides(value, error, words, double):
+def test_gate_error_names_expected_and_given(value, error, words, double):
     for exe in (double, fresh()):
         with pytest.raises(error, match=words):
             exe(value)

@@ -45,7 +45,7 @@ def test_strict_gears_agree_to_the_bit() -> None:
 
 
 @pytest.mark.parametrize("gear", GEARS)
-def test_trees_and_static_arguments(gear: Any) -> None:
+def test_kernel_takes_trees_and_static_arguments(gear: Any) -> None:
     k = bl.compile(layer, P, X, "tanh", argnums=(0, 1), gear=gear)
     value, (gp, gx) = k.value_and_grad(P, X, "tanh")
     assert_close(value, layer(P, X))
@@ -157,7 +157,7 @@ def test_check_finite_names_the_first_bad_node(gear: Any) -> None:
     assert np.isnan(bl.compile(lambda x: np.sum(np.log(x)), X, gear=gear)(X))
 
 
-def test_what_a_kernel_shows() -> None:
+def test_kernel_has_graph_name_doc_and_repr() -> None:
     k = bl.compile(rosen, X)
     assert isinstance(k.graph, Graph)
     assert len(k.gradient_graph) > len(k.graph)

@@ -145,7 +145,7 @@ def test_blocks_give_the_numbers_of_the_whole(name: str, dtype: str, monkeypatch
         close(mine, jax.value_and_grad(loss, argnums=(0, 1, 2))(*map(jax.numpy.asarray, arguments)), dtype)
 
 
-def test_what_is_wanted_as_a_whole_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_value_needed_as_a_whole_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def f(h: Any, w: Any) -> Any:
         logits = h @ w.T
         return np.sum(np.exp(logits)), np.sort(logits.ravel())[3], logits

@@ -82,6 +82,6 @@ def test_without_scikit_learn_the_remedy_is_named(monkeypatch: pytest.MonkeyPatc
         (lambda: bl.data.synthetic_classes(classes=1), "classes=1"),
     ],
 )
-def test_what_cannot_be_is_refused(call, words):
+def test_datasets_with_wrong_arguments_raise(call, words):
     with pytest.raises(ArgumentError, match=words):
         call()

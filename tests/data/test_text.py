@@ -67,7 +67,7 @@ def test_windows_take_no_memory_of_their_own_in_a_sum_either():
         (lambda f: bl.data.text(f).encode("Ab%"), ArgumentError, "'%', 'A' does not occur in text"),
     ],
 )
-def test_what_cannot_be_is_refused(file: Path, call: Any, kind: type[Exception], words: str):
+def test_text_with_wrong_arguments_raises(file: Path, call: Any, kind: type[Exception], words: str):
     with pytest.raises(kind, match=re.escape(words)):
         call(file)
 
@@ -108,7 +108,7 @@ def source(served: tuple[Path, str]) -> Source:
     return Source("a.txt", f"{served[1]}/a.txt", hashlib.sha256(b"to be or not to be").hexdigest())
 
 
-def test_a_download_is_kept(source: Source, served: tuple[Path, str], tmp_path: Path):
+def test_download_is_stored(source: Source, served: tuple[Path, str], tmp_path: Path):
     place = fetched(source, tmp_path / "cache")
     assert place.read_text() == "to be or not to be"
     (served[0] / "a.txt").unlink()
@@ -125,13 +125,13 @@ def test_a_download_that_is_cut_or_changed_is_refused(
     assert not (tmp_path / "cache" / "a.txt").exists()
 
 
-def test_a_kept_file_that_was_damaged_is_fetched_again(source: Source, tmp_path: Path):
+def test_damaged_stored_file_is_fetched_again(source: Source, tmp_path: Path):
     place = fetched(source, tmp_path / "cache")
     place.write_text("to be")
     assert fetched(source, tmp_path / "cache").read_text() == "to be or not to be"
 
 
-def test_no_network_and_no_such_file_are_said(source: Source, served: tuple[Path, str], tmp_path: Path):
+def test_missing_network_and_missing_file_are_reported(source: Source, served: tuple[Path, str], tmp_path: Path):
     for url in ("http://127.0.0.1:1/a.txt", f"{served[1]}/none.txt"):
         with pytest.raises(FileError, match=rf"{url} cannot be downloaded \(.*Check the network.*{source.sha256}"):
             fetched(Source("a.txt", url, source.sha256), tmp_path / "cache")

@@ -36,7 +36,7 @@ def test_two_roots_on_one_tape_have_gradients_of_their_own():
         assert (x.grad, shared.grad) == (2 * shared.data * y.data, 2 * shared.data)
 
 
-def test_what_a_root_does_not_reach_keeps_its_gradient():
+def test_unreached_values_keep_their_gradients():
     x, y = Value(3.0), Value(5.0)
     (x * x).backward()
     (y * y).backward()

@@ -191,7 +191,7 @@ def outcomes(texts: list[str]) -> list[Any]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_what_is_not_a_declaration_is_refused_by_its_line_and_ends_nothing():
+def test_cell_without_declarations_raises_with_its_line():
     found = outcomes([text for text, _ in REFUSED])
     bad = [
         (text[:60], outcome)

@@ -164,7 +164,7 @@ def test_errors_point_at_the_users_own_line_and_leave_everything_usable(notebook
     assert notebook["f"](Value(0.0)).data == 0.0
 
 
-def test_what_a_tape_cannot_record_is_a_tape_error(notebook: Notebook):
+def test_unrecordable_values_raise_tape_error(notebook: Notebook):
     notebook.cpp("""
         Value kept;
         void keep(Value x) { kept = x * 2.0; }
@@ -241,7 +241,7 @@ def test_static_objects_that_cells_share_die_once():
     assert (done.returncode, done.stdout, done.stderr) == (0, "4.5\n", "")
 
 
-def test_what_a_cell_throws_is_an_exception_of_python(notebook: Notebook):
+def test_cpp_exception_becomes_a_python_exception(notebook: Notebook):
     notebook.cpp("""
         #include <stdexcept>
         struct Mine : std::runtime_error { using std::runtime_error::runtime_error; };
@@ -292,7 +292,7 @@ DEADLY = {
 
 
 @pytest.mark.parametrize("text", DEADLY.values(), ids=DEADLY)
-def test_what_would_end_the_kernel_is_refused(text: str, tmp_path: Path):
+def test_cell_that_would_crash_the_kernel_raises(text: str, tmp_path: Path):
     (tmp_path / "statement.hpp").write_text("if (true) {}\n")
     (tmp_path / "around.hpp").write_text(f'#include "{tmp_path}/statement.hpp"\nint q = 2;\n')
     cells = Cells()

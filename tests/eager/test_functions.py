@@ -61,7 +61,7 @@ def test_one_node_equals_the_chain_of_single_operations(name: str, constants: tu
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "both means"])
-def test_it_is_one_node_whatever_the_length(name: str):
+def test_function_is_one_node_for_any_length(name: str):
     with Tape() as tape:
         xs = [Value(0.1 * k) for k in range(500)]
         CASES[name][0](xs) if name != "dot with bias" else bl.dot(xs, xs, bias=xs[0])

@@ -38,7 +38,7 @@ def recorded() -> tuple[Tape, list[Value], Value]:
     return tape, values, root
 
 
-def test_it_covers_every_operation(recorded: tuple[Tape, list[Value], Value]):
+def test_recorded_tape_covers_every_operation(recorded: tuple[Tape, list[Value], Value]):
     tape, _, root = recorded
     assert {case.name for case in RECORDED} <= {node.op for node in tape.graph(root).nodes}
 

@@ -70,7 +70,7 @@ def test_a_million_rebuilds_with_held_middle_nodes_stay_flat(tape: Tape):
     assert {value.data for value in kept} == {-39.0}
 
 
-def test_the_last_hundred_losses_are_kept_and_no_more(tape: Tape):
+def test_only_the_last_hundred_losses_are_retained(tape: Tape):
     a, b = Value(1.0), Value(2.0)
     last: deque[Value] = deque(maxlen=100)
     assert peak(tape, lambda k: last.append(tiny(a, b) + float(k)), 200_000) < 1_000_000

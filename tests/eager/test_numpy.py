@@ -141,7 +141,7 @@ def test_softmax_and_its_derivatives(name: str, axis: int):
 
 
 @pytest.mark.parametrize("number", [1j, np.complex128(1), np.complex64(1), "x", None, [1.0], {}, object(), b"1"])
-def test_what_is_no_real_number_is_refused(number: Any):
+def test_non_real_operand_raises_type_error(number: Any):
     x = Value(2.0)
     if not isinstance(number, list):
         with pytest.raises(TypeError):
@@ -154,7 +154,7 @@ def test_what_is_no_real_number_is_refused(number: Any):
         x.data = number
 
 
-def test_nothing_loses_its_gradient_silently():
+def test_conversion_that_drops_the_gradient_raises():
     x = Value(2.0)
     for convert in (float, int, np.floor, np.rint, lambda v: np.array([v], float)):
         with pytest.raises(TypeError):

@@ -47,7 +47,7 @@ def test_value_and_partials_are_exact(case: OpCase):
 
 
 @pytest.mark.parametrize("case", RECORDED, ids=lambda case: case.name)
-def test_edges_are_numpys(case: OpCase):
+def test_eager_edges_equal_numpy(case: OpCase):
     for row in rows(case.edges):
         with np.errstate(all="ignore"):
             wanted = float(case.numpy(*map(np.float64, row)))
@@ -59,7 +59,7 @@ def test_edges_are_numpys(case: OpCase):
 
 
 @pytest.mark.parametrize("case", [case for case in RECORDED if case.kinks], ids=lambda case: case.name)
-def test_kinks_follow_the_conventions(case: OpCase):
+def test_eager_kinks_follow_the_conventions(case: OpCase):
     for row, slopes in case.kinks:
         values = [Value(x) for x in (row if isinstance(row, tuple) else (row,))]
         apply(case.name, *values).backward()

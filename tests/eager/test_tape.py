@@ -100,7 +100,7 @@ def test_rewinding_cuts_off_and_what_came_before_stays():
         lambda v: v.tape.replay(root=v),
     ],
 )
-def test_what_was_cut_off_says_so(use: Any):
+def test_value_behind_a_rewind_raises(use: Any):
     with Tape() as tape:
         x = Value(1.0)
         mark = tape.mark()

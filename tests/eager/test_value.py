@@ -39,7 +39,7 @@ def test_making_one():
         Value(10**400)
 
 
-def test_attributes_are_set_and_kept():
+def test_attributes_are_set_and_retained():
     x = Value(1.0)
     y = x * 3
     x.data, x.grad, x.label = 2, np.float32(0.5), "x"
@@ -169,7 +169,7 @@ def test_a_label_outlives_its_handle():
     assert [node.label for node in ancestors(y)] == [None, "middle", None]
 
 
-def test_the_stub_tells_type_checkers_of_every_operation():
+def test_stub_lists_every_operation():
     text = Path(module.__file__ or "").with_suffix(".pyi").read_text()
     missing = [name for name in dir(Value) if f"def {name}(" not in text and f"{name}:" not in text]
     assert [name for name in missing if not hasattr(object, name)] == []

@@ -66,7 +66,7 @@ def test_a_fork_in_the_past_leaves_the_branch_where_it_is():
     assert np.array_equal(branch.run.x, alone.x)
 
 
-def test_forks_made_here_stay_and_names_too():
+def test_forks_of_a_tree_and_their_names_stay():
     run = make()
     tree = bl.branches(run)
     tree.fork("A", mu=0.5)
@@ -95,7 +95,7 @@ def test_the_chart_draws_each_from_where_it_left():
     assert tree.chart(against="gradients").parts[0].curves[1].x[0] == 31
 
 
-def test_it_grows_with_its_runs():
+def test_tree_grows_with_its_runs():
     run = make()
     tree = bl.branches(run)
     assert tree.chart().parts[0].curves[0].x.size == 101
@@ -115,6 +115,6 @@ def test_it_grows_with_its_runs():
         (lambda run: bl.branches(run).chart(against="bytes"), "against='bytes' is no axis"),
     ],
 )
-def test_misuse_is_told(do, message):
+def test_branches_with_wrong_arguments_raise(do, message):
     with pytest.raises(ArgumentError, match=message):
         do(make())

@@ -68,7 +68,7 @@ def client():
         yield client
 
 
-def test_the_bits_are_those_of_one_process(client, expected, tmp_path):
+def test_cluster_sweep_has_the_bits_of_one_process(client, expected, tmp_path):
     """Also: the problem travels once to each worker."""
     sweep = swept(client, bl.FiniteSum(Loss(tmp_path), A))
     assert same(sweep, expected)
@@ -128,7 +128,7 @@ def test_an_interrupt_keeps_what_is_done_and_frees_the_workers(client, expected)
     assert same(swept(client), expected), "no worker is still at it"
 
 
-def test_a_worker_of_another_kind_is_refused(client, monkeypatch):
+def test_sweep_refuses_workers_of_another_kind(client, monkeypatch):
     monkeypatch.setattr(machines, "instruction_set", lambda: InstructionSet("none", (), "", (), 16))
     with pytest.raises(
         ConfigurationError, match=r"the worker tcp.* computes with .*, this sweep with none.*BURLAB_ISA"
@@ -159,7 +159,7 @@ def test_a_worker_unpacks_and_compiles_once(expected):
     assert sent._content() is content
 
 
-def test_what_cannot_be_sent_is_told(client):
+def test_unpicklable_problem_raises(client):
     lock = threading.Lock()
 
     def loss(x, a):
@@ -174,6 +174,6 @@ def test_what_cannot_be_sent_is_told(client):
         swept(client, threads=2)
 
 
-def test_what_is_no_client_is_refused():
+def test_non_client_cluster_raises():
     with pytest.raises(ArgumentError, match="cluster is 'tcp://here', expected a client"):
         swept("tcp://here")

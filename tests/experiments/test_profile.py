@@ -62,7 +62,7 @@ def test_costs_are_read_off_where_the_value_is_low_enough():
     assert found.tolist() == [40.0, 20.0, np.inf, np.inf]
 
 
-def test_real_runs_give_what_their_records_say():
+def test_profile_of_real_runs_equals_their_records():
     solvers = {"gd": bl.optim.GD(1e-3), "wild": bl.optim.GD(10.0), "bfgs": bl.optim.SciPy("BFGS")}
     problems = [bl.problems.booth(), bl.problems.rosenbrock()]
     found = bl.performance_profile(solvers, problems, measure="steps", tau=1e-2, steps=400)
@@ -91,11 +91,11 @@ def test_the_library_is_the_default():
         ({"problems": []}, "problems must hold test functions"),
     ],
 )
-def test_misuse_is_told(change, message):
+def test_performance_profile_with_wrong_arguments_raises(change, message):
     with pytest.raises(ArgumentError, match=message):
         bl.performance_profile(**({"optimizers": {"gd": bl.optim.GD(1e-3)}} | change))
 
 
-def test_an_unknown_solver_is_told():
+def test_unknown_solver_raises():
     with pytest.raises(ArgumentError, match="no solver 'd'; there are 'a', 'b', 'c'"):
         profile().share("d")

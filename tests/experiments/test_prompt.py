@@ -152,7 +152,7 @@ def test_after_an_error_of_the_function(terminal):
     assert screen(terminal.types("s = sweep(problem=faulty)\r"))[-2:] == ["ValueError: mine", PROMPT]
 
 
-def test_after_a_run_that_diverges_and_says_so(terminal):
+def test_prompt_returns_after_a_diverged_run(terminal):
     typed = terminal.types("diverge()\r")
     (warning,) = (line for line in screen(typed) if "RuntimeWarning" in line)
     assert re.match(r"\S+:\d+: RuntimeWarning: ", warning), "on a line of its own"

@@ -50,7 +50,7 @@ def test_each_racer_has_the_bits_of_the_run_alone():
             assert np.array_equal(run.history["value"], alone.history["value"])
 
 
-def test_each_gets_as_many_turns_where_there_are_more_runs_than_cores(monkeypatch):
+def test_racers_share_cores_evenly_when_runs_outnumber_them(monkeypatch):
     race = bl.race(F, F.start, {f"gd {k}": bl.optim.GD(1e-5 * (k + 1)) for k in range(7)})
     turns, begin = [], race._turns._begin
     monkeypatch.setattr(race._turns, "_begin", lambda due, failed: turns.append(begin(due, failed)) or turns[-1])
@@ -83,7 +83,7 @@ def test_no_more_runs_step_at_once_than_there_are_cores(monkeypatch):
     assert max(others) == 0
 
 
-def test_slow_ones_get_done_in_turns():
+def test_slow_racers_alternate():
     def wait_a_little(rows):
         time.sleep(0.05)
         return np.zeros(len(rows["value"]), bool)
@@ -94,7 +94,7 @@ def test_slow_ones_get_done_in_turns():
     assert [runs[0].t for runs in race.runs.values()] == [20] * 4
 
 
-def test_one_that_diverges_is_a_row_with_its_reason():
+def test_diverged_racer_is_a_row_with_its_reason():
     race = bl.race(F, F.start, {"wild": bl.optim.GD(1.0), "tame": GD}, steps=200)
     first, last = race.standings()
     assert (first.name, first.rank, first.step, first.message) == ("tame", 1, 200, "")
@@ -106,7 +106,7 @@ def test_one_that_diverges_is_a_row_with_its_reason():
     assert cross[0].hints[0].startswith("wild: Stopped at step")
 
 
-def test_one_that_diverges_does_not_press_the_others_into_a_line():
+def test_diverged_racer_does_not_flatten_the_other_curves():
     race = bl.race(F, F.start, {"wild": bl.optim.GD(1.0), "tame": GD}, steps=200)
     plot = race.chart().parts[0]
     tame = next(curve for curve in plot.curves if curve.label == "tame")
@@ -119,7 +119,7 @@ def test_one_that_diverges_does_not_press_the_others_into_a_line():
     assert alone.y.high > 1000 * plot.y.high / 10
 
 
-def test_one_that_cannot_begin_is_a_row_with_its_reason():
+def test_racer_that_cannot_start_is_a_row_with_its_reason():
     problem = least_squares()
     race = bl.race(problem, problem.start, {"scipy": bl.optim.SciPy("BFGS"), "gd": bl.optim.GD(0.1)}, batch=4, steps=5)
     rows = {row.name: row for row in race.standings()}
@@ -238,7 +238,7 @@ def test_a_racer_comes_and_goes_while_the_race_is_on():
     assert race.chart().parts[0].curves[0].colour == 1, "a colour stays with its racer"
 
 
-def test_one_that_came_late_catches_up():
+def test_late_racer_catches_up():
     race = bl.race(F, F.start, {"gd": GD}, steps=500)
     race.add("adam", ADAM)
     race.start(until=600)
@@ -280,7 +280,7 @@ def test_an_interrupted_step_pauses_all():
     race.step(1)
 
 
-def test_it_can_be_read_after_stop():
+def test_race_can_be_read_after_stop():
     race = bl.race(F, F.start, {"gd": GD, "adam": ADAM}, steps=10)
     race.stop()
     assert race.leader().at == 10
@@ -316,7 +316,7 @@ def test_it_can_be_read_after_stop():
         (lambda: twice(bl.minimize(F, F.start, GD)), ArgumentError, "races already under another name"),
     ],
 )
-def test_misuse_is_told(do, error, message):
+def test_race_with_wrong_arguments_raises(do, error, message):
     with pytest.raises(error, match=message):
         do()
 

@@ -40,7 +40,7 @@ def test_of_batches_the_loss_is_smoothed():
     assert not np.array_equal(bl.find_lr(problem, problem.start, bl.optim.GD()).smooth, found.smooth)
 
 
-def test_one_that_never_diverges_says_so():
+def test_rate_that_never_diverges_is_reported():
     f = bl.problems.quadratic([1.0, 2.0], seed=None)
     found = bl.find_lr(f, f.start, bl.optim.GD(), low=1e-3, high=0.5)
     assert found.diverged is None
@@ -48,7 +48,7 @@ def test_one_that_never_diverges_says_so():
     assert found.chart().parts[0].marks == ()
 
 
-def test_one_that_diverges_at_once_suggests_nothing():
+def test_immediate_divergence_suggests_no_rate():
     f = bl.problems.rosenbrock()
     found = bl.find_lr(f, f.start, bl.optim.GD(), low=0.1, high=10.0)
     assert found.suggestion is None
@@ -98,7 +98,7 @@ def test_the_chart_shows_what_was_found():
         ({"optimizer": bl.optim.TrustRegion()}, "has no learning rate"),
     ],
 )
-def test_misuse_is_told(more, message):
+def test_find_lr_with_wrong_arguments_raises(more, message):
     f = bl.problems.booth()
     with pytest.raises(ArgumentError, match=message):
         bl.find_lr(**({"problem": f, "x0": f.start, "optimizer": bl.optim.GD()} | more))

@@ -46,7 +46,7 @@ def restless():
     return lambda: [(run, None)]
 
 
-def test_a_halt_right_after_a_start_is_heard(turns, often):
+def test_halt_right_after_start_is_handled(turns, often):
     for _ in range(300):
         turns.start(restless(), print)
         assert turns.halt(20), "it went on"

@@ -51,7 +51,7 @@ def test_each_run_has_the_bits_of_the_run_alone(swept):
 
 
 @pytest.mark.parametrize("threads", [2, 5])
-def test_threads_change_no_bit(swept, threads):
+def test_sweep_threads_change_no_bit(swept, threads):
     others = bl.sweep(SUM, np.zeros(3), OPTIMIZERS, HYPERS, seeds=[3, 5], batch=4, steps=40, threads=threads)
     for row, other, run, same in zip(swept.rows, others.rows, swept.runs, others.runs, strict=True):
         assert (row.value, row.steps, row.counts) == (other.value, other.steps, other.counts)
@@ -110,7 +110,7 @@ def test_a_seed_that_fails_counts_as_infinite():
     assert _median([error, *sweep.rows[3:5]]) == max(row.value for row in sweep.rows[3:5])
 
 
-def test_what_a_run_is_told_besides_a_sweep_is_told():
+def test_sweep_passes_on_options_of_runs():
     """Metrics, a part that is trained, and a validation, by which the slower rate is better."""
 
     def function(x):
@@ -194,7 +194,7 @@ def test_a_run_that_diverges_is_a_row_with_its_reason():
     assert "1 failed" in sweep.table.title
 
 
-def test_one_that_cannot_begin_is_a_row_with_its_reason():
+def test_run_that_cannot_start_is_a_row_with_its_reason():
     optimizers = {"bfgs": bl.optim.SciPy("BFGS"), "gd": bl.optim.GD(0.1)}
     sweep = bl.sweep(SUM, np.zeros(3), optimizers, batch=4, steps=5)
     row = sweep.rows[0]
@@ -208,7 +208,7 @@ def test_one_that_cannot_begin_is_a_row_with_its_reason():
         bl.sweep(SUM, np.zeros(3), bl.optim.SciPy("BFGS"), batch=4, steps=5)
 
 
-def test_one_that_fails_under_way_is_a_row_with_its_reason():
+def test_run_that_fails_later_is_a_row_with_its_reason():
     def when(rows):
         if rows["lr"][0] == 2e-3 and rows["step"][-1] >= 3:
             raise ZeroDivisionError("nobody can say")

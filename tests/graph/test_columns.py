@@ -204,7 +204,7 @@ WRONG: dict[str, Wrong] = {
     "constant": Wrong("reduce_max", False, an_extreme_has_no_derivative),
     "parts": Wrong("cond", (), a_choice_executes_its_parts),
     "indexed": Wrong("gather", False, a_gather_is_accepted),
-    "dtypes": Wrong("scatter", ALL, test_signatures.test_what_is_not_defined_is_refused),
+    "dtypes": Wrong("scatter", ALL, test_signatures.test_undefined_dtypes_are_not_accepted),
     "before": Wrong("cond", 0, sides_do_not_take_the_bool),
     "chooses": Wrong("where", False, a_choice_by_a_mask_is_accepted),
 }

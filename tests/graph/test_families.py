@@ -50,7 +50,7 @@ def test_derivatives_are_exact_and_jaxs(family: str) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("family", DERIVED)
-def test_gears_agree_on_derivatives(family: str, dtype: Any) -> None:
+def test_gears_agree_on_family_derivatives(family: str, dtype: Any) -> None:
     rows = FAMILY_CASES[family]
     for case in rows:
         if case.order:

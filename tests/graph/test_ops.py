@@ -176,7 +176,7 @@ def check_values(case: OpCase, results: list[Any], dtype: Any) -> None:
 @pytest.mark.parametrize("gear", GEARS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("case", SCALAR, ids=lambda c: c.name)
-def test_edges_are_numpys(case: OpCase, dtype: Any, gear: str) -> None:
+def test_edges_equal_numpy(case: OpCase, dtype: Any, gear: str) -> None:
     check_edges(case, everything("edge", gear, dtype)[case.name], dtype)
 
 
@@ -262,7 +262,7 @@ def check_gradients(cases: Sequence[OpCase]) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in SMOOTH if c.kinks], ids=lambda c: c.name)
-def test_kinks_follow_the_conventions(case: OpCase) -> None:
+def test_kinks_follow_the_stated_conventions(case: OpCase) -> None:
     check_kinks(case, everything("kink", "replay")[case.name])
 
 
@@ -274,7 +274,7 @@ def check_kinks(case: OpCase, got: list[Any]) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("case", SMOOTH, ids=lambda c: c.name)
-def test_gears_agree_on_derivatives(case: OpCase, dtype: Any) -> None:
+def test_gears_agree_on_scalar_derivatives(case: OpCase, dtype: Any) -> None:
     compiled = everything("derivative", "compiled", dtype)[case.name]
     replayed = everything("derivative", "replay", dtype)[case.name]
     tolerance = 200 * np.finfo(dtype).eps

@@ -86,7 +86,7 @@ def test_a_kernel_exists_for_all_that_is_accepted(dtype: str) -> None:
         assert [(y.shape, y.dtype) for y in results] == [(y.shape, y.dtype) for y in outputs]
 
 
-def test_what_is_not_defined_is_refused() -> None:
+def test_undefined_dtypes_are_not_accepted() -> None:
     def refused(op: str) -> set[str]:
         xs = {dtype: given((2, 3), dtype) for dtype in DTYPES}
         return {dtype for dtype, x in xs.items() if not accepted(Graph((x, INDEX), (LINEAR_NODES[op](x),)))}
@@ -104,7 +104,7 @@ def test_what_is_not_defined_is_refused() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_what_is_traced_is_accepted(dtype: str) -> None:
+def test_traced_graphs_are_accepted(dtype: str) -> None:
     """NumPy functions of one and two arrays, on every dtype: each has a graph that keeps to the rules, or an error."""
     x = np.ones((2, 3), dtype)
     names = "sum mean prod cumsum max min argmax any all sort var std square abs negative sign exp tanh sqrt isnan"

@@ -14,7 +14,7 @@ polygamma = bl.scipy.special.polygamma
 CASES = [case for rows in FAMILY_CASES.values() for case in rows if case.parameters]
 
 
-def test_those_with_parameters_are_those_with_unknown_partials() -> None:
+def test_families_with_parameters_have_unknown_partials() -> None:
     found = {
         name: count
         for family in FAMILIES

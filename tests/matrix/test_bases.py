@@ -71,7 +71,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], 
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-def test_every_program_runs_and_says_nothing(pair: tuple[str, str], outcomes: dict[tuple[str, str], Outcome]) -> None:
+def test_every_program_runs_silently(pair: tuple[str, str], outcomes: dict[tuple[str, str], Outcome]) -> None:
     assert (outcomes[pair].code, outcomes[pair].said) == (0, "")
     assert {key.partition(":")[0] for key in outcomes[pair].arrays} == {f.__name__ for f in PROGRAMS}
 

@@ -85,7 +85,7 @@ def test_base_names_no_cpu(image: Image) -> None:
 
 
 @pytest.mark.parametrize("isa", [isa for isa in SETS if isa.startswith("avx")])
-def test_what_was_compiled_before_serves_any_cpu(image: Image, isa: str) -> None:
+def test_precompiled_code_serves_any_cpu(image: Image, isa: str) -> None:
     assert image.session("python", "-c", KEPT, BURLAB_ISA=isa) == "True\n"
 
 

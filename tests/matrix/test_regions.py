@@ -69,7 +69,7 @@ def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.mark.parametrize("base", ["x86-64", pytest.param("other", marks=pytest.mark.matrix)])
-def test_all_that_a_session_hands_to_cling_compiles(session: tuple[str, str], base: str, tmp_path: Path) -> None:
+def test_code_a_session_hands_to_cling_compiles(session: tuple[str, str], base: str, tmp_path: Path) -> None:
     """All headers, instances of the library's templates, generated kernels, steps, values, and nothing is warned of."""
     name, text = session
     headers = region(name, "".join(f"#include <{header}>\n" for header in HEADERS))
@@ -94,12 +94,12 @@ def choice(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_headers_choose_what_python_says(name: str, tmp_path: Path) -> None:
+def test_headers_choose_the_instruction_set_of_python(name: str, tmp_path: Path) -> None:
     assert complaints(region(name, choice(name)), "x86-64", tmp_path) == ""
 
 
 @pytest.mark.parametrize(("base", "name"), BASES.items())
-def test_headers_of_a_program_without_python_choose_what_its_flags_say(base: str, name: str, tmp_path: Path) -> None:
+def test_headers_without_python_follow_the_flags(base: str, name: str, tmp_path: Path) -> None:
     assert complaints(choice(name), base, tmp_path) == ""
     assert "static assertion failed" in complaints(choice("avx2" if name == "plain" else "plain"), base, tmp_path)
 
@@ -128,7 +128,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_what_native_flags_hide_is_seen(case: str, tmp_path: Path) -> None:
+def test_error_hidden_by_native_flags_is_found(case: str, tmp_path: Path) -> None:
     text, complaint = BROKEN[case]
     text = region("avx2", f"#include <burlab/numbers/packet.hpp>\n{text}")
     assert complaint in complaints(text, "x86-64", tmp_path)

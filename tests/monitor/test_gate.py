@@ -78,7 +78,7 @@ def test_rests_are_no_time_of_the_loop(endless):
     assert last[-1] - last[0] < 1e9 * (time.monotonic() - began - rested + 0.2)
 
 
-def test_knobs_that_others_turn_are_events(endless):
+def test_knobs_changed_elsewhere_are_events(endless):
     w = endless
     w.pause()
     assert until(lambda: not w.running)
@@ -90,7 +90,7 @@ def test_knobs_that_others_turn_are_events(endless):
     assert w.history["lr"][-2:].tolist() == [1.0, 0.5]
 
 
-def test_a_paused_loop_that_has_not_begun_rests_at_its_first_step():
+def test_paused_loop_rests_at_its_first_step():
     w = bl.watch()
     w.pause()
     thread = threading.Thread(target=lambda: _three(w), daemon=True)
@@ -121,7 +121,7 @@ def test_rows_of_one_step_pass_together():
     thread.join(SECONDS)
 
 
-def test_what_is_asked_in_the_middle_of_a_step_is_said():
+def test_request_inside_a_step_shows_a_remark():
     with bl.watch() as w:
         w.log(value=1.0)
         assert w.remark == ""
@@ -132,7 +132,7 @@ def test_what_is_asked_in_the_middle_of_a_step_is_said():
         assert w.remark == ""
 
 
-def test_a_loop_that_was_told_to_stop_leaves_whatever_it_catches():
+def test_stopped_loop_ends_whatever_it_catches():
     with bl.watch() as w:
         w.stop()
         for _ in range(3):

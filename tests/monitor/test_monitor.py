@@ -26,7 +26,7 @@ def test_a_loop_is_a_subject_of_panels_as_a_run_is():
         assert [name for name in members if not hasattr(subject, name)] == []
 
 
-def test_what_is_logged_is_the_history():
+def test_logged_values_are_the_history():
     w = run(3, lr=0.5)
     assert list(w.history) == ["step", "value", "accuracy", "time", "memory", "lr"]
     np.testing.assert_array_equal(w.history["value"], [1.0, 0.5, 0.25])
@@ -75,7 +75,7 @@ def test_numbers_of_every_kind(number):
     "number",
     ["3", None, True, np.True_, 1j, [3.0], {}, np.ones(2), np.ones(0), jnp.ones(2), np.array("a"), object(), print],
 )
-def test_what_is_no_number_is_refused_and_the_loop_may_go_on(number):
+def test_logging_a_non_number_raises_and_the_loop_may_continue(number):
     with bl.watch() as w:
         w.log(value=1.0)
         with pytest.raises(DTypeError, match=r"value is .*expected a real number"):
@@ -85,7 +85,7 @@ def test_what_is_no_number_is_refused_and_the_loop_may_go_on(number):
 
 
 @pytest.mark.parametrize("step", [-1, 1.5, "3", True, None, 2**60, 10**400, np.ones(1)])
-def test_what_is_no_step_is_refused(step):
+def test_logging_an_invalid_step_raises(step):
     with bl.watch() as w:
         if step is None:
             w.log(step, value=1.0)
@@ -103,7 +103,7 @@ def test_steps_may_be_any_whole_numbers_that_rise():
     assert w.t == 10
 
 
-def test_numbers_beyond_all_floats_are_infinite_and_nan_and_inf_are_kept_and_marked():
+def test_huge_numbers_are_inf_and_nonfinite_values_are_marked():
     with bl.watch() as w:
         w.log(value=1.0, other=1.0)
         w.log(value=math.nan)
@@ -137,7 +137,7 @@ def test_hyperparameters_are_live_by_either_name():
     assert w.events == [], "what the loop does itself is in the history"
 
 
-def test_unknown_hyperparameters_are_told():
+def test_unknown_hyperparameter_raises():
     w = run(lr=0.1)
     with pytest.raises(ArgumentError, match="no hyperparameter 'mu'; it has lr"):
         w.hyper["mu"]
@@ -192,7 +192,7 @@ def test_two_watches_at_once_and_one_in_the_other_know_nothing_of_each_other():
     assert (outer.t, outer.stopped.reason, inner.lr, outer.lr) == (3, "finished", 2.0, 1.0)
 
 
-def test_what_a_loop_raises_goes_on_and_is_told():
+def test_exception_of_a_loop_propagates_and_is_reported():
     w = bl.watch()
 
     def loop():
@@ -219,7 +219,7 @@ def test_a_loop_that_logs_nothing():
     assert w.tail(cursor)[2] is False
 
 
-def test_what_is_tracked_is_part_of_the_memory():
+def test_tracked_arrays_are_part_of_the_memory():
     w = run()
     w.track(parameters={"w": np.zeros((10, 10)), "b": [np.zeros(3, np.float32)]}, state=jnp.zeros(5, jnp.float32))
     memory = w.memory
@@ -258,7 +258,7 @@ def test_a_watch_is_neither_copied_nor_pickled():
         pickle.dumps(run())
 
 
-def test_it_says_what_it_is():
+def test_monitor_has_a_repr():
     assert repr(run(3, lr=0.1)) == "<Monitor at step 3, value 0.25, lr=0.1>"
     assert repr(bl.watch()) == "<Monitor at step 0>"
 
@@ -279,7 +279,7 @@ def test_a_loop_of_jax():
     assert w.history["x"][10] == 1.0
 
 
-def test_a_long_record_merges_and_says_so():
+def test_long_record_merges_and_reports_it():
     with bl.watch(history_bytes=1) as w:
         for step in range(5000):
             w.log(step, value=math.sin(step))

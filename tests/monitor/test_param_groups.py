@@ -31,7 +31,7 @@ def test_the_numbers_of_an_optimizer(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_written_is_read_and_the_optimizer_takes_it(name):
+def test_written_hyperparameter_is_read_and_used(name):
     optimizer = getattr(torch.optim, name)(parameters(), lr=0.5)
     for field in fields_of(optimizer.param_groups):
         wanted = 0.5 * field.read() or 0.25
@@ -69,7 +69,7 @@ def test_a_learning_rate_that_is_a_tensor_stays_the_same_one():
     assert (optimizer.param_groups[0]["lr"] is rate, float(rate)) == (True, 0.5)
 
 
-def test_what_a_scheduler_keeps_there_is_no_knob():
+def test_scheduler_fields_are_not_hyperparameters():
     optimizer = torch.optim.SGD(parameters(), lr=0.1)
     torch.optim.lr_scheduler.OneCycleLR(optimizer, 1.0, total_steps=10)
     names = [field.name for field in fields_of(optimizer.param_groups)]

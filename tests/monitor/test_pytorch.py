@@ -217,7 +217,7 @@ def test_a_scheduler_is_followed_until_a_knob_is_turned_and_again_after_it_is_gi
 
 
 @pytest.mark.parametrize(("name", "value"), [("lr", -1.0), ("momentum", 1.5), ("lr", "fast")])
-def test_what_an_optimizer_cannot_have_is_refused(name, value):
+def test_invalid_torch_hyperparameter_raises(name, value):
     w = Training().watch()
     with pytest.raises(Exception, match=f"the hyperparameter {name} is"):
         w.hyper[name] = value
@@ -290,7 +290,7 @@ def test_sparse_gradients():
     assert w.memory["gradients"] == 3 * 8 + 3 * 2 * 4  # rows that were looked up, and their entries
 
 
-def test_numbers_of_ones_own_beside_those_of_the_optimizer():
+def test_own_hyperparameters_next_to_those_of_the_optimizer():
     t = Training()
     with t.watch(temperature=2.0) as w:
         log_after(t, w)
@@ -301,7 +301,7 @@ def test_numbers_of_ones_own_beside_those_of_the_optimizer():
         t.watch(lr=0.1)
 
 
-def test_what_does_not_fit_is_told():
+def test_watch_torch_with_wrong_arguments_raises():
     t, other = Training(), Training()
     with pytest.raises(ArgumentError, match="the optimizer came first"):
         bl.watch.torch(t.optimizer, t.model)
@@ -313,13 +313,13 @@ def test_what_does_not_fit_is_told():
         bl.watch.torch(t.model, other.optimizer)
 
 
-def test_it_says_what_it_is():
+def test_torch_monitor_has_title_and_repr():
     w = Training().watch()
     assert w.title == "SGD on Linear"
     assert repr(w) == "<Monitor at step 0, lr=0.05, momentum=0, dampening=0, weight_decay=0>"
 
 
-def test_another_thread_asks_for_bytes_while_gradients_come_and_go():
+def test_memory_is_read_by_another_thread_during_backward():
     """PyTorch writes gradients without the GIL: a look at them from another thread took the whole process down."""
     program = """
 import threading, torch, burlab as bl

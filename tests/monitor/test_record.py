@@ -25,7 +25,7 @@ def table(count, seed=0):
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 1023, 1024, 5000])
-def test_every_row_is_kept_while_there_is_room(count):
+def test_every_row_is_stored_while_there_is_room(count):
     rows = table(count)
     record = filled(rows, most=1 << 20)
     assert record.span == 2
@@ -105,7 +105,7 @@ def test_rows_of_a_step_are_found_until_rows_are_merged():
     assert filled(table(2000)).where("step", 3) is None
 
 
-def test_nothing_is_lost_while_another_thread_reads():
+def test_concurrent_reader_misses_no_row():
     record, over, seen = Record(("step",), 1 << 22), threading.Event(), []
 
     def read():
@@ -126,6 +126,6 @@ def test_nothing_is_lost_while_another_thread_reads():
     np.testing.assert_array_equal(seen, np.arange(50_000))
 
 
-def test_memory_is_bounded_and_told():
+def test_memory_is_bounded_and_reported():
     record = filled(table(100_000), most=1 << 16)
     assert record.nbytes <= (1 << 16) + 1024 * 100

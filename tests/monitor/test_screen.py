@@ -65,7 +65,7 @@ def test_a_line_ends_with_a_loop_that_fails_and_counts_from_where_it_begins(monk
     assert "value 3" in line[-1]
 
 
-def test_a_pipe_gets_a_line_only_when_asked_and_at_the_end(capsys):
+def test_pipe_gets_a_line_only_on_request_and_at_the_end(capsys):
     for show in (None, False, True):
         with bl.watch(show=show) as w:
             w.log(value=0.5)

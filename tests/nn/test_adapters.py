@@ -161,7 +161,7 @@ def test_targets_are_ends_of_paths_or_a_predicate() -> None:
         ({"key": None}, "needs a key"),
     ],
 )
-def test_what_is_refused(options: dict[str, Any], words: str) -> None:
+def test_adapters_with_wrong_targets_raise(options: dict[str, Any], words: str) -> None:
     for adapt in (nn.lora, nn.paca):
         with pytest.raises(ArgumentError, match=re.escape(words)):
             adapt(MLP, **{"rank": 1, "key": KEY} | options)

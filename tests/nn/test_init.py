@@ -56,7 +56,7 @@ def test_gains_are_torchs(name: str) -> None:
     assert init.gain(name) == pytest.approx(torch.nn.init.calculate_gain(name))
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_init_with_wrong_shapes_raises() -> None:
     with pytest.raises(ShapeError, match=r"at least the two axes \[in, out\], none of them empty, got shape \(3,\)"):
         init.xavier_normal(KEY, (3,))
     with pytest.raises(ShapeError, match="at least two axes"):

@@ -97,7 +97,7 @@ def test_gpt_has_the_parameters_of_the_paper() -> None:
     assert nn.count(nn.GPT(key=KEY, qkv_bias=True)) == 46_337 + 6 * 72
 
 
-def test_starts_are_those_of_torchs_layers() -> None:
+def test_initial_layers_are_distributed_as_torchs() -> None:
     """The same distributions: bounds and deviations of large layers."""
     torch = torch_or_skip()
     ours, theirs = nn.Linear(400, 300, key=KEY), torch.nn.Linear(400, 300)
@@ -165,6 +165,6 @@ def test_replace() -> None:
         (lambda: nn.Dropout(1.0), ArgumentError, "below 1"),
     ],
 )
-def test_what_does_not_fit_is_refused(call: Any, kind: type[Exception], words: str) -> None:
+def test_layers_with_wrong_arguments_raise(call: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=re.escape(words)):
         call()

@@ -95,7 +95,7 @@ def test_activations_equal_torchs(name: str) -> None:
         (lambda: nn.huber(SCORES, SIGNS, delta=0.0), ArgumentError, "delta is 0.0, expected a number above 0"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused(call: Any, kind: type[Exception], words: str) -> None:
+def test_losses_with_wrong_arguments_raise(call: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=re.escape(words)):
         call()
 

@@ -71,7 +71,7 @@ def test_everything_that_does_not_fit_is_named(tmp_path: Path) -> None:
     assert "a is" not in text
 
 
-def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
+def test_truncated_safetensors_file_raises(tmp_path: Path) -> None:
     layer = nn.Linear(3, 2, key=KEY)
     bl.save_parameters(tmp_path / "whole", layer)
     text = (tmp_path / "whole").read_bytes()
@@ -103,7 +103,7 @@ def test_a_flipped_bit_anywhere_is_refused_or_means_nothing(tmp_path: Path) -> N
     assert len(harmless) < 24
 
 
-def test_what_was_there_stays_where_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "p"
     bl.save_parameters(target, np.ones(2))
 
@@ -127,7 +127,7 @@ def test_what_was_there_stays_where_writing_fails(tmp_path: Path, monkeypatch: p
         (lambda p: bl.save_parameters(p / "x", {"a": {"b": 1.0}, "a.b": 2.0}), ArgumentError, "are called a.b"),
     ],
 )  # fmt: skip
-def test_what_it_refuses(tmp_path: Path, call: Any, kind: type[Exception], words: str) -> None:
+def test_loading_wrong_parameters_raises(tmp_path: Path, call: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=re.escape(words)):
         call(tmp_path)
 
@@ -164,7 +164,7 @@ def test_from_torch_widens_and_takes_bfloat16() -> None:
 
 
 @pytest.mark.parametrize("leaf", ["x", np.array([object()])], ids=["str", "object"])
-def test_what_the_format_does_not_have_is_refused(leaf: Any, tmp_path: Path):
+def test_leaf_without_a_format_raises(leaf: Any, tmp_path: Path):
     with pytest.raises(DTypeError, match=r"cannot be written|expected numbers"):
         bl.save_parameters(tmp_path / "p", {"a": leaf})
     assert not (tmp_path / "p").exists()

@@ -65,6 +65,6 @@ def test_a_convolutional_network_learns_where_a_line_lies() -> None:
         (lambda: nn.avg_pool(X[0, 0], 2), ShapeError, "avg_pool expects x of shape"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused(call: Any, kind: type[Exception], words: str) -> None:
+def test_convolution_and_pooling_with_wrong_shapes_raise(call: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=re.escape(words)):
         call()

@@ -85,7 +85,7 @@ def test_no_element_is_the_start() -> None:
     assert (np.all(h == 0), np.all(c == 0), ys.shape) == (True, True, (0, 5))
 
 
-def test_starts_are_those_of_torchs_layers() -> None:
+def test_initial_cells_are_distributed_as_torchs() -> None:
     torch = torch_or_skip()
     cell, module = nn.LSTMCell(300, 100, key=KEY), torch.nn.LSTMCell(300, 100)
     for ours, theirs in ((cell.input.weight, module.weight_ih), (cell.hidden.bias, module.bias_hh)):

@@ -74,7 +74,7 @@ def test_a_run_with_dropout_resumes_bit_for_bit(tmp_path: Path) -> None:
         np.testing.assert_array_equal(a, b)
 
 
-def test_dropout_drops_what_it_says() -> None:
+def test_dropout_has_its_rate() -> None:
     drop, x = nn.Dropout(0.3), np.linspace(1, 2, 100_000)
     y = drop(x, key=KEY)
     kept = y != 0

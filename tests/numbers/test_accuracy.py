@@ -153,7 +153,7 @@ def test_pow_at_the_edges_is_that_of_c(dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("op", [*STATED, "gelu", "silu"])
-def test_a_lane_has_the_bits_of_a_single_number(op, dtype):
+def test_elementary_lane_has_the_bits_of_a_scalar(op, dtype):
     function = getattr(bl, op, None) or getattr(np, op, None) or erfc
     x = np.random.default_rng(7).normal(size=37).astype(dtype) * 3
     x = np.abs(x) if op in ("log", "log1p") else x

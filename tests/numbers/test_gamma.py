@@ -52,7 +52,7 @@ def found() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_all_ranges(name: str, found: dict[str, Any]) -> None:
+def test_gamma_error_is_within_the_stated_ulp(name: str, found: dict[str, Any]) -> None:
     _, xs, exact, stated = CASES[name]
     with mp.workdps(100):
         errors = [error_in_ulp(y, exact(*map(mp.mpf, map(float, x)))) for y, *x in zip(found[name], *xs, strict=True)]
@@ -78,7 +78,7 @@ def test_edges_are_those_of_scipy() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_lane_has_the_bits_of_a_single_number(dtype: Any) -> None:
+def test_gamma_lane_has_the_bits_of_a_scalar(dtype: Any) -> None:
     def all_of(x: Any) -> Any:
         return special.gamma(x), special.psi(x), bl.scipy.special.polygamma(1, x)
 

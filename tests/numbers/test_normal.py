@@ -57,7 +57,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_all_ranges(name: str) -> None:
+def test_normal_error_is_within_the_stated_ulp(name: str) -> None:
     function, x, exact = CASES[name]
     got = bl.compile(function, x)(x)
     with mp.workdps(40):
@@ -67,14 +67,14 @@ def test_all_ranges(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_lane_has_the_bits_of_a_single_number(name: str) -> None:
+def test_normal_lane_has_the_bits_of_a_scalar(name: str) -> None:
     function, x, _ = CASES[name]
     some, one = x[::17], bl.compile(function, x[0])
     assert bl.compile(function, some)(some).tobytes() == np.array([one(v) for v in some]).tobytes()
 
 
 @pytest.mark.parametrize("gear", ["replay", "compiled"])
-def test_what_has_no_lanes_is_compiled_without_a_word(gear: Any, capfd: pytest.CaptureFixture[str]) -> None:
+def test_functions_without_lanes_compile_without_warnings(gear: Any, capfd: pytest.CaptureFixture[str]) -> None:
     f = bl.hvp(lambda x: np.sum(special.log_ndtr(x)))
     x = np.linspace(-9.0, 3.0, 64)
     found = bl.compile(f, x, x * 0 + 1, gear=gear)(x, x * 0 + 1)

@@ -83,7 +83,7 @@ def test_compiled(op: str) -> None:
 
 @pytest.mark.parametrize("isa", ABLE)
 @pytest.mark.parametrize("compiler", COMPILERS, ids=lambda path: Path(path).name)
-def test_every_instruction_set(compiler: str, isa: str, tmp_path: Path) -> None:
+def test_trigonometric_loops_are_exact_in_every_instruction_set(compiler: str, isa: str, tmp_path: Path) -> None:
     (tmp_path / "a.cpp").write_text(LOOPS)
     strict = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-Wno-psabi"]
     command = [compiler, *strict, "-O3", f"-march={BASES[isa]}", "-I", CPP, "-shared", "-fPIC", "a.cpp", "-o", "a.so"]

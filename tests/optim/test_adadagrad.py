@@ -65,7 +65,7 @@ def test_step_by_step(test: str, eta: float, scalar: bool, dtype: Any, tmp_path:
     np.testing.assert_array_equal(fork.x, run.x)
 
 
-def test_it_is_adagrad_where_no_test_asks_for_more() -> None:
+def test_adadagrad_with_a_loose_test_is_adagrad() -> None:
     """A loose test keeps the batch: then it is Adagrad, bit for bit, also inside of a wrapper."""
     problem = bl.FiniteSum(loss, (A, B))
     rules = clip_by_norm(AdAdaGrad(LR, eta=1e9), 0.5), clip_by_norm(Adagrad(LR), 0.5)

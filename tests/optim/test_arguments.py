@@ -58,7 +58,7 @@ WHEN_MADE = [
 
 
 @pytest.mark.parametrize(("make", "message"), WHEN_MADE)
-def test_when_it_is_made(make, message):
+def test_invalid_argument_raises_in_the_constructor(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()
 
@@ -74,7 +74,7 @@ WHEN_RUN = [
 
 
 @pytest.mark.parametrize(("make", "error", "message"), WHEN_RUN)
-def test_when_it_runs(make, error, message):
+def test_invalid_argument_raises_at_the_start_of_a_run(make, error, message):
     with pytest.raises(error, match=message):
         bl.minimize(lambda x: np.sum(x**2), np.ones(2), make())
 
@@ -89,5 +89,5 @@ def test_when_it_runs(make, error, message):
         TrustRegion(max_radius=bl.optim.constant(3.0)),
     ],
 )
-def test_what_is_right_stays_right(optimizer):
+def test_valid_arguments_are_accepted(optimizer):
     assert bl.minimize(lambda x: np.sum(x**2), np.ones(2), optimizer, steps=2).t == 2

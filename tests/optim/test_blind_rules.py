@@ -59,7 +59,7 @@ def test_a_zeroth_order_rule_computes_no_gradient(dtype: Any, batch: int | None)
     }
 
 
-def test_seeks_forks_and_files(tmp_path: Any) -> None:
+def test_blind_rules_seek_fork_and_save(tmp_path: Any) -> None:
     problem = bl.FiniteSum(noisy, (A, B))
     run = bl.minimize(problem, X0, TwoPoint(), batch=4, seed=6, steps=9)
     run.save(tmp_path / "run.burlab")

@@ -35,7 +35,7 @@ ASKED: dict[str, Any] = {
 @pytest.mark.parametrize("name", ASKED)
 @pytest.mark.parametrize("count", [1, 3, 40])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_answers_are_those_of_the_finite_sum(name: str, count: int, dtype: Any) -> None:
+def test_queries_of_chosen_samples_equal_the_finite_sum(name: str, count: int, dtype: Any) -> None:
     """Also of more samples than there are, and of int32 numbers; the regularizer is included, but not in rows."""
     question, wanted, like = ASKED[name]
     problem = bl.FiniteSum(loss, (A.astype(dtype), B.astype(dtype)), ridge)

@@ -64,7 +64,7 @@ def test_float32_and_threads_and_cuts_change_no_meaning_and_no_bit() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 5, 20, 63, 64, 65, 100, 150])
-def test_tiles_that_are_made_to_measure_change_no_bit(size: int) -> None:
+def test_fitted_tiles_change_no_bit(size: int) -> None:
     """Where clients are of few sizes."""
     rng = np.random.default_rng(size)
     data = list(zip(rng.normal(size=(3, size, D)), rng.choice([-1.0, 1.0], size=(3, size)), strict=True))
@@ -90,7 +90,7 @@ def test_tiles_that_are_made_to_measure_change_no_bit(size: int) -> None:
     ],
     ids=["in a loop", "beside g", "beside the value", "elsewhere", "of some"],
 )
-def test_where_clients_do_not_log_it_the_value_is_computed(ask: Any, gradients: int | None) -> None:
+def test_value_is_computed_where_clients_do_not_log_it(ask: Any, gradients: int | None) -> None:
     run, found = points(problem(), Asks(ask))
     np.testing.assert_allclose(run.history["value"], [value(x) for x in found], rtol=1e-13)
     assert run.counts["samples"] == STEPS * (SIZES[0] + SIZES[2] if gradients is None else gradients * N)
@@ -125,7 +125,7 @@ def test_a_batch_and_a_random_loss_have_values_of_their_own() -> None:
     assert run.counts["values"] == STEPS * N
 
 
-def test_what_a_rule_logs_itself_is_the_value() -> None:
+def test_value_logged_by_a_rule_is_the_value() -> None:
     run, _ = points(problem(), Asks(lambda f, x, g: f.client_grads(x), {"value": 7.0}))
     np.testing.assert_array_equal(run.history["value"], 7.0)
 

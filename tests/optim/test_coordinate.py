@@ -36,7 +36,7 @@ def test_steps_are_those_of_the_paper(smoothness, lr):
     np.testing.assert_allclose(run.x, descend(smoothness, lr, 25), rtol=1e-9, atol=1e-12)
 
 
-def test_it_keeps_its_bound_and_coordinates_come_as_often_as_they_should():
+def test_coordinate_descent_meets_its_bound_and_frequencies():
     """E[f - f*] <= (1 - mu / sum L)^k (f(x0) - f*); and of 20 seeds the mean stays below."""
     rule, gaps = CoordinateDescent(1.0, tuple(LI)), []
     for seed in range(20):
@@ -57,6 +57,6 @@ def test_it_keeps_its_bound_and_coordinates_come_as_often_as_they_should():
         ((1.0,) * 3, "has 3 numbers, but x has 20 entries"),
     ],
 )
-def test_what_does_not_fit_is_named(smoothness, message):
+def test_wrong_smoothness_raises(smoothness, message):
     with pytest.raises(ArgumentError, match=message):
         bl.minimize(problem(), np.zeros(D), CoordinateDescent(1.0, smoothness))

@@ -17,7 +17,7 @@ N, D, LR, EPOCHS = 20, 4, 0.02, 7
     ],
     ids=["SAGA", "SVRG"],
 )
-def test_it_is_copts(name, rule, state):
+def test_path_equals_copt(name, rule, state):
     copt = pytest.importorskip("copt", reason="copt, a peer, is not installed: pip install copt==0.9.2")
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(N, D)), rng.normal(size=N)

@@ -95,7 +95,7 @@ def test_a_run_is_the_rule_by_hand(name):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_single_precision(name):
+def test_curvature_optimizers_stay_in_float32(name):
     scales = np.array([1.0, 3.0, 0.5], np.float32)
     f = lambda x: np.sum(np.sqrt(1 + (scales * (x - 1)) ** 2))  # noqa: E731 - as a user writes it
     start = np.array([0.6, 1.2, 2.0], np.float32) if name == "Newton" else np.array([-3.0, 0.0, 5.0], np.float32)

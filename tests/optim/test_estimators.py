@@ -122,7 +122,7 @@ PATHS = {
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_every_step_is_that_of_the_paper(name):
+def test_estimators_take_the_steps_of_their_papers(name):
     """Batches of two with replacement, so that one sample may come twice."""
     rule, estimate = PATHS[name]
     run = bl.minimize(problem(), X0, watched(rule), batch=2, sampler="uniform")
@@ -157,7 +157,7 @@ def test_every_sample_gradient_is_counted(rule, asked):
     np.testing.assert_array_equal(np.diff(run.history["samples"], prepend=0), asked)
 
 
-def test_page_asks_all_samples_as_often_as_its_paper_says():
+def test_page_queries_all_samples_at_the_papers_rate():
     """Li et al. 2021, section 3.2: p = b / (b + n)."""
     run = bl.minimize(problem(), X0, PAGE(LR), batch=25, steps=STEPS)
     asked = np.diff(run.history["samples"], prepend=0)
@@ -231,7 +231,7 @@ def test_mvr_with_weight_one_is_sgd():
     np.testing.assert_allclose(got, bl.minimize(problem(), X0, GD(LR), batch=3, steps=60).x, rtol=1e-11)
 
 
-def test_the_mean_of_sagas_table_is_kept():
+def test_saga_updates_the_mean_of_its_table():
     for sampler in ("reshuffle", "uniform", "nice"):
         run = bl.minimize(problem(), X0, SAGA(LR), batch=7, sampler=sampler, steps=300)
         np.testing.assert_allclose(run.state["mean"], run.state["table"].mean(axis=0), atol=1e-13)
@@ -333,6 +333,6 @@ def test_sgd_with_nice_batches_keeps_its_bound(tau):
         (lambda: SVRG(every=0), ArgumentError, "every of SVRG"),
     ],
 )
-def test_what_does_not_fit_is_named(make, error, message):
+def test_estimators_with_wrong_arguments_raise(make, error, message):
     with pytest.raises(error, match=message):
         make()

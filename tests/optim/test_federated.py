@@ -78,7 +78,7 @@ def marina(x, t, s, c):
     ],
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
-def test_every_round_is_that_of_the_paper(rule, estimate):
+def test_federated_rounds_are_those_of_the_papers(rule, estimate):
     run, x, state = bl.minimize(problem(), X0, rule), X0, {}
     for t in range(STEPS):
         run.step()
@@ -128,7 +128,7 @@ def test_without_compression_and_with_one_local_step_it_is_gradient_descent(rule
     np.testing.assert_allclose(got, bl.minimize(problem(), X0, GD(0.1), steps=STEPS).x, rtol=1e-10)
 
 
-def test_fedavg_ends_where_theory_says():
+def test_fedavg_ends_at_its_theoretical_fixed_point():
     """On quadratics sum_i [I - (I - lr H_i)^tau](x - x_i*) = 0: with more local steps farther from the minimum."""
     rng = np.random.default_rng(2)
     clients = [(np.exp(rng.normal(size=(1, 3))), 2 * rng.normal(size=(1, 3))) for _ in range(4)]
@@ -180,7 +180,7 @@ def test_bits_are_counted():
 
 
 @pytest.mark.parametrize("name", FEDERATED)
-def test_a_run_is_the_same_whichever_way_it_came(name, tmp_path):
+def test_federated_run_is_the_same_after_seek_fork_or_load(name, tmp_path):
     clients = problem()
     run = bl.minimize(clients, X0, FEDERATED[name], seed=3, steps=4)
     early = run.x
@@ -222,6 +222,6 @@ def test_a_run_is_the_same_whichever_way_it_came(name, tmp_path):
         (lambda: bl.minimize(np.sum, X0, EF21(0.1, TopK(2))), ArgumentError, "bl.problems.federated"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_named(make, error, message):
+def test_federated_problems_with_wrong_arguments_raise(make, error, message):
     with pytest.raises(error, match=message):
         make()

@@ -174,7 +174,7 @@ def fednl(x, t, s, rule):
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_every_round_is_that_of_the_paper(rule, estimate):
+def test_rounds_of_variants_are_those_of_the_papers(rule, estimate):
     run, x, state = bl.minimize(problem(), X0, rule), X0, {}
     for t in range(STEPS):
         run.step()
@@ -264,7 +264,7 @@ def test_costs_are_those_of_the_clients_that_took_part():
         (lambda: DiLoCo(GD), ArgumentError, "inner of DiLoCo is <class"),
     ],
 )
-def test_what_does_not_fit_is_named(rule, error, message):
+def test_variants_with_wrong_arguments_raise(rule, error, message):
     with pytest.raises(error, match=message):
         bl.minimize(problem(), X0, rule())
 
@@ -313,7 +313,7 @@ def test_clients_that_are_not_there_are_named():
     ],
     ids=["client", "sample", "shape", "dtype"],
 )  # fmt: skip
-def test_what_is_not_there_at_some_step_is_named(chosen, error, message):
+def test_index_out_of_range_at_a_step_is_named(chosen, error, message):
     """Within a client its samples count from 0: a number beyond them is none of its neighbour's."""
     rows = 1 if message.startswith("clients") else M
     with pytest.raises(error, match=message):

@@ -38,7 +38,7 @@ def drawn(cluster, c, t, each):
 
 
 @pytest.mark.parametrize("each", [1, 3])
-def test_every_step_is_that_of_the_paper(each):
+def test_gluster_takes_the_steps_of_its_paper(each):
     rule = gluster(GD(LR), clusters=CLUSTERS, each=each, every=EVERY, sweeps=SWEEPS)
     run = bl.minimize(problem(), X0, rule, batch=1, steps=7)
     x, cluster = X0, moved(np.arange(N) % CLUSTERS, grads(X0))
@@ -51,7 +51,7 @@ def test_every_step_is_that_of_the_paper(each):
     np.testing.assert_array_equal(run.state["cluster"], cluster)
 
 
-def test_it_is_unbiased_with_less_variance_than_samples_drawn_from_all():
+def test_gluster_is_unbiased_with_less_variance_than_uniform_draws():
     run = bl.minimize(problem(), X0, gluster(GD(1.0), clusters=CLUSTERS, every=10**6), batch=1)
     cluster, rows = run.state["cluster"], grads(X0)
     variance = objective(cluster, rows) / N**2

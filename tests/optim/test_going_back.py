@@ -72,7 +72,7 @@ def begin(rule):
     return bl.minimize(problem_of(rule), START, rule, batch=batch_of(rule), seed=3)
 
 
-def test_every_optimizer_has_its_row():
+def test_every_optimizer_has_a_row_for_going_back():
     """Those of clients go back in test_federated.py."""
     found = {getattr(bl.optim, name) for name in bl.optim.__all__}
     kinds = {kind for kind in found if isinstance(kind, type) and issubclass(kind, Optimizer)}
@@ -87,7 +87,7 @@ def same(run, other):
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_a_run_is_the_same_whichever_way_it_came(name, tmp_path):
+def test_run_is_the_same_after_seek_fork_or_load(name, tmp_path):
     run = begin(RULES[name])
     run.step(EARLY)
     early = run.x

@@ -53,7 +53,7 @@ def test_the_mean_is_that_of_the_rows(function: Any, has_aux: bool, dtype: Any) 
             np.testing.assert_allclose(ours.history[name], plain.history[name], rtol=tight, err_msg=name)
 
 
-def test_other_points_are_asked_and_counted(tmp_path: Any) -> None:
+def test_rows_at_other_points_are_computed_and_counted(tmp_path: Any) -> None:
     problem = bl.FiniteSum(loss, (A, B))
     run = bl.minimize(problem, X0, Both(elsewhere=True), batch=4, seed=3, steps=6)
     np.testing.assert_array_equal(run.history["samples"], 8 * np.arange(1, 7))

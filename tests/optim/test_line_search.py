@@ -186,7 +186,7 @@ def test_steps_go_on_where_values_no_longer_differ(offset):
     assert (oracle.counts["grad"] > 0) == (offset != 0)
 
 
-def test_single_precision():
+def test_line_search_stays_in_float32():
     for seed in range(20):
         f, x = smooth(seed, np.float32)
         p = -bl.grad(f)(x)
@@ -221,7 +221,7 @@ def cliff(x):
 
 
 @pytest.mark.parametrize("rule", SEARCHES[:5] + SEARCHES[-1:], ids=lambda rule: type(rule).__name__)
-def test_a_search_that_can_only_fail_again_says_so(rule):
+def test_line_search_that_would_fail_again_stops_with_a_message(rule):
     run = bl.minimize(cliff, np.ones(2), rule, steps=200)
     assert run.stopped.reason == "stalled", run.stopped
     assert run.t < 5
@@ -232,7 +232,7 @@ def test_a_search_that_can_only_fail_again_says_so(rule):
     assert run.t >= 1
 
 
-def test_what_may_change_by_itself_does_not_stall():
+def test_runs_that_may_change_do_not_count_as_stalled():
     """Steps of batches, of schedules and of rules that read t; a rule without a search; a point without a gradient."""
     rows = bl.FiniteSum(lambda x, a: np.sum(np.where(x == 1.0, a * x, np.inf)), np.arange(1.0, 5.0))
     batches = bl.minimize(rows, np.ones(2), bl.optim.ArmijoGD(), batch=bl.Batch(2), steps=9)

@@ -174,7 +174,7 @@ def test_a_value_that_is_known_is_the_batchs(reads: Any) -> None:
         ({"g": 1j}, ArgumentError, "the metric 'g' that Wrong.update logs is complex numbers"),
     ],
 )
-def test_what_is_refused(metrics: Any, kind: Any, text: str) -> None:
+def test_logging_wrong_metrics_raises(metrics: Any, kind: Any, text: str) -> None:
     @dataclass(frozen=True)
     class Wrong(Optimizer):
         lr: Hyper = 0.1

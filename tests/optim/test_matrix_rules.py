@@ -70,7 +70,7 @@ RULES = [
 
 
 @pytest.mark.parametrize(("rule", "make"), RULES, ids=lambda value: getattr(value, "__name__", repr(value)))
-def test_every_step_is_that_of_the_paper(rule, make):
+def test_matrix_rules_take_the_steps_of_their_papers(rule, make):
     options = {name: getattr(rule, name) for name in rule.__dataclass_fields__}
     got, _run = run_path(rule)
     assert_same(got, plain_path(make(**options)), 1e-12)
@@ -179,7 +179,7 @@ def test_galore_of_the_long_side_is_optax():
     assert_same(got, wanted, 1e-4)
 
 
-def test_what_galore_keeps_depends_on_the_side():
+def test_state_of_galore_depends_on_the_side():
     """Authors: 2 rank max(m, n) + rank min(m, n); optax: 2 rank min(m, n) + rank max(m, n)."""
     w = {"w": np.ones((64, 16))}
     kept = {}
@@ -217,6 +217,6 @@ def test_a_natural_gradient_without_history_is_galore():
         (lambda: NaturalGaLore(damping=0.0), "damping of NaturalGaLore"),
     ],
 )
-def test_numbers_out_of_range_are_named(make, message):
+def test_matrix_rules_with_numbers_out_of_range_raise(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()

@@ -29,13 +29,13 @@ def public_optimizers():
     }
 
 
-def test_every_optimizer_has_its_row():
+def test_every_optimizer_has_a_case():
     assert public_optimizers() == {type(case.optimizer).__name__ for case in CASES} | set(ELSEWHERE)
     for name, place in ELSEWHERE.items():
         assert name in (Path(__file__).parent / place).read_text()
 
 
-def test_every_optimizer_says_what_it_costs_and_shows_an_example():
+def test_every_optimizer_documents_its_cost_and_an_example():
     for name in bl.optim.__all__:
         kind = getattr(bl.optim, name)
         if isinstance(kind, type) and issubclass(kind, Optimizer) and not inspect.isabstract(kind):
@@ -47,7 +47,7 @@ def test_every_optimizer_says_what_it_costs_and_shows_an_example():
 KEPT = re.compile(r"keeps (?:(nothing)|(one number)|(?:(\d+ )?(d)(?: \+ (\d+))?) numbers)\.")
 
 
-def test_what_an_optimizer_says_it_keeps_is_the_size_of_its_state():
+def test_documented_state_size_is_the_size_of_the_state():
     said = {}
     for case in CASES:
         found = KEPT.search(inspect.getdoc(type(case.optimizer)))
@@ -212,7 +212,7 @@ def variant(**methods):
         (lambda x: x, ArgumentError, "Optimizer"),
     ],
 )
-def test_what_is_no_rule_is_refused(optimizer, error, message):
+def test_invalid_optimizers_raise(optimizer, error, message):
     chosen = optimizer() if isinstance(optimizer, type) and optimizer.__name__ == "Variant" else optimizer
     with pytest.raises(error, match=message):
         bl.minimize(lambda x: np.sum(x**2), np.ones(2), chosen)

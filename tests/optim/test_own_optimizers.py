@@ -47,7 +47,7 @@ def test_ten_lines_are_an_optimizer(notebook):
 
 
 @pytest.mark.parametrize("dimension", [2, 10_000])
-def test_it_is_as_fast_as_a_built_in_one(notebook, dimension):
+def test_own_optimizer_is_as_fast_as_a_built_in_one(notebook, dimension):
     """Interleaved, the minimum of many short stretches: what else runs on the machine meets both."""
     exec(CELL, notebook)
     runs = [bl.minimize(bowl, np.zeros(dimension), o) for o in (notebook["Mine"](1e-9), Adam(1e-9))]

@@ -93,7 +93,7 @@ def test_an_entry_of_a_quadratic_takes_a_part_of_the_time() -> None:
     assert min(times[1][2:]) < 0.6 * min(times[0][2:])
 
 
-def test_rules_ask_for_entries() -> None:
+def test_rules_query_partial_gradients() -> None:
     """Known and traced ones, one or several, over samples of the step and chosen ones, with keys, in init."""
     problem = bl.FiniteSum(loss, (A, B), ridge)
 

@@ -98,7 +98,7 @@ def test_one_array_is_its_own_leaf():
         (lambda self, g, state, x, t: x, ArgumentError, r"Wrong.update returned a dict, expected \(x, state\), or"),
     ],
 )
-def test_what_is_no_rule_is_refused(rule, error, message):
+def test_invalid_per_leaf_rules_raise(rule, error, message):
     wrong = dataclass(frozen=True)(type("Wrong", (Optimizer,), {"per_leaf": True, "update": rule}))
     with pytest.raises(error, match=message):
         bl.minimize(loss, START, wrong())
@@ -121,7 +121,7 @@ class LocalSteps(Optimizer):
 
 
 @pytest.mark.parametrize("tau", [1, 3])
-def test_clients_are_asked_at_trees(tau):
+def test_clients_are_queried_at_trees(tau):
     rng = np.random.default_rng(1)
     clients = [(rng.normal(size=(n, 3)), rng.normal(size=n)) for n in (2, 5, 3)]
     problem = bl.problems.federated(lambda p, a, b: (a @ p["w"] @ p["v"] - b) ** 2, clients)

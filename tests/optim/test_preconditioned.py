@@ -139,6 +139,6 @@ def test_frugal_moves_its_coordinates_by_adam_and_the_rest_by_signs():
         (lambda: SophiaH(every=1.5), "every=1.5"),
     ],
 )
-def test_numbers_out_of_range_are_named(make, message):
+def test_preconditioned_rules_with_numbers_out_of_range_raise(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()

@@ -81,14 +81,14 @@ def surrogate(a: Any, y: Any, i: Any) -> Any:
     return ridge(y) + np.mean(off**2) / 4, 0.1 * y + off @ a[i] / 10
 
 
-def test_every_question_has_a_case() -> None:
+def test_every_query_of_rules_has_a_case() -> None:
     assert tuple(ASKED) == QUERIES
 
 
 @pytest.mark.parametrize("name", QUERIES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("sampler", ["reshuffle", "uniform"])
-def test_answers_are_those_of_the_finite_sum(name: str, dtype: Any, sampler: str) -> None:
+def test_queries_equal_the_finite_sum(name: str, dtype: Any, sampler: str) -> None:
     """To the bit: the same kernels over the same samples, in the same order; the regularizer included.
 
     Those about targets, of which a finite sum knows nothing, to rounding.
@@ -169,7 +169,7 @@ def test_a_key_is_there_for_rules_alone() -> None:
     assert (first != second).any()
 
 
-def test_what_is_known_at_x_costs_nothing() -> None:
+def test_queries_at_x_are_free() -> None:
     rule, _ = bl.optim.rule.trace_rule(
         Probe(lambda f, x: (f.value(x), f.grad(x), f.value_and_grad(x)), (0.0, X0, (0.0, X0))), X0
     )
@@ -193,14 +193,14 @@ def test_values_have_the_dtype_of_x_where_the_loss_has_another() -> None:
     np.testing.assert_allclose(got, [problem.value(x), problem.value(x + 1)], rtol=1e-6)
 
 
-def test_only_what_is_asked_is_compiled() -> None:
+def test_only_used_queries_are_compiled() -> None:
     problem = bl.FiniteSum(loss, (A, B))
     bl.minimize(problem, X0, Probe(lambda f, x: f.hvp(x, x), X0))
     assert sorted({key[0] for key in problem.oracle._losses}) == ["hvp", "training"]
 
 
 @pytest.mark.parametrize("threads", [2, 3, 16])
-def test_threads_change_no_bit(threads: int) -> None:
+def test_query_threads_change_no_bit(threads: int) -> None:
     n = 300
     data = rng.normal(size=(n, 3)), rng.normal(size=n)
 
@@ -274,7 +274,7 @@ def test_queries_that_cannot_be_answered(ask: Any, kind: Any, text: str) -> None
     assert "test_queries.py" in str(caught.value)
 
 
-def test_an_answer_that_fails_says_where() -> None:
+def test_failing_query_names_its_place() -> None:
     """The sample, the line of the loss, the question; the run stays at the step before and can go on."""
     table = np.arange(4.0)
 
@@ -301,7 +301,7 @@ def _pick(table: Any, x: Any, a: Any) -> Any:
     return bl.asarray(table)[(x[0] * a).astype(np.int64)] + 0 * x[0]
 
 
-def test_an_update_outside_of_a_run_has_nobody_to_ask() -> None:
+def test_query_outside_of_a_run_raises() -> None:
     rule, _ = bl.optim.rule.trace_rule(Probe(lambda f, x: f.value(x + 1), 0.0), X0)
     from burlab.compiler.executable import build
 

@@ -132,7 +132,7 @@ class LooplessSVRG(Anchored):
         return x - self.lr * (g - f.grad(anchor) + mu), {"anchor": anchor, "mu": mu}
 
 
-def test_one_side_of_a_cond_may_ask() -> None:
+def test_one_branch_of_a_cond_may_query() -> None:
     problem = bl.FiniteSum(loss, (A, B), ridge)
     run = bl.minimize(problem, X0, LooplessSVRG(), batch=4, seed=8)
     x, anchor, mu = X0, X0, X0
@@ -162,7 +162,7 @@ class LeafSAM(Optimizer):
         return new, {"value": value + 0 * f.value(x), "rows": f.per_sample_grads(x)}
 
 
-def test_rules_on_leaves_ask_about_leaves() -> None:
+def test_rules_on_leaves_query_leaves() -> None:
     """Trees in, trees out; what is known at x is known still."""
 
     def tree_loss(p: Any, a: Any, b: Any) -> Any:
@@ -185,7 +185,7 @@ def test_rules_on_leaves_ask_about_leaves() -> None:
     assert run.queries == ("value_and_grad", "per_sample_grads")
 
 
-def test_rules_on_leaves_that_ask_about_something_else() -> None:
+def test_rules_on_leaves_with_another_query_raise() -> None:
     @dataclass(frozen=True)
     class Wrong(LeafSAM):
         def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
@@ -197,7 +197,7 @@ def test_rules_on_leaves_that_ask_about_something_else() -> None:
 
 
 @pytest.mark.parametrize("rule", [SVRG(), Backtracking(), LooplessSVRG()], ids=["svrg", "backtracking", "loopless"])
-def test_runs_that_ask_resume_from_files(rule: Optimizer, tmp_path: Any) -> None:
+def test_runs_with_queries_resume_from_files(rule: Optimizer, tmp_path: Any) -> None:
     run = bl.minimize(bl.FiniteSum(loss, (A, B), ridge), X0, rule, batch=6, seed=5)
     run.step(7)
     run.save(tmp_path / "run.burlab")

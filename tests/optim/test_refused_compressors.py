@@ -69,12 +69,12 @@ class Stated(Half):
     ],
     ids=lambda case: str(case)[:40],
 )
-def test_what_cannot_be_is_named(rule, error, message):
+def test_unsuitable_compressors_raise(rule, error, message):
     with pytest.raises(error, match=message):
         bl.minimize(problem(), X0, rule)
 
 
-def test_what_fits_is_taken():
+def test_compressor_with_stated_constants_is_accepted():
     """C(x) = x / 2 has alpha = 3/4, and brings EF21 to the minimum."""
     run = bl.minimize(problem(), X0 + 1, EF21(0.3, Stated()), steps=200)
     np.testing.assert_allclose(run.x, X0, rtol=1e-9)

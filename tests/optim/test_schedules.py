@@ -126,7 +126,7 @@ def test_any_function_of_the_step_is_a_schedule():
         (lambda: bl.minimize(np.sum, np.ones(2), GD(lambda t: 1.0 if t > 3 else 2.0)), bl.BurlabError, "np.where"),
     ],
 )
-def test_what_is_no_schedule_is_refused(make, error, message):
+def test_schedules_with_wrong_arguments_raise(make, error, message):
     with pytest.raises(error, match=message):
         make()
 

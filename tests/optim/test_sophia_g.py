@@ -28,7 +28,7 @@ def drawn_grads(x, key):
     return -(labels / (1 + np.exp(labels * (FEATURES @ x))))[:, None] * FEATURES
 
 
-def test_every_step_is_that_of_the_paper():
+def test_sophia_g_takes_the_steps_of_its_paper():
     run = bl.minimize(problem(), X0, RULE, steps=7, seed=5)
     x, m, h = X0, np.zeros(D), np.zeros(D)
     for t in range(7):
@@ -58,7 +58,7 @@ def test_the_mean_of_the_estimate_is_the_diagonal_of_the_gauss_newton_matrix():
     assert np.all(deviation > 0)
 
 
-def test_weighted_samples_and_parts_of_x_are_asked_too():
+def test_sophia_g_takes_weighted_samples_and_parts_of_x():
     p = np.linspace(1, 2, N) / np.linspace(1, 2, N).sum()
     run = bl.minimize(problem(), X0, RULE, batch=8, sampler=p, steps=4)
     assert np.isfinite(run.x).all()

@@ -75,7 +75,7 @@ CASES: dict[str, tuple[dict[str, Any], list[int], str, Any]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_every_step_is_that_of_the_paper(name: str, tmp_path: Any) -> None:
+def test_sso_takes_the_steps_of_its_paper(name: str, tmp_path: Any) -> None:
     """With a regularizer; costs are counted exactly; seek, fork and save keep every bit."""
     options, b, sampler, weights = CASES[name]
     rule = SSO(ETA, lr=2.0, inner=INNER)
@@ -176,7 +176,7 @@ class Asks(Optimizer):
         return x - f.surrogate(x, f.targets(x)[0][:, 0], 1.0)[1], state
 
 
-def test_what_does_not_fit_is_named() -> None:
+def test_sso_with_unsuitable_problems_raises() -> None:
     def refused(kind: type[BurlabError], match: str, call: Any) -> None:
         with pytest.raises(kind, match=match):
             call()
@@ -220,7 +220,7 @@ class ByLeaf(SSO):
         return x - self.lr * slope, state, {"surrogate": value}
 
 
-def test_a_rule_that_sees_leaves_asks_the_same() -> None:
+def test_sso_per_leaf_makes_the_same_queries() -> None:
     ours, flat = (
         bl.minimize(problem(), X0, rule(lr=0.05, inner=1, trials=0), batch=5, steps=3) for rule in (ByLeaf, SSO)
     )

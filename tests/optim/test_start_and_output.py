@@ -40,7 +40,7 @@ class Starts(Optimizer):
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_init_asks_over_all_samples(threads: int, wrapped: bool) -> None:
+def test_init_queries_all_samples(threads: int, wrapped: bool) -> None:
     problem = bl.FiniteSum(loss, (A, B), ridge, threads=threads)
     rule = clip_by_norm(Starts(), 1.0) if wrapped else Starts()
     s = bl.minimize(problem, X0, rule, batch=5, seed=8).state
@@ -107,7 +107,7 @@ def by_hand(problem: Any, steps: int, batch: int, seed: int) -> tuple[Any, Any]:
     return x, np.mean(points, axis=0)
 
 
-def test_what_a_rule_gives_is_what_the_run_shows(tmp_path: Any) -> None:
+def test_output_of_a_rule_is_x_of_the_run(tmp_path: Any) -> None:
     """run.x and validations; seek, fork and files; the iterates are those of plain descent."""
     problem = bl.FiniteSum(loss, (A, B))
     run = bl.minimize(problem, X0, Averaged(), batch=4, seed=2, validation=problem, validate_every=3)
@@ -212,6 +212,6 @@ class Wrong(Optimizer):
         (bl.optim.SciPy("BFGS"), {"state": {}}, ArgumentError, "take no state"),
     ],
 )
-def test_what_is_refused(rule: Any, more: Any, kind: Any, text: str) -> None:
+def test_invalid_init_or_output_raises(rule: Any, more: Any, kind: Any, text: str) -> None:
     with pytest.raises(kind, match=re.escape(text)):
         bl.minimize(bl.FiniteSum(loss, (A, B)), X0, rule, **more)

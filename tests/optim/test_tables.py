@@ -22,7 +22,7 @@ def test_constant_norms_give_a_straight_line_down():
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0])
-def test_it_is_the_papers_algorithm(power):
+def test_refined_table_is_the_papers_algorithm(power):
     norms = np.exp(np.random.default_rng(0).normal(size=101)) * np.linspace(4, 1, 101)
     half = int(0.1 * 101 / 2)
     weights = median_filter(norms, size=2 * half + 1, mode="mirror") ** -power
@@ -58,6 +58,6 @@ def test_repeating_a_run_with_its_schedule_ends_lower():
         (lambda: refined([1.0, 2.0], 0.1, power=0), "power of refined is 0"),
     ],
 )
-def test_what_does_not_fit_is_named(make, message):
+def test_tables_with_wrong_values_raise(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()

@@ -309,7 +309,7 @@ def test_a_wrapper_of_ones_own():
         (lambda: bl.minimize(np.sum, np.ones(2), proximal(clip_by_value(NoStep(), 1.0), l1(0.1))), "NoStep does not"),
     ],
 )
-def test_what_cannot_be_wrapped_is_refused(make, message):
+def test_wrapping_a_non_optimizer_raises(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()
 

@@ -97,7 +97,7 @@ def hybrid(x, t):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_every_step_is_that_of_the_paper(rule, step):
+def test_zeroth_order_rules_take_the_steps_of_their_papers(rule, step):
     got = end_of(rule)
     np.testing.assert_allclose(got, by_hand(step), atol=1e-9)
     assert np.abs(got).max() > 1e-2
@@ -127,7 +127,7 @@ def test_its_mean_is_the_gradient_and_its_error_grows_with_the_dimension(wrap, d
     assert np.sum((np.mean(estimates, axis=0) - g) ** 2) / (g @ g) < 2 * (d + 1) / n
 
 
-def test_they_degenerate_to_mezo_and_to_the_gradient():
+def test_variants_degenerate_to_mezo_and_to_the_gradient():
     assert np.array_equal(end_of(ZOBlockwise(0.02, blocks=1)), end_of(MeZO(0.02)))
     estimate = end_of(zeroth_order(GD(0.02)))
     assert np.array_equal(end_of(sparse_zeroth_order(GD(0.02), density=1.0)), estimate)
@@ -135,7 +135,7 @@ def test_they_degenerate_to_mezo_and_to_the_gradient():
     np.testing.assert_allclose(end_of(hybrid_zeroth_order(GD(0.02), exact=1.0)), end_of(GD(0.02)), rtol=1e-12)
 
 
-def test_what_they_cost_is_counted():
+def test_values_of_zeroth_order_rules_are_counted():
     """Beside the value of each step."""
     blocks, hybrid = (
         bl.minimize(problem(), X0, r, steps=2) for r in (ZOBlockwise(blocks=3), hybrid_zeroth_order(GD()))
@@ -183,6 +183,6 @@ def test_mezo_keeps_nothing():
         (lambda: hybrid_zeroth_order(GD(), exact=-0.1), "exact of hybrid_zeroth_order"),
     ],
 )
-def test_numbers_out_of_range_are_named(make, message):
+def test_zeroth_order_rules_with_numbers_out_of_range_raise(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()

@@ -25,7 +25,7 @@ def test_a_line_per_run_above_the_minimum():
 
 
 @pytest.mark.parametrize(("against", "last"), [("step", 9), ("time", 9.0), ("samples", 288)])
-def test_axes(against, last):
+def test_curves_are_drawn_against_steps_time_or_samples(against, last):
     assert compare({"a": history(10)}, against=against, column="gradient_norm").data[0].x[-1] == last
 
 
@@ -40,7 +40,7 @@ def test_rows_without_a_number_are_passed_over():
     np.testing.assert_array_equal(np.transpose([line.x, line.y]), [[0, 3], [3, 2], [6, 1]])
 
 
-def test_what_has_no_logarithm_leaves_a_gap():
+def test_nonpositive_values_leave_a_gap():
     (line,) = compare({"a": {"step": np.arange(3), "value": np.array([1.0, 0.0, -1.0])}}).data
     np.testing.assert_array_equal(np.isnan(line.y), [False, True, True])
 

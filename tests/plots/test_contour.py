@@ -89,7 +89,7 @@ def test_both_axes_have_one_scale_unless_one_side_is_far_longer():
         assert figure.layout.height is None or 200 < figure.layout.height <= 600
 
 
-def test_more_paths_than_colours_have_one_key_beside_those_of_the_marks():
+def test_paths_beyond_the_colours_share_one_key():
     f = bl.problems.himmelblau()
     figure = contour(f, paths={f"start {k}": [[0, 0], [k, 1]] for k in range(16)})
     keys = [trace.name for trace in figure.data[1:] if trace.showlegend is not False]
@@ -114,6 +114,6 @@ def test_a_run_in_three_dimensions_has_no_path():
         (lambda: contour(lambda x: x, domain=[(0, 1), (0, 1)]), ShapeError, "one number"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(call, error, words):
+def test_contour_with_wrong_arguments_raises(call, error, words):
     with pytest.raises(error, match=words):
         call()

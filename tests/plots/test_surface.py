@@ -9,7 +9,7 @@ from burlab.plots import landscape, surface
 from burlab.plots.still import still
 
 
-def test_it_stands_as_high_as_the_contour_is_dark():
+def test_surface_height_equals_the_shade_of_the_contour():
     f = bl.problems.branin()
     (ground,) = surface(f, resolution=9).data
     heights = landscape(f, resolution=9)

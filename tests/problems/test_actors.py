@@ -51,7 +51,7 @@ def same(run, other):
 
 
 @pytest.mark.parametrize("name", ["EF21", "PPMARINA", "VRMARINA", "FedNL", "SCAFFOLD", "DiLoCo"])
-def test_the_bits_are_those_of_one_process(there, name, tmp_path):
+def test_cluster_clients_have_the_bits_of_one_process(there, name, tmp_path):
     """All clients, some of them, some of their samples, Hessians, local steps of gradients and of any optimizer."""
     run = bl.minimize(there, X0, FEDERATED[name], seed=3, steps=STEPS)
     assert same(run, bl.minimize(problem(), X0, FEDERATED[name], seed=3, steps=STEPS))
@@ -79,7 +79,7 @@ def test_trees_of_single_precision_with_keys_and_parts_that_are_not_trained(clie
     np.testing.assert_array_equal(runs[0].history["value"], runs[1].history["value"])
 
 
-def test_clients_of_a_worker_that_is_killed_are_kept_by_the_other(client):
+def test_clients_of_a_killed_worker_move_to_the_other(client):
     """Two runs share them, and both go on."""
     federation, pids = placed(client), list(client.run(os.getpid).values())
     runs = [bl.minimize(federation, X0, FEDERATED[name], steps=2) for name in ("EF21", "SCAFFOLD")]
@@ -97,7 +97,7 @@ def test_clients_of_a_worker_that_is_killed_are_kept_by_the_other(client):
     client.wait_for_workers(2)
 
 
-def test_where_no_worker_is_left_a_run_rests_and_goes_on_when_there_is_one(client, monkeypatch):
+def test_run_without_workers_rests_until_there_is_one(client, monkeypatch):
     federation, pids = placed(client), list(client.run(os.getpid).values())
     run = bl.minimize(federation, X0, FEDERATED["EF21"], steps=2)
     os.kill(pids[0], signal.SIGKILL)
@@ -137,7 +137,7 @@ def test_a_pause_leaves_a_question_that_nobody_answers(client):
     assert same(run, bl.minimize(problem(), X0, FEDERATED["EF21"], steps=STEPS))
 
 
-def test_what_a_client_runs_into_is_raised_here(client):
+def test_error_of_a_client_is_raised_locally(client):
     """Also what is said of a worker that can compute nothing."""
     here = os.getpid()
 
@@ -169,12 +169,12 @@ def test_what_a_client_runs_into_is_raised_here(client):
     ],
     ids=["step", "question", "scipy"],
 )
-def test_what_the_cluster_cannot_give_is_refused_by_name(there, optimizer, message):
+def test_query_that_the_cluster_lacks_raises(there, optimizer, message):
     with pytest.raises(ArgumentError, match=message):
         bl.minimize(there, X0, optimizer, batch=None)
 
 
-def test_a_worker_of_another_kind_is_refused(client, monkeypatch):
+def test_federation_refuses_workers_of_another_kind(client, monkeypatch):
     own = machines.machine()
     monkeypatch.setattr(machines, "instruction_set", lambda: InstructionSet("none", (), "", (), 16))
     with pytest.raises(ConfigurationError, match=r"computes with .*, this problem with none.*BURLAB_ISA"):

@@ -130,7 +130,7 @@ def test_leaves_may_differ_in_dtype():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_threads_change_no_bit(dtype):
+def test_finite_sum_threads_change_no_bit(dtype):
     big = np.random.default_rng(1).normal(size=(5000, D)).astype(dtype)
     point = X.astype(dtype)
 
@@ -211,7 +211,7 @@ def test_arrays_that_numpy_lays_out_differently():
     np.testing.assert_array_equal(p.grad(frozen), expected)
 
 
-def test_several_threads_may_ask_one_problem():
+def test_one_problem_may_be_queried_by_several_threads():
     p = problem()
     expected = p.grad(X)
     results = []
@@ -328,7 +328,7 @@ def outer(x, a, *, key):
 
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
-def test_copies_of_a_sum_that_was_asked(duplicate):
+def test_copies_of_an_evaluated_sum_work(duplicate):
     """What was compiled points into memory of C++, which no copy takes along."""
     p = bl.FiniteSum(outer, A.copy(), ridge, has_aux=True, threads=2, tile=3)
     key = bl.random.key(1)

@@ -58,7 +58,7 @@ def partial_derivative(exact, x):
 
 
 @each()
-def test_minima_are_what_they_are_said_to_be(case, f):
+def test_stated_minima_are_minima(case, f):
     assert np.all((f.domain[:, 0] <= f.minima) & (f.minima <= f.domain[:, 1]))
     for x in f.minima:
         with mp.workdps(40):
@@ -91,7 +91,7 @@ def test_no_search_finds_less(case, f):
 
 
 @each(lambda f: not bounded(f))
-def test_what_has_no_minimum_falls_without_end(case, f):
+def test_unbounded_function_falls_without_end(case, f):
     assert len(f.minima) == 0
     far = [float(f(scale * points(f, 1)[0])) for scale in (-2e3, 2e3)]
     assert min(far) < -1e6
@@ -168,7 +168,7 @@ def test_rotations_are_uniform():
     np.testing.assert_allclose((turns**2).mean(0), 1 / 3, atol=0.05)
 
 
-def test_what_is_known_cannot_be_changed_by_accident():
+def test_facts_of_test_functions_are_read_only():
     f = bl.problems.himmelblau()
     with pytest.raises(ValueError, match="read-only"):
         f.minima[0, 0] = 1.0
@@ -194,6 +194,6 @@ def test_a_trace_of_a_library_function_is_remembered():
         (lambda: bl.problems.quadratic(seed=-1), ArgumentError, "seed=-1"),
     ],
 )
-def test_what_cannot_be_is_refused(call, error, words):
+def test_test_functions_with_wrong_arguments_raise(call, error, words):
     with pytest.raises(error, match=words):
         call()

@@ -136,7 +136,7 @@ def test_labels_of_two_values(labels):
 
 
 @each
-def test_float32_stays(name):
+def test_regressions_stay_in_float32(name):
     problem = make(name, 0.1, np.float32)
     assert problem.start.dtype == problem.grad(problem.start).dtype == np.float32
     np.testing.assert_allclose(
@@ -164,6 +164,6 @@ def test_large_margins_do_not_overflow():
         (lambda: bl.problems.softmax_regression(A, B), ArgumentError, "integers from 0"),
     ],
 )
-def test_what_cannot_be_is_refused(call, error, words):
+def test_regressions_with_wrong_arguments_raise(call, error, words):
     with pytest.raises(error, match=words):
         call()

@@ -35,13 +35,13 @@ def steps(walk: str) -> list[tuple[str, str, str]]:
     return re.findall(r"^ (\w+) +([\w/]+\.[a-z]+) +(\w+)  +\S", walk, re.MULTILINE)
 
 
-def test_it_is_one_page():
+def test_architecture_is_one_page():
     assert len(PAGE.splitlines()) <= 190
     assert max(map(len, PAGE.splitlines())) <= 132
 
 
 @pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.splitlines()[0])
-def test_each_step_of_a_walk_is_defined_where_it_says(walk: str):
+def test_each_step_of_a_walk_is_defined_in_its_file(walk: str):
     assert len(steps(walk)) >= 7
     drawn = [line for line in walk.split("```")[1].splitlines() if re.match(r" \w", line)]
     assert len(drawn) == len(steps(walk))

@@ -13,11 +13,11 @@ def catalogue() -> ModuleType:
     return program("catalogue")
 
 
-def test_the_page_is_up_to_date(catalogue: ModuleType):
+def test_catalogue_is_up_to_date(catalogue: ModuleType):
     assert (DOCS / "catalogue.md").read_text() == catalogue.page(), "run: python docs/catalogue.py"
 
 
-def test_nothing_is_left_out(catalogue: ModuleType):
+def test_catalogue_lists_all_optimizers_and_problems(catalogue: ModuleType):
     words = {"Hyper", "Optimizer", "Wrapper", "Penalty", "Set"}  # what the others are made of
     page = catalogue.page()
     missing = [name for name in bl.optim.__all__ if name not in words and f"| `{name}` |" not in page]

@@ -109,7 +109,7 @@ def test_the_core_is_found_fit(core: Path):
         ("bl.minimize(bl.problems.booth(), np.zeros(2), bl.optim.GD(0.01), steps=3).history.frame()", "frames"),
     ],
 )
-def test_what_needs_more_names_the_extra(core: Path, code: str, extra: str):
+def test_missing_extra_is_named(core: Path, code: str, extra: str):
     last = run(core, f"import numpy as np, burlab as bl\n{code}").stderr.splitlines()[-1]
     assert last.startswith("burlab.errors.ConfigurationError: ")
     assert last.endswith(f"which is not installed: pip install 'burlab[{extra}]'")
@@ -132,7 +132,7 @@ def test_a_jupyter_without_the_lab_computes_and_names_what_it_cannot_show(kernel
 
 
 @pytest.mark.parametrize("command", ["lab", "demo"])
-def test_commands_that_need_more_say_so_in_a_line(core: Path, command: str):
+def test_command_without_its_extra_prints_one_line(core: Path, command: str):
     done = run(core, f"import burlab.cli; raise SystemExit(burlab.cli.main([{command!r}]))")
     assert (done.returncode, done.stdout) == (1, "")
     assert re.fullmatch(r"burlab: this needs \w+, which is not installed: pip install 'burlab\[lab\]'\n", done.stderr)

@@ -56,7 +56,7 @@ REVERSED = Edit(
 RECIPES = {
     "scalar_operation": Recipe((*OPERATIONS, "cosm1 or has_a_row"), "return -sin(x)", "return sin(x)"),
     "linear_operation": Recipe((*OPERATIONS, "hadamard or has_a_row"), "return hadamard(g)", "return g"),
-    "optimizer": Recipe(("tests/optim/test_optimizers.py", "-k", "AdaBelief or has_its_row"), "(g - m) ** 2", "g**2"),
+    "optimizer": Recipe(("tests/optim/test_optimizers.py", "-k", "AdaBelief or has_a_case"), "(g - m) ** 2", "g**2"),
     "schedule": Recipe(("tests/optim/test_schedules.py", "-k", "stairs or has_its_row"), "t >= mile", "t > mile"),
     "test_function": Recipe(
         ("tests/problems/test_library.py", "-k", "camel or has_a_row"), "zeros((1, 2)", "ones((1, 2)"
@@ -82,7 +82,7 @@ README_COUNT = "tests/project/test_readme.py::test_number_of_test_functions"
 ROOMS: dict[str, tuple[str, ...]] = {
     "scalar_operation": ("tests/widgets/builder/test_palette.py", "tests/graph/test_formula.py"),
     "linear_operation": ("tests/graph/test_signatures.py", "tests/compiler/inspection"),
-    "optimizer": ("tests/optim/test_optimizers.py::test_every_optimizer_says_what_it_costs_and_shows_an_example",),
+    "optimizer": ("tests/optim/test_optimizers.py::test_every_optimizer_documents_its_cost_and_an_example",),
     "schedule": ("tests/optim/test_schedules.py",),
     "test_function": ("tests/problems/test_library.py", README_COUNT),
     "finite_sum": ("tests/problems/test_regressions.py",),

@@ -118,11 +118,11 @@ def forbidden(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("header", HEADERS)
-def test_nothing_ends_the_process(header: str):
+def test_headers_do_not_end_the_process(header: str):
     assert forbidden((CPP / header).read_text()) == []
 
 
-def test_what_ends_the_process_is_seen():
+def test_forbidden_statements_are_found():
     bad = ["throw 1;", "assert (x);", "std::exit(1);", "int* p = new int;", "std::cout << x;"]
     assert forbidden("\n".join(bad)) == bad
     assert forbidden('static_assert(x); // a new thing\nauto s = "throw \\" new"; std::exit_code;') == []

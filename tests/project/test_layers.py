@@ -31,7 +31,7 @@ def broken(folder: Path) -> list[str]:
     return [line.partition(":")[0].split()[0] for line in lines if " BROKEN" in line]
 
 
-def test_layers_are_kept(root: Path):
+def test_imports_follow_the_layers(root: Path):
     assert broken(root) == []
 
 

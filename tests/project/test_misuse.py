@@ -10,7 +10,7 @@ from tests.misuse_cases import CASES
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.what for case in CASES])
-def test_misuse_is_told_in_words(case: Misuse):
+def test_misuse_raises_a_helpful_error(case: Misuse):
     with pytest.raises(BurlabError) as caught:
         case.do()
     message = str(caught.value)

@@ -16,11 +16,11 @@ def wrong_calls(share: float, seed: int) -> str:
     return "\n".join(rows[:-1])
 
 
-def test_a_draw_of_wrong_calls_is_told_in_words():
+def test_drawn_wrong_calls_raise_helpful_errors():
     assert wrong_calls(0.02, 1) == ""
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
-def test_many_wrong_calls_are_told_in_words(seed: int):
+def test_many_wrong_calls_raise_helpful_errors(seed: int):
     assert wrong_calls(0.25, 10 + seed) == ""

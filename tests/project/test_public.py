@@ -59,6 +59,6 @@ def test_modules_of_others_are_not_found_by_public_names():
     assert python(find) == "None None\n"
 
 
-def test_unknown_name_says_where_to_look():
+def test_unknown_name_points_to_the_public_names():
     with pytest.raises(AttributeError, match=r"no attribute 'gradd'.*burlab\.__all__"):
         burlab.gradd  # noqa: B018 - the look-up is what is tested

@@ -9,7 +9,7 @@ PAGES = sorted((Path(__file__).parents[2] / "docs" / "recipes").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_what_a_page_shows_runs(page: Path):
+def test_code_of_a_recipe_page_runs(page: Path):
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 3
     program = "\n".join(blocks)

@@ -10,12 +10,12 @@ from burlab.graph.numpy_api.refused import REFUSED
 from tests.project.programs import DOCS, program
 
 
-def test_the_page_is_up_to_date() -> None:
+def test_page_of_numpy_words_is_up_to_date() -> None:
     assert (DOCS / "numpy.md").read_text() == program("words").page(), "run: python docs/words.py"
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_has_no_rule(name: str) -> None:
+def test_refused_numpy_functions_have_no_rule(name: str) -> None:
     module, _, word = name.rpartition(".")
     home = getattr(np, module) if module else np
     if hasattr(home, word):  # of this NumPy
@@ -35,6 +35,6 @@ def test_what_is_refused_has_no_rule(name: str) -> None:
         (np.is_busday, "no rule here.*docs/numpy.md"),
     ],
 )
-def test_the_error_says_why_and_where_the_words_are(f, said) -> None:
+def test_error_of_a_refused_function_names_reason_and_page(f, said) -> None:
     with pytest.raises(TraceError, match=said):
         bl.jit(f)(np.ones(3))

@@ -55,7 +55,7 @@ STOPS = [
 
 
 @pytest.mark.parametrize(("name", "wrong", "message"), STOPS)
-def test_criteria(name, wrong, message):
+def test_invalid_stop_arguments_raise(name, wrong, message):
     with pytest.raises(ArgumentError, match=f"{re.escape(f'Stop.{name}={wrong!r}')} .*{message}"):
         bl.Stop(**{name: wrong})
 

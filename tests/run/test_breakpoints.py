@@ -49,7 +49,7 @@ def runs(flags: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("factor", [0.0, 0.3])
 @pytest.mark.parametrize("patience", [1, 2, 3])
-def test_it_rests_where_the_value_rises(factor: float, patience: int) -> None:
+def test_breakpoint_hits_where_the_value_rises(factor: float, patience: int) -> None:
     value = noisy(steps=300).history["value"]
     rises = np.concatenate([[False], value[1:] > value[:-1] + factor * np.abs(value[:-1])])
     expected: list[int] = []
@@ -67,7 +67,7 @@ def test_it_rests_where_the_value_rises(factor: float, patience: int) -> None:
     np.testing.assert_array_equal(run.x, noisy(steps=300).x)
 
 
-def test_it_rests_where_the_norm_comes_above() -> None:
+def test_breakpoint_hits_where_the_norm_exceeds_its_limit() -> None:
     norm = noisy(steps=300).history["gradient_norm"]
     limit = float(np.median(norm))
     run = noisy()
@@ -77,14 +77,14 @@ def test_it_rests_where_the_norm_comes_above() -> None:
     assert len(found) < np.count_nonzero(norm > limit)  # only where it begins
 
 
-def test_it_rests_every_so_many_steps_and_at_the_first_of_several() -> None:
+def test_breakpoints_hit_periodically_and_the_first_of_several_counts() -> None:
     run = noisy()
     assert [run.breakpoints.add(every=20), run.breakpoints.add(every=30)] == [1, 2]
     steps = sorted({*range(20, 300, 20), *range(30, 300, 30)})
     assert rests(run) == [(step, 2 if step % 20 else 1) for step in steps]
 
 
-def test_it_rests_where_a_predicate_begins_to_hold() -> None:
+def test_breakpoint_hits_where_a_predicate_becomes_true() -> None:
     value = noisy(steps=300).history["value"]
     run = noisy()
     seen: list[int] = []
@@ -113,7 +113,7 @@ def test_non_finite_values_rest_a_run_that_would_go_on() -> None:
     assert run.t > 100  # once: what is not finite stays so
 
 
-def test_they_are_switched_while_it_runs() -> None:
+def test_breakpoints_are_switched_while_a_run_goes_on() -> None:
     run = minimize(lr=1e-6)
     run.start()
     number = run.breakpoints.add(every=1000)
@@ -336,7 +336,7 @@ def test_scipy_has_them_too() -> None:
         ({"when": 3}, "expected a function of a mapping of columns"),
     ],
 )
-def test_what_is_no_breakpoint_is_refused(conditions, message) -> None:
+def test_invalid_breakpoints_raise(conditions, message) -> None:
     run = minimize()
     with pytest.raises(ArgumentError, match=message):
         run.breakpoints.add(**conditions)

@@ -26,7 +26,7 @@ def test_either_way_counts(make):
 
 
 @pytest.mark.parametrize("make", [opened, watched])
-def test_what_is_unknown_is_refused_either_way(make):
+def test_unknown_hyperparameter_raises_by_attribute_and_by_key(make):
     owner = make()
     with pytest.raises(ArgumentError, match="learning_rate"):
         owner.hyper.learning_rate = 0.1

@@ -163,7 +163,7 @@ def test_other_samplers_and_losses() -> None:
         assert run.counts["samples"] == 28 + N
 
 
-def test_errors() -> None:
+def test_live_batch_with_wrong_arguments_raises() -> None:
     def refused(match: str, batch: Any, rule: Optimizer | None = None, **others: Any) -> None:
         with pytest.raises(ArgumentError, match=match):
             bl.minimize(PROBLEM, X0, rule or GD(0.1), batch=batch(), **others)

@@ -92,7 +92,7 @@ def test_the_data_of_the_validation_are_checked_too(tmp_path):
         bl.load_run(tmp_path / "a", held, validation=held)
 
 
-def test_a_missing_file_and_a_folder_are_said(tmp_path):
+def test_loading_a_missing_file_or_a_folder_raises(tmp_path):
     with pytest.raises(FileError, match=r"none\.burlab cannot be read: No such file"):
         bl.load_run(tmp_path / "none.burlab")
     with pytest.raises(FileError, match="it is a folder"):

@@ -39,7 +39,7 @@ print(json.dumps([grown, run.memory, others[-1].memory]))
 """
 
 
-def test_a_run_takes_what_it_says() -> None:
+def test_run_uses_the_memory_it_reports() -> None:
     ran = subprocess.run([sys.executable, "-W", "error", "-c", _PROGRAM], capture_output=True, text=True, check=True)
     grown, first, memory = json.loads(ran.stdout)
     assert sum(memory[kind] for kind in memory if kind != "total") == memory["total"]
@@ -76,7 +76,7 @@ print(json.dumps(begin(2000)))
 """
 
 
-def test_what_is_not_trained_takes_the_room_of_itself() -> None:
+def test_frozen_parameters_take_one_copy() -> None:
     """By the operating system: with all trained x, gradient, two moments and snapshots; else one copy of what rests."""
     grown = {}
     for trained in (None, {"deep": False, "head": True}):

@@ -120,7 +120,7 @@ def test_validation_by_a_function_in_float32_and_with_keys():
     assert run.history["validation_value"][2] == held.value(run.x, key=keys[2])
 
 
-def test_a_predicate_may_look_at_the_validation():
+def test_predicate_may_read_the_validation():
     held = bl.FiniteSum(plain, HELD)
     stop = bl.Stop(when=lambda rows: rows["validation_value"] < 0.9 * held.value(START))
     run = bl.minimize(problem(), START, GD(0.05), stop=stop, validation=held, validate_every=10)
@@ -155,12 +155,12 @@ def test_a_long_validation_can_be_interrupted():
         (lambda: bl.minimize(problem(), START, bl.optim.SciPy("BFGS")), ArgumentError, "metrics"),
     ],
 )
-def test_what_is_refused(call, error, message):
+def test_invalid_metrics_and_validations_raise(call, error, message):
     with pytest.raises(error, match=message):
         call()
 
 
-def test_a_validation_that_fails_says_so():
+def test_failing_validation_is_named():
     held = bl.FiniteSum(lambda x, i: x[i], np.array([0, 1, 7]))
     run = bl.minimize(lambda x: np.sum(x**2), START, GD(0.1), validation=held)
     with pytest.raises(BurlabError, match="outside") as caught:

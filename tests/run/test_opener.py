@@ -186,7 +186,7 @@ APART: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", APART)
-def test_what_differs_in_more_than_numbers_shares_nothing(name, monkeypatch):
+def test_trials_that_differ_in_more_than_numbers_share_nothing(name, monkeypatch):
     problem, options, trials = APART[name]
     opener, firsts = opened(problem, options), []
     monkeypatch.setattr(Opener, "_first", lambda self, *given: firsts.append(given) or first(self, *given))

@@ -123,6 +123,6 @@ def test_metrics_float32_and_trainable() -> None:
         (P, 0, ArgumentError, "batch"),
     ],
 )
-def test_what_is_refused(sampler: Any, batch: Any, kind: Any, text: str) -> None:
+def test_invalid_sampling_probabilities_raise(sampler: Any, batch: Any, kind: Any, text: str) -> None:
     with pytest.raises(kind, match=re.escape(text)):
         bl.minimize(PROBLEM, X0, GD(0.1), batch=batch, sampler=sampler)

@@ -36,7 +36,7 @@ def test_a_terminal_shows_a_bar(monkeypatch: pytest.MonkeyPatch, asked, shown):
         assert text.endswith("\n")
 
 
-def test_a_pipe_shows_one_only_when_asked(capsys: pytest.CaptureFixture[str]):
+def test_progress_in_a_pipe_needs_a_request(capsys: pytest.CaptureFixture[str]):
     minimize()
     assert capsys.readouterr().err == ""
     minimize(progress=True)

@@ -83,7 +83,7 @@ def test_x_has_the_structure_of_the_start_and_the_start_stays():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("batch", [None, 3, 240])
-def test_threads_change_no_bit(dtype, batch):
+def test_run_threads_change_no_bit(dtype, batch):
     start = {k: a.astype(dtype) for k, a in START.items()}
     runs = [bl.minimize(problem(t, dtype, 3), start, Adam(0.01), batch=batch, steps=60) for t in (1, 2, 3, 16)]
     for other in runs[1:]:
@@ -178,7 +178,7 @@ def test_two_runs_live_side_by_side():
     np.testing.assert_array_equal(flat(two.x), flat(bl.minimize(p, START, Adam(0.1), batch=8, seed=1, steps=10).x))
 
 
-def test_values_that_are_not_finite_are_recorded_and_stop_nothing_where_so_asked():
+def test_nonfinite_values_are_recorded_and_need_not_stop():
     on = bl.Stop(non_finite=False)
     run = bl.minimize(lambda x: np.sum(np.sqrt(x)), np.array([1.0]), GD(3.0), steps=6, stop=on)
     value = run.history["value"]
@@ -310,12 +310,12 @@ def test_a_list_that_was_meant_as_an_array_is_one_error():
         (lambda: bl.minimize(np.sum, np.ones(2), GD()).hyper.__setitem__("lr", "a"), DTypeError, "lr"),
     ],
 )
-def test_what_cannot_run_is_refused(call, error, message):
+def test_minimize_with_wrong_arguments_raises(call, error, message):
     with pytest.raises(error, match=message):
         call()
 
 
-def test_memory_says_what_a_run_holds():
+def test_memory_lists_the_arrays_of_a_run():
     run = bl.minimize(problem(), START, Adam())
     kinds = [
         "parameters", "gradients", "activations", "optimizer_state", "scratch",

@@ -111,7 +111,7 @@ def test_a_biased_sampler_would_be_caught():
         (4, "reshuffle", "a", "seed"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(batch: object, sampler: str, seed: object, message: str):
+def test_invalid_samplers_raise(batch: object, sampler: str, seed: object, message: str):
     with pytest.raises(ArgumentError, match=message):
         drawn(10, batch, sampler, seed)
 

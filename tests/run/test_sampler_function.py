@@ -61,7 +61,7 @@ def test_questions_are_about_these_samples() -> None:
         assert ours.counts == theirs.counts
 
 
-def test_seeks_forks_and_files(tmp_path: Any) -> None:
+def test_sampler_functions_seek_fork_and_save(tmp_path: Any) -> None:
     """The file holds the function as a graph: its class need not exist."""
     problem = bl.FiniteSum(loss, (A, B))
     run = bl.minimize(problem, X0, GD(0.1), sampler=Stratified(N, 4), seed=3, steps=9)
@@ -80,7 +80,7 @@ def test_seeks_forks_and_files(tmp_path: Any) -> None:
     assert run.profile().rows
 
 
-def test_errors() -> None:
+def test_invalid_sampler_functions_raise() -> None:
     problem = bl.FiniteSum(loss, (A, B))
 
     def refused(kind: type[Exception], match: str, sampler: Any, **others: Any) -> None:

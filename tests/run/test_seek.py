@@ -69,7 +69,7 @@ def test_snapshots_are_used_and_the_replay_starts_at_them():
     same(run, minimize(steps=29_001), record=False)
 
 
-def test_what_cannot_be_sought():
+def test_invalid_seek_raises():
     run = minimize(steps=5)
     for step in (-1, 6, 2.5, None):
         with pytest.raises(ArgumentError, match="step="):
@@ -91,7 +91,7 @@ def test_the_past_does_not_write_and_changes_nothing():
     assert all(np.array_equal(before[name][:400], run.history[name][:400]) for name in before)
 
 
-def test_a_run_says_the_value_where_it_stands() -> None:
+def test_value_of_a_run_follows_seek() -> None:
     run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), GD(0.25))
     assert repr(run) == "<Run at step 0, lr=0.25>"
     run.step(3)
@@ -159,7 +159,7 @@ def test_a_fork_without_a_change_equals_its_parent():
         same(fork, run)
 
 
-def test_a_fork_with_a_change_equals_a_run_that_made_it():
+def test_fork_with_a_change_equals_a_run_with_that_change():
     run = minimize(steps=1000)
     run.seek(300)
     fork = run.fork(lr=0.1, b2=0.9)

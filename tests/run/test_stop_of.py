@@ -122,7 +122,7 @@ def test_a_rule_without_gradients_and_one_with_another_point() -> None:
     )
 
 
-def test_errors() -> None:
+def test_invalid_stop_of_raises() -> None:
     with pytest.raises(ArgumentError, match=r"Stop.of='mean' is unknown, expected one of 'batch', 'estimator', 'full'"):
         bl.Stop(grad_norm=0.1, of="mean")
     with pytest.raises(ArgumentError, match=r"Stop.of='full' says which norm grad_norm is about"):

@@ -96,7 +96,7 @@ def test_forms_of_the_argument(trainable: Any) -> None:
     assert np.array_equal(run.x["body"][3], X0["body"][3])
 
 
-def test_all_is_what_there_is_without() -> None:
+def test_training_all_equals_the_default() -> None:
     options: Any = {"batch": 5, "seed": 2, "steps": 4}
     same(
         bl.minimize(PROBLEM, X0, Adam(0.01), trainable=True, **options),
@@ -183,7 +183,7 @@ def test_complex_parts_metrics_and_scipy() -> None:
     assert other.x["b"] == 2.0
 
 
-def test_what_is_not_trained_belongs_to_the_run() -> None:
+def test_run_owns_its_frozen_parameters() -> None:
     """A change of x0 after the start changes nothing, and x may be written to; a path of a part is none."""
     x0 = {"a": np.ones(2), "b": np.ones(2)}
     run = bl.minimize(lambda p: np.sum((p["a"] - p["b"]) ** 2), x0, GD(0.5), trainable={"a": True, "b": False})
@@ -205,7 +205,7 @@ def test_what_is_not_trained_belongs_to_the_run() -> None:
         ([True, False], "Pass a bool for each array of x0, or for a part of it; or a function of paths"),
     ],
 )
-def test_what_is_refused(trainable: Any, text: str) -> None:
+def test_invalid_trainable_raises(trainable: Any, text: str) -> None:
     with pytest.raises(ArgumentError, match=re.escape(text)):
         bl.minimize(PROBLEM, X0, GD(0.1), trainable=trainable)
 

@@ -36,7 +36,7 @@ def written(value):
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-def test_it_is_the_value_at_the_point_shown_and_of_the_row_to_come(rule):
+def test_value_is_that_of_x_and_of_the_next_row(rule):
     run = bl.minimize(F, F.start, rule)
     seen = [run.value]
     for _ in range(4):
@@ -68,7 +68,7 @@ def numbers_of(run):
     }, tile
 
 
-def test_one_truth_wherever_it_is_shown(tmp_path):
+def test_value_is_the_same_in_every_display(tmp_path):
     f = bl.problems.rosenbrock()
     run = bl.minimize(f, f.start, bl.optim.GD(1e-3), steps=7)
     shown, tile = numbers_of(run)
@@ -82,7 +82,7 @@ def test_one_truth_wherever_it_is_shown(tmp_path):
     assert other.history["value"][7] == run.value
 
 
-def test_one_truth_where_a_run_has_stopped_long_after_its_start():
+def test_value_of_a_stopped_run_is_the_same_in_every_display():
     f = bl.problems.rosenbrock()
     run = bl.minimize(f, f.start, bl.optim.GD(1e-3), stop=bl.Stop(grad_norm=1e-5), steps=10**6)
     shown, tile = numbers_of(run)
@@ -92,7 +92,7 @@ def test_one_truth_where_a_run_has_stopped_long_after_its_start():
 
 
 @pytest.mark.parametrize("problem", [F, SUM], ids=["function", "sum"])
-def test_a_sweep_says_it_in_its_table_its_race_and_its_runs(problem):
+def test_value_is_the_same_in_table_race_and_runs_of_a_sweep(problem):
     x0 = F.start if problem is F else np.zeros(3)
     sweep = bl.sweep(problem, x0, bl.optim.GD(), {"lr": [1e-3, 5e-4]}, steps=9)
     standings = {row.name: row for row in sweep.race().standings()}
@@ -152,7 +152,7 @@ def test_to_know_it_costs_the_run_nothing(rule):
     np.testing.assert_array_equal(one.x, other.x)
 
 
-def test_it_is_evaluated_once_per_point():
+def test_value_is_evaluated_once_per_point():
     calls = []
     run = bl.minimize(SUM, np.zeros(3), bl.optim.GD(1e-2), batch=5, steps=6)
     evaluated = run.engine.evaluated

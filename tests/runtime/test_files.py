@@ -65,7 +65,7 @@ def _run() -> Any:
 
 @pytest.mark.parametrize("make", STRANGE)
 @pytest.mark.parametrize("name", READERS)
-def test_what_is_not_a_file_is_not_read(name: str, make: Callable[[Path], None], tmp_path: Path):
+def test_pipes_devices_and_folders_are_not_read(name: str, make: Callable[[Path], None], tmp_path: Path):
     place = tmp_path / "x"
     make(place)
     with pytest.raises(FileError, match=r"x .*(pipe|device|folder|socket|No such device|file)"):
@@ -73,7 +73,7 @@ def test_what_is_not_a_file_is_not_read(name: str, make: Callable[[Path], None],
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_files_are_written_beside_what_is_there(name: str, tmp_path: Path):
+def test_files_are_written_next_to_the_old_one(name: str, tmp_path: Path):
     """A pipe at the path is replaced: nothing waits for a reader. A folder is refused."""
     place = tmp_path / "x"
     pipe(place)
@@ -127,7 +127,7 @@ write_whole(Path(sys.argv[1]), parts())
 """
 
 
-def test_what_a_kill_left_goes_and_what_others_write_stays(tmp_path: Path):
+def test_leftovers_of_a_kill_are_removed_and_files_in_progress_stay(tmp_path: Path):
     target = tmp_path / "run.burlab"
     target.write_bytes(CONTENT)
     subprocess.run([sys.executable, "-c", KILLED, str(target), "dies"], timeout=120, check=False, capture_output=True)

@@ -6,7 +6,7 @@ import sys
 from burlab.runtime.flag import Flag, Thread
 
 
-def test_all_who_wait_come_through():
+def test_flag_releases_all_waiting_threads():
     flag, through = Flag(), []
     threads = [Thread(lambda k=k: (flag.wait(), through.append(k)), f"waits {k}") for k in range(8)]
     for thread in threads:
@@ -25,7 +25,7 @@ def test_all_who_wait_come_through():
     assert flag.wait()
 
 
-def test_a_thread_says_whether_it_is_at_work():
+def test_thread_reports_whether_it_works():
     release = Flag()
     thread = Thread(release.wait, "works")
     assert not thread.is_alive()

@@ -76,7 +76,7 @@ def test_other_headers_are_refused_with_a_remedy(machine: Machine, page: str, re
         host_compiler()
 
 
-def test_an_older_compiler_beside_it_is_found(machine: Machine):
+def test_older_compiler_next_to_it_is_found(machine: Machine):
     for release in (16, 14, 13):
         machine.add(f"g++-{release}", GCC.format(release))
     machine.add("c++", GCC.format(16))
@@ -96,7 +96,7 @@ def test_cxx_comes_first_if_it_is_there_and_fit(machine: Machine, monkeypatch: p
     assert str(host_compiler()) == "c++ (g++ 12)"
 
 
-def test_what_says_nothing_of_itself_is_taken_and_no_compiler_is_none(machine: Machine):
+def test_compiler_without_a_version_is_accepted_and_none_is_none(machine: Machine):
     assert host_compiler() is None
     machine.add("c++", "Apple clang version 17.0.0")
     assert str(host_compiler()) == "c++ (unknown headers)"
@@ -115,7 +115,7 @@ def test_headers_that_cling_cannot_read_are_an_error_and_no_crash(machine: Machi
     assert "apt-get install g++-15" in page[-2]
 
 
-def test_cling_asks_the_compiler_that_fits(machine: Machine):
+def test_cling_calls_the_compiler_that_fits(machine: Machine):
     machine.add("c++", GCC.format(16), works=False)
     machine.add("g++-15", GCC.format(15))
     done = machine.run()
@@ -128,7 +128,7 @@ def test_cling_asks_the_compiler_that_fits(machine: Machine):
     assert left.strip() == str(machine.folder)
 
 
-def test_a_precompiled_header_that_cannot_be_made_is_an_error():
+def test_precompiled_header_that_cannot_be_built_is_an_error():
     environment = os.environ | {"CLING_STANDARD_PCH": "/nowhere/cling.pch"}
     done = subprocess.run([sys.executable, "-c", DERIVE], env=environment, text=True, capture_output=True, check=False)
     assert done.returncode == 1

@@ -38,7 +38,7 @@ def test_two_units_may_use_the_same_names():
     ],
     ids=["unknown name", "syntax", "error line", "open bracket"],
 )
-def test_a_text_that_fails_says_why_and_leaves_everything_usable(text, word):
+def test_failing_text_raises_its_reason_and_leaves_cling_usable(text, word):
     with pytest.raises(CompileError, match=word):
         runtime.declare(text)
     with pytest.raises(CompileError, match=word):  # again: it is not remembered as done
@@ -57,7 +57,7 @@ def test_a_warning_about_an_error_is_no_error(capsys):
     assert "no error" in capsys.readouterr().err
 
 
-def test_a_missing_symbol_shows_when_it_is_asked_for():
+def test_missing_symbol_raises_when_it_is_looked_up():
     unit = runtime.declare('extern "C" int burlab_nowhere(); extern "C" int @unit_run() { return burlab_nowhere(); }')
     with pytest.raises(CompileError, match="defined nowhere"):
         runtime.address(f"{unit}_run")
@@ -100,7 +100,7 @@ def test_cppyy_may_come_before_or_after():
         python("\n".join(order))
 
 
-def test_what_cppyy_defines_is_seen_here_and_the_other_way_round():
+def test_definitions_are_shared_with_cppyy():
     python(
         "import ctypes, burlab.runtime as r\n"
         "r.compile_text('extern \"C\" int burlab_shared() { return 5; }')\n"

@@ -51,6 +51,6 @@ SPARSE: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("where", SPARSE)
 @pytest.mark.parametrize("kind", ["csr_matrix", "csr_array"])
-def test_sparse_data_are_told_of_toarray_wherever_they_come(where: str, kind: str):
+def test_sparse_data_raise_with_advice_on_toarray(where: str, kind: str):
     with pytest.raises(BurlabError, match=r"x\.toarray\(\)"):
         SPARSE[where](getattr(sparse, kind)(EYE))

@@ -23,7 +23,7 @@ TEXTS = st.one_of(st.sampled_from(NASTY), st.text(), st.lists(st.sampled_from([*
 
 
 @given(TEXTS)
-def test_it_stays_on_its_line_and_ends_nothing(text: str) -> None:
+def test_escaped_text_stays_on_its_line(text: str) -> None:
     said = escaped(text)
     assert said.isprintable()
     assert not any(end in said for end in ('"', "??", "*/"))
@@ -49,7 +49,7 @@ def test_the_compiler_reads_the_text_again() -> None:
 
 
 @pytest.mark.parametrize("name", NASTY)
-def test_a_name_of_any_text_is_only_what_messages_say(name: str) -> None:
+def test_name_of_any_text_appears_in_messages_only(name: str) -> None:
     unit = declare(f'extern "C" int @unit_three() {{ return 3; }} // {len(name)}', name=f"{name}\nint 3;")
     assert ctypes.CFUNCTYPE(ctypes.c_int)(address(f"{unit}_three"))() == 3
     with pytest.raises(CompileError, match=r":7:1: error: expected"):

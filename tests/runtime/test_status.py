@@ -17,7 +17,7 @@ def test_codes_mirror_the_header():
 
 
 @pytest.mark.parametrize("status", [s for s in Status if s is not Status.OK])
-def test_each_status_has_an_exception_that_says_where(status):
+def test_each_status_has_an_exception_with_its_place(status):
     raised = error(status, "model.py, line 3")
     assert isinstance(raised, errors.BurlabError)
     assert str(raised).startswith("model.py, line 3: ")

@@ -32,7 +32,7 @@ print(len(answers), len(set(answers)), errors)
 """
 
 
-def test_threads_that_come_first_together_share_what_is_made_once():
+def test_concurrent_first_threads_share_one_initialization():
     done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "6 1 []\n", "")
 

@@ -11,7 +11,7 @@ from burlab.runtime import compile_text, hide_macros, interpreter, trial
 from burlab.runtime.cling import DeadlyText, try_text
 
 
-def test_what_ends_a_copy_is_told_and_all_else_is_not():
+def test_death_of_a_trial_process_is_reported():
     seen: list[int] = []
     assert trial.death_in(lambda: seen.append(1)) == ""
     assert seen == []  # of the copy

@@ -103,7 +103,7 @@ def test_shielded_work_is_done_before_an_interrupt_is_raised():
 
 @pytest.mark.parametrize("begins", ["before", "after"])
 @pytest.mark.parametrize("way", ["shielded", "in threads"])
-def test_an_interrupt_while_a_thread_is_made(monkeypatch: pytest.MonkeyPatch, way: str, begins: str):
+def test_interrupt_while_a_thread_is_started(monkeypatch: pytest.MonkeyPatch, way: str, begins: str):
     """Work that has begun is waited for, and other work never begins."""
     begun, done, made = threading.Event(), [], []
 
@@ -147,7 +147,7 @@ def interrupts_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return interrupts
 
 
-def test_what_was_compiled_in_spite_of_an_interrupt_is_not_compiled_again(interrupts_at):
+def test_code_compiled_despite_an_interrupt_is_reused(interrupts_at):
     def f(x):
         return np.sum(np.expm1(x) ** 2)
 

@@ -42,7 +42,7 @@ def test_a_part_of_a_tier():
     assert [parcel.files for parcel in parts] == [("tests/project/test_sanitizers.py",)]
 
 
-def test_what_passed_failed_and_was_skipped_is_counted(tmp_path: Path):
+def test_passed_failed_and_skipped_tests_are_counted(tmp_path: Path):
     text = """
 import pytest
 def test_right(): pass
@@ -93,7 +93,7 @@ def test_as_many_cases_run_as_the_tier_has_time_for(
     assert kept == seconds.chosen([*new, *ONE, *reversed(TEN)])
 
 
-def test_what_is_measured_is_written_and_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_measured_seconds_are_written_and_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(seconds, "FILE", tmp_path / "seconds.txt")
     each = {
         "tests/a::test_twice[1]": 0.5,

@@ -67,7 +67,7 @@ def test_switch_under_vmap() -> None:
     assert_close(got, (np.stack([y for y, _ in wanted]), np.array([z for _, z in wanted])))
 
 
-def test_what_switch_refuses() -> None:
+def test_switch_with_wrong_arguments_raises() -> None:
     for wrong in ([], [np.sin, 3.0]):
         with pytest.raises(ArgumentError, match="expected one or more functions"):
             bl.switch(0, wrong, 1.0)
@@ -106,7 +106,7 @@ def test_derivatives_of_fori_loop_equal_jaxs() -> None:
     assert_close(bl.hessian(ours)(X), jax.hessian(theirs)(X), 1e-11)
 
 
-def test_what_fori_loop_refuses() -> None:
+def test_fori_loop_with_wrong_arguments_raises() -> None:
     with pytest.raises(TraceError, match="upper end of fori_loop must be one integer, got an array of shape"):
         bl.fori_loop(0, X, lambda i, s: s, 1.0)
     with pytest.raises(ArgumentError, match="body of fori_loop cannot be called with an index and a state"):

@@ -46,7 +46,7 @@ def test_kernels(gear: Any) -> None:
     assert "z.real" in str(kernel.graph)
 
 
-def test_derivatives_are_jaxs() -> None:
+def test_complex_gradients_equal_jax() -> None:
     jax = jax_or_skip()
     jnp = jax.numpy
     theirs = jax.grad(lambda z: energy(jnp, z))
@@ -120,6 +120,6 @@ def test_minimize_goes_downhill() -> None:
         (TraceError, lambda: bl.jit(lambda z: 1.0 if z[0] else 2.0)(Z), "branch on a traced complex value"),
     ],
 )
-def test_what_is_refused_says_what_to_do(error: Any, call: Any, said: str) -> None:
+def test_complex_errors_name_the_remedy(error: Any, call: Any, said: str) -> None:
     with pytest.raises(error, match=said):
         call()

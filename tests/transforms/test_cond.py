@@ -37,7 +37,7 @@ POINTS = [(s * X, t * X[::-1]) for s in (1, -1) for t in (1, -1)]
 
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("point", POINTS)
-def test_gears_equal_python_and_jax(program: Any, point: Any) -> None:
+def test_cond_equals_python_and_jax_in_all_gears(program: Any, point: Any) -> None:
     jax = jax_or_skip()
     f = lambda *args: program(np, bl.cond, *args)  # noqa: E731
     wanted = bl.graph.tree.flatten(f(*point))[0]
@@ -107,7 +107,7 @@ def test_json_and_display() -> None:
     np.testing.assert_array_equal(got[0], kernel(X, X)["a"])
 
 
-def test_a_known_choice_is_made_at_once() -> None:
+def test_known_choice_is_resolved_at_once() -> None:
     kernel = bl.compile(lambda x: bl.cond(True, np.sin, np.cos, x), X)
     assert [n.op for n in kernel.graph.nodes] == ["input", "sin"]
     assert bl.cond(np.bool_(False), lambda: "yes", lambda: "no") == "no"
@@ -126,8 +126,8 @@ def test_in_a_loop_and_around_one() -> None:
     assert bl.jit(f)(3.0) == f(3.0)
 
 
-def test_what_it_refuses() -> None:
-    line = test_what_it_refuses.__code__.co_firstlineno
+def test_cond_with_wrong_arguments_raises() -> None:
+    line = test_cond_with_wrong_arguments_raises.__code__.co_firstlineno
     cases: list[tuple[Any, type[Exception], str]] = [
         (
             lambda x: bl.cond(np.sum(x), np.sin, np.cos, x),

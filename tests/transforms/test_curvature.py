@@ -67,7 +67,7 @@ def test_hvp_by_another_argument_and_of_trees() -> None:
         bl.hvp(lambda x, y: np.sum(x * y), argnums=(0, 1))
 
 
-def test_errors() -> None:
+def test_curvature_transforms_with_wrong_arguments_raise() -> None:
     with pytest.raises(ShapeError, match=r"vector of hvp must have shape \(2,\), got \(3,\)"):
         bl.hvp(np.sum)(B, np.ones(3))
     with pytest.raises(ShapeError, match="returned shape"):
@@ -85,7 +85,7 @@ def test_shapes_of_scalars() -> None:
     assert bl.jacobian(np.sum)(A).shape == (2, 3)
 
 
-def test_float32_stays() -> None:
+def test_curvature_transforms_stay_in_float32() -> None:
     x = A.astype(np.float32)
     assert bl.hessian(lambda x: np.sum(x**3))(x).dtype == np.float32
     assert bl.jacobian(np.sin)(x).dtype == np.float32

@@ -101,7 +101,7 @@ def test_rules_of_wrong_shape(rule: Any, words: str, surrogate: bool) -> None:
         bl.custom_vjp(lambda x, z: x * z, rule, X, Y, surrogate=surrogate)
 
 
-def test_what_cannot_have_a_rule() -> None:
+def test_custom_rule_of_an_unsuitable_function_raises() -> None:
     with pytest.raises(ArgumentError, match="needs example arguments"):
         bl.custom_vjp(lambda x: x, lambda g, y, x: g)
     for f in (lambda x: (x, x), lambda x: np.argmax(x), lambda x: {"y": x}):  # noqa: PLW0108

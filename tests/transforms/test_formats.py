@@ -107,7 +107,7 @@ def test_formats_by_their_bits() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_it_is_traced_and_differentiated_straight_through(dtype: str) -> None:
+def test_rounding_is_differentiated_straight_through(dtype: str) -> None:
     x = np.random.default_rng(2).normal(size=6).astype(dtype)
     for mode, key in (("nearest", None), ("down", None), ("stochastic", bl.random.key(4))):
         f = lambda v: np.sum(bl.round_to("e4m3", v, mode=mode, key=key) ** 2)  # noqa: B023, E731
@@ -179,6 +179,6 @@ def test_weights_in_bfloat16_are_trained_by_stochastic_rounding(dtype: str) -> N
         (lambda: bl.round_to("e5m2", 1j), DTypeError, "x of round_to is complex"),
     ],
 )  # fmt: skip
-def test_what_is_refused(call: Any, kind: Any, text: str) -> None:
+def test_round_to_with_wrong_arguments_raises(call: Any, kind: Any, text: str) -> None:
     with pytest.raises(kind, match=re.escape(text)):
         call()

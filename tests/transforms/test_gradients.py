@@ -58,12 +58,12 @@ def test_has_aux() -> None:
         (lambda: 1.0, (), ArgumentError, "argnums=0"),
     ],
 )
-def test_errors_say_what_came(f: Any, args: Any, error: Any, words: str) -> None:
+def test_errors_of_grad_name_the_given_value(f: Any, args: Any, error: Any, words: str) -> None:
     with pytest.raises(error, match=words):
         bl.grad(f)(*args)
 
 
-def test_what_does_not_depend_has_gradient_zero() -> None:
+def test_independent_argument_has_gradient_zero() -> None:
     assert bl.grad(lambda x: 3.0)(1.0) == 0
     np.testing.assert_array_equal(bl.grad(lambda x, y: np.sum(y))(X, Y), np.zeros(3))
     assert bl.grad(lambda x: x)(2.0) == 1

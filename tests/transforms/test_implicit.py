@@ -83,7 +83,7 @@ def test_derivatives_equal_jaxs(ours: Any, theirs: Any, modes: str) -> None:
 
 
 @pytest.mark.parametrize("gear", GEARS)
-def test_gears_agree(gear: Any) -> None:
+def test_gears_agree_on_implicit_functions(gear: Any) -> None:
     for f in (equilibrium, zero):
         value, gradient = bl.compile(f, W, B, gear=gear, argnums=1).value_and_grad(W, B)
         assert_close((value, gradient), (f(W, B), bl.grad(f, 1)(W, B)), 1e-12)
@@ -164,7 +164,7 @@ def test_in_a_scan_and_in_float32() -> None:
     assert_close(got, wanted, 1e-4)
 
 
-def test_what_is_not_found_is_nan() -> None:
+def test_missing_solution_is_nan() -> None:
     assert np.isnan(bl.fixed_point(lambda x: 2 * x, 1.0))
     assert np.isnan(bl.fixed_point(lambda x: x / 2, 1.0, max_iterations=3))
     assert np.isnan(bl.root(lambda x: x * x + 1, 1.0))
@@ -178,7 +178,7 @@ def test_no_derivative_by_the_start() -> None:
     assert bl.fixed_point(lambda x: x, np.zeros(0)).shape == (0,)
 
 
-def test_what_is_refused() -> None:
+def test_implicit_functions_with_wrong_arguments_raise() -> None:
     with pytest.raises(DTypeError, match=r"start of root is int64, expected floats\. Pass a float, such as 1\.0"):
         bl.root(lambda x: x, 1)
     with pytest.raises(DTypeError, match=r"g of fixed_point gave float64 for an argument of float32"):

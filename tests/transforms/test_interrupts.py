@@ -30,7 +30,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_what_would_take_hours_is_left(name):
+def test_interrupt_ends_an_endless_kernel(name):
     executable = build(trace(ENDLESS[name], (X,)).graph)
     assert executable.gear == "compiled"
     for _ in range(3):  # around the gate, and through it
@@ -76,7 +76,7 @@ def left_unfinished(call, out, whole):
 
 @pytest.mark.parametrize("gear", ["compiled", "replay"])
 @pytest.mark.parametrize("name", STORED)
-def test_what_is_being_written_is_left_before_it_is_done(name, gear):
+def test_interrupt_leaves_a_partial_write_and_the_next_call_is_exact(name, gear):
     """And the next call has the bits of one that nobody interrupted."""
     function, make = STORED[name]
     arrays = make()
@@ -88,7 +88,7 @@ def test_what_is_being_written_is_left_before_it_is_done(name, gear):
 
 
 @pytest.mark.parametrize("shape", [(LONG,), (3, LONG), (LONG, 3), (7, 11, 13, 10**9), (10**9, 2000, 3)])
-def test_a_loop_over_any_axes_asks(shape):
+def test_loop_over_any_axes_checks_for_interrupts(shape):
     """Of which only the first element is looked at: the loops are cut along the axis where that is often enough."""
 
     def function(x):
@@ -105,7 +105,7 @@ def test_several_rows_of_a_map_are_left_too():
         interrupt(lambda threads=threads: executable.map([np.ones((4, 3))], [True], 4, threads=threads), lambda: True)
 
 
-def test_long_steps_ask_between_them_and_short_calls_never():
+def test_long_steps_check_for_interrupts_and_short_calls_never():
     """Bits are those of the same work in pieces that do not ask."""
     x = np.random.default_rng(2).normal(size=(interrupts.LONG // 256, 128))
     function = bl.value_and_grad(lambda x: np.sum(np.tanh(x) ** 2) + np.sum(np.cumsum(x, axis=1)))

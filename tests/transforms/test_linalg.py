@@ -62,7 +62,7 @@ def test_with_all_columns_it_is_numpys() -> None:
     np.testing.assert_allclose(s, np.linalg.svd(A)[1], rtol=1e-12)
 
 
-def test_it_is_traced_and_differentiated() -> None:
+def test_randomized_svd_is_traced_and_differentiated() -> None:
     """The gradient of the sum of singular values of a matrix of rank K is u vt."""
     low = matrix(np.where(np.arange(N) < K, 2.0 ** -np.arange(N), 0.0))
     key = bl.random.key(2)
@@ -83,6 +83,6 @@ def test_it_is_traced_and_differentiated() -> None:
         (lambda: bl.linalg.svd(A * 1j, 1, key=bl.random.key(0)), DTypeError, "is complex"),
     ],
 )  # fmt: skip
-def test_what_is_refused(call: Any, kind: Any, text: str) -> None:
+def test_randomized_svd_with_wrong_arguments_raises(call: Any, kind: Any, text: str) -> None:
     with pytest.raises(kind, match=re.escape(text)):
         call()

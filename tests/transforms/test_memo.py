@@ -32,7 +32,7 @@ def test_a_transform_of_a_function_is_one_object() -> None:
     assert bl.grad(model.loss) is not bl.grad(Model(3.0).loss)
 
 
-def test_what_is_remembered_ends_with_its_function() -> None:
+def test_memo_ends_with_its_function() -> None:
     data = np.ones(3)
 
     def f(x: Any) -> Any:
@@ -70,12 +70,12 @@ def test_a_function_that_wraps_another_has_a_transform_of_its_own() -> None:
     np.testing.assert_array_equal(bl.grad(square)(np.ones(2)), [2.0, 2.0])
 
 
-def test_it_is_no_part_of_a_pickle() -> None:
+def test_memo_is_not_pickled() -> None:
     bl.grad(square)
     assert [pickle.loads(pickle.dumps(value)) for value in vars(square).values()] == [{}]
 
 
-def test_what_cannot_be_looked_up_is_made_each_time() -> None:
+def test_unhashable_function_is_not_memoized() -> None:
     class Unhashable:
         __hash__: Any = None
 

@@ -81,7 +81,7 @@ def test_solutions_equal_scipys(times: Any, adjoint: bool) -> None:
 
 
 @BOTH
-def test_gradients_equal_jaxs(adjoint: bool) -> None:
+def test_odeint_gradients_equal_jax(adjoint: bool) -> None:
     """By the start, the times, what is read from around, and an argument."""
     f = lambda *args: total(np, solved(*args, adjoint=adjoint, **FINE))  # noqa: E731
     assert_close(bl.grad(f, (0, 1, 2, 3))(Y0, T, A, 0.4), gradients_by_jax(), 1e-6)
@@ -89,7 +89,7 @@ def test_gradients_equal_jaxs(adjoint: bool) -> None:
 
 @pytest.mark.parametrize("modes", ["f", "rr", "fr", "rf", "ff"])
 @BOTH
-def test_nested_derivatives_equal_jaxs(modes: str, adjoint: bool) -> None:
+def test_nested_odeint_derivatives_equal_jax(modes: str, adjoint: bool) -> None:
     f = lambda b: total(np, solved(Y0, T, A, b, adjoint=adjoint, **FINE))  # noqa: E731
     for mode in modes:
         f = (bl.jacrev if mode == "r" else bl.jacfwd)(f)
@@ -137,7 +137,7 @@ def test_direct_derivatives_are_those_of_the_steps() -> None:
 
 @pytest.mark.parametrize("gear", GEARS)
 @BOTH
-def test_gears_agree(gear: Any, adjoint: bool) -> None:
+def test_gears_agree_on_odeint(gear: Any, adjoint: bool) -> None:
     f = lambda b: total(np, solved(Y0, T, A, b, adjoint=adjoint))  # noqa: E731
     kernel: Any = bl.compile(f, 0.4, gear=gear)
     assert_close(kernel.value_and_grad(0.4), bl.value_and_grad(f)(0.4), 1e-9)
@@ -163,7 +163,7 @@ def test_errors_follow_the_tolerance() -> None:
     assert errors[0] > 100 * errors[1] > 1e4 * errors[2]
 
 
-def test_float32_stays() -> None:
+def test_odeint_stays_in_float32() -> None:
     y0 = np.array([1.0, 2.0], np.float32)
     f = lambda y0: np.sum(bl.odeint(lambda y, t: -y * t, y0, T, rtol=1e-5, atol=1e-5) ** 2)  # noqa: E731
     assert bl.grad(f)(y0).dtype == np.float32
@@ -171,7 +171,7 @@ def test_float32_stays() -> None:
 
 
 @BOTH
-def test_what_is_not_reached_is_nan(adjoint: bool) -> None:
+def test_unreached_times_are_nan(adjoint: bool) -> None:
     """y' = y^2 from 1 is infinite at t = 1; and steps may be too few."""
     y = bl.odeint(lambda y, t: y * y, 1.0, np.array([0.0, 0.5, 2.0, 3.0]), adjoint=adjoint)
     np.testing.assert_allclose(y[:2], [1, 2], rtol=1e-7)
@@ -181,7 +181,7 @@ def test_what_is_not_reached_is_nan(adjoint: bool) -> None:
     assert np.isnan(few[1])
 
 
-def test_what_is_refused() -> None:
+def test_odeint_with_wrong_arguments_raises() -> None:
     decay = lambda y, t: -y  # noqa: E731
     with pytest.raises(ShapeError, match=r"t of odeint has shape \(\), expected times"):
         bl.odeint(decay, 1.0, 3.0)
@@ -197,7 +197,7 @@ def test_what_is_refused() -> None:
 
 @BOTH
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_no_field_is_asked_beyond_the_times(adjoint: bool, dtype: Any) -> None:
+def test_field_is_not_evaluated_beyond_the_times(adjoint: bool, dtype: Any) -> None:
     """A field that is nan outside of the interval, whatever its place, direction and the size of y there."""
     rng = np.random.default_rng(3)
 

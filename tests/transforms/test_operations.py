@@ -120,7 +120,7 @@ def test_a_wrong_partial_is_refused(wrong: str) -> None:
     ("f", SOFT.replace("using std::sqrt; ", "").replace("sqrt(", "std::sqrt("), CompileError, "using std::sin"),
     ("f", 3, ArgumentError, "expected the text"),
 ])  # fmt: skip
-def test_what_is_no_operation_is_refused(name: str, text: Any, error: type, words: str) -> None:
+def test_invalid_operations_raise(name: str, text: Any, error: type, words: str) -> None:
     for _ in range(2):
         with pytest.raises(error, match=words):
             bl.operation(name, text)

@@ -83,6 +83,6 @@ def test_statistics() -> None:
 
 
 @pytest.mark.parametrize("bad", [3, 1.5, np.zeros(2), np.zeros(3, np.uint64), np.zeros(2, np.int64)])
-def test_what_is_no_key(bad: Any) -> None:
+def test_invalid_key_raises(bad: Any) -> None:
     with pytest.raises(ArgumentError, match=r"a key is a uint64 array of shape \(2,\), got .* Use key\(seed\)"):
         bl.random.uniform(bad, 3)

@@ -70,7 +70,7 @@ def test_keys_of_a_split_differ_from_all_others() -> None:
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 7), (-3, 2), (5, 6), (0, 2**20), (-(2**63), 2**63 - 1)])
-def test_integers(low: int, high: int) -> None:
+def test_randint_is_uniform_in_its_range(low: int, high: int) -> None:
     x = bl.random.randint(KEY, N, low, high)
     assert x.dtype == np.int64
     assert low <= x.min() <= x.max() < high
@@ -216,7 +216,7 @@ def test_gears_and_vmap_give_the_same_numbers(gear: Any) -> None:
         assert_close([y[row] for y in mapped(keys)], wanted[row])
 
 
-def test_what_is_refused() -> None:
+def test_distributions_with_wrong_arguments_raise() -> None:
     with pytest.raises(DTypeError, match="maxval of randint is float64, expected integers"):
         bl.random.randint(KEY, 3, 0, np.array(2.5))
     with pytest.raises(ArgumentError, match="no int64"):

@@ -46,7 +46,7 @@ def total(program: Any, module: Any) -> Any:
 
 @EACH
 @pytest.mark.parametrize("length", LENGTHS)
-def test_gears_equal_python_and_jax(program: Any, length: int) -> None:
+def test_scan_equals_python_and_jax_in_all_gears(program: Any, length: int) -> None:
     f, args = ours(program), arguments(length)
     wanted = flat(f(*args))
     for got in (*(flat(bl.compile(f, *args, gear=gear)(*args)) for gear in GEARS), flat(theirs(program)(*args))):
@@ -57,7 +57,7 @@ def test_gears_equal_python_and_jax(program: Any, length: int) -> None:
 
 @EACH
 @pytest.mark.parametrize("length", LENGTHS)
-def test_gradients_equal_jaxs(program: Any, length: int) -> None:
+def test_scan_gradients_equal_jax(program: Any, length: int) -> None:
     jax, args = jax_or_skip(), arguments(length)
     wanted = jax.jit(jax.grad(total(theirs(program), jax.numpy), argnums=(0, 1, 2)))(*args)
     for gear in GEARS if length == 7 else GEARS[:1]:
@@ -100,7 +100,7 @@ NESTED = [(p, modes) for p in PROGRAMS for modes in ("rf", "fr", "ff", *(["rrr"]
 
 
 @pytest.mark.parametrize(("program", "modes"), NESTED, ids=lambda v: getattr(v, "__name__", v))
-def test_nested_derivatives_equal_jaxs(program: Any, modes: str) -> None:
+def test_nested_scan_derivatives_equal_jax(program: Any, modes: str) -> None:
     """Forward and reverse in every order, by all arguments at once."""
     args, v = with_direction()
     got = bl.compile(nested(bl, total(ours(program), np), modes, v), *args, gear="replay")(*args)
@@ -138,7 +138,7 @@ def test_gradient_of_a_vmap_by_what_the_samples_share(program: Any) -> None:
 
 
 @EACH
-def test_graphs_survive_json(program: Any) -> None:
+def test_graphs_of_scan_survive_json(program: Any) -> None:
     args = arguments(3)
     kernel = bl.compile(bl.grad(total(ours(program), np), argnums=(0, 1, 2)), *args, gear="replay")
     graph = Graph.from_json(kernel.graph.to_json())
@@ -272,7 +272,7 @@ def test_plain_scans_inside_of_a_trace_stay_plain() -> None:
 
 
 @pytest.mark.parametrize("gear", GEARS)
-def test_a_failing_turn_names_the_users_line(gear: Any) -> None:
+def test_failing_iteration_names_the_users_line(gear: Any) -> None:
     def f(x: Any, k: Any) -> Any:
         def turn(c: Any, i: Any) -> Any:
             picked = x[i]  # the line at fault
@@ -291,7 +291,7 @@ def test_a_failing_turn_names_the_users_line(gear: Any) -> None:
 
 
 @pytest.mark.parametrize("traced", [True, False])
-def test_what_it_refuses(traced: bool) -> None:
+def test_scan_with_wrong_arguments_raises(traced: bool) -> None:
     x = np.ones(3)
     wrap = bl.jit if traced else lambda f: f
     cases: list[tuple[Any, type[Exception], str]] = [

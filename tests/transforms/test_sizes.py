@@ -65,7 +65,7 @@ CASES: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("gear", ["compiled", "replay"])
 @pytest.mark.parametrize("name", CASES)
-def test_what_no_memory_holds_is_refused_with_its_line(name, gear):
+def test_too_large_array_raises_with_its_line(name, gear):
     with pytest.raises(AllocationError, match=r'test_sizes.py", line \d+: .*([KMGTPE]iB).*([Uu]se smaller)') as caught:
         bl.compile(CASES[name], X, gear=gear)(X)
     assert isinstance(caught.value, MemoryError)
@@ -88,7 +88,7 @@ def test_so_is_what_is_computed_at_once(call):
         call()
 
 
-def test_a_scan_has_as_many_turns_as_can_be_counted():
+def test_scan_has_at_most_int64_iterations():
     with pytest.raises(ArgumentError, match=r"2\*\*63 - 1"):
         bl.scan(lambda c, _: (c * 0.5, None), 1.0, None, length=2**70)
 

@@ -188,7 +188,7 @@ def test_rows_that_are_put_somewhere(update: Any) -> None:
         assert jacobian.pattern(X, i).nnz <= 24 + 3 * 4
 
 
-def test_what_is_read_from_around_counts() -> None:
+def test_sparsity_includes_captured_indices() -> None:
     places = np.array([0, 1, 2])
     f = lambda x: x[places] * 2.0  # noqa: E731
     assert bl.sparse_jacobian(f)(X).indices.tolist() == [0, 1, 2]
@@ -208,7 +208,7 @@ def test_trees_and_other_arguments() -> None:
     assert bl.sparse_jacobian(np.sin) is bl.sparse_jacobian(np.sin)
 
 
-def test_what_is_refused() -> None:
+def test_sparse_jacobian_with_wrong_arguments_raises() -> None:
     with pytest.raises(TraceError, match=r"sparse_jacobian gives a matrix of SciPy, which cannot be traced"):
         bl.jit(bl.sparse_jacobian(np.sin))(X)
     with pytest.raises(DTypeError, match="sparse_jacobian by argument 0 needs floats"):

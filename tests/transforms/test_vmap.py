@@ -40,7 +40,7 @@ def test_every_spelling_batches(start: int) -> None:
         assert got.shape == wanted.shape
 
 
-def test_axes() -> None:
+def test_vmap_takes_in_axes_and_out_axes() -> None:
     f = lambda x, y: x * 2 + y  # noqa: E731
     np.testing.assert_array_equal(bl.vmap(f, in_axes=(0, None))(M, np.ones(4)), M * 2 + 1)
     np.testing.assert_array_equal(bl.vmap(f, in_axes=(1, 0), out_axes=1)(M, np.arange(4.0)), M * 2 + np.arange(4.0))
@@ -49,7 +49,7 @@ def test_axes() -> None:
     assert bl.vmap(lambda x: (x, np.outer(x, x)), out_axes=1)(M)[1].shape == (4, 3, 4)
 
 
-def test_trees_and_static_arguments() -> None:
+def test_vmap_takes_trees_and_static_arguments() -> None:
     out = bl.vmap(lambda p, n: {"y": p["a"] * n + p["b"][0]}, in_axes=(0, None))({"a": X, "b": [X * 2]}, 3)
     np.testing.assert_array_equal(out["y"], X * 5)
 
@@ -93,6 +93,6 @@ def test_per_sample_gradients_sum_to_the_gradient() -> None:
         (lambda: bl.vmap(np.sin, in_axes=2)(X), np.exceptions.AxisError, "out of bounds"),
     ],
 )
-def test_errors(call: Any, error: Any, words: str) -> None:
+def test_vmap_with_wrong_arguments_raises(call: Any, error: Any, words: str) -> None:
     with pytest.raises(error, match=words):
         call()

@@ -50,14 +50,14 @@ def test_gears_equal_the_python_loop(program: Program) -> None:
 
 
 @EACH
-def test_it_equals_jax(program: Program) -> None:
+def test_while_loop_equals_jax(program: Program) -> None:
     jax = jax_or_skip()
     want = program.f(jax.numpy, jax.lax.while_loop, *map(jax.numpy.asarray, program.args))
     assert_same(bl.jit(of_burlab(program))(*program.args), want, bits=False, dtypes=False)
 
 
 @EACH
-def test_graphs_survive_json(program: Program) -> None:
+def test_graphs_of_while_loop_survive_json(program: Program) -> None:
     kernel = bl.compile(of_burlab(program), *program.args, gear="replay")
     graph = Graph.from_json(kernel.graph.to_json())
     assert graph.key == kernel.graph.key
@@ -135,7 +135,7 @@ def test_a_python_number_takes_on_the_dtype_that_the_body_gives(dtype: Any) -> N
     assert got[0] == x[0] + x[1] + x[2]
 
 
-def test_what_the_loop_does_not_change_is_read_not_copied() -> None:
+def test_captured_values_are_read_and_not_copied() -> None:
     """Values from around a loop are read where they lie: the workspace does not grow with them."""
     big = np.ones((64, 64))
 
@@ -159,7 +159,7 @@ def test_memory_is_planned_before_the_loop_runs() -> None:
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, bl.jit], ids=["plain", "traced"])
-def test_what_a_loop_refuses(wrap: Any) -> None:
+def test_while_loop_with_wrong_arguments_raises(wrap: Any) -> None:
     x = np.ones(3)
     cases: list[tuple[Any, type[Exception], str]] = [
         (lambda x: bl.while_loop(lambda s: s > 0, lambda s: s, x), TraceError, "one bool, got bool of shape (3,)"),
@@ -225,7 +225,7 @@ def test_a_failing_kernel_inside_names_the_users_line(gear: Any) -> None:
 
 
 @pytest.mark.parametrize("gear", GEARS)
-def test_check_finite_looks_into_loops_and_choices(gear: Any) -> None:
+def test_check_finite_checks_loops_and_branches(gear: Any) -> None:
     def f(x: Any) -> Any:
         return bl.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, np.log(s[1])), (0, x))[1]
 
@@ -260,7 +260,7 @@ def test_no_derivative_passes_through() -> None:
         bl.grad(lambda x: bl.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * x), (0, 1.0))[1])(2.0)
 
 
-def test_derivatives_beside_a_loop_and_past_it() -> None:
+def test_derivatives_around_a_loop() -> None:
     """Counters, comparisons, leaves that the argument never reaches, and stopped gradients are no obstacle."""
 
     def turns(x: Any) -> Any:
@@ -274,7 +274,7 @@ def test_derivatives_beside_a_loop_and_past_it() -> None:
         bl.grad(lambda x: x * turns(x)[2])(3.0)
 
 
-def test_a_leaf_reached_only_after_some_turns_has_no_derivative_either() -> None:
+def test_leaf_reached_after_some_iterations_has_no_derivative() -> None:
     """The argument enters the last leaf of a chain, and needs two turns to the first."""
 
     def chain(x: Any) -> Any:

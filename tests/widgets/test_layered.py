@@ -33,7 +33,7 @@ def test_boxes_of_any_height_do_not_overlap_and_lie_inside(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_arrow_leads_on_and_bends_beside_the_boxes(seed):
+def test_every_arrow_leads_on_and_bends_around_the_boxes(seed):
     sizes, arrows = random_graph(seed)
     layout = layered(sizes, arrows)
     assert set(layout.bends) == set(arrows)

@@ -108,14 +108,14 @@ def comm(client):
 
 
 @pytest.mark.skipif(ipykernel.version_info < (7, 4), reason="this ipykernel asks no comm where it is to be heard")
-def test_a_page_that_knows_no_subshells_is_heard_beside_the_cell(client, comm):
+def test_page_without_subshells_is_handled_next_to_the_cell(client, comm):
     request = client.execute(SUBSHELL)
     printed(client, request, until="begun")
     say(client, comm, "hello")
     assert "hello True" in printed(client, request)
 
 
-def test_an_inbox_hears_pages_and_answers_one_that_is_loaded_and_cells_wait(client, comm):
+def test_inbox_handles_pages_and_answers_a_loaded_one_while_cells_wait(client, comm):
     request = client.execute(POLLED)
     printed(client, request, until="begun")
     after = [client.execute(f"print('cell {k}')") for k in range(3)]
@@ -126,7 +126,7 @@ def test_an_inbox_hears_pages_and_answers_one_that_is_loaded_and_cells_wait(clie
     assert replies(client, *asked, request, *after) == [0, 1, 2, 3, 4, 5]
 
 
-def test_a_loop_that_rests_hears_what_lets_it_go_on(client, comm):
+def test_resting_loop_handles_the_message_that_resumes_it(client, comm):
     request = client.execute(LOOP)
     printed(client, request, until="begun")
     say(client, comm, "go")

@@ -27,7 +27,7 @@ def test_a_view_is_gone_some_time_after_its_last_page(clock):
     assert not here.gone
 
 
-def test_a_page_that_leaves_beside_another_takes_nothing_away(clock):
+def test_closed_page_leaves_the_other_page_intact(clock):
     here = Pages()
     for name in "ab":
         here.hear(WATCH | {"view": name})

@@ -136,7 +136,7 @@ def test_the_last_change_is_never_lost(page):
     assert [what["image/svg+xml"] for _, what, _ in wait_for(page, 2)] == ["b", "c"]
 
 
-def test_what_has_not_changed_is_not_sent(page):
+def test_unchanged_still_is_not_sent(page):
     root = shown(lambda: "a")
     still.refresh(root)
     time.sleep(0.6)
@@ -155,12 +155,12 @@ def test_a_picture_that_is_too_large_leaves_the_last_one(page):
     assert wait_for(page, 1)[0][1]["image/svg+xml"] == "b"
 
 
-def test_one_that_is_too_large_from_the_start_is_words(page):
+def test_initially_too_large_still_is_text(page):
     shown(lambda: "x" * 300_001)
     assert page.shown[1][0] == {"text/plain": "in a line"}
 
 
-def test_what_a_picture_raises_is_logged_and_the_next_one_comes(page, caplog):
+def test_error_of_a_still_is_logged_and_the_next_one_is_sent(page, caplog):
     now = ["a"]
 
     def picture():
@@ -180,7 +180,7 @@ def test_what_a_picture_raises_is_logged_and_the_next_one_comes(page, caplog):
     assert wait_for(page, 1)[0][1]["image/svg+xml"] == "b"
 
 
-def test_nothing_is_sent_for_a_widget_that_was_closed_or_never_shown(page):
+def test_closed_or_hidden_widget_sends_nothing(page):
     now = ["a"]
     root = shown(lambda: now[0])
     root.close()

@@ -69,7 +69,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_compiles_without_a_warning_and_agrees(name: str, tmp_path: Path) -> None:
+def test_exported_kernel_compiles_without_warnings_and_agrees(name: str, tmp_path: Path) -> None:
     f, *args = CASES[name]
     k = bl.compile(f, *args)
     k.export(tmp_path / "out")
@@ -107,7 +107,7 @@ def test_a_wrong_number_is_noticed(tmp_path: Path) -> None:
     assert ran.stdout.endswith("DIFFERS\n")
 
 
-def test_it_knows_no_folder_of_ours_and_checks_its_arguments(tmp_path: Path) -> None:
+def test_exported_text_has_no_local_path_and_checks_its_arguments(tmp_path: Path) -> None:
     k = bl.compile(scalar, 1.0, 2.0)
     text = k.to_cpp()
     assert '#include "' not in text

@@ -67,7 +67,7 @@ def turned(x, r):
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(2, 3), (7, 3), (8, 3), (64, 3), (130, 3), (5, 40, 3)])
-def test_short_rows(shape, dtype, strict):
+def test_strict_and_fast_loops_agree_on_short_rows(shape, dtype, strict):
     x, r = (rng.normal(size=shape).astype(dtype) for _ in range(2))
     results, source = both(lambda x: np.sum(turned(x, r) ** 2), x, strict=strict)
     same_bits(results)

@@ -130,7 +130,7 @@ def test_infinities_stay_in_their_rows():
     assert np.isfinite(new).sum() == new.size - 1
 
 
-def test_a_sum_beside_rows_of_its_length_has_a_loop_of_its_own():
+def test_sum_next_to_rows_of_its_length_has_its_own_loop():
     """Sums of a row's values have the shape of what ends here, but rows are reduced in loops of another kind."""
     x, y = inputs((8, 24), (8,), dtype="float64")
     rows = apply("mul", linear("sum", (1,), apply("mul", x, 2.0)), y)
@@ -141,7 +141,7 @@ def test_a_sum_beside_rows_of_its_length_has_a_loop_of_its_own():
     np.testing.assert_allclose(got[1], np.sum(9 * b**2), rtol=1e-13)
 
 
-def test_rows_stay_one_loop_beside_leaves_of_their_number():
+def test_rows_stay_one_loop_next_to_leaves_of_their_number():
     """A row value has the shape of such a leaf, but belongs to the loop of its rows."""
     x, y = inputs((24, 30), (24,), dtype="float32")
     mean = apply("square", apply("mul", linear("sum", (1,), apply("mul", x, 0.1)), 1 / 3))
@@ -206,7 +206,7 @@ def test_squares_of_a_product_beyond_its_type_are_infinite(bad, wanted):
 @pytest.mark.parametrize("scale", [1e-30, 1.0])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [*SHAPES, (5, 1031), (6, 4100), (2, 9, 20)])
-def test_what_lies_behind_a_row_is_not_squared(shape, dtype, scale):
+def test_padding_of_a_row_is_not_squared(shape, dtype, scale):
     x, row = inputs(shape, shape[:1], dtype=dtype)
     shifted = apply("add", x, broadcast(row, shape, (0,)))
     exe = build(Graph((x, row), (sum_of_squares(shifted), sum_of_squares(apply("div", scale, shifted)), shifted)))

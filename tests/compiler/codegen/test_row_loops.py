@@ -98,7 +98,7 @@ def test_a_reduction_alone_is_the_librarys():
     assert "sum_float64" in kinds(plan_of(lambda x: np.sum(x * 2.0, axis=1), np.zeros((8, 513))))
 
 
-def test_what_needs_a_whole_array_waits_for_it():
+def test_reader_of_a_whole_array_starts_a_new_loop():
     plan = plan_of(lambda x: np.sum(x * 2.0, axis=1)[::-1, None] + x * 2.0, np.zeros((8, 24)))
     assert kinds(plan) == ["loop", "loop"]
     plan = plan_of(lambda x: np.sum((x * 2.0).T + x, axis=1) + np.sum(x, axis=1), np.zeros((8, 8)))
@@ -162,7 +162,7 @@ def test_a_row_has_the_bits_of_the_library(name, dtype):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="protects pages as Linux does")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_nothing_behind_the_rows_is_touched(dtype):
+def test_row_loops_stay_inside_their_arrays(dtype):
     for rows, width in [(3, 2), (5, 5), (8, 8), (9, 13), (7, 24), (17, 65)]:
         x = at_the_end_of_a_page(rng.normal(size=(rows, width)).astype(dtype))
         exe = build(traced(lambda x: x - np.max(x, axis=-1, keepdims=True) * np.sum(x, axis=-1, keepdims=True), x))
@@ -231,7 +231,7 @@ def test_nan_and_zeros_in_rows():
 
 
 @pytest.mark.parametrize("gear", ["compiled", "replay"])
-def test_check_finite_looks_into_rows(gear):
+def test_check_finite_checks_rows(gear):
     k = bl.compile(lambda x: np.log(np.sum(x * 2.0, axis=1)), np.ones((6, 24)), gear=gear, check_finite=True)
     k(np.ones((6, 24)))
     x = np.ones((6, 24))
@@ -253,7 +253,7 @@ def test_partials_are_computed_where_the_backward_pass_needs_them(model, shared)
     assert sum("'" in n.op for step in loops for n in step.stores) <= shared
 
 
-def test_nothing_waits_that_keeps_more_in_memory():
+def test_loops_are_not_delayed_where_that_needs_more_memory():
     """The sum of two arrays that nobody else needs is taken at once, though the product waits: else both would stay."""
 
     def late(x, y):
@@ -269,7 +269,7 @@ def test_nothing_waits_that_keeps_more_in_memory():
 
 
 @pytest.mark.parametrize(("size", "width"), [(65, 16), (24, 8), (8, 8), (12, 4), (27, 8), (17, 16), (5, 4), (96, 16)])
-def test_short_rows_leave_few_turns_over(monkeypatch, size, width):
+def test_short_rows_leave_few_remainder_iterations(monkeypatch, size, width):
     from burlab.compiler.codegen import loops
 
     monkeypatch.setattr(loops, "register", lambda: 64)

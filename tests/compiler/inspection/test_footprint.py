@@ -135,7 +135,7 @@ def test_computing_again_changes_no_bit(name: str, gear: Any) -> None:
 
 
 @pytest.mark.parametrize("gear", GEARS)
-def test_the_root_of_the_depth_is_kept(gear: Any) -> None:
+def test_sqrt_remat_stores_the_root_of_the_depth(gear: Any) -> None:
     plain, k = (bl.compile(deep, W, X, gear=gear, remat=remat) for remat in (None, "sqrt"))
     layer = X.nbytes
     assert plain.memory["activations"] >= (DEPTH - 1) * layer
@@ -160,7 +160,7 @@ def test_single_elements_are_computed_again_before_products() -> None:
     assert products(k) > products(plain)
 
 
-def test_a_budget_that_is_enough_changes_nothing_and_one_that_is_too_small_says_what_is_needed() -> None:
+def test_sufficient_budget_changes_nothing_and_a_small_one_names_the_need() -> None:
     plain = bl.compile(deep, W, X)
     assert bl.compile(deep, W, X, remat=room(plain)).source == plain.source
     with pytest.raises(ArgumentError, match=r"needs less than (\d+) bytes") as caught:
@@ -172,7 +172,7 @@ def test_a_budget_that_is_enough_changes_nothing_and_one_that_is_too_small_says_
 
 
 @pytest.mark.parametrize("remat", ["log", -1, True, 2.5])
-def test_what_remat_may_be(remat: Any) -> None:
+def test_invalid_remat_raises(remat: Any) -> None:
     with pytest.raises(ArgumentError, match='remat must be "sqrt"'):
         bl.compile(deep, W, X, remat=remat)
 
@@ -200,7 +200,7 @@ def test_products_that_sum_nothing_may_wait_for_the_backward_pass(gear: Any, rem
 
 
 @pytest.mark.parametrize("gear", GEARS)
-def test_what_waits_does_not_wait_for_what_waits_longer(gear: Any) -> None:
+def test_remat_schedule_has_no_longer_delays_than_needed(gear: Any) -> None:
     def f(p: Any, x: Any) -> Any:
         """A layer norm, attention, a residual and the cross-entropy of a head."""
         mean = np.mean(x, -1, keepdims=True)

@@ -32,7 +32,7 @@ KERNELS = {
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_what_lives_is_what_the_footprint_counts(name):
+def test_live_bytes_equal_the_footprint(name):
     kernel = KERNELS[name]()
     plan, memory = kernel.executable.plan, kernel.memory
     live = live_bytes(plan)

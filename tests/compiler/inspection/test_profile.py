@@ -107,7 +107,7 @@ def test_forward_is_what_the_value_depends_on(kernel):
     assert bl.compile(np.sin, X).profile(X).nanoseconds("backward") == 0  # no number, so no gradient
 
 
-def test_straight_lines_stay_between_two_looks_at_the_clock():
+def test_straight_line_code_stays_between_two_clock_reads():
     """Scalar code in registers could move past the clock: a long straight line has to take its own time."""
 
     def f(a):
@@ -164,7 +164,7 @@ def test_a_chrome_trace_has_complete_events(kernel, tmp_path: Path):
         assert event["args"]["line"].startswith("test_profile.py:")
 
 
-def test_what_is_printed_and_shown(kernel):
+def test_profile_is_printed_and_displayed(kernel):
     p = kernel.profile(W, X)
     text = str(p)
     assert text.splitlines()[0].startswith(f"model, {kernel._options['gear']}: ")

@@ -45,7 +45,7 @@ def poison(monkeypatch):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("gear", GEARS)
-def test_what_a_kernel_leaves_out_is_nan(gear, dtype, incomplete):
+def test_unwritten_entries_are_nan(gear, dtype, incomplete):
     x, matrix = X.astype(dtype), MATRIX.astype(dtype)
     kernel = bl.compile(products, x, matrix, gear=gear)
     for _ in range(3):  # the fallback, then the gate
@@ -62,7 +62,7 @@ def test_in_the_workspace_too(gear, incomplete):
 
 
 @pytest.mark.parametrize("gear", GEARS)
-def test_in_every_turn_of_a_loop(gear, incomplete):
+def test_unwritten_entries_are_nan_in_every_iteration(gear, incomplete):
     """The body's memory holds what the turn before left there."""
 
     def turns(x, matrix):

@@ -63,14 +63,14 @@ def test_a_formula_is_its_struct(op, dtype):
 @pytest.mark.parametrize(
     "op", ["gelu", "softplus'0", "tanh'0'1", "div'1'1", "gelu'0'0", "abs'0", "where'1'1", "sigmoid'0'1'1"]
 )
-def test_what_has_no_formula_is_called(op, dtype):
+def test_operations_without_formula_are_called(op, dtype):
     assert op not in FORMULAS
     assert_same_bits(*both_gears(op, dtype))
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("op", INTEGER_OPS)
-def test_integers(op, dtype):
+def test_integer_formulas_have_the_same_bits(op, dtype):
     assert_same_bits(*both_gears(op, dtype))
 
 

@@ -52,7 +52,7 @@ def test_a_call_faults_no_pages_in_anew_but_those_of_its_result():
     assert {name: faults for name, faults in json.loads(done.stdout).items() if faults > 1.5 * pages} == {}
 
 
-def test_threads_and_sizes_beside_each_other():
+def test_concurrent_calls_of_different_sizes_have_their_own_scratch():
     """Blocks of different sizes go from call to call: each call has one for itself."""
     sizes = (65_536, 4096, 32_768, 65_521, 10_007, 16_384)
     kernels = [bl.compile(PROGRAMS["rfft"], X[:size], gear="replay") for size in sizes]

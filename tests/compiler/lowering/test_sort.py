@@ -70,7 +70,7 @@ def test_rows_are_sorted_as_numpy_does(kind: str, gear: str) -> None:
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 24])
-def test_short_rows(n: int) -> None:
+def test_short_rows_are_sorted(n: int) -> None:
     for kind in KINDS:
         x = np.stack([row(kind, n), row(kind, n)[::-1]])
         for dtype in DTYPES if np.isfinite(x).all() else DTYPES[:2]:

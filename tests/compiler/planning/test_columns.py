@@ -159,7 +159,7 @@ def test_floats_are_added_in_double() -> None:
     np.testing.assert_allclose(got[1], wanted[1], rtol=1e-6)
 
 
-def test_more_statements_than_can_be_compiled_are_not_made(monkeypatch) -> None:
+def test_columns_are_not_split_beyond_the_statement_limit(monkeypatch) -> None:
     monkeypatch.setattr("burlab.compiler.executable.MAX_STATEMENTS", 20)
     executable = bl.compiler.build(traced(lambda a, b: across(np, a * b, b), rows(5, 4), rows(5, 4)))
     assert executable.gear == "compiled"
@@ -185,7 +185,7 @@ def test_sums_in_lanes_have_the_bits_of_the_library(size: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3, 32])
-def test_what_has_no_number_has_no_parts(count):
+def test_empty_array_is_not_split(count):
     """An empty array beside numbers that are taken apart."""
 
     def f(scale, empty, a):

@@ -65,7 +65,7 @@ def test_another_number_compiles_nothing(name, transform):
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_another_number_compiles_nothing_whatever_is_asked(name, transform, dtype):
+def test_another_number_compiles_nothing_in_any_transform(name, transform, dtype):
     f, of, x = FORMS[name], TRANSFORMS[transform], X.astype(dtype)
     for k, c in enumerate((0.37, 0.41, -3.25, 1e-3)):
         count, _ = compiled_by(lambda c=c: of(lambda x: f(x, c))(x))
@@ -103,7 +103,7 @@ def test_exponents_and_sizes_are_text(f):
 
 
 @pytest.mark.parametrize("c", [0.0, 1.0, -1.0, 2.0, 0.5, np.inf, -np.inf, np.nan])
-def test_what_the_compiler_can_use_is_text(c):
+def test_numbers_that_the_compiler_can_use_stay_literals(c):
     graph = simplify(trace(lambda x: np.sum(np.maximum(x, c) + np.where(x > 0.0, x, c)), (X,)).graph)
     assert numbers_in(graph) == ()
 
@@ -135,7 +135,7 @@ def same_bits(name, dtype, c):
     assert [np.asarray(y).tobytes() for y in table(x)] == [np.asarray(y).tobytes() for y in text(x)]
 
 
-def test_the_source_tells_the_number_in_a_comment():
+def test_source_names_the_number_in_a_comment():
     source = bl.compile(lambda x: x * 0.3125, 1.0).source
     assert "// 0.3125" in source
     assert "0.3125" not in runtime_text(source)
@@ -167,7 +167,7 @@ def programs_of_tanh():
     return [x for x in gc.get_objects() if type(x) is Program and x.specs and "tanh" in repr(x.executable.plan)]
 
 
-def test_what_dead_functions_leave_behind_is_little():
+def test_dead_functions_release_their_programs():
     """Graphs, plans and kernels of a lambda are gone with it; those of other tests may live."""
     before = programs_of_tanh()
     for c in np.linspace(0.31, 0.91, 12).tolist():

@@ -53,7 +53,7 @@ def test_views_of_views_cost_nothing():
     assert plan.workspace_bytes == 0
 
 
-def test_a_reshape_that_no_strides_can_say_is_copied():
+def test_reshape_without_strides_is_copied():
     assert kinds(plan_of(lambda x: x.T.reshape(6) * 2.0, np.zeros((2, 3)))) == ["copy_64bit", "loop"]
     assert kinds(plan_of(lambda x: x.reshape(6) * 2.0, np.zeros((2, 3)))) == ["loop"]
 
@@ -257,7 +257,7 @@ def test_a_loop_with_square_roots_has_lanes_and_their_bits(dtype):
         np.testing.assert_array_equal(build(plan.graph, gear=gear)(x)[0], scaled(x))
 
 
-def test_a_context_that_another_thread_made_first_stays():
+def test_context_created_first_by_another_thread_stays():
     def link(addresses):
         if len(made) < 2:
             made.append(None)

@@ -31,7 +31,7 @@ def test_the_lists_of_both_languages_are_one(entries):
 
 
 @pytest.mark.parametrize("code", [code for code in CODES if re.search("_[ml]+$", code)])
-def test_a_code_computes_what_its_name_says(entries, code):
+def test_opcode_computes_its_name(entries, code):
     opcode, _, where = code.rpartition("_")
     operands = {"x": 3.25, "y": -1.75, "z": 0.625, "last": 11.5}
     x, y, *z = (operands["last" if letter == "l" else name] for letter, name in zip(where, "xyz", strict=False))

@@ -17,7 +17,7 @@ NUMBERS = [0.1, -3.7, 1e-310, -0.0, 0.0, 1e300, np.inf, -np.inf, 1 / 3]
 ALGEBRAIC = [op for op in FORMULAS if multiply_adds(op, arity(op))]
 
 
-def test_what_is_a_sum_or_a_product_is_multiply_adds():
+def test_algebraic_operations_are_multiply_adds():
     assert {"add", "sub", "mul", "neg", "square", "square'0", "cube'0", "tanh'0", "sigmoid'0"} <= {*ALGEBRAIC}
     assert not {"div", "sin", "relu", "less", "sqrt'0", "logical_and"} & {*ALGEBRAIC}
 

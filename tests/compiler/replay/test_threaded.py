@@ -246,7 +246,7 @@ def bouncing(x, m):
     return bl.while_loop(lambda s: (s[2] > 1.0) & (s[0] < 200), body, (0, x, 2.0 + 0.0 * x, np.ones(8)))
 
 
-def test_sub_graphs_are_replayed_in_segments_beside_kernels():
+def test_sub_graphs_are_replayed_in_segments_next_to_kernels():
     m = np.random.default_rng(0).normal(size=(8, 8))
     kernel = bl.compile(bouncing, 0.5, m, gear="replay")
     for found, expected in zip(kernel(0.5, m), bouncing(0.5, m), strict=True):
@@ -280,7 +280,7 @@ def test_a_scan_of_scans_is_replayed_in_segments():
 
 @pytest.mark.parametrize("shape", [(), (16,)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_segments_are_looked_through_for_what_is_not_finite(shape, dtype):
+def test_nonfinite_values_in_segments_are_found(shape, dtype):
     def f(x, y):
         hidden = np.log(x - y)  # nobody sees it in the result
         return np.where(x > y, hidden, y) * 2 + (x - x), np.exp(y) + np.sum(x)

@@ -50,7 +50,7 @@ OURS = {
 
 
 @pytest.mark.parametrize(("name", "x"), [(name, x) for x in (X, 0.25) for name in CALLS])
-def test_a_function_that_asks_for_numbers_is_named(name: str, x: Any) -> None:
+def test_function_that_needs_numbers_is_named(name: str, x: Any) -> None:
     here = f'File "{__file__}", line '
     ours = OURS.get(name, "bl.scipy has no function of this name")
     with pytest.raises(bl.errors.TraceError) as caught:
@@ -73,7 +73,7 @@ def test_the_words_are_those_that_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", SUBSTITUTES)
-def test_what_stands_for_a_function_is_there(name: str) -> None:
+def test_suggested_substitutes_exist(name: str) -> None:
     home, _, word = name.partition(".")
     assert hasattr(getattr(scipy, home), word)
     module, _, ours = SUBSTITUTES[name].rpartition(".")

@@ -23,7 +23,7 @@ def everything(la: Any, a: Any, b: Any) -> Any:
 
 
 @pytest.mark.parametrize("n", [1, 4, 25, 40])
-def test_values_are_scipys(n: int) -> None:
+def test_linalg_values_equal_scipy(n: int) -> None:
     a, b = RNG.normal(size=(n, n)) / n + 3 * np.eye(n), RNG.normal(size=(n, 3))
     wanted = everything(scipy.linalg, a, b)
     assert_close(everything(bl.scipy.linalg, a, b), wanted)
@@ -31,7 +31,7 @@ def test_values_are_scipys(n: int) -> None:
     assert_close(bl.scipy.linalg.cho_factor(a @ a.T, True)[0], np.linalg.cholesky(a @ a.T))
 
 
-def test_derivatives_are_differences() -> None:
+def test_linalg_derivatives_equal_differences() -> None:
     a, b = RNG.normal(size=(4, 4)) + 3 * np.eye(4), RNG.normal(size=4)
     la = bl.scipy.linalg
 

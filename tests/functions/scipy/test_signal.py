@@ -28,7 +28,7 @@ PAIRS = [
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["convolve", "fftconvolve"])
-def test_values_are_scipys(name: str, mode: str) -> None:
+def test_convolutions_equal_scipy(name: str, mode: str) -> None:
     for x, y in PAIRS:
         ours, theirs = getattr(bl.scipy.signal, name), getattr(signal, name)
         wanted = theirs(x, y, mode)
@@ -58,7 +58,7 @@ def test_long_vectors_are_numpys(mode: str) -> None:
     np.testing.assert_array_equal(bl.jit(lambda x: np.convolve(x, x))(whole), np.convolve(whole, whole))
 
 
-def test_derivatives_are_differences() -> None:
+def test_convolution_derivatives_equal_differences() -> None:
     for x, y in PAIRS[:7]:
         bl.check_grads(lambda x, y: bl.scipy.signal.fftconvolve(x, y, "same"), (x, y))
 
@@ -85,6 +85,6 @@ def test_fast_lengths() -> None:
         (ArgumentError, lambda: bl.scipy.signal.convolve(real(3), real(3), method="some"), "'auto', 'direct', 'fft'"),
     ],
 )
-def test_what_is_refused_says_what_to_do(error: Any, call: Any, said: str) -> None:
+def test_convolution_errors_name_the_remedy(error: Any, call: Any, said: str) -> None:
     with pytest.raises(error, match=said):
         call()

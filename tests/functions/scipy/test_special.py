@@ -69,7 +69,7 @@ def twice(engine: Any, f: Any, by: tuple[int, ...]) -> Any:
     return lambda *args: (engine.grad(f, by)(*args), [engine.hessian(f, k)(*args) for k in by])
 
 
-def test_derivatives_are_jaxs() -> None:
+def test_special_derivatives_equal_jax() -> None:
     jax = jax_or_skip()
     a, b = np.array([[0.25, -1.5], [2.0, 0.5]]), np.array([[1.0, 0.25], [-0.5, 3.0]])
 

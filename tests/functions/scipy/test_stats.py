@@ -53,7 +53,7 @@ def places_of(name: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("gear", GEARS)
 @pytest.mark.parametrize("name", SHAPES)
-def test_values_are_scipys(name: str, gear: Any) -> None:
+def test_distributions_equal_scipy(name: str, gear: Any) -> None:
     x, places = POINTS.get(name, REAL), places_of(name)
     got = bl.compile(lambda x: everything(bl.scipy.stats, name, x, places), x, gear=gear)(x)
     with np.errstate(all="ignore"):
@@ -148,7 +148,7 @@ def test_distribution_functions_differentiate_to_the_density(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in SHAPES if name not in DISCRETE])
-def test_nothing_infinite_comes_from_outside_of_the_support(name: str) -> None:
+def test_gradients_outside_of_the_support_are_finite(name: str) -> None:
     ours = getattr(bl.scipy.stats, name)
     x = np.array([-2.0, 0.5, 40.0])
 

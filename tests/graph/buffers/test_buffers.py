@@ -24,7 +24,7 @@ def test_a_traced_program_gives_the_numbers_of_numpy(f: Callable[..., Any]) -> N
 @pytest.mark.parametrize(
     "f", [programs.chosen_by_traced_masks, programs.flat_entries, programs.results_put_into_arrays]
 )
-def test_derivatives_are_differences(f: Callable[..., Any]) -> None:
+def test_buffer_derivatives_equal_differences(f: Callable[..., Any]) -> None:
     step = 1e-6
     slopes = traced(lambda x: jvp(f, (x,), (np.cos(X),))[1], X)
     ends = [f(X + sign * step * np.cos(X)) for sign in (1, -1)]

@@ -88,7 +88,7 @@ def parts(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("gear", GEARS)
-def test_values_are_numpys(gear: Any) -> None:
+def test_complex_buffers_equal_numpy(gear: Any) -> None:
     every = lambda x: [f(x) for f in PROGRAMS]  # noqa: E731
     for got, wanted in zip(bl.compile(every, X, gear=gear)(X), every(X), strict=True):
         for a, b in zip(got, wanted, strict=True):

@@ -74,7 +74,7 @@ def total(join: Any, x: Any, y: Any, v: Any) -> Any:
 
 
 @pytest.mark.parametrize("join", [lists, tuples])
-def test_values_are_numpys(join: Any) -> None:
+def test_joined_lists_equal_numpy(join: Any) -> None:
     got, wanted = traced(lambda x, y, v: whole(join, x, y, v), X, Y, V), whole(join, X, Y, V)
     for name, value in wanted.items():
         assert np.shape(got[name]) == np.shape(value), name
@@ -95,14 +95,14 @@ def test_dtypes_are_numpys() -> None:
         assert a.dtype == b.dtype
 
 
-def test_what_is_refused_says_so() -> None:
+def test_unsupported_joins_raise() -> None:
     with pytest.raises(bl.errors.TraceError, match=r"np\.concatenate"):
         traced(lambda v: np.r_["r", v, v], V)
     with pytest.raises(bl.errors.ShapeError, match="equal shapes"):
         traced(lambda x, v: np.sum([v, x]), X, V)
 
 
-def test_all_is_as_before_afterwards() -> None:
+def test_numpy_functions_are_restored_after_tracing() -> None:
     before = [np.sum, np.maximum, np.linalg.det, np.fft.fft, np.r_, np.c_]
 
     def f(x: Any) -> Any:

@@ -188,6 +188,6 @@ def by_c(x: Any) -> Any:
         (by_c, TraceError, "past NumPy"),
     ],
 )
-def test_what_is_refused(f: Callable[..., Any], error: Any, words: str) -> None:
+def test_unsupported_writes_to_regions_raise(f: Callable[..., Any], error: Any, words: str) -> None:
     with pytest.raises(error, match=words):
         trace(f, (X,))

@@ -281,12 +281,12 @@ def a_part_of_a_complex_array(x: Any) -> None:
         (a_part_of_a_complex_array, TraceError, "part of a complex array"),
     ],
 )
-def test_what_is_refused(f: Function, error: Any, words: str) -> None:
+def test_writes_into_arguments_or_views_raise(f: Function, error: Any, words: str) -> None:
     with pytest.raises(error, match=words):
         trace(f, (X,))
 
 
-def test_an_array_that_is_made_complex_may_be_written_to() -> None:
+def test_array_converted_to_complex_is_writable() -> None:
     def f(x: Any) -> Any:
         y = 2 * x
         z = y * np.exp(1j * y)

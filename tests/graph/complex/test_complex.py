@@ -22,7 +22,7 @@ def number(module: Any, case: Case, z: Any, w: Any, x: Any) -> Any:
 
 @pytest.mark.parametrize("gear", GEARS)
 @pytest.mark.parametrize("strict", [False, True])
-def test_values_are_numpys(gear: str, strict: bool) -> None:
+def test_complex_values_equal_numpy(gear: str, strict: bool) -> None:
     def all_of(z: Any, w: Any, x: Any) -> Any:
         return {case.name: case.f(np, z, w, x) for case in CASES}
 
@@ -53,12 +53,12 @@ def test_small_numbers_keep_their_digits(name: str) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in SMOOTH if not case.jax], ids=lambda case: case.name)
-def test_derivatives_are_differences(case: Case) -> None:
+def test_complex_derivatives_equal_differences(case: Case) -> None:
     bl.check_grads(lambda z: case.f(np, z, W, X), Z)
 
 
 @pytest.mark.full
-def test_derivatives_are_jaxs() -> None:
+def test_complex_derivatives_equal_jax() -> None:
     """Gradients by all three, and the gradient by z moved along V, by forward over reverse."""
     jax = jax_or_skip()
     cases = [case for case in SMOOTH if case.jax]

@@ -131,7 +131,7 @@ def spectrum(module: Any, x: Any) -> Any:
     return module.sum(module.fft.irfft(y, n=13, norm="ortho") ** 3) + module.sum(module.abs(module.fft.fft(x, axis=0)))
 
 
-def test_derivatives_are_jaxs() -> None:
+def test_fourier_derivatives_equal_jax() -> None:
     jax = jax_or_skip()
     for f, x, v in ((power, Z, V), (spectrum, Z.real, V.real)):
         theirs = jax.jit(lambda x, v, f=f: jax.jvp(jax.grad(lambda x: f(jax.numpy, x)), (x,), (v,)))(x, v)

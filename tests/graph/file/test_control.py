@@ -69,17 +69,17 @@ DAMAGES: dict[str, Damage] = {
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_damage_is_found_before_a_kernel_runs(name: str) -> None:
+def test_damaged_control_flow_raises_before_a_kernel_runs(name: str) -> None:
     with pytest.raises(GraphError, match=r"damaged|malformed|none"):
         from_json(altered(DAMAGES[name]), answered=True)
 
 
-def test_undamaged_is_read() -> None:
+def test_undamaged_control_flow_is_read() -> None:
     """So the cases above fail for what they damage."""
     assert from_json(altered(lambda *_: None), answered=True).key == from_json(TEXT, answered=True).key
 
 
-def test_a_graph_asks_only_whom_it_was_given() -> None:
+def test_query_addresses_in_a_file_raise() -> None:
     """Kernels call what lies at such an address: one from a file, or an integer of the caller's, would be a crash."""
     with pytest.raises(GraphError, match="its oracle must be an input"):
         Graph.from_json(TEXT)
@@ -89,7 +89,7 @@ def test_a_graph_asks_only_whom_it_was_given() -> None:
         from_json(json.dumps(elsewhere), answered=True)
 
 
-def test_nothing_in_a_file_gets_past_the_check() -> None:
+def test_random_changes_of_a_file_raise_or_verify() -> None:
     """Any one number, name or list changed: an error of ours, or a graph that is well-formed."""
     rng = np.random.default_rng(0)
     for _ in range(400):

@@ -79,7 +79,7 @@ def test_the_key_is_of_what_is_computed() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", '{"nodes": []}', '"burlab_graph"'])
-def test_what_is_no_graph_is_refused(text: str) -> None:
+def test_non_graph_json_raises(text: str) -> None:
     with pytest.raises(GraphError, match="a graph's JSON was expected"):
         Graph.from_json(text)
 
@@ -162,12 +162,12 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("name", DAMAGED)
-def test_damage_is_found_before_a_kernel_runs(name: str) -> None:
+def test_damaged_graph_raises_before_a_kernel_runs(name: str) -> None:
     with pytest.raises(GraphError, match=r"damaged|malformed|linear operation needs"):
         Graph.from_json(json.dumps(DAMAGED[name]))
 
 
-def test_undamaged_is_read() -> None:
+def test_undamaged_graph_is_read() -> None:
     """So the cases above fail for what they damage."""
     Graph.from_json(json.dumps(copy.deepcopy(change("add"))))
 

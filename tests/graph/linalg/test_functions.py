@@ -212,7 +212,7 @@ def test_every_spelling_is_seen() -> None:
     np.testing.assert_allclose(rows(many), wanted, rtol=1e-8, atol=1e-10)
 
 
-def test_projectors_are_smooth_where_the_spaces_are_apart() -> None:
+def test_eigenprojectors_are_smooth_between_separate_spaces() -> None:
     """Both eigenvalues of a pair are kept or dropped; a projector moves as P E S + S E P, S = 1 / (kept - dropped)."""
     a = matrix("two pairs", "turned")
     p = Q[:, 2:] @ Q[:, 2:].T
@@ -230,7 +230,7 @@ def test_projectors_are_smooth_where_the_spaces_are_apart() -> None:
         np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-12, err_msg=str(k))
 
 
-def test_parameters_of_functions_have_derivatives() -> None:
+def test_parameters_of_eigenvalue_functions_have_derivatives() -> None:
     """A scale inside of f, and one that depends on the matrix itself, by differences along the identity and U."""
     a = matrix("three alike", "turned")
     symmetric = (U + U.T) / 2
@@ -259,7 +259,7 @@ def test_parameters_of_functions_have_derivatives() -> None:
     lambda w, v: (v * np.sqrt(np.abs(w - 1))) @ v.T,
     lambda w, v: v,
 ])  # fmt: skip
-def test_what_is_not_smooth_is_nan(f: Any) -> None:
+def test_nonsmooth_function_of_eigenvectors_has_nan_gradient(f: Any) -> None:
     """It depends on the basis that was found, or has no derivative: no finite number is right."""
     got = bl.grad(lambda x: np.sum(G * f(*np.linalg.eigh(x))))(np.eye(N))
     off = got[~np.eye(N, dtype=bool)]
@@ -316,7 +316,7 @@ def test_a_number_that_moves_matrix_and_function_has_a_second_derivative() -> No
     assert_close(bl.grad(bl.grad(f))(0.7), np.sum(bl.hessian(two)(np.array([0.7, 0.7]))), rtol=1e-10)
 
 
-def test_patterns_see_what_a_function_reads_beside_its_matrix() -> None:
+def test_sparsity_includes_values_read_besides_the_matrix() -> None:
     """One number moves the matrix, one its function."""
     a = matrix("three alike", "turned")
 

@@ -196,7 +196,7 @@ def test_every_spelling_is_seen_with_whole_bases_too() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_projectors_are_smooth_where_the_spaces_are_apart(shape: tuple[int, int]) -> None:
+def test_singular_projectors_are_smooth_between_separate_spaces(shape: tuple[int, int]) -> None:
     """On the space of the pair, of left and of right vectors, against where the pair is mixed: a step away."""
     a, change = matrix("a pair", shape), RNG.normal(size=shape)
     projectors: list[Callable[[Any, Any, Any], Any]] = [
@@ -213,7 +213,7 @@ def test_projectors_are_smooth_where_the_spaces_are_apart(shape: tuple[int, int]
         np.testing.assert_allclose(got, (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-7, err_msg=str(k))
 
 
-def test_parameters_of_functions_have_derivatives() -> None:
+def test_parameters_of_singular_value_functions_have_derivatives() -> None:
     a, weights = matrix("a pair", (5, 3)), RNG.normal(size=(5, 3))
 
     def f(x: Any, scale: Any) -> Any:
@@ -232,7 +232,7 @@ def test_parameters_of_functions_have_derivatives() -> None:
 @pytest.mark.parametrize(("form", "f"), [
     ("between", lambda s: 1 + 0 * s), ("between", np.cos), ("within_left", lambda s: s), ("within_right", np.cos),
 ])  # fmt: skip
-def test_what_is_not_smooth_where_two_are_zero_is_nan(form: str, f: Any) -> None:
+def test_nonsmooth_function_at_two_zero_singular_values_is_nan(form: str, f: Any) -> None:
     """It jumps or has a kink there, or, with `cos`, what stays outside of the thin bases does."""
     a = matrix("two 0", (5, 3) if form != "within_right" else (3, 5), False)
     weights = RNG.normal(size=FORMS[form](np, f, a).shape)

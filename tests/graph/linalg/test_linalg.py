@@ -24,7 +24,7 @@ def weighted(module: Any, case: Case, a: Any, b: Any) -> Any:
 
 
 @pytest.mark.parametrize("gear", GEARS)
-def test_values_are_numpys(gear: str) -> None:
+def test_linalg_values_equal_numpy(gear: str) -> None:
     def all_of(a: Any, b: Any) -> Any:
         return tuple(case.f(np, a, b) for case in CASES)
 
@@ -44,7 +44,7 @@ def test_batches_are_loops_over_matrices() -> None:
     assert_close(bl.vmap(all_of)(MANY), wanted)
 
 
-def test_derivatives_are_jaxs() -> None:
+def test_linalg_derivatives_equal_jax() -> None:
     """Gradients, and what the gradient by the matrix does along U: forward over reverse, and reverse over reverse."""
     jax = jax_or_skip()
     cases = [case for case in CASES if case.jax]
@@ -285,7 +285,7 @@ def test_determinants_of_singular_matrices_have_cofactors(n: int) -> None:
         np.testing.assert_allclose(got, wanted, atol=1e-10 * np.abs(wanted).max())
 
 
-def test_a_third_derivative_of_a_singular_determinant_is_not_made_up() -> None:
+def test_third_derivative_of_singular_determinant_is_not_invented() -> None:
     flat = np.diag([0.0, 0.0, 0.0, 2.0])
     slope = bl.grad(np.linalg.det)
     second = bl.grad(lambda a: np.sum(slope(a) * np.eye(4)))

@@ -60,7 +60,7 @@ def test_searching_tables_of_any_size() -> None:
             np.testing.assert_array_equal(places, np.searchsorted(table, wanted, side=side))
 
 
-def test_running_products_are_made_in_numpys_order() -> None:
+def test_running_products_follow_numpys_order() -> None:
     same(np.cumprod, np.array([1e-200, 1e200, 1e200, 1e200]))
     same(np.cumprod, np.array([3, -2, 5]))
     same(np.cumprod, np.zeros(0))
@@ -82,14 +82,14 @@ def test_running_products_and_extremes_have_jaxs_derivatives(gear: Any) -> None:
         assert_close(bl.compile(f, x, x * x, gear=gear)(x, x * x), wanted[1])
 
 
-def test_a_running_product_says_where_it_overflows() -> None:
+def test_overflow_of_a_running_product_is_located() -> None:
     k = bl.compile(np.cumprod, np.ones(3), check_finite=True)
     with pytest.raises(BurlabError, match="mul"):
         k(np.array([1e200, 1e200, 1.0]))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_remainders_of_all_sizes_and_beside_multiples_are_numpys(dtype: Any) -> None:
+def test_remainders_equal_numpy_also_near_multiples(dtype: Any) -> None:
     rng = np.random.default_rng(10)
     sizes = np.ldexp(rng.normal(size=(2, 3000)), rng.integers(-140, 120, (2, 3000)))
     y = rng.normal(size=3000).astype(dtype)
@@ -123,7 +123,7 @@ def test_totals_without_numbers() -> None:
     same(lambda x: np.mean(x, where=x > 5), np.ones(3))
 
 
-def test_nothing_comes_from_entries_that_are_passed_over() -> None:
+def test_skipped_entries_have_zero_gradient() -> None:
     x = np.array([1.0, NAN, 4.0])
     np.testing.assert_array_equal(bl.grad(np.nansum)(x), [1.0, 0.0, 1.0])
     np.testing.assert_array_equal(bl.grad(np.nanmean)(x), [0.5, 0.0, 0.5])
@@ -186,14 +186,14 @@ def test_histograms_count_both_ends_and_leave_out_the_rest() -> None:
         (lambda x: np.vander(np.outer(x, x)), BurlabError, "a vector"),
     ],
 )
-def test_what_is_refused_is_said(f: Any, error: type[Exception], said: str) -> None:
+def test_unsupported_array_functions_raise(f: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said) as raised:
         bl.jit(f)(np.ones(3))
     assert "test_array_words.py" in str(raised.value)
 
 
 @pytest.mark.parametrize("sizes", [(0, 9), (1, 9), (2, 9), (9, 1), (1, 1), (3, 1, 9), (1, 9, 9)], ids=str)
-def test_what_moves_along_axes_of_every_length(sizes: tuple[int, ...]) -> None:
+def test_roll_flip_repeat_equal_numpy_at_any_axis_length(sizes: tuple[int, ...]) -> None:
     """Axes of length 0 and 1 among others."""
     x = np.random.default_rng(5).normal(size=sizes)
     for axis in (None, *range(len(sizes)), (0, -1)):
@@ -204,7 +204,7 @@ def test_what_moves_along_axes_of_every_length(sizes: tuple[int, ...]) -> None:
             np.testing.assert_array_equal(bl.compile(move, x, gear="replay")(x), move(x))
 
 
-def test_what_moves_in_a_few_pieces_is_no_gather() -> None:
+def test_roll_and_shift_use_slices_not_gathers() -> None:
     x = np.random.default_rng(4).normal(size=(6, 5))
     few = (
         lambda x: np.roll(x, 2),

@@ -59,6 +59,6 @@ def test_different_entries_are_jaxs(size: int, fill: float | None) -> None:
         (lambda: bl.unique(X[:0], size=2), "fill_value"),
     ],
 )
-def test_misuse(f: Any, said: str) -> None:
+def test_counting_with_wrong_arguments_raises(f: Any, said: str) -> None:
     with pytest.raises(ArgumentError, match=said):
         f()

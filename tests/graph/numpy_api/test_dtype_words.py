@@ -73,7 +73,7 @@ def test_functions_of_an_array_and_a_number(dtype: str) -> None:
         assert differing(beside, x) == {}, number
 
 
-def test_a_traced_number_beside_single_precision_stays_single() -> None:
+def test_traced_number_with_float32_stays_float32() -> None:
     """Words that are made of several operations, of which some see the converted number alone."""
     x = np.array([1.0, 2.0], np.float32)
     for word in (np.hypot, np.logaddexp, np.arctan2, np.maximum, np.float_power):

@@ -164,7 +164,7 @@ def test_spreads_of_equal_values_have_the_derivative_zero(gear: Any, dtype: Any)
         np.testing.assert_allclose(slope, differences, rtol=1e3 * step**2 + 1e-5, atol=1e-5, err_msg=name)
 
 
-def test_one_still_variable_costs_the_others_nothing() -> None:
+def test_constant_variable_leaves_other_correlations_finite() -> None:
     rows = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 4.0, 9.0], [1.0, 0.0, 3.0, 2.0]])
     among = bl.jacobian(np.corrcoef)(rows)
     np.testing.assert_array_equal(

@@ -136,7 +136,7 @@ def nodes(f: Callable[..., Any], *args: Any) -> list[str]:
 X = np.ones(4)
 
 
-def test_what_does_nothing_is_gone() -> None:
+def test_identity_operations_are_removed() -> None:
     nothing: tuple[Callable[..., Any], ...] = (
         lambda x: x * 1,
         lambda x: 1.0 * x,
@@ -178,7 +178,7 @@ def test_a_product_that_is_only_transposed_is_written_so() -> None:
             assert_same_bits(x, y)
 
 
-def test_what_no_output_needs_is_gone() -> None:
+def test_unused_nodes_are_removed() -> None:
     def f(x: Any) -> Any:
         np.exp(x)
         return np.sin(x)

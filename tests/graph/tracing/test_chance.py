@@ -71,13 +71,13 @@ FROZEN = {
     [(bl.grad, 1.0), (bl.jit, 1.0), (lambda f: bl.vmap(bl.grad(f)), np.ones(2))],
     ids=["grad", "jit", "vmap"],
 )
-def test_what_is_frozen_is_said_once(name, of, x):
+def test_frozen_random_draws_warn_once(name, of, x):
     with pytest.warns(UserWarning, match=r"while it is traced.*frozen.*bl\.random") as said:
         of(FROZEN[name])(x)
     assert len(said) == 1
 
 
-def test_what_another_thread_draws_is_not_the_functions():
+def test_draws_of_another_thread_do_not_warn():
     """A Dask client draws from Python's generator in its own thread, at any time."""
     over, entered = threading.Event(), threading.Event()
 
@@ -136,7 +136,7 @@ def default_rng(x):
     return 2.0 * x
 
 
-def test_what_is_not_called_by_name_draws_nothing():
+def test_uncalled_generator_names_do_not_warn():
     """Nor does a text, or a function of the user's that has the name of one of NumPy's."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")

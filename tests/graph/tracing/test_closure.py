@@ -163,7 +163,7 @@ def test_the_sign_of_zero_counts():
         assert inverse(1.0) == -np.inf
 
 
-def test_an_array_that_nobody_can_write_to_is_not_looked_through():
+def test_read_only_array_is_not_compared():
     frozen = np.arange(5000.0)
     frozen.flags.writeable = False
     (reading,) = surroundings([lambda x: x * frozen[3]])
@@ -174,7 +174,7 @@ def test_an_array_that_nobody_can_write_to_is_not_looked_through():
     assert not any(hasattr(part, "value") for part in reading)
 
 
-def test_what_holds_itself_has_surroundings():
+def test_self_referencing_capture_is_traced():
     loop: list[Any] = [1.0]
     loop.append(loop)
     assert float(bl.grad(lambda x: x * loop[0])(1.0)) == 1.0

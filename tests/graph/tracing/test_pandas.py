@@ -53,7 +53,7 @@ def asks(f):
         lambda x: np.sum(HELD["DataFrame"].mul(x)),
     ],
 )
-def test_what_pandas_cannot_do_names_the_users_line_and_the_remedy(f):
+def test_unsupported_pandas_call_names_line_and_remedy(f):
     message, line = asks(f)
     assert message.startswith(line)
     assert ".to_numpy()" in message
@@ -70,5 +70,5 @@ def test_what_pandas_cannot_do_names_the_users_line_and_the_remedy(f):
         ("/home/me/pandas/model.py", True),
     ],
 )
-def test_whose_a_line_is(file, expected):
+def test_users_files_are_recognized(file, expected):
     assert is_users(file) == expected

@@ -28,7 +28,7 @@ def as_before():
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_a_change_is_followed_or_the_first_trace_says_that_it_is_not(name, tmp_path):
+def test_change_is_followed_or_the_first_trace_warns(name, tmp_path):
     make = ROWS[name]
     f, change = make(tmp_path) if make.__code__.co_argcount else make()
     change(1.0)
@@ -47,7 +47,7 @@ def test_a_change_is_followed_or_the_first_trace_says_that_it_is_not(name, tmp_p
 
 
 @pytest.mark.parametrize("name", ["a file", "a generator", "an iterator", "a cycle", "a schedule in the function"])
-def test_what_cannot_be_followed_is_said_once_and_with_advice(name, tmp_path):
+def test_untracked_capture_warns_once_with_advice(name, tmp_path):
     make = ROWS[name]
     f, change = make(tmp_path) if make.__code__.co_argcount else make()
     change(1.0)

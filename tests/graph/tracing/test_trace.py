@@ -284,7 +284,7 @@ def test_a_scope_ends_with_an_error() -> None:
 # Leaks.
 
 
-def test_a_value_kept_from_an_earlier_trace_is_refused() -> None:
+def test_value_of_an_earlier_trace_raises() -> None:
     kept: list[Any] = []
     bl.jit(lambda x: kept.append(x) or x * 2)(X)
     with pytest.raises(TraceError, match=r"kept from an earlier trace.*Return it"):

@@ -156,7 +156,7 @@ WRONG: dict[str, tuple[Callable[..., Any], tuple[Any, ...], type[Exception], str
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_use_says_what_came(name: str) -> None:
+def test_trace_error_names_the_given_value(name: str) -> None:
     f, arguments, kind, words = WRONG[name]
     with pytest.raises(kind, match=words):
         trace(f, arguments)
@@ -184,7 +184,7 @@ def test_an_index_out_of_range_lands_in_no_neighbour(bad: Any) -> None:
         k(M, *map(np.array, bad))
 
 
-def test_what_is_no_fault_stays_possible() -> None:
+def test_copies_hashes_and_identity_of_traced_values_work() -> None:
     """Copies, hashes, identity and attribute questions of traced values."""
 
     def f(x: Any) -> Any:

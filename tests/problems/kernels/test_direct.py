@@ -127,17 +127,17 @@ def asked():
         (np.ones(D), [1, 2], KEY, ArgumentError),
     ],
 )
-def test_what_the_gate_refuses_is_explained(asked, x, indices, key, error):
+def test_direct_calls_with_wrong_arguments_raise(asked, x, indices, key, error):
     with pytest.raises(error):
         asked.grad(x, indices, key=key)
 
 
-def test_what_can_be_converted_is(asked):
+def test_direct_calls_convert_strided_and_int32_arguments(asked):
     expected = asked.grad(np.ones(D), [1, 2])
     np.testing.assert_array_equal(asked.grad(np.ones(2 * D)[::2], np.array([1, 2], np.int32)), expected)
 
 
-def test_the_sample_at_fault_is_named():
+def test_failing_sample_of_a_direct_call_is_named():
     p = bl.FiniteSum(lambda x, i: x[i], np.array([0, 1, 2, 9]))
     for _ in range(3):
         p.grad(np.ones(3), [0, 1])
@@ -179,7 +179,7 @@ def test_a_long_sum_can_be_left(threads):
     alarm(lambda: direct((np.ones(64),), None, None))
 
 
-def test_every_question_has_a_case():
+def test_every_direct_query_has_a_case():
     asking = {name for name in dir(bl.FiniteSum) if not name.startswith("_")} - {"tiles"}
     assert asking - {"per_sample_grads", "per_sample_values", "partial_grad"} == set(QUERIES), (
         "rows and entries are no means"

@@ -33,7 +33,7 @@ def kernel(problem: bl.FiniteSum, batch: int) -> Any:
     ("remat", "options"),
     [("sqrt", {"tile": 8}), ("sqrt", {"tile": 3, "threads": 2}), (150_000, {"tile": 8}), (60_000, {"tile": 3})],
 )
-def test_less_is_kept_and_no_bit_changes(remat: Any, options: Any):
+def test_remat_stores_less_and_changes_no_bit(remat: Any, options: Any):
     plain, less = bl.FiniteSum(loss, DATA, **options), bl.FiniteSum(loss, DATA, remat=remat, **options)
     values, gradients = zip(*(p.value_and_grad(X) for p in (plain, less)), strict=True)
     assert values[0] == values[1]

@@ -104,7 +104,7 @@ def test_metrics_and_a_regularizer_are_summed_in_tiles():
     assert set(np.round(history[0]["hit"] * 20, 9) % 1) <= {0.0, 1.0}
 
 
-def test_the_sample_at_fault_is_named():
+def test_failing_sample_in_a_tile_is_named():
     tokens = CASES["characters"][2][0].copy()
     tokens[77, 2] = 11
     problem = bl.FiniteSum(CASES["characters"][0], (tokens, CASES["characters"][2][1]), tile=16)
@@ -172,7 +172,7 @@ def test_slots_are_those_of_cpp():
     declare("\n".join(lines), ["burlab/run/abi/sum.hpp"])
 
 
-def test_matrices_of_a_mixture_are_made_of_sums_in_large_batches():
+def test_matrices_of_a_mixture_use_batch_sums():
     """Each precision matrix gets a product of sums, and what its diagonal adds is done once, with their mean."""
 
     def loss(m, x):

@@ -90,7 +90,7 @@ def test_a_given_size_is_not_measured(monkeypatch: pytest.MonkeyPatch):
     assert str(chosen(problem)) == "8 tiles of 3 (given)"
 
 
-def test_what_fails_and_what_may_never_end_is_left_to_the_evaluation(monkeypatch: pytest.MonkeyPatch):
+def test_failing_or_endless_losses_are_not_timed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiling, "_CALLS", ALWAYS)
     loss, x, (tokens, targets) = CASES["characters"]
     wrong = tokens.copy()
@@ -148,7 +148,7 @@ def scanned(units: int, turns: int) -> tuple[int, tuple[int, ...]]:
     return sizes_for(kernel.graph, [False, True], 1000, 1)
 
 
-def test_a_scan_takes_as_many_samples_as_repay_reading_its_weights_in_each_turn():
+def test_scan_tile_repays_reading_its_weights_each_iteration():
     """What is kept of a sample, for the backward pass, grows with units and turns; what is read, with units squared."""
     narrow, wide, long = scanned(8, 4000), scanned(256, 125), scanned(256, 12_000)
     assert wide[0] >= 8 * narrow[0]

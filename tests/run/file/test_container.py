@@ -35,7 +35,7 @@ def saved(tmp_path):
     return path
 
 
-def test_what_was_written_is_read(saved):
+def test_container_reads_what_was_written(saved):
     document, read = container.read(saved, "test")
     assert document == DOCUMENT
     assert list(read) == list(arrays())
@@ -56,7 +56,7 @@ def test_other_layouts_and_byte_orders_are_written_as_the_same_numbers(tmp_path)
         assert read[name].dtype.isnative
 
 
-def test_a_file_cut_anywhere_is_refused(saved):
+def test_truncated_container_raises(saved):
     whole = saved.read_bytes()
     for size in range(len(whole)):
         saved.write_bytes(whole[:size])
@@ -143,7 +143,7 @@ def test_a_header_that_is_none_is_refused(tmp_path, content):
         container.read(tmp_path / "a", "test")
 
 
-def test_what_is_not_there_or_not_a_file_is_said(tmp_path):
+def test_missing_file_or_folder_raises(tmp_path):
     with pytest.raises(FileError, match="No such file"):
         container.read(tmp_path / "none", "test")
     with pytest.raises(FileError, match="is a folder and not a file"):
@@ -160,7 +160,7 @@ def test_what_is_not_there_or_not_a_file_is_said(tmp_path):
         container.read(tmp_path / "empty", "test")
 
 
-def test_what_no_array_can_hold_is_refused(tmp_path):
+def test_unstorable_values_raise(tmp_path):
     with pytest.raises(FileError, match="dtype object"):
         container.write(tmp_path / "a", "test", None, {"a": np.array([object()])})
     with pytest.raises(ValueError, match="JSON"):

@@ -313,7 +313,7 @@ def test_other_bits_are_announced(tmp_path, monkeypatch):
     same(again, run, since=3)
 
 
-def test_what_cannot_be_saved_is_said(tmp_path):
+def test_saving_a_scipy_run_raises(tmp_path):
     run = bl.minimize(valley, np.zeros(2), bl.optim.SciPy("BFGS"), steps=3)
     with pytest.raises(StatusError, match="SciPy"):
         run.save(tmp_path / "a")

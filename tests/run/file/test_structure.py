@@ -88,7 +88,7 @@ def test_another_structure_is_refused(one, other):
         (defaultdict(list, a=1.0), defaultdict(list, b=1.0), "cannot be made from its parts"),
     ],
 )
-def test_what_no_file_can_hold_needs_an_example(value, other, complaint):
+def test_unstorable_structure_needs_an_example(value, other, complaint):
     structure = tree.flatten(value)[1]
     with pytest.raises(FileError, match=complaint) as caught:
         through_json(structure)
@@ -120,7 +120,7 @@ def test_a_class_that_changed_is_refused():
         from_json(["object", name + "NoTree", [["weight", "leaf"]]])
 
 
-def test_nothing_is_imported_for_a_file():
+def test_reading_a_structure_imports_no_module():
     assert "antigravity" not in sys.modules
     with pytest.raises(FileError, match="not imported"):
         from_json(["object", "antigravity:Layer", []])

@@ -127,7 +127,7 @@ def test_every_rule(rule: str) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("isa", ABLE)
-def test_every_instruction_set(isa: str) -> None:
+def test_lanes_agree_in_every_instruction_set(isa: str) -> None:
     """All functions that there are, and a rule with powers and roots: in a process of its own."""
     work = "import test_lanes as t; [t.check(f, 'Adam') for f in ('rosenbrock', 'ackley', 'leaves', 'functions')]"
     paths = os.pathsep.join([str(Path(__file__).parent), str(Path.cwd())])
@@ -167,7 +167,7 @@ def test_a_run_that_stops_or_diverges_goes_on_by_itself() -> None:
     assert [run.stopped and run.stopped.reason for run in runs] == [None, None, "value", "value", "non_finite"]
 
 
-def test_a_run_takes_nothing_that_it_has_not_asked_for() -> None:
+def test_run_with_a_new_order_takes_no_lane_results() -> None:
     """A run that got an order meanwhile, or is elsewhere, leaves as it is."""
     f = P.himmelblau()
     runs = opened(f, f.start, [bl.optim.GD(float(lr)) for lr in RATES])
@@ -184,7 +184,7 @@ def test_a_run_takes_nothing_that_it_has_not_asked_for() -> None:
     assert runs[3].t == runs[4].t
 
 
-def test_what_has_other_bits_or_more_to_do_is_refused() -> None:
+def test_runs_that_lanes_cannot_reproduce_are_left_out() -> None:
     f, rng = P.himmelblau(), np.random.default_rng(0)
     sample = bl.FiniteSum(lambda x, a: np.sum((x - a) ** 2), rng.normal(size=(9, 2)))
     three = lambda x: np.sum(x**2)  # noqa: E731

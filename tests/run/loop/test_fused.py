@@ -71,7 +71,7 @@ def apart(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_it_goes_where_separate_kernels_go(name: str, dtype: str, apart: Any):
+def test_fused_step_equals_separate_kernels(name: str, dtype: str, apart: Any):
     x0 = start(dtype)
 
     def make() -> bl.Run:
@@ -101,7 +101,7 @@ def test_keys_metrics_and_validation(apart: Any):
         np.testing.assert_allclose(one.history[column], two.history[column], rtol=1e-9, err_msg=column)
 
 
-def test_it_stores_no_gradient():
+def test_fused_step_stores_no_gradient():
     x0 = {"w": np.zeros((300, 200)), "v": np.zeros(200)}
     data = RNG.normal(size=(10, 300))
     run = bl.minimize(
@@ -134,7 +134,7 @@ def test_a_step_of_gradient_descent_by_hand():
         (bl.optim.LBFGS(), 1),
     ],
 )
-def test_updates_that_mix_entries_or_ask_have_a_kernel_of_their_own(optimizer: Any, batch: int):
+def test_updates_that_mix_entries_or_query_are_not_fused(optimizer: Any, batch: int):
     x0 = {"w": np.eye(3)}
     run = bl.minimize(
         bl.FiniteSum(lambda p, a: np.sum((p["w"] @ a) ** 2), RNG.normal(size=(9, 3))), x0, optimizer, batch=batch
@@ -155,7 +155,7 @@ def test_its_past_comes_back_and_a_fork_goes_on():
     np.testing.assert_array_equal(fork.x["w"], last)
 
 
-def test_the_sample_at_fault_is_named():
+def test_failing_sample_of_a_fused_step_is_named():
     bad = TOKENS.copy()
     bad[17] = 99
     run = bl.minimize(

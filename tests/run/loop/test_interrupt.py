@@ -23,7 +23,7 @@ def quick(x, a):
     [(quick, 1, 1), (quick, 64, 2), (slow, None, 1), (slow, None, 2)],
     ids=["many short steps", "two threads", "one long step", "one long step, two threads"],
 )
-def test_interrupt(loss, batch, threads):
+def test_interrupt_ends_a_running_loop(loss, batch, threads):
     problem = bl.FiniteSum(loss, DATA, threads=threads)
     run = bl.minimize(problem, np.ones(8), bl.optim.Momentum(1e-6), batch=batch)
     for _ in range(3):
@@ -52,7 +52,7 @@ def test_an_interrupt_cuts_a_step_short(threads):
     assert run.t == run.length == 0
 
 
-def test_who_waits_in_cpp_comes_back_to_hear_interrupts():
+def test_wait_in_cpp_returns_to_handle_interrupts():
     run = bl.minimize(bl.FiniteSum(long, DATA), np.ones(8), bl.optim.GD(1e-6))
     run.start(steps=1)
     assert not run._engine.rests(1e6), "the step is not done yet"

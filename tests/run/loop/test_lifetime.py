@@ -101,7 +101,7 @@ sys.exit(3)
         (loop_exports, "loop_open", lambda run: bl.minimize(bowl, np.ones(2), bl.optim.GD(1e-9))),
     ],
 )
-def test_an_interrupt_as_soon_as_a_loop_is_made_leaves_none_without_an_owner(exports, name, act):
+def test_interrupt_right_after_creation_leaks_no_loop(exports, name, act):
     """One that comes while C++ copies a run is raised when that returns, before Python has the copy."""
     run = bl.minimize(bowl, np.ones(2), bl.optim.GD(1e-9), steps=10)
     run.fork().stop()

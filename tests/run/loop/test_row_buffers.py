@@ -130,7 +130,7 @@ class Late(Saga):
         return x - self.lr * np.sum(table - state["table"], axis=0), {"table": table, "mean": state["mean"]}
 
 
-def test_what_is_read_later_is_copied() -> None:
+def test_rows_that_are_read_later_are_copied() -> None:
     run = opened(Late())
     assert run._engine.setup.update.row_buffers == ()
     run.step(60)

@@ -19,7 +19,7 @@ def grouped(run: bl.Run, column: str = "value"):
     return [(rows[-1], values[rows].mean(), values[rows].min(), values[rows].max()) for rows in groups.values()]
 
 
-def test_it_is_the_record_in_stretches():
+def test_digest_is_the_record_in_stretches():
     run = bl.minimize(F, F.start, bl.optim.Momentum(1e-3), steps=5000)
     digest = run.digest()
     assert digest.read()
@@ -42,7 +42,7 @@ def test_reading_as_it_grows_gives_the_same():
     assert np.array_equal(piecewise.cost("samples"), whole.cost("samples"))
 
 
-def test_stretches_are_short_beside_the_way_to_them():
+def test_stretches_are_short_relative_to_their_step():
     steps = np.unique(np.round(np.geomspace(1024, 1e9, 4000)))
     width = 1 / (stretch(steps + 0.5 * steps) - stretch(steps)) * 0.5 * steps
     assert (width / steps < 1 / 400).all()
@@ -76,6 +76,6 @@ def test_axes_are_those_of_the_history():
     np.testing.assert_allclose(digest.seconds, run.history["time"] * 1e-9)
 
 
-def test_a_column_that_is_not_stored_is_told():
+def test_digest_of_a_missing_column_raises():
     with pytest.raises(ArgumentError, match="'loss' is not stored; there are value"):
         bl.minimize(F, F.start, bl.optim.GD()).digest("loss")

@@ -43,7 +43,7 @@ def test_a_run_stops_by_the_true_norm(of):
         assert run.t == wanted
 
 
-def test_what_is_infinite_is_infinite():
+def test_infinite_norm_stays_infinite():
     for f in (lambda x: 1e300 * np.sum(x**2), lambda x: np.sum(np.sqrt(x - 1.0))):
         with pytest.warns(RuntimeWarning, match="gradient norm inf"):
             run = bl.minimize(f, np.full(2, 1e200) if f(np.ones(2)) else np.ones(2), bl.optim.GD(0.1), steps=2)

@@ -112,7 +112,7 @@ def test_times_lie_between_the_stamps(rows, stamped, python):
     assert np.isfinite(History(recorder)["time"]).all()
 
 
-def test_a_history_is_as_it_was_when_it_was_asked_for():
+def test_history_is_a_snapshot():
     recorder = Recorder(0)
     numbers = np.arange(400.0).reshape(100, 4)
     recorder.append(numbers[:50])
@@ -227,12 +227,12 @@ def test_the_new_rows_of_a_record_that_grows_meanwhile():
     np.testing.assert_array_equal(np.sort(-b), np.sort(a))
 
 
-def test_what_is_not_stored_has_no_new_rows():
+def test_new_rows_of_a_missing_column_raise():
     with pytest.raises(ArgumentError, match="value, gradient_norm"):
         rows_since(Recorder(0), None, ("samples",))
 
 
-def test_one_row():
+def test_one_row_is_read_by_its_step():
     recorder = Recorder(0)
     assert at(recorder, 0) is None
     recorder.append(np.arange(40.0).reshape(10, 4))
@@ -257,7 +257,7 @@ def test_a_path_ends_at_the_newest_point(python):
 
 
 @pytest.mark.full
-def test_ten_million_steps_are_kept_to_the_last_bit():
+def test_ten_million_steps_are_stored_exactly():
     def valley(x):
         return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
 

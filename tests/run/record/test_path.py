@@ -75,7 +75,7 @@ def walk(count, shrink, luck):
     shrink=st.sampled_from([0.0, 0.01, 0.3]),
     luck=st.integers(0, 9),
 )
-def test_it_keeps_what_the_rule_says_and_goes_on_alike_from_a_copy_and_from_a_file(actions, shrink, luck):
+def test_path_follows_its_rule_also_from_a_copy_or_a_file(actions, shrink, luck):
     writer, rule = Writer(2, 10**6), Rule(64)
     for grow, amount in actions:
         if grow:
@@ -109,7 +109,7 @@ def test_it_keeps_what_the_rule_says_and_goes_on_alike_from_a_copy_and_from_a_fi
 
 
 @pytest.mark.parametrize("points", [np.full((500, 2), np.nan), np.outer(np.tile([1e308, -1e308], 250), [1, 1])])
-def test_what_is_nowhere_or_everywhere_fits_too(points):
+def test_path_of_nan_or_huge_points_is_bounded(points):
     writer = Writer(2, 10**6)
     writer.append(points)
     extent, rows = kept(writer)

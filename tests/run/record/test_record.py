@@ -106,7 +106,7 @@ def test_a_pair_is_nan_only_where_all_its_rows_are():
     assert (column[2:] == 1.0).all()
 
 
-def test_what_a_cut_took_from_an_open_pair_is_written_again():
+def test_rows_cut_from_an_open_pair_are_written_again():
     rows = np.random.default_rng(0).normal(size=(1000, 2))
     writer, whole = Writer(2, 0), Writer(2, 0)
     writer.append(rows)
@@ -168,7 +168,7 @@ def test_a_copy_goes_on_like_the_record_that_was_cut(rows, budget):
     assert (writer("copy", small.handle, 2000) == 2000) == (budget == 0), "it has no room for all of them"
 
 
-def test_what_does_not_fit_is_not_restored():
+def test_inconsistent_record_is_not_restored():
     writer = Writer(1, 0)
     zeros = np.zeros(1000)
     pointer = np.array([zeros.ctypes.data], np.uint64)
@@ -221,7 +221,7 @@ def test_a_trail_keeps_every_stride_th_row(capacity, actions):
 
 
 @pytest.mark.parametrize("budget", [0, 200_000])
-def test_readers_look_on_while_a_record_merges_and_is_cut(budget):
+def test_concurrent_readers_see_whole_rows_while_a_record_merges(budget):
     """Row s is (s, -s, ...): whatever a reader sees must be whole."""
     writer = Writer(8, budget)
     record, trail = table(writer), Table("trail", writer("trail"), writer)
@@ -248,7 +248,7 @@ def test_readers_look_on_while_a_record_merges_and_is_cut(budget):
     assert len(seen) > 2, "no merge happened while somebody looked"
 
 
-def test_a_reader_whose_generation_is_gone_is_told():
+def test_reader_of_an_old_generation_is_notified():
     writer = Writer(1, 0)
     writer.append(np.zeros(10))
     record = table(writer)

@@ -47,7 +47,7 @@ def first(column: str, limit: float) -> int:
 
 @pytest.mark.parametrize(("criterion", "column"), [("grad_norm", "gradient_norm"), ("value", "value")])
 @pytest.mark.parametrize("limit", [1.0, 1e-3, 1e-9])
-def test_it_rests_at_the_very_point_that_was_measured(criterion, column, limit):
+def test_run_stops_at_the_measured_point(criterion, column, limit):
     step = first(column, limit)
     assert step > 0
     run = minimize(bl.Stop(**{criterion: limit}))
@@ -60,7 +60,7 @@ def test_it_rests_at_the_very_point_that_was_measured(criterion, column, limit):
     rests_at(again, step, criterion)
 
 
-def test_going_on_does_that_step_and_asks_again_at_the_next():
+def test_continuing_does_the_step_and_checks_again():
     run = minimize(bl.Stop(value=0.5), steps=5000)
     step = run.t
     run.step(1)
@@ -330,7 +330,7 @@ def test_the_thread_of_a_predicate_ends_with_the_interpreter(end):
     ("name", "wrong"),
     [("steps", -1), ("steps", 1.5), ("seconds", -1.0), ("value", "low"), ("grad_norm", float("nan")), ("when", 3)],
 )
-def test_what_is_no_criterion(name, wrong):
+def test_invalid_criterion_raises(name, wrong):
     with pytest.raises(ArgumentError, match=f"Stop.{name}"):
         bl.Stop(**{name: wrong})
 
@@ -342,7 +342,7 @@ def test_stop_must_be_a_stop():
 
 @pytest.mark.parametrize("rule", [GD(0.1), bl.optim.LBFGS(), bl.optim.SciPy("L-BFGS-B")])
 @pytest.mark.parametrize("f", [lambda x: np.sum(np.sqrt(x - 5.0)), lambda x: np.sum(np.sqrt(x - 3.0))])
-def test_what_is_no_number_at_the_start_is_not_blamed_on_steps(rule, f):
+def test_nonfinite_start_is_not_blamed_on_step_sizes(rule, f):
     with pytest.warns(RuntimeWarning, match="at the start"):
         run = bl.minimize(f, np.full(2, 3.0), rule, steps=5)
     assert (run.t, run.stopped.reason) == (0, "non_finite")

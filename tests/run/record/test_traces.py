@@ -82,7 +82,7 @@ def test_a_heavy_forward_pass_is_forward() -> None:
     assert of_a_step(run, "forward") > 0.8 * sum(of_a_step(run, part) for part in PARTS)
 
 
-def test_watching_takes_little_and_says_how_much() -> None:
+def test_tracing_is_cheap_and_reports_its_cost() -> None:
     run = bl.minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2), bl.optim.GD(1e-6), steps=2_000_000)
     traces = run.traces
     assert len(traces["step"]) > 10
@@ -136,7 +136,7 @@ def test_samples_change_no_bit_of_the_run() -> None:
         np.testing.assert_array_equal(through.history[name], resting.history[name])
 
 
-def test_they_are_saved_and_forked_and_cut(tmp_path) -> None:
+def test_traces_are_saved_forked_and_cut(tmp_path) -> None:
     run = bl.minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2), bl.optim.GD(1e-6), steps=300_000)
     before = run.traces
     run.save(tmp_path / "a.burlab")

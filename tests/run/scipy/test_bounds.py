@@ -27,7 +27,7 @@ def test_a_variable_whose_bounds_are_equal_stays(method, bounds):
 
 
 @pytest.mark.parametrize("bounds", [(2, 1), "x", 5, [(1, 2, 3)], [("a", 1)], [[1, 2], 3], [(1j, 2)]])
-def test_what_is_no_bounds_is_refused(bounds):
+def test_invalid_bounds_raise(bounds):
     with pytest.raises(ArgumentError, match="expected \\(low, high\\) for each variable"):
         SciPy(bounds=bounds)
 
@@ -38,7 +38,7 @@ def test_bounds_that_nothing_meets_are_refused(bounds):
         SciPy(bounds=bounds)
 
 
-def test_there_is_a_pair_for_each_entry():
+def test_bounds_of_a_wrong_length_raise():
     with pytest.raises(ArgumentError, match="hold 2 pairs, but x has 3 entries"):
         bl.minimize(distance, np.zeros(3), SciPy(bounds=[(0, 1), (0, 1)]))
 

@@ -20,7 +20,7 @@ from tests.run.scipy.losses import SLOW, at_its_first_evaluation, long, slow
 from tests.run.scipy.test_scipy import START
 
 
-def test_interrupt():
+def test_interrupt_ends_a_scipy_run():
     run = bl.minimize(bl.FiniteSum(long, SLOW), np.ones(8), bl.optim.SciPy("BFGS"))
     run.start()
     assert not run._engine.rests(1e6), "who waits comes back to hear interrupts"

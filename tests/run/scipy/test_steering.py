@@ -97,7 +97,7 @@ def test_no_live_fields():
         run.hyper["lr"] = 1.0
 
 
-def test_criteria():
+def test_scipy_runs_stop_by_criteria():
     _, seen = direct("BFGS")
     norms = [np.linalg.norm(bl.grad(rosenbrock)(x)) for x in seen]
     values = [rosenbrock(x) for x in seen]
@@ -148,7 +148,7 @@ def test_memory_path_and_dropped_points():
 # ---- what goes wrong
 
 
-def test_a_kernel_that_fails_is_asked_again():
+def test_failing_kernel_is_called_again():
     """An index that leaves its axis: the error is raised as often as the step is tried."""
     table = np.arange(4.0)
     f = lambda x: bl.asarray(table)[(x[0] * 10).astype(np.int64)] + x[0] ** 2  # noqa: E731 - as a user writes it
@@ -160,7 +160,7 @@ def test_a_kernel_that_fails_is_asked_again():
         assert run.t == 0
 
 
-def test_what_scipy_raises_is_raised():
+def test_errors_of_scipy_are_raised():
     wrong = {"type": "ineq", "fun": lambda x: x[7]}
     run = bl.minimize(rosenbrock, START, bl.optim.SciPy("SLSQP", constraints=wrong))
     for _ in range(2):
@@ -170,7 +170,7 @@ def test_what_scipy_raises_is_raised():
         bl.minimize(rosenbrock, START, bl.optim.SciPy(bounds=[(0, 1), (0, 1)]))
 
 
-def test_what_failed_once_is_forgotten():
+def test_scipy_run_continues_after_an_error():
     calls = []
 
     def flaky(x):
@@ -189,7 +189,7 @@ def test_what_failed_once_is_forgotten():
     np.testing.assert_allclose(run.x, 1, atol=1e-2)
 
 
-def test_what_cannot_be_traced_is_said_at_once():
+def test_untraceable_problem_raises_at_once():
     with pytest.raises(bl.BurlabError):
         bl.minimize(lambda x: float(x[0]), START, bl.optim.SciPy())
 

@@ -126,7 +126,7 @@ def test_a_kernel_is_named_by_what_it_calls_too():
     assert not runtime.kept(body)
 
 
-def test_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch):
+def test_the_newest_recipes_are_stored(monkeypatch: pytest.MonkeyPatch):
     rows = [Recipe(f"kernel {k}", [["symbol", "text", "header"]]) for k in range(300)]
     assert fewer([*rows[:5], *rows]) == rows[:100]
     monkeypatch.setattr(recipes, "MAX_CHARACTERS", 4 * rows[0].length)

@@ -95,7 +95,7 @@ def test_the_same_bits_with_and_without(filled: Path):
     assert ask(PROGRAM, filled.parent).split() == [compiled, "False", "0"]
 
 
-def test_a_function_is_not_looked_for_under_a_name_that_it_begins_with(filled: Path):
+def test_symbol_is_not_found_by_a_prefix_of_its_name(filled: Path):
     """As long as the name of a unit is `burlab_contract_float64`, which is on the shelf; what it begins here is not."""
     program = """
     import numpy as np
@@ -195,7 +195,7 @@ def test_flags_that_name_no_cpu_make_code_for_images(tmp_path: Path, monkeypatch
     assert cache_file() != name
 
 
-def test_where_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_cache_folder_follows_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("BURLAB_CACHE")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
@@ -211,7 +211,7 @@ def test_where_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         assert store.cache_folder() is None
 
 
-def test_nothing_is_written_where_it_is_off_or_nothing_is_computed(tmp_path: Path):
+def test_cache_writes_nothing_when_off_or_unused(tmp_path: Path):
     computing = "import numpy as np, burlab as bl; bl.grad(np.tanh)(0.0); bl.Value(1.0)"
     ask(computing, "off", HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path))
     ask("import burlab, sys; assert 'subprocess' not in sys.modules", tmp_path / "cache", HOME=str(tmp_path))
@@ -238,7 +238,7 @@ def test_a_folder_that_is_only_read(filled: Path, tmp_path: Path):
     assert file.stat().st_mtime_ns == before
 
 
-def test_threads_of_kept_and_of_fresh_code_wake_each_other(filled: Path):
+def test_threads_of_cached_and_of_fresh_code_wake_each_other(filled: Path):
     """One side of a team may come from the file, the other from Cling."""
     program = """
     import numpy as np, burlab as bl
@@ -260,7 +260,7 @@ def test_two_fill_it_at_once(tmp_path: Path):
     assert sorted(f.suffix for f in (tmp_path / "cache").iterdir()) == ["", ".so"]  # and the lock
 
 
-def test_one_that_is_killed_leaves_nothing_that_counts(tmp_path: Path):
+def test_killed_fill_leaves_no_valid_file(tmp_path: Path):
     process = start(
         FILL.replace("*MORE", "lambda: print('here', flush=True) or __import__('time').sleep(60)"), tmp_path
     )
@@ -277,7 +277,7 @@ def test_one_that_is_killed_leaves_nothing_that_counts(tmp_path: Path):
     assert not [*tmp_path.glob(".*.part")]
 
 
-def test_nothing_is_kept_of_headers_that_change_meanwhile(tmp_path: Path):
+def test_headers_changed_during_a_fill_store_nothing(tmp_path: Path):
     change = "lambda: __import__('os').environ.__setitem__('CPATH', '/elsewhere')"
     process = start(FILL.replace("*MORE", change), tmp_path)
     assert "changed meanwhile" in process.communicate()[1]

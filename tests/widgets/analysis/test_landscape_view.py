@@ -29,7 +29,7 @@ def test_planes_are_those_that_the_problem_has():
     assert Explorer(run, None, None, lambda: None).planes == ["random", "path", "curvature"]
 
 
-def test_a_plane_is_refined_and_told_each_time():
+def test_plane_is_refined_with_an_event_each_time():
     seen: list[tuple[int, ...]] = []
     explorer = Explorer(quartic, np.zeros(4), None, lambda: seen.append(explorer.found.value.shape))
     explorer.look("random")
@@ -85,7 +85,7 @@ def test_controls_choose_the_plane_and_other_directions():
     assert view.bar.plane == "random"
 
 
-def test_what_goes_wrong_is_said_and_the_view_lives_on():
+def test_error_is_shown_and_the_view_goes_on():
     run = bl.minimize(quartic, np.zeros(4), bl.optim.GD(1e-3))
     view = LandscapeView(run)
     view.look("path")
@@ -119,7 +119,7 @@ def test_the_path_follows_a_run_and_the_plane_stays_until_it_is_left():
     assert view.landscape.path_steps[-1] == 2
 
 
-def test_a_path_of_two_parameters_has_what_lies_between_two_looks():
+def test_path_has_the_points_between_two_refreshes():
     f = bl.problems.rosenbrock()
     run = bl.minimize(f, f.start, bl.optim.Momentum(3e-4, mu=0.9), progress=False)
     view = LandscapeView(run)
@@ -137,7 +137,7 @@ def test_a_path_of_two_parameters_has_what_lies_between_two_looks():
     assert view.landscape.path_steps[-1] == 1010
 
 
-def test_a_run_that_diverges_is_not_said_to_be_where_it_was():
+def test_diverging_run_is_not_shown_at_its_old_place():
     f = bl.problems.rosenbrock()
     run = bl.minimize(f, f.start, bl.optim.GD(1.0), progress=False)
     view = LandscapeView(run)
@@ -152,7 +152,7 @@ def test_a_run_that_diverges_is_not_said_to_be_where_it_was():
     assert np.isfinite(view.landscape.value).all(), "the plane is where the run could still be seen"
 
 
-def test_a_plane_that_is_asked_for_again_has_all_of_the_path():
+def test_plane_requested_again_has_the_whole_path():
     run = bl.minimize(quartic, np.zeros(4), bl.optim.GD(1e-3))
     run.step(5)
     view = LandscapeView(run)
@@ -180,7 +180,7 @@ def test_a_path_that_leaves_its_plane_gets_another_one():
     assert explorer._found is not before
 
 
-def test_a_watcher_works_only_while_someone_looks():
+def test_watcher_works_only_while_it_is_visible():
     turns, first = [], threading.Event()
 
     def turn() -> bool:

@@ -113,7 +113,7 @@ def test_small_pictures_are_the_curve(model):
         ({"type": "dance"}, "knows no intent 'dance'"),
     ],
 )
-def test_what_cannot_be_done_is_said(model, intent, message):
+def test_invalid_intents_show_a_message(model, intent, message):
     state = do(model, **intent)
     assert state["tone"] == "failed"
     assert message in state["status"]

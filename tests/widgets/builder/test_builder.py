@@ -153,7 +153,7 @@ def test_damaged_json_is_refused_at_the_block(old, new, said):
         from_json(text.replace(old, new, 1))
 
 
-def test_what_does_not_fit_is_said_at_its_block_and_the_rest_goes_on():
+def test_block_with_wrong_shapes_shows_its_error_and_others_evaluate():
     b = GraphBuilder()
     x, y = b.add("input", value=[1.0, 2.0]), b.add("input", value=[1.0, 2.0, 3.0])
     broken, fine = b.add("add", x, y, label="broken"), b.add("sum", y)
@@ -193,7 +193,7 @@ def test_open_arguments_are_named():
     assert "the output matmul has no value" in b.result.note
 
 
-def test_where_nan_begins():
+def test_first_block_with_nan_is_named():
     b = GraphBuilder()
     root = b.add("log", b.add("input", value=[-1.0, 1.0]))
     after = b.add("sum", root)
@@ -288,7 +288,7 @@ def test_an_edit_replays_what_is_there_and_compiles_nothing(monkeypatch):
     assert set(gears) == {"replay"}
 
 
-def test_what_listens_hears_of_each_change():
+def test_listener_is_called_for_each_change():
     b, heard = GraphBuilder(), []
     b.listen(lambda: heard.append(len(b)))
     b.add("input")
@@ -308,7 +308,7 @@ def trained():
     return b, b.minimize(bl.optim.GD(0.01), steps=3)
 
 
-def test_what_a_run_has_found_is_kept_as_one_change():
+def test_result_of_a_run_is_stored_as_one_change():
     b, run = trained()
     before = b.document
     run.hyper["shift"] = 0.25

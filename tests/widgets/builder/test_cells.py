@@ -63,7 +63,7 @@ def test_the_same_code_goes_on_from_what_was_built(notebook):
     assert kinds(one(notebook, "b")) == ["input", "exp", "sin"]
 
 
-def test_other_code_begins_as_it_says_and_undo_brings_back_what_was_built(notebook):
+def test_changed_code_starts_anew_and_undo_restores_the_built_graph(notebook):
     by_hand(one(notebook, "b"), "input", "exp")
     other = one(notebook, "another", make=lambda: GraphBuilder(lambda x: x * x, 2.0))
     assert "exp" not in kinds(other)
@@ -71,7 +71,7 @@ def test_other_code_begins_as_it_says_and_undo_brings_back_what_was_built(notebo
     assert kinds(other) == ["input", "exp"]
 
 
-def test_what_a_program_adds_is_not_added_twice(notebook):
+def test_blocks_added_by_code_are_not_added_twice(notebook):
     view = one(notebook, "b")
     view._builder.add("input")  # of a later cell, which runs again, too
     assert kinds(one(notebook, "b")) == []
@@ -85,7 +85,7 @@ def test_a_cell_keeps_each_of_its_builders_and_cells_their_own(notebook):
     assert [kinds(view) for view in notebook("two", count=2)] == [["input"], ["input", "input"]]
 
 
-def test_it_outlives_the_kernel(notebook):
+def test_built_graph_outlives_the_kernel(notebook):
     by_hand(one(notebook, "b"), "input", "exp")
     restart()
     again = one(notebook, "b")
@@ -116,12 +116,12 @@ def test_a_folder_that_cannot_be_written_holds_nobody_up(notebook, tmp_path):
     assert kinds(one(notebook, "b")) == ["input"]
 
 
-def test_one_with_a_file_of_its_own_is_kept_there(notebook, tmp_path):
+def test_builder_with_its_own_file_is_stored_there(notebook, tmp_path):
     make = lambda: GraphBuilder(file=tmp_path / "mine.json")  # noqa: E731 - called for each run of the cell
     by_hand(one(notebook, "b", make=make), "input")
     assert kinds(one(notebook, "b", make=make)) == ["input"]
     assert not (tmp_path / "builders").exists()
 
 
-def test_there_are_no_cells_in_a_program():
+def test_programs_have_no_running_cell():
     assert notebook_cells.running_cell() is None

@@ -27,7 +27,7 @@ def test_blocks_are_moved_from_where_they_are_now():
     np.testing.assert_allclose(places(builder)[1] - before[1], [12, -5])
 
 
-def test_what_cannot_be_moved_is_said():
+def test_moving_a_missing_block_is_refused():
     commands = BuilderCommands(GraphBuilder(lambda x: x**2, 2.0))
     commands.obey({"type": "move", "keys": [9], "by": [1, 1]})
     assert "there is no block 9" in commands.refused[1]

@@ -65,7 +65,7 @@ def test_deleting_leaves_arguments_open_and_forgets_the_output():
         left.delete(y)
 
 
-def test_what_changes_nothing_is_the_same_document():
+def test_edit_without_effect_returns_the_same_document():
     document, x, y, _ = chain()
     assert document.rename(y, "y") is document
     assert document.connect(x, y, 0) is document

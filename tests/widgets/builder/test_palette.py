@@ -25,7 +25,7 @@ def test_every_layer_is_there():
     assert not {f"nn.{name}" for name in ABSENT} & set(palette())
 
 
-def test_all_say_what_they_are():
+def test_all_blocks_have_a_description():
     assert all(row.doc for row in palette().values())
 
 

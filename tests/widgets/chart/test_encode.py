@@ -51,7 +51,7 @@ def test_numbers_are_buffers_and_all_else_is_json():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_numbers_that_json_cannot_say_are_left_out(bad):
+def test_numbers_without_json_are_left_out(bad):
     loss = encode(chart(low=bad, at=bad))["parts"][0]
     assert loss["y"]["low"] is None
     assert loss["marks"] == []
@@ -79,7 +79,7 @@ def test_heights_are_sent_once_per_version():
     assert view.heights == {}
 
 
-def test_what_people_do_in_a_chart_is_heard():
+def test_intents_of_a_chart_are_handled():
     view = ChartView(chart())
     heard = []
     view.on_intent(heard.append)

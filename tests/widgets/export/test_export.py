@@ -127,7 +127,7 @@ def test_results_of_analysis_are_charts(tmp_path):
         assert section["data"]["charts"][0]["parts"]
 
 
-def test_numbers_that_json_does_not_know_are_told(tmp_path):
+def test_nonfinite_numbers_are_exported_as_text(tmp_path):
     curve = Curve(np.arange(4.0), np.array([1.0, np.nan, np.inf, -np.inf]), "odd")
     text = exported(Chart((Plot("p", "p", Axis("x"), Axis(), (curve,)),)), tmp_path)
     found = data_of(text)[0]["data"]["charts"][0]["parts"][0]
@@ -143,7 +143,7 @@ def test_only_the_script_of_the_page_may_run(run, tmp_path):
     assert not re.findall(r'(?:src|href)="(?!data:)[^#"]', text), "nothing comes from elsewhere"
 
 
-def test_what_cannot_be_exported_is_told(tmp_path):
+def test_unsupported_export_raises(tmp_path):
     with pytest.raises(ArgumentError, match="a list cannot be exported"):
         bl.export_html([1, 2], tmp_path / "page.html")
     with pytest.raises(ArgumentError, match="not a path"):
@@ -165,7 +165,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(run, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_path_that_cannot_be_written_is_told(run, tmp_path):
+def test_unwritable_path_raises(run, tmp_path):
     with pytest.raises(FileError, match="cannot be written"):
         bl.export_html(run, tmp_path / "no" / "page.html")
     with pytest.raises(FileError, match="is a folder"):

@@ -75,7 +75,7 @@ def test_each_result_comes_from_what_gives_it():
     assert read_by(model_of(chosen, 0.5), "cond [0]") == ["greater(·, 0)", "sin", "mul(·, 3)"]
 
 
-def test_one_that_runs_backwards_ends_at_the_first_element():
+def test_reverse_scan_ends_at_the_first_element():
     model = model_of(lambda w, xs: bl.scan(lambda c, x: (np.tanh(c * w + x), c), 0.1, xs, reverse=True)[0], 0.6, XS)
     assert inside(model, "scan, 4 iterations", "tanh") == summarize(states(0.6, XS, reverse=True)[4]).text
 
@@ -118,7 +118,7 @@ def test_of_a_choice_only_the_side_that_was_taken_has_numbers(x, taken, left):
     assert left not in executed
 
 
-def test_what_is_executed_for_each_row_has_no_single_number():
+def test_batched_branches_have_no_single_number():
     model = model_of(bl.vmap(chosen), XS)
     assert inside(model, "true", "sin") == "one for each row"
     assert any(title.startswith("cond, for 4 rows") for title in model.groups.titles.values())
@@ -188,7 +188,7 @@ def test_a_line_is_found_inside_and_its_scope_opens():
     assert model.network.vertices[model.selected].operation == "tanh"
 
 
-def test_what_is_inside_shares_the_time_of_its_execution_and_has_its_own_c_plus_plus():
+def test_nodes_inside_share_the_time_and_have_their_own_cpp():
     model = model_of(cumulated, 0.6, XS)
     (tanh,) = (k for k, v in enumerate(model.network.vertices) if v.operation == "tanh")
     told = detail(model, tanh)
@@ -227,7 +227,7 @@ def test_a_difference_opens_what_is_the_same():
     assert view.model.fates.count("added") == 1
 
 
-def test_a_difference_tells_what_has_changed_inside_of_a_scan():
+def test_difference_shows_changes_inside_of_a_scan():
     fates = {head: fate for (_, head), fate in difference(repeated(np.tanh), repeated(np.arctan), 0.6).items()}
     assert (fates["tanh"], fates["arctan"]) == ("removed", "added")
     assert fates["carry, first 0.1"] == fates["mul"] == fates["add"] == "affected", "the carry is another number"
@@ -281,7 +281,7 @@ def test_results_of_one_scan_are_not_taken_for_a_gradient():
     assert not any(v.backward or v.name for v in model.network.vertices)
 
 
-def test_two_nodes_are_never_said_to_be_one_of_before():
+def test_two_nodes_are_never_matched_to_one():
     def twice(x, a, b):
         return np.sin(x * a) + np.sin(x * b)
 

@@ -53,7 +53,7 @@ def test_every_vertex_is_in_one_group_and_every_arrow_reaches_a_rim(gpt):
 
 
 @pytest.mark.parametrize("opened", [(), ("blocks.2",), ("blocks.2", "attention"), None])
-def test_what_is_drawn_stays_in_the_frames_it_belongs_to(gpt, opened):
+def test_boxes_stay_inside_their_frames(gpt, opened):
     gpt.close_all()
     if opened is None:
         assert gpt.open_all() == 0
@@ -120,7 +120,7 @@ def test_a_long_chain_without_scopes_is_grouped_in_its_order():
     assert len(model.picture.boxes) == 2001 <= MOST_BOXES
 
 
-def test_what_is_too_much_for_a_page_stays_closed(monkeypatch):
+def test_groups_too_large_for_a_page_stay_closed(monkeypatch):
     monkeypatch.setattr("burlab.widgets.graph_view.graph_model.MOST_BOXES", 300)
     model = model_of(chain, 0.5)
     assert model.open_all() > 0
@@ -168,12 +168,12 @@ def test_colours_and_items_that_there_are_not(gpt):
         (bl.compile(np.tanh, 0.5).graph, (1.0, 2.0), "1 inputs, but 2"),
     ],
 )
-def test_what_cannot_be_looked_at_is_told(thing, args, words):
+def test_viewing_an_unsupported_object_raises(thing, args, words):
     with pytest.raises(ArgumentError, match=words):
         model_of(thing, *args)
 
 
-def test_without_arguments_there_are_no_numbers_and_the_view_says_how_to_get_them():
+def test_view_without_arguments_has_no_numbers_and_names_the_remedy():
     with pytest.raises(ArgumentError, match="give arrays"):
         model_of(bl.compile(np.tanh, 0.5).graph).step()
 

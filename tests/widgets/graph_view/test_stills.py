@@ -88,7 +88,7 @@ def test_a_large_graph_is_cut_with_a_note():
     assert "not drawn" not in graph_view.value_html(x + x)
 
 
-def test_a_chain_too_long_to_count_is_told_and_drawn_all_the_same():
+def test_chain_too_long_to_count_is_noted_and_drawn():
     y = bl.Value(1.0)
     for _ in range(30_000):
         y = y * 1.0
@@ -96,7 +96,7 @@ def test_a_chain_too_long_to_count_is_told_and_drawn_all_the_same():
 
 
 @pytest.mark.parametrize("turns", [300, 2000])
-def test_a_large_recorded_graph_tells_how_many_nodes_are_left_out(turns):
+def test_large_recorded_graph_reports_omitted_nodes(turns):
     def f(x):
         for _ in range(turns):
             x = np.tanh(x)
@@ -108,7 +108,7 @@ def test_a_large_recorded_graph_tells_how_many_nodes_are_left_out(turns):
     assert "print(graph)" in html
 
 
-def test_sub_graphs_that_no_page_could_hold_are_told_of():
+def test_sub_graphs_too_large_for_a_page_are_noted():
     def f(x):
         for _ in range(graph_view.MOST // 5):
             x = bl.cond(x > 2, lambda x=x: x / 2, lambda x=x: np.sin(np.cos(x)))
@@ -128,7 +128,7 @@ def lines_of(root):
     return [(n[:2], n[-2:]) for n in numbers if len(n) > 6]
 
 
-def test_a_repeated_operand_is_two_arrows_that_can_be_told_apart():
+def test_repeated_operand_is_two_distinct_arrows():
     c = bl.Value(3.0, label="c")
     recorded = bl.compile(lambda c: c + c, 3.0, gear="replay").graph
     for svg in (graph_view.value_svg(c + c), graph_view.graph_svg(recorded)):
@@ -172,7 +172,7 @@ def test_a_drawing_keeps_its_size_and_scrolls_in_a_frame():
     assert 12 <= drawing.FONT <= 13
 
 
-def test_nothing_in_a_label_becomes_html():
+def test_labels_are_escaped():
     bad = bl.Value(1.0, label='"><script>alert(1)</script>&amp;')
     for html in (graph_view.value_html(bad * 2), drawing.framed("", bad.label)):
         assert "<script" not in html

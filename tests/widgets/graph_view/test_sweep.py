@@ -163,7 +163,7 @@ def test_of_value_and_gradient_the_backward_nodes_are_the_backward_steps():
     assert sweep.values[last] == summarize(bl.grad(loss)(W, X))
 
 
-def test_what_is_not_finite_is_marked_up_to_its_group():
+def test_nonfinite_nodes_are_marked_up_to_their_group():
     def f(x):
         with bl.scope("inner"):
             y = np.log(x - 1)
@@ -197,7 +197,7 @@ def test_heat_by_gradient_time_and_bytes():
     assert "ns" in model.heats[number(model, "tanh")].text
 
 
-def test_heat_by_gradient_tells_six_decades_apart():
+def test_heat_by_gradient_separates_six_decades():
     model = model_of(lambda x, y, z: np.sum(x) + 1e-3 * np.sum(y) + 1e-9 * np.sum(z), W, X, W)
     model.colour_by("gradient")
     shares = [model.heats[number(model, name)].share for name in "xyz"]

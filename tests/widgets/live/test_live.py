@@ -67,7 +67,7 @@ def test_the_picture_of_branches_follows_a_fork(pictured):
     until(lambda: view in refreshed, "the picture of the output was not refreshed")
 
 
-def test_several_updates_may_be_on_the_way_and_what_is_asked_for_waits_for_none(monkeypatch):
+def test_several_updates_may_be_pending_and_requests_do_not_wait(monkeypatch):
     monkeypatch.setattr("burlab.widgets.update_flow._PATIENCE", 60.0)
     race = bl.race(F, F.start, {"GD": bl.optim.GD(1e-3), "Adam": bl.optim.Adam(1e-2)})
     view = RaceView(race)

@@ -34,7 +34,7 @@ def test_play_and_pause_reach_the_run_and_the_status_line():
 
 
 @pytest.mark.parametrize(("count", "steps"), [(1, 1), ("100", 100), ("1e3", 1000), ("1,000", 1000)])
-def test_step_does_as_many_as_it_is_told(count, steps):
+def test_step_does_the_requested_count(count, steps):
     run = FakeRun()
     PanelModel(run).obey({"type": "step", "count": count})
     assert run.said == [("start", steps)]
@@ -53,7 +53,7 @@ def test_a_count_that_is_none_is_explained(count):
     assert state_of(model)["tone"] == "paused"
 
 
-def test_reset_and_seek_move_the_cursor_and_say_where_it_is():
+def test_reset_and_seek_move_the_cursor_and_report_it():
     run = FakeRun()
     model = PanelModel(run)
     run.write(1000)
@@ -115,7 +115,7 @@ def test_a_field_that_holds_no_number_is_explained(text):
     assert "expected a number such as 0.01" in state_of(model)["status"]
 
 
-def test_a_schedule_is_taken_over_and_given_back():
+def test_model_overrides_and_restores_a_schedule():
     run = FakeRun({"lr": 1e-3, "mu": 0.9}, scheduled=("lr",))
     model = PanelModel(run)
 
@@ -179,7 +179,7 @@ def test_breakpoints_are_added_switched_and_removed():
     assert state_of(PanelModel(FakeRun()))["breakpoints"] is None
 
 
-def test_where_a_breakpoint_was_hit_is_marked_until_that_is_cut_off():
+def test_breakpoint_hit_is_marked_until_it_is_cut_off():
     run = FakeRun()
     run.breakpoints = Points()
     run.breakpoints.add(grad_norm=2.5)
@@ -201,7 +201,7 @@ def test_where_a_breakpoint_was_hit_is_marked_until_that_is_cut_off():
     assert drawn(model)["value"].marks == ()
 
 
-def test_what_stopped_a_run_is_said():
+def test_reason_of_a_stop_is_shown():
     run = FakeRun()
     model = PanelModel(run)
     run.write(3)

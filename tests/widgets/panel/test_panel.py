@@ -75,14 +75,14 @@ def test_a_page_has_the_texts_of_a_knob_for_the_range_that_it_has(opened):
     assert face.state["knobs"][0]["text"] == "50"
 
 
-def test_what_the_run_does_elsewhere_is_seen(opened):
+def test_steps_of_the_run_outside_of_the_panel_are_shown(opened):
     run = FakeRun()
     panel = opened(run)
     run.write(77)
     until(lambda: panel.view.face.state["step"] == 77)
 
 
-def test_nothing_is_sent_while_nothing_changes_or_nobody_looks(opened):
+def test_panel_sends_nothing_without_changes_or_viewers(opened):
     run = FakeRun()
     panel = opened(run)
     run.write(3)
@@ -115,7 +115,7 @@ def test_a_page_that_is_loaded_anew_gets_what_is_shown(opened):
     assert state["state"]["length"] == 10
 
 
-def test_what_was_carried_out_is_told_to_the_page_that_asked(opened):
+def test_handled_intent_is_acknowledged_to_its_page(opened):
     panel = opened(FakeRun())
     panel.hear({"type": "step", "count": 5, "view": "a", "serial": 7})
     until(lambda: panel.view.face.state["heard"] == {"a": 7})
@@ -190,7 +190,7 @@ def test_an_open_panel_keeps_its_run(opened):
     assert kept() is not None
 
 
-def test_a_turn_that_fails_is_not_the_last(opened, monkeypatch, caplog):
+def test_panel_continues_after_a_failed_iteration(opened, monkeypatch, caplog):
     monkeypatch.setattr("burlab.widgets.panel.page_worker._AFTER_FAILURE", 0.01)
     run = FakeRun()
     panel = opened(run)
@@ -208,7 +208,7 @@ def test_a_turn_that_fails_is_not_the_last(opened, monkeypatch, caplog):
     assert "could not be brought up to date" in caplog.text
 
 
-def test_a_drawing_that_fails_is_done_again_and_says_why(opened, monkeypatch):
+def test_failed_drawing_is_repeated_and_reported(opened, monkeypatch):
     monkeypatch.setattr("burlab.widgets.panel.page_worker._AFTER_FAILURE", 0.01)
     run = FakeRun()
     panel = opened(run)
@@ -226,7 +226,7 @@ def test_a_drawing_that_fails_is_done_again_and_says_why(opened, monkeypatch):
     assert curve(panel, "value").size == 5
 
 
-def test_a_run_that_plays_is_looked_at_fifteen_times_a_second_or_more(opened):
+def test_playing_run_is_refreshed_fifteen_times_a_second(opened):
     run = FakeRun()
     panel = opened(run)
     run.running = True

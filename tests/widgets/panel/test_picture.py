@@ -40,7 +40,7 @@ def test_two_parameters_are_drawn_as_a_path_over_the_function():
 
 
 @pytest.mark.parametrize(("lr", "stop"), [(1.0, bl.Stop()), (0.01, bl.Stop(grad_norm=1e-3))])
-def test_nothing_lies_ahead_of_a_run_that_has_stopped(lr, stop):
+def test_stopped_run_has_no_steps_ahead(lr, stop):
     run = bl.minimize(bl.problems.himmelblau(), np.array([3.5, 1.5]), bl.optim.GD(lr), stop=stop, progress=False)
     run.start()
     while run.running:  # `wait` would warn
@@ -52,7 +52,7 @@ def test_nothing_lies_ahead_of_a_run_that_has_stopped(lr, stop):
     assert [curve.label for curve in plane.curves] == ["path"]
 
 
-def test_where_someone_zooms_in_there_is_more_to_see():
+def test_zoom_shows_more_points():
     run = quadratic(1e-6, steps=200_000)
     model = PanelModel(run)
     model.obey({"type": "axis", "value": "linear"})
@@ -84,7 +84,7 @@ def test_where_someone_zooms_in_there_is_more_to_see():
     assert np.sum((x >= 100_000) & (x <= 100_500)) < 20
 
 
-def test_what_does_not_change_is_not_made_again():
+def test_unchanged_parts_are_not_drawn_again():
     run = quadratic(1e-3, steps=100)
     model, picture = PanelModel(run), PanelChart()
     first = picture.chart(model)
@@ -101,7 +101,7 @@ def test_what_does_not_change_is_not_made_again():
     assert [(curve.label, curve.faint) for curve in smooth.curves] == [("value", True), ("value", False)]
 
 
-def test_what_steps_cost_is_stacked_and_small_parts_are_others():
+def test_cost_of_steps_is_stacked_and_small_parts_are_merged():
     run = quadratic(1e-7, steps=20_000)
     model, picture = PanelModel(run), PanelChart()
     while model.costs.steps.size < 4:
@@ -146,7 +146,7 @@ def test_the_picture_of_a_run_without_steps_shows_where_it_starts():
     view.close()
 
 
-def test_where_there_is_no_plane_it_says_that_there_is_nothing_yet():
+def test_missing_plane_shows_nothing_yet():
     view = PanelView(
         PanelModel(bl.minimize(lambda x: np.sum(x**2), np.ones(5), bl.optim.GD(0.1))), lambda message: None
     )

@@ -34,7 +34,7 @@ def test_time_per_step_comes_from_the_stamps():
     assert state_of(model)["readouts"][-1] == ["time per step", "1 µs"]
 
 
-def test_where_rows_have_been_merged_their_extremes_are_shown():
+def test_merged_rows_show_their_extremes():
     run = FakeRun()
     model = PanelModel(run)
     run.write(20)
@@ -75,7 +75,7 @@ def test_values_that_are_exactly_zero_stand_on_a_floor_a_decade_below_the_others
 
 
 @pytest.mark.parametrize("rows", [5, 100, 20_000])
-def test_few_dots_tell_of_many_zeros(rows):
+def test_many_zeros_are_shown_by_few_dots(rows):
     curve = Pyramid(stretches=16)
     curve.append(np.arange(float(rows)), np.zeros(rows))
     found = curve.zeros(10)

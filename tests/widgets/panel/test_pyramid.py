@@ -68,7 +68,7 @@ def test_a_log_axis_sees_small_dips():
     assert shown.min() == 1e-9
 
 
-def test_nothing_and_nothing_finite():
+def test_empty_and_nonfinite_curves_have_no_points():
     curve = grown(np.full(100, np.nan), [30])
     assert np.isnan([Pyramid().low, curve.low, curve.high]).all()
     assert curve.points(10)[0].size == Pyramid().points(10)[0].size == 0
@@ -91,7 +91,7 @@ def test_appending_costs_the_new_rows_only(rows):
     assert costs[1] < costs[0] / 3
 
 
-def test_what_is_around_a_row_are_the_extremes_of_its_stretch():
+def test_around_a_row_are_the_extremes_of_its_stretch():
     y = np.random.default_rng(0).normal(size=1000)
     curve = grown(y, [333])
     for step in (0, 1, 500, curve.width, curve.width - 1, 999):

@@ -25,7 +25,7 @@ def test_places_and_values_agree(name, value, place):
 
 
 @pytest.mark.parametrize(("name", "value"), [case for case in VALUES if not math.isnan(case[1])])
-def test_a_scale_holds_the_value_it_was_made_for(name, value):
+def test_scale_holds_its_value(name, value):
     assert scale_for(name, value).holds(value)
 
 
@@ -44,7 +44,7 @@ def test_a_scale_holds_the_value_it_was_made_for(name, value):
         ("shift", -2.0, "linear", (-6.0, 6.0)),
     ],
 )
-def test_what_a_slider_covers(name, value, kind, ends):
+def test_slider_covers_the_range_of_its_kind(name, value, kind, ends):
     scale = scale_for(name, value)
     assert scale.kind == kind
     assert (scale.value(0), scale.value(1)) == pytest.approx(ends, rel=1e-9)

@@ -62,7 +62,7 @@ def test_the_middle_and_the_range_do_not_follow_a_few_interruptions():
     assert np.median(middle) == pytest.approx(1e-6, rel=0.2)
 
 
-def test_only_what_turns_and_can_be_seen_to_is_noise():
+def test_only_visible_oscillation_is_noise():
     steps = np.arange(3000)
     assert noisy(means_of(np.exp(RNG.normal(size=3000))), log=True)
     assert not noisy(means_of(0.99**steps), log=True)

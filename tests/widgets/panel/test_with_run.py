@@ -36,7 +36,7 @@ def test_steps_are_read_as_they_are_done():
     assert model.lines.curves["time_per_step"].rows > 0
 
 
-def test_what_a_rule_tells_is_drawn():
+def test_logged_metric_is_drawn():
     @dataclass(frozen=True)
     class Tells(bl.optim.Optimizer):
         def update(self, g, state, x, t):
@@ -89,7 +89,7 @@ def test_a_change_in_the_past_draws_the_old_line():
     assert not np.allclose(values[31:], list(old.values())[31:50])
 
 
-def test_a_line_that_branches_between_two_looks_does_not_end_where_the_old_one_did():
+def test_line_that_branches_between_refreshes_drops_the_old_end():
     run = quadratic()
     run.step(80)
     model = PanelModel(run)
@@ -121,7 +121,7 @@ def test_a_curve_ends_where_the_run_rests_and_the_axis_shows_it(function, rate, 
     assert (value.y.floor is not None) == (run.value == 0)
 
 
-def test_a_picture_waits_for_a_value_for_which_a_look_has_no_time(monkeypatch):
+def test_picture_waits_for_a_value_that_a_refresh_skips(monkeypatch):
     value, waited = bl.Run.row_value, []
 
     def slow(run, seconds=math.inf):
@@ -139,7 +139,7 @@ def test_a_picture_waits_for_a_value_for_which_a_look_has_no_time(monkeypatch):
         panel.close()
 
 
-def test_an_end_that_is_infinite_is_said_and_not_drawn():
+def test_infinite_end_is_reported_and_not_drawn():
     run = bl.minimize(lambda x: np.sum(x**4), np.ones(3), bl.optim.GD(1e3), steps=4)
     model = PanelModel(run)
     assert run.value == np.inf
@@ -165,7 +165,7 @@ def test_schedules_are_followed_held_and_given_back():
     assert [group.name for group in model.groups][-1] == "lr"
 
 
-def test_what_stopped_it_is_said():
+def test_stop_of_a_real_run_is_shown():
     run = quadratic(stop=bl.Stop(value=1e-3))
     model = PanelModel(run)
     model.obey({"type": "speed", "value": 0})
@@ -175,7 +175,7 @@ def test_what_stopped_it_is_said():
     assert "at most 0.001" in state["status"]
 
 
-def test_the_panel_looks_while_a_run_plays():
+def test_panel_refreshes_while_a_run_plays():
     run = quadratic(1e-7)
     model = PanelModel(run)
     model.obey({"type": "speed", "value": 0})
@@ -254,7 +254,7 @@ def test_anything_else_ends_playing_backwards():
         assert run.t == t
 
 
-def test_a_large_kernel_is_split_when_someone_asks():
+def test_large_kernel_is_split_on_request():
     run = bl.minimize(lambda x: np.sum(np.tanh(x)), np.ones(100_000), bl.optim.GD(1e-6), steps=200)
     model = PanelModel(run)
     while model.costs.steps.size < 4:
@@ -291,7 +291,7 @@ def test_a_run_that_plays_rests_at_a_breakpoint_and_goes_on():
 
 @pytest.mark.parametrize("speed", [0, 200, -1])
 @pytest.mark.parametrize("told", [lambda run: run.pause(), lambda run: run.seek(0)], ids=["pause", "seek"])
-def test_what_a_cell_tells_a_run_to_do_ends_its_playing(speed, told):
+def test_pause_or_seek_from_a_cell_ends_the_playing(speed, told):
     run = quadratic(1e-7)
     model = PanelModel(run)
     model.obey({"type": "speed", "value": speed})

@@ -43,7 +43,7 @@ def failing():
     worker.join(60)
 
 
-def test_a_turn_that_fails_is_told(failing):
+def test_failed_iteration_is_reported(failing):
     worker, go = failing
     told = SimpleQueue()
     handler = logging.Handler()
@@ -56,7 +56,7 @@ def test_a_turn_that_fails_is_told(failing):
     worker.close()
 
 
-def test_a_turn_that_fails_after_the_end_is_not(failing, caplog):
+def test_failed_iteration_after_the_end_is_not_reported(failing, caplog):
     worker, go = failing
     worker.close()
     go.set()
@@ -65,7 +65,7 @@ def test_a_turn_that_fails_after_the_end_is_not(failing, caplog):
 
 
 @pytest.mark.parametrize("before", ["", "worker.close()"])
-def test_python_waits_for_the_turn_at_its_end(before):
+def test_exit_of_python_waits_for_the_iteration(before):
     command = [sys.executable, "-c", ENDS.format(before=before)]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (made.stdout.strip(), made.stderr, made.returncode) == ("its turn ended", "", 0)

@@ -50,7 +50,7 @@ def test_how_far_the_others_are_has_two_decimals(model):
     ("times", "said"),
     [(1.1, "1.10"), (12.34, "12.3"), (612.4, "612"), (1234.5, "1,234"), (85_600.0, "85,600"), (6.31e6, "6.31e6")],
 )
-def test_how_far_behind_is_said_as_people_read_it(model, monkeypatch, times, said):
+def test_distance_to_the_leader_is_readable(model, monkeypatch, times, said):
     standings = model.race.standings
     far = lambda *of: [dataclasses.replace(row, behind=times) for row in standings(*of)]  # noqa: E731 - of one line
     do(model, type="step", count="2")
@@ -60,7 +60,7 @@ def test_how_far_behind_is_said_as_people_read_it(model, monkeypatch, times, sai
     assert model.state()["rows"][1]["behind"] == f"{said} ×"
 
 
-def test_optimizers_are_offered_with_numbers_as_people_write_them():
+def test_optimizers_are_offered_with_readable_numbers():
     assert "eps = 1e-8)" in offered()["Adam"]
 
 
@@ -98,7 +98,7 @@ def test_pause_at_full_speed_rests_all(model):
     assert not model.race.running
 
 
-def test_it_rests_when_nothing_moves_any_more():
+def test_race_rests_when_no_racer_moves():
     f = bl.problems.booth()
     race = bl.race(f, f.start, {"gd": bl.optim.GD(0.1), "slow": bl.optim.GD(0.05)}, seeds=2)
     model = RaceModel(race)
@@ -116,7 +116,7 @@ def test_it_rests_when_nothing_moves_any_more():
     until(model, lambda: model.settled, "it never rested with another racer")
 
 
-def test_it_goes_on_while_one_racer_moves():
+def test_race_goes_on_while_one_racer_moves():
     f = bl.problems.booth()
     race = bl.race(f, f.start, {"gd": bl.optim.GD(0.1), "late": bl.optim.GD(1e-9)})
     model = RaceModel(race)
@@ -128,7 +128,7 @@ def test_it_goes_on_while_one_racer_moves():
     do(model, type="pause")
 
 
-def test_it_rests_when_all_have_come_to_their_end():
+def test_race_rests_when_all_racers_have_ended():
     race = bl.race(F, F.start, {"gd": bl.optim.GD(1.0), "bfgs": bl.optim.SciPy("BFGS")})
     model = RaceModel(race)
     do(model, type="speed", value=0)
@@ -164,7 +164,7 @@ def test_every_offered_optimizer_can_race(model):
         ({"type": "dance"}, "knows no intent 'dance'"),
     ],
 )
-def test_what_cannot_be_done_is_said(model, intent, message):
+def test_invalid_intents_of_a_race_show_a_message(model, intent, message):
     state = do(model, **intent)
     assert state["tone"] == "failed"
     assert message in state["status"]
@@ -192,7 +192,7 @@ def test_a_race_is_new_when_it_has_come_to_rest(model, monkeypatch):
     assert ends() == {5}
 
 
-def test_what_is_shown_reads_no_whole_history(model, monkeypatch):
+def test_race_model_reads_no_whole_history(model, monkeypatch):
     do(model, type="step", count="50")
     assert model.race.wait()
     model.look()
@@ -207,7 +207,7 @@ def test_what_is_shown_reads_no_whole_history(model, monkeypatch):
     assert len(model.chart().parts[0].curves) == 2
 
 
-def test_curves_are_kept_until_there_is_more_of_them(model, monkeypatch):
+def test_curves_are_cached_until_they_grow(model, monkeypatch):
     made = []
     monkeypatch.setattr(races, "curves_of", lambda *of, **more: made.append(of) or curves_of(*of, **more))
     do(model, type="step", count="50")

@@ -23,7 +23,7 @@ def settled(model):
     return model
 
 
-def test_it_is_the_plain_call_at_the_point_of_the_run_and_moves_with_it():
+def test_spectrum_equals_the_plain_call_and_follows_the_run():
     run = started()
     model = settled(SpectrumModel(run))
     before = model.found[0]
@@ -36,7 +36,7 @@ def test_it_is_the_plain_call_at_the_point_of_the_run_and_moves_with_it():
     assert model.found[0].largest < before.largest
 
 
-def test_layers_are_told_apart_and_two_over_lr_is_drawn_and_said():
+def test_layers_are_separate_and_two_over_lr_is_shown():
     run = started(lr=0.25)
     model = SpectrumModel(run)
     model.obey({"type": "part", "value": "layers"})
@@ -65,7 +65,7 @@ def test_a_large_one_is_refined_at_rest_and_begins_anew_when_the_run_moves():
     assert (model.stage, model.step) == (1, 1)
 
 
-def test_a_point_without_a_spectrum_is_said():
+def test_point_without_a_spectrum_is_reported():
     run = bl.minimize(lambda x: np.sum(np.sqrt(x)), np.zeros(2), bl.optim.GD(0.1))
     model = SpectrumModel(run)
     model.look()

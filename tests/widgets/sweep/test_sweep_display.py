@@ -39,7 +39,7 @@ def test_the_table_is_live(shown, monkeypatch):
     assert shown[-1].count("<tr>") == 4
 
 
-def test_nothing_is_shown_where_nobody_wants_it(shown, monkeypatch):
+def test_sweep_without_progress_shows_nothing(shown, monkeypatch):
     monkeypatch.setattr(sweep_progress, "_screens", [sweep_display.LiveTable])
     bl.sweep(F, F.start, bl.optim.GD(0.1), steps=4, progress=False)
     assert shown == []
