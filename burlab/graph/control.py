@@ -59,6 +59,7 @@ class While(ControlOperation):
 
     name = "while"
     parts = ("condition", "body")
+    endless = True
 
     def form(self, result: Result, inputs: Sequence[Node]) -> Form:
         """Return the form of a result."""

@@ -26,10 +26,8 @@ class Execution:
 def executions(graph: Graph) -> list[Execution]:
     """The executions of a graph, in the order of their first nodes."""
     groups: dict[Any, list[Node]] = {}
-    names = {n.op: n for n in graph.nodes}  # a look at each row, not at that of each node
-    executing = {op for op, n in names.items() if n.row.parts}
-    for n in graph.nodes if executing else ():
-        if n.op in executing:
+    for n in graph.nodes:
+        if n.row.parts:
             groups.setdefault((n.op, n.inputs, n.params.region, n.params.batch), []).append(n)
     found: list[Execution] = []
     end = len(graph.nodes)

@@ -70,15 +70,13 @@ class Implied(Together):
         shares = [] if share is None else [(a, share)]
         return [*shares, *rule.reverse_others(n, g, active)] if rule.reverse_others else shares
 
+    def differentiable_inputs(self, n: Node) -> tuple[int, ...]:
+        return RULES[n.params].active_inputs(n)
+
 
 def implied(rule: str, value: Node, a: Node, *known: Node) -> Node:
     """Return a value as a function of a matrix."""
     return make_node("implied", rule, value, a, *known)
-
-
-def differentiable_inputs(n: Node) -> tuple[int, ...]:
-    """Return the numbers of the inputs by which an implied value has derivatives."""
-    return RULES[n.params].active_inputs(n)
 
 
 def without_derivative(a: Node) -> Node:

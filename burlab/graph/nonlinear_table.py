@@ -80,6 +80,9 @@ class Surrogate(_Identity):
     def reverse(self, n: Node, g: Node, active: set[Node]) -> Shares:
         return [(n.inputs[1], g)] if n.inputs[1] in active else []
 
+    def differentiable_inputs(self, _: Node) -> tuple[int, ...]:
+        return (1,)
+
 
 class _Extreme(Unary):
     """The largest or smallest value over axes, which are removed. Its derivative is that of a `surrogate` on it."""

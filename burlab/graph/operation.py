@@ -16,7 +16,7 @@ from burlab.runtime.checks.stored import Check, nothing
 
 from . import hooks
 from .node import Node
-from .scalar import arity, is_float_only, is_mask, parsed, row_of
+from .scalar import arity, is_differentiable, is_float_only, is_mask, parsed, row_of
 from .signatures import ALL, BOOL, FLOATS, NUMBERS, WHOLE, Form, form_of, require
 
 Tangents = dict[Node, Node]
@@ -62,7 +62,9 @@ class Operation(ABC):
     largest: it takes the largest value, not the smallest.
     cheap: computing it again costs less than keeping it. shrinks: its value is smaller than its input.
     linearity: see `Linearity`. follows_sums: where it is linear, it may be done once with a sum, not with each addend.
-    constant: no derivative passes. parts: what the sub-graphs are called that it executes.
+    constant: no derivative passes. parts: names of the sub-graphs that it executes. endless: it may never end.
+    differentiable: scalar, with partial derivatives. chooses: between two values, and never computes with the other.
+    base: the scalar operation of which it is the partial derivative of an order, itself for 0; "" if not scalar.
     """
 
     name: ClassVar[str]
@@ -88,6 +90,11 @@ class Operation(ABC):
     follows_sums: bool = False
     constant: ClassVar[bool] = False
     parts: ClassVar[tuple[str, ...]] = ()
+    endless: ClassVar[bool] = False
+    differentiable: bool = False
+    chooses: bool = False
+    base: str = ""
+    order: int = 0
 
     def form(self, _params: Any, _inputs: Sequence[Node], /) -> Form:
         """Return shape and dtype of the value. Raises GraphError where parameters and inputs do not fit."""
@@ -126,6 +133,10 @@ class Operation(ABC):
     def work(self, n: Node) -> int:
         """Return roughly how many elements are read or written, or numbers added."""
         return 0 if self.leaf or self.view else max([n.size, *(x.size for x in n.inputs)])
+
+    def differentiable_inputs(self, n: Node, /) -> tuple[int, ...]:
+        """Return the numbers of the inputs by which it has derivatives, if it is not constant."""
+        return tuple(range(len(n.inputs)))
 
     def is_linear(self, n: Node, varying: Sequence[Node]) -> bool:
         """Return True if the value is linear in those of the inputs that vary."""
@@ -172,15 +183,18 @@ class ScalarOperation(Together):
 
     def __init__(self, op: str) -> None:
         self.op = op
+        self.base, *by = op.split("'")
+        self.order = len(by)
         row = row_of(op)
         self.cheap = row is not None and row.cheap
         self.linearity = Linearity[(row and row.linear_in.upper()) or "NONE"]
         self.follows_sums = self.linearity is not Linearity.NONE
-        self.chooses = op.partition("'")[0] == "where"  # between two values: it never computes with the other
+        self.differentiable, self._is_mask = is_differentiable(op), is_mask(op)
+        self.chooses = self.base == "where"
 
     def form(self, _: None, inputs: Sequence[Node]) -> Form:  # noqa: D102
         last = inputs[-1] if self.chooses else inputs[0]
-        return last.shape, BOOL if is_mask(self.op) else last.dtype
+        return last.shape, BOOL if self._is_mask else last.dtype
 
     def checked(self, _: None, inputs: Sequence[Node]) -> Form:
         """Return the form for inputs that may be anything."""
@@ -226,7 +240,9 @@ class _Rows(dict[str, Operation]):
     def __missing__(self, op: str) -> Operation:
         if op not in STRUCTURAL and row_of(op.partition("'")[0]) is None:
             hooks.import_rare()
-        row = self[op] = STRUCTURAL.get(op) or ScalarOperation(op)
+        row = STRUCTURAL.get(op) or ScalarOperation(op)
+        if op in STRUCTURAL or row_of(row.base):  # else a user may register it, with other facts
+            self[op] = row
         return row
 
 

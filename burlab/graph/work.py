@@ -31,7 +31,7 @@ def work_of(graph: Graph) -> int:
     >>> work_of(trace(lambda x: bl.while_loop(lambda s: s > 1, lambda s: s / 2, x), (1.0,), {}).graph) == ENDLESS
     True
     """
-    if any(n.op == "while" for n in every_node(graph)):
+    if any(n.row.endless for n in every_node(graph)):
         return ENDLESS
     total = sum(work(n) for n in graph.nodes)
     for execution in executions(graph):

@@ -61,5 +61,5 @@ def _lives(plan: KernelPlan) -> dict[Node, tuple[int, int]]:
 
 def _written(step: Step) -> tuple[Node, ...]:
     if isinstance(step, LoopStep):
-        return (*step.stores, *(n for n in step.nodes if n.op == "concatenate"))
+        return (*step.stores, *(n for n in step.nodes if n.row.joins))
     return step.nodes if isinstance(step, Execute) else (step.node,)

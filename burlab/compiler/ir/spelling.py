@@ -52,8 +52,7 @@ def is_own(n: Node) -> bool:
     """Return True if our own functions compute a node: an operation of `OWN`, or a partial of one, on floats."""
     if n.dtype.kind != "f":
         return False
-    name, _, by = n.op.partition("'")
-    derived = (len(by) + 1) // 2
+    name, derived = n.row.base, n.row.order
     if name in _ORDERS:
         return _order(n) + derived <= _ORDERS[name]
     return name in OWN or derived in _DERIVED.get(name, ())
@@ -104,12 +103,12 @@ def has_lanes(n: Node) -> bool:
 
 def has_lanes_in_replay(n: Node) -> bool:
     """The same of replay, whose loops are made before any number is known, that of an order too."""
-    return has_lanes(n) and n.op.partition("'")[0] not in _ORDERS
+    return has_lanes(n) and n.row.base not in _ORDERS
 
 
 def is_chain(n: Node) -> bool:
     """Return True if an element is a chain of 30 dependent operations: the angle of a double is reduced."""
-    return n.itemsize == 8 and n.dtype.kind == "f" and n.op.partition("'")[0] in {"sin", "cos", "tan"}
+    return n.itemsize == 8 and n.dtype.kind == "f" and n.row.base in {"sin", "cos", "tan"}
 
 
 def rule(n: Node) -> str:
@@ -117,7 +116,7 @@ def rule(n: Node) -> str:
     if not isinstance(n.row, ScalarOperation):
         return ""
     op = f"burlab::ops::{cpp_type(n.op)}"
-    return f"burlab::Own<{op}>" if is_own(n) and n.op.partition("'")[0] not in _ORDERS else op
+    return f"burlab::Own<{op}>" if is_own(n) and n.row.base not in _ORDERS else op
 
 
 def function(n: Node, lanes: bool) -> LibraryKernel:

@@ -32,7 +32,7 @@ def _is_any(n: Node) -> bool:
 
 def _in_text(graph: Graph) -> Iterator[Node]:
     for n in graph.nodes:
-        position = _BY_ORDER.get(n.op.partition("'")[0])
+        position = _BY_ORDER.get(n.row.base)
         if position is not None:
             yield _source(n.inputs[position])
         elif n.op == "div" and _is_power_of_two(_source(n.inputs[1])):

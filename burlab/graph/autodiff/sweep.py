@@ -13,10 +13,10 @@ from burlab.graph.faults import no_derivative
 from burlab.graph.linear import broadcast, zeros
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import node
-from burlab.graph.operation import ScalarOperation, Shares, Tangents, total
+from burlab.graph.operation import Shares, Tangents, total
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
-from burlab.graph.scalar import is_differentiable, load_partials, partials
+from burlab.graph.scalar import load_partials, partials
 from burlab.runtime.gc_pause import gc_paused
 
 from .cotangents import summed
@@ -130,11 +130,11 @@ def _passes(n: Node, reached: set[Node]) -> bool:
 
 
 def _prefetch(nodes: Iterable[Node]) -> None:
-    load_partials(n.op for n in nodes if is_differentiable(n.op))
+    load_partials(n.op for n in nodes if n.row.differentiable)
 
 
 def _forward(n: Node, known: Tangents, executions: Executions) -> Node | None:
-    if is_differentiable(n.op):
+    if n.row.differentiable:
         terms = (_weighted(n, k, known[x]) for k, x in enumerate(n.inputs) if x in known)
         return total(term for term in terms if term is not None)
     rule = RULES.get(n.op)
@@ -144,7 +144,7 @@ def _forward(n: Node, known: Tangents, executions: Executions) -> Node | None:
 def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
     """The inputs of a node that matter, each with its share of the node's cotangent."""
     n, g = given[0]
-    if is_differentiable(n.op):
+    if n.row.differentiable:
         shares = [(x, _weighted(n, k, g)) for k, x in enumerate(n.inputs) if x in active]
         return [(x, share) for x, share in shares if share is not None]
     rule = RULES.get(n.op)
@@ -156,7 +156,7 @@ def _weighted(n: Node, k: int, g: Node) -> Node | None:
     forms = partials(n.op)
     form = forms[k]
     if form.unknown:
-        what = f"{n.op.partition(chr(39))[0]} by its {('first', 'second', 'third')[k]} argument"
+        what = f"{n.row.base} by its {('first', 'second', 'third')[k]} argument"
         raise no_derivative(n.origin, what, "bl.stop_gradient of that argument where it counts as constant")
     if form.constant == 0:
         return None
@@ -166,8 +166,7 @@ def _weighted(n: Node, k: int, g: Node) -> Node | None:
         return node("neg", g)
     if form.constant is not None:
         return node("mul", g, broadcast(constant(form.constant, g.dtype), g.shape))
-    row = n.row
-    if isinstance(row, ScalarOperation) and row.chooses:  # no product: what was not chosen may be infinite
+    if n.row.chooses:  # no product: what was not chosen may be infinite
         zero = zeros(g.shape, g.dtype)
         return node(n.op, n.inputs[0], g, zero) if k == 1 else node(n.op, n.inputs[0], zero, g)
     arguments = (*n.inputs, n)

@@ -104,6 +104,9 @@ class LuSolve(_System):
         require(b.shape[-2] == a.shape[-1], "its right-hand sides have other rows than its matrix")
         return form_of(b)
 
+    def differentiable_inputs(self, _: Node) -> tuple[int, ...]:
+        return 0, 1
+
     def transposed(self, n: Node) -> bool:
         return n.params
 

@@ -135,14 +135,13 @@ def _stays_by(x: Node, active: set[Node]) -> Node | None:
     """Return a factor of x that is not differentiated: where it is 0, x stays 0. None where none is found."""
     if x not in active:
         return x
-    if x.op in _SAME:
+    if x.row.view and not x.row.identity:  # the same entries, elsewhere
         inner = _stays_by(x.inputs[0], active)
         return None if inner is None else make_node(x.op, x.params, inner)
     factors = x.inputs if x.op == "mul" else x.inputs[:1] if x.op in ("div", "neg") else ()
     return next((known for f in factors if (known := _stays_by(f, active)) is not None), None)
 
 
-_SAME = {"broadcast", "reshape", "transpose", "slice"}  # the same entries, elsewhere
 RULES[_SLOPE] = ImplicitRule(_slope_forward, _slope_reverse, _slope_shares, _slope_inputs)
 
 

@@ -125,7 +125,7 @@ def _reduce(n: Node) -> Node:
         return n.inputs[0]
     if n.op in _RULES and (reduced := _RULES[n.op](n)) is not None:
         return reduced
-    if "'" in n.op and (reduced := _partial(n)) is not None:
+    if n.row.order and (reduced := _partial(n)) is not None:
         return _reduce(reduced)
     if n.op in _FOLDED and n.size <= _LARGEST_FOLD:
         values = [known_value(x) for x in n.inputs]

@@ -13,9 +13,8 @@ import numpy as np
 
 from burlab.graph import Node
 from burlab.graph.autodiff.sweep import between
-from burlab.graph.implied import differentiable_inputs
 from burlab.graph.numpy_api.roots import Root
-from burlab.graph.scalar import is_differentiable, load_partials, partials
+from burlab.graph.scalar import load_partials, partials
 from burlab.runtime.extras import late
 
 sparse: Any = late("scipy.sparse", "scipy")
@@ -32,7 +31,7 @@ def indices(x: Node, y: Node) -> list[Node]:
 def pattern(x: Node, y: Node, values: Values) -> Matrix:
     """The pattern of dy/dx, shape (y.size, x.size). values: those of the `indices`."""
     order = between([x], [y])
-    load_partials(n.op for n in order if is_differentiable(n.op))
+    load_partials(n.op for n in order if n.row.differentiable)
     known: dict[Node, Matrix] = {x: sparse.eye_array(x.size, dtype=bool, format="csr")}
     last = {n: k for k, node in enumerate(order) for n in node.inputs}
     for k, n in enumerate(order):
@@ -46,13 +45,12 @@ def pattern(x: Node, y: Node, values: Values) -> Matrix:
 
 def _of(n: Node, known: dict[Node, Matrix], values: Values, size: int) -> Matrix:
     sources = [(k, known[x]) for k, x in enumerate(n.inputs) if x in known]
-    if is_differentiable(n.op):
+    if n.row.differentiable:
         forms = partials(n.op)
         sources = [(k, p) for k, p in sources if forms[k].constant != 0]
         return _either([p for _, p in sources], (n.size, size))
-    if n.op in ("surrogate", "implied"):
-        varying = differentiable_inputs(n) if n.op == "implied" else (1,)
-        sources = [(k, p) for k, p in sources if k in varying]
+    varying = n.row.differentiable_inputs(n)
+    sources = [(k, p) for k, p in sources if k in varying]
     rule = _root if isinstance(n.params, Root) else _RULES.get(n.op)
     if rule is not None:
         return _either([rule(n, k, values) @ p for k, p in sources], (n.size, size))

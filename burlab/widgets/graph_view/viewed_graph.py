@@ -161,12 +161,8 @@ def _knows_derivatives(graph: Graph) -> bool:
         row = n.row
         if row.constant and (row.reduction or row.dense_operands):
             return False
-        left += () if row.constant else n.inputs[_DERIVED.get(n.op, slice(None))]
+        left += () if row.constant else [n.inputs[k] for k in row.differentiable_inputs(n)]
     return True
-
-
-_DERIVED = {"surrogate": slice(1, None), "implied": slice(1, 2), "lu_solve": slice(0, 2)}
-"""The inputs that a derivative is taken by, of operations that have others."""
 
 
 def _of_kernel(kernel: Kernel, args: tuple[Any, ...]) -> dict[str, Callable[[], ViewedGraph]]:
