@@ -1,4 +1,4 @@
-"""The tree of branches of a run: where each left its parent, what it changed, and what came of it."""
+"""The tree of branches of a run: the step at which each left its parent, its changes and its result."""
 
 import math
 import weakref
@@ -11,13 +11,12 @@ import numpy as np
 
 from burlab.charts import Chart
 from burlab.errors import ArgumentError
-from burlab.problems import TestFunction
 from burlab.run import Event, Run, Stop
 from burlab.run.record.digest import Digest
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.extras import require
 
-from .curves import Curves, Numbers, check_axis, curves_of
+from .curves import Curves, Numbers, check_axis, curves_of, minimum_of
 from .race_chart import plot_of
 from .race_map import RaceMap
 from .racer import Racer
@@ -49,7 +48,7 @@ class Branch:
 
     @property
     def message(self) -> str:
-        """What it changed, in words; a later change with its step."""
+        """The changes it made, in words; a later change with its step."""
         if self.at is None:
             return "the first run"
         changes = [
@@ -60,7 +59,7 @@ class Branch:
 
 
 class Branches:
-    """What `burlab.branches` gives. A fork that somebody else lets go of leaves the tree; those made here stay.
+    """The tree that `burlab.branches` returns. It retains the forks that it makes; others leave it once released.
 
     `tree` reads what there is now; `chart` compares; `fork` branches once more, at any step of any branch.
     """
@@ -106,17 +105,17 @@ class Branches:
         """
         run = self._known(name).run
         for field, value in hypers.items():
-            run.hyper.check(field, value)  # before anything moves
+            run.hyper.check(field, value)  # before the run seeks
         if at is None:
             child = run.fork(**hypers)
         else:
             at = whole(at, "at", 0, run.length)
-            here = run.t
+            step = run.t
             run.seek(at)
             try:
                 child = run.fork(**hypers)
             finally:
-                run.seek(here)
+                run.seek(step)
         self._forks.append(child)
         return next(branch for branch in self.tree if branch.run is child)
 
@@ -133,7 +132,7 @@ class Branches:
         chosen = [branch.name for branch in tree] if names is None else list(names)
         shown = [self._known(name, tree) for name in chosen]
         racers = [self._racer(branch.run) for branch in shown]
-        minimum = self._minimum(of)
+        minimum = minimum_of(self.run.problem, of)
         curves: dict[str, Curves] = {}
         for branch, racer in zip(shown, racers, strict=True):
             racer.read(of, seconds / max(len(shown), 1))
@@ -153,7 +152,7 @@ class Branches:
         Heights are those of logarithms where all values of the tree are positive.
         """
         lines = {b.name: curves_of(self._racer(b.run), "step", "value", ends=True) for b in tree}
-        curves = {name: c.above(self._minimum("value")) for name, c in lines.items()}
+        curves = {name: c.above(minimum_of(self.run.problem, "value")) for name, c in lines.items()}
         every = np.concatenate([c.median[np.isfinite(c.median)] for c in curves.values()])
         least, most = (float(every.min()), float(every.max())) if every.size else (0.0, 1.0)
         scale: Any = np.log if least > 0 else np.asarray
@@ -186,25 +185,16 @@ class Branches:
         name = self._names.get(run) or letters(next(self._numbers))
         self._names[run] = name
         racer = self._racer(run)
-        t, length = run.t, run.length  # before the record is read, which may then be further: who looks again sees that
+        t, length = run.t, run.length  # read before the record, which may go on meanwhile
         racer.read("value", math.inf)
         (digest,) = racer.digests["value"]
         spent, seconds = (digest.evaluations, digest.seconds) if digest.steps.size else (np.zeros(1), np.zeros(1))
         found.append(
             Branch(
-                name,
-                run,
-                parent,
-                run.family.at,
-                _changes(run),
-                depth,
-                t,
-                length,
-                run.row_value(),
-                float(spent[-1]),
-                float(seconds[-1]),
+                name, run, parent, run.family.at, _changes(run), depth,
+                t, length, run.row_value(), float(spent[-1]), float(seconds[-1]),
             )
-        )
+        )  # fmt: skip
         for child in run.family.children:
             self._walk(child, name, depth + 1, found)
 
@@ -213,7 +203,9 @@ class Branches:
         for branch in tree:
             if branch.name == name:
                 return branch
-        raise ArgumentError(f"there is no branch {shown(name)}; there are {', '.join(branch.name for branch in tree)}.")
+        raise ArgumentError(
+            f"the branch must be one of {', '.join(branch.name for branch in tree)}; got {shown(name)}."
+        )
 
     def _racer(self, run: Run) -> Racer:
         """A branch as what charts draw. It holds the run, so it is not cached."""
@@ -226,11 +218,6 @@ class Branches:
         first = max(int(np.searchsorted(steps, branch.at or 0, side="right")) - 1, 0)
         c = whole_curves
         return Curves(c.x[first:], c.median[first:], c.low[first:], c.high[first:], c.rests)
-
-    def _minimum(self, of: str) -> float:
-        problem = self.run.problem
-        known = isinstance(problem, TestFunction) and of == "value" and math.isfinite(problem.minimum)
-        return problem.minimum if known else 0.0
 
     def _map(self, racers: list[Racer], firsts: dict[str, int]) -> Any:
         path = self.root.path
@@ -261,7 +248,7 @@ def branches(run: Run) -> Branches:
       B from step 100: mu = 0.99, 300 steps, value ...
     """
     if not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"a {type(run).__name__} has no branches. Pass a run, such as bl.minimize gives.")
+        raise ArgumentError(f"expected a run, such as bl.minimize returns; got a {type(run).__name__}.")
     return Branches(run)
 
 
@@ -279,7 +266,7 @@ def letters(k: int) -> str:
 
 
 def number(name: str) -> int:
-    """Which branch has a name.
+    """Return the position of the branch with a name.
 
     >>> [number(letters(k)) for k in (0, 25, 26, 701, 702)]
     [0, 25, 26, 701, 702]

@@ -1,4 +1,4 @@
-"""The curves of a racer: all its seeds on one axis, their median and what lies around it."""
+"""The curves of a racer: all its seeds on one axis, with median and quartiles."""
 
 import math
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError
+from burlab.problems import TestFunction
 from burlab.run import Run
 from burlab.run.record.digest import Digest
 from burlab.run.record.recorder import COSTS
@@ -18,7 +19,7 @@ from .racer import Racer
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 AXES = {"step": "step", "gradients": "gradients", "seconds": "seconds of running", "bytes": "bytes held"}
 """Axes of comparison and their labels; `COSTS` are others."""
-_QUARTILES = 4  # seeds from which quartiles say something; of fewer the extremes are shown
+_MIN_QUARTILES = 4  # seeds from which quartiles are shown; of fewer the extremes
 _POINTS = 1000  # of a curve
 _NONE: Numbers = np.empty(0)
 
@@ -27,8 +28,8 @@ _NONE: Numbers = np.empty(0)
 class Curves:
     """A racer on an axis. x, median, low, high: float64, shape (n,); a seed that failed counts as infinite.
 
-    low, high: quartiles over the seeds, the extremes of fewer than four, the median itself of one. rests: whether the
-    racer has ended where x ends, so that its last value is all there will be.
+    low, high: quartiles over the seeds, the extremes of fewer than four, the median itself of one. rests: True if the
+    racer has ended where x ends, so that its last value is final.
     """
 
     x: Numbers
@@ -38,14 +39,14 @@ class Curves:
     rests: bool
 
     def above(self, minimum: float) -> "Curves":
-        """The same, measured from the minimum; what rounding puts below it is at the minimum."""
+        """Return the heights above a minimum; values that rounding puts below it are at it."""
         if not minimum:
             return self
         median, low, high = (np.maximum(y - minimum, 0.0) for y in (self.median, self.low, self.high))
         return Curves(self.x, median, low, high, self.rests)
 
     def thinned(self) -> "Curves":
-        """With as many points as a picture shows: the extremes of stretches. What is compared is read of all."""
+        """Return as many points as a picture shows: the extremes of stretches."""
         at = thin(self.median, _POINTS)
         return Curves(self.x[at], self.median[at], self.low[at], self.high[at], self.rests)
 
@@ -58,19 +59,19 @@ class Curves:
 
 
 def spread_of(seeds: int) -> str:
-    """What a curve and its band show, in words.
+    """Return a note on the meaning of a curve and its band.
 
     >>> spread_of(1), spread_of(3), spread_of(5)
     ('', 'median and range of 3 seeds', 'median and quartiles of 5 seeds')
     """
-    band = "quartiles" if seeds >= _QUARTILES else "range"
+    band = "quartiles" if seeds >= _MIN_QUARTILES else "range"
     return f"median and {band} of {seeds} seeds" if seeds > 1 else ""
 
 
 def curves_of(racer: Racer, against: str, of: str, share: float = 0.0, *, ends: bool = False) -> Curves:
-    """The curves of what was read of a racer. share: each value is the mean over this share of the way to it.
+    """Return the curves of a racer from its digests. share: each value is the mean over this share of the way to it.
 
-    ends: whether a run that rests where its record ends has the value there, too.
+    ends: True to add the value at the last point of a run that rests there.
     """
     digests = [digest for digest in racer.digests.get(of, []) if digest.steps.size]
     lines = [(place(digest, against), level(digest, share)) for digest in digests]
@@ -83,14 +84,14 @@ def curves_of(racer: Racer, against: str, of: str, share: float = 0.0, *, ends: 
         return Curves(x, y, y, y, racer.finished)
     x, seeds = _aligned(racer, lines)
     with np.errstate(invalid="ignore"):  # between a number and an infinite one
-        outer = (0.25, 0.75) if len(lines) >= _QUARTILES else (0.0, 1.0)
+        outer = (0.25, 0.75) if len(lines) >= _MIN_QUARTILES else (0.0, 1.0)
         middle, low, high = (np.quantile(seeds, q, axis=0) for q in (0.5, *outer))
     far = [np.where(np.isnan(y), np.inf, y) for y in (middle, low, high)]
     return Curves(x, far[0], far[1], far[2], racer.finished)
 
 
 def _with_end(x: Numbers, y: Numbers, run: Run, against: str) -> tuple[Numbers, Numbers]:
-    """A line of rows with the point where the run rests. It has cost no more than the way there.
+    """Append the point where the run rests to a line of rows. It has cost no more than the way there.
 
     Where the run has stopped it has a row, which may be one of several that the last point is the mean of.
     """
@@ -107,7 +108,7 @@ def _with_end(x: Numbers, y: Numbers, run: Run, against: str) -> tuple[Numbers, 
 
 
 def place(digest: Digest, against: str) -> Numbers:
-    """Where the rows of a digest stand on an axis."""
+    """Return the places of the rows of a digest on an axis."""
     check_axis(against, but="bytes")
     if against in COSTS:
         return digest.cost(against)
@@ -117,15 +118,21 @@ def place(digest: Digest, against: str) -> Numbers:
 
 
 def check_axis(against: str, but: str = "") -> None:
-    """Raise ArgumentError for what is no axis. but: one that does not count."""
+    """Raise ArgumentError unless this is an axis. but: one that is not available."""
     known = [name for name in (*AXES, *COSTS) if name != but]
     if against not in known:
-        raise ArgumentError(f"against={shown(against)} is no axis. Use one of {', '.join(map(repr, known))}.")
+        raise ArgumentError(f"against must be one of {', '.join(map(repr, known))}; got {shown(against)}.")
 
 
-def words_of(against: str) -> str:
+def label_of(against: str) -> str:
     """Return the label of an axis."""
     return AXES[against] if against in AXES else COSTS[against]
+
+
+def minimum_of(problem: Any, of: str) -> float:
+    """Return the known minimum from which values of a column are measured; 0 if there is none."""
+    known = isinstance(problem, TestFunction) and of == "value" and math.isfinite(problem.minimum)
+    return problem.minimum if known else 0.0
 
 
 def level(digest: Digest, share: float) -> Numbers:
@@ -156,8 +163,8 @@ def thin(y: Numbers, most: int) -> Any:
 def _aligned(racer: Racer, lines: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
     """A common axis, and the value of each seed on it, shape (seeds, n), by linear interpolation.
 
-    A run that has failed is infinite from there on, one that has come to its end keeps its last value; where one still
-    has steps to do, the axis ends at what all of these have reached.
+    A run that has failed is infinite from there on, one that has ended keeps its last value; while some still step,
+    the axis ends at the last place that all of these have reached.
     """
     stops = [run.stopped for run in racer.runs]
     going = [x[-1] for (x, _), stop in zip(lines, stops, strict=True) if stop is None]
@@ -166,6 +173,6 @@ def _aligned(racer: Racer, lines: list[tuple[Numbers, Numbers]]) -> tuple[Number
     axis = axis[np.unique(np.linspace(0, axis.size - 1, min(axis.size, _POINTS)).astype(int))] if axis.size else axis
     rows: list[Numbers] = []
     for (x, y), stop in zip(lines, stops, strict=True):
-        lost = stop is not None and stop.reason in ("error", "non_finite")
-        rows.append(np.interp(axis, x, y, right=np.inf if lost else float(y[-1])))
+        failed = stop is not None and stop.reason in ("error", "non_finite")
+        rows.append(np.interp(axis, x, y, right=np.inf if failed else float(y[-1])))
     return axis, np.stack(rows)

@@ -1,4 +1,4 @@
-"""What all runs of a sweep share, as Dask keeps it on every worker, also on one that comes later. Imports Dask."""
+"""The setting of a sweep as a plugin of every Dask worker, also of one that joins later. Imports Dask."""
 
 import threading
 from pathlib import Path
@@ -19,22 +19,22 @@ distributed: Any = require("distributed", "cluster")
 
 
 class SettingPlugin(distributed.WorkerPlugin):
-    """A setting as bytes. It comes to a worker once, is unpacked there once, and all runs take its kernels."""
+    """A setting as bytes. It is sent to a worker once, unpacked once, and all runs use its kernels."""
 
     def __init__(self, content: bytes, machine: Machine) -> None:
-        """content: a pickled Setting. machine: on which the runs are to be done."""
+        """content: a pickled Setting. machine: that of the client."""
         self._given = content, machine
         self._unpacking = threading.Lock()
         self._unpacked: tuple[Setting, Any, Any] | None = None
         self._halted = Flag()
 
     def __reduce__(self) -> Any:
-        """On its way it is bytes."""
+        """Pickle the bytes alone."""
         return SettingPlugin, self._given
 
     @staticmethod
     def of(setting: Setting) -> "SettingPlugin":
-        """A parcel of what is to be sent. Raises ArgumentError where it cannot be."""
+        """Pickle a setting. Raises ArgumentError if that is not possible."""
         try:
             return SettingPlugin(cloudpickle.dumps(setting), machine())
         except Exception as error:  # whatever an object of the user's raises
@@ -44,7 +44,7 @@ class SettingPlugin(distributed.WorkerPlugin):
             ) from error
 
     def teardown(self, worker: Any) -> None:  # noqa: ARG002 - as Dask calls it
-        """The sweep is over: runs that are under way end."""
+        """End the runs that are under way."""
         self._halted.set()
 
     def do(self, trial: Trial) -> TrialOutcome:
@@ -75,5 +75,5 @@ class SettingPlugin(distributed.WorkerPlugin):
 
 
 def do(name: str, trial: Trial) -> TrialOutcome:
-    """Do a run, in a task of a worker. name: of the parcel."""
+    """Do a run, in a task of a worker. name: of the plugin."""
     return distributed.get_worker().plugins[name].do(trial)

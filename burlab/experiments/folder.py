@@ -1,4 +1,4 @@
-"""The folder of a sweep: a file that says which sweep it is, and of each run that has ended its row and its file."""
+"""The folder of a sweep: a file with its identity, and of each run that has ended its row and its file."""
 
 import fcntl
 import json
@@ -32,15 +32,15 @@ class MemoryStore:
         self._runs: dict[int, Run] = {}
 
     @contextmanager
-    def held(self, setting: Setting, trials: Sequence[Trial]) -> Generator[None]:  # noqa: ARG002 - as a folder
-        """Nobody else knows of it."""
+    def locked(self, setting: Setting, trials: Sequence[Trial]) -> Generator[None]:  # noqa: ARG002 - as a folder
+        """No lock: no other process has access."""
         yield
 
     def row(self, trial: Trial) -> SweepRow | None:  # noqa: ARG002 - as a folder
-        """None: a sweep has all rows that there are."""
+        """None: the sweep has all rows itself."""
         return None
 
-    def keep(self, outcome: TrialOutcome) -> None:
+    def store(self, outcome: TrialOutcome) -> None:
         """Store the result of a trial."""
         if isinstance(outcome.run, Run):
             self._runs[outcome.row.number] = outcome.run
@@ -58,10 +58,10 @@ _NAME, _LOCK = "sweep.json", "lock"
 
 
 class Folder:
-    """Keeps what has ended in files: `00007.burlab` is a run, `00007.json`, which is written after it, its row."""
+    """Stores ended runs in files: `00007.burlab` is a run, `00007.json`, which is written after it, its row."""
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
-        """path: None for a folder that goes with this."""
+        """path: None for a temporary folder."""
         self._own = path is None
         self._path = Path(mkdtemp(prefix="burlab-sweep-")) if path is None else as_path(path, "folder")
         if self._own:
@@ -70,10 +70,10 @@ class Folder:
         self._loaded: weakref.WeakValueDictionary[int, Run] = weakref.WeakValueDictionary()
 
     @contextmanager
-    def held(self, setting: Setting, trials: Sequence[Trial]) -> Generator[None]:
-        """Let no other process work on the folder, which becomes that of the sweep, or is it already.
+    def locked(self, setting: Setting, trials: Sequence[Trial]) -> Generator[None]:
+        """Lock the folder for this process, and claim it for the sweep.
 
-        The system frees it when this process ends, in whatever way. Raises FileError where it is not to be had.
+        The lock ends with this process. Raises FileError if another process has it, or if it is of another sweep.
         """
         place = self._path / _LOCK
         try:
@@ -108,8 +108,8 @@ class Folder:
             return None
         return found if self._file(trial.number, "burlab").exists() else None
 
-    def keep(self, outcome: TrialOutcome) -> None:
-        """Keep what has come of a run, unless it is an error: that is tried again."""
+    def store(self, outcome: TrialOutcome) -> None:
+        """Store the outcome of a run, unless it is an error: that is tried again."""
         row, run, _ = outcome
         if row.reason == "error" or run is None:
             return
@@ -126,7 +126,7 @@ class Folder:
         return self._file(number, "json").exists()
 
     def load(self, trial: Trial, setting: Setting) -> Run:
-        """The run of a trial: the one that somebody holds, else from its file."""
+        """Return the run of a trial: the one in memory, else from its file."""
         run = self._loaded.get(trial.number)
         if run is None:
             problem = setting.problem
@@ -139,7 +139,7 @@ class Folder:
         return run
 
     def _claim(self, wanted: dict[str, Any]) -> None:
-        """Make it the folder of a sweep, or see that it is."""
+        """Make it the folder of a sweep, or check that it is."""
         place = self._path / _NAME
         if not place.exists():
             if others := sorted(file.name for file in self._path.iterdir() if file.name != _LOCK):
@@ -172,5 +172,5 @@ def check_saved(trials: Sequence[Trial]) -> None:
         if isinstance(trial.optimizer, SciPy):
             raise ArgumentError(
                 f"{shown(trial.name)} is a minimizer of SciPy, whose runs cannot be files, and this "
-                "sweep keeps its runs as files. Sweep it apart, in this process and without a folder."
+                "sweep stores its runs as files. Sweep it separately, in this process and without a folder."
             )

@@ -1,4 +1,4 @@
-"""Which sweep a folder holds: what decides the bits of its runs."""
+"""The identity of the sweep of a folder: all that decides the bits of its runs."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -43,21 +43,21 @@ def identity(setting: Setting, trials: Sequence[Trial]) -> dict[str, Any]:
 
 def differs(found: Any, wanted: Mapping[str, Any]) -> str:
     """Return in words how a folder differs from that of a sweep; "" if it does not. found: content of its file."""
-    held = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-    if held.get(_FORMAT) != wanted[_FORMAT]:
-        return "its file sweep.json is none that this burlab writes."
-    if held.get("burlab") != wanted["burlab"]:
-        return f"it was computed by burlab {held.get('burlab')}, this is {wanted['burlab']}, whose bits may differ."
-    if (there := held.get("instruction_set")) != wanted["instruction_set"]:
-        here = wanted["instruction_set"]
-        return f"it was computed with {there}, this process uses {here}. Set BURLAB_ISA={there} to go on with it."
-    if held.get("runs") != wanted["runs"]:
-        return f"its list of runs is not the one of {len(wanted['runs'])} that was asked for."
-    return "" if held.get("problem") == wanted["problem"] else "its problem, start, optimizers or steps are others."
+    saved = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    if saved.get(_FORMAT) != wanted[_FORMAT]:
+        return "its file sweep.json has another format than that of this burlab."
+    if saved.get("burlab") != wanted["burlab"]:
+        return f"it was computed by burlab {saved.get('burlab')}, this is {wanted['burlab']}, whose bits may differ."
+    if (isa := saved.get("instruction_set")) != wanted["instruction_set"]:
+        own = wanted["instruction_set"]
+        return f"it was computed with {isa}, this process uses {own}. Set BURLAB_ISA={isa} to go on with it."
+    if saved.get("runs") != wanted["runs"]:
+        return f"its list of runs differs from the requested one of {len(wanted['runs'])}."
+    return "" if saved.get("problem") == wanted["problem"] else "its problem, start, optimizers or steps are others."
 
 
 def _program(trial: Trial) -> tuple[str, ...]:
-    """What a trial sets besides live numbers."""
+    """Return the settings of a trial other than live numbers."""
     live = {one.name for one in live_fields(trial.optimizer)} if isinstance(trial.optimizer, Optimizer) else set[str]()
     return tuple(f"{n}={_exact(v)}" for n, v in trial.hypers.items() if n not in live or callable(v))
 
@@ -65,14 +65,14 @@ def _program(trial: Trial) -> tuple[str, ...]:
 def _fingerprint(opened: Callable[[Trial], Run], trial: Trial) -> str:
     try:
         return opened(trial).fingerprint
-    except Exception as error:  # also what a rule of the user's raises: it will be a row with its reason
+    except Exception as error:  # also of a rule of the user's: it becomes a row with its reason
         return type(error).__name__
 
 
 def _start(setting: Setting, seed: int) -> bytes:
     try:
         return b"".join(np.ascontiguousarray(leaf).tobytes() for leaf in numbers_of(setting.start(seed)))
-    except Exception as error:  # of the user's function: its runs will be rows with their reason
+    except Exception as error:  # of the user's function: its runs become rows with their reason
         return type(error).__name__.encode()
 
 

@@ -1,4 +1,4 @@
-"""Runs of a sweep in this process: as many at once as there are to be, each on its own C++ thread, or in lanes."""
+"""Runs of a sweep in this process: as many at once as `threads`, each on its own C++ thread, or in lanes."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -24,14 +24,14 @@ class LaneGroups:
     """Finds runs that can step together, with their kernels."""
 
     def __init__(self, target: int | None, runs: int) -> None:
-        """target: the step that they are to come to, None if nobody knows. runs: of the sweep."""
+        """target: the last step, None if it is not known. runs: of the sweep."""
         self._target = target if target is not None and target * runs >= MIN_STEPS else None
         self._kernels: dict[int, tuple[Setup, LaneKernel | None]] = {}  # by the id of the step that runs share
 
     def found(self, due: deque[Trial], opened: Callable[[Trial], Run], known: dict[int, Run]) -> "LaneGroup | None":
         """Runs from the front of `due`, which they leave; None where the first ones do not go together.
 
-        known: runs that are open, by number, and are not to be opened again; what was opened in vain is added.
+        known: open runs by number, which are reused; runs opened in vain are added.
         """
         pairs: list[Pair] = []
         loops: list[Loop] = []
@@ -78,7 +78,7 @@ class LaneGroup:
         self._thread.start()
 
     def rests(self, seconds: float) -> bool:
-        """Wait, at most so many seconds, until they are done; whether they are."""
+        """Wait, at most so many seconds, until they are done; True if they are."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
@@ -97,7 +97,7 @@ _WAIT = 0.005  # seconds for which one run is waited for while others may end
 
 
 class LocalExecutor:
-    """Lets runs step in this process. paused: those that an interrupt has left, by number; they go on when it does."""
+    """Lets runs step in this process. paused: those that an interrupt has left, by number."""
 
     def __init__(self, setting: Setting, threads: int) -> None:
         self._setting = setting
@@ -115,8 +115,8 @@ class LocalExecutor:
                 while due and len(going) + len(together) < self._threads:
                     if (group := groups.found(due, opened, self.paused)) is not None:
                         together.append(group)
-                    elif (lost := self._begin(due.popleft(), opened, going)) is not None:
-                        yield lost
+                    elif (failure := self._begin(due.popleft(), opened, going)) is not None:
+                        yield failure
                 for trial, run in tuple(going):
                     if run.rests(_WAIT):
                         going.remove((trial, run))
@@ -131,7 +131,7 @@ class LocalExecutor:
     def _begin(
         self, trial: Trial, opened: Callable[[Trial], Run], going: list[tuple[Trial, Run]]
     ) -> TrialOutcome | None:
-        """Let the run of a trial step, and add it to those that do; what has come of it where it cannot begin."""
+        """Let the run of a trial step, and add it to `going`; the outcome if it cannot start."""
         try:
             run = self.paused.pop(trial.number, None) or opened(trial)
             self._setting.begin(run)
@@ -141,7 +141,7 @@ class LocalExecutor:
         return None
 
     def _leave(self, going: Sequence[tuple[Trial, Run]], together: Sequence[LaneGroup], due: deque[Trial]) -> None:
-        with ExitStack() as rest:  # all are told to, though another interrupt ends the wait for one
+        with ExitStack() as rest:  # all are paused, though another interrupt ends the wait for one
             for group in together:
                 rest.callback(self._stop, group, due)
             for trial, run in going:

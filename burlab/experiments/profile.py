@@ -1,4 +1,4 @@
-"""Performance profiles over many problems: how often an optimizer is best, and how far behind it is elsewhere."""
+"""Performance profiles over many problems: the shares that an optimizer solves at a factor of the least cost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ _STANDARD = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PerformanceProfile:
-    """What `burlab.performance_profile` gives: solvers s on problems p (Dolan and Moré 2002, arXiv:cs/0102001).
+    """Result of `burlab.performance_profile`: solvers s on problems p (Dolan and Moré 2002, arXiv:cs/0102001).
 
-    solvers, problems: names. cost: what a solver spent until it solved a problem, shape (solvers, problems), float64;
-    inf where it did not. measure: in what, "gradients", "steps" or "seconds". tau: what counts as solved.
+    solvers, problems: names. cost: spent by a solver until it solved a problem, shape (solvers, problems), float64; inf
+    where it did not. measure: its unit, "gradients", "steps" or "seconds". tau: the share of the way that may be left.
     """
 
     solvers: tuple[str, ...]
@@ -51,7 +51,7 @@ class PerformanceProfile:
         At 1: how often it was the best one. For a large factor: how often it got there at all.
         """
         if solver not in self.solvers:
-            raise ArgumentError(f"there is no solver {shown(solver)}; there are {', '.join(map(repr, self.solvers))}.")
+            raise ArgumentError(f"solver must be one of {', '.join(map(repr, self.solvers))}; got {shown(solver)}.")
         ratios: Any = self.ratios[self.solvers.index(solver)]
         solved = np.isfinite(ratios) & (ratios <= real(factor, "factor", 1.0))
         return np.count_nonzero(solved) / len(self.problems)
@@ -84,7 +84,7 @@ def performance_profile(
     """Run optimizers on test functions from their usual starts, and compare what they spent to solve them.
 
     optimizers: by name. problems: test functions; by default those of `bl.problems` that are smooth and bounded below.
-    measure: "gradients" (those of the steps: what line searches ask besides is not counted), "steps" or "seconds".
+    measure: "gradients" (those of the steps: extra requests of line searches are not counted), "steps" or "seconds".
     tau: a problem is solved where f(x) - f_L <= tau (f(x_0) - f_L), and f_L is the least value that any of the
     optimizers found (Moré and Wild 2009, SIAM Journal on Optimization 20(1), eq. 2.2), so that a local minimum counts.
     steps: the budget of each run. An optimizer that fails or diverges has solved what it had solved before.
@@ -95,7 +95,9 @@ def performance_profile(
     <PerformanceProfile over 2 problems in steps: ...>
     """
     if not isinstance(optimizers, Mapping) or not optimizers:  # pyright: ignore[reportUnnecessaryIsInstance] - users
-        raise ArgumentError("optimizers is empty or no mapping, expected them by name: {'Adam': bl.optim.Adam(1e-2)}.")
+        raise ArgumentError(
+            "optimizers must be a mapping from names to optimizers, such as {'Adam': bl.optim.Adam(1e-2)}."
+        )
     for name, optimizer in optimizers.items():
         if not isinstance(optimizer, (Optimizer, SciPy)):  # pyright: ignore[reportUnnecessaryIsInstance] - users
             raise ArgumentError(
@@ -107,7 +109,7 @@ def performance_profile(
         raise ArgumentError(f"tau={shown(tau)} must be between 0 and 1: the share of the way that may be left.")
     steps = whole(steps, "steps", 1, MOST_STEPS)
     if problems is not None and not isinstance(problems, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - users
-        raise ArgumentError(f"problems={shown(problems)} is no list. Pass one such as [bl.problems.beale()], or None.")
+        raise ArgumentError(f"problems must be a list such as [bl.problems.beale()], or None; got {shown(problems)}.")
     tried = [getattr(library, name)() for name in _STANDARD] if problems is None else list(problems)
     if not tried or not all(isinstance(problem, TestFunction) for problem in tried):
         raise ArgumentError("problems must hold test functions. Pass a list such as [bl.problems.beale()], or None.")
@@ -116,7 +118,7 @@ def performance_profile(
 
 
 def costs(tries: Sequence[tuple[Numbers, Numbers]], tau: float) -> Numbers:
-    """What each solver spent until its value was low enough, shape (solvers,); inf where it never was.
+    """Return the cost of each solver until its value was low enough, shape (solvers,); inf where it never was.
 
     tries: for each solver the values of its steps and what it had spent by then; they begin at the same value.
 
@@ -136,7 +138,7 @@ def costs(tries: Sequence[tuple[Numbers, Numbers]], tau: float) -> Numbers:
 
 
 def _tries(optimizers: Mapping[str, Any], problem: TestFunction, steps: int, measure: str) -> Any:
-    """The values and what was spent, of each optimizer on a problem; nothing of one that could not begin."""
+    """Return values and costs of each optimizer on a problem; empty arrays for one that could not start."""
     found: list[tuple[Numbers, Numbers]] = []
     for optimizer in optimizers.values():
         try:
@@ -152,14 +154,14 @@ def _tries(optimizers: Mapping[str, Any], problem: TestFunction, steps: int, mea
         if measure == "gradients":
             spent = spent + sum(history[name] for name in COUNTERS[1:] if name in history)
         values = history["value"]
-        if run.t == history.steps > 0:  # the point where it rests has cost no more than the way there
+        if run.t == history.steps > 0:  # the last point has cost no more than the way to it
             values, spent = np.append(values, run.row_value()), np.append(spent, spent[-1])
         found.append((values, np.asarray(spent * (1e-9 if measure == "seconds" else 1.0), np.float64)))
     return found
 
 
 def _stairs(name: str, k: int, ratios: Numbers, end: float) -> Curve:
-    """How many ratios are at most x: flat, with a step at each of them."""
+    """Return the share of ratios that are at most x: flat, with a step at each of them."""
     steps = np.sort(ratios[np.isfinite(ratios)])
     x = np.concatenate([[1.0], np.repeat(steps, 2), [end]])
     y = np.repeat(np.arange(steps.size + 1), 2) / ratios.size

@@ -1,4 +1,4 @@
-"""What a race looks like: a plot of its racers on a common axis, and in two dimensions their paths."""
+"""The chart of a race: its racers on a common axis."""
 
 import math
 from collections.abc import Mapping
@@ -10,13 +10,14 @@ from burlab.charts import Axis, Band, Curve, Dots, Mark, Plot
 from burlab.charts.outliers import within
 from burlab.charts.ticks import quantity
 
-from .curves import AXES, Curves, words_of
+from .curves import AXES, Curves, label_of
 from .racer import Racer
 from .standings import common
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
-_DIVERGED = 1e12  # times the first value: what nobody needs to see
-_SHOWN, _BESIDE = 1e4, 10.0  # what is shown of it, times the first value; times the most of all others
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+_DIVERGENCE_RATIO = 1e12  # to the first value: above it a racer has diverged
+_SHOWN_RATIO, _SHOWN_RATIO_TO_OTHERS = 1e4, 10.0  # of its heights, to the first value; to the highest of all others
 MAX_LINEAR_RATIO = 2000  # times the first place on an axis, from where on it is logarithmic
 _UNITS = {"seconds": "s", "bytes": "B"}
 
@@ -49,7 +50,7 @@ def plot_of(racers: list[Racer], curves: Mapping[str, Curves], against: str, tit
     at = common(able, curves)
     ahead = any(curves[racer.name].x[-1] > at for racer in able)
     marks = (Mark(max(at, least) if log else at, "all have come here"),) if len(able) > 1 and ahead else ()
-    axis = Axis(words_of(against), _UNITS.get(against, ""), log)
+    axis = Axis(label_of(against), _UNITS.get(against, ""), log)
     note = "; ".join(filter(None, (note, _beyond(y, every))))
     return Plot("race", title, axis, y, tuple(lines), tuple(bands), tuple(dots), marks, note, tall=2.2)
 
@@ -65,8 +66,8 @@ def _beyond(axis: Axis, every: list[Curves]) -> str:
     return f"goes on to {most}".replace("e+0", "e").replace("e+", "e")
 
 
-def _to_the_edge(inside: Any) -> Any:
-    """What lies inside of the axis, and the point after each stretch of it: the line leads out.
+def _to_the_edge(inside: Flags) -> Flags:
+    """Mark the points inside of the axis, and the one after each stretch of them: the line leads out.
 
     >>> _to_the_edge(np.array([True, False, False, True]))
     array([ True,  True, False,  True])
@@ -74,7 +75,7 @@ def _to_the_edge(inside: Any) -> Any:
     return inside | np.concatenate([[False], inside[:-1]])[: inside.size]
 
 
-def bytes_plot(racers: list[Racer], held: Mapping[str, float], curves: Mapping[str, Curves], title: str) -> Plot:
+def bytes_plot(racers: list[Racer], sizes: Mapping[str, float], curves: Mapping[str, Curves], title: str) -> Plot:
     """The value now against the bytes that a run holds, a dot for each racer, above it the way that it has come."""
     y, high = _heights([c.median for c in curves.values()])
     lines: list[Curve] = []
@@ -84,12 +85,12 @@ def bytes_plot(racers: list[Racer], held: Mapping[str, float], curves: Mapping[s
         median = median[np.isfinite(median) & (median <= high)]
         if not median.size:
             continue
-        at = held[racer.name]
+        at = sizes[racer.name]
         ends = np.array([median.max(), median[-1]])
         lines.append(Curve(np.full(2, at), ends, "", racer.colour, faint=True))
         shape = "cross" if racer.failed else "dot"
         dots.append(Dots(np.array([at]), ends[1:], racer.name, racer.colour, shape, (racer.name,)))
-    axis = Axis(AXES["bytes"], "B", log=_is_log([np.array(list(held.values()))]))
+    axis = Axis(AXES["bytes"], "B", log=_is_log([np.array(list(sizes.values()))]))
     note = "each racer's value now, under the highest on its way"
     return Plot("race", title, axis, y, tuple(lines), (), tuple(dots), (), note, tall=2.2)
 
@@ -101,9 +102,9 @@ def _is_log(places: list[Numbers]) -> bool:
 
 
 def _heights(medians: list[Numbers]) -> tuple[Axis, float]:
-    """The axis of values, and where it ends because what lies above shows only how far a racer has diverged.
+    """Return the axis of values, and its end, above which a racer has only diverged.
 
-    Beside others it is shown as it leaves them: it may not press them into a line.
+    Next to others a racer is cut where it leaves them, so that it does not press them into a line.
     """
     every = np.concatenate(medians) if medians else np.empty(0)
     every = every[np.isfinite(every)]
@@ -111,10 +112,10 @@ def _heights(medians: list[Numbers]) -> tuple[Axis, float]:
         return Axis(), math.inf
     first = max((float(abs(m[0])) for m in medians if m.size and np.isfinite(m[0])), default=0.0)
     high = math.inf
-    if every.max() > _DIVERGED * first > 0:
+    if every.max() > _DIVERGENCE_RATIO * first > 0:
         tops = [float(m[np.isfinite(m)].max(initial=-np.inf)) for m in medians]
-        others = [top for top in tops if 0 < top <= _DIVERGED * first]
-        high = _BESIDE * max(first, *others) if others else _SHOWN * first
+        others = [top for top in tops if 0 < top <= _DIVERGENCE_RATIO * first]
+        high = _SHOWN_RATIO_TO_OTHERS * max(first, *others) if others else _SHOWN_RATIO * first
     positive = every[every > 0]
     log = every.min() >= 0 and positive.size > 0
     if not log and math.isinf(high):

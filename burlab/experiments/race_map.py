@@ -1,4 +1,4 @@
-"""The ground of a race in two dimensions: how high the problem is, and the paths of the racers over it."""
+"""The map of a race in two dimensions: the heights of the problem, and the paths of the racers over it."""
 
 from collections.abc import Mapping
 from time import perf_counter
@@ -26,7 +26,7 @@ _FARTHEST = 3.0  # sizes of the first box beyond which no path is followed
 
 
 class RaceMap:
-    """Heights over a box that follows the paths, computed when they are first asked for."""
+    """Heights over a box that follows the paths, computed at first use."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
@@ -90,7 +90,7 @@ class RaceMap:
         return self._heights
 
     def _lowest(self) -> float:
-        """What heights are measured from: the known minimum of a library problem, else the least that was found."""
+        """Return the reference of heights: the known minimum of a library problem, else the lowest on the grid."""
         problem = self._setting.problem
         if isinstance(problem, TestFunction):
             return problem.minimum
@@ -122,14 +122,14 @@ def heights(setting: Setting, box: Numbers) -> Any:
     problem, n = setting.problem, _FINE
     if isinstance(problem, FiniteSum):
         if problem.oracle.keyed:
-            return None  # its value depends on what is drawn
+            return None  # its value depends on random numbers
         middle = start.with_numbers(box.mean(axis=1)).tree
         problem.value(middle)  # the first call compiles
         begin = perf_counter()
         problem.value(middle)
         n = int(np.clip((_SECONDS / max(perf_counter() - begin, 1e-9)) ** 0.5, _COARSE, _FINE))
     points = grid(box, n).points.astype(dtype)
-    with np.errstate(all="ignore"):  # a picture of 1/x shows its pole, and need not speak of it
+    with np.errstate(all="ignore"):  # a picture of 1/x shows its pole: no warning
         if isinstance(problem, FiniteSum):
             found = np.array([problem.value(start.with_numbers(p).tree) for p in points], np.float64)
         else:
@@ -138,7 +138,7 @@ def heights(setting: Setting, box: Numbers) -> Any:
 
 
 def _first_box(setting: Setting) -> Numbers:
-    """Where a library problem is studied; else around the start."""
+    """Return the domain of a library problem; else a box around the start."""
     if isinstance(setting.problem, TestFunction):
         return np.array(setting.problem.domain)
     leaves = tree.flatten(setting.start(setting.seeds[0]))[0]

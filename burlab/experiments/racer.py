@@ -1,4 +1,4 @@
-"""A racer: an optimizer with a run for every seed, or a run that was there before."""
+"""A racer: an optimizer with a run for every seed, or an existing run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,9 +20,9 @@ MIN_HISTORY_BYTES = 8 << 20  # of each run
 
 @dataclass(eq=False, slots=True)
 class Racer:
-    """One of a race. runs: one for each seed; none where it could not begin. colour: its place in the palette.
+    """A participant of a race. runs: one for each seed; none if it could not start. colour: its place in the palette.
 
-    error: what its beginning ran into, or its start at a later step.
+    error: the exception that it raised at its start or at a later step.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Racer:
 
     @property
     def failures(self) -> list[str]:
-        """What the runs that failed ran into."""
+        """The messages of the runs that failed."""
         stops = [run.stopped for run in self.runs]
         return [stop.message for stop in stops if stop is not None and stop.reason in ("error", "non_finite")]
 
@@ -55,23 +55,23 @@ class Racer:
 
     @property
     def message(self) -> str:
-        """What became of it, in words; "" while it races."""
+        """The reason why it ended; "" while it races."""
         if self.error is not None:
             return str(self.error)
         failures = self.failures
         if not failures:
             stops = [run.stopped.message for run in self.runs if run.stopped is not None]
             return stops[0] if len(stops) == len(self.runs) else ""
-        lost = "" if len(self.runs) == 1 else f"{len(failures)} of {len(self.runs)} seeds failed. "
-        return lost + failures[0]
+        share = "" if len(self.runs) == 1 else f"{len(failures)} of {len(self.runs)} seeds failed. "
+        return share + failures[0]
 
     def state(self, column: str) -> Any:
-        """What its curves depend on: equal to an earlier one where nothing of the column was read since."""
+        """Return the state that its curves depend on: equal to an earlier one if nothing was read since."""
         digests = [(id(digest), digest.version) for digest in self.digests.get(column, [])]
         return self.name, digests, [(run.t, run.running, run.stopped) for run in self.runs], self.failed
 
     def read(self, column: str, seconds: float) -> bool:
-        """Bring the digests of a column up to date, in so many seconds; whether all was read."""
+        """Bring the digests of a column up to date, in so many seconds; True if all was read."""
         if column not in self.digests:
             self.digests[column] = [run.digest(column) for run in self.runs]
         done = [digest.read(seconds / len(self.runs)) for digest in self.digests[column]]
@@ -86,7 +86,7 @@ def open_racer(name: str, entry: Any, colour: int, setting: Setting, crowd: int)
     try:
         opener = setting.opener(history_bytes=share_of_memory(crowd, MIN_HISTORY_BYTES))
         racer.runs = tuple(opener.open(setting.start(seed), entry, seed) for seed in setting.seeds)
-    except Exception as error:  # also what an optimizer of the user's raises while it is traced
+    except Exception as error:  # also of an optimizer of the user's while it is traced
         racer.error = error
     return racer
 
@@ -94,7 +94,9 @@ def open_racer(name: str, entry: Any, colour: int, setting: Setting, crowd: int)
 def check_entry(name: Any, entry: Any, setting: Setting, others: Sequence[Racer]) -> None:
     """Raise ArgumentError or ShapeError where this cannot be a racer, in the user's words."""
     if not isinstance(name, str) or not name.strip():
-        raise ArgumentError(f"{shown(name)} is no name of a racer. Pass text, as in {{'Adam': bl.optim.Adam(1e-2)}}.")
+        raise ArgumentError(
+            f"the name of a racer must be text, as in {{'Adam': bl.optim.Adam(1e-2)}}; got {shown(name)}."
+        )
     if any(name == other.name for other in others):
         raise ArgumentError(f"there is a racer {shown(name)} already. Give this one another name, or drop the first.")
     if runs := runs_of(entry):
@@ -106,7 +108,7 @@ def check_entry(name: Any, entry: Any, setting: Setting, others: Sequence[Racer]
 
 
 def runs_of(entry: Any) -> tuple[Run, ...]:
-    """The runs that an entry is: one, or a list or tuple of them; none where it is something else."""
+    """Return the runs of an entry: one, or a list or tuple of them; none if it is something else."""
     if isinstance(entry, Run):
         return (entry,)
     listed = tuple(cast("Any", entry)) if isinstance(entry, (list, tuple)) else ()
@@ -119,14 +121,14 @@ def _check_run(name: str, run: Run, setting: Setting, others: Sequence[Racer]) -
             f"the run {shown(name)} minimizes {shown(run.problem)}, but the race is on {shown(setting.problem)}. "
             "Race runs of the very same problem object."
         )
-    here, start = shapes_of(run.x), shapes_of(setting.start(setting.seeds[0]))
-    if here != start:
+    shapes, start = shapes_of(run.x), shapes_of(setting.start(setting.seeds[0]))
+    if shapes != start:
         raise ShapeError(
-            f"the run {shown(name)} has x of shapes {here}, but x0 has {start}. Race runs of one dimension."
+            f"the run {shown(name)} has x of shapes {shapes}, but x0 has {start}. Race runs of one dimension."
         )
     if any(run is other for racer in others for other in racer.runs):
         raise ArgumentError(
-            f"the run {shown(name)} races already under another name. Pass run.fork() for a second one."
+            f"the run {shown(name)} is already in the race under another name. Pass run.fork() for a second one."
         )
     if run.ended:
         raise StatusError(

@@ -12,14 +12,14 @@ from burlab.charts import Chart
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
-from burlab.problems import FiniteSum, TestFunction
+from burlab.problems import FiniteSum
 from burlab.problems.batch import Batch
 from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
 from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole
 from burlab.runtime.extras import require
 
-from .curves import Curves, check_axis, curves_of, spread_of
+from .curves import Curves, check_axis, curves_of, minimum_of, spread_of
 from .race_chart import bytes_plot, plot_of
 from .race_map import RaceMap
 from .racer import Racer, check_entry, open_racer, shapes_of
@@ -31,7 +31,7 @@ from .trials import seeds_of
 Entry = Optimizer | SciPy | Run | Sequence[Run]
 _DEFAULT = Stop()
 _SMOOTH = 0.05  # of the way to a point, whose mean it shows where batches make values noisy
-_HELD = ("parameters", "gradients", "activations", "optimizer_state", "scratch")  # bytes of a run but of its record
+_SIZES = ("parameters", "gradients", "activations", "optimizer_state", "scratch")  # bytes of a run but of its record
 
 
 def race(
@@ -51,7 +51,7 @@ def race(
     seeds. seeds: how many, from 0, or which ones; each optimizer has a run for each, and curves show medians. batch,
     stop: as for `minimize`.
 
-    The runs step in turns on their own threads, as many at once as there are cores, so that seconds are fair; each has
+    The runs step round-robin on their own threads, as many at once as there are cores, so seconds are fair. Each has
     the bits that `minimize` gives alone. A racer that fails or diverges stays with its reason, and the race goes on.
     Raises what the first racer ran into where none can begin.
 
@@ -76,13 +76,13 @@ def race(
 class Race:
     """A race, as `burlab.race` returns it: racers by name, stepped together and compared on one axis.
 
-    racers: what races, in order. `leader`, `standings`, `frame` and `chart` read what is there; call them at any time.
+    racers: in order. `leader`, `standings`, `frame` and `chart` read the record so far; call them at any time.
     """
 
     def __init__(self, setting: Setting, entries: Mapping[str, Entry]) -> None:
         self.setting = setting
         self._racers: list[Racer] = []
-        self._turns = RoundRobin()
+        self._scheduler = RoundRobin()
         self._pauses = 0
         self._goal: Callable[[Run], int | None] = _standing
         self._colours = 0
@@ -108,7 +108,7 @@ class Race:
     @property
     def running(self) -> bool:
         """Return True while racers step in the background."""
-        return self._turns.running
+        return self._scheduler.running
 
     @property
     def t(self) -> int:
@@ -126,12 +126,12 @@ class Race:
         self.pause()
         goals = {run: run.t + n for racer in self._racers for run in racer.runs}
         self._goal = partial(_own, goals, n)
-        self._turns.go(self._due, self._failed)
+        self._scheduler.go(self._due, self._failed)
 
     def start(self, until: int | None = None) -> None:
         """Continue in the background to step `until`, or to `pause`, and return at once. `until` can be set again.
 
-        Racers that are behind, such as those that were added late, do more steps than others to get there.
+        Racers that are behind, such as those that were added late, do more steps than the others.
 
         >>> import burlab as bl
         >>> f = bl.problems.booth()
@@ -142,14 +142,14 @@ class Race:
         until = None if until is None else whole(until, "until", 0, MOST_STEPS)
         self._goal = partial(_common, until)
         if not self.running:
-            self._turns.start(
+            self._scheduler.start(
                 partial(_due, weakref.WeakMethod(self._due)), partial(_report_failure, weakref.WeakMethod(self._failed))
             )
 
     def pause(self) -> None:
         """Rest: every run at the step that it has reached."""
         self._pauses += 1
-        self._turns.halt()
+        self._scheduler.halt()
 
     @property
     def pauses(self) -> int:
@@ -159,7 +159,7 @@ class Race:
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until all rest, at most `timeout` seconds; whether they do. An interrupt pauses the race."""
         try:
-            return self._turns.wait(None if timeout is None else real(timeout, "timeout", 0.0))
+            return self._scheduler.wait(None if timeout is None else real(timeout, "timeout", 0.0))
         except BaseException:
             self.pause()
             raise
@@ -180,19 +180,19 @@ class Race:
         racer = self._opened(name, entry, len(self._racers) + 1)
         if racer.error is not None:
             raise racer.error
-        self._racers = [*self._racers, racer]  # whoever goes through the old list may finish
+        self._racers = [*self._racers, racer]  # another thread may still iterate over the old list
 
     def drop(self, name: str) -> None:
         """Take a racer out, also while the race is on; the last one stays. Its runs rest and end with you."""
         racer = self.racers.get(name)
         if racer is None:
-            raise ArgumentError(f"there is no racer {shown(name)}; there are {', '.join(map(repr, self.racers))}.")
+            raise ArgumentError(f"the racer must be one of {', '.join(map(repr, self.racers))}; got {shown(name)}.")
         if len(self._racers) == 1:
             raise ArgumentError(f"{shown(name)} is the last racer. Add another one before it goes.")
         self._racers = [other for other in self._racers if other is not racer]
 
     def leader(self, against: str = "step", of: str = "value") -> Lead | None:
-        """Who is lowest where all have come to on an axis, and by what; None before the first step."""
+        """Return the lowest racer at the last common place on an axis, and its lead; None before the first step."""
         rows = [row for row in self.standings(against, of) if row.rank]
         if not rows:
             return None
@@ -204,7 +204,7 @@ class Race:
         """The racers, the lowest first, compared at the last place on an axis that all of them have reached.
 
         against: "step"; "gradients": one per step and one for each value, gradient or Hessian-vector product that a
-        line search or a second-order rule asks for, of a sum as many as samples in the batch; one cost of these alone,
+        line search or a second-order rule requests, of a sum as many as samples in the batch; one cost of these alone,
         or bits, by the names of columns: "samples", "values", "hvps", "jvps", "partials", "surrogates", "bits";
         "seconds" of running; or "bytes": those that a run holds besides its record, of which the least are first. of: a
         column of the history. Heights are measured from the known minimum of a test function.
@@ -212,8 +212,8 @@ class Race:
         self.read(of)
         check_axis(against)
         if against == "bytes":
-            held = self._held()
-            none = {name: np.full(1, b) for name, b in held.items()}
+            sizes = self._sizes()
+            none = {name: np.full(1, b) for name, b in sizes.items()}
             return standings(self._racers, {n: Curves(np.zeros(1), b, b, b, True) for n, b in none.items()})
         return standings(self._racers, self._curves(against, of))
 
@@ -240,9 +240,9 @@ class Race:
         """
         check_axis(against)
         self.read(of)
-        title = self.words_of(of) + (" above the minimum" if self._minimum(of) else "")
+        title = self.label_of(of) + (" above the minimum" if minimum_of(self.setting.problem, of) else "")
         if against == "bytes":
-            plot = bytes_plot(self._racers, self._held(), self._curves("step", of), title)
+            plot = bytes_plot(self._racers, self._sizes(), self._curves("step", of), title)
         else:
             words = spread_of(max(len(racer.runs) for racer in self._racers))
             smooth = "mean of the last 5% of the way" if self._share else ""
@@ -253,13 +253,13 @@ class Race:
         return Chart((plot, *ground), about="" if lead is None else str(lead))
 
     def read(self, of: str = "value", seconds: float = math.inf) -> bool:
-        """Take in what the runs have recorded of a column, in so many seconds; whether that was all."""
+        """Read the records of a column, in so many seconds; True if all was read."""
         shares = seconds / len(self._racers)
         done = [racer.read(of, shares) for racer in self._racers]
         return all(done)
 
-    def words_of(self, of: str) -> str:
-        """What a column holds, in words: values may be those of batches."""
+    def label_of(self, of: str) -> str:
+        """Return the label of a column: values may be those of batches."""
         runs = [run for racer in self._racers for run in racer.runs]
         return runs[0].value_name if of == "value" and runs else of.replace("_", " ")
 
@@ -270,11 +270,6 @@ class Race:
         batch = self.setting.batch
         return _SMOOTH if isinstance(batch, Batch) or (batch is not None and batch < n) else 0.0
 
-    def _minimum(self, of: str) -> float:
-        problem = self.setting.problem
-        known = isinstance(problem, TestFunction) and of == "value" and math.isfinite(problem.minimum)
-        return problem.minimum if known else 0.0
-
     def _curves(self, against: str, of: str) -> dict[str, Curves]:
         """Return the curves of the rows read so far. They are cached, as a panel draws them several times."""
         rests = not self.running
@@ -283,16 +278,16 @@ class Race:
         if known != state or against == "seconds":  # of which there are more while rows are the same
             share = self._share if of == "value" else 0.0
             found = {
-                racer.name: curves_of(racer, against, of, share, ends=rests).above(self._minimum(of))
+                racer.name: curves_of(racer, against, of, share, ends=rests).above(minimum_of(self.setting.problem, of))
                 for racer in self._racers
             }
             self._known = state, found
         return found
 
-    def _held(self) -> dict[str, float]:
+    def _sizes(self) -> dict[str, float]:
         """The bytes of each racer besides its record, for one seed."""
         return {
-            racer.name: float(sum(n for kind, n in racer.runs[0].memory.items() if kind in _HELD))
+            racer.name: float(sum(n for kind, n in racer.runs[0].memory.items() if kind in _SIZES))
             for racer in self._racers
             if racer.runs
         }
@@ -330,7 +325,7 @@ def _common(until: int | None, _run: Run) -> int | None:
 
 
 def _due(method: "weakref.WeakMethod[Callable[[], Due]]") -> Due:
-    """What is due, as long as somebody holds the race."""
+    """Return the runs that are due, or none once the race is released."""
     due = method()
     return [] if due is None else due()
 

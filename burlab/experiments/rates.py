@@ -18,18 +18,18 @@ from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _MEMORY = 0.9  # share of a smoothed loss that stays from one step to the next, where batches are drawn
-_BLOWN = 4.0  # times the way down from the start to the lowest loss, above which it has diverged
+_DIVERGENCE_RATIO = 4.0  # times the way down from the start to the lowest loss, above which it has diverged
 MIN_FALL = 0.02  # of the first loss: a smaller fall does not count
 MIN_FALL_IN_NOISE = 3.0  # times the noise of the smoothed loss: a smaller fall does not count
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearningRates:
-    """What `burlab.find_lr` gives. rates, loss, smooth: float64, shape (n,), of the steps until it diverged.
+    """Result of `burlab.find_lr`. rates, loss, smooth: float64, shape (n,), of the steps until it diverged.
 
     suggestion: the rate where the smoothed loss fell most per factor of the rate (Smith 2017), None where it never fell
     for certain. lowest: where the smoothed loss was lowest. diverged: the rate at which the loss rose above the start
-    by four times what it had fallen, or was not finite; None where that did not happen. message: all this in words.
+    by four times what it had fallen, or was not finite; None where that did not happen. message: the result in words.
     """
 
     rates: Numbers
@@ -80,7 +80,7 @@ def find_lr(
     Smith 2017, Cyclical Learning Rates, arXiv:1506.01186, section 3.3, with the exponential growth and the suggestion
     at the steepest descent of Gugger 2018. problem, x0, batch, seed: as for `minimize`. steps: of the run.
     Where batches are drawn the loss is smoothed by a running mean with bias correction. The
-    rates of one run are judged by what the rates before have left over, so take the suggestion for its size.
+    rates of one run start where the rates before have ended, so take the suggestion as an order of magnitude.
 
     >>> import numpy as np, burlab as bl
     >>> rates = bl.find_lr(bl.problems.booth(), np.array([-5.0, -5.0]), bl.optim.GD())
@@ -121,7 +121,7 @@ def judged(rates: Numbers, loss: Numbers, memory: float) -> LearningRates:
     best = np.minimum.accumulate(np.where(np.isfinite(smooth[begin:]), smooth[begin:], np.inf))
     least = max(MIN_FALL * abs(first), MIN_FALL_IN_NOISE * noise(loss, smooth, memory), np.finfo(np.float64).tiny)
     with np.errstate(over="ignore", invalid="ignore"):
-        blown = ~(smooth[begin:] - first <= _BLOWN * np.maximum(first - best, least))
+        blown = ~(smooth[begin:] - first <= _DIVERGENCE_RATIO * np.maximum(first - best, least))
     end = begin + int(np.argmax(blown)) if blown.any() else None
     diverged = None if end is None else float(rates[end])
     judged = smooth[begin:end]
@@ -132,7 +132,7 @@ def judged(rates: Numbers, loss: Numbers, memory: float) -> LearningRates:
         slopes = slope(judged[: lowest + 1], reach)
         sure = min(reach if memory else 0, lowest)  # from where on a slope is that of a whole window
         suggestion = float(rates[begin + sure + int(np.argmin(slopes[sure:]))])
-    message = _words(suggestion, diverged, float(rates[0]), float(rates[-1]))
+    message = _message(suggestion, diverged, float(rates[0]), float(rates[-1]))
     return LearningRates(rates, loss, smooth, suggestion, float(rates[begin + lowest]), diverged, message)
 
 
@@ -180,16 +180,16 @@ def _growth(low: float, high: float, steps: int) -> Callable[[Any], Any]:
 
 
 def _ceiling(smooth: Numbers) -> float:
-    """Up to where losses are drawn: twice as far above the start as it is above the lowest."""
+    """Return the top of the picture of losses: twice as far above the start as it is above the lowest."""
     finite = smooth[np.isfinite(smooth)]
     return float(finite[0] + max(finite[0] - finite.min(), MIN_FALL * abs(finite[0])))
 
 
-def _words(suggestion: float | None, diverged: float | None, low: float, high: float) -> str:
+def _message(suggestion: float | None, diverged: float | None, low: float, high: float) -> str:
     if suggestion is None and diverged is not None and diverged <= 10 * low:
         return f"it diverges at once, from {diverged:.2g} on: try a smaller low"
     if suggestion is None:
         return "the loss never fell for certain: no rate is suggested"
     if diverged is None:
-        return f"lr {suggestion:.2g}; it never diverged: a larger high than {high:.2g} may say more"
+        return f"lr {suggestion:.2g}; it never diverged: try a larger high than {high:.2g}"
     return f"lr {suggestion:.2g}; it diverges at {diverged:.2g}"

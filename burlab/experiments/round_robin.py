@@ -1,4 +1,4 @@
-"""Many runs on few cores: they step in turns, so that each gets the same time and none slows another."""
+"""Many runs on few cores: a round-robin scheduler gives each the same time, and none slows another."""
 
 import os
 import threading
@@ -22,14 +22,14 @@ EXIT_SECONDS = 2.0  # that a time slice may take when Python ends
 class RoundRobin:
     """Lets runs do their steps, as many of them at once as there are cores, the one that waited longest first."""
 
-    def __init__(self, cores: int | None = None) -> None:
-        self.cores = cores or os.cpu_count() or 1
-        self._halted = Flag()  # of those who step now: each has one of its own, so that no halt is lost
+    def __init__(self) -> None:
+        self.cores = os.cpu_count() or 1
+        self._halted = Flag()  # of the current `go`: each has its own, so that no halt is lost
         self._moving = threading.Lock()  # held by the one thread that lets runs step
         self._changing = threading.Lock()  # held while another thread takes over
         self._thread: Thread | None = None
         self._served: weakref.WeakKeyDictionary[Run, int] = weakref.WeakKeyDictionary()
-        self._turn = 0
+        self._round = 0
 
     @property
     def running(self) -> bool:
@@ -55,7 +55,7 @@ class RoundRobin:
             return True
 
     def halt(self, timeout: float | None = None) -> bool:
-        """Let all runs rest; whether they do, which takes no longer than `timeout` seconds."""
+        """Let all runs rest, within `timeout` seconds; True if they do."""
         with self._changing:
             thread = self._thread
             self._halted.set()
@@ -64,7 +64,7 @@ class RoundRobin:
         return not self.running
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until nothing steps in the background; whether that is so."""
+        """Wait until nothing steps in the background; False after `timeout` seconds."""
         if self._thread is not None:
             self._thread.join(timeout)
         return not self.running
@@ -82,21 +82,21 @@ class RoundRobin:
             try:
                 while not halted.is_set() and (waiting := due()):
                     waiting.sort(key=lambda one: self._served.get(one[0], -1))
-                    turn = waiting[: self.cores]
+                    chosen = waiting[: self.cores]
                     for run in running:
-                        if all(run is not other for other, _ in turn):
+                        if all(run is not other for other, _ in chosen):
                             run.pause()
-                    running = self._begin(turn, failed)
+                    running = self._begin(chosen, failed)
                     _wait(running, halted)
             finally:
                 for run in running:
                     run.pause()
 
-    def _begin(self, turn: Due, failed: Callable[[Run, Exception], Any]) -> list[Run]:
+    def _begin(self, chosen: Due, failed: Callable[[Run, Exception], Any]) -> list[Run]:
         running: list[Run] = []
-        for run, goal in turn:
-            self._turn += 1  # of each run one of its own: no tie is broken by the order of the racers
-            self._served[run] = self._turn
+        for run, goal in chosen:
+            self._round += 1  # unique to each run: no tie is broken by the order of the racers
+            self._served[run] = self._round
             try:
                 if not run.running:
                     run.start(None if goal is None else max(goal - run.t, 0))
@@ -107,7 +107,7 @@ class RoundRobin:
 
 
 def _wait(running: list[Run], halted: Flag) -> None:
-    """Until a slice is over and each has done some steps, or all rest."""
+    """Wait until a slice is over and each has done some steps, or all rest."""
     start = monotonic()
     first = [run.t for run in running]
     while not halted.is_set():
@@ -124,5 +124,5 @@ _all: "weakref.WeakSet[RoundRobin]" = weakref.WeakSet()
 
 @at_end
 def _halt_all() -> None:
-    for turns in list(_all):
-        turns.halt(EXIT_SECONDS)
+    for scheduler in list(_all):
+        scheduler.halt(EXIT_SECONDS)

@@ -21,7 +21,7 @@ class SweepRow:
 
     value: of the problem at the last point, over all samples, float64; NaN before a run has ended, and after an error.
     validation: of the validation problem there, None where there is none.
-    steps: done. seconds: of running. counts: what it cost, see `Run.counts`. reason: why it ended: "steps" (all are
+    steps: done. seconds: of running. counts: what it cost, see `Run.counts`. reason: of its end: "steps" (all are
     done), "seconds", "grad_norm", "value", "when", "finished", "non_finite" or "error"; "" before. message: in words.
     """
 
@@ -70,7 +70,7 @@ def waiting(trial: Trial) -> SweepRow:
 
 
 def ended(trial: Trial, run: Run, validating: Callable[[tree.Tree], float] | None) -> SweepRow:
-    """The row of a run that rests for good. Raises what made it fail. validating: see `Setting.validating`."""
+    """The row of a run that rests for good. Raises its exception. validating: see `Setting.validating`."""
     stopped = run.stopped
     if stopped is None or stopped.reason != "non_finite":  # of which `wait` would warn
         run.wait()

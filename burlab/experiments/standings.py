@@ -1,21 +1,21 @@
-"""Who is ahead, by what, and where: racers compared at the last place on an axis that all of them have reached."""
+"""Ranks and leads: racers compared at the last place on an axis that all of them have reached."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .curves import Curves, words_of
+from .curves import Curves, label_of
 from .racer import Racer
 
-_EVEN = 1.005  # times the leader's height, up to which nobody leads
+_MAX_EVEN_RATIO = 1.005  # of heights, up to which nobody leads
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """A racer's row. value, low, high: median and band over its seeds at the place `at` of the axis, above the minimum.
 
-    rank: from 1; 0 for one that has failed or not begun. behind: how many times as high as the leader it is, NaN where
-    that says nothing. step: that all its runs have done. message: what became of it, "" while it races.
+    rank: from 1; 0 for one that has failed or not started. behind: its height over that of the leader, NaN if one is
+    negative. step: that all its runs have done. message: why it ended, "" while it races.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Lead:
                 if self.factor > 1
                 else f"{self.name} and {self.second} hold as much"
             )
-        if self.factor < _EVEN:
+        if self.factor < _MAX_EVEN_RATIO:
             return f"{self.name} and {self.second} are even {where}"
         if math.isinf(self.factor):
             return f"{self.name} is at the minimum {where}, {self.second} is not"
@@ -79,14 +79,14 @@ def standings(racers: list[Racer], curves: Mapping[str, Curves]) -> list[Standin
 
 
 def common(racers: list[Racer], curves: Mapping[str, Curves]) -> float:
-    """The last place that all have reached; those that rest for good have reached every place."""
+    """The last place that all have reached; those that have ended have reached every place."""
     ends = {racer.name: float(curves[racer.name].x[-1]) for racer in racers}
     going = [ends[racer.name] for racer in racers if not curves[racer.name].rests]
     return min(going) if going else max(ends.values(), default=math.nan)
 
 
 def ratio(value: float, first: float) -> float:
-    """How many times as high; NaN where a height is negative or unknown.
+    """Return the ratio of two heights; NaN if one is negative or unknown.
 
     >>> ratio(6.0, 2.0), ratio(1.0, 0.0), ratio(0.0, 0.0), ratio(-1.0, -2.0)
     (3.0, inf, 1.0, nan)
@@ -103,7 +103,7 @@ def _last(value: float) -> float:
 
 
 def _times(factor: float) -> str:
-    """A factor as one says it.
+    """Return a factor in words.
 
     >>> _times(3.2), _times(1.02), _times(123.4), _times(2.5e7)
     ('3.2 times', '2%', '123 times', '2.5e7 times')
@@ -121,4 +121,4 @@ def _where(at: float, against: str) -> str:
     if against == "seconds":
         scale, unit = next(((s, u) for s, u in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")) if at >= s), (1e-9, "ns"))
         return f"after {at / scale:.3g} {unit}"
-    return f"at step {at:,.0f}" if against == "step" else f"at {at:,.0f} {words_of(against)}"
+    return f"at step {at:,.0f}" if against == "step" else f"at {at:,.0f} {label_of(against)}"

@@ -1,4 +1,4 @@
-"""How a sweep shows that it goes on: a line on standard error in a terminal; a notebook registers a live table."""
+"""Progress of a sweep: a line on standard error in a terminal; a notebook registers a live table."""
 
 import math
 from collections.abc import Callable
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class SweepScreen(Protocol):
-    """What shows a sweep while it works. `update` comes when a run has ended, `close` once, also after an interrupt."""
+    """A display of a sweep at work. `update` is called when a run has ended, `close` once, also after an interrupt."""
 
     def update(self) -> None:
-        """There is a new row."""
+        """Show a new row."""
         ...
 
     def close(self) -> None:
-        """The work has ended."""
+        """End the display."""
         ...
 
 
@@ -31,7 +31,7 @@ def register_screen(open_table: "Callable[[Sweep], SweepScreen | None]") -> None
 
 
 def open_screen(sweep: "Sweep", wanted: bool | None) -> SweepScreen | None:
-    """What shows a sweep. wanted: True for always, False for never, None where someone sees it."""
+    """Return the display of a sweep. wanted: True for always, False for never, None for a terminal or a notebook."""
     if wanted is False:
         return None
     for screen in _screens:

@@ -32,12 +32,12 @@ class SweepTable:
     @property
     def title(self) -> str:
         """The progress of the sweep in words."""
-        lost = f", {self.failed} failed" if self.failed else ""
-        return f"{self.done} of {self.total} runs done{lost}"
+        failures = f", {self.failed} failed" if self.failed else ""
+        return f"{self.done} of {self.total} runs done{failures}"
 
     @property
     def rest(self) -> str:
-        """The number of rows that are not shown, in words."""
+        """The number of hidden rows in words."""
         return f"and {self.total - len(self.cells):,} more" if self.total > len(self.cells) else ""
 
     def __str__(self) -> str:
@@ -62,11 +62,11 @@ def table_of(rows: Sequence[SweepRow], hypers: Sequence[str]) -> SweepTable:
     values = ("value", "validation") if any(row.validation is not None for row in rows) else ("value",)
     head = ("run", "optimizer", *hypers, "seed", *values, "steps", "seconds", "ended by")
     cells = tuple(_cells(row, hypers, values) for row in ordered[:MAX_ROWS])
-    lost = Counter((row.name, _why(row)) for row in rows if row.failed)
-    losses = [f"{count:,} of {name} failed: {why}" for (name, why), count in lost.items()]
+    failures = Counter((row.name, _why(row)) for row in rows if row.failed)
+    losses = [f"{count:,} of {name} failed: {why}" for (name, why), count in failures.items()]
     more = (f"and {len(losses) - MAX_REASONS:,} other reasons",) if len(losses) > MAX_REASONS else ()
     return SweepTable(
-        head, cells, sum(row.done for row in rows), sum(lost.values()), len(rows), (*losses[:MAX_REASONS], *more)
+        head, cells, sum(row.done for row in rows), sum(failures.values()), len(rows), (*losses[:MAX_REASONS], *more)
     )
 
 

@@ -146,13 +146,13 @@ class Sweep:
 
     def go(self, progress: bool | None = None) -> None:
         """Do the runs that are not done, and try again those that ended with an error. An interrupt pauses them."""
-        with self._store.held(self.setting, self.trials):
+        with self._store.locked(self.setting, self.trials):
             for trial, row in zip(self.trials, self.rows, strict=True):
                 self._rows[trial.number] = self._store.row(trial) or row
             self._go([trial for trial, row in zip(self.trials, self.rows, strict=True) if row.reason in _DUE], progress)
 
     def best(self, by: str = "value") -> SweepRow:
-        """The row to go on with: of the configuration whose median over its seeds is lowest, the lowest one.
+        """Return the best row: of the configuration whose median over its seeds is lowest, the lowest one.
 
         by: "value" of the problem, or "validation". A configuration is an optimizer with its hyperparameters; a seed
         that failed counts as infinite. Raises StatusError where no run has come to a finite value.
@@ -164,7 +164,7 @@ class Sweep:
         """
         if by not in self._values:
             raise ArgumentError(
-                f"by={shown(by)} is no number of the rows of this sweep: use {' or '.join(self._values)}."
+                f"by must be one of {', '.join(map(repr, self._values))} of this sweep; got {shown(by)}."
             )
         for rows in self._ordered(by):
             able = [row for row in rows if row.done and not row.failed]
@@ -230,7 +230,7 @@ class Sweep:
         shown = nullcontext() if screen is None else closing(screen)  # also where an interrupt ends the pause below
         with shown, closing(self._place.carry_out(due)) as outcomes:  # whose end pauses what is going on
             for outcome in outcomes:
-                self._store.keep(outcome)
+                self._store.store(outcome)
                 self._rows[outcome.row.number] = outcome.row
                 first = first or outcome.error
                 if screen is not None:
@@ -267,7 +267,7 @@ class Sweep:
 
 
 class Runs(Sequence[Run]):
-    """The runs of a sweep by number. `k in runs`: whether that one has a run to show."""
+    """The runs of a sweep by number. `k in runs`: True if that row has a run."""
 
     def __init__(
         self, setting: Setting, trials: Sequence[Trial], rows: Sequence[SweepRow], store: MemoryStore | Folder
@@ -296,7 +296,7 @@ class Runs(Sequence[Run]):
         return isinstance(number, int) and self._rows[number].done and self._store.has(number)
 
     def __iter__(self) -> Iterator[Run]:
-        """Those that there are, in order."""
+        """Iterate over the runs that have ended, in order."""
         return (self[number] for number in range(len(self)) if number in self)
 
 

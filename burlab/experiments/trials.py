@@ -1,4 +1,4 @@
-"""What the runs of a sweep are: the product of optimizers, hyperparameters and seeds, or a list."""
+"""The trials of a sweep: the product of optimizers, hyperparameters and seeds, or a list."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ class Trial:
 
     @property
     def label(self) -> str:
-        """The name with the hyperparameters: what trials have in common that differ in their seeds alone."""
+        """The name with the hyperparameters: equal for trials that differ in their seeds alone."""
         return " ".join([self.name, *(f"{name}={words(value)}" for name, value in self.hypers.items())])
 
 
@@ -65,8 +65,8 @@ def trials_of(optimizers: Any, hypers: Mapping[str, Sequence[Any]] | None, seeds
     return found
 
 
-def seeds_of(seeds: Any) -> tuple[int, ...]:
-    """How many seeds, from 0, or which ones."""
+def seeds_of(seeds: int | Sequence[int]) -> tuple[int, ...]:
+    """Return the seeds of a number of them, from 0, or of a list."""
     if isinstance(seeds, (list, tuple, range, np.ndarray)):
         found = tuple(whole(seed, "a seed of seeds", 0) for seed in cast("Any", seeds))
         if not found or len(set(found)) < len(found):
@@ -96,9 +96,9 @@ def _grid(
     for name, entry in optimizers.items():
         for values in product(*(hypers[hyper] for hyper in owned[name])):
             chosen = dict(zip(owned[name], values, strict=True))
-            made = _made(name, entry, chosen)
+            changed = _optimizer_with(name, entry, chosen)
             for seed in seeds:
-                yield Trial(number, name, made, chosen, seed)
+                yield Trial(number, name, changed, chosen, seed)
                 number += 1
 
 
@@ -116,15 +116,15 @@ def _listed(entries: Sequence[Mapping[str, Any]]) -> Iterator[Trial]:
             has = ", ".join(_paths(optimizer))
             raise ArgumentError(f"{where} sets {shown(missing[0])}, but {type(optimizer).__name__} has: {has}.")
         seed = whole(entry.get("seed", 0), f"the seed of {where}", 0)
-        yield Trial(number, _name(name), _made(str(name), optimizer, chosen), chosen, seed)
+        yield Trial(number, _name(name), _optimizer_with(str(name), optimizer, chosen), chosen, seed)
 
 
-def _made(name: str, optimizer: Any, chosen: Mapping[str, Any]) -> Any:
+def _optimizer_with(name: str, optimizer: Any, chosen: Mapping[str, Any]) -> Any:
     try:
-        made = with_fields(optimizer, chosen)
-        if isinstance(made, Optimizer):
-            live_fields(made)  # raises where one is no number
-        return made
+        changed = with_fields(optimizer, chosen)
+        if isinstance(changed, Optimizer):
+            live_fields(changed)  # raises unless each is a number
+        return changed
     except (BurlabError, TypeError, ValueError) as error:
         if not chosen:
             raise
@@ -150,7 +150,7 @@ def _named(optimizers: Any) -> dict[str, Entry]:
 
 def _name(name: Any) -> str:
     if not isinstance(name, str) or not name.strip():
-        raise ArgumentError(f"{shown(name)} is no name of an optimizer. Pass text, as in {_EXAMPLE}.")
+        raise ArgumentError(f"the name of an optimizer must be text, as in {_EXAMPLE}; got {shown(name)}.")
     return name
 
 
@@ -176,13 +176,13 @@ def _values(hypers: Any) -> dict[str, Sequence[Any]]:
             )
         plain = [_plain(value) for value in cast("Any", values)]
         if any(isinstance(value, float) and math.isnan(value) for value in plain):
-            raise ArgumentError(f"hypers[{shown(name)}] holds NaN, which is no value. Take it out.")
+            raise ArgumentError(f"hypers[{shown(name)}] must not hold NaN. Take it out.")
         found[name] = plain
     return found
 
 
 def _plain(value: Any) -> Any:
-    """A number as Python's, which rows show as it is written."""
+    """Return a NumPy number as one of Python, which rows show as it is written."""
     return cast("Any", value).item() if isinstance(value, np.generic) else value
 
 

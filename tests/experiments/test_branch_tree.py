@@ -107,12 +107,12 @@ def test_tree_grows_with_its_runs():
 @pytest.mark.parametrize(
     ("do", "message"),
     [
-        (lambda run: bl.branches(F), "a TestFunction has no branches. Pass a run"),
-        (lambda run: bl.branches(run).fork("Z"), "there is no branch 'Z'; there are A"),
+        (lambda run: bl.branches(F), "expected a run, such as bl.minimize returns; got a TestFunction"),
+        (lambda run: bl.branches(run).fork("Z"), "the branch must be one of A; got 'Z'"),
         (lambda run: bl.branches(run).fork("A", at=101), "at=101 is not a whole number from 0 to 100"),
         (lambda run: bl.branches(run).fork("A", momentum=0.5), "no live field 'momentum'; it has lr, mu"),
-        (lambda run: bl.branches(run).chart(["A", "Q"]), "there is no branch 'Q'"),
-        (lambda run: bl.branches(run).chart(against="bytes"), "against='bytes' is no axis"),
+        (lambda run: bl.branches(run).chart(["A", "Q"]), "the branch must be one of A; got 'Q'"),
+        (lambda run: bl.branches(run).chart(against="bytes"), "against must be one of .*; got 'bytes'"),
     ],
 )
 def test_branches_with_wrong_arguments_raise(do, message):

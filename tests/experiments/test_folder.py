@@ -120,8 +120,8 @@ def test_a_crash_costs_what_had_not_ended(tmp_path, root):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"hypers": {"lr": [0.1, 0.02]}}, "its list of runs is not the one of 6"),
-        ({"seeds": 2}, "its list of runs is not the one of 4"),
+        ({"hypers": {"lr": [0.1, 0.02]}}, "its list of runs differs from the requested one of 6"),
+        ({"seeds": 2}, "its list of runs differs from the requested one of 4"),
         ({"steps": 31}, "its problem, start, optimizers or steps are others"),
         ({"batch": 5}, "its problem, start, optimizers or steps are others"),
         ({"x0": np.ones(3)}, "its problem, start, optimizers or steps are others"),
@@ -141,7 +141,7 @@ def test_a_folder_of_another_sweep_is_refused(kept, changed, message):
     [
         ("burlab", "0.0.1", "computed by burlab 0.0.1"),
         ("instruction_set", "neon", "Set BURLAB_ISA=neon"),
-        ("burlab_sweep", 2, "none that this burlab writes"),
+        ("burlab_sweep", 2, "another format"),
     ],
 )
 def test_a_folder_of_another_burlab_or_machine_is_refused(kept, tmp_path, key, value, message):

@@ -82,7 +82,7 @@ def test_the_library_is_the_default():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"optimizers": {}}, "optimizers is empty"),
+        ({"optimizers": {}}, "optimizers must be a mapping"),
         ({"optimizers": {"gd": bl.optim.GD}}, "expected an optimizer"),
         ({"measure": "bytes"}, "measure must be one of .*; got 'bytes'"),
         ({"tau": 1.5}, "tau=1.5 must be between 0 and 1"),
@@ -97,5 +97,5 @@ def test_performance_profile_with_wrong_arguments_raises(change, message):
 
 
 def test_unknown_solver_raises():
-    with pytest.raises(ArgumentError, match="no solver 'd'; there are 'a', 'b', 'c'"):
+    with pytest.raises(ArgumentError, match="solver must be one of 'a', 'b', 'c'; got 'd'"):
         profile().share("d")

@@ -52,9 +52,9 @@ def test_each_racer_has_the_bits_of_the_run_alone():
 
 def test_racers_share_cores_evenly_when_runs_outnumber_them(monkeypatch):
     race = bl.race(F, F.start, {f"gd {k}": bl.optim.GD(1e-5 * (k + 1)) for k in range(7)})
-    turns, begin = [], race._turns._begin
-    monkeypatch.setattr(race._turns, "_begin", lambda due, failed: turns.append(begin(due, failed)) or turns[-1])
-    race._turns.cores = 2
+    turns, begin = [], race._scheduler._begin
+    monkeypatch.setattr(race._scheduler, "_begin", lambda due, failed: turns.append(begin(due, failed)) or turns[-1])
+    race._scheduler.cores = 2
     race.start()
     wait_for(lambda: len(turns) > 30)
     race.pause()
@@ -66,8 +66,8 @@ def test_racers_share_cores_evenly_when_runs_outnumber_them(monkeypatch):
 
 def test_no_more_runs_step_at_once_than_there_are_cores(monkeypatch):
     race = bl.race(F, F.start, {f"gd {k}": bl.optim.GD(1e-5) for k in range(6)})
-    race._turns.cores = 2
-    others, begin = [], race._turns._begin
+    race._scheduler.cores = 2
+    others, begin = [], race._scheduler._begin
 
     def looked(due, failed):
         """Begin a turn; who is not of it rests by then."""
@@ -76,7 +76,7 @@ def test_no_more_runs_step_at_once_than_there_are_cores(monkeypatch):
         others.append(sum(run.running for run in runs if all(run is not other for other in mine)))
         return begin(due, failed)
 
-    monkeypatch.setattr(race._turns, "_begin", looked)
+    monkeypatch.setattr(race._scheduler, "_begin", looked)
     race.start()
     wait_for(lambda: len(others) > 30)
     race.pause()
@@ -89,7 +89,7 @@ def test_slow_racers_alternate():
         return np.zeros(len(rows["value"]), bool)
 
     race = bl.race(F, F.start, {f"{k}": bl.optim.GD(1e-3) for k in range(4)}, stop=bl.Stop(when=wait_a_little))
-    race._turns.cores = 1
+    race._scheduler.cores = 1
     race.step(20)
     assert [runs[0].t for runs in race.runs.values()] == [20] * 4
 
@@ -292,7 +292,7 @@ def test_race_can_be_read_after_stop():
     [
         (lambda: bl.race(F, F.start, {}), ArgumentError, "racers is none, expected optimizers by name"),
         (lambda: bl.race(F, F.start, [GD]), ArgumentError, "racers is a list, expected optimizers by name"),
-        (lambda: bl.race(F, F.start, {"": GD}), ArgumentError, "is no name of a racer"),
+        (lambda: bl.race(F, F.start, {"": GD}), ArgumentError, "the name of a racer must be text"),
         (lambda: bl.race(F, F.start, {"gd": bl.optim.GD}), ArgumentError, r"Call it: bl\.optim\.GD\(\)"),
         (lambda: bl.race(F, F.start, {"gd": 0.1}), ArgumentError, "expected an optimizer or a run"),
         (
@@ -305,15 +305,19 @@ def test_race_can_be_read_after_stop():
         (lambda: bl.race(F, F.start, {"gd": GD}, seeds=[0.5]), ArgumentError, "a seed of seeds=0.5"),
         (lambda: bl.race(F, np.ones(3), {"gd": GD}), ShapeError, r"x has shape \(3,\)"),
         (lambda: bl.race(F, F.start, {"gd": GD}).add("gd", ADAM), ArgumentError, "there is a racer 'gd' already"),
-        (lambda: bl.race(F, F.start, {"gd": GD}).drop("adam"), ArgumentError, "no racer 'adam'; there are 'gd'"),
+        (
+            lambda: bl.race(F, F.start, {"gd": GD}).drop("adam"),
+            ArgumentError,
+            "the racer must be one of 'gd'; got 'adam'",
+        ),
         (lambda: bl.race(F, F.start, {"gd": GD}).drop("gd"), ArgumentError, "'gd' is the last racer"),
-        (lambda: bl.race(F, F.start, {"gd": GD}).chart("time"), ArgumentError, "against='time' is no axis"),
+        (lambda: bl.race(F, F.start, {"gd": GD}).chart("time"), ArgumentError, "against must be one of .*; got 'time'"),
         (lambda: bl.race(F, F.start, {"gd": GD}).chart(of="loss"), ArgumentError, "'loss' is not stored"),
         (lambda: bl.race(F, F.start, {"gd": GD}).start(until=1.5), ArgumentError, "until=1.5"),
         (lambda: bl.race(F, F.start, {"a": other_problem()}), ArgumentError, "Race runs of the very same problem"),
         (lambda: bl.race(sphere, np.ones(2), {"a": other_size()}), ShapeError, "Race runs of one dimension"),
         (lambda: bl.race(F, F.start, {"a": ended()}), StatusError, "was stopped for good"),
-        (lambda: twice(bl.minimize(F, F.start, GD)), ArgumentError, "races already under another name"),
+        (lambda: twice(bl.minimize(F, F.start, GD)), ArgumentError, "already in the race under another name"),
     ],
 )
 def test_race_with_wrong_arguments_raises(do, error, message):
@@ -353,7 +357,9 @@ def test_racers_are_compared_by_any_cost():
     assert race.runs["armijo"][0].counts["values"] > 0
     assert race.leader("samples").at == 5
     assert "at 5 sample gradients" in str(race.leader("samples"))
-    with pytest.raises(ArgumentError, match=re.escape("Use one of 'step', 'gradients', 'seconds', 'bytes', 'samples'")):
+    with pytest.raises(
+        ArgumentError, match=re.escape("must be one of 'step', 'gradients', 'seconds', 'bytes', 'samples'")
+    ):
         race.standings("cost")
 
 

@@ -44,7 +44,7 @@ def test_rate_that_never_diverges_is_reported():
     f = bl.problems.quadratic([1.0, 2.0], seed=None)
     found = bl.find_lr(f, f.start, bl.optim.GD(), low=1e-3, high=0.5)
     assert found.diverged is None
-    assert "never diverged: a larger high" in found.message
+    assert "never diverged: try a larger high" in found.message
     assert found.chart().parts[0].marks == ()
 
 

@@ -130,9 +130,7 @@ def test_sweep_passes_on_options_of_runs():
     assert sweep.best(by="validation").hypers == {"lr": 0.01}
     assert sweep.table.head[4:6] == ("value", "validation")
     assert list(sweep.to_pandas()["validation"]) == [row.validation for row in sweep.rows]
-    with pytest.raises(
-        ArgumentError, match="by='loss' is no number of the rows of this sweep: use value or validation"
-    ):
+    with pytest.raises(ArgumentError, match="by must be one of 'value', 'validation' of this sweep; got 'loss'"):
         sweep.best(by="loss")
 
 
@@ -288,7 +286,7 @@ def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest(monkeypatch):
         ({"hypers": {"lr": []}}, "expected a list of values"),
         ({"hypers": [0.1]}, "hypers is"),
         ({"hypers": {"lr": [0.1, 0.1]}}, "twice"),
-        ({"hypers": {"lr": [float("nan")]}}, "holds NaN"),
+        ({"hypers": {"lr": [float("nan")]}}, "must not hold NaN"),
         ({"hypers": {"lr": ["fast"]}}, "cannot have lr='fast'"),
         ({"seeds": [1, 1]}, "each once"),
         ({"seeds": 0}, "seeds=0"),
@@ -296,7 +294,7 @@ def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest(monkeypatch):
         ({"optimizers": bl.optim.GD}, r"the optimizer 'GD' is <class .*Call it: bl.optim.GD\(\)"),
         ({"optimizers": [bl.optim.GD(0.1), bl.optim.GD(0.2)]}, "Give them names"),
         ({"optimizers": ["GD", "Adam"]}, r"an optimizer is 'GD', .* such as bl.optim.GD\(\)"),
-        ({"optimizers": {3: bl.optim.GD()}}, "is no name"),
+        ({"optimizers": {3: bl.optim.GD()}}, "the name of an optimizer must be text"),
         ({"optimizers": [{"optimizer": bl.optim.GD()}], "hypers": {"lr": [1.0]}}, "part of the list"),
         ({"optimizers": [{"lr": 0.1}]}, "entry 0 of the list"),
         ({"optimizers": [{"optimizer": bl.optim.GD(), "mu": 0.1}]}, "sets 'mu', but GD has: lr"),

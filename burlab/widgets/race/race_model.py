@@ -99,7 +99,7 @@ class RaceModel:
             "tone": tone,
             "status": text,
             "title": self._title() + (f": the first {len(rows)} are listed" if more else ""),
-            "unit": "bytes" if self.against == "bytes" else self.race.words_of(self.of),
+            "unit": "bytes" if self.against == "bytes" else self.race.label_of(self.of),
             "rows": [self._row(row) for row in rows],
             "optimizers": [[name, text] for name, text in offered().items()],
         }
