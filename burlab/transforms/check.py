@@ -10,6 +10,7 @@ from burlab.graph import tree
 from burlab.graph.tracing.trace import Spec, spec_of
 from burlab.runtime.checks.callable import check_function
 from burlab.runtime.checks.numbers import real, whole
+from burlab.typing import ArrayLike, Tree
 
 from .call import name_of
 from .compile import compile
@@ -20,17 +21,27 @@ MAX_ORDER = 8  # the highest derivative that operations have
 
 def check_grads(
     f: Callable[..., Any],
-    args: Any,
+    args: Tree,
     order: int = 2,
     rtol: float | None = None,
     atol: float | None = None,
     seed: int = 0,
 ) -> None:
-    """Raise GradientError where a derivative of f at args differs from finite differences.
+    """Compare derivatives of f at args with finite differences, in both modes.
 
-    args: a tuple of arguments, or the only one; all floating. order: 1 checks J v and g J, 2 also their derivatives,
-    and so on, up to 8. Each order uses one random direction. f itself is evaluated with NumPy, by the five-point rule,
-    whose error is of fourth order. Tolerances: 1e-6 for float64, 1e-2 for float32, relative to the largest entry.
+    f itself is evaluated with NumPy, by the five-point rule, whose error is of fourth order.
+
+    Args:
+        f: a function of floating arrays, numbers and trees of them.
+        args: a tuple of its arguments, or the only one.
+        order: 1 checks J v and g J, 2 also their derivatives, and so on, up to 8.
+        rtol: tolerance relative to the largest entry; 1e-6 for float64 and 1e-2 for float32 if not given.
+        atol: absolute tolerance; the same if not given.
+        seed: of the one random direction of each order.
+
+    Raises:
+        GradientError: if a derivative differs.
+        DTypeError: if an argument is not floating.
 
     >>> import numpy as np, burlab as bl
     >>> bl.check_grads(lambda x: np.sum(np.tanh(x) ** 2), np.array([0.3, -1.0]), order=3)
@@ -46,7 +57,7 @@ def check_grads(
     _check(f, f, primals, order, rtol or default, atol or default, rng, 2e-2 if single else 1e-3)
 
 
-def _check_floating(args: tuple[Any, ...]) -> None:
+def _check_floating(args: Tree) -> None:
     """Raise DTypeError where not every leaf of the arguments is floating."""
     for k, arg in enumerate(args):
         leaves = [("", None)] if arg is None else list(zip(tree.leaf_names(arg), tree.flatten(arg)[0], strict=True))
@@ -62,7 +73,7 @@ def _check_floating(args: tuple[Any, ...]) -> None:
 
 
 def _check(
-    f: Any, values: Any, args: Any, order: int, rtol: float, atol: float, rng: "np.random.Generator", step: float
+    f: Any, values: Any, args: Tree, order: int, rtol: float, atol: float, rng: "np.random.Generator", step: float
 ) -> None:
     """values: f on arrays."""
     leaves, structure = tree.flatten(args)
@@ -97,13 +108,13 @@ def _check(
             _check(part, computed, args, order - 1, rtol, atol, rng, step)
 
 
-def _like(leaf: Any, rng: "np.random.Generator") -> Any:
+def _like(leaf: ArrayLike, rng: "np.random.Generator") -> Any:
     array = np.asarray(leaf)
     sample = rng.normal(size=array.shape).astype(array.dtype)
     return float(sample) if type(leaf) is float else sample
 
 
-def _difference(f: Any, args: Any, direction: Any, step: float) -> Any:
+def _difference(f: Any, args: Tree, direction: Tree, step: float) -> Any:
     """(f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / 12 h along the direction."""
     leaves, structure = tree.flatten(args)
     directions = tree.flatten(direction)[0]
@@ -117,12 +128,12 @@ def _difference(f: Any, args: Any, direction: Any, step: float) -> Any:
     return [y / (12 * step) for y in total or []]
 
 
-def _inner(a: Any, b: Any) -> float:
+def _inner(a: Tree, b: Tree) -> float:
     pairs = zip(tree.flatten(a)[0], tree.flatten(b)[0], strict=True)
     return float(sum(np.sum(np.asarray(x, np.float64) * np.asarray(y, np.float64)) for x, y in pairs))
 
 
-def _compare(what: str, got: Any, wanted: Any, rtol: float, atol: float) -> None:
+def _compare(what: str, got: Tree, wanted: Tree, rtol: float, atol: float) -> None:
     pairs = zip(tree.flatten(got)[0], tree.flatten(wanted)[0], strict=True)
     for a, b in ((np.asarray(x, np.float64), np.asarray(y, np.float64)) for x, y in pairs):
         gap, scale = float(np.max(np.abs(a - b), initial=0.0)), float(np.max(np.abs(b), initial=0.0))

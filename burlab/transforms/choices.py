@@ -12,16 +12,28 @@ from burlab.graph.node import as_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import ArrayLike, Tree
 
 from .control import cond, while_loop
 from .scan import scan
 
 
-def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """branches[index](*operands): only that one is executed, even where the index is traced. JAX's switch.
+def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *operands: Tree) -> Tree:
+    """Return branches[index](*operands), executing only that one, even where the index is traced: JAX's switch.
 
-    index: one integer; below 0 it counts as 0, above the last branch as the last. All else is as for `cond`, of which
-    it is a tree of logarithmic depth: results of one form, values from around, derivatives of every order.
+    It is a tree of `cond` of logarithmic depth: results of one form, values from around, derivatives of every order.
+
+    Args:
+        index: one integer; below 0 it counts as 0, above the last branch as the last.
+        branches: one or more functions of the operands.
+        operands: arrays, numbers or trees of them.
+
+    Returns:
+        The result of the branch.
+
+    Raises:
+        ArgumentError: if branches are not functions.
+        TraceError, ShapeError, DTypeError: as for `cond`, or for another index.
 
     >>> import numpy as np, burlab as bl
     >>> f = bl.jit(lambda k, x: bl.switch(k, [np.sin, np.exp, lambda x: x * x], x))
@@ -50,12 +62,24 @@ def _chosen(index: Any, first: int, branches: Sequence[Callable[..., Any]]) -> C
     return lambda *operands: cond(index < first + half, low, high, *operands)
 
 
-def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], start: Any) -> Any:
-    """The state after `for i in range(lower, upper): state = body(i, state)`, from `start`. JAX's fori_loop.
+def fori_loop(lower: ArrayLike, upper: ArrayLike, body: Callable[[Any, Any], Any], start: Tree) -> Tree:
+    """Return the state after `for i in range(lower, upper): state = body(i, state)`, from `start`: JAX's fori_loop.
 
-    start: an array or number, or any tree of them; body(i, state) gives a state of the same structure, shapes and
-    dtypes; i: an int64. Where both ends are known it is a `scan`, with derivatives of every order; where one is traced
-    a `while_loop`, which has none. Errors as for these two.
+    Where both ends are known it is a `scan`, with derivatives of every order; where one is traced a `while_loop`, which
+    has none.
+
+    Args:
+        lower: the first index, an integer.
+        upper: the end of the range, an integer.
+        body: a function of the index, int64, and the state that returns a state of the same structure, shapes and
+            dtypes.
+        start: an array or number, or any tree of them.
+
+    Returns:
+        The last state.
+
+    Raises:
+        TraceError, ShapeError, DTypeError: as for `scan` and `while_loop`.
 
     >>> import numpy as np, burlab as bl
     >>> power = lambda x, n: bl.fori_loop(0, n, lambda i, y: y * x, 1.0)

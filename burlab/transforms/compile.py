@@ -9,6 +9,7 @@ from burlab.compiler.planning.rematerialize import Remat, check_remat
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import one_of, shown
+from burlab.typing import Tree
 
 from .curvature import hvp
 from .gradients import value_and_grad
@@ -17,7 +18,7 @@ from .places import Argnums, known_argnums
 
 def compile(
     f: Callable[..., Any],
-    *examples: Any,
+    *examples: Tree,
     argnums: Argnums = 0,
     strict: bool = False,
     check_finite: bool = False,
@@ -25,15 +26,26 @@ def compile(
     threads: int = 1,
     remat: Remat | None = None,
 ) -> Kernel:
-    """A Kernel of f for arguments like `examples`.
+    """Return a Kernel of f for arguments like `examples`.
 
-    argnums: what `value_and_grad` and `hvp` differentiate by. strict: the same bits in every gear (no fused
-    multiply-add, sums in plain order). check_finite: raise NonFiniteError naming the first node that made an inf or nan
-    from finite numbers. gear: "compiled", one C++ function for the graph, or "replay", general kernels that run
-    node by node, with nothing to compile. threads: of `Kernel.map`; their number changes no bit. remat: what
-    `value_and_grad` computes again in its backward pass instead of storing it: "sqrt" (all but the values at about
-    sqrt(n) cuts, Chen et al. 2016), or a limit in bytes for its activations and scratch together; elementwise
-    operations are then computed again first. It changes no bit.
+    Args:
+        f: a function of arrays, numbers and trees of them.
+        examples: one for each argument.
+        argnums: what `value_and_grad` and `hvp` of the kernel differentiate by.
+        strict: compute the same bits in every gear: no fused multiply-add, sums in plain order.
+        check_finite: raise NonFiniteError naming the first node that made an inf or nan from finite numbers.
+        gear: "compiled", one C++ function for the graph, or "replay", general kernels that run node by node, with
+            nothing to compile.
+        threads: of `Kernel.map`; their number changes no bit.
+        remat: what `value_and_grad` computes again in its backward pass instead of storing it: "sqrt" (all but the
+            values at about sqrt(n) cuts, Chen et al. 2016), or a limit in bytes for its activations and scratch
+            together, for which elementwise operations are computed again first. It changes no bit.
+
+    Returns:
+        A kernel that is called as f is.
+
+    Raises:
+        ArgumentError: for an option of another type or range.
 
     >>> import numpy as np, burlab as bl
     >>> k = bl.compile(lambda x: np.sum(x * x), np.zeros(2))

@@ -12,21 +12,31 @@ from burlab.graph.regions import cond_nodes, while_nodes
 from burlab.graph.tracing.trace import Spec, is_tracing, trace
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.plain import as_array
+from burlab.typing import ArrayLike, Tree
 
 from .forms import bit, common, example, form_of, in_form, in_forms, node_of, settled
 
-State = Any  # a tree of arrays and numbers
 Leaves = list[Any]
 _STATE = "a leaf of the state of while_loop"
 
 
-def while_loop(condition: Callable[[State], Any], body: Callable[[State], State], start: State) -> State:
-    """The state after `while condition(state): state = body(state)`, from `start`.
+def while_loop(condition: Callable[[Tree], Any], body: Callable[[Tree], Tree], start: Tree) -> Tree:
+    """Return the state after `while condition(state): state = body(state)`, from `start`.
 
-    start: an array or number, or any tree of them. condition(state): one bool. body(state): a state of the same
-    structure, shapes and dtypes; a Python number in the start gets the dtype that body gives it. On plain arrays this
-    is a Python loop. Inside a traced function it is one C++ loop, which may read values from the surrounding function;
-    it has no derivative. Raises TraceError, ShapeError or DTypeError where condition or body return anything else.
+    On plain arrays this is a Python loop. Inside a traced function it is one C++ loop, which may read values from the
+    surrounding function; it has no derivative.
+
+    Args:
+        condition: a function of the state that returns one bool.
+        body: a function of the state that returns a state of the same structure, shapes and dtypes; a Python number in
+            the start gets the dtype that body gives it.
+        start: an array or number, or any tree of them.
+
+    Returns:
+        The last state.
+
+    Raises:
+        TraceError, ShapeError, DTypeError: if condition or body return anything else.
 
     >>> import numpy as np, burlab as bl
     >>> def root(a):  # Newton's iteration for the square root
@@ -49,13 +59,23 @@ def while_loop(condition: Callable[[State], Any], body: Callable[[State], State]
     return _plain_loop(condition, body, leaves, structure)
 
 
-def cond(choice: Any, true: Callable[..., Any], false: Callable[..., Any], *operands: Any) -> Any:
-    """true(*operands) if choice else false(*operands): only one of them is executed, even where the choice is traced.
+def cond(choice: ArrayLike, true: Callable[..., Any], false: Callable[..., Any], *operands: Tree) -> Tree:
+    """Return true(*operands) if choice else false(*operands), executing only one of them, even if choice is traced.
 
-    choice: one bool. operands: arrays, numbers or trees of them; true and false may also read values from the
-    surrounding function. Inside a traced function both are traced and must return the same structure, shapes and
-    dtypes; a Python number gets the dtype of the other result. It can be differentiated. Raises TraceError, ShapeError
-    or DTypeError where the results differ.
+    Inside a traced function both are traced. The result can be differentiated.
+
+    Args:
+        choice: one bool.
+        true: a function of the operands, which may also read values from the surrounding function.
+        false: another one. In a trace both return the same structure, shapes and dtypes; a Python number gets the dtype
+            of the other result.
+        operands: arrays, numbers or trees of them.
+
+    Returns:
+        The result of the function that is executed.
+
+    Raises:
+        TraceError, ShapeError, DTypeError: if the results differ in form.
 
     >>> import numpy as np, burlab as bl
     >>> grow = bl.jit(lambda x: bl.cond(np.sum(x) < 0, np.exp, lambda x: x + 1.0, x))
@@ -93,8 +113,8 @@ def cond(choice: Any, true: Callable[..., Any], false: Callable[..., Any], *oper
 
 
 def _plain_loop(
-    condition: Callable[[State], Any], body: Callable[[State], State], leaves: Leaves, structure: tree.TreeDef
-) -> State:
+    condition: Callable[[Tree], Any], body: Callable[[Tree], Tree], leaves: Leaves, structure: tree.TreeDef
+) -> Tree:
     state = tree.unflatten(structure, map(bit, leaves))
     forms = [form_of(leaf, _STATE) for leaf in leaves]
     while _decided(condition(state), "condition of while_loop"):
@@ -107,7 +127,7 @@ def _plain_loop(
 
 
 def _traced_loop(
-    condition: Callable[[State], Any], body: Callable[[State], State], leaves: Leaves, structure: tree.TreeDef
+    condition: Callable[[Tree], Any], body: Callable[[Tree], Tree], leaves: Leaves, structure: tree.TreeDef
 ) -> list[Node]:
     start = [node_of(leaf, _STATE) for leaf in leaves]
     while True:
@@ -128,7 +148,7 @@ def _traced_loop(
 # What is refused.
 
 
-def _decided(answer: Any, what: str) -> bool:
+def _decided(answer: ArrayLike, what: str) -> bool:
     value = as_array(answer, what)
     if value.shape or value.dtype != np.bool_:
         _refuse(what, f"{value.dtype} of shape {value.shape}")

@@ -17,9 +17,21 @@ from .places import Argnums, known_argnum, one_argnum
 
 
 def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The function (*args, v) -> Hessian of f by one argument, times v: forward over reverse, without forming a matrix.
+    """Return the function (*args, v) -> H v of the Hessian H by one argument: forward over reverse, without forming H.
 
-    v: same structure, shapes and dtypes as the argument. Pearlmutter 1994, Fast exact multiplication by the Hessian.
+    Pearlmutter 1994, Fast exact multiplication by the Hessian.
+
+    Args:
+        f: a function whose result is one floating number.
+        argnums: position of the argument to differentiate by.
+
+    Returns:
+        A function of the arguments of f and then v, of the structure, shapes and dtypes of that argument, as is the
+        product.
+
+    Raises:
+        ArgumentError: when called, without a vector.
+        ShapeError, DTypeError: when called, if v differs from the argument.
 
     >>> import numpy as np, burlab as bl
     >>> bl.hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
@@ -44,7 +56,14 @@ def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
 
 def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """The matrix of second derivatives of a scalar function, shape s + s for an argument of shape s.
+    """Return the function of the matrix of second derivatives of a scalar function.
+
+    Args:
+        f: a function whose result is one floating number.
+        argnums: positions of the arguments to differentiate by; a tuple gives tuples of blocks.
+
+    Returns:
+        A function with the arguments of f; for an argument of shape s its result has shape s + s.
 
     >>> import numpy as np, burlab as bl
     >>> bl.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
@@ -55,12 +74,23 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
 
 
 def ggn_vp(model: Callable[..., Any], loss: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The function (*args, v, targets=()) -> J' H J v, the generalised Gauss-Newton matrix times v, without forming it.
+    """Return the function (*args, v, targets=()) -> J' H J v: the generalised Gauss-Newton matrix times v.
 
-    J: the Jacobian of model(*args), any tree of floating arrays, by one argument. H: the Hessian of the scalar
-    loss(outputs, *targets) by the outputs. v: same structure, shapes and dtypes as that argument, and so is the
-    product. The matrix is positive semidefinite where the loss is convex in the outputs. Schraudolph 2002, Fast
-    curvature matrix-vector products for second-order gradient descent, section 3. Errors as for `hvp`.
+    J is the Jacobian of model(*args) by one argument, H the Hessian of loss(outputs, *targets) by the outputs. The
+    matrix, which is never formed, is positive semidefinite where the loss is convex in the outputs. Schraudolph 2002,
+    Fast curvature matrix-vector products for second-order gradient descent, section 3.
+
+    Args:
+        model: a function that returns any tree of floating arrays.
+        loss: a function of the outputs and targets whose result is one floating number.
+        argnums: position of the argument of the model to differentiate by.
+
+    Returns:
+        A function of the model's arguments and then v, of the structure, shapes and dtypes of that argument, as is the
+        product.
+
+    Raises:
+        ArgumentError, ShapeError, DTypeError: when called, as for `hvp`.
 
     >>> import numpy as np, burlab as bl
     >>> product = bl.ggn_vp(lambda w, x: x @ w, lambda z, y: np.sum((z - y) ** 2) / 2)

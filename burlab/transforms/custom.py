@@ -16,13 +16,20 @@ from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.graph.tracing.trace import Spec, spec_of, trace
 from burlab.runtime.plain import as_array, as_floats
+from burlab.typing import Tree
 
 from .call import name_of
 from .gradients import jit, vjp
 
 
-def stop_gradient(x: Any) -> Any:
-    """x itself, with derivative zero. x: an array, a number, a traced value, or a tree of them.
+def stop_gradient(x: Tree) -> Tree:
+    """Return x itself, with derivative zero.
+
+    Args:
+        x: an array, a number, a traced value, or a tree of them.
+
+    Returns:
+        A tree like x.
 
     >>> import burlab as bl
     >>> float(bl.grad(lambda x: x * bl.stop_gradient(x))(3.0))
@@ -34,12 +41,21 @@ def stop_gradient(x: Any) -> Any:
     )
 
 
-def straight_through(value: Any, like: Any) -> Any:
-    """The value, to the bit, with the derivative of another one: Bengio, Leonard and Courville 2013, arXiv:1308.3432.
+def straight_through(value: Tree, like: Tree) -> Tree:
+    """Return the value, to the bit, with the derivative of `like`: Bengio, Leonard and Courville 2013, arXiv:1308.3432.
 
-    value, like: arrays, numbers or traced values, or two trees of them with one structure; they broadcast against each
-    other, in their common floating dtype. `w + stop_gradient(q - w)` has the same derivative, but is q up to rounding
-    only. Raises ArgumentError where the structures differ.
+    `w + stop_gradient(q - w)` has the same derivative, but is q up to rounding only.
+
+    Args:
+        value: an array, number or traced value, or a tree of them.
+        like: another one of the same structure. They broadcast against each other, in their common floating dtype.
+
+    Returns:
+        A tree like value.
+
+    Raises:
+        ArgumentError: if the structures differ.
+        ShapeError: if shapes do not broadcast.
 
     >>> import numpy as np, burlab as bl
     >>> quantized = lambda w: bl.straight_through(np.round(w), w)
@@ -56,7 +72,7 @@ def straight_through(value: Any, like: Any) -> Any:
     return tree.unflatten(structure, [_straight_through(*pair) for pair in pairs])
 
 
-def _straight_through(value: Any, like: Any) -> Any:
+def _straight_through(value: Tree, like: Tree) -> Any:
     if isinstance(value, Node) or isinstance(like, Node):
         return composites.straight_through(value, like)
     known = [as_array(x, f"{name} of straight_through") for x, name in ((value, "value"), (like, "like"))]
@@ -74,14 +90,28 @@ def _straight_through(value: Any, like: Any) -> Any:
 
 
 def custom_vjp(
-    f: Callable[..., Any], backward: Callable[..., Any], *examples: Any, surrogate: bool = False
+    f: Callable[..., Any], backward: Callable[..., Any], *examples: Tree, surrogate: bool = False
 ) -> Callable[..., Any]:
-    """f with a reverse rule of its own: backward(g, y, *args) gives the cotangent of every argument, y = f(*args).
+    """Return f with a reverse rule of its own.
 
-    f returns one floating array; its arguments are floating arrays or numbers, or trees of them, and integers or static
-    arguments, for which backward gives None. The rule is checked at once, on `examples`: its shapes, and its values
-    against the derivative of f's own operations, unless it is a `surrogate` that differs on purpose. Forward mode is
-    derived from the rule, which is linear in g. Raises ShapeError or GradientError.
+    The rule is checked at once on the examples: its shapes, and its values against the derivative of f's own
+    operations. Forward mode is derived from the rule, which is linear in g.
+
+    Args:
+        f: a function that returns one floating array. Its arguments are floating arrays or numbers, or trees of them,
+            and integers or static arguments.
+        backward: the rule (g, y, *args), y = f(*args), that returns the cotangent of every argument, None for one that
+            is not floating.
+        examples: arguments of f for the check.
+        surrogate: the rule differs from the derivative on purpose; only shapes are checked.
+
+    Returns:
+        A function with the arguments and results of f.
+
+    Raises:
+        ArgumentError: without examples, or if f returns anything else.
+        ShapeError: if a cotangent has another shape.
+        GradientError: if the rule differs from the derivative.
 
     >>> import numpy as np, burlab as bl
     >>> clip = bl.custom_vjp(lambda x: x, lambda g, y, x: np.clip(g, -1, 1), 2.0, surrogate=True)
@@ -110,7 +140,7 @@ def _sub_graph(f: Callable[..., Any], backward: Callable[..., Any], args: tuple[
         raise ArgumentError(f"custom_vjp needs a function that returns one floating array; {name_of(f)} does not.")
     y = traced.graph.outputs[0]
 
-    def reverse(args: tuple[Any, ...], y: Any, g: Any) -> list[Any]:
+    def reverse(args: tuple[Any, ...], y: Tree, g: Tree) -> list[Any]:
         shares = backward(g, y, *args)
         return _shares(f, cast("tuple[Any, ...]", shares) if isinstance(shares, tuple) else (shares,), args)
 
@@ -142,7 +172,7 @@ def _shares(f: Callable[..., Any], shares: Sequence[Any], args: tuple[Any, ...])
     return result
 
 
-def _check(f: Callable[..., Any], function: Callable[..., Any], examples: tuple[Any, ...]) -> None:
+def _check(f: Callable[..., Any], function: Callable[..., Any], examples: Tree) -> None:
     """Compare the rule with the derivative of what f is composed of, along one random cotangent."""
     y = np.asarray(jit(f)(*examples))
     g = np.random.Generator(np.random.Philox(0)).normal(size=y.shape).astype(y.dtype)

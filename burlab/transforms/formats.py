@@ -14,6 +14,7 @@ from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.plain import as_array, as_floats, is_complex
+from burlab.typing import ArrayLike, Key
 
 from .random.numbers import uniform_node
 
@@ -30,7 +31,7 @@ class Format(NamedTuple):
     endless: bool = True
 
     @staticmethod
-    def of(name: Any) -> "Format":
+    def of(name: str | tuple[int, int]) -> "Format":
         """A format by name, or of IEEE 754's kind by its two numbers of bits."""
         if isinstance(name, str) and name in _NAMED:
             return _NAMED[name]
@@ -54,15 +55,27 @@ _MODES = {"nearest": "rint", "up": "ceil", "down": "floor", "zero": "trunc", "st
 _BITS = {4: (8, 23), 8: (11, 52)}  # of float32 and float64
 
 
-def round_to(format: Any, x: Any, *, mode: str | None = None, key: Any = None) -> Any:  # noqa: A002 - the field's word
-    """Every entry of x rounded to a number of a narrower format, in x's shape and dtype, float32 or float64.
+def round_to(format: str | tuple[int, int], x: ArrayLike, *, mode: str | None = None, key: Key | None = None) -> Any:  # noqa: A002 - the field's word
+    """Round every entry of x, once, to a number of a narrower format, in x's shape and dtype.
 
-    format: "bfloat16", "float16", "e5m2", "e4m3" (of OCP: up to 448, no infinities, what is larger is nan), or
-    (exponent, significand), bits of a format of IEEE 754's kind, the leading one not counted: (5, 10) is float16.
-    Subnormal numbers, signed zeros and nan are those of the format. mode: "nearest", of two the even one; "up", "down",
-    "zero"; or "stochastic", up with the probability of the way to it, so that the mean is x; then key is needed, and
-    key alone means it. It is rounded once, also from float64. The derivative is that of x: straight through (Bengio,
-    Leonard and Courville 2013, arXiv:1308.3432). Raises ArgumentError for a format that is wider than x's dtype.
+    Subnormal numbers, signed zeros and nan are those of the format. The derivative is that of x: straight through
+    (Bengio, Leonard and Courville 2013, arXiv:1308.3432).
+
+    Args:
+        format: "bfloat16", "float16", "e5m2", "e4m3" (of OCP: up to 448, no infinities, what is larger is nan), or
+            (exponent, significand), bits of a format of IEEE 754's kind, the leading one not counted: (5, 10) is
+            float16.
+        x: an array or number, float32 or float64.
+        mode: "nearest", of two the even one; "up", "down", "zero"; or "stochastic", up with the probability of the
+            distance from below, so that the mean is x.
+        key: of the random numbers of "stochastic", which it implies.
+
+    Returns:
+        An array of x's shape and dtype.
+
+    Raises:
+        ArgumentError: for a format wider than x's dtype, or a mode without its key.
+        DTypeError: for complex numbers.
 
     >>> import numpy as np, burlab as bl
     >>> bl.round_to("bfloat16", np.array([1.01, 1e39])), float(bl.round_to((2, 1), 1.2, mode="up"))
@@ -82,7 +95,7 @@ def round_to(format: Any, x: Any, *, mode: str | None = None, key: Any = None) -
     return _kernel(x, None if key is None else as_array(key, "key of round_to"), known, rounding)
 
 
-def _mode(mode: str | None, key: Any) -> str:
+def _mode(mode: str | None, key: Key | None) -> str:
     rounding = mode if mode is not None else ("nearest" if key is None else "stochastic")
     if not isinstance(rounding, str) or rounding not in _MODES:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"{location()}mode of round_to is {shown(mode)}, expected {', '.join(map(repr, _MODES))}.")

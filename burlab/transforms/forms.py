@@ -12,6 +12,7 @@ from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
 from burlab.graph.tracing.trace import Spec, spec_of
+from burlab.typing import Tree
 
 _ORDER = "biuf"  # kinds of dtypes: a Python number takes on one to the right of its own
 
@@ -78,7 +79,7 @@ def bit(leaf: Any) -> Any:
     return np.bool_(leaf) if isinstance(leaf, bool) else leaf
 
 
-def settled(pairs: Iterable[tuple[Spec, Spec]], state: Any, name: str, what: str) -> list[Spec]:
+def settled(pairs: Iterable[tuple[Spec, Spec]], state: Tree, name: str, what: str) -> list[Spec]:
     """The forms that the leaves of a state can have both before and after a turn.
 
     state: the tree that they belong to, called `name`; what: what changes it, in words. Raises ShapeError or DTypeError
@@ -87,7 +88,7 @@ def settled(pairs: Iterable[tuple[Spec, Spec]], state: Any, name: str, what: str
     return [_settled(before, after, state, k, name, what) for k, (before, after) in enumerate(pairs)]
 
 
-def _settled(before: Spec, after: Spec, state: Any, k: int, name: str, what: str) -> Spec:
+def _settled(before: Spec, after: Spec, state: Tree, k: int, name: str, what: str) -> Spec:
     form = common(before, after)
     if form is not None:
         return form

@@ -7,6 +7,7 @@ from burlab.compiler.function import Function
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.autodiff import sweep
+from burlab.typing import Tree
 
 from .call import TracedCall, match, name_of, one
 from .memo import remembered
@@ -16,9 +17,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def jit(f: F) -> F:
-    """f compiled: the same results from one C++ kernel per combination of shapes, dtypes and static arguments.
+    """Compile f: the same results, by one C++ kernel per combination of shapes, dtypes and static arguments.
 
-    Float and array leaves of the arguments are traced; int, bool, str and None are part of the program.
+    Args:
+        f: a function of NumPy code. Float and array leaves of its arguments are traced; int, bool, str and None are
+            part of the program.
+
+    Returns:
+        A function with the arguments and results of f.
 
     >>> import numpy as np, burlab as bl
     >>> float(bl.jit(lambda x: np.sum(x * x))(np.array([1.0, 2.0])))
@@ -30,14 +36,23 @@ def jit(f: F) -> F:
 def grad(
     f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
-    """The gradient function of a scalar function, by reverse mode.
+    """Return the gradient function of a scalar function, by reverse mode.
 
-    argnums: which positional arguments to differentiate by; a tuple gives a tuple. has_aux: f returns (value, other
-    results) and the gradient function (gradient, other results). A gradient has the structure, shapes and dtypes of its
-    argument. Raises ShapeError where f returns no single number, DTypeError where an argument is not floating.
+    By a complex argument x + i y the gradient is df/dx - i df/dy, as JAX has it: the direction of steepest ascent is
+    its conjugate.
 
-    By a complex argument x + i y it is df/dx - i df/dy, as JAX has it: the direction of steepest ascent is its
-    conjugate. holomorphic: f is complex and holomorphic, and the gradient its complex derivative.
+    Args:
+        f: a function whose result is one floating number, shape ().
+        argnums: positions of the arguments to differentiate by; a tuple gives a tuple of gradients.
+        has_aux: f returns (value, other results), and the gradient function (gradient, other results).
+        holomorphic: f is complex and holomorphic, and the gradient its complex derivative.
+
+    Returns:
+        A function with the arguments of f. A gradient has the structure, shapes and dtypes of its argument.
+
+    Raises:
+        ShapeError: when called, if the result of f is not one number.
+        DTypeError: when called, if an argument to differentiate by is not floating.
 
     >>> import numpy as np, burlab as bl
     >>> bl.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
@@ -55,9 +70,19 @@ def grad(
 def value_and_grad(
     f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
-    """The function that gives the pair (value, gradient) of a scalar function; with has_aux ((value, aux), gradient).
+    """Return the function that gives the pair (value, gradient) of a scalar function.
 
-    Arguments and errors as for `grad`.
+    Args:
+        f: a function whose result is one floating number, shape ().
+        argnums: positions of the arguments to differentiate by; a tuple gives a tuple of gradients.
+        has_aux: f returns (value, other results); the pair is then ((value, other results), gradient).
+        holomorphic: see `grad`.
+
+    Returns:
+        A function with the arguments of f.
+
+    Raises:
+        ShapeError, DTypeError: as for `grad`.
 
     >>> import numpy as np, burlab as bl
     >>> value, gradient = bl.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0)
@@ -75,7 +100,12 @@ def value_and_grad(
 
 
 def value_and_grad_rule(
-    f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any, holomorphic: bool = False
+    f: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    args: tuple[Tree, ...],
+    kwargs: dict[str, Tree],
+    holomorphic: bool = False,
 ) -> Any:
     """((value, aux), gradient) of a call under trace."""
     numbers = (argnums,) if isinstance(argnums, int) else argnums
@@ -91,10 +121,20 @@ def value_and_grad_rule(
     return call.place(((value, aux), gradients[0] if isinstance(argnums, int) else gradients))
 
 
-def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Value and directional derivative, by forward mode: (f(*primals), J(*primals) @ tangents).
+def jvp(f: Callable[..., Any], primals: tuple[Tree, ...], tangents: tuple[Tree, ...]) -> tuple[Any, Any]:
+    """Return value and directional derivative, by forward mode: (f(*primals), J(*primals) @ tangents).
 
-    tangents: same structure, shapes and dtypes as primals; None for an argument that is not floating.
+    Args:
+        f: a function of arrays, numbers and trees of them.
+        primals: its arguments.
+        tangents: one for each argument, of its structure, shapes and dtypes; None for an argument that is not floating.
+
+    Returns:
+        Two trees of the structure, shapes and dtypes of the result of f.
+
+    Raises:
+        ArgumentError: if primals or tangents are not a tuple.
+        ShapeError, DTypeError: if a tangent differs from its argument.
 
     >>> import numpy as np, burlab as bl
     >>> y, dy = bl.jvp(np.sin, (0.0,), (2.0,))
@@ -122,12 +162,19 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     return remembered(f, "jvp", lambda: Function(rule, name=f"jvp({name_of(f)})", reads=(f,)))(primals, tangents)
 
 
-def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """Value and pull-back, by reverse mode: (f(*primals), g -> tuple of g @ J, one per argument).
+def vjp(f: Callable[..., Any], *primals: Tree) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """Return value and pull-back, by reverse mode: (f(*primals), g -> tuple of g @ J, one per argument).
 
-    The tuple holds None for an argument that is not floating. g has the structure, shapes and dtypes of the value. The
-    pull-back stores nothing: it computes the value again. Of complex arrays a cotangent is what a gradient is: see
-    `grad`.
+    The pull-back stores nothing: it computes the value again. For complex arrays cotangents are conjugated as gradients
+    are: see `grad`.
+
+    Args:
+        f: a function of arrays, numbers and trees of them.
+        primals: its arguments.
+
+    Returns:
+        The value, and a function of a cotangent g of the structure, shapes and dtypes of the value. It returns one
+        cotangent for each argument, None for one that is not floating.
 
     >>> import numpy as np, burlab as bl
     >>> y, pull = bl.vjp(lambda x: x * x, np.array([1.0, 2.0]))

@@ -25,6 +25,7 @@ from burlab.graph.origin import location
 from burlab.graph.substitute import inline
 from burlab.graph.tracing.trace import trace
 from burlab.runtime.checks.numbers import real, shown, whole
+from burlab.typing import Tree
 
 from . import tree
 from .call import name_of
@@ -35,23 +36,33 @@ from .memo import remembered
 from .vectors import close, floating, on_vectors, start_of
 
 Vector = Any  # a node of shape (n,)
-State = Any  # a tree of floating arrays and numbers
 
 
 def fixed_point(
-    g: Callable[..., State],
-    start: State,
+    g: Callable[..., Tree],
+    start: Tree,
     *args: Any,
     tolerance: float | None = None,
     max_iterations: int = 1000,
-) -> State:
-    """The x with x = g(x, *args), by x = g(x) from `start` until no element moves by more than tolerance (1 + |x|).
+) -> Tree:
+    """Return the x with x = g(x, *args), by x = g(x) from `start`.
 
-    start: a floating array or number, or any tree of them, of n numbers; g gives the same structure, shapes and dtypes.
-    tolerance: eps^(3/4) if not given, 2e-12 in float64 and 6e-6 in float32. What does not arrive after max_iterations
-    is nan. Derivatives by args, and by what g reads from around it, are those of the solution: of every order, in both
-    modes, by one linear system of n equations; by `start` they are zero. Raises TraceError or DTypeError where g gives
-    anything else.
+    Derivatives by args, and by what g reads from around it, are those of the solution: of every order, in both modes,
+    by one linear system of n equations; by `start` they are zero.
+
+    Args:
+        g: a function of x and args that returns x's structure, shapes and dtypes.
+        start: a floating array or number, or any tree of them, of n numbers.
+        args: further arguments of g.
+        tolerance: iterations end when no element changes by more than tolerance (1 + |x|); eps^(3/4) if not given,
+            2e-12 in float64 and 6e-6 in float32.
+        max_iterations: a solution that takes more is nan.
+
+    Returns:
+        A tree like `start`.
+
+    Raises:
+        TraceError, ShapeError, DTypeError: if g returns anything else.
 
     >>> import numpy as np, burlab as bl
     >>> root = lambda a: bl.fixed_point(lambda x, a: (x + a / x) / 2, 1.0, a)
@@ -60,7 +71,7 @@ def fixed_point(
     """
     limit = _known(tolerance, max_iterations)
 
-    def rule(start: State, args: tuple[Any, ...]) -> State:
+    def rule(start: Tree, args: tuple[Any, ...]) -> Tree:
         step = on_vectors(g, args, start, "g of fixed_point")
         x: Any = stop_gradient(start_of(start, "fixed_point"))
         most = _tolerance(tolerance, x)
@@ -78,21 +89,33 @@ def fixed_point(
 
 
 def root(
-    f: Callable[..., State],
-    start: State,
+    f: Callable[..., Tree],
+    start: Tree,
     *args: Any,
     bracket: tuple[Any, Any] | None = None,
     tolerance: float | None = None,
     max_iterations: int = 100,
-) -> State:
-    """The x with f(x, *args) = 0, from `start`: by Newton's method, or inside of a bracket.
+) -> Tree:
+    """Return the x with f(x, *args) = 0, from `start`: by Newton's method, or inside of a bracket.
 
-    start: a floating array or number, or any tree of them, of n numbers; f gives the same structure, shapes and dtypes.
-    Newton's steps are halved until |f| falls, and end where a step is not longer than tolerance (1 + |x|). bracket:
-    two numbers where a function of one number has different signs; then no derivative of it is used to find the root,
-    by Chandrupatla 1997, A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function. It is
-    known to tolerance (1 + |x|). tolerance: eps^(3/4) if not given. What is not found after max_iterations, or has one
-    sign at both ends of the bracket, is nan. Derivatives as for `fixed_point`, and the same errors.
+    Newton's steps are halved until |f| falls. In a bracket no derivative is used to find the root: Chandrupatla 1997, A
+    new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function. Derivatives are as for
+    `fixed_point`.
+
+    Args:
+        f: a function of x and args that returns x's structure, shapes and dtypes.
+        start: a floating array or number, or any tree of them, of n numbers.
+        args: further arguments of f.
+        bracket: two numbers at which a function of one number has different signs.
+        tolerance: iterations end with a step of at most tolerance (1 + |x|); eps^(3/4) if not given.
+        max_iterations: a solution that takes more is nan, as is one of a bracket without a change of sign.
+
+    Returns:
+        A tree like `start`.
+
+    Raises:
+        ArgumentError: for a bracket of anything but two numbers, or of a function of several.
+        TraceError, ShapeError, DTypeError: if f returns anything else.
 
     >>> import numpy as np, burlab as bl
     >>> cube_root = lambda a: bl.root(lambda x, a: x**3 - a, 1.0, a)
@@ -105,7 +128,7 @@ def root(
     if bracket is not None and (not isinstance(bracket, (tuple, list, np.ndarray)) or len(bracket) != 2):  # pyright: ignore[reportUnnecessaryIsInstance] - users
         raise ArgumentError(f"{location()}bracket={shown(bracket)} must be two numbers. Pass bracket=(low, high).")
 
-    def rule(start: State, args: tuple[Any, ...], ends: tuple[Any, Any] | None) -> State:
+    def rule(start: Tree, args: tuple[Any, ...], ends: tuple[Any, Any] | None) -> Tree:
         residual = on_vectors(f, args, start, "f of root")
         x: Any = stop_gradient(start_of(start, "root"))
         most = _tolerance(tolerance, x)

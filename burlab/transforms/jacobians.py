@@ -20,11 +20,21 @@ Mode = Literal["jacobian", "jacfwd", "jacrev"]
 
 
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """The Jacobian function: for each result of shape s and argument of shape t an array of shape s + t.
+    """Return the Jacobian function: for each result of shape s and argument of shape t an array of shape s + t.
 
     It uses forward mode where the results are at least as many numbers as the arguments, else reverse mode. All columns
-    or rows are computed in one batched sweep. Results and arguments may be trees: the Jacobian is a tree of trees.
-    Raises ArgumentError where a result is not floating, DTypeError where an argument is not.
+    or rows are computed in one batched sweep.
+
+    Args:
+        f: a function of real arrays, numbers and trees of them.
+        argnums: positions of the arguments to differentiate by; a tuple gives a tuple for each result.
+
+    Returns:
+        A function with the arguments of f. For trees the Jacobian is a tree of trees.
+
+    Raises:
+        ArgumentError: when called, if a result is not floating.
+        DTypeError: when called, if an argument is not floating, or anything is complex.
 
     >>> import numpy as np, burlab as bl
     >>> bl.jacobian(lambda x: np.array([x[0] * x[1], x[0]]))(np.array([2.0, 3.0]))
@@ -35,7 +45,9 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
 
 
 def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """The Jacobian function by forward mode, all columns in one batched sweep: for tall Jacobians. See `jacobian`.
+    """Return the Jacobian function by forward mode, all columns in one batched sweep: for tall Jacobians.
+
+    Args, results and errors are those of `jacobian`.
 
     >>> import numpy as np, burlab as bl
     >>> bl.jacfwd(lambda t: np.array([np.cos(t), np.sin(t)]))(0.0)
@@ -45,7 +57,9 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
 
 
 def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """The Jacobian function by reverse mode, all rows in one batched sweep: for wide Jacobians. See `jacobian`.
+    """Return the Jacobian function by reverse mode, all rows in one batched sweep: for wide Jacobians.
+
+    Args, results and errors are those of `jacobian`.
 
     >>> import numpy as np, burlab as bl
     >>> bl.jacrev(lambda x: np.stack([np.sum(x), np.sum(x * x)]))(np.array([1.0, 2.0, 3.0]))

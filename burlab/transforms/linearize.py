@@ -9,17 +9,28 @@ from burlab.graph.autodiff import sweep
 from burlab.graph.node import as_node
 from burlab.graph.order import topological
 from burlab.graph.substitute import keep, rebuild
+from burlab.typing import Tree
 
 from .call import TracedCall, match, name_of
 from .memo import remembered
 
 
-def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """The value f(*primals), and the function (*tangents) -> J tangents at that point.
+def linearize(f: Callable[..., Any], *primals: Tree) -> tuple[Any, Callable[..., Any]]:
+    """Return the value f(*primals), and the linear function (*tangents) -> J tangents at that point.
 
-    What the derivative needs of the point is computed once and kept: each further product costs the linear part alone.
-    tangents: one for each primal, of the same structure, shapes and dtypes; None for an argument that is not floating.
-    Raises ShapeError or DTypeError where they differ.
+    What the derivative needs of the point is computed once and stored: each further product costs the linear part
+    alone.
+
+    Args:
+        f: a function of arrays, numbers and trees of them.
+        primals: its arguments.
+
+    Returns:
+        The value, and a function that takes one tangent for each primal, of its structure, shapes and dtypes; None for
+        an argument that is not floating.
+
+    Raises:
+        ShapeError, DTypeError: when the linear function is called, if a tangent differs from its primal.
 
     >>> import numpy as np, burlab as bl
     >>> y, push = bl.linearize(lambda x: np.exp(x) * x, np.array([0.0, 1.0]))

@@ -13,24 +13,34 @@ from burlab.graph import Graph, Node
 from burlab.graph.handles import present
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.users import register
+from burlab.typing import ArrayLike
 
 from .check import check_grads
 
 _POINTS = np.array([-1.7, -0.6, 0.3, 0.8, 1.4])
 
 
-def operation(name: str, text: Any, points: Sequence[Any] | None = None) -> Callable[..., Any]:
-    """A function of numbers or arrays from C++, with derivatives of every order, traced as NumPy's are.
+def operation(name: str, text: str | type, points: Sequence[ArrayLike] | None = None) -> Callable[..., Any]:
+    """Return a function of numbers or arrays from C++, with derivatives of every order, traced as NumPy's are.
 
-    text: a struct, or a class that a cell `%%cpp` has defined, with two templates: `primal`, the value, and
-    `partial<K>`, its derivative by argument K, which gets the value as last argument. Both are written for any number
-    type T: `using std::sin; sin(x)` instead of `std::sin`, `select(x < T(0), a, b)` instead of branches.
-    points: arrays, one for each argument, at which the rule is checked at once: first and second derivatives in both
-    modes against finite differences, and all gears against each other. Without them, five numbers around 0, where the
-    value is finite.
+    The same name with another rule is another operation; graphs and files know which one they use.
 
-    The same name with another rule is another operation; graphs and files know which one they use. Raises
-    ArgumentError, CompileError, and GradientError where the rule is wrong.
+    Args:
+        name: small letters, digits and _.
+        text: a struct, or a class that a cell `%%cpp` has defined, with two templates: `primal`, the value, and
+            `partial<K>`, its derivative by argument K, which gets the value as last argument. Both are written for any
+            number type T: `using std::sin; sin(x)` instead of `std::sin`, `select(x < T(0), a, b)` instead of branches.
+        points: arrays, one for each argument, at which the rule is checked at once: first and second derivatives in
+            both modes against finite differences, and all gears against each other. Without them, five numbers around
+            0, where the value is finite.
+
+    Returns:
+        A function of as many arguments as `primal` has.
+
+    Raises:
+        ArgumentError: for another name, text or points.
+        CompileError: if the struct does not compile for every number type.
+        GradientError: if the rule is wrong.
 
     >>> import numpy as np, burlab as bl
     >>> cosm1 = bl.operation("cosm1", '''

@@ -15,10 +15,10 @@ from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
+from burlab.typing import Tree
 
 from .forms import bit, example, form_of, in_form, in_forms, node_of, settled
 
-Tree = Any
 _CARRY, _ELEMENT, _RESULT = "a leaf of the carry of scan", "a leaf of xs of scan", "a stacked result of scan"
 _BODY = "the body of scan"
 
@@ -27,15 +27,25 @@ def scan(
     f: Callable[[Any, Any], tuple[Any, Any]], init: Tree, xs: Tree = None, length: int | None = None, *,
     reverse: bool = False,
 ) -> tuple[Tree, Tree]:  # fmt: skip
-    """The last carry and the stacked results of `carry, y = f(carry, x)`, x running through xs: JAX's scan.
+    """Return the last carry and the stacked results of `carry, y = f(carry, x)`, x running through xs: JAX's scan.
 
-    init: an array or number, or any tree of them; f gives a carry of the same structure, shapes and dtypes. xs: a tree
-    of arrays whose leading axes have the length; None where `length` gives it. y: any tree, or None. reverse: from the
-    last element to the first; each result stays at the place of its element. On plain arrays this is a Python loop.
-    Inside a traced function it is one C++ loop, whatever the length, which may read values from the surrounding
-    function. It has derivatives of every order, and vmap runs all samples through the loop together. Reverse mode
-    stores the carries of all iterations and computes each iteration again. Raises TraceError, ShapeError or DTypeError
-    where f returns anything else.
+    On plain arrays this is a Python loop. Inside a traced function it is one C++ loop, whatever the length, which may
+    read values from the surrounding function. It has derivatives of every order, and vmap runs all samples through the
+    loop together. Reverse mode stores the carries of all iterations and computes each iteration again.
+
+    Args:
+        f: a function of carry and element. It returns a carry of the same structure, shapes and dtypes, and any tree,
+            or None.
+        init: the first carry: an array or number, or any tree of them.
+        xs: a tree of arrays whose leading axes have the length; None where `length` gives it.
+        length: the number of iterations, where it is not that of xs.
+        reverse: run from the last element to the first; each result stays at the place of its element.
+
+    Returns:
+        The last carry, and the tree of results, each with a leading axis of the length.
+
+    Raises:
+        TraceError, ShapeError, DTypeError: if f returns anything else, or lengths differ.
 
     >>> import numpy as np, burlab as bl
     >>> def horner(c, a): return c * 0.5 + a, c

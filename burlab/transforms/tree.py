@@ -19,12 +19,21 @@ from burlab.graph import tree as trees
 from burlab.graph.node import Node
 from burlab.runtime.checks.callable import check_function
 from burlab.runtime.plain import as_array, check_numbers
+from burlab.typing import ArrayLike, Tree
 
 __all__ = ["leaves", "map", "ravel", "structure", "unravel"]
 
 
-def map(f: Callable[..., Any], tree: Any, *others: Any) -> Any:  # noqa: A001 - JAX's own word
-    """The tree of f(leaf, *leaves of the others at the same place). Raises ArgumentError where structures differ.
+def map(f: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:  # noqa: A001 - JAX's own word
+    """Return the tree of f(leaf, *leaves of the others at the same place).
+
+    Args:
+        f: a function of as many leaves as there are trees.
+        tree: the first tree.
+        others: trees of the same structure.
+
+    Raises:
+        ArgumentError: if structures differ.
 
     >>> map(lambda x, g: x - 0.5 * g, {"a": 1.0, "b": [2.0]}, {"a": 4.0, "b": [2.0]})
     {'a': -1.0, 'b': [1.0]}
@@ -43,8 +52,8 @@ def map(f: Callable[..., Any], tree: Any, *others: Any) -> Any:  # noqa: A001 - 
     return trees.unflatten(form, [f(*row) for row in zip(*rows, strict=True)])
 
 
-def leaves(tree: Any) -> list[Any]:
-    """The leaves in order: dicts by their sorted keys.
+def leaves(tree: Tree) -> list[Any]:
+    """Return the leaves in order: dicts by their sorted keys.
 
     >>> leaves({"b": (1.0, 2.0), "a": None, "c": [3.0]})
     [1.0, 2.0, 3.0]
@@ -52,7 +61,7 @@ def leaves(tree: Any) -> list[Any]:
     return trees.flatten_whole(tree)[0]
 
 
-def structure(tree: Any) -> trees.TreeDef:
+def structure(tree: Tree) -> trees.TreeDef:
     """Return the structure without the leaves: an object that can be compared, hashed and printed.
 
     >>> structure((1.0, [2.0])) == structure((np.ones(3), ["a"]))
@@ -61,11 +70,12 @@ def structure(tree: Any) -> trees.TreeDef:
     return trees.flatten_whole(tree)[1]
 
 
-def ravel(tree: Any) -> Any:
-    """All numbers of a tree of arrays as one vector, shape (d,), of the dtype that NumPy promotes theirs to.
+def ravel(tree: Tree) -> Any:
+    """Return all numbers of a tree of arrays as one vector, shape (d,), of the dtype that NumPy promotes theirs to.
 
-    The leaves may be traced. Of complex ones the vector has the real, then the imaginary part. A tree without leaves
-    gives an empty vector of float64.
+    Args:
+        tree: arrays and numbers, which may be traced. For complex ones the vector has the real, then the imaginary
+            part. A tree without leaves gives an empty vector of float64.
 
     >>> ravel({"w": np.ones((2, 2)), "b": np.zeros(1)})
     array([0., 1., 1., 1., 1.])
@@ -74,10 +84,15 @@ def ravel(tree: Any) -> Any:
     return np.concatenate([np.ravel(part) for part in parts]) if parts else np.empty(0)
 
 
-def unravel(vector: Any, like: Any) -> Any:
-    """The tree with the structure, shapes and dtypes of `like` and the numbers of a vector: the inverse of `ravel`.
+def unravel(vector: ArrayLike, like: Tree) -> Tree:
+    """Return the tree with the form of `like` and the numbers of a vector: the inverse of `ravel`.
 
-    vector: shape (d,), d the number of all elements of `like`; it may be traced. Raises ShapeError where d differs.
+    Args:
+        vector: shape (d,), d the number of all elements of `like`; it may be traced.
+        like: a tree of arrays and numbers, whose structure, shapes and dtypes the result has.
+
+    Raises:
+        ShapeError: if d differs.
 
     >>> unravel(np.arange(5.0), {"w": np.ones((2, 2)), "b": np.zeros(1)})
     {'w': array([[1., 2.],

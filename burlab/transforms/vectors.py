@@ -11,12 +11,13 @@ from burlab.graph.node import as_node
 from burlab.graph.origin import location, recording
 from burlab.graph.regions import closed
 from burlab.graph.tracing.trace import trace
+from burlab.typing import Tree
 
 from . import tree
 from .forms import example, form_of
 
 
-def start_of(state: Any, what: str) -> Any:
+def start_of(state: Tree, what: str) -> Any:
     """All numbers of a start as one vector. Raises DTypeError or TraceError."""
     for leaf, name in zip(trees.flatten(state)[0], trees.leaf_names(state), strict=True):
         form = form_of(leaf, f"start{name} of {what}")
@@ -28,7 +29,7 @@ def start_of(state: Any, what: str) -> Any:
     return as_node(tree.ravel(state))
 
 
-def on_vectors(f: Callable[..., Any], args: tuple[Any, ...], like: Any, what: str) -> Callable[..., Any]:
+def on_vectors(f: Callable[..., Any], args: tuple[Any, ...], like: Tree, what: str) -> Callable[..., Any]:
     """f(tree, ..., *args) as a function of a vector (n,) and what follows, which gives one such vector.
 
     like: the tree that f takes and returns; what: f, in words. Raises TraceError, ShapeError or DTypeError where it
@@ -41,7 +42,7 @@ def on_vectors(f: Callable[..., Any], args: tuple[Any, ...], like: Any, what: st
         found, form = trees.flatten(result)
         if form != structure:
             raise TraceError(
-                f"{location()}{what} gave {trees.describe(form)}, expected its argument: {trees.describe(structure)}. "
+                f"{location()}{what} gave {trees.describe(form)}, expected {trees.describe(structure)}. "
                 "Return the same tree."
             )
         for leaf, x, name in zip(found, leaves, trees.leaf_names(like), strict=True):

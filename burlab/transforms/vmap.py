@@ -18,11 +18,19 @@ from .places import Axes, known_axes, known_axis
 
 
 def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callable[..., Any]:
-    """f mapped over an axis of its arguments, as one batched computation.
+    """Map f over an axis of its arguments, as one batched computation.
 
-    in_axes: the axis of every argument, or a tuple with one entry per argument; None for an argument that all samples
-    share. out_axes: the position of the new axis in the results. Raises ShapeError where the mapped axes differ in
-    size.
+    Args:
+        f: a function of one sample.
+        in_axes: the axis of all arguments, or a tuple with one entry per argument; None for an argument that all
+            samples share.
+        out_axes: the position of the new axis in the results.
+
+    Returns:
+        A function of many samples.
+
+    Raises:
+        ShapeError: when called, if the mapped axes differ in size.
 
     >>> import numpy as np, burlab as bl
     >>> bl.vmap(np.dot, in_axes=(0, None))(np.eye(2), np.array([3.0, 4.0]))

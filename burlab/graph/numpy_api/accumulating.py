@@ -22,6 +22,7 @@ from burlab.graph.node import (
 )
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
+from burlab.typing import ArrayLike
 
 from .arguments import known_dtype, normal_axis, only_defaults
 from .elementwise import isnan, where
@@ -32,7 +33,7 @@ from .reduction import cumsum_
 from .shapes import moveaxis
 
 
-def _running(op: str, first: Any, x: Node, axis: int) -> Node:
+def _running(op: str, first: ArrayLike, x: Node, axis: int) -> Node:
     """Element k along an axis: the operation over elements 0 to k, from the first one on."""
     rows = moveaxis(x, axis, 0)
     count, *rest = rows.shape
@@ -46,7 +47,7 @@ def _running(op: str, first: Any, x: Node, axis: int) -> Node:
     return moveaxis(scan.result((start, rows), region, 1), 0, axis)
 
 
-def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+def cumprod(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
     """np.cumprod: no division, so the derivative is right where factors are zero."""
     only_defaults("np.cumprod", {"out": out})
     x, k = _along(a, axis)
@@ -54,23 +55,23 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> No
     return _running("mul", 1, x, k)
 
 
-def _along(a: Any, axis: Any) -> tuple[Node, int]:
+def _along(a: ArrayLike, axis: Any) -> tuple[Node, int]:
     """An array and one of its axes; all elements in a row where none is named."""
     x = as_node(a)
     return (reshape(x, (x.size,)), 0) if axis is None else (x, normal_axis(axis, x.ndim))
 
 
-def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+def nancumsum(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
     """np.nancumsum: NaNs count as 0."""
     return cumsum_(_without_nans(a, 0.0), axis, dtype, out)
 
 
-def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+def nancumprod(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
     """np.nancumprod: NaNs count as 1."""
     return cumprod(_without_nans(a, 1.0), axis, dtype, out)
 
 
-def _without_nans(a: Any, number: float) -> Node:
+def _without_nans(a: ArrayLike, number: float) -> Node:
     x = as_node(a)
     return where(isnan(x), number, x) if x.dtype.kind == "f" else x
 

@@ -10,6 +10,7 @@ from burlab.errors import BurlabError, DTypeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import ArrayLike
 
 NOT_GIVEN: Any = vars(np)["_NoValue"]  # what NumPy's functions pass on for "not given"
 
@@ -88,6 +89,6 @@ def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     return tuple(result[::-1])
 
 
-def several(value: Any) -> tuple[Any, ...]:
+def several(value: ArrayLike) -> tuple[Any, ...]:
     """The entries of a tuple or list, or the only one: how NumPy reads an axis, a shape or a count."""
     return tuple(cast("Any", value)) if isinstance(value, (tuple, list)) else (value,)

@@ -13,6 +13,7 @@ from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits
+from burlab.typing import ArrayLike
 
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, several, whole
 from .elementwise import where
@@ -24,8 +25,8 @@ from .shapes import moveaxis
 from .ufuncs import power_
 
 
-def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
-             axis: Any = 0, **_device: Any) -> Any:  # fmt: skip
+def linspace(start: ArrayLike, stop: ArrayLike, num: Any = 50, endpoint: bool = True, retstep: bool = False,
+             dtype: Any = None, axis: Any = 0, **_device: Any) -> Any:  # fmt: skip
     """np.linspace between traced ends; the last entry is the end itself."""
     count = _count(num, "num of np.linspace")
     low, high = _ends(start, stop)
@@ -44,14 +45,16 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     return (values, step) if retstep else values
 
 
-def logspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
-             axis: Any = 0) -> Node:  # fmt: skip
+def logspace(start: ArrayLike, stop: ArrayLike, num: Any = 50, endpoint: bool = True, base: Any = 10.0,
+             dtype: Any = None, axis: Any = 0) -> Node:  # fmt: skip
     """np.logspace: powers of a base, whose exponents are equally far apart."""
     values = power_(base, linspace(start, stop, num, endpoint, axis=axis))
     return values if dtype is None else as_dtype(values, known_dtype(dtype))
 
 
-def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: Any = 0) -> Node:
+def geomspace(
+    start: ArrayLike, stop: ArrayLike, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: Any = 0
+) -> Node:
     """np.geomspace between traced ends of one sign, which are among the entries."""
     count = _count(num, "num of np.geomspace")
     low, high = (as_dtype(as_node(x), FLOAT64) for x in (start, stop))
@@ -78,7 +81,7 @@ def _count(num: Any, name: str) -> int:
     return count
 
 
-def vander(x: Any, N: Any = None, increasing: bool = False) -> Node:
+def vander(x: ArrayLike, N: Any = None, increasing: bool = False) -> Node:
     """np.vander: powers 0 to N - 1 of a vector, by repeated multiplication."""
     a = as_node(x)
     if a.ndim != 1:
@@ -108,7 +111,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return tuple(grids if sparse else [broadcast(grid, shape) for grid in grids])
 
 
-def kron(a: Any, b: Any) -> Node:
+def kron(a: ArrayLike, b: ArrayLike) -> Node:
     """np.kron."""
     x, y = as_node(a), as_node(b)
     ndim = max(x.ndim, y.ndim)
@@ -118,7 +121,7 @@ def kron(a: Any, b: Any) -> Node:
     return reshape(x * y, tuple(p * q for p, q in zip(left, right, strict=True)))
 
 
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Node:
+def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Node:
     """np.cross of vectors with 3 entries, or 2."""
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -138,7 +141,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     return moveaxis(stack(parts, -1), -1, axisc)
 
 
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: Any = NOT_GIVEN) -> Node:
+def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: Any = NOT_GIVEN) -> Node:
     """np.diff, n times."""
     x = as_node(a)
     k = normal_axis(axis, x.ndim)
@@ -253,7 +256,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Node:
     return result
 
 
-def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Node:
+def piecewise(x: ArrayLike, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Node:
     """np.piecewise: each function sees all elements, and is chosen where its condition holds; the last one wins."""
     a = as_node(x)
     if isinstance(condlist, Node) and condlist.ndim > a.ndim:
@@ -277,7 +280,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> No
     return result
 
 
-def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Node:
+def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: ArrayLike, *args: Any, **kwargs: Any) -> Node:
     """np.apply_along_axis: the function is traced once for each row, as NumPy calls it."""
     x = as_node(arr)
     k = normal_axis(axis, x.ndim)
@@ -294,7 +297,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any
     return values
 
 
-def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Node:
+def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Any) -> Node:
     """np.apply_over_axes: a reduction over one axis after the other, each of which stays with size 1."""
     x = as_node(a)
     for axis in several(axes):

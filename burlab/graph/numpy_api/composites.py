@@ -6,6 +6,7 @@ from typing import Any
 from burlab.graph.linear import broadcast, reshape
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.operation import make_node
+from burlab.typing import ArrayLike
 
 from .elementwise import exp, isfinite, log, where
 from .extremes import extreme
@@ -13,25 +14,25 @@ from .promotion import as_dtype, common_shape, promote
 from .reduction import sum_
 
 
-def stop_gradient(x: Any) -> Node:
+def stop_gradient(x: ArrayLike) -> Node:
     """The value, with derivative zero."""
     node = as_node(x)
     return make_node("stop_gradient", None, node, weak=node.weak)
 
 
-def straight_through(value: Any, like: Any) -> Node:
+def straight_through(value: ArrayLike, like: Any) -> Node:
     """The value, with the derivative of another one; both in their common shape and floating dtype."""
     pair = promote([as_node(value), as_node(like)], float_only=True)
     shape = common_shape("straight_through", pair)
     return make_node("surrogate", None, *(broadcast(x, shape) for x in pair), weak=all(x.weak for x in pair))
 
 
-def _floating(x: Any) -> Node:
+def _floating(x: ArrayLike) -> Node:
     node = as_node(x)
     return node if node.dtype.kind == "f" else as_dtype(node, constant(0.0).dtype)
 
 
-def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Node:
+def logsumexp(x: ArrayLike, axis: Any = None, keepdims: bool = False) -> Node:
     """log sum exp over axes, shifted by the largest entry. Of -inf alone it is -inf, with derivative 0."""
     a = _floating(x)
     peak = stop_gradient(extreme("reduce_max", a, axis, keepdims=True))
@@ -46,7 +47,7 @@ def _positive(total: Node) -> Node:
     return total + as_dtype(total == 0.0, total.dtype)
 
 
-def softmax(x: Any, axis: Any = -1) -> Node:
+def softmax(x: ArrayLike, axis: Any = -1) -> Node:
     """exp x / sum exp x over axes, shifted by the largest entry. Of -inf alone it is nan, with derivative 0."""
     a = _floating(x)
     peak = stop_gradient(extreme("reduce_max", a, axis, keepdims=True))
@@ -58,7 +59,7 @@ def softmax(x: Any, axis: Any = -1) -> Node:
     return make_node("surrogate", None, value, e * share)
 
 
-def log_softmax(x: Any, axis: Any = -1) -> Node:
+def log_softmax(x: ArrayLike, axis: Any = -1) -> Node:
     """x - logsumexp x over axes. Of -inf alone it is nan, with derivative 0."""
     a = _floating(x)
     total = logsumexp(a, axis, keepdims=True)

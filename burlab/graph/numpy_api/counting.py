@@ -10,6 +10,7 @@ from burlab.graph.linear import broadcast, reshape, scatter
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import ArrayLike
 
 from .arguments import whole
 from .building import linspace
@@ -114,7 +115,7 @@ def _bincount_of_known(x: Any, /, weights: Any = None, minlength: int = 0) -> No
     return bincount(places, weight, length=longest)
 
 
-def top_k(x: Any, k: Any) -> tuple[Node, Node]:
+def top_k(x: ArrayLike, k: Any) -> tuple[Node, Node]:
     """The k largest entries along the last axis, the largest first, and their positions (int64). NaNs are largest."""
     a = as_node(x)
     n = a.shape[-1] if a.ndim else 0
@@ -148,7 +149,7 @@ def unique(x: Any, size: Any, fill_value: Any = None) -> Node:
     return where(present, found, fill)
 
 
-def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False,  # noqa: ARG001
+def isin(element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False,  # noqa: ARG001
          *, kind: Any = None) -> Node:  # noqa: ARG001  # fmt: skip
     """np.isin, by halving among the sorted test elements; `assume_unique` and `kind` change nothing here."""
     x, known = promote([as_node(element), as_node(test_elements)])
@@ -160,7 +161,7 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     return ~found if invert else found
 
 
-def _at_least_0(value: Any, name: str) -> int:
+def _at_least_0(value: ArrayLike, name: str) -> int:
     number = whole(value, name)
     if number < 0:
         raise ArgumentError(f"{location()}{name} is {number}, expected 0 or more.")

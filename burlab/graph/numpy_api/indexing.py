@@ -12,6 +12,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constan
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array, as_plain, is_numeric
+from burlab.typing import ArrayLike
 
 from .arguments import normal_axis, several
 from .elementwise import maximum, minimum, where
@@ -195,7 +196,7 @@ def normal_index(index: Any, size: int, axis: int) -> Node:
     return where(i < 0, i + size, i)
 
 
-def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Node:
+def take(a: ArrayLike, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Node:
     """np.take along an axis, or of the ravelled array."""
     if out is not None or mode not in ("raise", "wrap", "clip"):
         raise fault(f"np.take(out=..., mode={shown(mode)}) of a traced array", "mode raise, wrap or clip, and no out")
@@ -210,7 +211,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
     return take_at(x, {k: indices})
 
 
-def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Node:
+def take_along_axis(arr: ArrayLike, indices: Any, axis: Any = -1) -> Node:
     """np.take_along_axis: one gather whose batch axes are all the others."""
     x, i = as_node(arr), as_node(indices)
     if axis is None:
@@ -239,7 +240,7 @@ class IndexedArray(np.ndarray[Any, Any]):
         return super().__getitem__(key)
 
 
-def asarray(a: Any) -> Any:
+def asarray(a: ArrayLike) -> Any:
     """An array that traced integers can index; a plain NumPy array would ask for their values.
 
     >>> import burlab as bl, numpy as np

@@ -11,6 +11,7 @@ from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
+from burlab.typing import ArrayLike
 
 from .arguments import known_dtype, normal_axes, normal_axis, only_defaults, several, whole
 from .indexing import getitem, take_at
@@ -100,7 +101,7 @@ def dstack(tup: Any) -> Node:
     return concatenate_([_three_axes(as_node(x)) for x in tup], 2)
 
 
-def append(arr: Any, values: Any, axis: Any = None) -> Node:
+def append(arr: ArrayLike, values: ArrayLike, axis: Any = None) -> Node:
     """np.append."""
     return concatenate_([strong(as_node(arr)), strong(as_node(values))], axis)
 
@@ -133,7 +134,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]
     return [getitem(x, (slice(None),) * k + (span,)) for span in spans]
 
 
-def flip(m: Any, axis: Any = None) -> Node:
+def flip(m: ArrayLike, axis: Any = None) -> Node:
     """np.flip."""
     x = as_node(m)
     axes = normal_axes(axis, x.ndim)
@@ -143,7 +144,7 @@ def flip(m: Any, axis: Any = None) -> Node:
 _COPIES = 8  # up to which slices and sums of them take less than a gather and a scatter
 
 
-def repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
+def repeat(a: ArrayLike, repeats: Any, axis: Any = None) -> Node:
     """np.repeat with known counts."""
     x = as_node(a)
     if axis is None:

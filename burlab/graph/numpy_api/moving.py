@@ -15,6 +15,7 @@ from burlab.graph.linear import concatenate, gather, reshape, slice_, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node, constant, holds_node
 from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits
+from burlab.typing import ArrayLike
 
 from .elementwise import where
 from .promotion import BOOL, INT64, as_dtype, as_mask, promote
@@ -135,7 +136,7 @@ def _check_known(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> No
         raise fault(what, "known ints there")
 
 
-def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Node:
+def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: Any = None) -> Node:
     """np.insert at known places."""
     _check_known("insert", (obj, axis), {})
     x = as_node(arr)
@@ -171,17 +172,17 @@ def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Node
     return rearranged("np.compress", lambda p: np.compress(condition, p[0], axis), a)
 
 
-def _compress_method(x: Node, condition: Any, axis: Any = None, out: None = None) -> Node:
+def _compress_method(x: Node, condition: ArrayLike, axis: Any = None, out: None = None) -> Node:
     return compress(condition, x, axis, out)
 
 
-def extract(condition: Any, arr: Any) -> Node:
+def extract(condition: ArrayLike, arr: ArrayLike) -> Node:
     """np.extract with a known condition."""
     _check_known("extract", (condition,), {})
     return rearranged("np.extract", lambda p: np.extract(condition, p[0]), arr)
 
 
-def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Node:
+def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") -> Node:
     """np.choose, from one array or the other by number."""
     index = as_node(a)
     if out is not None or (mode != "raise" and not index.is_constant):

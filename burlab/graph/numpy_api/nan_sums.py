@@ -8,6 +8,7 @@ from burlab.errors import ShapeError
 from burlab.graph.linear import reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.origin import location
+from burlab.typing import ArrayLike
 
 from . import elementwise
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, real
@@ -30,24 +31,26 @@ def _present(x: Node) -> Node:
     return ~isnan(x)
 
 
-def _filled(a: Any, number: float) -> Node:
+def _filled(a: ArrayLike, number: float) -> Node:
     """NaNs replaced by a number. No derivative reaches them."""
     x = as_node(a)
     return elementwise.where(isnan(x), number, x) if x.dtype.kind == "f" else x
 
 
-def nansum(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+def nansum(
+    a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any
+) -> Node:
     """np.nansum."""
     return sum_(_filled(a, 0.0), axis, dtype, out, keepdims, **kwargs)
 
 
-def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+def nanprod(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
             **kwargs: Any) -> Node:  # fmt: skip
     """np.nanprod."""
     return prod(_filled(a, 1.0), axis, dtype, out, keepdims, **kwargs)
 
 
-def _chosen(a: Any, where: Any) -> Node:
+def _chosen(a: ArrayLike, where: Any) -> Node:
     """The entries that count; the others become NaNs, over which these reductions pass."""
     return only(as_floats(as_node(a)), where, lambda _dtype: np.nan)
 
@@ -56,7 +59,7 @@ def _count(x: Node, axis: Any, keepdims: Any) -> Node:
     return as_dtype(sum_(_present(x), axis, keepdims=keepdims), x.dtype)
 
 
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+def nanmean(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
             where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.nanmean: NaN where there is no number."""
     only_defaults("np.nanmean", {"out": out, "dtype": dtype})
@@ -64,7 +67,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepd
     return sum_(_filled(x, 0.0), axis, keepdims=keepdims) / _count(x, axis, keepdims)
 
 
-def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
+def nanvar(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
            where: Any = NOT_GIVEN, **kwargs: Any) -> Node:  # fmt: skip
     """np.nanvar: NaN where there are no more numbers than `ddof`."""
     ddof = real(kwargs.pop("correction", ddof), "ddof")
@@ -149,7 +152,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
     return squeeze(matmul(weighed, transpose(centred, (1, 0))) / scale)
 
 
-def _observations(m: Any, rowvar: bool) -> Node:
+def _observations(m: ArrayLike, rowvar: bool) -> Node:
     """Variables as rows."""
     x = as_floats(as_node(m))
     if x.ndim > 2:

@@ -13,6 +13,7 @@ from burlab.graph.faults import fault
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import ArrayLike
 
 from .arguments import normal_axes, real
 from .elementwise import cube, power, square, where
@@ -22,7 +23,7 @@ from .reduction import as_floats, sum_
 from .roots import length, root
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:  # noqa: A002 - NumPy's own word
+def norm(x: ArrayLike, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:  # noqa: A002 - NumPy's own word
     """np.linalg.norm for vectors (2, 1, inf, -inf, 0, any p) and the Frobenius norm; its derivative at 0 is 0."""
     a = as_floats(as_node(x))
     axes = normal_axes(axis, a.ndim)

@@ -15,6 +15,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constan
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import ArrayLike
 
 from .arguments import normal_axes, normal_axis, only_defaults
 from .elementwise import isnan, maximum, minimum, where
@@ -46,7 +47,7 @@ _NEAREST: dict[str, Callable[[Node, Node], Node]] = {
 }
 
 
-def _by_rows(op: str, a: Any, axis: Any) -> Node:
+def _by_rows(op: str, a: ArrayLike, axis: Any) -> Node:
     """An operation on rows, done along any axis, or on all elements."""
     x = as_node(a)
     if axis is None:
@@ -57,33 +58,33 @@ def _by_rows(op: str, a: Any, axis: Any) -> Node:
     return transpose(make_node(op, None, transpose(x, tuple(last))), tuple(last))
 
 
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Node:  # noqa: ARG001
+def sort(a: ArrayLike, axis: Any = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Node:  # noqa: ARG001
     """np.sort, stable whatever its kind: NaNs last; entries that tie keep their order, and so do their derivatives."""
     only_defaults("np.sort", {"order": order})
     return _by_rows("sort", a, axis)
 
 
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Node:  # noqa: ARG001
+def argsort(a: ArrayLike, axis: Any = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Node:  # noqa: ARG001
     """np.argsort, stable whatever its kind, int64."""
     only_defaults("np.argsort", {"order": order})
     return _by_rows("argsort", a, axis)
 
 
-def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = None, order: None = None) -> Node:  # noqa: ARG001
+def partition(a: ArrayLike, kth: Any, axis: Any = -1, kind: Any = None, order: None = None) -> Node:  # noqa: ARG001
     """np.partition: all of it in order, which is one of the orders that NumPy allows."""
     only_defaults("np.partition", {"order": order})
     _check_kth(a, kth, axis)
     return _by_rows("sort", a, axis)
 
 
-def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = None, order: None = None) -> Node:  # noqa: ARG001
+def argpartition(a: ArrayLike, kth: Any, axis: Any = -1, kind: Any = None, order: None = None) -> Node:  # noqa: ARG001
     """np.argpartition: the positions of all of it in order."""
     only_defaults("np.argpartition", {"order": order})
     _check_kth(a, kth, axis)
     return _by_rows("argsort", a, axis)
 
 
-def _check_kth(a: Any, kth: Any, axis: Any) -> None:
+def _check_kth(a: ArrayLike, kth: Any, axis: Any) -> None:
     x = as_node(a)
     size = x.size if axis is None else x.shape[normal_axis(axis, x.ndim)]
     try:
@@ -103,7 +104,7 @@ def lexsort(keys: Any, axis: Any = -1) -> Node:
     return order
 
 
-def quantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+def quantile(a: ArrayLike, q: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
              method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.quantile of shares q, by the continuous estimators, or lower, higher, midpoint and nearest.
 
@@ -114,40 +115,40 @@ def quantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input
     return _quantile(a, q, axis, method, keepdims, ignores_nan=False)
 
 
-def percentile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
+def percentile(a: ArrayLike, q: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,
                method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.percentile: `quantile` of q / 100."""
     return quantile(a, as_node(q) / 100.0, axis, out, overwrite_input, method, keepdims, **kwargs)
 
 
-def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+def median(a: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
            keepdims: Any = False) -> Node:  # fmt: skip
     """np.median: of an even number of entries, the mean of the two in the middle."""
     only_defaults("np.median", {"out": out})
     return _quantile(a, 0.5, axis, "linear", keepdims, ignores_nan=False)
 
 
-def nanquantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+def nanquantile(a: ArrayLike, q: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
                 method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.nanquantile: of the entries that are not NaN."""
     only_defaults("np.nanquantile", {"out": out, **kwargs})
     return _quantile(a, q, axis, method, keepdims, ignores_nan=True)
 
 
-def nanpercentile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
+def nanpercentile(a: ArrayLike, q: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,
                   method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.nanpercentile."""
     return nanquantile(a, as_node(q) / 100.0, axis, out, overwrite_input, method, keepdims, **kwargs)
 
 
-def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+def nanmedian(a: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
               keepdims: Any = False) -> Node:  # fmt: skip
     """np.nanmedian."""
     only_defaults("np.nanmedian", {"out": out})
     return _quantile(a, 0.5, axis, "linear", keepdims, ignores_nan=True)
 
 
-def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, ignores_nan: bool) -> Node:
+def _quantile(a: ArrayLike, q: ArrayLike, axis: Any, method: str, keepdims: Any, ignores_nan: bool) -> Node:
     x, shares = as_floats(as_node(a)), as_node(q)
     shares = as_dtype(shares, x.dtype) if shares.dtype.kind != "f" or shares.weak else shares
     if shares.ndim > 1:
@@ -247,7 +248,7 @@ def _of_next(fraction: Node, between: float, at_entry: Any) -> Node:
     return where(fraction > 0.0, between, at_entry)
 
 
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Node:
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: Any = None) -> Node:
     """np.searchsorted by halving: int64, no derivative. NaNs are larger than all."""
     if side not in ("left", "right"):
         raise ArgumentError(f"{location()}side of np.searchsorted is 'left' or 'right', got {shown(side)}.")
@@ -281,7 +282,7 @@ def _before(x: Node, y: Node) -> Node:
     return less | isnan(y) & ~isnan(x)
 
 
-def digitize(x: Any, bins: Any, right: bool = False) -> Node:
+def digitize(x: ArrayLike, bins: Any, right: bool = False) -> Node:
     """np.digitize into known bins, which rise or fall."""
     edges = as_node(bins)
     if not edges.is_constant:

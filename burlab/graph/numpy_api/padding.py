@@ -13,6 +13,7 @@ from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits, volume
 from burlab.runtime.plain import as_array
+from burlab.typing import ArrayLike
 
 from .arguments import normal_axis
 from .extremes import extreme
@@ -74,7 +75,7 @@ def _both(width: list[int], end: Callable[[int, int], Node]) -> Ends:
     return end(0, width[0]), end(1, width[1])
 
 
-def _filled(x: Node, k: int, width: int, value: Any) -> Node:
+def _filled(x: Node, k: int, width: int, value: ArrayLike) -> Node:
     return broadcast(as_dtype(as_node(value), x.dtype), _sized(x, k, width))
 
 
@@ -117,7 +118,7 @@ def _sized(x: Node, k: int, width: int) -> tuple[int, ...]:
     return (*x.shape[:k], width, *x.shape[k + 1 :])
 
 
-def _pairs(values: Any, x: Node) -> list[list[Any]]:
+def _pairs(values: ArrayLike, x: Node) -> list[list[Any]]:
     """A number before and one after for each axis. A traced one stands for all."""
     if isinstance(values, Node) and values.shape == ():
         return [[values, values]] * x.ndim

@@ -8,6 +8,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.linear import reshape
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
+from burlab.typing import ArrayLike
 
 from .arguments import only_defaults, whole
 from .building import vander
@@ -20,7 +21,7 @@ from .reduction import as_floats, sum_
 from .signal import convolve
 
 
-def polyval(p: Any, x: Any) -> Node:
+def polyval(p: ArrayLike, x: ArrayLike) -> Node:
     """np.polyval by Horner's rule, the highest power first."""
     coefficients, at = as_node(p), strong(as_node(x))
     value = at * constant(0, at.dtype)
@@ -29,29 +30,29 @@ def polyval(p: Any, x: Any) -> Node:
     return value
 
 
-def polyadd(a1: Any, a2: Any) -> Node:
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Node:
     """np.polyadd."""
     return apply("add", *_aligned(a1, a2))
 
 
-def polysub(a1: Any, a2: Any) -> Node:
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Node:
     """np.polysub."""
     return apply("sub", *_aligned(a1, a2))
 
 
-def _aligned(a: Any, b: Any) -> list[Node]:
+def _aligned(a: ArrayLike, b: ArrayLike) -> list[Node]:
     """Coefficients, with zeros before the shorter ones."""
     xs = [atleast_1d(as_node(z)) for z in (a, b)]
     size = max(x.size for x in xs)
     return [pad_(x, (size - x.size, 0)) for x in xs]
 
 
-def polymul(a1: Any, a2: Any) -> Node:
+def polymul(a1: ArrayLike, a2: ArrayLike) -> Node:
     """np.polymul: the convolution of the coefficients."""
     return convolve(a1, a2)
 
 
-def polyder(p: Any, m: int = 1) -> Node:
+def polyder(p: ArrayLike, m: int = 1) -> Node:
     """np.polyder: the derivative, m times."""
     coefficients = as_node(p)
     for _ in range(_order(m, "np.polyder")):
@@ -60,7 +61,7 @@ def polyder(p: Any, m: int = 1) -> Node:
     return coefficients
 
 
-def polyint(p: Any, m: int = 1, k: Any = None) -> Node:
+def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Node:
     """np.polyint: the integral, m times, with constants k."""
     coefficients = as_floats(as_node(p))
     order = _order(m, "np.polyint")
@@ -104,7 +105,7 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: 
     return found / reshape(scale, (scale.size, *(1,) * (values.ndim - 1)))
 
 
-def _order(m: Any, name: str) -> int:
+def _order(m: ArrayLike, name: str) -> int:
     order = whole(m, f"the order of {name}")
     if order < 0:
         raise ArgumentError(f"{location()}{name} is done {order} times, expected 0 or more.")

@@ -12,6 +12,7 @@ from burlab.graph.linear import broadcast, contract, gather, reshape, sum_over, 
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import ArrayLike
 
 from .arguments import normal_axes, normal_axis, only_defaults, several, whole
 from .promotion import as_dtype, promote, strong
@@ -26,7 +27,7 @@ def _product(spec: str, x: Node, y: Node) -> Node:
     return next((found for see in SEEN if (found := see(product)) is not None), product)
 
 
-def _pair(a: Any, b: Any) -> tuple[Node, Node]:
+def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Node, Node]:
     x, y = promote([strong(as_node(a)), strong(as_node(b))])
     if x.dtype == bool:
         raise fault("a matrix product of booleans", "mask.astype(float)")
@@ -37,7 +38,7 @@ def _mismatch(name: str, a: Node, b: Node, remedy: str) -> ShapeError:
     return ShapeError(f"{location()}{name} of shapes {a.shape} and {b.shape}: {remedy}.")
 
 
-def matmul(a: Any, b: Any) -> Node:
+def matmul(a: ArrayLike, b: ArrayLike) -> Node:
     """`a @ b`: the last axis of a with the last but one of b, leading axes broadcast."""
     x, y = _pair(a, b)
     if not x.shape or not y.shape:
@@ -56,7 +57,7 @@ def matmul(a: Any, b: Any) -> Node:
     return _product(f"{left},{right}->{batch}{'a' * rows}{'c' * columns}", x, y)
 
 
-def dot(a: Any, b: Any, out: None = None) -> Node:
+def dot(a: ArrayLike, b: ArrayLike, out: None = None) -> Node:
     """np.dot: the last axis of a with the last but one (or only) of b; no broadcasting; a product with a scalar."""
     only_defaults("np.dot", {"out": out})
     x, y = _pair(a, b)
@@ -71,7 +72,7 @@ def dot(a: Any, b: Any, out: None = None) -> Node:
     return _product(f"{left},{right}->{left[:-1]}{right.replace(left[-1], '')}", x, y)
 
 
-def inner(a: Any, b: Any) -> Node:
+def inner(a: ArrayLike, b: ArrayLike) -> Node:
     """np.inner: the last axes of both."""
     x, y = _pair(a, b)
     if not x.shape or not y.shape:
@@ -83,14 +84,14 @@ def inner(a: Any, b: Any) -> Node:
     return contract(f"{left},{right}{left[-1]}->{left[:-1]}{right}", x, y)
 
 
-def outer(a: Any, b: Any, out: None = None) -> Node:
+def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Node:
     """np.outer of two arrays, ravelled."""
     only_defaults("np.outer", {"out": out})
     x, y = _pair(a, b)
     return contract("a,b->ab", reshape(x, (x.size,)), reshape(y, (y.size,)))
 
 
-def vdot(a: Any, b: Any) -> Node:
+def vdot(a: ArrayLike, b: ArrayLike) -> Node:
     """np.vdot of two real arrays, ravelled."""
     x, y = _pair(a, b)
     if x.size != y.size:
@@ -98,7 +99,7 @@ def vdot(a: Any, b: Any) -> Node:
     return contract("a,a->", reshape(x, (x.size,)), reshape(y, (y.size,)))
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Node:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> Node:
     """np.tensordot over the last `axes` of a and the first of b, or over the pairs of axes given."""
     x, y = _pair(a, b)
     if isinstance(axes, int):
@@ -146,7 +147,7 @@ def einsum(spec: Any, *operands: Any, **kwargs: Any) -> Node:
     return transpose(sum_over(xs[0], gone), tuple(letters.index(c) for c in out))
 
 
-def _from_lists(first: Any, rest: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+def _from_lists(first: ArrayLike, rest: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """The string form of einsum(a, [0, 1], b, [1, 2], [0, 2])."""
     given = (first, *rest)
     pairs = len(given) // 2
@@ -236,19 +237,19 @@ def diagonal_of(x: Node, i: int, j: int, offset: int = 0) -> Node:
     return gather(flat, constant(np.arange(count, dtype=np.int64) * (m + 1) + row * m + column))
 
 
-def trace(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any) -> Node:
+def trace(a: ArrayLike, offset: Any = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any) -> Node:
     """np.trace: the sum along a diagonal of two axes."""
     only_defaults("np.trace", kwargs)
     return sum_over(_diagonal("np.trace", a, offset, axis1, axis2), (0,))
 
 
-def diagonal(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Node:
+def diagonal(a: ArrayLike, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Node:
     """np.diagonal: a diagonal of two axes, as the last axis."""
     x = _diagonal("np.diagonal", a, offset, axis1, axis2)
     return transpose(x, (*range(1, x.ndim), 0))
 
 
-def _diagonal(name: str, a: Any, offset: Any, axis1: int, axis2: int) -> Node:
+def _diagonal(name: str, a: ArrayLike, offset: Any, axis1: int, axis2: int) -> Node:
     x = as_node(a)
     if x.ndim < 2:
         raise ShapeError(f"{location()}{name} needs two axes or more, got shape {x.shape}.")
@@ -264,7 +265,7 @@ def vecdot(a: Any, b: Any) -> Node:
     return as_dtype(sum_over(product, normal_axes(-1, product.ndim)), product.dtype)
 
 
-def matvec(a: Any, b: Any) -> Node:
+def matvec(a: ArrayLike, b: ArrayLike) -> Node:
     """np.matvec: matrices in the last two axes of a times vectors in the last axis of b."""
     x, y = as_node(a), as_node(b)
     if x.ndim < 2 or not y.ndim:
@@ -273,7 +274,7 @@ def matvec(a: Any, b: Any) -> Node:
     return reshape(product, product.shape[:-1])
 
 
-def vecmat(a: Any, b: Any) -> Node:
+def vecmat(a: ArrayLike, b: ArrayLike) -> Node:
     """np.vecmat: vectors in the last axis of a times matrices in the last two axes of b."""
     x, y = as_node(a), as_node(b)
     if not x.ndim or y.ndim < 2:

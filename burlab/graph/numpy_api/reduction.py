@@ -12,6 +12,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, con
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
+from burlab.typing import ArrayLike
 
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, only_defaults, real, several
 from .chosen import counted, from_initial, given, one, only, zero
@@ -36,7 +37,7 @@ def as_floats(x: Node) -> Node:
     return x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
 
 
-def sum_(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+def sum_(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
          initial: Any = NOT_GIVEN, where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.sum."""
     only_defaults("np.sum", {"out": out})
@@ -54,7 +55,7 @@ def sum_of_squares(x: Node) -> Node:
     return make_node("squares", None, x)
 
 
-def mean_(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+def mean_(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
          where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.mean."""
     only_defaults("np.mean", {"out": out})
@@ -75,7 +76,7 @@ def size_along(x: Node, axes: tuple[int, ...]) -> int:
     return math.prod(x.shape[i] for i in axes)
 
 
-def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
+def var(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
         where: Any = NOT_GIVEN, mean: Any = NOT_GIVEN, **kwargs: Any) -> Node:  # fmt: skip
     """np.var: the mean squared distance from the mean, two passes; mean: what is taken for it."""
     return _spread(a, axis, dtype, out, ddof, keepdims, where, mean, **kwargs).variance
@@ -90,7 +91,7 @@ class _Spread(NamedTuple):
     divisor: float | Node
 
 
-def _spread(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
+def _spread(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
             where: Any = NOT_GIVEN, mean: Any = NOT_GIVEN, **kwargs: Any) -> _Spread:  # fmt: skip
     ddof = real(kwargs.pop("correction", ddof), "ddof")
     only_defaults("np.var", {"out": out, **kwargs})
@@ -112,7 +113,7 @@ def std(*args: Any, **kwargs: Any) -> Node:
     return length(spread.variance, spread.centred, spread.axes, float(spread.divisor))
 
 
-def prod(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+def prod(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
          initial: Any = NOT_GIVEN, where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.prod by halving: no division, so the derivative is right where factors are zero."""
     only_defaults("np.prod", {"out": out})
@@ -144,7 +145,7 @@ def _rows(x: Node, start: int, count: int) -> Node:
     return slice_(x, (start, *[0] * (x.ndim - 1)), (1,) * x.ndim, (count, *x.shape[1:]))
 
 
-def cumsum_(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+def cumsum_(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
     """np.cumsum."""
     only_defaults("np.cumsum", {"out": out})
     x = as_total(_dtyped(as_node(a), dtype))
@@ -182,7 +183,7 @@ def _along(weights: Node, x: Node, axis: Any) -> Node:
     return reshape(transpose(weights, order), tuple(d if k in axes else 1 for k, d in enumerate(x.shape)))
 
 
-def count_nonzero(a: Any, axis: Any = None, keepdims: Any = False) -> Node:
+def count_nonzero(a: ArrayLike, axis: Any = None, keepdims: Any = False) -> Node:
     """np.count_nonzero, int64."""
     return sum_(as_dtype(as_mask(as_node(a)), INT64), axis, keepdims=keepdims)
 

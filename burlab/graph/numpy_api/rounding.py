@@ -9,6 +9,7 @@ import numpy as np
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
+from burlab.typing import ArrayLike
 
 from .arguments import only_defaults, whole
 from .elementwise import copysign, exponent, isfinite, isnan, ldexp, mantissa, nextafter, rint, sinc, trunc, where
@@ -41,11 +42,11 @@ def _extreme(op: str, on_masks: str) -> Callable[[Any, Any], Node]:
     return rule
 
 
-def _divmod(x: Any, y: Any) -> tuple[Node, Node]:
+def _divmod(x: ArrayLike, y: ArrayLike) -> tuple[Node, Node]:
     return UFUNCS["floor_divide"](x, y), UFUNCS["remainder"](x, y)
 
 
-def round_(a: Any, decimals: Any = 0, out: Any = None) -> Node:
+def round_(a: ArrayLike, decimals: Any = 0, out: Any = None) -> Node:
     """x to so many decimals, halves to even, by NumPy's steps: times a power of 10, rounded, and back."""
     only_defaults("np.round", {"out": out})
     x, digits = as_node(a), whole(decimals, "decimals")
@@ -61,7 +62,7 @@ def round_(a: Any, decimals: Any = 0, out: Any = None) -> Node:
     return apply(unscale_op, rint(apply(scale_op, x, scale)), scale)
 
 
-def _modf(x: Any) -> tuple[Node, Node]:
+def _modf(x: ArrayLike) -> tuple[Node, Node]:
     """The part behind the point and the part before it, both with the sign of x."""
     node = _floating(x)
     before = trunc(node)
@@ -69,13 +70,13 @@ def _modf(x: Any) -> tuple[Node, Node]:
     return copysign(behind, node), before
 
 
-def _frexp(x: Any) -> tuple[Node, Node]:
+def _frexp(x: ArrayLike) -> tuple[Node, Node]:
     """m and e of x = m 2^e, 1/2 <= |m| < 1."""
     node = _floating(x)
     return mantissa(node), as_dtype(exponent(node), INT32)
 
 
-def _ldexp(x: Any, n: Any) -> Node:
+def _ldexp(x: ArrayLike, n: Any) -> Node:
     exponent = as_node(n)
     if exponent.dtype.kind == "f" or exponent.dtype == np.uint64:
         what = f"np.ldexp of an exponent of dtype {exponent.dtype}, which NumPy refuses too"
@@ -88,11 +89,11 @@ def _ldexp(x: Any, n: Any) -> Node:
     return ldexp(node, as_dtype(exponent, node.dtype))
 
 
-def _floating(x: Any) -> Node:
+def _floating(x: ArrayLike) -> Node:
     return as_floating(as_node(x))
 
 
-def _spacing(x: Any) -> Node:
+def _spacing(x: ArrayLike) -> Node:
     """From x to the next number away from 0; nan at infinity."""
     _check_not_half("spacing", as_node(x))
     node = _floating(x)
@@ -100,7 +101,7 @@ def _spacing(x: Any) -> Node:
     return nextafter(node, copysign(math.inf, node)) - node
 
 
-def _nextafter(x: Any, y: Any) -> Node:
+def _nextafter(x: ArrayLike, y: ArrayLike) -> Node:
     _check_not_half("nextafter", as_node(x), as_node(y))
     return nextafter(x, y)
 
@@ -111,7 +112,7 @@ def _check_not_half(name: str, *xs: Node) -> None:
         raise fault(f"np.{name} of {xs[0].dtype}, which NumPy computes in float16", "x.astype(np.float32)")
 
 
-def _heaviside(x: Any, at_zero: Any) -> Node:
+def _heaviside(x: ArrayLike, at_zero: Any) -> Node:
     node, value = promote([as_node(x), as_node(at_zero)], float_only=True)
     below = where(node < 0.0, 0.0, constant(math.nan, node.dtype))
     step = where(node > 0.0, 1.0, below)
@@ -129,7 +130,7 @@ def _infinite(sign: float) -> Callable[[Any], Node]:
     return rule
 
 
-def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Node:
+def nan_to_num(x: ArrayLike, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Node:
     """x with numbers in the place of nan and infinities: by default 0 and the largest that the dtype has."""
     del copy  # a traced array is never changed
     node = as_node(x)
@@ -151,12 +152,14 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any
     return close | both_nan & as_mask(as_node(equal_nan))
 
 
-def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Node:
+def allclose(
+    a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: Any = False
+) -> Node:
     """Return True if all entries are close, as a mask of shape ()."""
     return FUNCTIONS[np.all](isclose(a, b, rtol, atol, equal_nan))
 
 
-def _sinc(x: Any) -> Node:
+def _sinc(x: ArrayLike) -> Node:
     """sin(pi x) / (pi x)."""
     node = as_node(x)
     return sinc(node if node.dtype.kind == "f" else as_dtype(node, FLOAT64))

@@ -15,6 +15,7 @@ from burlab.graph.rules import Rule
 from burlab.graph.signatures import ALL
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits, volume
+from burlab.typing import ArrayLike
 
 from .arguments import broadcast_shape, known_dtype, normal_axes, normal_axis, only_defaults, real, several, whole
 from .elementwise import isnan, where
@@ -22,7 +23,7 @@ from .narrow import as_half
 from .promotion import FLOAT64, as_dtype, as_floating, as_mask
 
 
-def reshape_(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> Node:
+def reshape_(a: ArrayLike, /, shape: Any = None, order: str = "C", **kwargs: Any) -> Node:
     """np.reshape in row-major order, or in the order of columns, "F"; one size may be -1."""
     x = as_node(a)
     only_defaults("np.reshape", kwargs)
@@ -48,12 +49,12 @@ def _reshape_method(x: Node, *shape: Any, order: str = "C") -> Node:
     return reshape_(x, shape[0] if len(shape) == 1 else shape, order)
 
 
-def ravel(a: Any, order: str = "C") -> Node:
+def ravel(a: ArrayLike, order: str = "C") -> Node:
     """np.ravel in row-major order, or in the order of columns, "F"."""
     return reshape_(a, -1, order) if as_node(a).size else reshape(as_node(a), (0,))
 
 
-def transpose_(a: Any, axes: Any = None) -> Node:
+def transpose_(a: ArrayLike, axes: Any = None) -> Node:
     """np.transpose."""
     x = as_node(a)
     if axes is None:
@@ -70,7 +71,7 @@ def _transpose_method(x: Node, *axes: Any) -> Node:
     return transpose_(x, (axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes) or None)
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> Node:
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Node:
     """np.swapaxes."""
     x = as_node(a)
     order = list(range(x.ndim))
@@ -79,7 +80,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Node:
     return transpose(x, tuple(order))
 
 
-def moveaxis(a: Any, source: Any, destination: Any) -> Node:
+def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Node:
     """np.moveaxis."""
     x = as_node(a)
     places = (list(axes) if isinstance(axes, range) else several(axes) for axes in (source, destination))
@@ -90,7 +91,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Node:
     return transpose(x, tuple(order))
 
 
-def expand_dims(a: Any, axis: Any) -> Node:
+def expand_dims(a: ArrayLike, axis: Any) -> Node:
     """np.expand_dims."""
     x = as_node(a)
     ndim = x.ndim + len(several(axis))
@@ -99,7 +100,7 @@ def expand_dims(a: Any, axis: Any) -> Node:
     return reshape(x, tuple(1 if k in new else next(sizes) for k in range(ndim)))
 
 
-def squeeze(a: Any, axis: Any = None) -> Node:
+def squeeze(a: ArrayLike, axis: Any = None) -> Node:
     """np.squeeze."""
     x = as_node(a)
     axes = tuple(k for k, d in enumerate(x.shape) if d == 1) if axis is None else normal_axes(axis, x.ndim)
@@ -125,12 +126,12 @@ def where_(condition: Any, x: Any = None, y: Any = None) -> Node:
     return where(condition, x, y)
 
 
-def tril(m: Any, k: int = 0) -> Node:
+def tril(m: ArrayLike, k: int = 0) -> Node:
     """np.tril."""
     return _masked(m, np.tril(_square(m), _diagonal(k)))
 
 
-def triu(m: Any, k: int = 0) -> Node:
+def triu(m: ArrayLike, k: int = 0) -> Node:
     """np.triu."""
     return _masked(m, np.triu(_square(m), _diagonal(k)))
 
@@ -140,19 +141,21 @@ def _diagonal(k: Any) -> Any:
     return min(max(real(k, "k"), -(2.0**31)), 2.0**31 - 1)
 
 
-def _square(m: Any) -> "np.ndarray[Any, Any]":
+def _square(m: ArrayLike) -> "np.ndarray[Any, Any]":
     """True for each entry of a matrix."""
     shape = as_node(m).shape[-2:]
     check_fits(volume(shape), f"{location()}a mask of shape {shape}")
     return np.ones(shape, bool)
 
 
-def _masked(m: Any, mask: "np.ndarray[Any, Any]") -> Node:
+def _masked(m: ArrayLike, mask: "np.ndarray[Any, Any]") -> Node:
     x = as_node(m)
     return where(constant(mask), x, constant(0, x.dtype))
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any) -> Any:
+def full_like(
+    a: ArrayLike, fill_value: ArrayLike, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any
+) -> Any:
     """np.full_like: an array, or a node where the fill is traced."""
     x = as_node(a)
     size = x.shape if shape is None else several(shape)
@@ -171,7 +174,7 @@ def _like(number: int) -> Rule:
     return rule
 
 
-def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Node:
+def astype(x: ArrayLike, dtype: Any, /, **kwargs: Any) -> Node:
     """x.astype(dtype); to bool: what is not zero. float16: its numbers, in float32."""
     kwargs.pop("copy", None)
     only_defaults("astype", kwargs)
@@ -192,22 +195,22 @@ def _item(x: Node, *_args: Any) -> Any:
     return float(x)  # raises: a traced value has no number
 
 
-def copy(a: Any, *_layout: Any, **_options: Any) -> Node:
+def copy(a: ArrayLike, *_layout: Any, **_options: Any) -> Node:
     """np.copy: the node itself, which nothing can change."""
     return as_node(a)
 
 
-def shape(a: Any) -> tuple[int, ...]:
+def shape(a: ArrayLike) -> tuple[int, ...]:
     """np.shape."""
     return as_node(a).shape
 
 
-def ndim(a: Any) -> int:
+def ndim(a: ArrayLike) -> int:
     """np.ndim."""
     return as_node(a).ndim
 
 
-def size(a: Any, axis: int | None = None) -> int:
+def size(a: ArrayLike, axis: int | None = None) -> int:
     """np.size."""
     x = as_node(a)
     return x.size if axis is None else x.shape[normal_axis(axis, x.ndim)]
@@ -230,7 +233,7 @@ def _imaginary(val: Any) -> Node:
     return broadcast(constant(0, x.dtype), x.shape)
 
 
-def angle(z: Any, deg: bool = False) -> Node:
+def angle(z: ArrayLike, deg: bool = False) -> Node:
     """np.angle of real numbers: 0, or pi where their sign is negative, that of -0.0 too."""
     x = as_node(z)
     x = as_dtype(x, FLOAT64) if x.dtype.kind == "b" else as_floating(x)
@@ -248,7 +251,7 @@ def _reality(otherwise: bool) -> Rule:
     return rule
 
 
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Node:
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Node:
     """np.array_equal: a traced mask; False where the shapes differ."""
     x, y = as_node(a1), as_node(a2)
     if x.shape != y.shape:
@@ -259,7 +262,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Node:
     return FUNCTIONS[np.all](same)
 
 
-def array_equiv(a1: Any, a2: Any) -> Node:
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Node:
     """np.array_equiv: whether one is the other, broadcast; False where their shapes do not fit."""
     x, y = as_node(a1), as_node(a2)
     try:

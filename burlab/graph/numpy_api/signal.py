@@ -10,6 +10,7 @@ from burlab.graph.linear import contract, gather, reshape
 from burlab.graph.node import FUNCTIONS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import ArrayLike
 
 from .arguments import normal_axis
 from .building import diff
@@ -28,7 +29,7 @@ MIN_FFT_ENTRIES, MIN_FFT_PRODUCTS = (
 MAX_SLICES = 64  # entries of the shorter signal, each of which is a product with a slice
 
 
-def convolve(a: Any, v: Any, mode: str = "full") -> Node:
+def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Node:
     """np.convolve of two vectors: full, same or valid.
 
     It multiplies all pairs, 2 n m operations; of long vectors of floats it multiplies Fourier transforms, n log n: then
@@ -84,7 +85,7 @@ def smooth_above(n: int) -> int:
     return best
 
 
-def correlate(a: Any, v: Any, mode: str = "valid") -> Node:
+def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Node:
     """np.correlate of two vectors: c_k = sum_n a_{n+k} v_n."""
     x, y = as_node(a), as_node(v)
     if x.ndim == y.ndim == 1 and x.size < y.size:
@@ -92,7 +93,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Node:
     return convolve(x, flip(y), mode)
 
 
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Node:
+def interp(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None, period: Any = None) -> Node:
     """np.interp: lines between points whose places rise. Derivatives by x, by the values and by the places."""
     at, places, values = (as_floats(as_node(z)) for z in (x, xp, fp))
     if places.ndim != 1 or places.shape != values.shape or not places.size:
@@ -130,7 +131,7 @@ def _periodic(at: Node, places: Node, values: Node, period: Any) -> tuple[Node, 
     return at, places, concatenate_([getitem(values, ends[0]), values, getitem(values, ends[1])])
 
 
-def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Node:
+def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Node:
     """np.unwrap: jumps of more than `discont`, half a period unless given, lose whole periods."""
     x = as_floats(as_node(p))
     k = normal_axis(axis, x.ndim)

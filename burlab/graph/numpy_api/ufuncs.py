@@ -12,6 +12,7 @@ from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.operation import make_node
 from burlab.graph.scalar_table import ROWS
+from burlab.typing import ArrayLike
 
 from .arguments import NOT_GIVEN, only_defaults
 from .elementwise import cube, maximum, minimum, power, sign, softplus, sqrt, square, where
@@ -31,7 +32,7 @@ from .promotion import (
 from .roots import root
 
 
-def power_(x: Any, y: Any) -> Node:
+def power_(x: ArrayLike, y: ArrayLike) -> Node:
     """x ** y; small constant exponents become products and roots, as NumPy's own fast paths do."""
     xs = [as_node(x), as_node(y)]
     exponent = xs[1]
@@ -68,7 +69,7 @@ def _whole_power(x: Node, n: Node) -> Node:
     return power(x, n)
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> Node:
+def clip(a: ArrayLike, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> Node:
     """min(max(a, a_min), a_max), each bound optional, as np.clip, which also calls them min and max."""
     low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
     only_defaults("np.clip", kwargs)
@@ -78,12 +79,12 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> Node:
     return minimum(result, bounds.pop()) if bounds else result
 
 
-def _absolute(x: Any) -> Node:
+def _absolute(x: ArrayLike) -> Node:
     node = as_node(x)
     return node if node.dtype == BOOL else apply("abs", node)
 
 
-def _logaddexp(x: Any, y: Any) -> Node:
+def _logaddexp(x: ArrayLike, y: ArrayLike) -> Node:
     """The larger one, plus softplus of how much less the other is: smooth at ties, where maximum and abs are not."""
     x, y = promote([as_node(x), as_node(y)], float_only=True)
     first = x >= y
@@ -91,7 +92,7 @@ def _logaddexp(x: Any, y: Any) -> Node:
     return more + softplus(_gap(more, less))
 
 
-def _logaddexp2(x: Any, y: Any) -> Node:
+def _logaddexp2(x: ArrayLike, y: ArrayLike) -> Node:
     """log2(2**x + 2**y)."""
     x, y = promote([as_node(x), as_node(y)], float_only=True)
     first = x >= y
@@ -106,7 +107,7 @@ def _gap(more: Node, less: Node) -> Node:
     return where(without_gap, 0.0, less - more)
 
 
-def _hypot(x: Any, y: Any) -> Node:
+def _hypot(x: ArrayLike, y: ArrayLike) -> Node:
     """The root of the sum of squares, scaled lest they overflow; infinite if one is. Its derivative at 0 is 0."""
     x, y = promote([as_node(x), as_node(y)], float_only=True)
     x, y = _neighbour(x, y), _neighbour(y, x)
@@ -123,11 +124,11 @@ def _neighbour(x: Node, y: Node) -> Node:
     return where(UFUNCS["isnan"](x) & _isinf(y), constant(0.0, x.dtype), x)
 
 
-def _isinf(x: Any) -> Node:
+def _isinf(x: ArrayLike) -> Node:
     return ~(UFUNCS["isfinite"](x) | UFUNCS["isnan"](x))
 
 
-def _reciprocal(x: Any) -> Node:
+def _reciprocal(x: ArrayLike) -> Node:
     """1 / x; of integers what is left when the fraction is cut off: 0 but for 1 and -1, and of 0 what NumPy has."""
     node = as_node(x)
     node = as_dtype(node, INT8) if node.dtype == BOOL else node
@@ -174,14 +175,14 @@ def _across_signs(name: str, xs: list[Node]) -> Node:
     return where(xs[signed] < 0, constant(outcome, BOOL), apply(name, *whole))
 
 
-def _sign(x: Any) -> Node:
+def _sign(x: ArrayLike) -> Node:
     node = as_node(x)
     if node.dtype == BOOL:
         raise fault("np.sign of booleans, which NumPy refuses too", "the mask itself, or mask.astype(int)")
     return sign(node)
 
 
-def _positive(x: Any) -> Node:
+def _positive(x: ArrayLike) -> Node:
     node = as_node(x)
     if node.dtype == BOOL:
         raise fault("np.positive of booleans, which NumPy refuses too", "the mask itself, or mask.astype(int)")

@@ -18,6 +18,7 @@ from burlab.transforms.call import name_of
 from burlab.transforms.memo import remembered
 from burlab.transforms.vectors import on_vectors, start_of
 from burlab.transforms.vmap import vmap
+from burlab.typing import ArrayLike, Tree
 
 from .derivatives import by_adjoint, direct
 from .steps import Options
@@ -25,27 +26,37 @@ from .steps import Options
 
 def odeint(
     f: Callable[..., Any],
-    y0: Any,
-    t: Any,
-    *args: Any,
+    y0: Tree,
+    t: ArrayLike,
+    *args: Tree,
     rtol: float = 1.4e-8,
     atol: float = 1.4e-8,
     adjoint: bool = True,
     max_steps: int = 10_000,
-) -> Any:
-    """The solution of dy/dt = f(y, t, *args) with y = y0 at t[0], at the times t: JAX's odeint.
+) -> Tree:
+    """Return the solution of dy/dt = f(y, t, *args) with y = y0 at t[0], at the times t: JAX's odeint.
 
-    y0: a floating array or number, or any tree of them; f gives the same structure, shapes and dtypes. t: times, shape
-    (T,), in order, upwards or downwards. The result has a leading axis of T times, the first of them y0. rtol, atol:
-    bounds of the error of one step, relative and absolute, as a root mean square over all numbers. The steps are those
-    of Dormand and Prince 1980, 5(4), and end at each time. f is asked at no time outside of t; at the last one it may
-    be infinite, if its integral is not. What is not reached by max_steps attempts is nan.
+    The steps are those of Dormand and Prince 1980, 5(4), and end at each time. f is evaluated at no time outside of t;
+    at the last one it may be infinite, if its integral is not. Derivatives by y0, t, args and what f reads from around
+    it are of every order, in both modes.
 
-    Derivatives by y0, t, args and what f reads from around it are of every order, in both modes. adjoint: they are
-    those of the solution, by an integration backwards that stores y at the times alone; they are as exact as the
-    tolerances. adjoint=False: they are those of the steps that were taken, exact for these, which are stored: it is
-    faster for few numbers and many orders, and takes memory for max_steps of them. Raises ShapeError, DTypeError or
-    TraceError where f gives another form.
+    Args:
+        f: a function of y, t and args that returns y's structure, shapes and dtypes.
+        y0: a floating array or number, or any tree of them.
+        t: times, shape (T,), in order, upwards or downwards.
+        args: further arguments of f.
+        rtol: bound of the relative error of one step, as a root mean square over all numbers.
+        atol: bound of the absolute error.
+        adjoint: derivatives are those of the solution, by an integration backwards that stores y at the times alone;
+            they are as exact as the tolerances. False: they are those of the steps that were taken, exact for these,
+            which are stored: faster for few numbers and many orders, with memory for max_steps of them.
+        max_steps: attempts; times that they do not reach get nan.
+
+    Returns:
+        A tree like y0 with a leading axis of T times, the first of them y0.
+
+    Raises:
+        ShapeError, DTypeError, TraceError: if f returns another form, or t has another shape.
 
     >>> import numpy as np, burlab as bl
     >>> decay = lambda rate: bl.odeint(lambda y, t, rate: -rate * y, 1.0, np.array([0.0, 1.0, 2.0]), rate)

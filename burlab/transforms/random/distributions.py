@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from burlab.compiler.function import Function
 from burlab.errors import DTypeError
@@ -19,15 +20,21 @@ from burlab.graph.tracing.trace import trace
 from burlab.runtime.checks.numbers import real
 from burlab.transforms.control import while_loop
 from burlab.transforms.forms import example
+from burlab.typing import ArrayLike, Key, Shape
 
 from .keys import check_broadcasts, fold_in, known_dtype, known_shape
-from .numbers import Shape, halves, normal, uniform, uniform_node
+from .numbers import halves, normal, uniform, uniform_node
 
 _ROUNDS = 64  # of rejection, in each of which more than 95 of 100 numbers are accepted
 
 
-def exponential(k: Any, shape: int | Shape = (), dtype: Any = "float64") -> Any:
-    """Numbers with the density exp(-x) for x >= 0, float64 or float32. For a rate multiply by 1 / rate.
+def exponential(k: Key, shape: int | Shape = (), dtype: DTypeLike = "float64") -> Any:
+    """Return numbers with the density exp(-x) for x >= 0. For a rate multiply by 1 / rate.
+
+    Args:
+        k: a key, shape (2,), uint64.
+        shape: of the result.
+        dtype: float64 or float32.
 
     >>> import burlab as bl
     >>> bool(bl.random.exponential(bl.random.key(1)) >= 0)
@@ -36,8 +43,13 @@ def exponential(k: Any, shape: int | Shape = (), dtype: Any = "float64") -> Any:
     return _exponential_function(k, known_shape(shape), known_dtype(dtype))
 
 
-def laplace(k: Any, shape: int | Shape = (), dtype: Any = "float64") -> Any:
-    """Numbers with the density exp(-|x|) / 2, float64 or float32. For another scale multiply by it, then add the place.
+def laplace(k: Key, shape: int | Shape = (), dtype: DTypeLike = "float64") -> Any:
+    """Return numbers with the density exp(-|x|) / 2. For another scale multiply by it, then add the location.
+
+    Args:
+        k: a key, shape (2,), uint64.
+        shape: of the result.
+        dtype: float64 or float32.
 
     >>> import burlab as bl
     >>> bl.random.laplace(bl.random.key(1), (2, 3)).shape
@@ -46,13 +58,23 @@ def laplace(k: Any, shape: int | Shape = (), dtype: Any = "float64") -> Any:
     return _laplace_function(k, known_shape(shape), known_dtype(dtype))
 
 
-def gamma(k: Any, a: Any, shape: int | Shape | None = None, dtype: Any = "float64") -> Any:
-    """Numbers with the density x^(a - 1) exp(-x) / Gamma(a) for x > 0, float64 or float32. For a rate divide by it.
+def gamma(k: Key, a: ArrayLike, shape: int | Shape | None = None, dtype: DTypeLike = "float64") -> Any:
+    """Return numbers with the density x^(a - 1) exp(-x) / Gamma(a) for x > 0. For a rate divide by it.
 
-    a: positive numbers or an array of them, which broadcasts to the shape; it may be traced. shape: that of a, if not
-    given. What is not positive gives nan. Marsaglia and Tsang 2000, A simple method for generating gamma variables. The
-    derivative by a is that of the quantile at the probability of the number, of first order: Figurnov, Mohamed and
-    Mnih 2018, Implicit reparameterization gradients. Raises ShapeError where a does not broadcast.
+    Marsaglia and Tsang 2000, A simple method for generating gamma variables. The derivative by a is that of the
+    quantile at the probability of the number, of first order: Figurnov, Mohamed and Mnih 2018, Implicit
+    reparameterization gradients.
+
+    Args:
+        k: a key, shape (2,), uint64.
+        a: a number or an array of them, which broadcasts to the shape; it may be traced. One that is not positive gives
+            nan.
+        shape: of the result; that of a, if not given.
+        dtype: float64 or float32.
+
+    Raises:
+        ShapeError: if a does not broadcast.
+        DTypeError: if a is not floating.
 
     >>> import numpy as np, burlab as bl
     >>> samples = bl.random.gamma(bl.random.key(1), 3.0, 100_000)
@@ -63,11 +85,11 @@ def gamma(k: Any, a: Any, shape: int | Shape | None = None, dtype: Any = "float6
     return _gamma_function(k, real(a, "a of gamma") if isinstance(a, int) else a, size, known_dtype(dtype))
 
 
-def _exponential(k: Any, shape: Shape, dtype: str) -> Node:
+def _exponential(k: Key, shape: Shape, dtype: str) -> Node:
     return -log1p(-uniform_node(k, shape, dtype))
 
 
-def _laplace(k: Any, shape: Shape, dtype: str) -> Any:
+def _laplace(k: Key, shape: Shape, dtype: str) -> Any:
     """Two uniform numbers for each: the size and the sign. One alone would give infinity, or no size near 0."""
     pair = uniform_node(k, (2, *shape), dtype)
     lead = pair.ndim - len(shape) - 1
@@ -76,7 +98,7 @@ def _laplace(k: Any, shape: Shape, dtype: str) -> Any:
     return np.where(side < 0.5, -size, size)
 
 
-def _gamma(k: Any, a: Any, shape: Shape | None, dtype: str) -> Any:
+def _gamma(k: Key, a: Any, shape: Shape | None, dtype: str) -> Any:
     a = as_node(a)
     if a.dtype.kind != "f":
         raise DTypeError(f"{location()}gamma needs a floating a, got {a.dtype}. Convert it with .astype(float).")
@@ -86,7 +108,7 @@ def _gamma(k: Any, a: Any, shape: Shape | None, dtype: str) -> Any:
     return convert(_with_derivative(_sampled(k, stop_gradient(wide)), wide), np.dtype(dtype))
 
 
-def _sampled(k: Any, a: Any) -> Any:
+def _sampled(k: Key, a: Any) -> Any:
     """Sample by rejection; where a < 1 a number of a + 1 times U^(1/a)."""
     valid = (a > 0) & np.isfinite(a)
     d = np.where(a < 1, a + 1, np.where(valid, a, 1.0)) - 1 / 3

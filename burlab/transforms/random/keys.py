@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError, ShapeError
@@ -15,15 +16,20 @@ from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits, volume
+from burlab.typing import ArrayLike, Key
 
 _UINT64, _INT64 = np.dtype(np.uint64), np.dtype(np.int64)
 _SPLIT = 0x53504C4954  # folded in before the position: the keys of a split are none of those that fold_in gives
 
 
 def key(seed: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
-    """The key of a seed, shape (2,), uint64.
+    """Return the key of a seed, shape (2,), uint64.
 
-    seed: an int of up to 128 bits, negative ones modulo 2**128. Raises ArgumentError for another.
+    Args:
+        seed: an int of up to 128 bits, negative ones modulo 2**128.
+
+    Raises:
+        ArgumentError: for another seed.
 
     >>> import burlab as bl
     >>> bl.random.key(7)
@@ -39,7 +45,7 @@ def key(seed: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
     return np.array([seed & 0xFFFFFFFFFFFFFFFF, (seed >> 64) & 0xFFFFFFFFFFFFFFFF], np.uint64)
 
 
-def key_node(k: Any) -> Node:
+def key_node(k: Key) -> Node:
     """A key, or a batch of keys, as a node. Raises ArgumentError."""
     node = as_node(k)
     if node.dtype != _UINT64 or node.shape[-1:] != (2,):
@@ -59,7 +65,7 @@ def known_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
     return found
 
 
-def known_dtype(dtype: Any, names: tuple[str, ...] = ("float32", "float64")) -> str:
+def known_dtype(dtype: DTypeLike, names: tuple[str, ...] = ("float32", "float64")) -> str:
     """The name of a dtype that random numbers have. Raises DTypeError."""
     try:
         name = np.dtype(dtype).name
@@ -70,7 +76,7 @@ def known_dtype(dtype: Any, names: tuple[str, ...] = ("float32", "float64")) -> 
     return name
 
 
-def _fold_in(k: Any, data: Any) -> Node:
+def _fold_in(k: Key, data: ArrayLike) -> Node:
     parent, number = key_node(k), as_node(data)
     if number.dtype.kind == "f":
         raise DTypeError(f"{location()}data of fold_in is {number.dtype}, expected integers. Pass x.astype(np.int64).")
@@ -79,7 +85,7 @@ def _fold_in(k: Any, data: Any) -> Node:
     return make_node("fold_in", None, parent, numbers)
 
 
-def _split(k: Any, shape: tuple[int, ...]) -> Node:
+def _split(k: Key, shape: tuple[int, ...]) -> Node:
     parent = _fold_in(k, np.int64(_SPLIT))
     lead, count = parent.shape[:-1], math.prod(shape)
     keys = broadcast(parent, (*lead, count, 2), (*range(len(lead)), len(lead) + 1))
@@ -91,8 +97,16 @@ _fold_in_function: Any = Function(_fold_in, name="fold_in", reads=())
 _split_function: Any = Function(_split, name="split", reads=())
 
 
-def fold_in(k: Any, data: Any) -> Any:
-    """A new key from a key and an integer: `fold_in(key, step)` for every step.
+def fold_in(k: Key, data: ArrayLike) -> Any:
+    """Return a new key from a key and an integer: `fold_in(key, step)` for every step.
+
+    Args:
+        k: a key, shape (2,), uint64, or a batch of them.
+        data: an integer of up to 64 bits, or an array of them, one for each key.
+
+    Raises:
+        ArgumentError: for a larger int.
+        DTypeError: for floats.
 
     >>> import numpy as np, burlab as bl
     >>> bool(np.all(bl.random.fold_in(bl.random.key(7), 1) != bl.random.fold_in(bl.random.key(7), 2)))
@@ -107,8 +121,12 @@ def fold_in(k: Any, data: Any) -> Any:
     return _fold_in_function(k, data)
 
 
-def split(k: Any, num: int | tuple[int, ...] = 2) -> Any:
-    """New keys from a key: `num` of them, or an array of them of that shape. Shape (*num, 2), uint64.
+def split(k: Key, num: int | tuple[int, ...] = 2) -> Any:
+    """Return new keys from a key, shape (*num, 2), uint64.
+
+    Args:
+        k: a key, shape (2,), uint64.
+        num: how many, or the shape of an array of them.
 
     >>> import burlab as bl
     >>> for_weights, for_noise = bl.random.split(bl.random.key(7))

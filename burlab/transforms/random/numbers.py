@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError
@@ -16,14 +17,14 @@ from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array
+from burlab.typing import ArrayLike, Key, Shape
 
 from .keys import check_broadcasts, key_node, known_dtype, known_shape
 
-Shape = tuple[int, ...]
 _INTEGERS = ("int32", "int64", "uint64")
 
 
-def uniform_node(k: Any, shape: Shape, dtype: str) -> Node:
+def uniform_node(k: Key, shape: Shape, dtype: str) -> Node:
     """Uniform numbers in [0, 1), behind the axes of a batch of keys."""
     return make_node("uniform", (shape, dtype), key_node(k))
 
@@ -37,12 +38,12 @@ def halves(pairs: Node, axis: int) -> tuple[Node, Node]:
     return first, second
 
 
-def _normal(k: Any, shape: Shape, dtype: str) -> Node:
+def _normal(k: Key, shape: Shape, dtype: str) -> Node:
     """Box and Muller 1958; 1 - u keeps the logarithm away from zero."""
     return _single(k, shape) if dtype == "float32" else _double(k, shape)
 
 
-def _double(k: Any, shape: Shape) -> Node:
+def _double(k: Key, shape: Shape) -> Node:
     """Two uniform numbers for each normal one."""
     pair = uniform_node(k, (2, *shape), "float64")
     lead = pair.ndim - len(shape) - 1
@@ -51,7 +52,7 @@ def _double(k: Any, shape: Shape) -> Node:
     return reshape(wave, (*pair.shape[:lead], *shape))
 
 
-def _single(k: Any, shape: Shape) -> Node:
+def _single(k: Key, shape: Shape) -> Node:
     """One uniform number of float64 for two normal ones of float32: its first 24 bits are u, the others v."""
     count = math.prod(shape)
     word = uniform_node(k, ((count + 1) // 2,), "float64")
@@ -70,7 +71,7 @@ def _radius(u: Node) -> Node:
     return sqrt(-2.0 * log(1.0 - u))
 
 
-def _randint(k: Any, low: Any, high: Any, shape: Shape, dtype: str) -> Node:
+def _randint(k: Key, low: ArrayLike, high: ArrayLike, shape: Shape, dtype: str) -> Node:
     """64 random bits modulo the number of values: no value is likelier than another by more than high - low in 2^64."""
     word = np.dtype(np.uint64)
     ends = [as_node(end) for end in (low, high)]
@@ -90,8 +91,13 @@ _normal_function: Any = Function(_normal, name="normal", reads=())
 _randint_function: Any = Function(_randint, name="randint", reads=())
 
 
-def uniform(k: Any, shape: int | Shape = (), dtype: Any = "float64") -> Any:
-    """Uniform numbers in [0, 1), float64 or float32.
+def uniform(k: Key, shape: int | Shape = (), dtype: DTypeLike = "float64") -> Any:
+    """Return uniform numbers in [0, 1).
+
+    Args:
+        k: a key, shape (2,), uint64.
+        shape: of the result.
+        dtype: float64 or float32.
 
     >>> import burlab as bl
     >>> bool(0 <= bl.random.uniform(bl.random.key(1)) < 1)
@@ -100,8 +106,13 @@ def uniform(k: Any, shape: int | Shape = (), dtype: Any = "float64") -> Any:
     return _uniform_function(k, known_shape(shape), known_dtype(dtype))
 
 
-def normal(k: Any, shape: int | Shape = (), dtype: Any = "float64") -> Any:
-    """Standard normal numbers, float64 or float32.
+def normal(k: Key, shape: int | Shape = (), dtype: DTypeLike = "float64") -> Any:
+    """Return standard normal numbers.
+
+    Args:
+        k: a key, shape (2,), uint64.
+        shape: of the result.
+        dtype: float64 or float32.
 
     >>> import burlab as bl
     >>> bl.random.normal(bl.random.key(1), (2, 3)).shape
@@ -110,8 +121,17 @@ def normal(k: Any, shape: int | Shape = (), dtype: Any = "float64") -> Any:
     return _normal_function(k, known_shape(shape), known_dtype(dtype))
 
 
-def bernoulli(k: Any, p: Any, shape: int | Shape = ()) -> Any:
-    """A mask that is true with probability p. Raises ArgumentError for a plain number outside of [0, 1].
+def bernoulli(k: Key, p: ArrayLike, shape: int | Shape = ()) -> Any:
+    """Return a mask that is true with probability p.
+
+    Args:
+        k: a key, shape (2,), uint64.
+        p: a number from 0 to 1, or an array of them that broadcasts to the shape; it may be traced.
+        shape: of the result.
+
+    Raises:
+        ArgumentError: for a plain number outside of [0, 1].
+        DTypeError: if p is not a number.
 
     >>> import burlab as bl
     >>> bl.random.bernoulli(bl.random.key(1), 1.0, 3)
@@ -121,8 +141,13 @@ def bernoulli(k: Any, p: Any, shape: int | Shape = ()) -> Any:
     return np.less(uniform(k, shape), p)
 
 
-def rademacher(k: Any, shape: int | Shape = (), dtype: Any = "int64") -> Any:
-    """-1 or 1, each with probability 1/2, as integers or floats.
+def rademacher(k: Key, shape: int | Shape = (), dtype: DTypeLike = "int64") -> Any:
+    """Return -1 or 1, each with probability 1/2.
+
+    Args:
+        k: a key, shape (2,), uint64.
+        shape: of the result.
+        dtype: int64, int32, float64 or float32.
 
     >>> import burlab as bl
     >>> sorted(set(bl.random.rademacher(bl.random.key(1), 20, "float64").tolist()))
@@ -132,11 +157,19 @@ def rademacher(k: Any, shape: int | Shape = (), dtype: Any = "int64") -> Any:
     return np.where(uniform(k, shape) < 0.5, np.array(-1, name), np.array(1, name))
 
 
-def randint(k: Any, shape: int | Shape, minval: Any, maxval: Any, dtype: Any = "int64") -> Any:
-    """Integers from minval to maxval - 1, all equally likely; minval where that is no range.
+def randint(k: Key, shape: int | Shape, minval: ArrayLike, maxval: ArrayLike, dtype: DTypeLike = "int64") -> Any:
+    """Return integers from minval to maxval - 1, all equally likely; minval where that range is empty.
 
-    minval, maxval: integers, or arrays of them that broadcast to the shape; they may be traced. dtype: int64, int32
-    or uint64. Raises DTypeError where an end is no integer.
+    Args:
+        k: a key, shape (2,), uint64.
+        shape: of the result.
+        minval: an integer, or an array of them that broadcasts to the shape; it may be traced.
+        maxval: another one.
+        dtype: int64, int32 or uint64.
+
+    Raises:
+        DTypeError: if an end is not an integer.
+        ArgumentError: if an end does not fit int64.
 
     >>> import burlab as bl
     >>> numbers = bl.random.randint(bl.random.key(1), 1000, -1, 3)
@@ -147,7 +180,7 @@ def randint(k: Any, shape: int | Shape, minval: Any, maxval: Any, dtype: Any = "
     return _randint_function(k, *ends, known_shape(shape), known_dtype(dtype, _INTEGERS))
 
 
-def _whole(end: Any, name: str) -> Any:
+def _whole(end: ArrayLike, name: str) -> Any:
     """An integer, or integers, that are no part of the program. Raises DTypeError or ArgumentError."""
     if isinstance(end, int) and not isinstance(end, bool):
         if not -(2**63) <= end < 2**63:
@@ -161,7 +194,7 @@ def _whole(end: Any, name: str) -> Any:
     return array
 
 
-def _check_probability(p: Any) -> None:
+def _check_probability(p: ArrayLike) -> None:
     """Refuse a plain number that is no probability."""
     known = p if isinstance(p, Node) else as_array(p, "p of bernoulli")
     if known.dtype.kind not in "fiub" and not isinstance(p, int):

@@ -14,16 +14,24 @@ from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array, as_floats
+from burlab.typing import ArrayLike, Key, Shape
 
 from .distributions import exponential
 from .keys import known_shape
-from .numbers import Shape, randint, uniform
+from .numbers import randint, uniform
 
 
-def permutation(k: Any, x: Any, axis: int = 0) -> Any:
-    """The elements of an array along an axis, in random order; of an integer x those of range(x), int64.
+def permutation(k: Key, x: ArrayLike, axis: int = 0) -> Any:
+    """Return the elements of an array along an axis, in random order; for an integer x those of range(x), int64.
 
-    The array may be traced, and derivatives by it are those of its elements.
+    Args:
+        k: a key, shape (2,), uint64.
+        x: an array, which may be traced (derivatives by it are those of its elements), or a count.
+        axis: of the elements.
+
+    Raises:
+        ArgumentError: for a negative count.
+        ShapeError: for an array of shape ().
 
     >>> import burlab as bl
     >>> sorted(bl.random.permutation(bl.random.key(1), 5).tolist())
@@ -32,13 +40,25 @@ def permutation(k: Any, x: Any, axis: int = 0) -> Any:
     return _permutation_function(k, _elements(x, "permutation"), whole(axis, "axis of permutation"))
 
 
-def choice(k: Any, a: Any, shape: int | Shape = (), replace: bool = True, p: Any = None, axis: int = 0) -> Any:
-    """Elements of an array along an axis, shape `shape` in place of that axis; of an integer a those of range(a).
+def choice(
+    k: Key, a: ArrayLike, shape: int | Shape = (), replace: bool = True, p: ArrayLike | None = None, axis: int = 0
+) -> Any:
+    """Return elements of an array along an axis, in place of which `shape` stands; for an integer a those of range(a).
 
-    replace: whether an element may be chosen twice. p: how likely each is, shape (n,), not negative, to any scale;
-    all alike if not given. a and p may be traced; no derivative passes by p. Without replacement and with p: Efraimidis
-    and Spirakis 2006, Weighted random sampling with a reservoir. Raises ArgumentError where there are too few elements,
-    ShapeError where p has another shape.
+    With p and without replacement: Efraimidis and Spirakis 2006, Weighted random sampling with a reservoir.
+
+    Args:
+        k: a key, shape (2,), uint64.
+        a: an array, which may be traced, or a count.
+        shape: of the choices.
+        replace: whether an element may be chosen twice.
+        p: how likely each element is, shape (n,), not negative, to any scale; all alike if not given. It may be traced,
+            and no derivative passes by it.
+        axis: of the elements.
+
+    Raises:
+        ArgumentError: if there are too few elements.
+        ShapeError: if p has another shape.
 
     >>> import numpy as np, burlab as bl
     >>> bl.random.choice(bl.random.key(1), np.array([1.0, 2.0, 3.0]), 2, p=[0.0, 1.0, 0.0])
@@ -55,7 +75,7 @@ def choice(k: Any, a: Any, shape: int | Shape = (), replace: bool = True, p: Any
     )
 
 
-def _elements(x: Any, name: str) -> Any:
+def _elements(x: ArrayLike, name: str) -> Any:
     """An array, or the count of a range, which is part of the program."""
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
         if x < 0:
@@ -68,13 +88,13 @@ def _elements(x: Any, name: str) -> Any:
     return array
 
 
-def _permutation(k: Any, x: Any, axis: int) -> Any:
+def _permutation(k: Key, x: Any, axis: int) -> Any:
     values = np.arange(x) if isinstance(x, int) else x
     axis = normal_axis(axis, values.ndim)
     return np.take(as_node(values), np.argsort(uniform(k, values.shape[axis])), axis)
 
 
-def _choice(k: Any, a: Any, p: Any, shape: Shape, replace: bool, axis: int) -> Any:
+def _choice(k: Key, a: Any, p: Any, shape: Shape, replace: bool, axis: int) -> Any:
     values = np.arange(a) if isinstance(a, int) else a
     axis = normal_axis(axis, values.ndim)
     n, count = values.shape[axis], math.prod(shape)

@@ -29,12 +29,24 @@ MAX_PATTERNS = 8  # patterns that are kept, of calls with other index arrays
 
 
 def sparse_jacobian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction":
-    """The Jacobian function as a matrix of SciPy, CSR, shape (m, n): m numbers of the result, n of one argument.
+    """Return the Jacobian function as a matrix of SciPy.
 
-    Result and argument may be trees, ravelled as `bl.tree.ravel` does. Which entries may differ from zero is found from
-    the graph, whatever the numbers are; columns that share no row (or rows that share no column, if that is better) are
-    computed in one product: Curtis, Powell and Reid 1974. All products are one batched sweep. Raises TraceError inside
-    of a traced function; ConfigurationError where SciPy is not installed; else as `jacobian`.
+    Which entries may differ from zero is found from the graph, whatever the numbers are; columns that share no row (or
+    rows that share no column, if that is better) are computed in one product: Curtis, Powell and Reid 1974. All
+    products are one batched sweep.
+
+    Args:
+        f: a function of arrays, numbers and trees of them, which are ravelled as `bl.tree.ravel` does.
+        argnums: position of the argument to differentiate by.
+
+    Returns:
+        A function with the arguments of f that gives a CSR array of shape (m, n): m numbers of the result, n of the
+        argument.
+
+    Raises:
+        TraceError: when called inside of a traced function.
+        ConfigurationError: when called, if SciPy is not installed.
+        ArgumentError, DTypeError: when called, as for `jacobian`.
 
     >>> import numpy as np, burlab as bl
     >>> J = bl.sparse_jacobian(lambda x: x[1:] * x[:-1] ** 2)
@@ -48,10 +60,20 @@ def sparse_jacobian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction"
 
 
 def sparse_hessian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction":
-    """The Hessian function of a scalar function as a matrix of SciPy, CSR, shape (n, n), n numbers of one argument.
+    """Return the Hessian function of a scalar function as a matrix of SciPy.
 
-    As `sparse_jacobian`, of the gradient; the columns are in the colours of a star colouring, which takes the symmetry
-    for granted: Gebremedhin, Manne and Pothen 2005, What color is your Jacobian?, section 4.
+    The columns are in the colours of a star colouring, which relies on the symmetry: Gebremedhin, Manne and Pothen
+    2005, What color is your Jacobian?, section 4.
+
+    Args:
+        f: a function whose result is one floating number.
+        argnums: position of the argument to differentiate by.
+
+    Returns:
+        A function with the arguments of f that gives a CSR array of shape (n, n), n numbers of the argument.
+
+    Raises:
+        TraceError, ConfigurationError, ArgumentError, DTypeError: when called, as for `sparse_jacobian`.
 
     >>> import numpy as np, burlab as bl
     >>> H = bl.sparse_hessian(lambda x: np.sum(x[0] * x[1:] ** 2))  # an arrow: two products, whatever its size
