@@ -1,11 +1,11 @@
-"""How long something takes: the minimum over repeats by powers of two, all variants side by side."""
+"""Time of a call: the minimum over repeats by powers of two, with all variants interleaved."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 Repeat = Callable[[int], float]
 _TRIES = 8  # measurements of as many repetitions, before they are said to last long enough
-_MOST = 1 << 30  # repetitions in a measurement: a function that takes no time by then does nothing
+_MAX_REPETITIONS = 1 << 30  # in a measurement: a function that takes no time by then does nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How patiently to time.
+    """Effort of a measurement.
 
     shortest: seconds that a measurement lasts at least. It should be as short as the clock allows, since other work of
     the machine disturbs long ones. rounds: measurements of each variant. most: seconds after which a variant needs no
@@ -56,13 +56,13 @@ def race(repeats: Sequence[Repeat], effort: Effort) -> list[Timing]:
 def _enough(repeat: Repeat, effort: Effort) -> int:
     """Repetitions that last long enough."""
     count = 1
-    while count < _MOST and not _last(repeat, count, effort):
+    while count < _MAX_REPETITIONS and not _last(repeat, count, effort):
         count *= 2
     return count
 
 
 def _last(repeat: Repeat, count: int, effort: Effort) -> bool:
-    """Whether so many last long enough each time: on a busy machine most times something else has taken the time."""
+    """Return True if every try of `count` repetitions is long enough: one alone may be slow by chance."""
     spent = 0.0
     for k in range(_TRIES):
         spent += (took := repeat(count))

@@ -39,9 +39,9 @@ class Metered:
         """See Task."""
         return self._task.answer(point, dtype)
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         """See Task."""
-        return self._task.moved()
+        return self._task.displacements()
 
     def repeat(self, count: int) -> float:
         """See Task."""

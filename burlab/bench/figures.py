@@ -7,29 +7,29 @@ from burlab.charts.palette import INK, colour
 from burlab.plots.style import layout
 from burlab.runtime.extras import late
 
-from .measure import Line
+from .measure import VariantResult
 from .problem import Case, label
 from .table import limit
 
 go: Any = late("plotly.graph_objects", "plots")
 
 # What a figure can show: the title of its axis, and the number that a line has for it.
-QUANTITIES: dict[str, tuple[str, Callable[[Line], float | None]]] = {
+QUANTITIES: dict[str, tuple[str, Callable[[VariantResult], float | None]]] = {
     "time": ("seconds", lambda line: line.seconds),
     "memory": ("bytes of the process, at most", lambda line: line.facts.get("peak_rss")),
     "arrays": ("bytes of arrays", lambda line: line.facts.get("arrays")),
 }
 
 
-def figures(case: Case, lines: Sequence[Line]) -> list[Any]:
-    """What there is to draw of a case."""
+def figures(case: Case, lines: Sequence[VariantResult]) -> list[Any]:
+    """Return the figures of a case."""
     if not case.axis:
         return [bars(case, lines)]
     drawn = [against_size(case, lines, quantity) for quantity in QUANTITIES]
     return [figure for figure in drawn if figure.data]
 
 
-def bars(case: Case, lines: Sequence[Line]) -> Any:
+def bars(case: Case, lines: Sequence[VariantResult]) -> Any:
     """The time of every variant that passed its gate, the kernel written by hand as a line."""
     timed = [line for line in lines if line.seconds is not None]
     words = [", ".join(filter(None, (line.engine, line.variant, label(line.size)))) for line in timed]
@@ -45,7 +45,7 @@ def bars(case: Case, lines: Sequence[Line]) -> Any:
     return figure.update_yaxes(autorange="reversed")
 
 
-def against_size(case: Case, lines: Sequence[Line], quantity: str) -> Any:
+def against_size(case: Case, lines: Sequence[VariantResult], quantity: str) -> Any:
     """One curve for each variant, and for each other size, over the size that the case is about."""
     title, number = QUANTITIES[quantity]
     curves: dict[str, list[tuple[int, float]]] = {}

@@ -1,4 +1,4 @@
-"""Whether gradients are right. What does not pass is not timed."""
+"""Checks of gradients; a variant that fails is not timed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ _EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the gate says of one variant.
+    """Result of the checks of one variant.
 
     complaints: what is wrong; none: it passed. error: the largest relative error by dtype. against: the second engine.
-    difference: the largest error against central differences. visited: nodes that the sweep came by, and had to.
+    difference: the largest error against central differences. visited: nodes that the sweep visited, and had to.
     """
 
     complaints: tuple[str, ...]
@@ -31,7 +31,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether it may be timed."""
+        """True if the variant may be timed."""
         return not self.complaints
 
 
@@ -101,14 +101,14 @@ def check_differences(
     return worst, complaints
 
 
-def check_moved(
+def check_displacements(
     got: Mapping[str, Array], wanted: Mapping[str, Array], start: Mapping[str, Array], dtype: str
 ) -> list[str]:
-    """Whether the steps that are timed move each parameter as the second engine's do.
+    """Compare the changes of each parameter by the timed steps with the second engine's; return complaints.
 
     But for rounding: a row that many samples of a batch share is rounded once for each of them.
 
-    >>> check_moved({"w": np.zeros(1)}, {"w": np.ones(1)}, {"w": np.ones(1)}, "float32")
+    >>> check_displacements({"w": np.zeros(1)}, {"w": np.ones(1)}, {"w": np.ones(1)}, "float32")
     ['the timed steps move w by 1.0e+00 differently (at most 1.8e-05)']
     """
     if set(got) != set(wanted):
@@ -125,7 +125,7 @@ def check_moved(
 
 
 def check_visits(answers: Sequence[Answer]) -> list[str]:
-    """Whether every sweep came by all nodes that the root can reach.
+    """Check that every sweep visited all nodes that the root can reach; return complaints.
 
     >>> check_visits([Answer(0.0, {}, visited=(3, 4))])
     ['the sweep visited 3 of 4 nodes']

@@ -1,4 +1,4 @@
-"""Where and with what something was measured: without it a number means nothing."""
+"""Machine and versions of a measurement, without which a number means nothing."""
 
 import importlib.metadata
 import os

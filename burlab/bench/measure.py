@@ -10,13 +10,13 @@ import numpy as np
 import burlab as bl
 
 from .clock import Effort, Timing, race
-from .gate import Verdict, check_differences, check_moved, check_visits, compare
+from .gate import Verdict, check_differences, check_displacements, check_visits, compare
 from .namespace import OWN, PLAIN
 from .problem import (
     Answer,
     Array,
+    ArrayObjective,
     Method,
-    Objective,
     Problem,
     Scalar,
     Size,
@@ -46,7 +46,7 @@ class Entrant:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class VariantResult:
     """The results of one variant at one size. gap: why there are none. seconds is None unless the gate was passed."""
 
     case: str
@@ -60,22 +60,22 @@ class Line:
 
     @property
     def seconds(self) -> float | None:
-        """Of one gradient or step."""
+        """Seconds of one gradient or step."""
         return self.timing.seconds if self.timing else None
 
 
 @dataclass(slots=True)
 class _Opened:
     entrant: Entrant
-    line: Line
+    line: VariantResult
     task: Task | None = None
     answers: dict[str, list[Answer]] = field(default_factory=dict[str, list[Answer]])
-    moved: Mapping[str, Array] | None = None
+    displacements: Mapping[str, Array] | None = None
 
 
 def measure(
     case: str, size: Size, problem: Problem, dtype: str, entrants: Sequence[Entrant], effort: Effort
-) -> list[Line]:
+) -> list[VariantResult]:
     """Open, judge and time all entrants on one problem. dtype: of what is timed; float64 is judged in any case."""
     opened = [_open(case, size, entrant, dtype) for entrant in entrants]
     for one in opened:
@@ -118,12 +118,12 @@ class _Runner:
 
 
 def _open(case: str, size: Size, entrant: Entrant, dtype: str) -> _Opened:
-    one = _Opened(entrant, Line(case, size, entrant.engine, entrant.variant))
+    one = _Opened(entrant, VariantResult(case, size, entrant.engine, entrant.variant))
     try:
         task = entrant.open()
         for kind in dict.fromkeys(("float64", dtype)):
             one.answers[kind] = [task.answer(point, kind) for point in POINTS]
-        one.moved = task.moved()
+        one.displacements = task.displacements()
         one.task = task
     except Unavailable as gap:
         one.line = replace(one.line, gap=str(gap))
@@ -194,7 +194,7 @@ def _differences(problem: Problem, answer: Answer) -> tuple[float | None, list[s
     if isinstance(problem, Method):
         method, x = problem, {"x": problem.points[POINTS[0]]}
         return check_differences(lambda x: method.value(x["x"]), x, answer.gradients)
-    if isinstance(problem, Objective):
+    if isinstance(problem, ArrayObjective):
         function, data = bl.jit(partial(problem.function, OWN)), problem.data
         return check_differences(lambda x: float(function(dict(x), dict(data))), problem.points[0], answer.gradients)
     return None, []
@@ -203,12 +203,12 @@ def _differences(problem: Problem, answer: Answer) -> tuple[float | None, list[s
 def _movement(one: _Opened, opened: Sequence[_Opened], problem: Problem) -> list[str]:
     if not isinstance(problem, (Training, Method)):
         return []
-    if one.moved is None:
+    if one.displacements is None:
         return [_UNSEEN]
-    others = {o.entrant.engine: o.moved for o in opened if o.moved is not None}
+    others = {o.entrant.engine: o.displacements for o in opened if o.displacements is not None}
     wanted = next((others[name] for name in REFEREES if name in others and name != one.entrant.engine), None)
     return (
         [f"{_UNSEEN} by a second engine"]
         if wanted is None
-        else check_moved(one.moved, wanted, problem.parameters, problem.dtype)
+        else check_displacements(one.displacements, wanted, problem.parameters, problem.dtype)
     )

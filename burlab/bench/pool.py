@@ -78,9 +78,9 @@ class Remote:
         """See Task."""
         return self._call("repeat", count)
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         """See Task."""
-        return self._call("moved")
+        return self._call("displacements")
 
     def facts(self) -> Mapping[str, float]:
         """See Task."""

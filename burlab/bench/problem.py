@@ -1,4 +1,4 @@
-"""What is computed: a model in NumPy words, its points or data, and what an engine answers."""
+"""Problems of the benchmarks: a model in NumPy functions, its points or data, and an engine's answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 Size = Mapping[str, Any]  # numbers, or the kind of a problem
-Namespace = Any  # NumPy or what speaks like it, with `relu` and `logsumexp`: see words.py
+Namespace = Any  # NumPy or a module with its functions, with `relu` and `logsumexp`: see namespace.py
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
-class Objective:
+class ArrayObjective:
     """A function of named arrays, differentiated by all of them.
 
     kind: which one. function: (words, parameters, data) -> number; `words.grad` is the gradient of the engine. points:
@@ -85,12 +85,12 @@ class Method:
 
     @property
     def clients(self) -> bool:
-        """Whether the samples are those of clients."""
+        """True if the samples belong to clients."""
         return self.features.ndim == 3
 
     @property
     def parameters(self) -> Mapping[str, Array]:
-        """Where the steps begin."""
+        """Parameters before the first step."""
         return {"x": np.zeros(self.features.shape[-1])}
 
     def value(self, x: Array) -> float:
@@ -120,14 +120,14 @@ class Start:
     scalar: Scalar
 
 
-Problem = Scalar | Training | Objective | Method | Transfer | Start
+Problem = Scalar | Training | ArrayObjective | Method | Transfer | Start
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an engine computed at one point: the value, and the gradient by each named argument or parameter.
+    """Result of an engine at one point: the value, and the gradient by each named argument or parameter.
 
-    visited: how many nodes the sweep came by, and how many the graph can reach, where the engine keeps count.
+    visited: numbers of nodes that the sweep visited and that the graph can reach, where the engine counts them.
     """
 
     value: float
@@ -143,15 +143,15 @@ class Task(Protocol):
         ...
 
     def repeat(self, count: int) -> float:
-        """Seconds that `count` gradients or steps take, through what `answer` or `moved` has shown."""
+        """Seconds that `count` gradients or steps take, through what `answer` or `displacements` has shown."""
         ...
 
-    def moved(self) -> Mapping[str, Array] | None:
-        """Of a variant that steps: how far the first two, of a method ten, as they are timed, move each parameter."""
+    def displacements(self) -> Mapping[str, Array] | None:
+        """Return the change of each parameter by the first 2 timed steps, of a method 10; None without steps."""
         ...
 
     def facts(self) -> Mapping[str, float]:
-        """What else is known: "jit" in seconds, "arrays" in bytes."""
+        """Return further figures: "jit" in seconds, "arrays" in bytes."""
         ...
 
 

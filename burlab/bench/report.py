@@ -1,4 +1,4 @@
-"""What a session of measurements leaves: lines, and where they were taken."""
+"""Report of a session of measurements: results, and the machine that gave them."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 from burlab.runtime.files import as_path, write_text
 
 from . import table
-from .measure import Line
+from .measure import VariantResult
 from .problem import Case
 
 _STYLE = """
@@ -59,10 +59,10 @@ class Report:
     """
 
     cases: tuple[Case, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[VariantResult, ...]
     machine: Mapping[str, str]
 
-    def of(self, case: Case) -> list[Line]:
+    def of(self, case: Case) -> list[VariantResult]:
         """The lines of one case."""
         return [line for line in self.lines if line.case == case.name]
 

@@ -10,13 +10,13 @@ from burlab.runtime.checks.numbers import shown
 from . import cases
 from .clock import Effort
 from .machine import describe
-from .measure import Entrant, Line, measure
+from .measure import Entrant, VariantResult, measure
 from .pool import ProcessPool
 from .problem import Case, Size, Task, Unavailable, label
 from .report import Report
 
 PEERS = ("torch", "jax", "autograd", "micrograd", "optax")
-_OWN = ("golden", "burlab", "numpy")  # those that are always here
+_BUILT_IN = ("golden", "burlab", "numpy")  # engines that need no further package
 QUICK = Effort(shortest=0.001, rounds=10, most=0.5)
 
 
@@ -38,17 +38,17 @@ def run(
     >>> [line.engine for line in bench.run("tiny", peers=["nobody"]).lines]
     Traceback (most recent call last):
         ...
-    burlab.errors.ArgumentError: there is no peer 'nobody'. Choose among: torch, jax, autograd, micrograd, optax.
+    burlab.errors.ArgumentError: a peer must be one of torch, jax, autograd, micrograd, optax; got 'nobody'.
     """
     peers = list(dict.fromkeys(peers))
     for peer in peers:
         if peer not in PEERS:
-            raise ArgumentError(f"there is no peer {shown(peer)}. Choose among: {', '.join(PEERS)}.")
+            raise ArgumentError(f"a peer must be one of {', '.join(PEERS)}; got {shown(peer)}.")
     if sizes and not case:
         raise ArgumentError("sizes are those of one case. Name it: run('mlp', sizes=[{'hidden': 16, 'batch': 1}]).")
     chosen = [cases.find(name) for name in ((case,) if case else cases.NAMES)]
     tell: Callable[[str], object] = (lambda _: None) if quiet else sys.stderr.write
-    lines = list[Line]()
+    lines = list[VariantResult]()
     for one in chosen:
         for size in sizes or (one.quick if quick else one.sizes):
             tell(f"{one.name} {label(size)}\n")
@@ -56,7 +56,7 @@ def run(
     return Report(tuple(chosen), tuple(lines), describe(quick))
 
 
-def row(case: Case, size: Size, peers: Sequence[str], effort: Effort) -> list[Line]:
+def row(case: Case, size: Size, peers: Sequence[str], effort: Effort) -> list[VariantResult]:
     """One size of a case, in processes of its own."""
     with ProcessPool(size.get("threads", 1)) as pool:
 
@@ -68,7 +68,7 @@ def row(case: Case, size: Size, peers: Sequence[str], effort: Effort) -> list[Li
 
             return Entrant(engine, variant, open_task, timed)
 
-        chosen = [name for name in (*_OWN, *peers) if name in case.variants]
+        chosen = [name for name in (*_BUILT_IN, *peers) if name in case.variants]
         entrants = [entrant(name, variant) for name in chosen for variant in case.variants[name]]
         entrants.append(entrant("complex step", "", timed=False))
         problem = case.problem(size)

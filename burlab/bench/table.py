@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from .measure import Line
+from .measure import VariantResult
 from .problem import Case, label
 
 HEADS = ("engine", "variant", "gate", "time", "x limit", "first", "arrays", "process", "energy")
@@ -13,7 +13,7 @@ _WORDS = HEADS[:3]  # columns without numbers
 _Rows = list[tuple[str, ...]]
 
 
-def text(case: Case, lines: Sequence[Line]) -> str:
+def text(case: Case, lines: Sequence[VariantResult]) -> str:
     """A table for a terminal."""
     parts = [case.title + (f"\n{case.note}" if case.note else "")]
     for size in _sizes(lines):
@@ -24,7 +24,7 @@ def text(case: Case, lines: Sequence[Line]) -> str:
     return "\n".join(parts)
 
 
-def html(case: Case, lines: Sequence[Line]) -> str:
+def html(case: Case, lines: Sequence[VariantResult]) -> str:
     """The same as a piece of HTML."""
     parts = [f"<h2>{escape(case.title)}</h2>", f"<p>{escape(case.note)}</p>" if case.note else ""]
     for size in _sizes(lines):
@@ -35,7 +35,7 @@ def html(case: Case, lines: Sequence[Line]) -> str:
     return "".join(parts)
 
 
-def markdown(case: Case, lines: Sequence[Line]) -> str:
+def markdown(case: Case, lines: Sequence[VariantResult]) -> str:
     """The same as Markdown, as GitHub shows it."""
     parts = [f"*{case.title}*", *([case.note] if case.note else [])]
     for size in _sizes(lines):
@@ -47,7 +47,7 @@ def markdown(case: Case, lines: Sequence[Line]) -> str:
     return "\n\n".join(parts)
 
 
-def _rows(lines: Sequence[Line]) -> _Rows:
+def _rows(lines: Sequence[VariantResult]) -> _Rows:
     """The heads and a row for each line, without the columns that would be empty; one without a time is shorter."""
     best = baseline(lines)
     heads = tuple(_RATIO.get(best.engine, head) if best and head == HEADS[4] else head for head in HEADS)
@@ -69,8 +69,8 @@ def _merged(rows: _Rows) -> _Rows:
     return found
 
 
-def cells(line: Line, best: float | None) -> tuple[str, ...]:
-    """What a table says of a line; of one without a time, why it has none."""
+def cells(line: VariantResult, best: float | None) -> tuple[str, ...]:
+    """Return the cells of a result; of one without a time, the reason."""
     if line.seconds is None or line.verdict is None:
         reason = line.gap or "NOT TIMED: " + "; ".join(line.verdict.complaints[:3] if line.verdict else ())
         return line.engine, line.variant, reason
@@ -88,8 +88,8 @@ def cells(line: Line, best: float | None) -> tuple[str, ...]:
     )
 
 
-def gate(line: Line) -> str:
-    """What a verdict was based on: "jax 2e-16, differences 1e-9, 9/9 nodes"."""
+def gate(line: VariantResult) -> str:
+    """Return the evidence of a verdict: "jax 2e-16, differences 1e-9, 9/9 nodes"."""
     verdict = line.verdict
     if verdict is None:
         return ""
@@ -101,20 +101,20 @@ def gate(line: Line) -> str:
     return ", ".join(parts)
 
 
-def baseline(lines: Sequence[Line]) -> Line | None:
-    """What ratios are to: the first kernel written by hand, or else the first loop in NumPy, where there is one."""
+def baseline(lines: Sequence[VariantResult]) -> VariantResult | None:
+    """Return the result that ratios are to: the first kernel written by hand, else the first loop in NumPy, if any."""
     timed = [line for line in lines if line.seconds is not None]
     return next((line for name in ("golden", "numpy") for line in timed if line.engine == name), None)
 
 
-def limit(lines: Sequence[Line]) -> float | None:
+def limit(lines: Sequence[VariantResult]) -> float | None:
     """The time of the baseline."""
     line = baseline(lines)
     return line.seconds if line else None
 
 
 def ratio(number: float) -> str:
-    """How many times.
+    """Return a ratio as text.
 
     >>> ratio(1.234), ratio(35954.06)
     ('1.23', '35,954')
@@ -158,7 +158,7 @@ def _error(number: float) -> str:
     return f"{number:.0e}" if number else "0"
 
 
-def _sizes(lines: Sequence[Line]) -> list[dict[str, Any]]:
+def _sizes(lines: Sequence[VariantResult]) -> list[dict[str, Any]]:
     found = list[dict[str, Any]]()
     for line in lines:
         if dict(line.size) not in found:

@@ -13,7 +13,7 @@ from burlab.errors import BurlabError
 from burlab.graph import Graph, Node
 from burlab.graph.rewrite.batch import batch
 from burlab.runtime.coerce import Array, ArraySpec
-from burlab.runtime.gate import Face, FallbackCall, gate_is_open, make_callable
+from burlab.runtime.gate import CallSignature, FallbackCall, gate_is_open, make_callable
 from burlab.runtime.gc_pause import gc_paused
 from burlab.runtime.status import Status, split
 
@@ -93,7 +93,7 @@ class Executable:
 
     def gate(self, fallback: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:
         """A builtin function of the arrays; options: those of `runtime.gate.make_callable`."""
-        face, releases = Face(self.inputs, self.outputs), self.plan.work > MIN_WORK_WITHOUT_GIL
+        face, releases = CallSignature(self.inputs, self.outputs), self.plan.work > MIN_WORK_WITHOUT_GIL
         return make_callable(self.function, face, fallback or self.slow, releases=releases, **options)
 
     def error(self, outcome: int) -> BurlabError:

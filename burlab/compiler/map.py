@@ -8,10 +8,10 @@ from typing import Any
 
 from burlab.errors import ArgumentError
 from burlab.runtime.coerce import Array, ArraySpec, check_count, coerce_input
-from burlab.runtime.gate import Function, Workspace, pointers
+from burlab.runtime.gate import NativeFunction, Workspace, pointers
 from burlab.runtime.interruptible import interruptible
 from burlab.runtime.structs import CMappedRows
-from burlab.runtime.wait import SLICE, Stop, in_threads
+from burlab.runtime.wait import SLICE, StopFlag, in_threads
 
 _MIN_CHUNK_ROWS = 64  # rows that a thread takes at a time
 _CHUNKS_PER_THREAD = 8
@@ -31,7 +31,7 @@ def in_tiles(array: Array, size: int) -> Array:
 
 
 def map_rows(
-    function: Function,
+    function: NativeFunction,
     arrays: Sequence[Array],
     inputs: Sequence[ArraySpec],
     buffers: Sequence[Array],
@@ -56,7 +56,7 @@ def map_rows(
     lock = threading.Lock()
     run = _run_rows()
 
-    def work(stop: Stop) -> None:
+    def work(stop: StopFlag) -> None:
         first, limit = (stop.address, ctypes.addressof(job)), int(SLICE * 1e9)
         workspace = Workspace(function.workspace_bytes)
         scratch = (ctypes.c_void_p * (len(arrays) + len(buffers) + 1))()

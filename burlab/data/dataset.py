@@ -1,4 +1,4 @@
-"""What a regression learns from."""
+"""Data of a regression."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -50,7 +50,7 @@ def makemore_names(context: int = 3) -> CharacterData:
 
 
 def fetched(source: Source, folder: Path | None = None) -> Path:
-    """Where the file lies, after a download if it is not there yet. folder: the cache, pooch's by default."""
+    """Return the path of the file, downloaded if it is not in the cache. folder: the cache, pooch's by default."""
     pooch = require("pooch", "data")
     pooch.get_logger().setLevel("WARNING")
     place = folder or pooch.os_cache("burlab")

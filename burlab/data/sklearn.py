@@ -29,7 +29,7 @@ def sklearn_set(name: str, *, standardize: bool = True) -> Dataset:
     ((569, 30), ('malignant', 'benign'))
     """
     if not isinstance(name, str) or name not in _SOURCES:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"there is no data set {shown(name)}. Use one of {', '.join(map(repr, _SOURCES))}.")
+        raise ArgumentError(f"the data set must be one of {', '.join(map(repr, _SOURCES))}; got {shown(name)}.")
     raw = getattr(require("sklearn.datasets", "data"), f"load_{name}")()
     classes = tuple(str(word) for word in raw.target_names) if name != "diabetes" else ()
     features = np.asarray(raw.data, np.float64)

@@ -69,7 +69,9 @@ def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData
     try:
         return text_data(read_text(place).removeprefix("\ufeff"), block, place.name)
     except UnicodeDecodeError as error:
-        raise FileError(f"{place} is no UTF-8 text: {error.reason} at byte {error.start}. Convert it first.") from error
+        raise FileError(
+            f"{place} is not UTF-8 text: {error.reason} at byte {error.start}. Convert it first."
+        ) from error
     except OSError as error:
         raise FileError(f"{place} cannot be read: {error.strerror}. Check the path and its permissions.") from error
 

@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .tape import Mark as Mark, Tape as Tape
+    from .tape import Tape as Tape, TapePosition as TapePosition
     from .value import Value as Value
 
-__all__ = ["Mark", "Tape", "Value"]
+__all__ = ["Tape", "TapePosition", "Value"]
 
-_HOME = {"Mark": "tape", "Tape": "tape", "Value": "value"}
+_HOME = {"TapePosition": "tape", "Tape": "tape", "Value": "value"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What the preprocessor makes of a `%%cpp` cell: the compiler itself writes it into a string.
+"""Preprocessed text of a `%%cpp` cell, which the compiler itself writes into a string.
 
 Between the lines of the preprocessor, which stay what they are, the text of the cell is the argument of a macro that
 expands it and makes a string of it. A mark stands before each statement, by which its place in the cell is found again.
@@ -56,7 +56,7 @@ def macros(row: list[Token]) -> list[str]:
 
 
 def has_own_headers(row: list[Token]) -> bool:
-    """Whether a cell includes a file of the user's, by its path."""
+    """Return True if a cell includes a file of the user's, by its path."""
     found = [_HEADER.search(token.text) for token in row if directive(token) == "include"]
     return any(header is not None and Path(header[1]).is_file() for header in found)
 

@@ -194,7 +194,7 @@ class _Cell:
 
 
 def _name_length(head: list[str]) -> int:
-    """How many words of a declaration are a name, such as `::std::vector<int>`."""
+    """Return the number of tokens of a declaration that are a name, such as `::std::vector<int>`."""
     at = 0
     while at < len(head):
         if head[at] == "::":
@@ -217,7 +217,7 @@ def _angles_length(words: list[str]) -> int:
 
 
 def _lacks_type(head: list[str]) -> bool:
-    """Whether nothing but a name stands before the parameters, and no constructor, destructor or conversion has it."""
+    """Return True if only a name is before the parameters, and not that of a constructor, destructor or conversion."""
     before = head[: head.index("()")]
     if before[-1:] == ["~"] or "~" in before or "operator" in before or not before:
         return not before

@@ -1,4 +1,4 @@
-"""What a tape has recorded, as a `burlab.graph.Graph` of scalars: for the compiler, the display, and to be saved."""
+"""Export of a tape as a `burlab.graph.Graph` of scalars, for the compiler, the display and files."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -183,7 +183,7 @@ def _items(xs: Iterable[Any]) -> Any:
     if isinstance(xs, np.ndarray):
         return cast(Any, xs).ravel().tolist()
     if not isinstance(xs, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise DTypeError(f"{shown(xs)} is no sequence of Values and real numbers. Pass a list of them, or an array.")
+        raise DTypeError(f"expected a list of Values and real numbers, or an array, got {shown(xs)}.")
     return xs
 
 

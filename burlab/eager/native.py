@@ -22,7 +22,7 @@ _UFUNC_NAMES = {"sub": "subtract", "mul": "multiply", "div": "divide", "neg": "n
 
 
 class Types(NamedTuple):
-    """What every Value needs: the types, and each operation of the table as a function of Values."""
+    """Types of every session with Values, and each operation of the table as a function of Values."""
 
     Value: Any
     Tape: Any
@@ -51,7 +51,7 @@ def types() -> Types:
 
 @once
 def tools() -> SimpleNamespace:
-    """What fewer sessions need, compiled by the first call (0.15 s): rare operations, labels, sequences, replay."""
+    """Return rarer functions, compiled by the first call (0.15 s): rare operations, labels, sequences, replay."""
     unit = declare(
         'extern "C" PyObject* @unit_tools() { return burlab::eager::make_tools(); }', ("burlab/python/tools.hpp",)
     )

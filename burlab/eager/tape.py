@@ -24,7 +24,7 @@ else:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mark:
+class TapePosition:
     """A position on a tape, made by `Tape.mark` and used by `Tape.rewind`."""
 
     position: tuple[int, int]
@@ -50,7 +50,7 @@ class Tape(_Recorder):
     """
 
     __slots__ = ("_marks", "_tokens")
-    _marks: list[Mark]
+    _marks: list[TapePosition]
     _tokens: list[Token[Any]]
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Tape(_Recorder):
     def __repr__(self) -> str:
         return f"<burlab.Tape: {len(self)} nodes, {sum(self.nbytes.values())} bytes>"
 
-    def mark(self) -> Mark:
+    def mark(self) -> TapePosition:
         """Remember where the tape stands, for `rewind`. O(1)."""
         if tools().reclaims(self):
             raise TapeError(
@@ -86,16 +86,16 @@ class Tape(_Recorder):
             )
         position = tools().position(self)
         if not self._marks or self._marks[-1].position != position:
-            self._marks.append(Mark(position, len(self._marks)))
+            self._marks.append(TapePosition(position, len(self._marks)))
         return self._marks[-1]
 
-    def rewind(self, mark: Mark) -> None:
+    def rewind(self, mark: TapePosition) -> None:
         """Drop everything recorded since `mark`; its memory is used again. O(1).
 
         A Value that was dropped raises TapeError when it is used. A mark stays usable until the tape is rewound to an
         earlier one; TapeError says when it is not.
         """
-        if not isinstance(mark, Mark):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        if not isinstance(mark, TapePosition):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             raise TypeError(f"rewind needs a mark of this tape, from tape.mark(), but got {type(mark).__name__}.")
         if mark.depth >= len(self._marks) or self._marks[mark.depth] is not mark:
             raise TapeError(

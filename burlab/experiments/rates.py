@@ -11,7 +11,7 @@ from burlab.charts import Axis, Chart, Curve, Dots, Mark, Plot
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.optim import Optimizer
-from burlab.optim.live import acting, live_fields
+from burlab.optim.live import live_fields, with_values
 from burlab.problems import FiniteSum
 from burlab.run import minimize
 from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole
@@ -96,7 +96,7 @@ def find_lr(
     paths = {live.name: live.path for live in live_fields(optimizer)}
     if "lr" not in paths:
         raise ArgumentError(f"{type(optimizer).__name__} has no learning rate; its fields are {', '.join(paths)}.")
-    growing = acting(optimizer, {paths["lr"]: _growth(low, high, steps)})
+    growing = with_values(optimizer, {paths["lr"]: _growth(low, high, steps)})
     run = minimize(problem, x0, growing, batch=batch, seed=seed)
     run.start(steps)
     while not run.rests(1.0):

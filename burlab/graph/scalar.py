@@ -182,7 +182,7 @@ def load_partials(names: Iterable[str]) -> None:
         missing = sorted({name for name in names if name not in _partials and is_differentiable(name)})
         for family in sorted({parsed(name).row.family for name in missing} - _loaded_families - {USERS}):
             _loaded_families.add(family)
-            if runtime.kept(*_unit(*_forms(common := _common(family)))):
+            if runtime.is_compiled(*_unit(*_forms(common := _common(family)))):
                 _load(common)
         missing = [name for name in missing if name not in _partials]
         if missing:

@@ -15,7 +15,7 @@ from .losses import cross_entropy, hinge, huber, logistic, mse
 from .norm import LayerNorm, RMSNorm
 from .parameters import load_parameters, save_parameters
 from .recurrent import GRUCell, LSTMCell, RNNCell
-from .summary import Summary, count, summary
+from .summary import ModelSummary, count, summary
 from .torch_layout import from_torch
 
 __all__ = [
@@ -32,11 +32,11 @@ __all__ = [
     "LayerNorm",
     "Linear",
     "LoRALinear",
+    "ModelSummary",
     "PaCALinear",
     "RMSNorm",
     "RNNCell",
     "SelfAttention",
-    "Summary",
     "avg_pool",
     "count",
     "cross_entropy",

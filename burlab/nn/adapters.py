@@ -21,7 +21,7 @@ from .linear import Linear
 
 Model = Any
 Targets = str | Iterable[str] | Callable[[str], bool] | None
-_MOST = 2**31 - 1  # rank
+_MAX_RANK = 2**31 - 1
 _TRAINED = ("lora_A", "lora_B", "paca_weight")
 
 
@@ -146,13 +146,13 @@ def merge(model: Model) -> Model:
 
 
 def is_adapter(path: str) -> bool:
-    """Whether a parameter is one of an adapter, by its path: for `bl.minimize(..., trainable=bl.nn.is_adapter)`.
+    """Return True if the path is that of an adapter's parameter: for `bl.minimize(..., trainable=bl.nn.is_adapter)`.
 
     >>> is_adapter("blocks.0.attention.qkv.lora_A"), is_adapter("blocks.0.attention.qkv.base.weight")
     (True, False)
     """
     if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"path={shown(path)} is no path of a parameter. Pass one such as 'blocks.0.out.lora_A'.")
+        raise ArgumentError(f"path={shown(path)} must be the path of a parameter, such as 'blocks.0.out.lora_A'.")
     return path.rpartition(".")[2] in _TRAINED
 
 
@@ -167,7 +167,7 @@ def _checked(base: Linear, rank: int, scaling: float) -> float:
 def _adapted(
     kind: type[LoRALinear] | type[PaCALinear], model: Model, rank: int, alpha: float, targets: Targets, key: Key
 ) -> Model:
-    whole(rank, "rank", 1, _MOST)
+    whole(rank, "rank", 1, _MAX_RANK)
     tree.flatten_whole(model)  # which refuses what holds itself
     scaling = number_in(FINITE, alpha, "alpha") / rank
     chosen = [path for path, _ in _linears(model, "")]
@@ -197,7 +197,7 @@ def _is_target(path: str, targets: Targets) -> bool:
     names: Any = [targets] if isinstance(targets, str) else targets
     if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in cast("Any", names)):
         raise ArgumentError(
-            f"targets={shown(targets)} are no layers. Pass ends of their paths, as ['qkv'], or a function of a path."
+            f"targets must be ends of paths, as ['qkv'], or a function of a path; got {shown(targets)}."
         )
     return any(re.search(rf"(^|\.){re.escape(name)}$", path) for name in cast("Iterable[str]", names))
 

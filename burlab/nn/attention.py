@@ -61,7 +61,7 @@ class SelfAttention(Layer):
         )
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
-        """What the positions have seen, shape (positions, width)."""
+        """Return the attended values of the positions, shape (positions, width)."""
         if np.ndim(x) != 2:
             raise ShapeError(f"SelfAttention expects x of shape (positions, width), got {np.shape(x)}.")
         positions, width = x.shape

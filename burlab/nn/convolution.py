@@ -20,7 +20,7 @@ Sizes = int | tuple[int, ...]
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Convolution(Layer):
-    """What Conv1d and Conv2d share. window, stride, padding, dilation: an int, or one for each axis."""
+    """Base class of Conv1d and Conv2d. window, stride, padding, dilation: an int, or one for each axis."""
 
     rank: ClassVar[int]
 
@@ -93,7 +93,7 @@ class Conv1d(Convolution):
 @pytree
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Conv2d(Convolution):
-    """As Conv1d, in two dimensions: x of shape (in, height, width), weight of shape [rows, columns, in, out].
+    """Conv1d in two dimensions: x of shape (in, height, width), weight of shape [rows, columns, in, out].
 
     window, stride, padding, dilation: an int, or a pair for height and width.
 

@@ -1,4 +1,4 @@
-"""Whether named arrays fit a model: everything that does not is collected, then said at once."""
+"""Comparison of named arrays with a model's parameters: all differences are in one message."""
 
 from dataclasses import dataclass, field
 
@@ -8,12 +8,12 @@ from burlab.errors import ParameterError
 
 from .layer import Array
 
-_MANY = 200  # names in a message: all of them, unless somebody loads another model altogether
+_MAX_NAMES = 200  # of a message: all, unless somebody loads another model altogether
 
 
 @dataclass
 class Misfits:
-    """What does not fit: names that are missing, names that nobody asked for, and forms that differ."""
+    """Differences: missing names, unknown names, and shapes or dtypes that differ."""
 
     missing: list[str] = field(default_factory=list[str])
     extra: list[str] = field(default_factory=list[str])
@@ -52,5 +52,5 @@ class Misfits:
 
 
 def _listed(rows: list[str]) -> str:
-    more = f"; and {len(rows) - _MANY} more" if len(rows) > _MANY else ""
-    return "; ".join(rows[:_MANY]) + more
+    more = f"; and {len(rows) - _MAX_NAMES} more" if len(rows) > _MAX_NAMES else ""
+    return "; ".join(rows[:_MAX_NAMES]) + more

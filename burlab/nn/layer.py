@@ -1,4 +1,4 @@
-"""What all layers share: they are frozen trees of parameters, made from a key, that say what does not fit."""
+"""Base class of layers: frozen trees of parameters, initialized from a key, whose errors name what does not fit."""
 
 import dataclasses
 from typing import Any, TypeVar, cast

@@ -94,7 +94,7 @@ def _named(parameters: Tree) -> dict[str, Array]:
 
 
 def _is_torchs(like: Tree, arrays: dict[str, Array]) -> bool:
-    """Whether arrays that do not fit a model are those of a PyTorch module that does."""
+    """Return True if arrays that do not fit a model are those of a PyTorch module that does."""
     if not isinstance(like, Layer):
         return False
     with suppress(BurlabError):

@@ -13,8 +13,8 @@ from .layer import STATIC, Array, Key, Layer, keys, sizes
 from .linear import Linear
 
 
-class Cell(Layer):
-    """What the cells share: gates that are linear in the input and in the last output.
+class GatedCell(Layer):
+    """Base class of cells: gates that are linear in the input and in the last output.
 
     input: Linear from the input, hidden: Linear from the last output, each with a bias, as in PyTorch. All start
     uniform within 1 / sqrt(units), as PyTorch's.
@@ -39,7 +39,7 @@ class Cell(Layer):
 
 @pytree
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class RNNCell(Cell):
+class RNNCell(GatedCell):
     """h <- tanh(input(x) + hidden(h)), the output is h (Elman 1990). x: shape (inputs,); h: shape (units,).
 
     >>> import numpy as np, burlab as bl
@@ -78,7 +78,7 @@ class RNNCell(Cell):
 
 @pytree
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class GRUCell(Cell):
+class GRUCell(GatedCell):
     """Gates r and z, candidate n = tanh(input_n(x) + r hidden_n(h)), h <- (1 - z) n + z h (Cho et al. 2014, PyTorch's).
 
     The gates stand in the order r, z, n; as in PyTorch, r scales what `hidden` gives, bias included. x: shape
@@ -113,7 +113,7 @@ class GRUCell(Cell):
 
 @pytree
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class LSTMCell(Cell):
+class LSTMCell(GatedCell):
     """c <- f c + i g, h <- o tanh(c) with gates i, f, g, o of x and h (Hochreiter and Schmidhuber 1997, Gers 2000).
 
     i, f, o go through a sigmoid, g through tanh; they stand in this order, which is PyTorch's. x: shape (inputs,); the

@@ -1,4 +1,4 @@
-"""How many parameters a model has, and a table of them."""
+"""Number of a model's parameters, and a table of them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +30,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ModelSummary:
     """A table with a row per parameter: text when printed, drawn in a notebook."""
 
     title: str
@@ -63,7 +63,7 @@ class Summary:
     __repr__ = __str__
 
 
-def summary(model: Any) -> Summary:
+def summary(model: Any) -> ModelSummary:
     """The parameters of a layer or of any tree of arrays: path, shape, dtype, count, bytes.
 
     >>> import burlab as bl
@@ -82,4 +82,4 @@ def summary(model: Any) -> Summary:
         Row(name, array.shape, array.dtype.name, array.size, array.nbytes)
         for name, array in zip(tree.dotted_names(model), arrays, strict=True)
     )
-    return Summary(type(model).__name__, tuple(rows))
+    return ModelSummary(type(model).__name__, tuple(rows))

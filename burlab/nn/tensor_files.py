@@ -27,7 +27,7 @@ _DTYPES = {
 
 
 class Tensors(NamedTuple):
-    """What a file holds. widened: the names of arrays whose dtype NumPy does not have."""
+    """Contents of a file. widened: the names of arrays whose dtype NumPy does not have."""
 
     arrays: dict[str, Array]
     metadata: dict[str, str]
@@ -42,7 +42,7 @@ def tensors(text: bytes, place: str) -> Tensors:
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
         what = str(error) or type(error).__name__
         raise FileError(
-            f"{place} is no whole safetensors file: it has {len(text)} bytes, and {what}. Use another copy."
+            f"{place} is not a whole safetensors file: it has {len(text)} bytes, and {what}. Use another copy."
         ) from error
     arrays = {name: _array(name, row, place) for name, row in rows}
     if CHECKSUM in metadata and metadata[CHECKSUM] != checksum(arrays):
@@ -59,7 +59,7 @@ def tensors(text: bytes, place: str) -> Tensors:
 
 
 def checksum(arrays: Mapping[str, Array]) -> str:
-    """Of names and numbers, whatever their order in the file."""
+    """Checksum of names and numbers, whatever their order in the file."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
         array = arrays[name]

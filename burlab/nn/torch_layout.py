@@ -108,7 +108,7 @@ def _sequential(layer: MLP) -> _Aliases:
 
 
 def _cell(_layer: Any) -> _Aliases:
-    """Of torch.nn.LSTMCell, and of the only layer of torch.nn.LSTM."""
+    """Parameters of torch.nn.LSTMCell, or of the only layer of torch.nn.LSTM."""
     return [
         (f"{ours}.{kind}", f"{kind}_{theirs}{layer}")
         for ours, theirs in (("input", "ih"), ("hidden", "hh"))

@@ -56,7 +56,7 @@ class AdAdaGrad(Optimizer):
         return {"s": np.zeros((), x.dtype) if self.scalar else np.zeros_like(x), "batch": np.asarray(f.batch, float)}
 
     def batch_size(self, state: State) -> Any:
-        """As many as the test of the step before asked for, never fewer than before."""
+        """Return the number of samples that the last step's test requires, never fewer than before."""
         return state["batch"]
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002

@@ -32,7 +32,7 @@ def root_of_squares(v: Any, like: Any) -> Any:
 
 
 def unit_of(*vectors: Vector) -> Scalar:
-    """What vectors are multiplied by so that products of them stay in the range of floats: a power of 2, as a rule 1.
+    """Scale, a power of 2 and as a rule 1, by which products of the vectors stay in the range of floats.
 
     Nothing is rounded by it, so that a rule whose formulas are written in other units keeps all bits.
     """

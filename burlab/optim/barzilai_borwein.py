@@ -9,7 +9,7 @@ from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown, whole
 
 from .arithmetic import number, ratio, unit_of, where
-from .line import Line, first_step
+from .line import SearchLine, first_step
 from .line_search import armijo
 from .optimizer import Hyper, Optimizer, State, Vector
 
@@ -71,7 +71,7 @@ class BarzilaiBorwein(Optimizer):
         after = {"x": x, "g": g, "odd": ~state["odd"]}
         if not self.window:
             return x - step * g, {**after, "step": step, "past": state["past"]}
-        line = Line.through(f, x, g, -g)
+        line = SearchLine.through(f, x, g, -g)
         past = np.concatenate([state["past"][1:], np.reshape(line.value, (1,))])
         ceiling = np.max(past) + 2 * line.noise  # what only rounding lifts over the largest value is not refused
         step = armijo(replace(line, value=ceiling), step, 0.5, self.c1, self.trials)

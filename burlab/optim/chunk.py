@@ -28,7 +28,7 @@ def chunked(graph: Graph, dimension: int) -> Graph | None:
 
 
 def is_entrywise(graph: Graph, dimension: int) -> bool:
-    """Whether every entry of vectors of that many is treated alike and alone: by numbers, and by its own entries."""
+    """Return True if each entry of a vector of that length is computed alike, from numbers and its own entries."""
     for n in graph.nodes[len(graph.inputs) :]:
         alike = n.row.elementwise or n.row.identity
         spread = n.op == "broadcast" and not n.inputs[0].shape

@@ -10,7 +10,7 @@ from burlab.runtime.checks.numbers import shown, whole
 
 from .arithmetic import number, ratio, unit_of, where
 from .descent import trial_like
-from .line import Line
+from .line import SearchLine
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
 
@@ -60,7 +60,7 @@ class NonlinearCG(Optimizer):
         direction = self._beta(now, before) * state["p"] - g
         downhill = known & (now @ (unit * direction) < 0)
         p = where(downhill, direction, -g)
-        line = Line.through(f, x, g, p)
+        line = SearchLine.through(f, x, g, p)
         first = trial_like(state["promise"], line, g)
         end = wolfe(line, g, first, self.c1, self.c2, self.trials)
         promise = end["step"] * line.slope

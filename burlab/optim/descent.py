@@ -8,7 +8,7 @@ import numpy as np
 from burlab.runtime.checks.numbers import whole
 
 from .arithmetic import number, where
-from .line import Line, first_step
+from .line import SearchLine, first_step
 from .line_search import armijo, wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
 
@@ -49,7 +49,7 @@ class ArmijoGD(Optimizer):
         first = self.lr * np.ones_like(last)
         if self.warm:
             first = where(last > 0, np.minimum(last / self.shrink, first), first)
-        line = Line.through(f, x, g, -g)
+        line = SearchLine.through(f, x, g, -g)
         step = armijo(line, first, self.shrink, self.c1, self.trials)
         return line.to(step), {"step": step * line.unit}
 
@@ -83,13 +83,13 @@ class WolfeGD(Optimizer):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One step against the gradient."""
-        line = Line.through(f, x, g, -g)
+        line = SearchLine.through(f, x, g, -g)
         first = trial_like(state["promise"], line, g)
         end = wolfe(line, g, first, self.c1, self.c2, self.trials)
         return line.to(end["step"]), {"promise": end["step"] * line.slope}
 
 
-def trial_like(promise: Any, line: Line, g: Vector) -> Any:
+def trial_like(promise: Any, line: SearchLine, g: Vector) -> Any:
     """A first trial that promises the same first-order change as the last step; min(1, 1 / |g|) where none did."""
     slope = line.slope
     known = (promise < 0) & (slope < 0)

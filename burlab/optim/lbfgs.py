@@ -8,7 +8,7 @@ import numpy as np
 from burlab.runtime.checks.numbers import whole
 
 from .arithmetic import ratio, unit_of, where
-from .line import Line, first_step
+from .line import SearchLine, first_step
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
 
@@ -53,7 +53,7 @@ class LBFGS(Optimizer):
         unit = unit_of(g, direction)
         downhill = (unit * g) @ (unit * direction) < 0
         known = (state["rho"][-1] > 0) & downhill
-        line = Line.through(f, x, g, where(downhill, direction, -g))
+        line = SearchLine.through(f, x, g, where(downhill, direction, -g))
         first = where(known, np.ones_like(line.slope), first_step(g))
         end = wolfe(line, g, first, self.c1, self.c2, self.trials)
         after = line.to(end["step"])

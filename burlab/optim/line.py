@@ -13,7 +13,7 @@ Point = dict[str, Any]  # a trial on the line: step a, value phi(a), slope phi'(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SearchLine:
     """phi(a) = f(x + a p), with what the conditions compare trials with.
 
     value: phi(0). slope: phi'(0). noise: a difference of values below it may be rounding. reach: a step that goes about
@@ -31,7 +31,7 @@ class Line:
     unit: Scalar
 
     @classmethod
-    def through(cls, f: Any, x: Vector, g: Vector, p: Vector) -> "Line":
+    def through(cls, f: Any, x: Vector, g: Vector, p: Vector) -> "SearchLine":
         """The line from x along p. g: gradient at x. All of shape (d,)."""
         value = f.value(x)
         unit = unit_of(g, p)
@@ -45,24 +45,24 @@ class Line:
         return {"step": step, "value": value, "slope": gradient @ self.p, "gradient": gradient}
 
     def enough(self, trial: Point, c1: Any) -> Any:
-        """Whether a trial decreases phi enough; never where it is inf or nan.
+        """Return True if a trial is finite and decreases phi enough.
 
-        The Armijo condition phi(a) <= phi(0) + c1 a phi'(0). Where `lost` holds, its form by slopes instead,
+        The Armijo condition phi(a) <= phi(0) + c1 a phi'(0). Where `within_rounding` holds, its form by slopes,
         phi'(a) <= (2 c1 - 1) phi'(0), the same on a parabola: the approximate Wolfe conditions of Hager and Zhang 2005.
         """
         gain = trial["value"] - self.value
         exact = gain <= c1 * trial["step"] * self.slope
         by_slope = trial["slope"] <= (2 * c1 - 1) * self.slope
         finite = np.isfinite(trial["value"]) & np.isfinite(trial["slope"])
-        return finite & where(self.lost(gain), by_slope, exact)
+        return finite & where(self.within_rounding(gain), by_slope, exact)
 
     def rises(self, trial: Point, low: Point) -> Any:
-        """Whether `trial` is no lower than the best trial, by more than rounding."""
+        """Return True if `trial` is not below the best trial, by more than rounding."""
         gap = trial["value"] - low["value"]
-        return (gap >= 0) & ~self.lost(gap)
+        return (gap >= 0) & ~self.within_rounding(gap)
 
-    def lost(self, gap: Scalar) -> Any:
-        """Whether a difference of values may be nothing but rounding."""
+    def within_rounding(self, gap: Scalar) -> Any:
+        """Return True if a difference of values may be rounding alone."""
         return np.abs(gap) <= self.noise
 
     def to(self, step: Scalar) -> Vector:

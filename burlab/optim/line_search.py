@@ -7,17 +7,17 @@ import numpy as np
 from burlab.transforms import while_loop
 
 from .arithmetic import Scalar, choose, number, ratio, where
-from .line import Line, Point, cubic_minimizer
+from .line import Point, SearchLine, cubic_minimizer
 
 GROWTH = 9.0  # a trial that is too short grows by at most this many times the last increase
 EDGE = 0.1  # a trial keeps this part of a bracket away from its ends
 
 
-def armijo(line: Line, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scalar:
+def armijo(line: SearchLine, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scalar:
     """Nocedal and Wright 2006, Algorithm 3.1: the first of first, shrink first, shrink^2 first ... that is enough.
 
     A trial of value inf or nan is never enough. Each trial costs one value of f; where values differ by rounding only,
-    a gradient too (see `Line.enough`). Gives step 0 where p is no descent direction or after `trials` trials.
+    a gradient too (see `SearchLine.enough`). Gives step 0 where p is no descent direction or after `trials` trials.
     """
     zero = number(line.x, 0.0)
 
@@ -28,7 +28,7 @@ def armijo(line: Line, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scal
         step = s["next"]
         y = line.x + step * line.p
         value = line.f.value(y)
-        start = {"open": line.lost(value - line.value), "slope": line.slope}
+        start = {"open": line.within_rounding(value - line.value), "slope": line.slope}
         slope = while_loop(lambda a: a["open"], lambda a: {"open": ~a["open"], "slope": line.f.grad(y) @ line.p}, start)
         found = line.enough({"step": step, "value": value, "slope": slope["slope"]}, c1)
         after = shrink * where(np.isfinite(value), step, np.minimum(step, line.reach / shrink))
@@ -39,12 +39,12 @@ def armijo(line: Line, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scal
     return where(end["found"], end["step"], zero)
 
 
-def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> Point:
+def wolfe(line: SearchLine, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> Point:
     """Nocedal and Wright 2006, Algorithms 3.5 and 3.6: a step a with enough decrease and |phi'(a)| <= -c2 phi'(0).
 
     One loop does both algorithms: until a bracket is known (`high` is finite) trials grow, then they close in on it, by
     cubic interpolation kept away from the ends. What differs from the book: trials of value or slope inf or nan are
-    the far end of a bracket; decrease lost in rounding is judged by slopes (`Line.enough`).
+    the far end of a bracket; decrease lost in rounding is judged by slopes (`SearchLine.enough`).
 
     g: gradient at a = 0. Each trial costs one value and gradient. Gives the trial, with `found`. After `trials` trials,
     or once the bracket is a rounding wide, it is the best one that is enough, and `found` is false: step 0 if none was.
@@ -83,7 +83,7 @@ def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> P
     return {**end["low"], "found": end["found"]}
 
 
-def _next(before: Point, trial: Point, low: Point, high: Point, line: Line) -> Scalar:
+def _next(before: Point, trial: Point, low: Point, high: Point, line: SearchLine) -> Scalar:
     """The next trial: inside of the bracket, or beyond `trial` where there is none yet."""
     bracketed = np.isfinite(high["step"])
     other = choose(bracketed, high, {name: before[name] for name in high})

@@ -1,4 +1,4 @@
-"""Which numbers of an optimizer are live: its own `Hyper` fields and those of the parts that it is made of."""
+"""Live numbers of an optimizer: its own `Hyper` fields and those of its parts."""
 
 import copy
 import math
@@ -20,9 +20,9 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A live field. name: what a run calls it; path: the fields that lead to it; start: a number or a schedule.
+    """A live field. name: in a run; path: the fields that lead to it; start: a number or a schedule.
 
-    allowed: what the number may be, where that is declared.
+    allowed: range of the number, where one is declared.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Live:
 
 
 def live_fields(optimizer: Optimizer) -> list[Live]:
-    """The live fields, those of the innermost part first, in the order of the fields. Raises where one is no number.
+    """Return the live fields, those of the innermost part first, in order. Raises DTypeError unless they are numbers.
 
     A part is a field's value that is a dataclass itself: the optimizer inside of a wrapper, the set that it projects
     onto. A name that an inner part has already gets the name of its class in front.
@@ -57,15 +57,15 @@ def ranges_of(optimizer: object) -> dict[str, Range | None]:
     return {f.name: f.allowed for f in live_fields(optimizer)} if isinstance(optimizer, Optimizer) else {}
 
 
-def acting(part: Any, values: Mapping[Path, Any], path: Path = ()) -> Any:
-    """A copy with the live fields at these paths replaced. No __init__ runs, which would not know traced values."""
+def with_values(part: Any, values: Mapping[Path, Any], path: Path = ()) -> Any:
+    """Return a copy with the live fields at these paths replaced. No __init__ runs: it cannot check traced values."""
     changed = copy.copy(part)
     for f in fields(part):
         inside = (*path, f.name)
         if inside in values:
             object.__setattr__(changed, f.name, values[inside])
         elif _is_part(inner := getattr(part, f.name)):
-            object.__setattr__(changed, f.name, acting(inner, values, inside))
+            object.__setattr__(changed, f.name, with_values(inner, values, inside))
     return changed
 
 
@@ -105,7 +105,7 @@ def not_below(part: object, least: float, *names: str, strict: bool = False) -> 
         if known and not (value > least if strict else value >= least):
             raise ArgumentError(
                 f"{name} of {type(part).__name__} is {shown(value)}, expected a number "
-                f"{'above' if strict else 'of at least'} {least:g}. Pass such a one."
+                f"{'above' if strict else 'of at least'} {least:g}. Change it."
             )
 
 
@@ -126,7 +126,9 @@ def _is_part(value: Any) -> bool:
 def _check_dataclass(part: Any) -> None:
     kind = type(part).__name__
     if not is_dataclass(part):
-        raise ArgumentError(f"{kind} is no dataclass, so its fields are unknown. Put @dataclass(frozen=True) above it.")
+        raise ArgumentError(
+            f"{kind} is not a dataclass, so its fields are unknown. Put @dataclass(frozen=True) above it."
+        )
     known = {f.name for f in fields(part)}
     own = vars(type(part)).get("__annotations__", {})
     if unseen := [name for name, annotation in own.items() if _is_hyper(annotation) and name not in known]:

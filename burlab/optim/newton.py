@@ -9,7 +9,7 @@ from burlab.runtime.checks.numbers import whole
 from burlab.transforms import while_loop
 
 from .arithmetic import number, where
-from .line import Line
+from .line import SearchLine
 from .line_search import armijo
 from .linear_solve import hessian, solve
 from .optimizer import Hyper, Optimizer, State, Vector
@@ -75,7 +75,7 @@ class ModifiedNewton(Optimizer):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One search along the Newton direction of a positive definite matrix."""
         p = _positive(hessian(f, x), -g)
-        line = Line.through(f, x, g, p)
+        line = SearchLine.through(f, x, g, p)
         step = armijo(line, np.ones_like(line.slope), self.shrink, self.c1, self.trials)
         return line.to(step), state
 

@@ -9,7 +9,7 @@ from burlab.runtime.checks.numbers import whole
 from burlab.transforms import while_loop
 
 from .arithmetic import number, ratio, unit_of, where
-from .line import Line, first_step
+from .line import SearchLine, first_step
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
 
@@ -42,7 +42,7 @@ class NewtonCG(Optimizer):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One search along a truncated Newton direction."""
-        line = Line.through(f, x, g, truncated(f, x, g))
+        line = SearchLine.through(f, x, g, truncated(f, x, g))
         end = wolfe(line, g, np.ones_like(line.slope), self.c1, self.c2, self.trials)
         return line.to(end["step"]), state
 

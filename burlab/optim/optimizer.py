@@ -1,4 +1,4 @@
-"""What an optimizer is: fields, a state, and the rule that makes the next point from a gradient."""
+"""Base class of optimizers: fields, a state, and the rule that computes the next point from a gradient."""
 
 import inspect
 from abc import ABC, abstractmethod
@@ -42,9 +42,9 @@ class Optimizer(ABC):
     """
 
     per_leaf: ClassVar[bool] = False
-    """Whether the rule needs the shapes of x's leaves: then x and g are trees as x0 was, and the new x is one.
+    """True if the rule needs the shapes of x's leaves: then x, g and the new x are trees of x0's structure.
 
-    The queries of the rule are about such trees, too, and so are gradients and the like that they answer.
+    Its queries take and return such trees too.
     """
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class Optimizer(ABC):
         return x
 
     def batch_size(self, state: State) -> Any:  # noqa: ARG002 - None, for most rules
-        """How many samples the next step is to use, from the state: a rule's own wish. None: as `bl.Batch` says.
+        """Return the number of samples that the next step needs, from the state. None: as `bl.Batch` plans.
 
         Traced, as `update` is. It needs `batch=bl.Batch(first, most)`, which rounds it and keeps it between 1 and most.
         """
@@ -92,7 +92,7 @@ def start(optimizer: Optimizer, x: Vector, f: Any) -> State:
     if f is None:
         kind = type(optimizer).__name__
         raise ArgumentError(
-            f"{kind}.init asks f about a problem, and got none. A wrapper passes it on: init(self, x, *, f=None) and "
+            f"{kind}.init reads f, the problem, and got None. A wrapper passes it on: init(self, x, *, f=None) and "
             "bl.optim.optimizer.start(self.inner, x, f)."
         )
     return cast("Any", optimizer).init(x, f=f)

@@ -1,4 +1,4 @@
-"""Whether one traced update serves two optimizers."""
+"""Comparison of optimizers: one traced update serves those that differ in live numbers alone."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
@@ -11,9 +11,9 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def same_program(one: Optimizer, other: Optimizer) -> bool:
-    """Whether two optimizers differ in live numbers alone, which an update does not see when it is traced.
+    """Return True if two optimizers differ in live numbers alone, which are inputs of a traced update.
 
-    What cannot be compared for sure, such as two arrays, counts as different unless it is one object.
+    Values that cannot be compared for sure, such as arrays, count as different unless they are one object.
     """
     mine, theirs = live_fields(one), live_fields(other)
     if [(field.name, field.path) for field in mine] != [(field.name, field.path) for field in theirs]:
@@ -24,7 +24,7 @@ def same_program(one: Optimizer, other: Optimizer) -> bool:
 
 
 def _same(one: Any, other: Any, live: Collection[Path], path: Path) -> bool:
-    """Whether two values are the same but for what lies at the live paths."""
+    """Return True if two values are equal but at the live paths."""
     if one is other:
         return True
     if type(one) is not type(other):
@@ -43,5 +43,5 @@ def _same(one: Any, other: Any, live: Collection[Path], path: Path) -> bool:
 
 
 def _attributes(part: Any) -> Mapping[str, Any]:
-    """All that an object holds, also what is no field."""
+    """All attributes of an object: its fields, and others."""
     return {f.name: getattr(part, f.name) for f in fields(part)} | getattr(part, "__dict__", {})

@@ -21,7 +21,7 @@ ESTIMATOR_NORM = "estimator_norm"
 VALUE = "value"
 """A metric that a rule logs under this name is the value of its step, where the step computes none."""
 ROWS = "rows"
-"""Among the queries of an update: it asks for the gradients of its samples at the point of the step."""
+"""Among the queries of an update: it reads the gradients of its samples at the point of the step."""
 BATCH = "batch"
 """The hyperparameter that is the size of a batch."""
 Vector = Any  # shape (d,), x's dtype
@@ -29,13 +29,13 @@ Indices = Any  # shape (b,), integers
 
 
 class Batches(NamedTuple):
-    """Of a run: how many samples a step uses, and how many there are. full: each step uses all of them, in order.
+    """Samples and batches of a run.
 
-    clients: how many of the samples each client of a federation holds. elsewhere: whether they are on other machines.
-    weights: what a sample counts, shape (n,), where that is not 1.
-    planned: where the size varies, up to `batch`: the first size, or a schedule. targets: how many numbers the model of
-    the problem gives for a sample; 0 where it has none. clients_log: whether the mean of the values of clients is the
-    value of a step.
+    batch: number of samples of a step. samples: of the problem. full: each step uses all of them, in order. clients:
+    number of samples of each client of a federation. elsewhere: True if they are on other machines. weights: of the
+    samples, shape (n,), unless they are 1. planned: where the size varies, up to `batch`: the first size, or a
+    schedule. targets: size of the model's output for a sample; 0 without a model. clients_log: True if the mean of the
+    clients' values is the value of a step.
     """
 
     batch: int = 1
@@ -50,9 +50,9 @@ class Batches(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What an update knows of its step: the point, gradient and value there, the key, the samples' numbers.
+    """Values of a step that an update gets: the point, gradient and value there, the key, the samples' numbers.
 
-    oracle: the address of who answers queries.
+    oracle: the address of the oracle, which answers queries.
     """
 
     x: Node
@@ -87,7 +87,7 @@ class Queries:
     """
 
     def __init__(self, known: Known, batches: Batches, size: Any = None) -> None:
-        """size: how many samples this step uses, where that varies."""
+        """Start with the values of a step. size: number of its samples, where that varies."""
         self._known, self._batches, self._size = known, batches, size
         self._used: set[Question] = set()
         self._logged: dict[str, Any] = {}
@@ -142,7 +142,7 @@ class Queries:
         return self._query("resampled_grad", self._shape, indices, y)
 
     def targets(self, y: Vector) -> tuple[Any, Any]:
-        """What the model gives for each sample of the step, shape (b, k), and the gradients of the loss by that.
+        """Return the model's output for each sample of the step, shape (b, k), and the gradients of the loss by it.
 
         For problems with `model`; k numbers for each sample, flat. It counts as one sample gradient each.
         """
@@ -199,7 +199,7 @@ class Queries:
         client, integers of shape (r, b), traced or not; all of its samples where it is None.
         """
         sizes = self._sizes("client_grads")
-        if y is self._known.x and clients is None and indices is None and self._clients_here():
+        if y is self._known.x and clients is None and indices is None and self._computes_clients_at_x():
             return self._clients_at_x[:, 1:]
         chosen = np.arange(len(sizes)) if clients is None else clients
         listed = chosen_numbers(chosen, "clients of f.client_grads", "clients", len(sizes))
@@ -212,8 +212,8 @@ class Queries:
         point = self._vector("client_grads", y, (r, *self._shape))
         return self._about_clients("client_grads", point, (r, *self._shape), listed, "grad", held)
 
-    def _clients_here(self) -> bool:
-        """Whether the clients can be asked for their values beside their gradients, as the value of the step.
+    def _computes_clients_at_x(self) -> bool:
+        """Return True if clients can compute their values with their gradients at x, for the value of the step.
 
         Not within a loop or the like: a logged metric must be known outside.
         """
@@ -237,12 +237,12 @@ class Queries:
 
     @property
     def client_sizes(self) -> tuple[int, ...]:
-        """How many samples each client holds."""
+        """Number of samples of each client."""
         return self._sizes("client_sizes")
 
     @property
     def clients(self) -> int:
-        """How many clients there are."""
+        """Number of clients."""
         return len(self._sizes("clients"))
 
     def _sizes(self, name: str) -> tuple[int, ...]:
@@ -261,7 +261,7 @@ class Queries:
 
     @property
     def weights(self) -> Any:
-        """What the samples of this step count in its gradient and in answers, shape (b,): 1 each, or 1 / (n p_i)."""
+        """Weights of the step's samples in its gradient and in queries, shape (b,): 1 each, or 1 / (n p_i)."""
         known, x = self._batches.weights, self._known.x
         return np.ones(self._batches.batch, x.dtype) if known is None else take(constant(known), self.indices)
 
@@ -273,12 +273,12 @@ class Queries:
 
     @property
     def batch(self) -> Any:
-        """How many samples a step uses: an int, or traced where that varies (`bl.Batch`)."""
+        """Number of samples of a step: an int, or traced where that varies (`bl.Batch`)."""
         return self._batches.batch if self._size is None else self._size
 
     @property
     def samples(self) -> int:
-        """How many samples there are; 1 for a function of x alone."""
+        """Number of samples of the problem; 1 for a function of x alone."""
         return self._batches.samples
 
     def log(self, metrics: dict[str, Any]) -> None:
@@ -321,7 +321,7 @@ class Queries:
         return self._known.x.shape
 
     def _is_own(self, indices: Indices) -> bool:
-        """Whether they are the samples of the step."""
+        """Return True if these are the samples of the step."""
         return indices is None or indices is self._known.indices
 
     def _knows(self, y: Vector, indices: Indices) -> bool:
@@ -337,11 +337,11 @@ class Queries:
         target: int = 0,
         more: tuple[Node, ...] = (),
     ) -> Node:
-        """entries: of the gradient. target: numbers of one. more: what it is about besides points."""
+        """Add a query. entries: of the gradient. target: size of one. more: arguments besides points."""
         if self._batches.elsewhere:
             raise ArgumentError(
-                f"{location()}f.{name} is about samples, and these lie with clients on the cluster, which can be asked "
-                "f.client_grads and f.client_hessians. Make the problem without cluster=, or use a rule for clients."
+                f"{location()}f.{name} is about samples, and these are on a cluster, which answers f.client_grads and "
+                "f.client_hessians alone. Build the problem without cluster=, or use a rule for clients."
             )
         chosen = None if self._is_own(indices) else self._chosen(name, indices)
         listed = [x for x in (entries, chosen) if x is not None]

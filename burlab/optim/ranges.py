@@ -1,4 +1,4 @@
-"""What the numbers of burlab's own optimizers, schedules, sets and penalties may be: by the names of their fields."""
+"""Ranges of the numbers of burlab's own optimizers, schedules, sets and penalties, by field name."""
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def range_of(kind: type, name: str) -> Range | None:
 def check_numbers(part: object, *, every: bool = False) -> None:
     """Raise ArgumentError for a number among the fields that is not in its range.
 
-    every: also for what is no number; else a schedule, and what a run refuses, is left to the run.
+    every: also for values that are not numbers; else schedules, and what a run refuses, are left to the run.
     """
     for name, value in vars(part).items():
         allowed = range_of(type(part), name)
@@ -76,7 +76,7 @@ def check_numbers(part: object, *, every: bool = False) -> None:
 
 
 def _is_real(value: object) -> bool:
-    """Whether a value is a number that a float holds; a run has more to say about others."""
+    """Return True if a value is a number that a float can hold; a run checks all others."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         return False
     return not isinstance(value, int) or value.bit_length() <= 1024

@@ -16,7 +16,7 @@ from burlab.graph.tracing.trace import trace
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array
 
-from .live import Live, acting, live_fields
+from .live import Live, live_fields, with_values
 from .optimizer import Optimizer, Vector, advance, start
 from .per_leaf import flat_face
 from .queries import BATCH, ESTIMATOR_NORM, VALUE, Batches, Known, Queries
@@ -29,7 +29,7 @@ Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 
 
 @dataclass(frozen=True)
-class Rule:
+class UpdateRule:
     """A traced update.
 
     graph: inputs g, x, t (int64), the hyperparameters, the leaves of the state, the batch's value at x, the step's key,
@@ -54,13 +54,13 @@ class Rule:
 
     @property
     def reads_gradient(self) -> bool:
-        """Whether anything of the update depends on the gradient of the step."""
+        """Return True if the update reads the step's gradient."""
         g = self.graph.inputs[0]
         return _is_read(g, self.graph)
 
     @property
     def repeats(self) -> bool:
-        """Whether it is a search that reads x, state and loss alone, so that a step that changes none comes again."""
+        """Return True for a search that reads x, state and loss alone: a step that changes none repeats for ever."""
         _, _, t, *_ = self.graph.inputs
         searches = {"value", "value_and_grad"}.intersection(self.queries)
         return (
@@ -85,7 +85,7 @@ def trace_rule(
     like: tree.Tree = None,
     f: Any = None,
     logs_estimate: bool = False,
-) -> tuple[Rule, list[Vector]]:
+) -> tuple[UpdateRule, list[Vector]]:
     """Trace the update of an optimizer that starts at x, shape (d,). Raises where it is no rule for x and the state.
 
     Also gives the leaves of the state at step 0, which a rule does not keep: they are as large as the model.
@@ -97,10 +97,10 @@ def trace_rule(
     live, varies = live_fields(optimizer), batches.planned is not None
     if varies:
         live.append(_live_batch(live, batches))
-    begun = start(optimizer, x.copy(), f)
-    if not varies and optimizer.batch_size(begun) is not None:
-        raise ArgumentError(f"{kind} says how many samples a step has. Pass batch=bl.Batch(8).")
-    leaves, structure = tree.flatten(begun)
+    initial = start(optimizer, x.copy(), f)
+    if not varies and optimizer.batch_size(initial) is not None:
+        raise ArgumentError(f"{kind}.batch_size chooses the number of samples of a step. Pass batch=bl.Batch(8).")
+    leaves, structure = tree.flatten(initial)
     state = _arrays(leaves, kind)
 
     queries, logged = (), ()
@@ -138,12 +138,12 @@ def trace_rule(
         return as_dtype(found, np.dtype(np.int64))
 
     sized = trace(size, (_STEP, tuple(field.number for field in live), examples)).graph if varies else None
-    return Rule(graph, hyper, schedules, forms, structure, queries, logged, output, sized), state
+    return UpdateRule(graph, hyper, schedules, forms, structure, queries, logged, output, sized), state
 
 
 def rule_alike(
-    rule: Rule, optimizer: Optimizer, x: Vector, like: tree.Tree, f: Any
-) -> tuple[Rule, list[Vector]] | None:
+    rule: UpdateRule, optimizer: Optimizer, x: Vector, like: tree.Tree, f: Any
+) -> tuple[UpdateRule, list[Vector]] | None:
     """The rule of an optimizer of the same program, by `same_program`, and the leaves of its state at step 0.
 
     Others: as for `trace_rule`. Nothing is traced. None where its init gives a state of another form.
@@ -161,14 +161,14 @@ def rule_alike(
 
 
 def _is_read(x: Node, graph: Graph) -> bool:
-    """Whether anything of a graph depends on one of its inputs."""
+    """Return True if a graph reads one of its inputs."""
     return any(y is x for n in graph.nodes for y in n.inputs) or any(y is x for y in graph.outputs)
 
 
 def _acting(optimizer: Optimizer, live: list[Live], values: tuple[Any, ...], t: Any) -> tuple[list[Any], Optimizer]:
     """The hyperparameters of a step, and the optimizer with them."""
     used: list[Any] = [_used(field, value, t) for field, value in zip(live, values, strict=True)]
-    return used, acting(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
+    return used, with_values(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
 
 
 def _live_batch(live: list[Live], batches: Batches) -> Live:
@@ -182,7 +182,7 @@ def _live_batch(live: list[Live], batches: Batches) -> Live:
 
 
 def _size(rule: Optimizer, state: Any, planned: Any, value: Any, batches: Batches) -> Node:
-    """How many samples a step has, as float64. planned: by the schedule, or set; value: NaN where none was set."""
+    """Return the number of samples of a step, as float64. planned: by the schedule, or set; value: NaN if not set."""
     wish = rule.batch_size(state)
     wide = np.dtype(np.float64)
     if wish is not None:
@@ -199,7 +199,7 @@ def _size(rule: Optimizer, state: Any, planned: Any, value: Any, batches: Batche
 def _output(
     optimizer: Optimizer, live: list[Live], x: Vector, examples: list[Any], structure: tree.TreeDef
 ) -> Graph | None:
-    """What the optimizer gives, from x, the step, the hyperparameters and the leaves of the state; None for x."""
+    """Trace the optimizer's output from x, the step, hyperparameters and leaves of the state; None for x itself."""
 
     def give(x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any]) -> Any:
         rule = _acting(optimizer, live, values, t)[1]
@@ -215,7 +215,7 @@ def _output(
     return graph
 
 
-def like_state(state: tree.Tree, rule: Rule, leaves: list[Vector]) -> list[Vector]:
+def like_state(state: tree.Tree, rule: UpdateRule, leaves: list[Vector]) -> list[Vector]:
     """The leaves of a state that a run is to start from. leaves: those of `init`, whose form it must have."""
     given, structure = tree.flatten(state)
     if structure != rule.structure:
@@ -255,7 +255,7 @@ def _state_leaf(leaf: Any, where: str) -> np.ndarray[Any, Any]:
 
 
 def _example(leaf: Any, array: np.ndarray[Any, Any]) -> Any:
-    """What stands for a leaf of the state while an update is traced."""
+    """Return the example of a leaf of the state with which an update is traced."""
     return Node("input", (), "state", array.shape, array.dtype, weak=True) if _is_weak(leaf) else array
 
 
@@ -271,24 +271,24 @@ def _next(result: Any, kind: str, structure: tree.TreeDef) -> Any:
     x, state = cast("tuple[Any, Any]", result)
     parts = tree.flatten(x)[0]
     if len(parts) != 1 or parts[0] is not x:
-        raise ArgumentError(f"{kind}.update returned {_words(x)} as x, expected one array of real numbers.")
+        raise ArgumentError(f"{kind}.update returned {_described(x)} as x, expected one array of real numbers.")
     leaves, found = tree.flatten(state)
     if found != structure:
         raise ArgumentError(f"{kind}.update returned a state of structure {found}, but init gave {structure}.")
     return x, leaves
 
 
-def _words(value: Any) -> str:
-    """What a rule returned, where it is none of the numbers that it should be."""
+def _described(value: Any) -> str:
+    """Describe a value that is not a real number."""
     return "complex numbers" if isinstance(value, (complex, Complex)) else f"a {type(value).__name__}"
 
 
 def _real(value: Any, what: str) -> Node:
-    """What a rule or a schedule returned as a number. what: it, in words."""
+    """Return a rule's or schedule's value as a node. what: its description."""
     try:
         return as_node(value)
     except (DTypeError, TraceError):
-        raise ArgumentError(f"{what} is {_words(value)}, expected a real number.") from None
+        raise ArgumentError(f"{what} is {_described(value)}, expected a real number.") from None
 
 
 def _logged(kind: str, name: str, number: Any) -> Node:

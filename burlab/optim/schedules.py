@@ -18,7 +18,7 @@ from .ranges import check_numbers
 
 
 class Schedule:
-    """What schedules share: their numbers are checked when one is made."""
+    """Base class of schedules, whose numbers are checked when one is built."""
 
     def __post_init__(self) -> None:
         check_numbers(self, every=True)

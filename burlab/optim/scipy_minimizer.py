@@ -12,10 +12,10 @@ from burlab.runtime.coerce import Array
 
 
 class Traits(NamedTuple):
-    """What a method of SciPy calls, and which limits it obeys.
+    """Requirements and abilities of a method of SciPy.
 
-    gradient: whether it needs gradients. curvature: "" for none, "hessp" for Hessian-vector products, "hess" for the
-    whole Hessian. bounds, constraints: whether it keeps them.
+    gradient: True if it calls gradients. curvature: "" for none, "hessp" for Hessian-vector products, "hess" for the
+    whole Hessian. bounds, constraints: True if it supports them.
     """
 
     gradient: bool = True
@@ -85,7 +85,7 @@ class SciPy:
 
     @property
     def traits(self) -> Traits:
-        """Which derivatives the method uses, and which arguments it takes."""
+        """Derivatives that the method uses, and arguments that it takes."""
         return METHODS[self.method]
 
 
@@ -117,5 +117,5 @@ def limits(bounds: Any) -> tuple[Array, Array]:
 
 
 def _any(constraints: Any) -> bool:
-    """Whether there are constraints: one of SciPy's, or a sequence that is not empty."""
+    """Return True if there are constraints: one of SciPy's, or a sequence that is not empty."""
     return constraints is not None and not (isinstance(constraints, (tuple, list)) and not constraints)

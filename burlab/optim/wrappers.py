@@ -51,11 +51,11 @@ class Wrapper(Optimizer):
         return self.inner.output(x, state)
 
     def batch_size(self, state: State) -> Any:
-        """That of the inner optimizer."""
+        """Return the batch size of the inner optimizer."""
         return self.inner.batch_size(state)
 
     def advance(self, g: Vector, state: State, x: Vector, t: int, f: Any) -> tuple[Vector, State]:
-        """What the optimizer inside does with the gradient g."""
+        """Return the inner optimizer's next point and state for the gradient g."""
         return advance(self.inner, g, state, x, t, f)
 
 
@@ -176,7 +176,7 @@ class gradient_noise(Wrapper):
 
     @property
     def _layer(self) -> int:
-        """How many such wrappers are inside: each has numbers of its own."""
+        """Number of such wrappers inside: each draws numbers of its own."""
         layer, inner = 0, self.inner
         while isinstance(inner, Wrapper):
             layer, inner = layer + isinstance(inner, gradient_noise), inner.inner

@@ -6,12 +6,12 @@ from .paths import apart, path_traces
 from .report import write_report
 from .style import theme
 from .surface_map import surface
-from .terrain import Landscape, landscape, landscape_traces
+from .terrain import HeightMap, landscape, landscape_traces
 from .thinning import thinned
 from .training import training_curve
 
 __all__ = [
-    "Landscape",
+    "HeightMap",
     "apart",
     "compare",
     "contour",

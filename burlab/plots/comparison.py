@@ -42,7 +42,7 @@ def compare(
     array([4., 2., 1.])
     """
     if not isinstance(against, str) or against not in _AXES:  # pyright: ignore[reportUnnecessaryIsInstance] - users
-        raise ArgumentError(f"against={shown(against)} is no axis. Use one of {', '.join(map(repr, _AXES))}.")
+        raise ArgumentError(f"against must be one of {', '.join(map(repr, _AXES))}; got {shown(against)}.")
     if not isinstance(runs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"runs is {shown(runs)}, expected runs or histories by name, such as {{'Adam': run}}.")
     for name, run in runs.items():

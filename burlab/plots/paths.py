@@ -14,7 +14,7 @@ from burlab.runtime.plain import as_floats
 go: Any = late("plotly.graph_objects", "plots")
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-_FEW = 80  # points of a path that are drawn as dots, too
+_MAX_DOTS = 80  # points of a path that are drawn as dots, too
 
 
 def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
@@ -24,7 +24,7 @@ def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
     """
     points = points_of(name, path)
     seen = points[apart(points)]
-    few = len(seen) <= _FEW
+    few = len(seen) <= _MAX_DOTS
     line: Any = go.Scatter(
         x=seen[:, 0],
         y=seen[:, 1],
@@ -41,9 +41,9 @@ def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
 
 
 def named(paths: Any) -> dict[str, Any]:
-    """Paths by name; none for None. Raises ArgumentError for what is no mapping."""
+    """Return paths by name; none for None. Raises ArgumentError unless it is a mapping."""
     if paths is not None and not isinstance(paths, Mapping):
-        raise ArgumentError(f"paths={shown(paths)} are no paths by name. Pass a mapping such as {{'Adam': run}}.")
+        raise ArgumentError(f"paths must be a mapping of names, such as {{'Adam': run}}; got {shown(paths)}.")
     return dict(cast("Mapping[str, Any]", paths or {}))
 
 

@@ -1,4 +1,4 @@
-"""How burlab's figures look, on white and on black: one palette, one template, one layout.
+"""Style of burlab's figures, on white and on black: one palette, one template, one layout.
 
 A figure cannot ask for the theme of the page around it. So it has no ground of its own, letters in a grey as far from
 white as from JupyterLab's dark ground, and colours that stand out on both.
@@ -72,7 +72,7 @@ def line(k: int) -> dict[str, Any]:
 def layout(**more: Any) -> dict[str, Any]:
     """The layout of a figure as wide as its place, with what is particular to it."""
     if not isinstance(more.get("title", ""), (str, dict)):
-        raise ArgumentError(f"title={shown(more['title'])} is no text. Pass a str.")
+        raise ArgumentError(f"title must be a str; got {shown(more['title'])}.")
     return {"template": TEMPLATE, "showlegend": True} | more
 
 

@@ -11,7 +11,7 @@ from burlab.runtime.extras import late
 
 from .paths import apart, named, points_of
 from .style import HEIGHT, layout
-from .terrain import RESOLUTION, Landscape, Problem, landscape
+from .terrain import RESOLUTION, HeightMap, Problem, landscape
 
 go: Any = late("plotly.graph_objects", "plots")
 
@@ -80,7 +80,7 @@ def _levels(heights: Array) -> dict[str, float]:
     return {"start": low, "end": high, "size": (high - low) / 16} if high > low else {}
 
 
-def _path(name: str, path: Any, heights: Landscape, line_colour: str) -> list[Any]:
+def _path(name: str, path: Any, heights: HeightMap, line_colour: str) -> list[Any]:
     """The line of a path on the surface, and a dot where it ends; what leaves the plane is not drawn."""
     points = points_of(name, path)
     places = _dense(points, np.array([np.ptp(heights.x), np.ptp(heights.y)]))

@@ -26,7 +26,7 @@ _LEVELS = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Landscape:
+class HeightMap:
     """A function of two variables on a grid. x: shape (nx,), y: shape (ny,), value: shape (ny, nx), all float64.
 
     minimum: heights are measured from it; -inf for a function without a minimum.
@@ -49,7 +49,7 @@ class Landscape:
 _FINEST = 10_000  # points along an axis: more than any screen has
 
 
-def landscape(problem: Problem, domain: Any = None, *, resolution: int = RESOLUTION) -> Landscape:
+def landscape(problem: Problem, domain: Any = None, *, resolution: int = RESOLUTION) -> HeightMap:
     """The values of a function of two variables on a grid.
 
     problem: a `TestFunction`, a `FiniteSum` or another function of x, shape (2,). domain: lower and upper bound of both
@@ -69,13 +69,13 @@ def landscape(problem: Problem, domain: Any = None, *, resolution: int = RESOLUT
     finite = value[np.isfinite(value)]
     lowest = float(finite.min()) if finite.size else 0.0
     minimum = problem.minimum if isinstance(problem, TestFunction) else lowest
-    return Landscape(x, y, value.reshape(resolution, resolution), minimum)
+    return HeightMap(x, y, value.reshape(resolution, resolution), minimum)
 
 
-def landscape_traces(problem: Problem, heights: Landscape) -> list[Any]:
+def landscape_traces(problem: Problem, heights: HeightMap) -> list[Any]:
     """The traces of a landscape: its level lines, and the known saddles and minima of the problem."""
-    if not isinstance(heights, Landscape):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"heights={shown(heights)} is no landscape. Pass what bl.plots.landscape gives.")
+    if not isinstance(heights, HeightMap):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"heights must be a result of bl.plots.landscape; got {shown(heights)}.")
     name = getattr(problem, "__name__", "f")
     traces: list[Any] = [
         go.Contour(

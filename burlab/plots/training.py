@@ -1,4 +1,4 @@
-"""How a loss falls."""
+"""Figure of losses over the steps of training."""
 
 from typing import Any
 
@@ -29,10 +29,10 @@ def training_curve(x: Series, value: Series, *, levels: dict[str, float] | None 
     if x.ndim != 1 or x.shape != value.shape:
         raise ShapeError(f"training_curve got x {x.shape} and value {value.shape}, expected two of one shape (n,).")
     if levels is not None and not isinstance(levels, dict):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"levels={shown(levels)} are no numbers by name. Pass such as {{'uniform guess': 3.3}}.")
+        raise ArgumentError(f"levels must be numbers by name, such as {{'uniform guess': 3.3}}; got {shown(levels)}.")
     levels = {name: real(level, f"the level {name}") for name, level in (levels or {}).items()}
     if not isinstance(x_title, str):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"x_title={shown(x_title)} is no text. Pass a str.")
+        raise ArgumentError(f"x_title must be a str; got {shown(x_title)}.")
     figure: Any = go.Figure(layout=layout())
     thin = thinned(value)
     mean = _running_mean(value)

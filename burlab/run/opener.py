@@ -10,7 +10,7 @@ from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.optim.queries import Batches
-from burlab.optim.rule import Rule, like_state, trace_rule
+from burlab.optim.rule import UpdateRule, like_state, trace_rule
 from burlab.problems.batch import Batch
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
@@ -167,7 +167,7 @@ def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None
     return Batches(*sizes, whole, oracle.clients, elsewhere, weights, planned, targets, clients_log)
 
 
-def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:
+def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:
     """What is computed in each step: no gradient where the rule reads none."""
     if rule.reads_gradient:
         return "measured" if oracle.has_aux else "training"
@@ -185,7 +185,7 @@ def _validation(problem: Any, every: int, point: Point, seed: int, part: Trainab
 
 
 def _full_gradient(
-    rule: Rule, oracle: Oracle, point: Point, stream: Stream, threads: int, stop: Stop
+    rule: UpdateRule, oracle: Oracle, point: Point, stream: Stream, threads: int, stop: Stop
 ) -> Validation | None:
     """What a run evaluates besides its steps to stop by the full gradient; None where its steps compute that."""
     if stop.of != FULL or (rule.reads_gradient and rule.output is None and is_full(stream)):

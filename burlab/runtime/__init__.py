@@ -1,6 +1,6 @@
 """The border to C++: cppyy and Cling, the buffer gate, Status to exception, CPU features, interruptible waits."""
 
-from .cling import DeadlyText, address, compile_text, declare, declared, hide_macros, kept, taken, try_text
+from .cling import DeadlyText, address, compile_text, declare, declared, hide_macros, is_compiled, taken, try_text
 from .cpu import InstructionSet, cpu_flags, instruction_set
 from .host import host_compiler
 from .interpreter import header_folder, interpreter, started
@@ -19,7 +19,7 @@ __all__ = [
     "host_compiler",
     "instruction_set",
     "interpreter",
-    "kept",
+    "is_compiled",
     "reflect",
     "started",
     "taken",

@@ -48,8 +48,8 @@ def declare(body: str, headers: Sequence[str] = (), name: str = "input", needs: 
     return _declared[text]
 
 
-def kept(body: str, headers: Sequence[str] = (), name: str = "input", needs: Sequence[str] = ()) -> bool:
-    """Whether an earlier call or session has compiled this: then `declare` compiles nothing."""
+def is_compiled(body: str, headers: Sequence[str] = (), name: str = "input", needs: Sequence[str] = ()) -> bool:
+    """Return True if an earlier call or session has compiled this: then `declare` compiles nothing."""
     text = _whole(body, headers, name, needs)
     return text in _declared or code_cache().holds(_unit(text), text)
 
@@ -152,7 +152,7 @@ def _find(symbol: str) -> tuple[int, str]:
 
 
 def _of_the_text(messages: str) -> str:
-    """What the compiler says about the text, without what its optimizer does about loops: that has no place in it."""
+    """Return the compiler's messages about the text, without its optimizer's remarks on loops, which name no line."""
     return "".join(line for line in messages.splitlines(keepends=True) if not _OPTIMIZER.match(line))
 
 

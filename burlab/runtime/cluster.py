@@ -19,7 +19,7 @@ def machine() -> Machine:
 
 
 def check_client(client: Any) -> None:
-    """Raise ArgumentError where it is no client that can be waited for."""
+    """Raise ArgumentError unless it is a synchronous client."""
     kind = require("distributed", "cluster").Client
     if not isinstance(client, kind) or client.asynchronous:
         what = "an asynchronous client" if isinstance(client, kind) else shown(client)
@@ -28,7 +28,7 @@ def check_client(client: Any) -> None:
 
 def check_workers(client: Any, of: str) -> list[str]:
     """The workers by name. of: what they are to work on. Raises ConfigurationError where there is none, or another."""
-    known = {name: theirs for name, theirs in client.run(machine, on_error="return").items() if not _is_lost(theirs)}
+    known = {name: theirs for name, theirs in client.run(machine, on_error="return").items() if not _is_absent(theirs)}
     if not known:
         raise ConfigurationError("the cluster has no worker. Start some, and call client.wait_for_workers(1).")
     for name, theirs in known.items():
@@ -54,6 +54,6 @@ def check_machine(name: str, theirs: Machine, own: Machine, of: str) -> None:
     )
 
 
-def _is_lost(theirs: Any) -> bool:
-    """One that was lost just now does not count."""
+def _is_absent(theirs: Any) -> bool:
+    """Return True for the answer of a worker that has just left the cluster."""
     return isinstance(theirs, OSError)

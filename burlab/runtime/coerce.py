@@ -1,4 +1,4 @@
-"""What does not pass the gate as it is: converted where nothing can be lost, else explained.
+"""Conversion of arguments that do not pass the gate, where it loses nothing; else an error that explains.
 
 Accepted by copying: arrays that are strided, of foreign byte order or not aligned, and Python numbers for 0-d
 arguments. Refused: another dtype (it would hide a cost or lose digits), another shape, and buffers for results that
@@ -41,7 +41,7 @@ class ArraySpec:
 
 
 def check_count(values: Sequence[Any], specs: Sequence[ArraySpec], what: str) -> None:
-    """As many arrays as expected, or ArgumentError."""
+    """Raise ArgumentError unless there are as many arrays as expected."""
     if len(values) != len(specs):
         wanted = ", ".join(f"{s.name} {s}" for s in specs)
         raise ArgumentError(

@@ -24,7 +24,7 @@ class InstructionSet:
 
     @property
     def pragmas(self) -> tuple[str, str]:
-        """What opens and closes a region of C++ compiled for this instruction set."""
+        """Lines that open and close a region of C++ compiled for this instruction set."""
         if not self.target:
             return "", ""
         attribute = f'__attribute__((target("{self.target}")))'
@@ -32,7 +32,7 @@ class InstructionSet:
 
     @property
     def definitions(self) -> str:
-        """What the compiler is told once, before any header, since a region of code defines no macro."""
+        """Lines for the compiler before any header: macros of the instruction set, which a region does not define."""
         return "".join(f"#define {name} 1\n" for name in self.macros)
 
 
@@ -53,7 +53,7 @@ def cpu_flags() -> frozenset[str]:
 
 
 def cpu_identity() -> tuple[str, ...]:
-    """What a compiler for exactly this CPU depends on: maker, family, model and flags."""
+    """Return what identifies this CPU to a compiler: maker, family, model and flags."""
     found = _described()
     return tuple(found.get(name, "") for name in ("vendor_id", "cpu family", "model", "flags"))
 

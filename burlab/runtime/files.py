@@ -23,7 +23,7 @@ _PIECE = 4 << 20  # bytes
 _PART = re.compile(r"\..+\.[0-9a-f]{8}\.part")
 _NOW = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)  # not on every system
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_LONG = 200  # bytes of a name
+_MAX_PREFIX_BYTES = 200  # of a name
 _FRESH = 60  # seconds in which another process may have made a part, and not locked it yet
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFDIR: "a folder"}
 
@@ -139,8 +139,8 @@ def write_whole(target: Path, parts: Iterable[bytes | memoryview]) -> None:
 
 
 def _beginning(name: str) -> str:
-    """Of a name that may be as long as names can be, so much that more can follow."""
-    return os.fsdecode(os.fsencode(name)[:_LONG])
+    """Return the first bytes of a name, so few that a suffix fits."""
+    return os.fsdecode(os.fsencode(name)[:_MAX_PREFIX_BYTES])
 
 
 def forget_parts(folder: Path, age: float = _FRESH) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-_LOOK = 0.5  # seconds between two looks at whether it was set: one that sets may be interrupted
+_POLL_SECONDS = 0.5  # of a wait: the thread that sets may be interrupted
 
 
 class Flag:
-    """What one thread sets and others wait for.
+    """Event that one thread sets and others wait for.
 
     >>> flag = Flag()
     >>> flag.wait(0.01), flag.set(), flag.wait(), flag.is_set()
@@ -28,7 +28,7 @@ class Flag:
         self._is_set = False
 
     def is_set(self) -> bool:
-        """Whether it is set."""
+        """Return True if it is set."""
         return self._is_set
 
     def set(self) -> None:
@@ -45,7 +45,7 @@ class Flag:
         """Wait until it is set, at most so many seconds; whether it is."""
         end = None if timeout is None else time.monotonic() + timeout
         while not self._is_set:
-            left = _LOOK if end is None else min(end - time.monotonic(), _LOOK)
+            left = _POLL_SECONDS if end is None else min(end - time.monotonic(), _POLL_SECONDS)
             if left <= 0:
                 break
             if self._gate.acquire(timeout=left):
@@ -81,5 +81,5 @@ class Thread(threading.Thread):
         self._gone.wait(timeout)
 
     def is_alive(self) -> bool:
-        """Whether it was started and is at work."""
+        """Return True while it runs."""
         return self._started.is_set() and not self._gone.is_set()

@@ -29,7 +29,7 @@ Explain = Callable[[int, Sequence[Array]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class NativeFunction:
     """A compiled function `int64 run(context, in, out, workspace)` and what keeps the memory behind `context` alive.
 
     contexts: its contexts, by how many samples of a tile count. loops: whether it may run for ever: then it must be
@@ -55,15 +55,15 @@ class Function:
         return int(_RUN(self.address)(self.context, *places))
 
 
-class Face(NamedTuple):
+class CallSignature(NamedTuple):
     """The arrays that a compiled function takes and gives."""
 
     inputs: Sequence[ArraySpec]
     outputs: Sequence[ArraySpec]
 
 
-class Where(IntEnum):
-    """How a guarded value is looked up. Mirrored by `gate.hpp`."""
+class LookupKind(IntEnum):
+    """Kind of lookup of a guarded value. Mirrored by `gate.hpp`."""
 
     FIXED = 0  # it cannot change
     ENTRY = 1  # of a dictionary, by its key
@@ -90,7 +90,7 @@ class Guard(NamedTuple):
     digest, a fingerprint of them; size: their number.
     """
 
-    where: Where
+    where: LookupKind
     container: Any
     key: Any
     value: Any
@@ -116,7 +116,7 @@ class FallbackCall:
     """
 
     def __init__(
-        self, function: Function, inputs: Sequence[ArraySpec], outputs: Sequence[ArraySpec], explain: Explain
+        self, function: NativeFunction, inputs: Sequence[ArraySpec], outputs: Sequence[ArraySpec], explain: Explain
     ) -> None:
         self.function = function
         self.inputs = tuple(inputs)
@@ -124,7 +124,7 @@ class FallbackCall:
         self.explain = explain
 
     def __call__(self, *arguments: Any, out: Any = None) -> tuple[Any, ...]:
-        """What the gate hands on: the call as it was made."""
+        """Handle a call that the gate passes on, with its arguments as they were."""
         if out is not None and not isinstance(out, tuple):
             out = (out,)
         return self.run(arguments, cast("tuple[Any, ...] | None", out))
@@ -161,8 +161,8 @@ def pointers(arrays: Sequence[Array]) -> Any:
 
 
 def make_callable(
-    function: Function,
-    face: Face,
+    function: NativeFunction,
+    face: CallSignature,
     fallback: Callable[..., Any],
     *,
     releases: bool,
@@ -257,7 +257,7 @@ def _fill(argument: Any, spec: ArraySpec) -> object:
 
 
 def gate_is_open() -> bool:
-    """Whether the gate is compiled."""
+    """Return True if the gate is compiled."""
     return _method.cache_info().currsize > 0
 
 

@@ -27,7 +27,7 @@ class HostCompiler:
     release: int | None
 
     def __str__(self) -> str:
-        """As doctor and errors name it."""
+        """Name in `burlab doctor` and in errors."""
         return f"{shlex.join(self.command)} ({'unknown headers' if self.release is None else f'g++ {self.release}'})"
 
 
@@ -61,7 +61,7 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 
 def _introduce(command: tuple[str, ...]) -> HostCompiler:
-    """What a compiler says of itself: g++ its own release, clang that of the g++ whose library it has selected."""
+    """Return the release that a compiler reports: g++ its own, clang that of the g++ whose library it has selected."""
     import subprocess  # and all that comes with it, for sessions that compile
 
     try:

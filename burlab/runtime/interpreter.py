@@ -73,7 +73,7 @@ class Interpreter:
 
 
 def started() -> bool:
-    """Whether the interpreter runs: importing burlab must not start it."""
+    """Return True if the interpreter runs: importing burlab must not start it."""
     return interpreter.cache_info().currsize > 0
 
 
@@ -81,7 +81,7 @@ def started() -> bool:
 def interpreter() -> Interpreter:
     """The interpreter, started by the first call (0.1 s). Raises ConfigurationError where it runs with unfit flags."""
     chosen = instruction_set()
-    with _signals_kept():
+    with _restored_signals():
         cling = _start()
     cling.declare(chosen.definitions)
     for folder in (header_folder(), sysconfig.get_paths()["include"]):
@@ -160,13 +160,13 @@ def _backend() -> Any:
 
 
 def _gist(messages: str) -> str:
-    """What matters of the compiler's pages: the first two errors, or else the last line."""
+    """Return the first two errors of the compiler's output, or else its last line."""
     lines = messages.strip().splitlines() or ["it gave no message"]
     return "; ".join([line for line in lines if "error:" in line][:2] or lines[-1:])
 
 
 @contextmanager
-def _signals_kept() -> Generator[None]:
+def _restored_signals() -> Generator[None]:
     """The backend takes a dozen signals for itself, and with them Python's own handlers: of timers, of children."""
     actions = {number: ctypes.create_string_buffer(256) for number in signal.valid_signals()}  # larger than any struct
     process = ctypes.CDLL(None)

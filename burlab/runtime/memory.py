@@ -89,5 +89,5 @@ def empty(shape: tuple[int, ...], dtype: "np.dtype[Any]", what: str) -> "np.ndar
 
 
 def poisons() -> bool:
-    """Whether memory is filled with nan before it is written, so that tests see what nothing wrote."""
+    """Return True if new memory is filled with nan, so that tests see which part was never written."""
     return _poison

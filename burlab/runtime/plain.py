@@ -1,4 +1,4 @@
-"""What counts as an array: the one place that says no to what NumPy would turn into another meaning without a word.
+"""Conversion to arrays; values whose meaning NumPy would change silently are refused.
 
 A subclass of ndarray changes what its numbers mean (a mask, a unit, `*` as a matrix product), and NumPy's own way to
 its numbers forgets that. So an array is an ndarray, or one of the few kinds that only lie elsewhere in memory.
@@ -107,12 +107,12 @@ def endless(name: str) -> DTypeError:
 
 
 def is_numeric(value: Any) -> bool:
-    """Whether a value is a number or has `__array__`."""
+    """Return True if a value is a number or has `__array__`."""
     return isinstance(value, (int, float, complex, np.generic)) or hasattr(value, "__array__")
 
 
 def is_complex(value: Any) -> bool:
-    """Whether a value is a complex number, an array of such, or a list with one in it."""
+    """Return True if a value is a complex number, an array of such, or a list with one in it."""
     kind = cast("type[Any]", type(value))
     if kind is float or kind is int:
         return False
@@ -142,7 +142,7 @@ def _no_array(value: Any, name: str) -> DTypeError:
 
 
 def as_array_advice(value: Any) -> str:
-    """What to write for the numbers of a value x that is no array."""
+    """Return advice on how to convert x, which is not an array, to numbers."""
     if hasattr(value, "toarray"):
         return "x.toarray()"  # of scipy.sparse
     if isinstance(value, (range, memoryview)):

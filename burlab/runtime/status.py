@@ -1,4 +1,4 @@
-"""What C++ answers, as exceptions: C++ never throws, Python does."""
+"""Exceptions of C++ statuses: C++ never throws, Python does."""
 
 import enum
 
@@ -14,7 +14,7 @@ from burlab.errors import (
 
 
 class Status(enum.IntEnum):
-    """How a call of C++ ended: the mirror of `burlab::Status` in `cpp/burlab/abi.hpp`."""
+    """Outcome of a call of C++, the mirror of `burlab::Status` in `cpp/burlab/abi.hpp`."""
 
     OK = 0
     OUT_OF_MEMORY = 1

@@ -1,4 +1,4 @@
-"""Whether this process would live through something, tried on a copy of it."""
+"""Trial of a call in a copy of this process, which it may end."""
 
 import faulthandler
 import os
@@ -15,7 +15,7 @@ _LONGEST_NAP = 0.02  # seconds between two looks
 
 
 def death_in(do: Callable[[], object]) -> str:
-    """What ends a copy of this process that does it, "" where it lives. What the copy writes to the terminal is lost.
+    """Return the signal that ends a copy of this process in this call, "" if none. The copy's terminal output is lost.
 
     >>> death_in(lambda: 1 + 1), death_in(lambda: os.kill(os.getpid(), signal.SIGSEGV))
     ('', 'SIGSEGV')
@@ -37,7 +37,7 @@ def death_in(do: Callable[[], object]) -> str:
 
 
 def _try(do: Callable[[], object]) -> None:
-    """In the copy: do it and leave, past everything that Python does at its end."""
+    """Call it in the copy and exit, without what Python does at its end."""
     try:
         faulthandler.disable()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -52,7 +52,7 @@ def _try(do: Callable[[], object]) -> None:
 
 
 def _end_of(copy: int) -> int | None:
-    """How a process ended: its exit code, below 0 the signal. None where it was stuck and is gone."""
+    """Return a process's exit code, below 0 the signal; None if it hung and was killed."""
     nap, worked, since = 0.001, -1.0, time.monotonic()
     while True:
         found, status = os.waitpid(copy, os.WNOHANG)

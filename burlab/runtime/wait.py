@@ -15,7 +15,7 @@ SLICE = 0.05  # seconds
 _Answer = TypeVar("_Answer")
 
 
-class Stop(Flag):
+class StopFlag(Flag):
     """A request to end soon, which C++ reads too, as an atomic bool at `address`."""
 
     def __init__(self) -> None:
@@ -29,13 +29,13 @@ class Stop(Flag):
         super().set()
 
 
-def in_threads(work: Callable[[Stop], None], count: int) -> None:
+def in_threads(work: Callable[[StopFlag], None], count: int) -> None:
     """Call work(stop) on `count` threads and wait for all. Work must run in slices, and end soon after `stop` is set.
 
     An interrupt of the caller, or an exception of any thread, stops all of them and is raised when they have ended. One
     thread is the caller's own.
     """
-    stop = Stop()
+    stop = StopFlag()
     if count == 1:
         work(stop)
         return

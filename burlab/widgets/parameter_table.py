@@ -8,10 +8,10 @@ from burlab.charts.limits import shown_rows
 from .drawing import framed
 
 if TYPE_CHECKING:
-    from burlab.nn import Layer, Summary
+    from burlab.nn import Layer, ModelSummary
 
 
-def summary_html(table: "Summary") -> str:
+def summary_html(table: "ModelSummary") -> str:
     """A row per parameter, numbers to the right, the sums below a line.
 
     >>> import burlab as bl

@@ -18,7 +18,7 @@ class Heater:
     def answer(self, point: int, dtype: str) -> Answer:
         return Answer(0.0, {})
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         return None
 
     def repeat(self, count: int) -> float:

@@ -9,7 +9,7 @@ from burlab.bench import table
 from burlab.bench.cases import find
 from burlab.bench.clock import Effort
 from burlab.bench.gate import check_differences, compare, relative_error
-from burlab.bench.measure import Entrant, Line, measure
+from burlab.bench.measure import Entrant, VariantResult, measure
 from burlab.bench.peers.complex_step import Judge
 from burlab.bench.problem import Answer, Array, Scalar, Training, Unavailable
 
@@ -29,7 +29,7 @@ class Engine:
         self.timed = True
         return 1e-6 * count
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         return None
 
     def facts(self) -> Mapping[str, float]:
@@ -61,7 +61,7 @@ class Loose:
         return x if x.real > 0 else complex(0.0, x.imag) if moving else 0.0
 
 
-def judged(problem: Scalar, *engines: Engine) -> list[Line]:
+def judged(problem: Scalar, *engines: Engine) -> list[VariantResult]:
     entrants = [Entrant(f"engine {k}", "variant", lambda e=e: e) for k, e in enumerate(engines)]
     judge = Entrant("complex step", "", lambda: Judge(problem), timed=False)
     return measure("case", {}, problem, "float64", [*entrants, judge], EFFORT)
@@ -184,7 +184,7 @@ class Steps:
         w = LINE.parameters["w"].astype(dtype)
         return Answer(float(w @ SLOPES[point].astype(dtype)), {"w": SLOPES[point].astype(dtype)})
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         return {"w": -LINE.lr * SLOPES.sum(0)}
 
     def repeat(self, count: int) -> float:
@@ -202,10 +202,10 @@ def fail(*_: object) -> float:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"moved": lambda _: {}}, "the timed steps move [], expected ['w']"),
-        ({"moved": lambda _: {"w": np.zeros(3)}}, "the timed steps move w by inf"),
-        ({"moved": lambda _: {"w": np.full(2, np.nan)}}, "the timed steps move w by nan"),
-        ({"moved": lambda _: None}, "the timed steps cannot be looked at"),
+        ({"displacements": lambda _: {}}, "the timed steps move [], expected ['w']"),
+        ({"displacements": lambda _: {"w": np.zeros(3)}}, "the timed steps move w by inf"),
+        ({"displacements": lambda _: {"w": np.full(2, np.nan)}}, "the timed steps move w by nan"),
+        ({"displacements": lambda _: None}, "the timed steps cannot be looked at"),
         ({"repeat": fail}, "failed while it was timed: by itself"),
         ({"repeat": lambda _, count: 0.0}, "repetitions take 0.0 s"),
         ({"facts": fail}, "failed while it was timed: by itself"),

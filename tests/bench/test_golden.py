@@ -11,7 +11,7 @@ from burlab.bench.clock import Effort
 from burlab.bench.measure import Entrant, measure
 from burlab.bench.namespace import PLAIN
 from burlab.bench.problem import Training
-from burlab.bench.variants.golden_mlp import Steps
+from burlab.bench.variants.golden_mlp import GoldenMlp
 from burlab.bench.variants.training import Minimize
 from tests.project.test_headers import STRICT
 
@@ -31,7 +31,7 @@ def test_the_mlp_by_hand_equals_burlab(hidden: int, batch: int):
     size = {"hidden": hidden, "batch": batch}
     problem = find("mlp").problem(size)
     assert isinstance(problem, Training)
-    entrants = [Entrant("golden", "", lambda: Steps(problem)), Entrant("burlab", "", lambda: Minimize(problem))]
+    entrants = [Entrant("golden", "", lambda: GoldenMlp(problem)), Entrant("burlab", "", lambda: Minimize(problem))]
     for line in measure("mlp", size, problem, "float32", entrants, Effort(shortest=0.0, rounds=1)):
         assert line.verdict, line.gap
         assert line.verdict.complaints == ()

@@ -9,7 +9,7 @@ import pytest
 from burlab.bench.cases.objectives import KINDS, objective
 from burlab.bench.gate import compare
 from burlab.bench.peers.load import load
-from burlab.bench.problem import Objective, Task, Unavailable
+from burlab.bench.problem import ArrayObjective, Task, Unavailable
 from burlab.bench.variants import open_task
 from burlab.bench.variants.golden import open_task as by_hand
 
@@ -20,7 +20,7 @@ def answers(task: Task) -> list[Any]:
     return [task.answer(point, "float64") for point in (0, 1, 0)]
 
 
-def peer(name: str, problem: Objective) -> Task:
+def peer(name: str, problem: ArrayObjective) -> Task:
     try:
         load(name)
     except Unavailable:

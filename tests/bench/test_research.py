@@ -8,7 +8,7 @@ import pytest
 
 from burlab.bench.cases.research import ALL_CLIENTS, CASE, IN_OPTAX, ONE_SAMPLE, problem
 from burlab.bench.clock import Effort
-from burlab.bench.measure import Entrant, Line, measure
+from burlab.bench.measure import Entrant, VariantResult, measure
 from burlab.bench.peers import numpy_loops
 from burlab.bench.peers.load import load
 from burlab.bench.problem import Method, Unavailable
@@ -24,7 +24,7 @@ def small(name: str) -> Method:
     return replace(whole, features=whole.features[kept], labels=whole.labels[kept], options=options)
 
 
-def lines(method: Method, **others: Any) -> list[Line]:
+def lines(method: Method, **others: Any) -> list[VariantResult]:
     """Judged and timed for a moment."""
     makers = {"burlab": lambda: open_task(method, ""), "numpy": lambda: numpy_loops.open_task(method, ""), **others}
     entrants = [Entrant(engine, "", make) for engine, make in makers.items()]
@@ -51,7 +51,7 @@ def test_optax_takes_the_same_steps(name: str) -> None:
     from burlab.bench.peers import optax
 
     method = small(name)
-    others = {kind: lambda kind=kind: optax.Steps(method, kind == "loop") for kind in ("loop", "calls")}
+    others = {kind: lambda kind=kind: optax.OptaxMethod(method, kind == "loop") for kind in ("loop", "calls")}
     assert [line.verdict.complaints for line in lines(method, **others) if line.verdict] == [(), (), (), ()]
 
 

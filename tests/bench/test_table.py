@@ -7,7 +7,7 @@ from burlab.bench.clock import Timing
 from burlab.bench.figures import bars
 from burlab.bench.gate import Verdict
 from burlab.bench.machine import describe
-from burlab.bench.measure import Line
+from burlab.bench.measure import VariantResult
 from burlab.bench.table import html, text
 
 GONE = "optax does not have this method"
@@ -16,14 +16,16 @@ GONE = "optax does not have this method"
 def lines(method, seconds):
     size = {"method": method}
     timed = {"verdict": Verdict((), "numpy"), "timing": Timing(seconds, 8, (seconds,)), "facts": {"arrays": 0.0}}
-    gaps = [Line("research", size, "optax", variant, gap=GONE) for variant in ("a call per step", "loop in XLA")]
-    return [Line("research", size, "numpy", "loop", **timed), *gaps]
+    gaps = [
+        VariantResult("research", size, "optax", variant, gap=GONE) for variant in ("a call per step", "loop in XLA")
+    ]
+    return [VariantResult("research", size, "numpy", "loop", **timed), *gaps]
 
 
 def test_variants_without_a_time_for_one_reason_are_one_row():
     found = lines("SAGA", 1e-5)
     assert text(CASE, found).count(GONE) == html(CASE, found).count(GONE) == 1
-    other = Line("research", {"method": "SAGA"}, "jax", "", gap=GONE)
+    other = VariantResult("research", {"method": "SAGA"}, "jax", "", gap=GONE)
     assert text(CASE, [*found, other]).count(GONE) == 2
 
 

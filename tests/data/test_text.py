@@ -74,7 +74,7 @@ def test_text_with_wrong_arguments_raises(file: Path, call: Any, kind: type[Exce
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path):
     (tmp_path / "bytes").write_bytes(b"abc\xff")
-    with pytest.raises(FileError, match="bytes is no UTF-8 text: invalid start byte at byte 3"):
+    with pytest.raises(FileError, match="bytes is not UTF-8 text: invalid start byte at byte 3"):
         bl.data.text(tmp_path / "bytes")
 
 

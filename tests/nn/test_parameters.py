@@ -77,7 +77,7 @@ def test_truncated_safetensors_file_raises(tmp_path: Path) -> None:
     text = (tmp_path / "whole").read_bytes()
     for size in range(len(text)):
         (tmp_path / "cut").write_bytes(text[:size])
-        with pytest.raises(FileError, match=rf"cut is no whole safetensors file: it has {size} bytes"):
+        with pytest.raises(FileError, match=rf"cut is not a whole safetensors file: it has {size} bytes"):
             bl.load_parameters(tmp_path / "cut", layer)
     (tmp_path / "cut").write_bytes(text + b"\0")
     with pytest.raises(FileError):

@@ -26,7 +26,7 @@ def adam(lr=1.0, b1=0.9, b2=0.999, eps=1e-8):
     return rule
 
 
-def muon(lr, mu, weight_decay, turns, b1, b2, eps):
+def muon(lr, mu, weight_decay, iterations, b1, b2, eps):
     rest, means = adam(lr, b1, b2, eps), defaultdict(float)
 
     def rule(k, g, x, t):
@@ -36,7 +36,7 @@ def muon(lr, mu, weight_decay, turns, b1, b2, eps):
         y = mu * means[k] / (1 - mu ** (t + 2)) + (1 - mu) * g / (1 - mu ** (t + 1))
         u, s, vt = np.linalg.svd(y, full_matrices=False)
         s = s / (np.linalg.norm(s) + eps)
-        for _ in range(turns):  # the iteration acts on singular values alone
+        for _ in range(iterations):  # the iteration acts on singular values alone
             s = 3.4445 * s - 4.7750 * s**3 + 2.0315 * s**5
         return lr * (np.sqrt(max(1, g.shape[1] / g.shape[0])) * (u * s) @ vt + weight_decay * x)
 

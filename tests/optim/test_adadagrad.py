@@ -76,7 +76,7 @@ def test_adadagrad_with_a_loose_test_is_adagrad() -> None:
         AdAdaGrad(test="mean")
     with pytest.raises(ArgumentError, match="eta of AdAdaGrad is 0"):
         AdAdaGrad(eta=0)
-    with pytest.raises(ArgumentError, match="AdAdaGrad says how many samples a step has"):
+    with pytest.raises(ArgumentError, match=r"AdAdaGrad\.batch_size chooses the number of samples"):
         bl.minimize(problem, X0, AdAdaGrad(), batch=3)
     with pytest.raises(ArgumentError, match="batch begins with 1 sample, which has no variance"):
         bl.minimize(problem, X0, AdAdaGrad(), batch=bl.Batch(lambda t: 1 + t, most=8))

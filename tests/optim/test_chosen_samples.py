@@ -67,11 +67,11 @@ def test_long_vectors_see_all_indices() -> None:
     n = 10_000
 
     @dataclass(frozen=True)
-    class Rule(Optimizer):
+    class UpdateRule(Optimizer):
         def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
             return x + f.indices, state
 
-    run = bl.minimize(bl.FiniteSum(lambda x, a: np.sum(x) * a, np.ones(n)), np.zeros(n), Rule(), steps=1)
+    run = bl.minimize(bl.FiniteSum(lambda x, a: np.sum(x) * a, np.ones(n)), np.zeros(n), UpdateRule(), steps=1)
     np.testing.assert_array_equal(run.x, np.arange(n))
 
 

@@ -6,7 +6,7 @@ from scipy import optimize
 
 import burlab as bl
 from burlab.optim import line_search
-from burlab.optim.line import Line, cubic_minimizer
+from burlab.optim.line import SearchLine, cubic_minimizer
 from tests.optim.plain import Oracle
 
 C1, TRIALS = 1e-4, 20
@@ -38,7 +38,7 @@ FUNCTIONS = [smooth(seed) for seed in range(40)]
 def search(f, x, p, c2=0.9, first=1.0, trials=TRIALS, c1=C1):
     oracle = Oracle(f)
     g = oracle.at(x)
-    line = Line.through(oracle, x, g, p)
+    line = SearchLine.through(oracle, x, g, p)
     end = line_search.wolfe(line, g, np.asarray(first, x.dtype), c1, c2, trials)
     return line, end, oracle.counts["grad"]
 
@@ -65,7 +65,7 @@ def test_the_step_is_the_lowest_trial_that_is_enough():
         f, x = smooth(seed, d=2)
         oracle = Recording(lambda x, f=f: f(7 * x))
         g = oracle.at(x)
-        line = Line.through(oracle, x, g, -g)
+        line = SearchLine.through(oracle, x, g, -g)
         end = line_search.wolfe(line, g, np.asarray(1.0), C1, 0.3, TRIALS)
         trials = [((x - y) @ g / (g @ g), value) for y, value in oracle.answers]
         assert end["value"] == min(value for a, value in trials if value <= line.value + C1 * a * line.slope)
@@ -93,7 +93,7 @@ def test_backtracking_is_algorithm_3_1():
             a = first
             while f(x - a * g) > f(x) - 0.1 * a * (g @ g):
                 a *= shrink
-            line = Line.through(oracle, x, g, -g)
+            line = SearchLine.through(oracle, x, g, -g)
             assert line_search.armijo(line, first, shrink, 0.1, 60) == a
             assert oracle.counts["value"] == round(np.log(a / first) / np.log(shrink)) + 1
             assert oracle.counts["grad"] == 0
@@ -162,9 +162,9 @@ def test_trials_are_bounded():
     assert not end["found"]
     assert f(line.to(end["step"])) == end["value"] < -1e5
     never = lambda x: np.where(x[0] == 0, 0.0, np.abs(x[0]) + 1) - 1e-3 * x[0]  # noqa: E731 - a step upwards
-    line = Line.through(oracle := Oracle(never), np.zeros(1), np.array([-1e-3]), np.ones(1))
+    line = SearchLine.through(oracle := Oracle(never), np.zeros(1), np.array([-1e-3]), np.ones(1))
     oracle.x, oracle.known = line.x, (0.0, np.array([-1e-3]))
-    line = Line.through(oracle, line.x, np.array([-1e-3]), np.ones(1))
+    line = SearchLine.through(oracle, line.x, np.array([-1e-3]), np.ones(1))
     assert line_search.armijo(line, 1.0, 0.5, C1, 9) == 0
     assert oracle.counts["value"] >= 9
     end = line_search.wolfe(line, np.array([-1e-3]), np.asarray(1.0), C1, 0.9, 9)
@@ -181,7 +181,7 @@ def test_steps_go_on_where_values_no_longer_differ(offset):
     assert end["found"]
     np.testing.assert_allclose(end["step"], 1, rtol=0.1)
     oracle = Oracle(f)
-    line = Line.through(oracle, x, oracle.at(x), -x)
+    line = SearchLine.through(oracle, x, oracle.at(x), -x)
     assert line_search.armijo(line, 3.0, 0.5, C1, 60) == 1.5  # 3 ends higher than it began
     assert (oracle.counts["grad"] > 0) == (offset != 0)
 

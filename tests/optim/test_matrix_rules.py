@@ -50,8 +50,8 @@ def assert_same(got, wanted, tolerance=1e-10):
 
 
 RULES = [
-    (Muon(0.03, mu=0.8, weight_decay=0.1, turns=4, **ADAM), matrix_rules.muon),
-    (Muon(0.03, mu=0.9, weight_decay=0.2, turns=6, **ADAM), matrix_rules.muon),
+    (Muon(0.03, mu=0.8, weight_decay=0.1, iterations=4, **ADAM), matrix_rules.muon),
+    (Muon(0.03, mu=0.9, weight_decay=0.2, iterations=6, **ADAM), matrix_rules.muon),
     (Shampoo(0.2, eps=0.1, every=1), matrix_rules.shampoo),
     (Shampoo(0.1, eps=0.3, every=4), matrix_rules.shampoo),
     *(
@@ -168,7 +168,7 @@ def test_muon_is_optax():
 
     matrices = {name: START[name] for name in ("tall", "wide")}
     wanted = optax_tree_path(lambda o: o.contrib.muon(0.03, beta=0.8, weight_decay=0.1, ns_steps=4), without, matrices)
-    got, _run = run_path(Muon(0.03, mu=0.8, weight_decay=0.1, turns=4), without, matrices)
+    got, _run = run_path(Muon(0.03, mu=0.8, weight_decay=0.1, iterations=4), without, matrices)
     assert_same(got, wanted)
 
 
@@ -211,7 +211,7 @@ def test_a_natural_gradient_without_history_is_galore():
         (lambda: GaLore(side="left"), "side of GaLore"),
         (lambda: GaLore(rank=0), "rank=0"),
         (lambda: APOLLO(rank=1.5), "rank=1.5"),
-        (lambda: Muon(turns=0), "turns=0"),
+        (lambda: Muon(iterations=0), "iterations=0"),
         (lambda: SOAP(every=0), "every of SOAP"),
         (lambda: NaturalGaLore(history=-1), "history=-1"),
         (lambda: NaturalGaLore(damping=0.0), "damping of NaturalGaLore"),

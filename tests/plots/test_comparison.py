@@ -46,5 +46,5 @@ def test_nonpositive_values_leave_a_gap():
 
 
 def test_an_unknown_axis_is_refused():
-    with pytest.raises(ArgumentError, match=r"'epoch' is no axis.*'samples'"):
+    with pytest.raises(ArgumentError, match=r"against must be one of .*'samples'.*got 'epoch'"):
         compare({"a": history(2)}, against="epoch")

@@ -290,7 +290,7 @@ def test_indices_that_name_no_samples_are_refused(indices, error, message):
         (lambda _: bl.FiniteSum(logistic, (A, B, B)), ArgumentError, "sample of 3 arrays: too many positional"),
         (lambda _: bl.FiniteSum(logistic, (A, B), logistic), ArgumentError, "regularizer .* x alone: missing"),
         (lambda _: bl.FiniteSum(logistic, (A, B), has_aux=True).grad(X), ArgumentError, "logistic returned one number"),
-        (lambda p: bl.grad(p)(X), ArgumentError, "FiniteSum is no function of arrays"),
+        (lambda p: bl.grad(p)(X), ArgumentError, "expected a function of arrays, got FiniteSum"),
         (lambda _: bl.FiniteSum(logistic, A, 0.1), ArgumentError, "regularizer"),
         (lambda _: bl.FiniteSum(logistic, A, threads=0), ArgumentError, "threads"),
     ],

@@ -177,7 +177,7 @@ def test_live_batch_with_wrong_arguments_raises() -> None:
     table = np.zeros((4, 6), int)
     for sampler in (table, lambda key, t: table[0] + t):
         refused(rf"most={N}, but sampler gives 6 .* Pass most=6", lambda: bl.Batch(3), sampler=sampler)
-    refused(r"Doubling says how many samples a step has. Pass batch=bl.Batch\(8\)", lambda: 3, Doubling())
+    refused(r"Doubling.batch_size chooses the number .* Pass batch=bl.Batch\(8\)", lambda: 3, Doubling())
     run = bl.minimize(PROBLEM, X0, GD(0.1), batch=bl.Batch(3, most=5))
     for bad in (0, 6, np.nan):
         with pytest.raises(ArgumentError, match="batch"):

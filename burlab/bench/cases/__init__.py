@@ -34,7 +34,7 @@ def find(name: str) -> Case:
     name = _PAPER.get(name, name)
     if name not in NAMES:
         raise ArgumentError(
-            f"there is no case {shown(name)}. Choose among: {', '.join(NAMES)}; exp1 to exp7 are the first."
+            f"the case must be one of {', '.join(NAMES)}, or exp1 to exp7 for the first ones; got {shown(name)}."
         )
     case: Case = import_module(f".{name}", __name__).CASE
     return case

@@ -17,35 +17,35 @@ SAMPLES, SEEDS = 2048, 8
 _MASK = np.tril(np.ones((BLOCK, BLOCK), bool))
 
 
-def loss(words: Namespace, p: Any, tokens: Any, targets: Any, seen: list[Any] | None = None) -> Any:
+def loss(np_: Namespace, p: Any, tokens: Any, targets: Any, seen: list[Any] | None = None) -> Any:
     """The mean cross-entropy of the next characters, for each text. seen: collects what goes into relu."""
     h = p["token"][tokens] + p["position"]
     for k in range(LAYERS):
-        h = h + attention(words, p, f"{k}.", norm(words, h, p[f"{k}.norm1"], p[f"{k}.shift1"]))
-        before = norm(words, h, p[f"{k}.norm2"], p[f"{k}.shift2"]) @ p[f"{k}.up"] + p[f"{k}.up_bias"]
+        h = h + attention(np_, p, f"{k}.", norm(np_, h, p[f"{k}.norm1"], p[f"{k}.shift1"]))
+        before = norm(np_, h, p[f"{k}.norm2"], p[f"{k}.shift2"]) @ p[f"{k}.up"] + p[f"{k}.up_bias"]
         if seen is not None:
             seen.append(before)
-        h = h + words.relu(before) @ p[f"{k}.down"] + p[f"{k}.down_bias"]
-    z = norm(words, h, p["norm"], p["shift"]) @ p["head"] + p["head_bias"]
-    best = words.take_along_axis(z, targets[..., None], axis=-1)[..., 0]
-    return words.mean(words.logsumexp(z) - best, axis=-1)
+        h = h + np_.relu(before) @ p[f"{k}.down"] + p[f"{k}.down_bias"]
+    z = norm(np_, h, p["norm"], p["shift"]) @ p["head"] + p["head_bias"]
+    best = np_.take_along_axis(z, targets[..., None], axis=-1)[..., 0]
+    return np_.mean(np_.logsumexp(z) - best, axis=-1)
 
 
-def norm(words: Namespace, x: Any, scale: Any, shift: Any) -> Any:
+def norm(np_: Namespace, x: Any, scale: Any, shift: Any) -> Any:
     """Layer normalization of the last axis (Ba et al. 2016)."""
-    centred = x - words.mean(x, axis=-1, keepdims=True)
-    variance = words.mean(centred * centred, axis=-1, keepdims=True)
-    return centred / words.sqrt(variance + 1e-5) * scale + shift
+    centred = x - np_.mean(x, axis=-1, keepdims=True)
+    variance = np_.mean(centred * centred, axis=-1, keepdims=True)
+    return centred / np_.sqrt(variance + 1e-5) * scale + shift
 
 
-def attention(words: Namespace, p: Any, prefix: str, x: Any) -> Any:
+def attention(np_: Namespace, p: Any, prefix: str, x: Any) -> Any:
     """Causal attention of six heads (Vaswani et al. 2017)."""
     lead = x.shape[:-1]
-    qkv = words.reshape(x @ p[f"{prefix}qkv"], (*lead, 3, HEADS, WIDTH // HEADS))
-    q, k, v = (words.swapaxes(qkv[..., part, :, :], -3, -2) for part in range(3))
-    scores = q @ words.swapaxes(k, -1, -2) * (WIDTH // HEADS) ** -0.5
-    weights = words.softmax(words.where(_MASK, scores, -1e9))
-    mixed = words.reshape(words.swapaxes(weights @ v, -3, -2), (*lead, WIDTH))
+    qkv = np_.reshape(x @ p[f"{prefix}qkv"], (*lead, 3, HEADS, WIDTH // HEADS))
+    q, k, v = (np_.swapaxes(qkv[..., part, :, :], -3, -2) for part in range(3))
+    scores = q @ np_.swapaxes(k, -1, -2) * (WIDTH // HEADS) ** -0.5
+    weights = np_.softmax(np_.where(_MASK, scores, -1e9))
+    mixed = np_.reshape(np_.swapaxes(weights @ v, -3, -2), (*lead, WIDTH))
     return mixed @ p[f"{prefix}mix"] + p[f"{prefix}mix_bias"]
 
 
@@ -81,7 +81,7 @@ def _data() -> tuple[Array, Array]:
 
 
 def margin(p: dict[str, Array], tokens: Array, targets: Array) -> float:
-    """How near to its kink the nearest relu is: the smallest |pre-activation|."""
+    """Return the distance of the nearest relu from its kink: the smallest |pre-activation|."""
     seen = list[Any]()
     loss(PLAIN, p, tokens, targets, seen)
     return min(float(np.min(np.abs(before))) for before in seen)
@@ -89,7 +89,7 @@ def margin(p: dict[str, Array], tokens: Array, targets: Array) -> float:
 
 @cache
 def _parameters(samples: int) -> dict[str, Array]:
-    """Of a few seeds the one whose relu keep farthest from their kinks on the samples that the gate looks at."""
+    """Return the parameters, of a few seeds, whose relus are farthest from their kinks on the samples of the gate."""
     tokens, targets = (a[:samples] for a in _data())
     return max((start(seed) for seed in range(SEEDS)), key=lambda p: margin(p, tokens, targets))
 

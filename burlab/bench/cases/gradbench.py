@@ -1,11 +1,11 @@
 """The kinds of GradBench: one gradient of each."""
 
-from burlab.bench.problem import Case, Objective, Size
+from burlab.bench.problem import ArrayObjective, Case, Size
 
 from .objectives import KINDS, objective
 
 
-def problem(size: Size) -> Objective:
+def problem(size: Size) -> ArrayObjective:
     """The problem of a kind."""
     return objective(size["kind"])
 

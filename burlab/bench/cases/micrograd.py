@@ -21,13 +21,13 @@ FORMULA = """const T a = x[0], b = x[1];
   return f / 2.0 + 10.0 / f;"""
 
 
-def micrograd(words: Namespace, a: Any, b: Any) -> Any:
+def micrograd(np_: Namespace, a: Any, b: Any) -> Any:
     """The same operations, in the same order."""
     c, d = a + b, a * b + b**3
     c = c + (c + 1)
     c = c + (1 + c + (-a))
-    d = d + (d * 2 + words.relu(b + a))
-    d = d + (3 * d + words.relu(b - a))
+    d = d + (d * 2 + np_.relu(b + a))
+    d = d + (3 * d + np_.relu(b - a))
     f = (c - d) ** 2
     return f / 2.0 + 10.0 / f
 

@@ -13,19 +13,19 @@ from .variants import TRAINING_VARIANTS
 CONTEXT, EMBEDDING, TOKENS, SAMPLES = 16, 64, 27, 4096
 
 
-def loss(words: Namespace, p: Any, context: Any, target: Any) -> Any:
+def loss(np_: Namespace, p: Any, context: Any, target: Any) -> Any:
     """The cross-entropy of the character that follows, for each context."""
-    x = words.reshape(p["embedding"][context], (*context.shape[:-1], CONTEXT * EMBEDDING))
-    h = words.tanh(x @ p["hidden"] + p["hidden_bias"])
+    x = np_.reshape(p["embedding"][context], (*context.shape[:-1], CONTEXT * EMBEDDING))
+    h = np_.tanh(x @ p["hidden"] + p["hidden_bias"])
     z = h @ p["output"] + p["output_bias"]
-    return words.logsumexp(z) - picked(words, z, target)
+    return np_.logsumexp(z) - picked(np_, z, target)
 
 
-def picked(words: Namespace, scores: Any, target: Any) -> Any:
+def picked(np_: Namespace, scores: Any, target: Any) -> Any:
     """The score of each target."""
     if scores.ndim == 1:
         return scores[target]
-    return words.take_along_axis(scores, target[..., None], axis=-1)[..., 0]
+    return np_.take_along_axis(scores, target[..., None], axis=-1)[..., 0]
 
 
 def start(hidden: int, seed: int = 0) -> dict[str, Array]:

@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from burlab.bench.problem import Array, Namespace, Objective
+from burlab.bench.problem import Array, ArrayObjective, Namespace
 
 _Made = tuple[Mapping[str, Array], Mapping[str, Array]]
 
 
-def gmm(words: Namespace, p: Any, data: Any) -> Any:
+def gmm(np_: Namespace, p: Any, data: Any) -> Any:
     """The log-likelihood of a mixture of Gaussians with inverse factors of covariances, and a Wishart prior."""
     k, d = p["means"].shape
-    padded = words.concatenate([p["lower"], 0 * p["lower"][:, :1]], 1)
-    lower = words.reshape(padded[:, data["places"]], (k, d, d))
+    padded = np_.concatenate([p["lower"], 0 * p["lower"][:, :1]], 1)
+    lower = np_.reshape(padded[:, data["places"]], (k, d, d))
     z = data["x"][:, None, :] - p["means"]
-    scaled = words.exp(p["logs"]) * z + words.einsum("kij,nkj->nki", lower, z)
-    logs = words.sum(p["logs"], -1)
-    terms = words.logsumexp(p["alphas"] + logs - 0.5 * words.sum(scaled**2, -1))
-    prior = 0.5 * (words.sum(words.exp(2 * p["logs"])) + words.sum(p["lower"] ** 2)) - words.sum(logs)
-    return words.sum(terms) - len(data["x"]) * words.logsumexp(p["alphas"]) + prior
+    scaled = np_.exp(p["logs"]) * z + np_.einsum("kij,nkj->nki", lower, z)
+    logs = np_.sum(p["logs"], -1)
+    terms = np_.logsumexp(p["alphas"] + logs - 0.5 * np_.sum(scaled**2, -1))
+    prior = 0.5 * (np_.sum(np_.exp(2 * p["logs"])) + np_.sum(p["lower"] ** 2)) - np_.sum(logs)
+    return np_.sum(terms) - len(data["x"]) * np_.logsumexp(p["alphas"]) + prior
 
 
 def _gmm(rng: "np.random.Generator") -> _Made:
@@ -37,39 +37,39 @@ def _gmm(rng: "np.random.Generator") -> _Made:
     }
 
 
-def kmeans(words: Namespace, p: Any, data: Any) -> Any:
+def kmeans(np_: Namespace, p: Any, data: Any) -> Any:
     """The squared distances of points to their nearest centres."""
-    return words.sum(words.amin(words.sum((data["x"][:, None, :] - p["centres"]) ** 2, -1), -1))
+    return np_.sum(np_.amin(np_.sum((data["x"][:, None, :] - p["centres"]) ** 2, -1), -1))
 
 
 def _kmeans(rng: "np.random.Generator") -> _Made:
     return {"centres": rng.normal(size=(10, 8))}, {"x": rng.normal(size=(1000, 8))}
 
 
-def lse(words: Namespace, p: Any, data: Any) -> Any:
+def lse(np_: Namespace, p: Any, data: Any) -> Any:
     """log sum exp of many numbers."""
-    return words.logsumexp(p["x"] + data["shift"])
+    return np_.logsumexp(p["x"] + data["shift"])
 
 
 def _lse(rng: "np.random.Generator") -> _Made:
     return {"x": 3 * rng.normal(size=10_000)}, {"shift": np.zeros(1)}
 
 
-def det(words: Namespace, p: Any, data: Any) -> Any:
+def det(np_: Namespace, p: Any, data: Any) -> Any:
     """A determinant."""
-    return words.linalg.det(p["a"] + data["shift"])
+    return np_.linalg.det(p["a"] + data["shift"])
 
 
 def _det(rng: "np.random.Generator") -> _Made:
     return {"a": rng.normal(size=(12, 12))}, {"shift": np.eye(12)}
 
 
-def ode(words: Namespace, p: Any, data: Any) -> Any:
+def ode(np_: Namespace, p: Any, data: Any) -> Any:
     """The last of y_i' = x_i y_(i - 1) at time 1, from zeros, by Runge-Kutta steps (Griewank)."""
     x, h, y = p["x"], 1.0 / 20, data["y"]
 
     def f(y: Any) -> Any:
-        return x * words.concatenate([data["one"], y[:-1]])
+        return x * np_.concatenate([data["one"], y[:-1]])
 
     for _ in range(20):
         k1 = f(y)
@@ -83,7 +83,7 @@ def _ode(rng: "np.random.Generator") -> _Made:
     return {"x": rng.uniform(0.5, 2.0, 10)}, {"y": np.zeros(10), "one": np.ones(1)}
 
 
-def lstm(words: Namespace, p: Any, data: Any) -> Any:
+def lstm(np_: Namespace, p: Any, data: Any) -> Any:
     """The mean log-likelihood of a sequence under two layers of an LSTM whose gates see one number each (ADBench)."""
     layers, width = data["state"].shape[0], data["x"].shape[1]
     hidden, cell = [data["state"][k] for k in range(layers)], [data["state"][k] for k in range(layers)]
@@ -92,13 +92,13 @@ def lstm(words: Namespace, p: Any, data: Any) -> Any:
         x = data["x"][t] * p["scale"]
         for k in range(layers):
             w, b = p["weights"][k], p["biases"][k]
-            forget, write = (0.5 * words.tanh(0.5 * (v * w[j] + b[j])) + 0.5 for j, v in ((0, x), (1, hidden[k])))
-            show = 0.5 * words.tanh(0.5 * (x * w[2] + b[2])) + 0.5
-            cell[k] = cell[k] * forget + write * words.tanh(hidden[k] * w[3] + b[3])
-            hidden[k] = show * words.tanh(cell[k])
+            forget, write = (0.5 * np_.tanh(0.5 * (v * w[j] + b[j])) + 0.5 for j, v in ((0, x), (1, hidden[k])))
+            show = 0.5 * np_.tanh(0.5 * (x * w[2] + b[2])) + 0.5
+            cell[k] = cell[k] * forget + write * np_.tanh(hidden[k] * w[3] + b[3])
+            hidden[k] = show * np_.tanh(cell[k])
             x = hidden[k]
         y = x * p["out"] + p["bias"]
-        total = total + words.sum(data["x"][t + 1] * (y - words.logsumexp(y)))
+        total = total + np_.sum(data["x"][t + 1] * (y - np_.logsumexp(y)))
     return total / (len(data["x"]) - 1) / width
 
 
@@ -110,26 +110,26 @@ def _lstm(rng: "np.random.Generator") -> _Made:
     return p, {"x": np.eye(width)[rng.integers(width, size=steps)], "state": np.zeros((layers, width))}
 
 
-def _turned(words: Namespace, v: Any, r: Any) -> Any:
+def _rotated(np_: Namespace, v: Any, r: Any) -> Any:
     """Vectors turned about axes by angles: Rodrigues' formula, of rows."""
-    angle = words.sqrt(words.sum(r * r, -1))[..., None]
+    angle = np_.sqrt(np_.sum(r * r, -1))[..., None]
     axis = r / angle
     x, y = axis, v
-    cross = words.stack([x[..., 1] * y[..., 2] - x[..., 2] * y[..., 1], x[..., 2] * y[..., 0] - x[..., 0] * y[..., 2],
+    cross = np_.stack([x[..., 1] * y[..., 2] - x[..., 2] * y[..., 1], x[..., 2] * y[..., 0] - x[..., 0] * y[..., 2],
                          x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]], -1)  # fmt: skip
-    along = words.sum(axis * v, -1)[..., None]
-    return v * words.cos(angle) + cross * words.sin(angle) + axis * along * (1 - words.cos(angle))
+    along = np_.sum(axis * v, -1)[..., None]
+    return v * np_.cos(angle) + cross * np_.sin(angle) + axis * along * (1 - np_.cos(angle))
 
 
-def ba(words: Namespace, p: Any, data: Any) -> Any:
+def ba(np_: Namespace, p: Any, data: Any) -> Any:
     """Bundle adjustment: half the squared errors of points seen by cameras with radial distortion, weighted."""
     c, x, w = p["cameras"][data["camera"]], p["points"][data["point"]], p["weights"]
-    seen = _turned(words, x - c[:, 3:6], c[:, :3])
+    seen = _rotated(np_, x - c[:, 3:6], c[:, :3])
     flat = seen[:, :2] / seen[:, 2:]
-    square = words.sum(flat**2, -1)[:, None]
+    square = np_.sum(flat**2, -1)[:, None]
     image = flat * (1 + c[:, 9:10] * square + c[:, 10:11] * square**2) * c[:, 6:7] + c[:, 7:9]
     errors = w[:, None] * (image - data["image"])
-    return 0.5 * (words.sum(errors**2) + words.sum((1 - w**2) ** 2))
+    return 0.5 * (np_.sum(errors**2) + np_.sum((1 - w**2) ** 2))
 
 
 def _ba(rng: "np.random.Generator") -> _Made:
@@ -143,27 +143,27 @@ def _ba(rng: "np.random.Generator") -> _Made:
     }
 
 
-def _matrices(words: Namespace, r: Any) -> Any:
+def _matrices(np_: Namespace, r: Any) -> Any:
     """The matrices that turn about axes by angles: Rodrigues' formula."""
-    angle = words.sqrt(words.sum(r * r, -1))
-    x, y, z, c, s = (*(r[..., k] / angle for k in range(3)), words.cos(angle), words.sin(angle))
+    angle = np_.sqrt(np_.sum(r * r, -1))
+    x, y, z, c, s = (*(r[..., k] / angle for k in range(3)), np_.cos(angle), np_.sin(angle))
     rest = 1 - c
     entries = [c + rest * x * x, rest * x * y - s * z, rest * x * z + s * y,
                rest * x * y + s * z, c + rest * y * y, rest * y * z - s * x,
                rest * x * z - s * y, rest * y * z + s * x, c + rest * z * z]  # fmt: skip
-    return words.reshape(words.stack(entries, -1), (*r.shape, 3))
+    return np_.reshape(np_.stack(entries, -1), (*r.shape, 3))
 
 
-def hand(words: Namespace, p: Any, data: Any) -> Any:
-    """Half the squared distances of the skin of fingers, moved by chains of bones, to measured points (as ADBench)."""
-    matrices, moved = _matrices(words, p["angles"]), 0.0
+def hand(np_: Namespace, p: Any, data: Any) -> Any:
+    """Half the squared distances of the skin of fingers, posed by chains of bones, to measured points (as ADBench)."""
+    matrices, posed = _matrices(np_, p["angles"]), 0.0
     for finger in range(p["angles"].shape[0]):
-        turned = data["skin"]
+        rotated = data["skin"]
         for bone in range(p["angles"].shape[1]):
             offset = data["offsets"][finger, bone]
-            turned = words.einsum("nj,ij->ni", turned - offset, matrices[finger, bone]) + offset
-            moved = moved + data["weights"][finger, bone][:, None] * turned
-    return 0.5 * words.sum((moved + p["shift"] - data["measured"]) ** 2)
+            rotated = np_.einsum("nj,ij->ni", rotated - offset, matrices[finger, bone]) + offset
+            posed = posed + data["weights"][finger, bone][:, None] * rotated
+    return 0.5 * np_.sum((posed + p["shift"] - data["measured"]) ** 2)
 
 
 def _hand(rng: "np.random.Generator") -> _Made:
@@ -180,33 +180,33 @@ def _hand(rng: "np.random.Generator") -> _Made:
     )
 
 
-def particle(words: Namespace, p: Any, data: Any) -> Any:
-    """How far a charged particle is after some time, in the field of charges: forces are gradients."""
+def particle(np_: Namespace, p: Any, data: Any) -> Any:
+    """Return the squared distance of a charged particle after some time in a field of charges; forces are gradients."""
 
     def potential(x: Any) -> Any:
-        return words.sum(1 / words.sqrt(words.sum((x - p["charges"]) ** 2, -1)))
+        return np_.sum(1 / np_.sqrt(np_.sum((x - p["charges"]) ** 2, -1)))
 
     x, v = data["x"], p["velocity"]
     for _ in range(10):
-        v = v - 0.1 * words.grad(potential)(x)
+        v = v - 0.1 * np_.grad(potential)(x)
         x = x + 0.1 * v
-    return words.sum(x**2)
+    return np_.sum(x**2)
 
 
 def _particle(rng: "np.random.Generator") -> _Made:
     return {"charges": rng.normal(size=(2, 2)) * 3, "velocity": np.array([0.75, 0.0])}, {"x": np.array([0.0, 8.0])}
 
 
-def saddle(words: Namespace, p: Any, data: Any) -> Any:
+def saddle(np_: Namespace, p: Any, data: Any) -> Any:
     """The largest value over y of (x - y)^2 terms and a penalty, by steps of gradient ascent, as a function of x."""
 
     def game(y: Any) -> Any:
         x = p["x"]
-        return words.sum(x**2) - words.sum(y**2) + words.sum(words.sin(x * y))
+        return np_.sum(x**2) - np_.sum(y**2) + np_.sum(np_.sin(x * y))
 
     y = data["y"]
     for _ in range(10):
-        y = y + 0.2 * words.grad(game)(y)
+        y = y + 0.2 * np_.grad(game)(y)
     return game(y)
 
 
@@ -221,10 +221,10 @@ KINDS = {
 }  # fmt: skip
 
 
-def objective(kind: str) -> Objective:
+def objective(kind: str) -> ArrayObjective:
     """The problem of a kind, at two points."""
     function, make = KINDS[kind]
     p, data = make(np.random.default_rng(0))
     rng = np.random.default_rng(1)
     near: dict[str, Array] = {name: x + 0.01 * rng.normal(size=x.shape) for name, x in p.items()}
-    return Objective(kind, function, (p, near), data)
+    return ArrayObjective(kind, function, (p, near), data)

@@ -1,4 +1,4 @@
-"""Which engine does a kind of problem in which variants."""
+"""Variants in which each engine solves a kind of problem."""
 
 SCALAR_VARIANTS = {
     "burlab": (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from burlab.bench.namespace import Namespace
-from burlab.bench.problem import Answer, Array, Objective, Problem, Scalar, Start, Task, Training, Unavailable
+from burlab.bench.problem import Answer, Array, ArrayObjective, Problem, Scalar, Start, Task, Training, Unavailable
 from burlab.bench.variants.objective import ObjectiveTask
 from burlab.bench.variants.start import Process
 from burlab.bench.variants.task import Gradient, answer_of
@@ -23,16 +23,16 @@ def open_task(problem: Problem, variant: str) -> Task:
         load("autograd")
         return Process(problem, "autograd eager")
     if isinstance(problem, Scalar):
-        return Eager(problem)
+        return AutogradScalar(problem)
     if isinstance(problem, Training):
-        return Steps(problem)
-    if isinstance(problem, Objective):
-        gradient = load("autograd").value_and_grad(partial(problem.function, words()))
+        return AutogradTraining(problem)
+    if isinstance(problem, ArrayObjective):
+        gradient = load("autograd").value_and_grad(partial(problem.function, namespace()))
         return ObjectiveTask(problem, lambda _p, _data: gradient)
     raise Unavailable("autograd does nothing of this kind")
 
 
-def words() -> Namespace:
+def namespace() -> Namespace:
     """autograd's NumPy."""
     anp = load("autograd.numpy", "autograd")
     special = load("autograd.scipy.special", "autograd")
@@ -47,7 +47,7 @@ def words() -> Namespace:
         return anp.exp(x - special.logsumexp(x, axis=-1, keepdims=True))
 
     def take(x: Any, indices: Any, axis: int) -> Any:
-        """Of the last axis, which autograd's NumPy differentiates only as an index."""
+        """Take along the last axis, which autograd's NumPy differentiates only as an index."""
         flat = anp.reshape(x, (-1, x.shape[axis]))
         return anp.reshape(flat[np.arange(len(flat)), indices.ravel()], indices.shape)
 
@@ -56,11 +56,11 @@ def words() -> Namespace:
     )
 
 
-class Eager(Gradient):
+class AutogradScalar(Gradient):
     """`autograd.value_and_grad`, one call each."""
 
     def __init__(self, problem: Scalar) -> None:
-        spoken, autograd = words(), load("autograd")
+        spoken, autograd = namespace(), load("autograd")
         self._problem, self._points = problem, problem.points.tolist()
 
         def function(*x: Any) -> Any:
@@ -83,11 +83,11 @@ class Eager(Gradient):
         return perf_counter() - start
 
 
-class Steps(Gradient):
+class AutogradTraining(Gradient):
     """Gradient descent on a dictionary of arrays."""
 
     def __init__(self, problem: Training) -> None:
-        spoken, autograd = words(), load("autograd")
+        spoken, autograd = namespace(), load("autograd")
         self._problem = problem
 
         def mean(p: Any, inputs: Any, targets: Any) -> Any:
@@ -116,7 +116,7 @@ class Steps(Gradient):
         value, gradient = self._gradient(x, *self._batch(point))
         return Answer(float(value), {name: np.asarray(g) for name, g in gradient.items()})
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         """See Task."""
         self._start(self._problem.dtype)
         before = self._x

@@ -41,5 +41,5 @@ class Judge(Gradient):
         raise Unavailable("a complex step by each parameter only judges: it is not timed")
 
     def _by(self, x: list[float], k: int) -> float:
-        moved = [complex(number, _STEP * (k == j)) for j, number in enumerate(x)]
-        return float(np.imag(self._problem.function(PLAIN, *moved)) / _STEP)
+        displacements = [complex(number, _STEP * (k == j)) for j, number in enumerate(x)]
+        return float(np.imag(self._problem.function(PLAIN, *displacements)) / _STEP)

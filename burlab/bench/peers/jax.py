@@ -8,11 +8,22 @@ from typing import Any
 import numpy as np
 
 from burlab.bench.namespace import Namespace, last_axis
-from burlab.bench.problem import Answer, Array, Objective, Problem, Scalar, Start, Task, Training, Transfer, Unavailable
+from burlab.bench.problem import (
+    Answer,
+    Array,
+    ArrayObjective,
+    Problem,
+    Scalar,
+    Start,
+    Task,
+    Training,
+    Transfer,
+    Unavailable,
+)
 from burlab.bench.variants.objective import ObjectiveTask
 from burlab.bench.variants.start import Process
 from burlab.bench.variants.task import Gradient, answer_of, timed
-from burlab.bench.variants.transfer import Files as OwnFiles
+from burlab.bench.variants.transfer import TransferTask
 
 from .load import load
 
@@ -24,18 +35,18 @@ def open_task(problem: Problem, variant: str) -> Task:
     if isinstance(problem, Start):
         return Process(problem, "jax jit")
     if isinstance(problem, Scalar):
-        return {"jit": Calls, "jit for all points at once": AllAtOnce}[variant](problem, jax)
+        return {"jit": JaxScalar, "jit for all points at once": JaxScalarBatch}[variant](problem, jax)
     if isinstance(problem, Training):
-        return Steps(problem, jax)
-    if isinstance(problem, Objective):
-        gradient = jax.jit(jax.value_and_grad(partial(problem.function, words(jax))))
+        return JaxTraining(problem, jax)
+    if isinstance(problem, ArrayObjective):
+        gradient = jax.jit(jax.value_and_grad(partial(problem.function, namespace(jax))))
         return ObjectiveTask(problem, lambda _p, _data: gradient, jax.numpy.asarray, jax.block_until_ready)
     if isinstance(problem, Transfer):
-        return Files(problem, jax)
+        return JaxTransfer(problem, jax)
     raise Unavailable("JAX does nothing of this kind")
 
 
-def words(jax: Any) -> Namespace:
+def namespace(jax: Any) -> Namespace:
     """JAX's NumPy."""
     return Namespace(
         load("jax.numpy"),
@@ -46,11 +57,11 @@ def words(jax: Any) -> Namespace:
     )
 
 
-class Calls(Gradient):
+class JaxScalar(Gradient):
     """A jitted gradient, one call from Python each; the last result is waited for."""
 
     def __init__(self, problem: Scalar, jax: Any) -> None:
-        self._problem, self._points, spoken = problem, problem.points.tolist(), words(jax)
+        self._problem, self._points, spoken = problem, problem.points.tolist(), namespace(jax)
 
         def function(*x: Any) -> Any:
             return problem.function(spoken, *x)
@@ -75,11 +86,11 @@ class Calls(Gradient):
         return perf_counter() - start
 
 
-class AllAtOnce(Gradient):
+class JaxScalarBatch(Gradient):
     """A jitted `vmap` of the gradient over all points."""
 
     def __init__(self, problem: Scalar, jax: Any) -> None:
-        spoken = words(jax)
+        spoken = namespace(jax)
         self._problem = problem
         self._columns = [jax.numpy.asarray(column) for column in problem.points.T]
 
@@ -107,11 +118,11 @@ class AllAtOnce(Gradient):
         return (perf_counter() - start) * count / (passes * size)
 
 
-class Steps(Gradient):
+class JaxTraining(Gradient):
     """A jitted step of gradient descent that cuts its batch out of the data and reuses the parameters' memory."""
 
     def __init__(self, problem: Training, jax: Any) -> None:
-        spoken, np_ = words(jax), jax.numpy
+        spoken, np_ = namespace(jax), jax.numpy
         self._problem, self._jax = problem, jax
         inputs, targets = np_.asarray(problem.inputs), np_.asarray(problem.targets)
 
@@ -141,7 +152,7 @@ class Steps(Gradient):
         value, gradient = self._gradient(self._parameters(dtype), self._problem.batch_of(point).start)
         return Answer(float(value), {name: np.asarray(g) for name, g in gradient.items()})
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         """See Task."""
         before = {name: a.astype(self._problem.dtype) for name, a in self._problem.parameters.items()}
         self._start()
@@ -159,7 +170,7 @@ class Steps(Gradient):
         return perf_counter() - start
 
 
-class Files(OwnFiles):
+class JaxTransfer(TransferTask):
     """JAX's arrays through `numpy.save` and `numpy.load`, as its documentation does it."""
 
     def __init__(self, problem: Transfer, jax: Any) -> None:
@@ -171,9 +182,9 @@ class Files(OwnFiles):
         return self._jax.numpy.asarray(numbers)
 
     def save(self, numbers: Any) -> None:
-        """See Files."""
+        """See TransferTask."""
         np.save(self._path, numbers)
 
     def load(self) -> Any:
-        """See Files."""
+        """See TransferTask."""
         return self._jax.numpy.asarray(np.load(self._path))

@@ -21,24 +21,24 @@ def open_task(problem: Problem, variant: str) -> Task:
     if not isinstance(problem, Scalar):
         raise Unavailable("micrograd has no arrays")
     del variant
-    return Eager(problem)
+    return MicrogradScalar(problem)
 
 
 def _relu(x: Any) -> Any:
     return x.relu()
 
 
-class Eager(Gradient):
+class MicrogradScalar(Gradient):
     """Each gradient records its graph, and sweeps it by recursion."""
 
     def __init__(self, problem: Scalar) -> None:
         self._value = load("micrograd.engine", "micrograd").Value
         self._problem, self._points = problem, problem.points.tolist()
-        self._words = Namespace(np, relu=_relu)
+        self._namespace = Namespace(np, relu=_relu)
 
     def _sweep(self, point: list[float]) -> tuple[list[Any], Any]:
         leaves = [self._value(x) for x in point]
-        root = self._problem.function(self._words, *leaves)
+        root = self._problem.function(self._namespace, *leaves)
         root.backward()
         return leaves, root
 

@@ -1,4 +1,4 @@
-"""Methods of clients, in NumPy, all clients at once: `make(problem, kept)` gives step(x, t) -> x."""
+"""Methods of clients, in NumPy, all clients at once: `make(problem, state)` gives step(x, t) -> x."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,34 +8,34 @@ import numpy as np
 import burlab as bl
 from burlab.bench.problem import Array, Method
 
-from .numpy_samples import Kept, Step, drawn
+from .numpy_samples import State, Step, drawn
 
 _solve: Any = np.linalg.solve
 
 
-class Clients:
+class ClientGradients:
     """The gradients of clients, and what their messages become."""
 
     def __init__(self, problem: Method) -> None:
         self.features, self.labels, self.l2 = problem.features, problem.labels, problem.l2
         self.count, self.n, self.d = self.features.shape
-        self._turned = np.ascontiguousarray(self.features.transpose(0, 2, 1))
+        self._transposed = np.ascontiguousarray(self.features.transpose(0, 2, 1))
 
     def at(self, x: Array) -> Array:
         """The gradient of every client at x, shape (clients, d)."""
         slopes = -self.labels / (1 + np.exp(self.labels * (self.features @ x)))
-        return (self._turned @ slopes[:, :, None])[:, :, 0] / self.n + self.l2 * x
+        return (self._transposed @ slopes[:, :, None])[:, :, 0] / self.n + self.l2 * x
 
     def each(self, y: Array) -> Array:
         """The gradient of every client at its own point, shape (clients, d)."""
         slopes = -self.labels / (1 + np.exp(self.labels * (self.features @ y[:, :, None])[:, :, 0]))
-        return (self._turned @ slopes[:, :, None])[:, :, 0] / self.n + self.l2 * y
+        return (self._transposed @ slopes[:, :, None])[:, :, 0] / self.n + self.l2 * y
 
     def hessians(self, x: Array) -> Array:
         """The Hessian of every client at x, shape (clients, d, d)."""
         p = 1 / (1 + np.exp(self.labels * (self.features @ x)))
         weights = (p * (1 - p) / self.n)[:, None, :]
-        return (self._turned * weights) @ self.features + self.l2 * np.eye(self.d)
+        return (self._transposed * weights) @ self.features + self.l2 * np.eye(self.d)
 
 
 def top(rows: Array, k: int) -> Array:
@@ -47,7 +47,7 @@ def top(rows: Array, k: int) -> Array:
 
 
 def random_entries(problem: Method) -> Callable[[Array, int], Array]:
-    """What RandK makes of the clients' rows at step t."""
+    """Return the function that compresses clients' rows at step t by RandK."""
     count, _, d = problem.features.shape
     k = problem.options["compressor"].k
 
@@ -59,16 +59,16 @@ def random_entries(problem: Method) -> Callable[[Array, int], Array]:
     return lambda rows, t: masks[t % len(masks)] * rows
 
 
-def dcgd(problem: Method, kept: Kept) -> Step:  # noqa: ARG001 - nothing is kept
+def dcgd(problem: Method, state: State) -> Step:  # noqa: ARG001 - no state
     """Khirirat et al. 2018."""
-    grads, compress, lr = Clients(problem).at, random_entries(problem), problem.options["lr"]
+    grads, compress, lr = ClientGradients(problem).at, random_entries(problem), problem.options["lr"]
     return lambda x, t: x - lr * np.mean(compress(grads(x), t), axis=0)
 
 
-def ef21(problem: Method, kept: Kept) -> Step:
+def ef21(problem: Method, state: State) -> Step:
     """Richtarik, Sokolov and Fatkhullin 2021."""
-    clients, lr, k = Clients(problem), problem.options["lr"], problem.options["compressor"].k
-    g = kept["g"] = np.zeros((clients.count, clients.d))
+    clients, lr, k = ClientGradients(problem), problem.options["lr"], problem.options["compressor"].k
+    g = state["g"] = np.zeros((clients.count, clients.d))
 
     def step(x: Array, t: int) -> Array:  # noqa: ARG001 - the same at each step
         np.add(g, top(clients.at(x) - g, k), out=g)
@@ -77,11 +77,11 @@ def ef21(problem: Method, kept: Kept) -> Step:
     return step
 
 
-def diana(problem: Method, kept: Kept) -> Step:
+def diana(problem: Method, state: State) -> Step:
     """Mishchenko, Gorbunov, Takac and Richtarik 2019."""
-    clients, compress, lr = Clients(problem), random_entries(problem), problem.options["lr"]
+    clients, compress, lr = ClientGradients(problem), random_entries(problem), problem.options["lr"]
     a = problem.options["compressor"].k / clients.d
-    h = kept["h"] = np.zeros((clients.count, clients.d))
+    h = state["h"] = np.zeros((clients.count, clients.d))
 
     def step(x: Array, t: int) -> Array:
         message = compress(clients.at(x) - h, t)
@@ -92,9 +92,9 @@ def diana(problem: Method, kept: Kept) -> Step:
     return step
 
 
-def marina(problem: Method, kept: Kept) -> Step:
+def marina(problem: Method, state: State) -> Step:
     """Gorbunov, Burlachenko, Li and Richtarik 2021."""
-    clients, compress, lr = Clients(problem), random_entries(problem), problem.options["lr"]
+    clients, compress, lr = ClientGradients(problem), random_entries(problem), problem.options["lr"]
     coins = drawn(lambda key: bl.random.uniform(key, ())) < problem.options["compressor"].k / clients.d
 
     def step(x: Array, t: int) -> Array:
@@ -102,34 +102,34 @@ def marina(problem: Method, kept: Kept) -> Step:
         if t == 0 or coins[t % len(coins)]:
             v = np.mean(grads, axis=0)
         else:
-            v = kept["v"] + np.mean(compress(grads - clients.at(kept["before"]), t), axis=0)
-        kept.update(v=v, before=x)
+            v = state["v"] + np.mean(compress(grads - clients.at(state["before"]), t), axis=0)
+        state.update(v=v, before=x)
         return x - lr * v
 
     return step
 
 
-def dasha(problem: Method, kept: Kept) -> Step:
+def dasha(problem: Method, state: State) -> Step:
     """Tyurin and Richtarik 2023."""
-    clients, compress, lr = Clients(problem), random_entries(problem), problem.options["lr"]
+    clients, compress, lr = ClientGradients(problem), random_entries(problem), problem.options["lr"]
     a = 1 / (2 * (clients.d / problem.options["compressor"].k - 1) + 1)
 
     def step(x: Array, t: int) -> Array:
         grads = clients.at(x)
         if t:
-            g, h = kept["g"], kept["h"]
+            g, h = state["g"], state["h"]
             g = g + compress(grads - h - a * (g - h), t)
         else:
             g = grads
-        kept.update(g=g, h=grads)
+        state.update(g=g, h=grads)
         return x - lr * np.mean(g, axis=0)
 
     return step
 
 
-def fed_avg(problem: Method, kept: Kept) -> Step:  # noqa: ARG001 - nothing is kept
+def fed_avg(problem: Method, state: State) -> Step:  # noqa: ARG001 - no state
     """McMahan et al. 2017."""
-    clients, lr, tau = Clients(problem), problem.options["lr"], problem.options["tau"]
+    clients, lr, tau = ClientGradients(problem), problem.options["lr"], problem.options["tau"]
 
     def step(x: Array, t: int) -> Array:  # noqa: ARG001 - the same at each step
         y = np.tile(x, (clients.count, 1))
@@ -140,28 +140,28 @@ def fed_avg(problem: Method, kept: Kept) -> Step:  # noqa: ARG001 - nothing is k
     return step
 
 
-def scaffold(problem: Method, kept: Kept) -> Step:
+def scaffold(problem: Method, state: State) -> Step:
     """Karimireddy et al. 2020."""
-    clients, lr, tau = Clients(problem), problem.options["lr"], problem.options["tau"]
-    kept["c"] = np.zeros((clients.count, clients.d))
+    clients, lr, tau = ClientGradients(problem), problem.options["lr"], problem.options["tau"]
+    state["c"] = np.zeros((clients.count, clients.d))
 
     def step(x: Array, t: int) -> Array:  # noqa: ARG001 - the same at each step
-        shift = np.mean(kept["c"], axis=0) - kept["c"]
+        shift = np.mean(state["c"], axis=0) - state["c"]
         y = np.tile(x, (clients.count, 1))
         for _ in range(tau):
             y = y - lr * (clients.each(y) + shift)
-        kept["c"] = (x - y) / (tau * lr) - shift
+        state["c"] = (x - y) / (tau * lr) - shift
         return np.mean(y, axis=0)
 
     return step
 
 
-def fed_nl(problem: Method, kept: Kept) -> Step:
+def fed_nl(problem: Method, state: State) -> Step:
     """Safaryan, Islamov, Qian and Richtarik 2022."""
-    clients, lr, k = Clients(problem), problem.options["lr"], problem.options["compressor"].k
+    clients, lr, k = ClientGradients(problem), problem.options["lr"], problem.options["compressor"].k
     rows, columns = np.triu_indices(clients.d)
     twice: Array = np.where(rows == columns, 1.0, 2.0)  # an entry and its mirror
-    known = kept["H"] = np.zeros((clients.count, len(rows)))
+    known = state["H"] = np.zeros((clients.count, len(rows)))
 
     def step(x: Array, t: int) -> Array:  # noqa: ARG001 - the same at each step
         missing: Array = clients.hessians(x)[:, rows, columns] - known
@@ -177,7 +177,7 @@ def fed_nl(problem: Method, kept: Kept) -> Step:
     return step
 
 
-CLIENT_METHODS: dict[str, Callable[[Method, Kept], Step]] = {
+CLIENT_METHODS: dict[str, Callable[[Method, State], Step]] = {
     "DCGD": dcgd,
     "EF21": ef21,
     "DIANA": diana,

@@ -1,4 +1,4 @@
-"""What a researcher writes first: a loop in NumPy, with the gradient of logistic regression by hand.
+"""Loops in NumPy as a researcher writes them first, with the gradient of logistic regression by hand.
 
 The random numbers of a method are those that burlab draws, and are drawn before the clock starts, so that both take the
 same steps; the loop keeps no history.
@@ -21,10 +21,10 @@ def open_task(problem: Problem, variant: str) -> Task:
     del variant
     if not isinstance(problem, Method):
         raise Unavailable("there are NumPy loops of methods only")
-    return Loop(problem)
+    return NumPyMethod(problem)
 
 
-class Loop:
+class NumPyMethod:
     """Steps of a method from Python."""
 
     def __init__(self, problem: Method) -> None:
@@ -34,8 +34,8 @@ class Loop:
     def _open(self) -> None:
         make = (CLIENT_METHODS if self._problem.clients else SAMPLE_METHODS)[self._problem.name]
         self._x, self._t = self._problem.parameters["x"], 0
-        self._kept: dict[str, Array] = {}
-        self._step = make(self._problem, self._kept)
+        self._state: dict[str, Array] = {}
+        self._step = make(self._problem, self._state)
 
     def answer(self, point: int, dtype: str) -> Answer:
         """See Task."""
@@ -45,7 +45,7 @@ class Loop:
         gradient = a.T @ (-b / (1 + np.exp(b * (a @ x)))) / len(b) + problem.l2 * x
         return Answer(problem.value(x), {"x": gradient})
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         """See Task."""
         self._open()
         self.repeat(CHECKED)
@@ -63,4 +63,4 @@ class Loop:
 
     def facts(self) -> Mapping[str, float]:
         """See Task."""
-        return {"arrays": float(sum(a.nbytes for a in self._kept.values()))}
+        return {"arrays": float(sum(a.nbytes for a in self._state.values()))}

@@ -26,10 +26,10 @@ def open_task(problem: Problem, variant: str) -> Task:
     """The steps of a method that optax has, each a call from Python or all in a loop that XLA compiles."""
     if not isinstance(problem, Method) or problem.name not in _SAME:
         raise Unavailable("optax has none of this")
-    return Steps(problem, looped=variant == "loop in XLA")
+    return OptaxMethod(problem, looped=variant == "loop in XLA")
 
 
-class Steps:
+class OptaxMethod:
     """A jitted step that takes the next sample."""
 
     def __init__(self, problem: Method, looped: bool) -> None:
@@ -74,7 +74,7 @@ class Steps:
         value, gradient = self._whole(self._jax.numpy.asarray(self._problem.points[point]))
         return Answer(float(value), {"x": np.asarray(gradient)})
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         """See Task."""
         self._open()
         self.repeat(CHECKED - 1)

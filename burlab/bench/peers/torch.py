@@ -7,11 +7,22 @@ from typing import Any
 import numpy as np
 
 from burlab.bench.namespace import Namespace
-from burlab.bench.problem import Answer, Array, Objective, Problem, Scalar, Start, Task, Training, Transfer, Unavailable
+from burlab.bench.problem import (
+    Answer,
+    Array,
+    ArrayObjective,
+    Problem,
+    Scalar,
+    Start,
+    Task,
+    Training,
+    Transfer,
+    Unavailable,
+)
 from burlab.bench.variants.objective import ObjectiveTask
 from burlab.bench.variants.start import Process
 from burlab.bench.variants.task import Gradient, threads, timed
-from burlab.bench.variants.transfer import Files as OwnFiles
+from burlab.bench.variants.transfer import TransferTask
 
 from . import torch_models
 from .load import load
@@ -25,47 +36,47 @@ def open_task(problem: Problem, variant: str) -> Task:
     if isinstance(problem, Start):
         return Process(problem, "torch eager")
     if isinstance(problem, Scalar):
-        return Eager(problem, torch)
+        return TorchScalar(problem, torch)
     if isinstance(problem, Training):
-        return Steps(problem, torch)
-    if isinstance(problem, Objective):
+        return TorchTraining(problem, torch)
+    if isinstance(problem, ArrayObjective):
         return ObjectiveTask(problem, lambda _p, _data: _swept(problem, torch), torch.as_tensor)
     if isinstance(problem, Transfer):
-        return Files(problem, torch)
+        return TorchTransfer(problem, torch)
     raise Unavailable("PyTorch does nothing of this kind")
 
 
-def _swept(problem: Objective, torch: Any) -> Any:
+def _swept(problem: ArrayObjective, torch: Any) -> Any:
     """A gradient by one sweep; the leaves share the memory of the parameters."""
 
     def logsumexp(x: Any) -> Any:
         return torch.logsumexp(x, -1)
 
-    words = Namespace(torch, logsumexp=logsumexp, grad=torch.func.grad)
+    namespace = Namespace(torch, logsumexp=logsumexp, grad=torch.func.grad)
 
     def gradient(p: Any, data: Any) -> Any:
         leaves = {name: x.detach().requires_grad_() for name, x in p.items()}
-        value = problem.function(words, leaves, data)
+        value = problem.function(namespace, leaves, data)
         value.backward()
         return value.detach(), {name: x.grad for name, x in leaves.items()}
 
     return gradient
 
 
-class Eager(Gradient):
+class TorchScalar(Gradient):
     """Tensors of one number; each gradient records its graph. The leaves are made once."""
 
     def __init__(self, problem: Scalar, torch: Any) -> None:
         self._problem, self._points = problem, problem.points.tolist()
         self._leaves = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in self._points[0]]
-        self._words = Namespace(torch, relu=torch.relu)
+        self._namespace = Namespace(torch, relu=torch.relu)
         self._no_grad = torch.no_grad
 
     def _sweep(self, point: list[float]) -> Any:
         for leaf, x in zip(self._leaves, point, strict=True):
             leaf.data.fill_(x)
             leaf.grad = None
-        root = self._problem.function(self._words, *self._leaves)
+        root = self._problem.function(self._namespace, *self._leaves)
         root.backward()
         return root
 
@@ -78,16 +89,16 @@ class Eager(Gradient):
 
     def repeat(self, count: int) -> float:
         """Seconds for `count` gradients at one point, whose numbers are in the leaves already."""
-        function, leaves, spoken = self._problem.function, self._leaves, self._words
+        function, leaves, namespace_ = self._problem.function, self._leaves, self._namespace
         start = perf_counter()
         for _ in range(count):
             for leaf in leaves:
                 leaf.grad = None
-            function(spoken, *leaves).backward()
+            function(namespace_, *leaves).backward()
         return perf_counter() - start
 
 
-class Steps(Gradient):
+class TorchTraining(Gradient):
     """The model in PyTorch's own functions, and `torch.optim.SGD`."""
 
     def __init__(self, problem: Training, torch: Any) -> None:
@@ -106,7 +117,7 @@ class Steps(Gradient):
 
     def _parameters(self, dtype: str) -> dict[str, Any]:
         """Leaves; weights of linear layers are [outputs, inputs], as PyTorch keeps them."""
-        p = {n: np.ascontiguousarray(torch_models.turned(n, a)) for n, a in self._problem.parameters.items()}
+        p = {n: np.ascontiguousarray(torch_models.transposed(n, a)) for n, a in self._problem.parameters.items()}
         return {name: self._torch.tensor(a.astype(dtype), requires_grad=True) for name, a in p.items()}
 
     def _loss(self, p: Any, step: int) -> Any:
@@ -118,14 +129,14 @@ class Steps(Gradient):
         p = self._parameters(dtype)
         loss = self._loss(p, point)
         loss.backward()
-        return Answer(loss.item(), {n: torch_models.turned(n, np.asarray(a.grad)) for n, a in p.items()})
+        return Answer(loss.item(), {n: torch_models.transposed(n, np.asarray(a.grad)) for n, a in p.items()})
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         """See Task."""
         before = {name: a.astype(self._problem.dtype) for name, a in self._problem.parameters.items()}
         self._start()
         self.repeat(1)
-        after = {n: torch_models.turned(n, a.detach().numpy()).astype(np.float64) for n, a in self._p.items()}
+        after = {n: torch_models.transposed(n, a.detach().numpy()).astype(np.float64) for n, a in self._p.items()}
         return {name: after[name] - a for name, a in before.items()}
 
     def repeat(self, count: int) -> float:
@@ -140,7 +151,7 @@ class Steps(Gradient):
         return perf_counter() - start
 
 
-class Files(OwnFiles):
+class TorchTransfer(TransferTask):
     """`torch.save` and `torch.load`."""
 
     def __init__(self, problem: Transfer, torch: Any) -> None:
@@ -152,9 +163,9 @@ class Files(OwnFiles):
         return self._torch.tensor(numbers)
 
     def save(self, numbers: Any) -> None:
-        """See Files."""
+        """See TransferTask."""
         self._torch.save(numbers, self._path)
 
     def load(self) -> Any:
-        """See Files."""
+        """See TransferTask."""
         return self._torch.load(self._path)

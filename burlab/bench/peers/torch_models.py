@@ -9,7 +9,7 @@ from burlab.bench.cases import gpt
 _LINEAR = ("hidden", "output", "head", "qkv", "mix", "up", "down")
 
 
-def turned(name: str, array: Any) -> Any:
+def transposed(name: str, array: Any) -> Any:
     """A weight of a linear layer, transposed; anything else as it is."""
     return array.T if name.rpartition(".")[2] in _LINEAR else array
 

@@ -1,8 +1,8 @@
-"""How burlab itself computes a problem: each gear, from Python and in a loop of C++."""
+"""Variants of burlab: each gear, called from Python and in a loop of C++."""
 
 from collections.abc import Callable
 
-from burlab.bench.problem import Method, Objective, Problem, Scalar, Start, Task, Training
+from burlab.bench.problem import ArrayObjective, Method, Problem, Scalar, Start, Task, Training
 
 __all__ = ["open_task"]
 
@@ -13,13 +13,13 @@ def open_task(problem: Problem, variant: str) -> Task:
         from . import eager, kernels
 
         make: dict[str, Callable[[], Task]] = {
-            "eager, Python": lambda: eager.Python(problem),
-            "eager, loop in C++": lambda: eager.Cpp(problem),
-            "replay, Python calls": lambda: kernels.Calls(problem, "replay"),
-            "replay, C++ calls": lambda: kernels.Loop(problem, "replay"),
-            "compiled, Python calls": lambda: kernels.Calls(problem, "compiled"),
-            "compiled, C++ calls": lambda: kernels.Loop(problem, "compiled"),
-            "compiled, loop in C++": lambda: kernels.AllAtOnce(problem),
+            "eager, Python": lambda: eager.PythonEager(problem),
+            "eager, loop in C++": lambda: eager.CppEager(problem),
+            "replay, Python calls": lambda: kernels.KernelCalls(problem, "replay"),
+            "replay, C++ calls": lambda: kernels.KernelLoop(problem, "replay"),
+            "compiled, Python calls": lambda: kernels.KernelCalls(problem, "compiled"),
+            "compiled, C++ calls": lambda: kernels.KernelLoop(problem, "compiled"),
+            "compiled, loop in C++": lambda: kernels.KernelBatch(problem),
         }
         return make[variant]()
     if isinstance(problem, Start):
@@ -31,14 +31,14 @@ def open_task(problem: Problem, variant: str) -> Task:
 
         return Minimize(problem)
     if isinstance(problem, Method):
-        from .method import Steps
+        from .method import MinimizeMethod
 
-        return Steps(problem)
-    if isinstance(problem, Objective):
-        from .objective import Calls
+        return MinimizeMethod(problem)
+    if isinstance(problem, ArrayObjective):
+        from .objective import ObjectiveCalls
         from .objective_loop import Compiled
 
-        return Compiled(problem) if variant == "compiled, C++ calls" else Calls(problem, variant)
-    from .transfer import Parameters, Raw
+        return Compiled(problem) if variant == "compiled, C++ calls" else ObjectiveCalls(problem, variant)
+    from .transfer import NumPyTransfer, ParametersTransfer
 
-    return (Parameters if "parameters" in variant else Raw)(problem)
+    return (ParametersTransfer if "parameters" in variant else NumPyTransfer)(problem)

@@ -17,7 +17,7 @@ from .task import HERE, Gradient, answer_of, timed
 _HEADER = str(HERE / "tape.hpp")
 
 
-class Python(Gradient):
+class PythonEager(Gradient):
     """`bl.Value` on the default tape, as in micrograd: each gradient records its graph."""
 
     def __init__(self, problem: Scalar) -> None:
@@ -63,7 +63,7 @@ def _count() -> Any:
     return ctypes.PYFUNCTYPE(None, ctypes.py_object, ctypes.c_void_p)(address(f"{unit}_count"))
 
 
-class Cpp(Gradient):
+class CppEager(Gradient):
     """`burlab::Value` in C++: each gradient records its graph through calls that no optimiser sees through."""
 
     def __init__(self, problem: Scalar) -> None:

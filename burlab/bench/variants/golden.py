@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from burlab.bench.problem import Answer, Objective, Problem, Scalar, Task, Training, Transfer, Unavailable
+from burlab.bench.problem import Answer, ArrayObjective, Problem, Scalar, Task, Training, Transfer, Unavailable
 from burlab.runtime import address, declare
 
 from .task import HERE, Gradient, answer_of, timed
@@ -16,23 +16,23 @@ _FOLDER = HERE.parent / "golden"
 def open_task(problem: Problem, variant: str) -> Task:
     """The task of a problem that has a kernel written by hand."""
     if isinstance(problem, Scalar) and problem.names == ("a", "b"):
-        return {"straight line, loop in C++": Line, "lanes, loop in C++": Lanes}[variant](problem)
+        return {"straight line, loop in C++": StraightLine, "lanes, loop in C++": GoldenLanes}[variant](problem)
     if isinstance(problem, Training):
-        from .golden_mlp import Steps
+        from .golden_mlp import GoldenMlp
 
-        return Steps(problem)
+        return GoldenMlp(problem)
     if isinstance(problem, Transfer):
-        from .transfer import Cpp
+        from .transfer import CppTransfer
 
-        return Cpp(problem)
-    if isinstance(problem, Objective):
+        return CppTransfer(problem)
+    if isinstance(problem, ArrayObjective):
         from .objective_loop import ByHand
 
         return ByHand(problem)
     raise Unavailable("nobody has written this by hand")
 
 
-class Line(Gradient):
+class StraightLine(Gradient):
     """One point after the other."""
 
     def __init__(self, problem: Scalar) -> None:
@@ -60,8 +60,8 @@ class Line(Gradient):
         return timed(lambda: self._run(count))
 
 
-class Lanes(Gradient):
-    """As many points at once as the CPU has lanes."""
+class GoldenLanes(Gradient):
+    """Kernel that computes as many points at once as the CPU has lanes."""
 
     def __init__(self, problem: Scalar) -> None:
         self._names = problem.names

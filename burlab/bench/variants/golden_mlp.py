@@ -65,11 +65,11 @@ class _State:
 
     @property
     def nbytes(self) -> float:
-        """Of parameters and scratch."""
+        """Bytes of parameters and scratch memory."""
         return float(sum(a.nbytes for a in self._kept.values()))
 
 
-class Steps(Gradient):
+class GoldenMlp(Gradient):
     """Gradient descent in a loop of C++ over the batches."""
 
     def __init__(self, problem: Training) -> None:
@@ -113,7 +113,7 @@ class Steps(Gradient):
         after = state.parameters()
         return Answer(value, {name: (before[name] - after[name]) / _STEP for name in after})
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         """See Task."""
         self._start()
         before = self._state.parameters()

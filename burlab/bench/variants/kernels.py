@@ -33,7 +33,7 @@ def kernel_of(problem: Scalar, gear: Gear) -> Kernel:
 
 
 def count_visits(replay: Replay, point: Array) -> tuple[int, int]:
-    """How many nodes of a gradient's graph get a value when it is replayed, of how many that compute something."""
+    """Return the number of nodes of a gradient's graph that a replay computes, and of those that it should compute."""
     inputs = [np.asarray(x) for x in point]
     outputs = [np.zeros((), y.dtype) for y in replay.graph.outputs]
     workspace = Workspace(replay.function.workspace_bytes)
@@ -51,7 +51,7 @@ def count_visits(replay: Replay, point: Array) -> tuple[int, int]:
     return len(nodes) - untouched, len(nodes)
 
 
-class Calls(Gradient):
+class KernelCalls(Gradient):
     """`kernel.value_and_grad(a, b)`: one call from Python each."""
 
     def __init__(self, problem: Scalar, gear: Gear) -> None:
@@ -94,7 +94,7 @@ def _loop() -> Any:
     return ctypes.CFUNCTYPE(i64, i64, ptr, ptr, ptr, ptr, i64, i64, ptr)(address(f"{unit}_loop"))
 
 
-class Loop(Gradient):
+class KernelLoop(Gradient):
     """The kernel's C++ function, called through its address by a loop in C++."""
 
     def __init__(self, problem: Scalar, gear: Gear) -> None:
@@ -130,7 +130,7 @@ class Loop(Gradient):
         return timed(lambda: self._run(count))
 
 
-class AllAtOnce(Gradient):
+class KernelBatch(Gradient):
     """`bl.vmap` of the gradient over all points: the loop is in the kernel, and the compiler may use lanes."""
 
     def __init__(self, problem: Scalar) -> None:

@@ -14,7 +14,7 @@ from .task import timed
 CHECKED = 10  # steps that are compared
 
 
-class Steps:
+class MinimizeMethod:
     """`run.step(n)` of a run whose batches are the samples in their order, or of one over clients."""
 
     def __init__(self, problem: Method) -> None:
@@ -36,7 +36,7 @@ class Steps:
         value, gradient = self._sum.value_and_grad(self._points[point])
         return Answer(float(value), {"x": gradient})
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         """See Task."""
         self._open()
         self._run.step(CHECKED - 1)

@@ -9,7 +9,7 @@ import numpy as np
 
 import burlab as bl
 from burlab.bench.namespace import OWN
-from burlab.bench.problem import Answer, Array, Objective
+from burlab.bench.problem import Answer, Array, ArrayObjective
 
 from .task import Gradient, timed
 
@@ -25,7 +25,7 @@ class ObjectiveTask(Gradient):
 
     def __init__(
         self,
-        problem: Objective,
+        problem: ArrayObjective,
         made: Callable[[Tree, Tree], Callable[[Tree, Tree], tuple[Any, Tree]]],
         array: Callable[[Array], Any] = np.asarray,
         wait: Callable[[Any], object] = lambda result: result,
@@ -56,10 +56,10 @@ class ObjectiveTask(Gradient):
         return perf_counter() - start
 
 
-class Calls(ObjectiveTask):
+class ObjectiveCalls(ObjectiveTask):
     """`kernel.value_and_grad(p, data)`."""
 
-    def __init__(self, problem: Objective, variant: str) -> None:
+    def __init__(self, problem: ArrayObjective, variant: str) -> None:
         gear: Any = variant.partition(",")[0]
 
         def made(p: Tree, data: Tree) -> Any:

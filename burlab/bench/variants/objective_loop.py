@@ -10,7 +10,7 @@ import numpy as np
 
 import burlab as bl
 from burlab.bench.namespace import OWN
-from burlab.bench.problem import Answer, Array, Objective
+from burlab.bench.problem import Answer, Array, ArrayObjective
 from burlab.compiler.executable import Executable, build
 from burlab.runtime import address, declare
 from burlab.runtime.gate import Workspace
@@ -19,9 +19,9 @@ from .task import HERE, Gradient, timed
 
 
 class _Loop(Gradient):
-    """Of each point the parameters, in the order of their names, and room for its value and gradients."""
+    """Memory of each point: parameters in the order of their names, value and gradients."""
 
-    def __init__(self, problem: Objective) -> None:
+    def __init__(self, problem: ArrayObjective) -> None:
         self.problem = problem
         self.names = sorted(problem.points[0])
         self.points = [[np.ascontiguousarray(point[name]) for name in self.names] for point in problem.points]

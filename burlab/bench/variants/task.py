@@ -1,4 +1,4 @@
-"""What most tasks share."""
+"""Base class of most tasks."""
 
 import os
 from abc import ABC, abstractmethod
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 
 def threads() -> int:
-    """How many threads this process was asked to use."""
+    """Return the number of threads that this process may use."""
     return int(os.environ.get("BURLAB_BENCH_THREADS", "1"))
 
 
@@ -46,7 +46,7 @@ class Gradient(ABC):
     def repeat(self, count: int) -> float:
         """See Task."""
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         """Nothing moves."""
         return None
 

@@ -41,7 +41,7 @@ class Minimize:
         value, gradient = self._sum.value_and_grad(x, np.arange(batch.start, batch.stop))
         return Answer(float(value), gradient)
 
-    def moved(self) -> Mapping[str, Array] | None:
+    def displacements(self) -> Mapping[str, Array] | None:
         """See Task."""
         self._open()
         self._run.step(1)
@@ -56,5 +56,5 @@ class Minimize:
     def facts(self) -> Mapping[str, float]:
         """See Task."""
         memory = dict(self._run.memory)
-        kept = ("history", "events", "keyframes", "path")  # what a run remembers of its way
-        return {"jit": self._jit, "arrays": float(memory["total"] - sum(memory[kind] for kind in kept))}
+        recorded = ("history", "events", "keyframes", "path")  # not memory of the steps
+        return {"jit": self._jit, "arrays": float(memory["total"] - sum(memory[kind] for kind in recorded))}

@@ -19,7 +19,7 @@ from .task import HERE, Gradient, timed
 _MEMORY = "/dev/shm"  # files in memory, where there is such a folder: the libraries are timed, not the disk
 
 
-class Files(Gradient):
+class TransferTask(Gradient):
     """A task that saves to one file and loads from it; a subclass says how."""
 
     def __init__(self, problem: Transfer) -> None:
@@ -34,7 +34,7 @@ class Files(Gradient):
 
     @abstractmethod
     def load(self) -> Any:
-        """What the file holds."""
+        """Return the contents of the file."""
 
     def prepared(self, numbers: Array) -> Any:
         """The numbers as this engine keeps them."""
@@ -60,31 +60,31 @@ class Files(Gradient):
         return perf_counter() - start
 
 
-class Raw(Files):
+class NumPyTransfer(TransferTask):
     """`ndarray.tofile` and `numpy.fromfile`."""
 
     def save(self, numbers: Any) -> None:
-        """See Files."""
+        """See TransferTask."""
         numbers.tofile(self._path)
 
     def load(self) -> Any:
-        """See Files."""
+        """See TransferTask."""
         return np.fromfile(self._path)
 
 
-class Parameters(Files):
+class ParametersTransfer(TransferTask):
     """`bl.save_parameters` and `bl.load_parameters`: safetensors with a checksum, replaced whole or not at all."""
 
     def save(self, numbers: Any) -> None:
-        """See Files."""
+        """See TransferTask."""
         bl.save_parameters(self._path, {"numbers": numbers})
 
     def load(self) -> Any:
-        """See Files."""
+        """See TransferTask."""
         return bl.load_parameters(self._path, {"numbers": self._problem.numbers})["numbers"]
 
 
-class Cpp(Files):
+class CppTransfer(TransferTask):
     """The C library's files, in a loop of C++."""
 
     def __init__(self, problem: Transfer) -> None:
@@ -107,11 +107,11 @@ class Cpp(Files):
             raise OSError(f"cannot use {self._path}")
 
     def save(self, numbers: Any) -> None:
-        """See Files."""
+        """See TransferTask."""
         self._times(self._save, 1, numbers)
 
     def load(self) -> Any:
-        """See Files."""
+        """See TransferTask."""
         numbers = np.empty_like(self._problem.numbers)
         self._times(self._load, 1, numbers)
         return numbers

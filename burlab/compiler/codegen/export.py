@@ -14,7 +14,7 @@ from burlab.compiler.ir.link import link
 from burlab.compiler.ir.plan import KernelPlan, Runnable
 from burlab.compiler.ir.spelling import C_TYPES, literal
 from burlab.runtime.coerce import Array, ArraySpec
-from burlab.runtime.gate import Function
+from burlab.runtime.gate import NativeFunction
 
 from .emit import emit
 from .headers import amalgamated
@@ -72,7 +72,7 @@ class _Parts:
         def part(inner: KernelPlan) -> Runnable:
             unit = self.add(inner)
             run, context = self._address(f"&{unit}::{unit}_run"), self._address(f"{unit}_context")
-            return Runnable(Function(run, lambda _: context, inner.workspace_bytes, None), "")
+            return Runnable(NativeFunction(run, lambda _: context, inner.workspace_bytes, None), "")
 
         plan = link(plan, part)
         unit = f"{self.name}_{len(self.texts)}"

@@ -9,7 +9,7 @@ from burlab.compiler.ir.descriptors import Contexts, Descriptor, table_of
 from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.plan import Runnable
 from burlab.compiler.ir.poison import poisoned
-from burlab.runtime.gate import Function, pointers
+from burlab.runtime.gate import NativeFunction, pointers
 
 from .emit import GeneratedSource
 
@@ -27,7 +27,7 @@ def load(source: GeneratedSource) -> Runnable:
         context = table_of([ctypes.addressof(shapes), ctypes.addressof(table), *clock])
         return ctypes.addressof(context), (context, shapes)
 
-    function = Function(
+    function = NativeFunction(
         runtime.address(f"{unit}_run"),
         Contexts(source.descriptors, bind),
         plan.workspace_bytes,

@@ -11,7 +11,7 @@ from burlab.compiler.ir.plan import KernelPlan, MemoryKind
 from burlab.compiler.passes import make_plan, make_runnable
 from burlab.graph import Graph, Node
 from burlab.runtime.coerce import Array, ArraySpec, check_count, coerce_input
-from burlab.runtime.gate import Function, Workspace
+from burlab.runtime.gate import NativeFunction, Workspace
 
 from .fault import fault
 
@@ -25,7 +25,7 @@ class Replay:
     def __init__(self, graph: Graph, *, strict: bool = False) -> None:
         self.graph = graph
         self.plan: KernelPlan = make_plan(graph, PlanOptions("kernels", strict, keep=True))
-        self.function: Function = make_runnable(self.plan).function
+        self.function: NativeFunction = make_runnable(self.plan).function
         self._inputs = [ArraySpec(x.shape, x.dtype, f"argument {k}") for k, x in enumerate(graph.inputs)]
         self._outputs = [ArraySpec(y.shape, y.dtype, f"result {k}") for k, y in enumerate(graph.outputs)]
 

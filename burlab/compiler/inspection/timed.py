@@ -15,7 +15,7 @@ from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.passes import make_runnable
 from burlab.compiler.replay.program import runner
 from burlab.runtime.coerce import Array
-from burlab.runtime.gate import Function, Workspace
+from burlab.runtime.gate import NativeFunction, Workspace
 from burlab.runtime.structs import CTimed
 
 _RUN = runner("burlab_run_timed", "run_timed", "clock")
@@ -65,7 +65,7 @@ class TimedExecutable:
             return ctypes.addressof(known[samples])
 
         address = library.address(_RUN.symbol)
-        self.function = Function(address, contexts, inner.workspace_bytes, (inner, known), inner.loops)
+        self.function = NativeFunction(address, contexts, inner.workspace_bytes, (inner, known), inner.loops)
 
     def take(self) -> StepTimes:
         """The times since they were last taken, which begin at 0 again."""

@@ -89,7 +89,7 @@ def _prototype(text: str) -> str:
 def unit(text: str, calls: Sequence[LibraryKernel]) -> str:
     """The namespace of a kernel's text, compiled with the kernels that it calls unless a session has done so."""
     needs = [call.text for call in calls]
-    if not runtime.kept(text, name="kernel", needs=needs):
+    if not runtime.is_compiled(text, name="kernel", needs=needs):
         require(calls)
         remember(Recipe(text, calls))
     return runtime.declare(text, name="kernel", needs=needs)

@@ -10,7 +10,7 @@ import numpy as np
 from burlab.graph import Graph, Node
 from burlab.graph.work import work
 from burlab.runtime.coerce import Array
-from burlab.runtime.gate import Function
+from burlab.runtime.gate import NativeFunction
 
 from .library import LibraryKernel
 from .options import After, PlanOptions
@@ -146,7 +146,7 @@ _ENDLESS = 10**9  # elements of work of a loop whose iterations are not known
 class Runnable(NamedTuple):
     """A C++ function that carries out a plan. source: generated C++, or the listing of a plan that is replayed."""
 
-    function: Function
+    function: NativeFunction
     source: str
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ import ctypes
 import numpy as np
 
 from burlab.runtime import memory
-from burlab.runtime.gate import Function
+from burlab.runtime.gate import NativeFunction
 from burlab.runtime.structs import CPoisoned
 
 from . import library
@@ -26,7 +26,7 @@ _RUN = LibraryKernel(
 )
 
 
-def poisoned(plan: KernelPlan, function: Function) -> Function:
+def poisoned(plan: KernelPlan, function: NativeFunction) -> NativeFunction:
     """The function of a plan: itself, or around it one that fills its memory first, where tests ask for that."""
     if not memory.poisons():
         return function
@@ -45,4 +45,4 @@ def poisoned(plan: KernelPlan, function: Function) -> Function:
         return ctypes.addressof(known[samples])
 
     keep = (function, known, read, written)
-    return Function(library.address(_RUN.symbol), contexts, function.workspace_bytes, keep, function.loops)
+    return NativeFunction(library.address(_RUN.symbol), contexts, function.workspace_bytes, keep, function.loops)

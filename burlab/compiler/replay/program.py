@@ -12,7 +12,7 @@ from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, MemoryPlace, Runnable
 from burlab.compiler.ir.poison import poisoned
 from burlab.runtime.coerce import Array
-from burlab.runtime.gate import Function, pointers
+from burlab.runtime.gate import NativeFunction, pointers
 from burlab.runtime.structs import COperand, CProgram, CRecord
 
 from .bytecode import SegmentCode, kernels_of
@@ -69,7 +69,7 @@ def tabulate(plan: KernelPlan) -> Runnable:
     contexts = Contexts([d for pair in pairs.values() for d in pair], bind)
     retained = (operands, constants, table, plan.linked, ticks, codes)
     address = library.address(run.symbol)
-    function = Function(address, contexts, plan.workspace_bytes, retained, is_interruptible(plan.steps))
+    function = NativeFunction(address, contexts, plan.workspace_bytes, retained, is_interruptible(plan.steps))
     return Runnable(poisoned(plan, function), str(plan))
 
 

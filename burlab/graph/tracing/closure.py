@@ -17,7 +17,7 @@ import numpy as np
 from burlab.graph.handles import PRESENT
 from burlab.graph.node import Node
 from burlab.runtime.exports import exports
-from burlab.runtime.gate import NOTHING, Guard, Where
+from burlab.runtime.gate import NOTHING, Guard, LookupKind
 
 from .insides import MEMORIES, Reading
 from .left import LeftByTraces, Place, leave, left_by_traces, place_of
@@ -26,7 +26,11 @@ from .reach import ABSENT, ITEMS, is_called, readings
 
 _NUMBERS = (int, float, bool, str, bytes, complex, type(None))
 _ALIASES = ("np", "bl")
-_OF_FUNCTIONS = {"__code__": Where.CODE, "__defaults__": Where.DEFAULTS, "__kwdefaults__": Where.KWDEFAULTS}
+_OF_FUNCTIONS = {
+    "__code__": LookupKind.CODE,
+    "__defaults__": LookupKind.DEFAULTS,
+    "__kwdefaults__": LookupKind.KWDEFAULTS,
+}
 MAX_COPIED_ELEMENTS = 1024  # elements: of smaller arrays all bytes are kept, of larger ones a fingerprint
 MAX_GUARDS = 1000  # guards: with more, the gate does not answer alone
 
@@ -182,10 +186,10 @@ def _guard(reading: Reading) -> Guard | None:
     container, key, value, size = reading
     if size >= 0:
         indexed = isinstance(container, (dict, list, tuple))
-        return Guard(Where.LENGTH, container, None, None, size=size) if indexed else None
+        return Guard(LookupKind.LENGTH, container, None, None, size=size) if indexed else None
     where = _where(reading)
     if value is ABSENT:
-        return Guard(where, container, key, NOTHING) if where == Where.ENTRY else None
+        return Guard(where, container, key, NOTHING) if where == LookupKind.ENTRY else None
     if not isinstance(value, np.ndarray):
         foreign = _as_array(value) is not None and not isinstance(value, np.generic)
         return None if where is None or foreign else Guard(where, container, key, value)
@@ -199,19 +203,19 @@ def _guard(reading: Reading) -> Guard | None:
     return Guard(where, container, key, array, digest=fingerprint(array), size=array.nbytes)
 
 
-def _where(reading: Reading) -> Where | None:
+def _where(reading: Reading) -> LookupKind | None:
     """Return how the gate finds the value again, if it can."""
     container, key, value = reading[:3]
     if container is None:
-        return Where.FIXED
+        return LookupKind.FIXED
     if isinstance(container, dict):
-        return Where.ENTRY
+        return LookupKind.ENTRY
     if isinstance(container, (list, tuple)) and isinstance(key, int):
-        return Where.ITEM
+        return LookupKind.ITEM
     if isinstance(container, CellType):
-        return Where.CELL
+        return LookupKind.CELL
     if not isinstance(key, str):
         return None
     if isinstance(container, FunctionType) and key in _OF_FUNCTIONS:
         return _OF_FUNCTIONS[key]
-    return Where.ATTRIBUTE if getattr(cast("Any", container), key, None) is value else None
+    return LookupKind.ATTRIBUTE if getattr(cast("Any", container), key, None) is value else None

@@ -10,7 +10,7 @@ from burlab.optim.arithmetic import solve
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.runtime.checks.numbers import whole
 
-_MOST = 10_000  # gradients
+MAX_MEMORY = 10_000  # gradients
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class MFAC(Optimizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(self.memory, "memory", 1, _MOST)
+        whole(self.memory, "memory", 1, MAX_MEMORY)
 
     def init(self, x: Vector) -> State:
         """No gradients."""

@@ -11,7 +11,7 @@ from burlab.runtime.checks.numbers import whole
 QUINTIC = (3.4445, -4.7750, 2.0315)
 
 
-def nearly_orthogonal(g: Vector, turns: int, eps: float) -> Vector:
+def nearly_orthogonal(g: Vector, iterations: int, eps: float) -> Vector:
     """U S V' with S between about 0.7 and 1.2, for g = U s V': Newton and Schulz's iteration of fifth order.
 
     y <- a y + (b y y' + c (y y')^2) y from y = g / (|g| + eps), with the factors of Jordan 2024. Shape of g.
@@ -19,7 +19,7 @@ def nearly_orthogonal(g: Vector, turns: int, eps: float) -> Vector:
     wide = g.shape[0] <= g.shape[1]
     y = (g if wide else g.T) / (np.linalg.norm(g) + eps)
     a, b, c = QUINTIC
-    for _ in range(turns):
+    for _ in range(iterations):
         squared = y @ y.T
         y = a * y + (b * squared + c * squared @ squared) @ y
     return y if wide else y.T
@@ -32,7 +32,7 @@ class Muon(ByLeaf):
     Of a matrix: m <- mu m + (1 - mu) g;  x <- x - lr (sqrt(max(1, columns / rows)) O + weight_decay x), where O is
     nearly the closest orthogonal matrix to Nesterov's mean mu m / (1 - mu^(t+2)) + (1 - mu) g / (1 - mu^(t+1)). The
     authors correct no bias and compute O in bfloat16, here it is in x's dtype. All other leaves: Adam with b1, b2.
-    lr: step size of both. mu: momentum. weight_decay: of matrices. eps: of both. turns: iterations for O.
+    lr: step size of both. mu: momentum. weight_decay: of matrices. eps: of both. iterations: Newton-Schulz, for O.
     Cost: one gradient and 15 products per matrix; keeps d numbers for matrices and 2 d for the rest.
 
     >>> import numpy as np, burlab as bl
@@ -47,11 +47,11 @@ class Muon(ByLeaf):
     b1: Hyper = 0.9
     b2: Hyper = 0.999
     eps: Hyper = 1e-8
-    turns: int = 5
+    iterations: int = 5
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(self.turns, "turns", 1)
+        whole(self.iterations, "iterations", 1)
 
     def init_leaf(self, x: Vector) -> State:
         """A mean of gradients for a matrix, Adam's moments for the rest."""
@@ -65,5 +65,5 @@ class Muon(ByLeaf):
         m = self.mu * state["m"] + (1 - self.mu) * g
         ahead = self.mu / (1 - self.mu ** (t + 2)) * m + (1 - self.mu) / (1 - self.mu ** (t + 1)) * g
         width = max(1.0, x.shape[1] / x.shape[0]) ** 0.5
-        step = width * nearly_orthogonal(ahead, self.turns, self.eps) + self.weight_decay * x
+        step = width * nearly_orthogonal(ahead, self.iterations, self.eps) + self.weight_decay * x
         return x - self.lr * step, {"m": m}

@@ -128,8 +128,8 @@ class SOAP(ByLeaf):
             left, right = state["P"], state["Q"]
             m = self.b1 * state["m"] + (1 - self.b1) * g
             v = self.b2 * state["v"] + (1 - self.b2) * (left.T @ g @ right) ** 2
-            turned = left.T @ (m / (1 - self.b1**t)) @ right
-            step = left @ (turned / (np.sqrt(v / (1 - self.b2**t)) + self.eps)) @ right.T
+            rotated = left.T @ (m / (1 - self.b1**t)) @ right
+            step = left @ (rotated / (np.sqrt(v / (1 - self.b2**t)) + self.eps)) @ right.T
 
             def anew() -> Any:
                 (p, down), (q, across) = iterated(rows, left), iterated(columns, right)

@@ -33,7 +33,7 @@ class _WithLiars(Optimizer):
             raise ArgumentError(f"{name} of {type(self).__name__} is {shown(given)}, expected {such}.")
 
     def honest(self, f: Any) -> int:
-        """How many clients do not lie: more than half."""
+        """Number of clients that do not lie: more than half."""
         if 2 * self.liars >= f.clients:
             raise ArgumentError(
                 f"liars of {type(self).__name__} is {self.liars} of {f.clients} clients. Less than half may lie."
@@ -41,7 +41,7 @@ class _WithLiars(Optimizer):
         return f.clients - self.liars
 
     def received(self, rows: Vector, f: Any) -> Vector:
-        """What everybody gets: the honest rows, and of every liar the same vector."""
+        """Rows that every client receives: the honest ones, and of every liar the same vector."""
         if not self.liars:
             return rows
         lie = self.attack(rows, self.liars, f.key)

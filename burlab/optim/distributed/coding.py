@@ -63,7 +63,7 @@ class GradientCoding(Optimizer):
 
 
 def cyclic_code(m: int, s: int, seed: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """What each of m workers adds up: row i is 0 but at i, ..., i + s, and any m - s rows span (1, ..., 1).
+    """Matrix of each worker's weights: row i is 0 but at i, ..., i + s, and any m - s rows span (1, ..., 1).
 
     Rows are orthogonal to s random vectors that are orthogonal to (1, ..., 1).
     """

@@ -1,4 +1,4 @@
-"""What clients send is compressed: DCGD, EF21 and its weighted and partial forms, DIANA."""
+"""Methods whose clients send compressed vectors: DCGD, EF21 and its weighted and partial forms, DIANA."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -73,7 +73,7 @@ def _stacked(*parts: Any) -> Any:
 
 
 class _Nobody:
-    """In the place of f for the optimizers of clients."""
+    """Stand-in for f in the optimizers of clients."""
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):

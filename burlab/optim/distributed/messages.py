@@ -1,4 +1,4 @@
-"""What clients send to the server, and what it costs."""
+"""Messages from clients to the server, and their costs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -69,7 +69,7 @@ def check_clients(count: int, f: Any) -> None:
 
 
 def drawn(f: Any, count: int) -> Any:
-    """Which clients take part in a round: all sets of that many are equally likely. int64, shape (count,)."""
+    """Draw the clients of a round, int64, shape (count,): all sets of that many are equally likely."""
     check_clients(count, f)
     return random.permutation(random.fold_in(f.key, f.clients), f.clients)[:count]
 

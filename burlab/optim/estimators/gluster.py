@@ -53,7 +53,7 @@ class gluster(Wrapper):
         return self.inner.output(x, state["inner"])
 
     def batch_size(self, state: State) -> Any:
-        """That of the inner optimizer."""
+        """Return the batch size of the inner optimizer."""
         return self.inner.batch_size(state["inner"])
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
@@ -78,7 +78,7 @@ class gluster(Wrapper):
         means = belongs.T @ rows / np.maximum(sizes, 1)[:, None]
         spreads = np.sum(belongs * np.sum((rows[:, None] - means) ** 2, axis=2), axis=0)
 
-        def turn(state: Any, sample: Any) -> Any:
+        def reassign(state: Any, sample: Any) -> Any:
             """A sample leaves its cluster, and goes to the one whose N_c times spread then grows least."""
             cluster, sizes, means, spreads = state
             i, row = sample
@@ -94,7 +94,7 @@ class gluster(Wrapper):
 
         for _ in range(self.sweeps):
             (cluster, sizes, means, spreads), _ = scan(
-                turn, (cluster, sizes, means, spreads), (np.arange(cluster.shape[0]), rows)
+                reassign, (cluster, sizes, means, spreads), (np.arange(cluster.shape[0]), rows)
             )
         return cluster
 

@@ -1,4 +1,4 @@
-"""Estimates that are carried from point to point by differences of gradients: SARAH, PAGE, MVR and STORM."""
+"""Recursive gradient estimates, updated by differences of gradients: SARAH, PAGE, MVR and STORM."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +11,13 @@ from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random
 
 
-def begun(x: Vector) -> State:
-    """The estimate v and the point it is about, before there is one."""
+def initial_state(x: Vector) -> State:
+    """Return the state before the first step: the estimate v, and the point of which it is."""
     return {"v": np.zeros_like(x), "before": x}
 
 
-def carried(g: Vector, state: State, x: Vector, fresh: Any, f: Any) -> Vector:
-    """The full gradient where `fresh` is, else v + grad_i(x) - grad_i(the point before)."""
+def recursive_estimate(g: Vector, state: State, x: Vector, fresh: Any, f: Any) -> Vector:
+    """Return the full gradient if `fresh`, else v + grad_i(x) - grad_i(the point before)."""
     return f.estimated(cond(fresh, lambda: f.full_grad(x), lambda: state["v"] + g - f.grad(state["before"])))
 
 
@@ -43,11 +43,11 @@ class SARAH(Optimizer):
 
     def init(self, x: Vector) -> State:
         """No estimate before the first step."""
-        return begun(x)
+        return initial_state(x)
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
-        """One step along the carried estimate."""
-        v = carried(g, state, x, t % self.every == 0, f)
+        """One step along the recursive estimate."""
+        v = recursive_estimate(g, state, x, t % self.every == 0, f)
         return x - self.lr * v, {"v": v, "before": x}
 
 
@@ -70,12 +70,12 @@ class PAGE(Optimizer):
 
     def init(self, x: Vector) -> State:
         """No estimate before the first step."""
-        return begun(x)
+        return initial_state(x)
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
-        """One step along the carried estimate."""
+        """One step along the recursive estimate."""
         p = f.batch / (f.batch + f.samples) if self.p is None else self.p
-        v = carried(g, state, x, (random.uniform(f.key, ()) < p) | (t == 0), f)
+        v = recursive_estimate(g, state, x, (random.uniform(f.key, ()) < p) | (t == 0), f)
         return x - self.lr * v, {"v": v, "before": x}
 
 
@@ -99,7 +99,7 @@ class MVR(Optimizer):
 
     def init(self, x: Vector) -> State:
         """No estimate before the first step."""
-        return begun(x)
+        return initial_state(x)
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
         """One step along the corrected momentum."""
@@ -132,7 +132,7 @@ class STORM(Optimizer):
 
     def init(self, x: Vector) -> State:
         """No estimate before the first step, whose gradient counts fully."""
-        return {**begun(x), "G": number(x, 0.0), "a": number(x, 1.0)}
+        return {**initial_state(x), "G": number(x, 0.0), "a": number(x, 1.0)}
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One step along the corrected momentum, and the next rates."""

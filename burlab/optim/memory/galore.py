@@ -74,7 +74,7 @@ class GaLore(ByLeaf):
         return adam_step(projected, state, t, self.b1, self.b2, self.eps)
 
     def right(self, x: Vector) -> bool:
-        """Whether the columns become fewer, not the rows."""
+        """True if the projection reduces the columns, not the rows."""
         return (x.shape[0] >= x.shape[1]) == (self.side == "short")
 
     def singular_vectors(self, g: Vector) -> Any:

@@ -49,7 +49,7 @@ class mechanic(Wrapper):
         return self.inner.output(x, state["inner"])
 
     def batch_size(self, state: State) -> Any:
-        """That of the inner optimizer."""
+        """Return the batch size of the inner optimizer."""
         return self.inner.batch_size(state["inner"])
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:

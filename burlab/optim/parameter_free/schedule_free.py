@@ -10,8 +10,8 @@ from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.runtime.checks.numbers import whole
 
 
-def begun(x: Vector) -> State:
-    """z and the mean are the start."""
+def initial_state(x: Vector) -> State:
+    """Return the state at step 0: z and the mean are the start."""
     return {"z": x, "mean": x, "largest": number(x, 0.0), "weights": number(x, 0.0)}
 
 
@@ -56,7 +56,7 @@ class ScheduleFreeSGD(Optimizer):
 
     def init(self, x: Vector) -> State:
         """No path yet."""
-        return begun(x)
+        return initial_state(x)
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
         """A step of z, and the point between it and the mean."""
@@ -100,7 +100,7 @@ class ScheduleFreeAdamW(Optimizer):
 
     def init(self, x: Vector) -> State:
         """No path and no moment yet."""
-        return {**begun(x), "v": np.zeros_like(x)}
+        return {**initial_state(x), "v": np.zeros_like(x)}
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
         """A step of z by Adam without momentum, and the point between it and the mean."""

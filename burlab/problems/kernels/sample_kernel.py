@@ -15,7 +15,7 @@ from burlab.graph.tracing.trace import trace
 from burlab.problems.data import Data
 from burlab.problems.sampling import Sampling, Stream
 from burlab.runtime.coerce import Array, ArraySpec
-from burlab.runtime.gate import Face, Function, make_callable
+from burlab.runtime.gate import CallSignature, NativeFunction, make_callable
 from burlab.runtime.memory import empty
 from burlab.runtime.status import Status
 from burlab.runtime.structs import CBlock, CKernel, CMeanKernel, COutcome, CSumCall, CSummand
@@ -114,14 +114,14 @@ class SampleKernel:
         """
         summand = self.summand(int(stream.batch))
         kernel = CMeanKernel(summand=summand, stream=stream, threads=threads)
-        function = Function(mean_address(), lambda _: ctypes.addressof(kernel), 0, (self, kernel), loops=True)
+        function = NativeFunction(mean_address(), lambda _: ctypes.addressof(kernel), 0, (self, kernel), loops=True)
         inputs = [ArraySpec(n.shape, n.dtype, "x") for n in self.graph.inputs[: self._fixed]]
         if stream.sampling == Sampling.listed:
             inputs.append(ArraySpec((int(stream.batch),), np.dtype(np.int64), "indices"))
         if self.keyed:
             inputs.append(ArraySpec((2,), np.dtype(np.uint64), "key"))
         outputs = [ArraySpec(n.shape, n.dtype, "result") for n in self.graph.outputs]
-        return make_callable(function, Face(inputs, outputs), fallback, releases=True, takes_out=False)
+        return make_callable(function, CallSignature(inputs, outputs), fallback, releases=True, takes_out=False)
 
     def rows(self, fixed: Sequence[Array], stream: Stream, key: Any) -> tree.Tree:
         """The outputs for every sample of a batch, stacked along a new first axis."""

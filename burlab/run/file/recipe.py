@@ -13,7 +13,7 @@ from burlab._version import __version__
 from burlab.errors import FileError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.file.serial import digest
-from burlab.optim.rule import Rule
+from burlab.optim.rule import UpdateRule
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn, full, weights_of
@@ -112,7 +112,7 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     logged, output = tuple(document.get("logged", ())), _output(document, reader, start, hyper)
     size = _size(document, reader, start, hyper)
     stream.varies = size is not None
-    rule = Rule(update, hyper, schedules, forms, state, tuple(document["queries"]), logged, output, size)
+    rule = UpdateRule(update, hyper, schedules, forms, state, tuple(document["queries"]), logged, output, size)
     groups = document["loss"][0][1]
     kinds = ("value_like", "training", "measured" if groups[1:2] != [0] else "measured_value")
     loss = drawn_reader.make(kinds[min(len(groups), 3) - 1], document["loss"])

@@ -19,7 +19,7 @@ from burlab.graph.operation import Ending
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.substitute import inline
 from burlab.optim.chunk import is_entrywise, resized
-from burlab.optim.rule import Rule
+from burlab.optim.rule import UpdateRule
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 
@@ -38,7 +38,7 @@ class FusedStep:
     given: int
 
     @staticmethod
-    def of(graph: Graph, rule: Rule, loss: Loss, x: Point) -> "FusedStep | None":
+    def of(graph: Graph, rule: UpdateRule, loss: Loss, x: Point) -> "FusedStep | None":
         """The step of a simplified update; None where it mixes entries, makes queries, or is too large to compile.
 
         With `remat` it is None as well: one kernel needs memory for more values at a time.
@@ -84,7 +84,7 @@ def _made_of(graph: Graph, seeds: set[Node]) -> set[Node]:
 class _Parts:
     """The graph of a step, made of those of the loss, the regularizer and the update."""
 
-    def __init__(self, update: Graph, rule: Rule, loss: Loss, x: Point, dimension: int) -> None:
+    def __init__(self, update: Graph, rule: UpdateRule, loss: Loss, x: Point, dimension: int) -> None:
         self.update, self.rule, self.loss, self.x = update, rule, loss, x
         wide = x.leaves[0].dtype == np.float64  # squares of float32 are in its range
         self.units = (Node("input", (), "units", (), np.dtype(np.float64)),) if wide else ()

@@ -9,7 +9,7 @@ import numpy as np
 from burlab.compiler.executable import Executable, build
 from burlab.errors import IndexRangeError
 from burlab.optim.queries import ROWS
-from burlab.optim.rule import Rule
+from burlab.optim.rule import UpdateRule
 from burlab.problems.kernels.abi import FULL_GRADIENT, VALIDATION, Part, answer_of
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.queries import Oracle, QueryKernels, counter_of
@@ -53,7 +53,7 @@ class Setup:
 
     loss: Loss
     update: Update | FusedStep
-    rule: Rule
+    rule: UpdateRule
     queries: QueryKernels
     start: Point
     stream: Stream
@@ -71,7 +71,7 @@ class Setup:
     @staticmethod
     def of(  # noqa: PLR0913 - what a run consists of
         loss: Loss,
-        rule: Rule,
+        rule: UpdateRule,
         oracle: Oracle,
         start: Point,
         stream: Stream,

@@ -6,7 +6,7 @@ from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph
 from burlab.graph.rewrite.simplify import simplify
 from burlab.optim.chunk import CHUNK, chunked
-from burlab.optim.rule import Rule
+from burlab.optim.rule import UpdateRule
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 
@@ -27,7 +27,7 @@ class Update:
     row_buffers: tuple[RowBuffer, ...]
 
 
-def update_of(rule: Rule, loss: Loss, x: Point, batch: int) -> Update | FusedStep:
+def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int) -> Update | FusedStep:
     """The update of a run. Where a step is one call of the loss, both are one kernel if they can be."""
     whole = simplify(rule.graph)
     fused = FusedStep.of(whole, rule, loss, x) if batch == 1 and loss.has_gradient else None

@@ -81,7 +81,7 @@ class Stop:
             )
 
     def criteria(self, column: int = 1, stalls: bool = False) -> CCriteria:
-        """What C++ looks at. column: of the record that `grad_norm` is about. stalls: see `Rule.repeats`."""
+        """What C++ looks at. column: of the record that `grad_norm` is about. stalls: see `UpdateRule.repeats`."""
         return CCriteria(
             steps=ENDLESS if self.steps is None else int(self.steps),
             nanoseconds=math.inf if self.seconds is None else self.seconds * 1e9,

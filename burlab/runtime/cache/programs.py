@@ -36,7 +36,7 @@ def programs() -> Iterator[Program]:
         x = _X.astype(dtype)
         yield from (partial(_differentiate, f, x[0, 0]) for f in _UNARY)
         yield from (partial(_differentiate, f, x) for f in (*_UNARY, *_ARRAYS))
-        yield from (partial(_differentiate, _beside(f), x) for f in _UNARY)
+        yield from (partial(_differentiate, _with_atan2(f), x) for f in _UNARY)
         yield partial(_multiply, dtype)
         yield partial(_run_a_function, dtype)
         yield partial(_run_a_sum, dtype)
@@ -46,7 +46,7 @@ def programs() -> Iterator[Program]:
 
 
 def _differentiate(f: Callable[[Any], Any], x: Any) -> None:
-    """In both gears."""
+    """Compute the gradient of the sum of f in both gears."""
 
     def loss(x: Any) -> Any:
         return np.sum(f(x))
@@ -57,8 +57,8 @@ def _differentiate(f: Callable[[Any], Any], x: Any) -> None:
     bl.compile(bl.value_and_grad(loss), x, gear="replay")(x)
 
 
-def _beside(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """In a loop with a function that has no lanes, so that f is a call there, too."""
+def _with_atan2(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return f times a function without lanes, so that f is a call in their loop."""
     return lambda x: f(x) * np.arctan2(x, 2.0)
 
 

@@ -27,7 +27,7 @@ class Recipe(NamedTuple):
 
     @property
     def length(self) -> int:
-        """In characters."""
+        """Length in characters."""
         return len(self.text) + sum(len(word) for call in self.calls for word in call)
 
 

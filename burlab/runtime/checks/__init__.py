@@ -1,1 +1,1 @@
-"""What users give, looked at where they give it: numbers in range, functions that take the right arguments."""
+"""Checks of arguments where users pass them: numbers in range, functions that take the right arguments."""

@@ -1,4 +1,4 @@
-"""Whether a function takes the arguments that it will be called with: said where it is given, in the caller's words."""
+"""Checks that a function takes the arguments that it will be called with, where it is passed."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -13,11 +13,11 @@ def check_function(f: Any) -> None:
     >>> check_function(3.0)
     Traceback (most recent call last):
         ...
-    burlab.errors.ArgumentError: a float is no function of arrays. Pass one; a problem answers itself: problem.grad(x).
+    burlab.errors.ArgumentError: expected a function of arrays, got float. For a problem use problem.grad(x).
     """
     if not callable(f):
         raise ArgumentError(
-            f"a {type(f).__name__} is no function of arrays. Pass one; a problem answers itself: problem.grad(x)."
+            f"expected a function of arrays, got {type(f).__name__}. For a problem use problem.grad(x)."
         )
 
 
