@@ -76,7 +76,7 @@ def test_without_scikit_learn_the_remedy_is_named(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: bl.data.sklearn_set("mnist"), "'mnist'.*'breast_cancer'"),
+        (lambda: bl.data.sklearn_set("mnist"), "'breast_cancer'.*got 'mnist'"),
         (lambda: bl.data.synthetic_regression(3, 5), "samples >= 5"),
         (lambda: bl.data.synthetic_regression(condition=0), "condition is 0"),
         (lambda: bl.data.synthetic_classes(classes=1), "classes=1"),
