@@ -121,9 +121,9 @@ def test_a_kernel_is_named_by_what_it_calls_too():
     body = 'extern "C" int @unit_run() { return 8723; }'
     first, second = (runtime.declare(body, needs=[text]) for text in ("int a();", "int b();"))
     assert first != second
-    assert runtime.kept(body, needs=["int a();"])
-    assert not runtime.kept(body, needs=["int c();"])
-    assert not runtime.kept(body)
+    assert runtime.is_compiled(body, needs=["int a();"])
+    assert not runtime.is_compiled(body, needs=["int c();"])
+    assert not runtime.is_compiled(body)
 
 
 def test_the_newest_recipes_are_stored(monkeypatch: pytest.MonkeyPatch):
