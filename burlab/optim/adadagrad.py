@@ -11,6 +11,7 @@ from burlab.transforms import while_loop
 
 from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 _TESTS = ("norm", "inner_product")
 
@@ -59,7 +60,7 @@ class AdAdaGrad(Optimizer):
         """Return the number of samples that the last step's test requires, never fewer than before."""
         return state["batch"]
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One step, and the test."""
         square = g @ g
         s = state["s"] + (square if self.scalar else g**2)
@@ -68,7 +69,7 @@ class AdAdaGrad(Optimizer):
         batch = np.maximum(f.batch * 1.0, wanted.astype(np.float64))
         return x - self.lr * g / (root_of_squares(s, g) + self.eps), {"s": s, "batch": batch}
 
-    def _variance(self, g: Vector, x: Vector, f: Any) -> Any:
+    def _variance(self, g: Vector, x: Vector, f: Queries) -> Any:
         """The sum of the variances of all entries of the gradients of the batch, or the variance of their products."""
         zero = np.zeros((), x.dtype) if self.test == "inner_product" else np.zeros_like(x)
 

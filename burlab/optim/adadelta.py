@@ -1,12 +1,12 @@
 """Adadelta: steps in the unit of x, without a step size."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Adadelta(Optimizer):
         """The mean squares of gradients (v) and of steps (u) are zero."""
         return {"v": np.zeros_like(x), "u": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step, scaled by the size of recent steps."""
         v = self.rho * state["v"] + (1 - self.rho) * g**2
         d = np.sqrt(state["u"] + self.eps) / root_of_squares(v + self.eps, g) * g

@@ -1,12 +1,12 @@
 """Adagrad: every coordinate has a step of its own."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Adagrad(Optimizer):
         """The sum of squares, as it starts."""
         return {"s": np.full_like(x, self.initial_accumulator_value)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step, scaled by the root of the sum of squares."""
         s = state["s"] + g**2
         return x - self.lr / (1 + t * self.lr_decay) * g / (root_of_squares(s, g) + self.eps), {"s": s}

@@ -1,12 +1,12 @@
 """Adam and those that change one line of it: AMSGrad and AdamW."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 def moments(g: Vector, state: State, b1: float, b2: float) -> tuple[Vector, Vector]:
@@ -47,7 +47,7 @@ class Adam(Optimizer):
         """Both moments are zero."""
         return {"m": np.zeros_like(x), "v": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step along the first moment, scaled by the root of the second."""
         m, v = moments(g, state, self.b1, self.b2)
         return x - along(m, v, t, self.lr, self.b1, self.b2, self.eps), {"m": m, "v": v}
@@ -75,7 +75,7 @@ class AMSGrad(Optimizer):
         """All moments are zero."""
         return {"m": np.zeros_like(x), "v": np.zeros_like(x), "largest": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step along the first moment, scaled by the root of the largest second one."""
         m, v = moments(g, state, self.b1, self.b2)
         w = np.maximum(state["largest"], v)
@@ -105,7 +105,7 @@ class AdamW(Optimizer):
         """Both moments are zero."""
         return {"m": np.zeros_like(x), "v": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """Adam's step from the shrunken point."""
         m, v = moments(g, state, self.b1, self.b2)
         shrunken = (1 - self.lr * self.weight_decay) * x

@@ -1,11 +1,11 @@
 """Adamax: Adam in the maximum norm."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Adamax(Optimizer):
         """Mean and maximum are zero."""
         return {"m": np.zeros_like(x), "u": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step along the mean, scaled by the largest recent gradient."""
         m = self.b1 * state["m"] + (1 - self.b1) * g
         u = np.maximum(self.b2 * state["u"], np.abs(g) + self.eps)

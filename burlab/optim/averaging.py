@@ -1,11 +1,11 @@
 """Averaged stochastic gradient descent."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ASGD(Optimizer):
         """No mean yet."""
         return {"mean": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step, and one point more in the mean."""
         step = self.lr / (1 + self.lambd * self.lr * t) ** self.alpha
         x = (1 - self.lambd * step) * x - step * g

@@ -1,7 +1,6 @@
 """The gradient method of Barzilai and Borwein."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from .arithmetic import number, ratio, unit_of, where
 from .line import SearchLine, first_step
 from .line_search import armijo
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 FORMS = ("long", "short", "alternate")
 LONGEST = 1e30
@@ -59,7 +59,7 @@ class BarzilaiBorwein(Optimizer):
             "step": number(x, 0.0),
         }
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One step against the gradient, whose length comes from the last step."""
         s, y = x - state["x"], g - state["g"]
         curvature, last = s @ y, state["step"]

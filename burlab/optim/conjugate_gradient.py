@@ -13,6 +13,7 @@ from .descent import trial_like
 from .line import SearchLine
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 FORMS = ("PR+", "FR", "HS", "DY")
 
@@ -52,7 +53,7 @@ class NonlinearCG(Optimizer):
         """No direction, so the first one is -g."""
         return {"p": np.zeros_like(x), "g": np.zeros_like(x), "promise": number(x, 0.0)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One search along the next conjugate direction."""
         unit = unit_of(g, state["g"], state["p"])
         now, before = unit * g, {"g": unit * state["g"], "p": unit * state["p"]}

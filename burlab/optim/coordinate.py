@@ -13,6 +13,7 @@ from burlab.runtime.plain import as_floats
 from burlab.transforms import random
 
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 _searchsorted: Any = np.searchsorted
 _minimum: Any = np.minimum
@@ -48,7 +49,7 @@ class CoordinateDescent(Optimizer):
                 )
             object.__setattr__(self, "smoothness", tuple(numbers.tolist()))
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One coordinate."""
         d = x.shape[0]
         if self.smoothness is None:

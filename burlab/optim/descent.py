@@ -11,6 +11,7 @@ from .arithmetic import number, where
 from .line import SearchLine, first_step
 from .line_search import armijo, wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class ArmijoGD(Optimizer):
         """No step was taken yet."""
         return {"step": number(x, 0.0)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One step against the gradient."""
         last = state["step"]
         first = self.lr * np.ones_like(last)
@@ -81,7 +82,7 @@ class WolfeGD(Optimizer):
         """No change was promised yet."""
         return {"promise": number(x, 0.0)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One step against the gradient."""
         line = SearchLine.through(f, x, g, -g)
         first = trial_like(state["promise"], line, g)

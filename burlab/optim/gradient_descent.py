@@ -1,9 +1,9 @@
 """Gradient descent."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,6 @@ class GD(Optimizer):
 
     lr: Hyper = 1e-2
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step against the gradient."""
         return x - self.lr * g, state

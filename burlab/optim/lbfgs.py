@@ -11,6 +11,7 @@ from .arithmetic import ratio, unit_of, where
 from .line import SearchLine, first_step
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 MOST_PAIRS = 10_000
 
@@ -47,7 +48,7 @@ class LBFGS(Optimizer):
         table = np.zeros((self.memory, x.size), x.dtype)
         return {"s": table, "y": table.copy(), "rho": np.zeros(self.memory, x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One search along the quasi-Newton direction."""
         direction = -two_loops(g, state)
         unit = unit_of(g, direction)

@@ -7,6 +7,7 @@ import numpy as np
 
 from .arithmetic import Scalar, ratio, rounding, unit_of, where
 from .optimizer import Vector
+from .queries import Queries
 
 FAR = 10.0  # how far a trial that follows one of value inf or nan goes, in sizes of x
 Point = dict[str, Any]  # a trial on the line: step a, value phi(a), slope phi'(a), gradient of f
@@ -21,7 +22,7 @@ class SearchLine:
     the direction that was asked for (see `unit_of`), and steps are as many times shorter.
     """
 
-    f: Any
+    f: Queries
     x: Vector
     p: Vector
     value: Scalar
@@ -31,7 +32,7 @@ class SearchLine:
     unit: Scalar
 
     @classmethod
-    def through(cls, f: Any, x: Vector, g: Vector, p: Vector) -> "SearchLine":
+    def through(cls, f: Queries, x: Vector, g: Vector, p: Vector) -> "SearchLine":
         """The line from x along p. g: gradient at x. All of shape (d,)."""
         value = f.value(x)
         unit = unit_of(g, p)

@@ -8,9 +8,10 @@ from burlab.transforms import while_loop
 
 from .arithmetic import arange, where
 from .optimizer import Vector
+from .queries import Queries
 
 
-def hessian(f: Any, x: Vector) -> Vector:
+def hessian(f: Queries, x: Vector) -> Vector:
     """The Hessian at x, shape (d, d): d Hessian-vector products."""
     d = x.shape[0]
     rows = arange(d)

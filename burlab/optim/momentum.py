@@ -1,11 +1,11 @@
 """Gradient descent with a velocity."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Momentum(Optimizer):
         """No velocity."""
         return {"v": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step along the velocity."""
         v = self.mu * state["v"] + (1 - self.dampening * (t > 0)) * g
         return x - self.lr * v, {"v": v}
@@ -55,7 +55,7 @@ class Nesterov(Optimizer):
         """No velocity."""
         return {"v": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step along the velocity that comes next."""
         v = self.mu * state["v"] + g
         return x - self.lr * (g + self.mu * v), {"v": v}

@@ -1,13 +1,13 @@
 """Nadam: Adam with Nesterov's look ahead."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .adam import moments
 from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class NAdam(Optimizer):
         """Both moments are zero; the product of no factors is one."""
         return {"m": np.zeros_like(x), "v": np.zeros_like(x), "product": 1.0}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step along the first moment as it will be, scaled by the root of the second."""
         m, v = moments(g, state, self.b1, self.b2)
         mu, mu_next = self._mu(t + 1), self._mu(t + 2)

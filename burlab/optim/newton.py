@@ -13,6 +13,7 @@ from .line import SearchLine
 from .line_search import armijo
 from .linear_solve import hessian, solve
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 SHIFT = 1e-3  # first multiple of the identity that makes a Hessian positive definite, relative to its diagonal
 SMALLEST = 1e3  # of a diagonal that is not flat: its shift is still a normal number, in units of the least one
@@ -39,7 +40,7 @@ class Newton(Optimizer):
     lr: Hyper = 1.0
     damping: Hyper = 0.0
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One solution of the Newton equations."""
         shifted = hessian(f, x) + self.damping * np.eye(x.shape[0], dtype=x.dtype)
         v, least = solve(shifted, g, pivoting=True)
@@ -72,7 +73,7 @@ class ModifiedNewton(Optimizer):
         super().__post_init__()
         whole(self.trials, "trials", 1)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One search along the Newton direction of a positive definite matrix."""
         p = _positive(hessian(f, x), -g)
         line = SearchLine.through(f, x, g, p)

@@ -12,6 +12,7 @@ from .arithmetic import number, ratio, unit_of, where
 from .line import SearchLine, first_step
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 INNER = 20  # conjugate gradient steps per entry of x, at most
 
@@ -40,7 +41,7 @@ class NewtonCG(Optimizer):
         super().__post_init__()
         whole(self.trials, "trials", 1)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One search along a truncated Newton direction."""
         line = SearchLine.through(f, x, g, truncated(f, x, g))
         end = wolfe(line, g, np.ones_like(line.slope), self.c1, self.c2, self.trials)
@@ -53,7 +54,7 @@ def forcing(g: Vector) -> Any:
     return np.minimum(0.5, np.sqrt(norm)) * norm
 
 
-def truncated(f: Any, x: Vector, g: Vector) -> Vector:
+def truncated(f: Queries, x: Vector, g: Vector) -> Vector:
     """The direction of Algorithm 7.1."""
     unit = unit_of(g)
     tolerance, step = unit * forcing(g), first_step(g)

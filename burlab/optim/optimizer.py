@@ -9,6 +9,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown
 
+from .queries import Queries
 from .ranges import check_numbers
 
 Vector = np.ndarray[Any, np.dtype[Any]]
@@ -74,7 +75,7 @@ class Optimizer(ABC):
 
     @abstractmethod
     def update(
-        self, g: Vector, state: State, x: Vector, t: int, *, f: Any
+        self, g: Vector, state: State, x: Vector, t: int, *, f: Queries
     ) -> tuple[Vector, State] | tuple[Vector, State, Metrics]:
         """Return the next point and state, and optionally metrics by name, which become columns of the history.
 
@@ -85,7 +86,7 @@ class Optimizer(ABC):
         """
 
 
-def start(optimizer: Optimizer, x: Vector, f: Any) -> State:
+def start(optimizer: Optimizer, x: Vector, f: Queries | None) -> State:
     """The state of an optimizer at step 0; its init gets f only if it has such a parameter."""
     if "f" not in inspect.signature(optimizer.init).parameters:
         return optimizer.init(x)
@@ -98,7 +99,7 @@ def start(optimizer: Optimizer, x: Vector, f: Any) -> State:
     return cast("Any", optimizer).init(x, f=f)
 
 
-def advance(optimizer: Optimizer, g: Vector, state: State, x: Vector, t: int, f: Any) -> tuple[Vector, State]:
+def advance(optimizer: Optimizer, g: Vector, state: State, x: Vector, t: int, f: Queries) -> tuple[Vector, State]:
     """Return the next point and state; f, which is passed where the update takes it, logs the metrics."""
     extra = {"f": f} if "f" in inspect.signature(optimizer.update).parameters else {}
     result: Any = cast("Any", optimizer).update(g, state, x, t, **extra)
@@ -109,6 +110,6 @@ def advance(optimizer: Optimizer, g: Vector, state: State, x: Vector, t: int, f:
                 f"{type(optimizer).__name__}.update returned (x, state, {shown(logged)}), expected "
                 "{name: number, ...} as the third: columns of the history."
             )
-        f.log(logged)
+        f.log(cast("Metrics", logged))
         return x, state
     return cast("Any", result)

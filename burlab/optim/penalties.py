@@ -10,6 +10,7 @@ from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown
 
 from .optimizer import Hyper, State, Vector
+from .queries import Queries
 from .ranges import check_numbers
 from .wrappers import Wrapper, step_size
 
@@ -59,7 +60,7 @@ class proximal(Wrapper):
                 f"proximal takes a bl.optim.Penalty, got {shown(self.penalty)}. Pass one such as bl.optim.l1(0.1)."
             )
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """The step of the loss, then that of the penalty."""
         after, state = self.advance(g, state, x, t, f)
         return self.penalty.prox(after, step_size(self.inner, "a penalty")), state

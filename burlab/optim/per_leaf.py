@@ -13,13 +13,14 @@ from burlab.graph.query import CLIENT_QUERIES, QUERIES
 from burlab.transforms import vmap
 
 from .optimizer import Optimizer, State, Vector, advance, start
+from .queries import Queries
 
 
 class LeafQueries:
     """The same queries at trees of leaves. Gradients and the like are such trees too."""
 
     def __init__(
-        self, f: Any, flat_x: Vector, x: Any, to_tree: Callable[[Any], Any], to_flat: Callable[..., Any]
+        self, f: Queries, flat_x: Vector, x: Any, to_tree: Callable[[Any], Any], to_flat: Callable[..., Any]
     ) -> None:
         self._f, self._flat_x, self._x, self._to_tree, self._to_flat = f, flat_x, x, to_tree, to_flat
 
@@ -94,7 +95,7 @@ class _Leaves(Optimizer):
 
     def init(self, x: Vector, *, f: Any = None) -> State:
         seen = self._tree(x)
-        queries = None if f is None else LeafQueries(f, x, seen, self._tree, self._flat)
+        queries: Any = None if f is None else LeafQueries(f, x, seen, self._tree, self._flat)
         return start(self.inner, seen, queries)
 
     def output(self, x: Vector, state: State) -> Vector:
@@ -105,9 +106,9 @@ class _Leaves(Optimizer):
     def batch_size(self, state: State) -> Any:
         return self.inner.batch_size(state)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         seen = self._tree(x)
-        queries = LeafQueries(f, x, seen, self._tree, self._flat)
+        queries: Any = LeafQueries(f, x, seen, self._tree, self._flat)
         result: Any = advance(self.inner, self._tree(g), state, seen, t, queries)
         if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
             return cast("Any", result)  # which trace_rule refuses

@@ -1,13 +1,13 @@
 """RAdam: Adam that waits until its second moment can be trusted."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .adam import moments
 from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class RAdam(Optimizer):
         """Both moments are zero."""
         return {"m": np.zeros_like(x), "v": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step along the first moment, scaled by the root of the second where enough steps have been seen."""
         k = t + 1
         m, v = moments(g, state, self.b1, self.b2)

@@ -1,12 +1,12 @@
 """RMSProp, plain, centred and with momentum."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .arithmetic import root_of_squares
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RMSProp(Optimizer):
         kept = ["v", *["m"] * self.centered, *["b"] * (self.mu is not None)]
         return {name: np.zeros_like(x) for name in kept}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step, scaled by the size of recent gradients."""
         new = {"v": self.alpha * state["v"] + (1 - self.alpha) * g**2}
         variance = new["v"]

@@ -142,7 +142,7 @@ def trace_rule(
 
 
 def rule_alike(
-    rule: UpdateRule, optimizer: Optimizer, x: Vector, like: tree.Tree, f: Any
+    rule: UpdateRule, optimizer: Optimizer, x: Vector, like: tree.Tree, f: Queries
 ) -> tuple[UpdateRule, list[Vector]] | None:
     """The rule of an optimizer of the same program, by `same_program`, and the leaves of its state at step 0.
 

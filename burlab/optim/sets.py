@@ -15,6 +15,7 @@ from burlab.transforms import while_loop
 from .live import not_below
 from .optimizer import Hyper, State, Vector
 from .penalties import Penalty
+from .queries import Queries
 from .wrappers import Wrapper
 
 
@@ -64,7 +65,7 @@ class projected(Wrapper):
                 "a penalty such as bl.optim.l1(0.1) belongs to bl.optim.proximal."
             )
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """The step, and back into the set."""
         after, state = self.advance(g, state, x, t, f)
         return self.onto.project(after), state

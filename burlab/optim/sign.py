@@ -1,7 +1,6 @@
 """Optimizers that use no more of the gradient than its signs: SignSGD, Lion, Rprop."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from burlab.runtime.checks.numbers import shown
 
 from .live import hyper_value
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class SignSGD(Optimizer):
 
     lr: Hyper = 1e-3
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step against the signs."""
         return x - self.lr * np.sign(g), state
 
@@ -52,7 +52,7 @@ class Lion(Optimizer):
         """The mean is zero."""
         return {"m": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step against the signs of the recent mean."""
         direction = np.sign(self.b1 * state["m"] + (1 - self.b1) * g)
         m = self.b2 * state["m"] + (1 - self.b2) * g
@@ -86,7 +86,7 @@ class Rprop(Optimizer):
             raise ArgumentError(f"lr of Rprop is the size of the first steps, a number, got {shown(self.lr)}.")
         return {"g": np.zeros_like(x), "step": np.full_like(x, hyper_value("lr", self.lr))}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step against the signs, each of its own size."""
         stays: Vector = g * state["g"]
         step: Vector = state["step"]

@@ -12,6 +12,7 @@ from .line import FAR
 from .live import not_below
 from .newton_cg import INNER, forcing
 from .optimizer import Hyper, Optimizer, State, Vector
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class TrustRegion(Optimizer):
         """The first radius."""
         return {"radius": number(x, self.radius)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One parabola, taken or not."""
         radius = state["radius"]
         p, promised, border = steihaug(f, x, g, radius)
@@ -59,7 +60,7 @@ class TrustRegion(Optimizer):
         return where(rho > self.eta, x + p, x), {"radius": radius}
 
 
-def steihaug(f: Any, x: Vector, g: Vector, radius: Any) -> tuple[Vector, Any, Any]:
+def steihaug(f: Queries, x: Vector, g: Vector, radius: Any) -> tuple[Vector, Any, Any]:
     """The step p of Algorithm 7.2, m(0) - m(p), and whether p ends at the border |p| = radius."""
     unit = unit_of(g)
     tolerance = unit * forcing(g)

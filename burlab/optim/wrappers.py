@@ -14,6 +14,7 @@ from burlab.runtime.checks.numbers import shown
 from burlab.transforms import random
 
 from .optimizer import Hyper, Optimizer, State, Vector, advance, start
+from .queries import Queries
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Wrapper(Optimizer):
         """Return the batch size of the inner optimizer."""
         return self.inner.batch_size(state)
 
-    def advance(self, g: Vector, state: State, x: Vector, t: int, f: Any) -> tuple[Vector, State]:
+    def advance(self, g: Vector, state: State, x: Vector, t: int, f: Queries) -> tuple[Vector, State]:
         """Return the inner optimizer's next point and state for the gradient g."""
         return advance(self.inner, g, state, x, t, f)
 
@@ -87,7 +88,7 @@ class clip_by_norm(Wrapper):
     max_norm: Hyper
     slack: float = 1e-6
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """The step along the shortened gradient."""
         return self.advance(np.minimum(self.max_norm / (np.linalg.norm(g) + self.slack), 1.0) * g, state, x, t, f)
 
@@ -105,7 +106,7 @@ class clip_by_value(Wrapper):
 
     max_value: Hyper
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """The step along the clipped gradient."""
         return self.advance(np.clip(g, -self.max_value, self.max_value), state, x, t, f)
 
@@ -125,7 +126,7 @@ class weight_decay(Wrapper):
 
     weight_decay: Hyper
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """The step of the loss and the decay together."""
         return self.advance(g + self.weight_decay * x, state, x, t, f)
 
@@ -145,7 +146,7 @@ class decoupled_weight_decay(Wrapper):
 
     weight_decay: Hyper
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """The step, and the decay beside it."""
         after, state = self.advance(g, state, x, t, f)
         return after - step_size(self.inner, "decoupled_weight_decay") * self.weight_decay * x, state
@@ -168,7 +169,7 @@ class gradient_noise(Wrapper):
     eta: Hyper = 0.01
     gamma: Hyper = 0.55
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """The step along the noisy gradient."""
         deviation = (self.eta / (1 + t) ** self.gamma) ** 0.5
         key = random.fold_in(f.key, self._layer)

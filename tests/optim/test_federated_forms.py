@@ -259,7 +259,7 @@ def test_costs_are_those_of_the_clients_that_took_part():
         (lambda: EF21W(0.1, TopK(2), weights=(1.0, 0, 0, 0, 0)), ArgumentError, "weights of EF21W holds 0"),
         (lambda: DASHA(0.1, TopK(2)), ArgumentError, "compressor of DASHA is TopK"),
         (lambda: FedNL(1.0, RankK(1, (D, D))), Exception, "RankK is for matrices"),
-        (lambda: DiLoCo(NewtonCG()), ArgumentError, "the optimizer inside of DiLoCo asks f"),
+        (lambda: DiLoCo(NewtonCG()), ArgumentError, "the inner optimizer of DiLoCo reads f"),
         (lambda: DiLoCo(Shampoo(0.1)), ArgumentError, "inner of DiLoCo is Shampoo"),
         (lambda: DiLoCo(GD), ArgumentError, "inner of DiLoCo is <class"),
     ],

@@ -1,16 +1,16 @@
 """AdaHessian."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from burlab.optim.arithmetic import root_of_squares
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.transforms import random
 
 
-def hutchinson(f: Any, x: Vector) -> Vector:
+def hutchinson(f: Queries, x: Vector) -> Vector:
     """z * (H z) for a z of random signs: on average the diagonal of the Hessian, Bekas, Kokiopoulou and Saad 2007.
 
     Exact where H is diagonal. Cost: one Hessian-vector product. Shape (d,).
@@ -44,7 +44,7 @@ class AdaHessian(Optimizer):
         """Both means are zero."""
         return {"m": np.zeros_like(x), "v": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """One step along the mean gradient, divided by the mean curvature."""
         m = self.b1 * state["m"] + (1 - self.b1) * g
         diagonal = hutchinson(f, x)

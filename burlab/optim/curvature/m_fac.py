@@ -1,13 +1,13 @@
 """M-FAC: the inverse of the empirical Fisher matrix of the last gradients."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from burlab.graph.buffers.functions import at_set
 from burlab.optim.arithmetic import solve
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 
 MAX_MEMORY = 10_000  # gradients
@@ -41,7 +41,7 @@ class MFAC(Optimizer):
         """No gradients."""
         return {"G": np.zeros((self.memory, x.shape[0]), x.dtype), "GG": np.zeros((self.memory,) * 2, x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """The oldest gradient is replaced by g, and g multiplied by the inverse."""
         oldest = t % self.memory
         rows = at_set(state["G"], oldest, g)

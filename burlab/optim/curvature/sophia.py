@@ -2,11 +2,11 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond
 
@@ -33,10 +33,10 @@ class _Sophia(Optimizer):
         return {"m": np.zeros_like(x), "h": np.zeros_like(x)}
 
     @abstractmethod
-    def _curvature(self, f: Any, x: Vector) -> Vector:
+    def _curvature(self, f: Queries, x: Vector) -> Vector:
         """An estimate of the diagonal."""
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """One step, at most lr long in every entry."""
         m, h = self.b1 * state["m"] + (1 - self.b1) * g, state["h"]
         quotient = m / (1 - self.b1 ** (t + 1)) / np.maximum(self.gamma * h, self.eps)
@@ -71,7 +71,7 @@ class SophiaH(_Sophia):
     weight_decay: Hyper = 1e-4
     every: int = 10
 
-    def _curvature(self, f: Any, x: Vector) -> Vector:
+    def _curvature(self, f: Queries, x: Vector) -> Vector:
         return hutchinson(f, x)
 
 
@@ -105,6 +105,6 @@ class SophiaG(_Sophia):
     weight_decay: Hyper = 1e-4
     every: int = 10
 
-    def _curvature(self, f: Any, x: Vector) -> Vector:
+    def _curvature(self, f: Queries, x: Vector) -> Vector:
         g = f.resampled_grad(x)
         return f.batch * g * g

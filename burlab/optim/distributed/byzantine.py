@@ -8,6 +8,7 @@ import numpy as np
 from burlab.communication.robust import Aggregator, Attack, Median, NearestMean, SignFlip
 from burlab.errors import ArgumentError
 from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import shown, whole
 
 from .messages import bits_whole
@@ -32,7 +33,7 @@ class _WithLiars(Optimizer):
         if not isinstance(given, kind):
             raise ArgumentError(f"{name} of {type(self).__name__} is {shown(given)}, expected {such}.")
 
-    def honest(self, f: Any) -> int:
+    def honest(self, f: Queries) -> int:
         """Number of clients that do not lie: more than half."""
         if 2 * self.liars >= f.clients:
             raise ArgumentError(
@@ -40,7 +41,7 @@ class _WithLiars(Optimizer):
             )
         return f.clients - self.liars
 
-    def received(self, rows: Vector, f: Any) -> Vector:
+    def received(self, rows: Vector, f: Queries) -> Vector:
         """Rows that every client receives: the honest ones, and of every liar the same vector."""
         if not self.liars:
             return rows
@@ -74,7 +75,7 @@ class RobustGD(_WithLiars):
         """No momentum."""
         return {"m": np.zeros((self.honest(f), x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         grads = f.client_grads(x, clients=np.arange(self.honest(f)))
         m = self.beta * state["m"] + (1 - self.beta) * grads
@@ -105,7 +106,7 @@ class MoNNA(_WithLiars):
         m = np.zeros((self.honest(f), x.shape[0]), x.dtype)
         return {"m": m, "points": m + x}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         points = state["points"]
         m = self.beta * state["m"] + (1 - self.beta) * f.client_grads(points, clients=np.arange(self.honest(f)))

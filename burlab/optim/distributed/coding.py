@@ -8,6 +8,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.graph.numpy_api.indexing import asarray
 from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import real, whole
 from burlab.transforms import random
 
@@ -46,7 +47,7 @@ class GradientCoding(Optimizer):
         real(self.slow, "slow", 0.0)
         whole(self.seed, "seed", 0)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         m, s = f.clients, self.stragglers
         if s >= m:

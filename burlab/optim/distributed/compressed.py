@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.graph.buffers.functions import at_add
 from burlab.optim.optimizer import Hyper, Metrics, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import probabilities, whole
 
 from .messages import Compressed, bits_of, check_contractive, drawn, omega_of, sent
@@ -26,7 +27,7 @@ class DCGD(Compressed):
     (array([1., 1.]), np.float64(7680.0))
     """
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         omega_of(self, x.shape[0])
         grads = f.client_grads(x)
@@ -55,7 +56,7 @@ class EF21(Compressed):
         check_contractive(self, x.shape[0])
         return {"g": np.zeros((f.clients, x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         metrics = {"bits": bits_of(self.compressor, state["g"])}
         estimates = state["g"] + sent(self.compressor, f.client_grads(x) - state["g"], f)
@@ -83,7 +84,7 @@ class EF21PP(EF21):
         super().__post_init__()
         whole(self.clients, "clients", 1)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         chosen = drawn(f, self.clients)
         rows = f.client_grads(x, clients=chosen) - state["g"][chosen]
@@ -108,7 +109,7 @@ class EF21W(EF21):
 
     weights: tuple[float, ...] = ()
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         weights = probabilities(self.weights, "weights of EF21W", f.clients).astype(x.dtype)
         grads = f.client_grads(x) / (f.clients * weights[:, None])
@@ -137,7 +138,7 @@ class DIANA(Compressed):
         """No shifts yet."""
         return {"h": np.zeros((f.clients, x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         h, omega = state["h"], omega_of(self, x.shape[0])
         a = 1 / (1 + omega) if self.a is None else self.a

@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.optim.arithmetic import number, ratio, where
 from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import fori_loop
 
@@ -16,7 +17,7 @@ from .messages import bits_whole
 More = Callable[[Any], Any]  # what is added to the gradients at y, shape (clients, d)
 
 
-def local_steps(x: Vector, f: Any, lr: Any, tau: int, more: More) -> Vector:
+def local_steps(x: Vector, f: Queries, lr: Any, tau: int, more: More) -> Vector:
     """Points of the clients, shape (clients, d), after tau steps y <- y - lr (grad f_i(y) + more(y)) from x."""
     start = np.zeros((f.clients, x.shape[0]), x.dtype) + x
     return fori_loop(0, tau, lambda _, y: y - lr * (f.client_grads(y) + more(y)), start)
@@ -49,7 +50,7 @@ class FedAvg(_Local):
     array([0.5, 0.5])
     """
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         y = local_steps(x, f, self.lr, self.tau, np.zeros_like)
         return np.mean(y, axis=0), state, {"bits": bits_whole(y)}
@@ -70,7 +71,7 @@ class FedProx(_Local):
 
     mu: Hyper = 0.1
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         y = local_steps(x, f, self.lr, self.tau, lambda y: self.mu * (y - x))
         return np.mean(y, axis=0), state, {"bits": bits_whole(y)}
@@ -97,7 +98,7 @@ class SCAFFOLD(_Local):
         """No control variates yet."""
         return {"c": np.zeros((f.clients, x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         c = state["c"]
         shift = np.mean(c, axis=0) - c

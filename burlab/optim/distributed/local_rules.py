@@ -9,6 +9,7 @@ from burlab.errors import ArgumentError
 from burlab.optim.adam import AdamW
 from burlab.optim.momentum import Nesterov
 from burlab.optim.optimizer import Metrics, Optimizer, State, Vector, advance, start
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.transforms import fori_loop, tree, vmap
 
@@ -52,7 +53,7 @@ class DiLoCo(Optimizer):
         own: list[State] = [start(self.inner, x, _NOBODY) for _ in range(f.clients)]
         return {"inner": tree.map(_stacked, *own), "outer": start(self.outer, x, f)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         points = np.zeros((f.clients, x.shape[0]), x.dtype) + x
 
@@ -79,9 +80,9 @@ class _Nobody:
         if name.startswith("__"):
             raise AttributeError(name)
         raise ArgumentError(
-            f"the optimizer inside of DiLoCo asks f.{name}, which is about the whole problem, not about a client. "
+            f"the inner optimizer of DiLoCo reads f.{name}, which is about the whole problem, not about a client. "
             "Use one that needs gradients only, such as AdamW."
         )
 
 
-_NOBODY = _Nobody()
+_NOBODY: Any = _Nobody()

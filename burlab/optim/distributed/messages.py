@@ -9,12 +9,13 @@ from burlab.communication.compressors import Compressor
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.node import as_node
 from burlab.optim.optimizer import Hyper, Optimizer, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.ranges import NOT_NEGATIVE, PROBABILITY, number_in
 from burlab.transforms import random
 
 
-def sent(compressor: Compressor, rows: Vector, f: Any) -> Vector:
+def sent(compressor: Compressor, rows: Vector, f: Queries) -> Vector:
     """Each client's row compressed, with a key of its own. Shape (clients, d)."""
     return np.stack([_message(compressor, rows[c], random.fold_in(f.key, c)) for c in range(rows.shape[0])])
 
@@ -62,13 +63,13 @@ class Compressed(Optimizer):
             )
 
 
-def check_clients(count: int, f: Any) -> None:
+def check_clients(count: int, f: Queries) -> None:
     """Raise ArgumentError where more clients are to take part than there are."""
     if count > f.clients:
         raise ArgumentError(f"clients is {count}, but the problem has {f.clients}. Pass at most that many.")
 
 
-def drawn(f: Any, count: int) -> Any:
+def drawn(f: Queries, count: int) -> Any:
     """Draw the clients of a round, int64, shape (count,): all sets of that many are equally likely."""
     check_clients(count, f)
     return random.permutation(random.fold_in(f.key, f.clients), f.clients)[:count]

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.optim.arithmetic import solve, where
 from burlab.optim.optimizer import Hyper, Metrics, State, Vector
+from burlab.optim.queries import Queries
 
 from .messages import Compressed, bits_of, omega_of, sent, stated_alpha
 
@@ -37,7 +38,7 @@ class FedNL(Compressed):
         d = x.shape[0]
         return {"H": np.zeros((f.clients, d * (d + 1) // 2), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         d, known = x.shape[0], state["H"]
         rows, columns = np.triu_indices(d)

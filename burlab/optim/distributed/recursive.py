@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.optim.arithmetic import where
 from burlab.optim.optimizer import Hyper, Metrics, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random
 
@@ -36,7 +37,7 @@ class MARINA(Compressed):
         """No gradients yet."""
         return {"v": np.zeros_like(x), "grads": np.zeros((f.clients, x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         grads, omega = f.client_grads(x), omega_of(self, x.shape[0])
         p = 1 / (1 + omega) if self.p is None else self.p
@@ -76,7 +77,7 @@ class VRMARINA(Compressed):
         """No estimate before the first step."""
         return {"v": np.zeros_like(x), "before": x}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         share = self.batch / (self.batch + max(f.client_sizes))
         p = min(1 / (1 + omega_of(self, x.shape[0])), share) if self.p is None else self.p
@@ -113,7 +114,7 @@ class PPMARINA(Compressed):
         """No estimate before the first step."""
         return {"v": np.zeros_like(x), "before": x}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         omega = omega_of(self, x.shape[0])
         check_clients(self.clients, f)
@@ -122,7 +123,7 @@ class PPMARINA(Compressed):
         return _round(self, state, x, (random.uniform(f.key, ()) < p) | (t == 0), f, {"clients": chosen})
 
 
-def _round(rule: Compressed, state: State, x: Vector, fresh: Any, f: Any, some: dict[str, Any]) -> Any:
+def _round(rule: Compressed, state: State, x: Vector, fresh: Any, f: Queries, some: dict[str, Any]) -> Any:
     """The mean of all clients' gradients where `fresh`, else v and the mean of some compressed differences."""
 
     def everyone() -> Any:
@@ -159,7 +160,7 @@ class DASHA(Compressed):
         """Nothing before the first step, at which both are the gradients."""
         return {name: np.zeros((f.clients, x.shape[0]), x.dtype) for name in ("g", "h")}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """A round."""
         omega = omega_of(self, x.shape[0])
         a = 1 / (2 * omega + 1) if self.a is None else self.a

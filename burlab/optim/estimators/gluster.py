@@ -8,6 +8,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.graph.buffers.functions import at_set
 from burlab.optim.optimizer import State, Vector, start
+from burlab.optim.queries import Queries
 from burlab.optim.wrappers import Wrapper
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random, scan
@@ -56,7 +57,7 @@ class gluster(Wrapper):
         """Return the batch size of the inner optimizer."""
         return self.inner.batch_size(state["inner"])
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """The step along the estimate."""
         old, moves = state["cluster"], np.logical_and(t > 0, t % self.every == 0)
         everything = np.arange(int(f.samples))

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.optim.arithmetic import number, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random
 
@@ -16,7 +17,7 @@ def initial_state(x: Vector) -> State:
     return {"v": np.zeros_like(x), "before": x}
 
 
-def recursive_estimate(g: Vector, state: State, x: Vector, fresh: Any, f: Any) -> Vector:
+def recursive_estimate(g: Vector, state: State, x: Vector, fresh: Any, f: Queries) -> Vector:
     """Return the full gradient if `fresh`, else v + grad_i(x) - grad_i(the point before)."""
     return f.estimated(cond(fresh, lambda: f.full_grad(x), lambda: state["v"] + g - f.grad(state["before"])))
 
@@ -45,7 +46,7 @@ class SARAH(Optimizer):
         """No estimate before the first step."""
         return initial_state(x)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """One step along the recursive estimate."""
         v = recursive_estimate(g, state, x, t % self.every == 0, f)
         return x - self.lr * v, {"v": v, "before": x}
@@ -72,7 +73,7 @@ class PAGE(Optimizer):
         """No estimate before the first step."""
         return initial_state(x)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """One step along the recursive estimate."""
         p = f.batch / (f.batch + f.samples) if self.p is None else self.p
         v = recursive_estimate(g, state, x, (random.uniform(f.key, ()) < p) | (t == 0), f)
@@ -101,7 +102,7 @@ class MVR(Optimizer):
         """No estimate before the first step."""
         return initial_state(x)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """One step along the corrected momentum."""
         keep = where(t == 0, number(x, 0.0), (1 - self.a) * number(x, 1.0))
         v = f.estimated(g + keep * (state["v"] - f.grad(state["before"])))
@@ -134,7 +135,7 @@ class STORM(Optimizer):
         """No estimate before the first step, whose gradient counts fully."""
         return {**initial_state(x), "G": number(x, 0.0), "a": number(x, 1.0)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One step along the corrected momentum, and the next rates."""
         v = f.estimated(g + (1 - state["a"]) * (state["v"] - f.grad(state["before"])))
         total = state["G"] + g @ g

@@ -8,6 +8,7 @@ import numpy as np
 from burlab.graph.buffers.functions import at_set
 from burlab.optim.arithmetic import where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class SAGA(Optimizer):
         table = f.per_sample_grads(x)
         return {"table": table, "mean": np.mean(table, axis=0)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One step, and the rows of the batch's samples."""
         chosen, weights = f.indices, f.weights
         grads = f.per_sample_grads(x) / weights[:, None]  # the table is about the samples, however likely they are

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.optim.arithmetic import number
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import fori_loop, while_loop
 
@@ -43,7 +44,7 @@ class SSO(Optimizer):
         whole(self.inner, "inner", 1)
         whole(self.trials, "trials", 0)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """The steps on the surrogate of this batch."""
         z, a = f.targets(x)
         goals = z - self.eta * a

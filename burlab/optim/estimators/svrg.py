@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random
 
@@ -15,7 +16,7 @@ def snapshot(x: Vector) -> State:
     return {"w": x, "full": np.zeros_like(x)}
 
 
-def corrected(g: Vector, state: State, x: Vector, fresh: Any, f: Any) -> tuple[Vector, State]:
+def corrected(g: Vector, state: State, x: Vector, fresh: Any, f: Queries) -> tuple[Vector, State]:
     """g - grad_i(w) + grad f(w), with the snapshot w = x made anew where `fresh` is true."""
     w, full = cond(fresh, lambda: (x, f.full_grad(x)), lambda: (state["w"], state["full"]))
     return f.estimated(g - f.grad(w) + full), {"w": w, "full": full}
@@ -46,7 +47,7 @@ class SVRG(Optimizer):
         """No snapshot before the first step."""
         return snapshot(x)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """One step along the corrected gradient."""
         estimate, state = corrected(g, state, x, t % self.every == 0, f)
         return x - self.lr * estimate, state
@@ -73,7 +74,7 @@ class LSVRG(Optimizer):
         """No snapshot before the first step."""
         return snapshot(x)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """One step along the corrected gradient."""
         p = 1 / f.samples if self.p is None else self.p
         fresh = (random.uniform(f.key, ()) < p) | (t == 0)

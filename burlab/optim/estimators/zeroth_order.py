@@ -8,18 +8,19 @@ import numpy as np
 from burlab.graph.buffers.functions import at_set
 from burlab.optim.arithmetic import where
 from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.optim.wrappers import Wrapper
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.ranges import SHARE, number_in
 from burlab.transforms import random
 
 
-def slope(f: Any, x: Vector, z: Vector, eps: Any) -> Any:
+def slope(f: Queries, x: Vector, z: Vector, eps: Any) -> Any:
     """(f(x + eps z) - f(x - eps z)) / (2 eps): about the derivative along z, from two values of the batch."""
     return slope_and_value(f, x, z, eps)[0]
 
 
-def slope_and_value(f: Any, x: Vector, z: Vector, eps: Any) -> tuple[Any, Any]:
+def slope_and_value(f: Queries, x: Vector, z: Vector, eps: Any) -> tuple[Any, Any]:
     """The slope, and the mean of its two values, which is f(x) up to eps^2 z.Hz / 2: the value of the step."""
     ahead, behind = f.value(x + eps * z), f.value(x - eps * z)
     return (ahead - behind) / (2 * eps), (ahead + behind) / 2
@@ -42,7 +43,7 @@ class MeZO(Optimizer):
     lr: Hyper = 1e-3
     eps: Hyper = 1e-3
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """One step along a random direction."""
         z = random.normal(f.key, x.shape, x.dtype)
         r, value = slope_and_value(f, x, z, self.eps)
@@ -66,7 +67,7 @@ class ZOSignSGD(Optimizer):
     lr: Hyper = 1e-3
     eps: Hyper = 1e-3
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """One step by the signs of the estimate."""
         z = random.normal(f.key, x.shape, x.dtype)
         r, value = slope_and_value(f, x, z, self.eps)
@@ -89,7 +90,7 @@ class ZOConservative(Optimizer):
     lr: Hyper = 1e-3
     eps: Hyper = 1e-3
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """The step, the step back, or none."""
         z = random.normal(f.key, x.shape, x.dtype)
         step = self.lr * slope(f, x, z, self.eps) * z
@@ -115,7 +116,7 @@ class CoordinateZO(Optimizer):
     lr: Hyper = 1e-3
     eps: Hyper = 1e-3
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """One step of one coordinate."""
         axis = at_set(np.zeros_like(x), random.randint(f.key, (), 0, x.shape[0]), 1.0)
         r, value = slope_and_value(f, x, axis, self.eps)
@@ -145,7 +146,7 @@ class ZOBlockwise(Optimizer):
         super().__post_init__()
         whole(self.blocks, "blocks", 1)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """A step of every block."""
         normal, size = random.normal(f.key, x.shape, x.dtype), int(x.shape[0])
         for entries in np.array_split(np.arange(size), self.blocks):
@@ -176,7 +177,7 @@ class zeroth_order(Wrapper):
         super().__post_init__()
         whole(self.q, "q", 1)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """The step along the estimate."""
         estimate = np.zeros_like(x)
         for key in keys(f, self.q):
@@ -203,7 +204,7 @@ class sparse_zeroth_order(Wrapper):
     eps: Hyper = 1e-3
     density: Hyper = 0.1
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """The step along the estimate."""
         chosen = random.uniform(random.fold_in(f.key, 1), x.shape, x.dtype) < self.density
         z = np.where(chosen, random.normal(f.key, x.shape, x.dtype), 0.0)
@@ -233,7 +234,7 @@ class hybrid_zeroth_order(Wrapper):
         super().__post_init__()
         number_in(SHARE, self.exact, "exact of hybrid_zeroth_order")
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """The step along derivatives and estimates."""
         size = int(x.shape[0])
         first = size - round(self.exact * size)
@@ -258,12 +259,12 @@ class forward_gradient(Wrapper):
     True
     """
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """The step along the estimate."""
         z = random.normal(f.key, x.shape, x.dtype)
         return self.advance(f.jvp(x, z) * z, state, x, t, f)
 
 
-def keys(f: Any, q: int) -> list[Any]:
+def keys(f: Queries, q: int) -> list[Any]:
     """The keys of q directions; one direction has the step's own, as MeZO's."""
     return [f.key] if q == 1 else [random.fold_in(f.key, k) for k in range(q)]

@@ -9,6 +9,7 @@ from burlab.graph.buffers.functions import at_add
 from burlab.optim.adam import along, moments
 from burlab.optim.arithmetic import arange, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random
 
@@ -50,7 +51,7 @@ class FRUGAL(Optimizer):
         zeros = np.zeros(count, x.dtype)
         return {"chosen": np.zeros(count, np.int64), "m": zeros, "v": zeros}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """A step of signs, and of Adam at the chosen coordinates."""
         count, age = state["chosen"].shape[0], t % self.every
         chosen: Any = state["chosen"]

@@ -1,11 +1,11 @@
 """Coin betting."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class COCOB(Optimizer):
         zeros = np.zeros_like(x)
         return {"x0": x, "C": zeros, "G": zeros, "L": np.full_like(x, self.eps), "reward": zeros}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """A bet on the sign of the next derivative, entry by entry."""
         x0 = state["x0"]
         largest = np.maximum(state["L"], np.abs(g))

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.optim.arithmetic import number, ratio, root_of_squares, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 
 
 def bias_correction(t: int, b1: float, b2: float) -> Any:
@@ -39,7 +40,7 @@ class DAdaptSGD(Optimizer):
         zero = number(x, 0.0)
         return {"x0": x, "s": np.zeros_like(x), "d": number(x, self.first), "q": zero, "g0": zero}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step of dual averaging, after the bound of the distance was raised."""
         g0 = where(t == 0, np.linalg.norm(g), state["g0"])
         step = ratio(state["d"] * self.lr, g0)
@@ -81,7 +82,7 @@ class DAdaptAdam(Optimizer):
         zeros = np.zeros_like(x)
         return {"m": zeros, "v": zeros, "s": zeros, "d": number(x, self.first), "q": number(x, 0.0)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """A step of Adam of size d, and the bound raised."""
         step = self.lr * state["d"] * (bias_correction(t, self.b1, self.b2) if self.bias_correction else 1.0)
         c = self.b2**0.5

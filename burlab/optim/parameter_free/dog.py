@@ -1,12 +1,12 @@
 """Steps from the distance that was gone and the gradients that were seen: DoG and DoWG."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from burlab.optim.arithmetic import number, root_of_squares
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class DoG(Optimizer):
         """The start, the distance to begin with, and no gradients."""
         return {"x0": x, "r": number(x, self.first * (1 + np.linalg.norm(x))), "G": number(x, 0.0)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step as long as the way so far allows."""
         r = np.maximum(state["r"], np.linalg.norm(x - state["x0"]))
         total = state["G"] + g @ g
@@ -63,7 +63,7 @@ class DoWG(Optimizer):
         """The start, the squared distance to begin with, and no gradients."""
         return {"x0": x, "R": number(x, self.first), "V": number(x, 0.0)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """One step, with gradients weighted by how far away they were taken."""
         away = x - state["x0"]
         squared = np.maximum(state["R"], away @ away)

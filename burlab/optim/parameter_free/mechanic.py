@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.optim.arithmetic import root_of_squares
 from burlab.optim.optimizer import Hyper, State, Vector, start
+from burlab.optim.queries import Queries
 from burlab.optim.wrappers import Wrapper
 from burlab.runtime.checks.numbers import whole
 
@@ -52,7 +53,7 @@ class mechanic(Wrapper):
         """Return the batch size of the inner optimizer."""
         return self.inner.batch_size(state["inner"])
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """The step inside at the present scale, then the scale anew."""
         after, inner = self.advance(g, state["inner"], x, t, f)
         s, x0 = state["s"], state["x0"]

@@ -8,6 +8,7 @@ import numpy as np
 from burlab.optim.adam import moments
 from burlab.optim.arithmetic import number, root_of_squares, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 
 EPS = float(np.finfo(np.float64).eps)  # a squared norm below it gives no step
 
@@ -42,7 +43,7 @@ class MoMo(Optimizer):
         """Nothing seen yet."""
         return {"m": np.zeros_like(x), "h": number(x, 0.0), "q": number(x, 0.0)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """One step along the mean gradient."""
         keep = where(t == 0, number(x, 0.0), self.mu * number(x, 1.0))
         m = keep * state["m"] + (1 - keep) * g
@@ -80,7 +81,7 @@ class MoMoAdam(Optimizer):
         """Nothing seen yet."""
         return {"m": np.zeros_like(x), "v": np.zeros_like(x), "h": number(x, 0.0), "q": number(x, 0.0)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
         """One step along the first moment, scaled by the root of the second."""
         m, v = moments(g, state, self.b1, self.b2)
         h = self.b1 * state["h"] + (1 - self.b1) * f.value(x)

@@ -1,12 +1,12 @@
 """Prodigy."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from burlab.optim.arithmetic import number, ratio, root_of_squares, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 
 from .d_adaptation import bias_correction
 
@@ -43,7 +43,7 @@ class Prodigy(Optimizer):
         zeros, d = np.zeros_like(x), number(x, self.first)
         return {"x0": x, "m": zeros, "v": zeros, "s": zeros, "d": d, "largest": d, "r": number(x, 0.0)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """A step of Adam of size d, and d raised."""
         d, c = state["d"], self.b2**0.5
         step = self.lr * d * (bias_correction(t, self.b1, self.b2) if self.bias_correction else 1.0)

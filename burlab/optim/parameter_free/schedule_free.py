@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.optim.arithmetic import number, root_of_squares
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 
 
@@ -58,7 +59,7 @@ class ScheduleFreeSGD(Optimizer):
         """No path yet."""
         return initial_state(x)
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """A step of z, and the point between it and the mean."""
         lr = warmed(self.lr, t, self.warmup)
         after = averaged(state["z"] - lr * g, state, lr, t, self)
@@ -102,7 +103,7 @@ class ScheduleFreeAdamW(Optimizer):
         """No path and no moment yet."""
         return {**initial_state(x), "v": np.zeros_like(x)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries | None = None) -> tuple[Vector, State]:  # noqa: ARG002
         """A step of z by Adam without momentum, and the point between it and the mean."""
         lr = warmed(self.lr, t, self.warmup)
         v = self.b2 * state["v"] + (1 - self.b2) * g**2
