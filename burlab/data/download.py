@@ -35,8 +35,12 @@ SHAKESPEARE = Source(
 def tiny_shakespeare(block: int = 8) -> TextData:
     """1,115,394 characters of Shakespeare, the text of char-rnn (Karpathy 2015), downloaded once.
 
-    block: characters in a window. Raises ConfigurationError without pooch, the extra `burlab[data]`, and FileError
-    where there is no network or the file is another.
+    Args:
+        block: Characters in a window.
+
+    Raises:
+        ConfigurationError: Pooch, of the extra `burlab[data]`, is not installed.
+        FileError: The download fails, or its hash differs.
     """
     return text(fetched(SHAKESPEARE), block)
 
@@ -44,7 +48,11 @@ def tiny_shakespeare(block: int = 8) -> TextData:
 def makemore_names(context: int = 3) -> CharacterData:
     """The 32,033 first names of makemore (Karpathy 2022), as contexts and next characters, downloaded once.
 
-    context: how many characters a prediction sees. Raises as `tiny_shakespeare`.
+    Args:
+        context: Number of characters before the one to predict.
+
+    Raises:
+        ConfigurationError, FileError: As `tiny_shakespeare` does.
     """
     return character_data(read_text(fetched(NAMES)).split(), context)
 

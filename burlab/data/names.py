@@ -38,10 +38,12 @@ class CharacterData:
 def last_names(context: int = 3) -> CharacterData:
     """The 88,799 most frequent last names of the United States census of 1990, most frequent first.
 
-    context: how many characters a prediction sees, at least 1. Each name of length m gives m + 1 samples, the last one
-    predicts its end; 695,422 in all.
+    Args:
+        context: Number of characters before the one to predict, at least 1. Each name of length m gives m + 1 samples,
+            the last one predicts its end; 695,422 in all.
 
-    Raises ConfigurationError without the package `names`, of the extra `burlab[data]`.
+    Raises:
+        ConfigurationError: The package `names`, of the extra `burlab[data]`, is not installed.
 
     >>> data = last_names(context=3)
     >>> data.names[0], data.contexts.shape

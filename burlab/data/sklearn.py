@@ -20,8 +20,13 @@ _SOURCES = {
 def sklearn_set(name: str, *, standardize: bool = True) -> Dataset:
     """A data set of scikit-learn by name: "breast_cancer", "diabetes", "digits", "iris" or "wine".
 
-    standardize: whether features, and targets that are numbers, are shifted and scaled to mean 0 and variance 1;
-    a feature that never changes becomes 0. Raises ConfigurationError without scikit-learn, the extra `burlab[data]`.
+    Args:
+        name: Name of the data set.
+        standardize: True to shift and scale features, and targets that are numbers, to mean 0 and variance 1; a
+            constant feature becomes 0.
+
+    Raises:
+        ConfigurationError: Scikit-learn, of the extra `burlab[data]`, is not installed.
 
     >>> import burlab as bl
     >>> data = bl.data.sklearn_set("breast_cancer")

@@ -20,8 +20,14 @@ def synthetic_regression(
     """Numbers that depend linearly on random features, plus Gaussian noise.
 
     The eigenvalues of A^T A / n are exactly evenly spaced in their logarithms from 1 to `condition`, so least squares
-    on these data has smoothness `condition` and strong convexity 1. samples: n, at least `features`. noise: standard
-    deviation. The same seed gives the same data.
+    on these data has smoothness `condition` and strong convexity 1.
+
+    Args:
+        samples: Number n of rows, at least `features`.
+        features: Number of columns.
+        condition: Largest eigenvalue, at least 1.
+        noise: Standard deviation.
+        seed: The same seed gives the same data.
 
     >>> import burlab as bl
     >>> data = bl.data.synthetic_regression(50, 3, condition=100.0)
@@ -46,8 +52,12 @@ def synthetic_classes(
 ) -> Dataset:
     """Classes that are Gaussian clouds of unit variance around random centres.
 
-    separation: root mean square of the distance between two centres. The classes have equal sizes, up to one sample.
-    The same seed gives the same data.
+    Args:
+        samples: Number of rows; the classes have equal sizes, up to one sample.
+        features: Number of columns.
+        classes: Number of classes, at least 2.
+        separation: Root mean square of the distance between two centres.
+        seed: The same seed gives the same data.
 
     >>> import burlab as bl
     >>> bl.data.synthetic_classes(6, 2, classes=3).targets

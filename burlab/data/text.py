@@ -50,9 +50,13 @@ class TextData:
 def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData:
     """The characters of a text file, UTF-8, without a byte order mark; without a path: Python's own language reference.
 
-    block: characters in a window, at least 1. The default, half a million characters, ships with every CPython as
-    `pydoc_data.topics`; its topics are joined in the order of their names. Raises FileError where the file cannot be
-    read as text.
+    Args:
+        path: Of a text file. The default, half a million characters, ships with every CPython as `pydoc_data.topics`;
+            its topics are joined in the order of their names.
+        block: Characters in a window, at least 1.
+
+    Raises:
+        FileError: The file cannot be read as text.
 
     >>> import burlab as bl
     >>> data = bl.data.text(block=16)

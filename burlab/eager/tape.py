@@ -117,10 +117,15 @@ class Tape(_Recorder):
     def replay(self, values: "Mapping[Value, float] | None" = None, root: "Value | None" = None) -> float | None:
         """Compute the record again with other numbers in the leaves, and the gradients of `root`.
 
-        values: the leaves that change, and their new numbers. Every node after the first of them gets its new value
-        (every node of the tape, where `values` is left out), which its Value's `data` shows; after the sweep from
-        `root` its `grad` is new as well. Returns the value of `root`, or None without one. Branches that Python took
-        while recording are not decided again.
+        Every node after the first leaf of `values` gets its new value, which its Value's `data` shows, and after the
+        sweep from `root` its new `grad`. Branches that Python took while recording are not decided again.
+
+        Args:
+            values: Leaves that change, and their new numbers; without it every node of the tape is computed again.
+            root: Where the sweep starts.
+
+        Returns:
+            The value of `root`, or None without one.
 
         >>> from burlab.eager import Value
         >>> a, b = Value(1.0), Value(2.0)

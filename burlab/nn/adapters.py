@@ -96,15 +96,21 @@ class PaCALinear(Layer):
 
 
 def lora(model: Model, *, rank: int = 8, alpha: float = 16.0, targets: Targets = None, key: Key) -> Model:
-    """The model with adapters of low rank in its Linear layers: weight + (alpha / rank) lora_A @ lora_B.
+    """Return the model with adapters of low rank in its Linear layers: weight + (alpha / rank) lora_A @ lora_B.
+
+    Hu et al. 2022, "LoRA: Low-Rank Adaptation of Large Language Models", arXiv:2106.09685v2, section 4.1.
 
     Its results are those of the model, until lora_B moves: it starts from zeros, lora_A uniform within 1 / sqrt(in), as
     in PEFT. Train it with `trainable=bl.nn.is_adapter`: the model's own parameters then have no gradient, no state and
     no history. `bl.nn.merge` gives a model of the first kind.
 
-    targets: which layers, by the ends of their paths, such as "attention.qkv" or ["qkv", "out"], or a predicate on
-    paths; all Linear layers by default. rank: at most that of a layer's weight. Raises ArgumentError where no layer is
-    chosen. Hu et al. 2022, "LoRA: Low-Rank Adaptation of Large Language Models", arXiv:2106.09685v2, section 4.1.
+    Args:
+        targets: Layers, by the ends of their paths, such as "attention.qkv" or ["qkv", "out"], or a predicate on
+            paths; all Linear layers by default.
+        rank: At most that of a layer's weight.
+
+    Raises:
+        ArgumentError: No layer is chosen.
 
     >>> import burlab as bl
     >>> gpt = bl.nn.GPT(key=bl.random.key(0))
@@ -121,8 +127,11 @@ def paca(model: Model, *, rank: int = 8, alpha: float | None = None, targets: Ta
     """The model with some rows of the weights of its Linear layers free: weight[columns] + (alpha / rank) paca_weight.
 
     The columns, `rank` of a layer's inputs, are drawn from the key. The backward pass keeps only these of what enters a
-    layer, where LoRA keeps all. alpha: rank by default, so that what is learned is the weight itself. The rest is as in
-    `bl.nn.lora`. Woo et al. 2025, "PaCA: Partial Connection Adaptation for Efficient Fine-Tuning", arXiv:2503.01905v1.
+    layer, where LoRA keeps all. Woo et al. 2025, "PaCA: Partial Connection Adaptation for Efficient Fine-Tuning",
+    arXiv:2503.01905v1.
+
+    Args:
+        alpha: By default the rank, so that what is learned is the weight itself. All others: as in `bl.nn.lora`.
 
     >>> import burlab as bl
     >>> small = bl.nn.paca(bl.nn.MLP([64, 32, 10], key=bl.random.key(0)), rank=4, key=bl.random.key(1))

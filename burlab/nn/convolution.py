@@ -106,10 +106,13 @@ class Conv2d(Convolution):
 
 
 def max_pool(x: Array, window: Sizes, stride: Sizes | None = None) -> Array:
-    """The largest entry of every window. x: shape (channels, length) or (channels, height, width).
+    """Return the largest entry of every window; entries that tie share the derivative equally.
 
-    stride: from one window to the next, by default their size, so that they do not overlap; what is left over at the
-    end is dropped. Entries that tie share the derivative equally.
+    Args:
+        x: Shape (channels, length) or (channels, height, width).
+        window: Size, an int or one for each axis.
+        stride: From one window to the next, by default their size, so that they do not overlap; a remainder at the end
+            is dropped.
 
     >>> import numpy as np
     >>> max_pool(np.array([[1.0, 5.0, 2.0, 3.0]]), 2)

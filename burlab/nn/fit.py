@@ -36,7 +36,9 @@ class Misfits:
     def check(self, source: str, advice: str = "") -> None:
         """Raise ParameterError where anything was noted.
 
-        source: what the arrays come from, in words. advice: what to do.
+        Args:
+            source: Description of the arrays' origin.
+            advice: Last sentence of the message.
         """
         groups = {
             "missing": self.missing,

@@ -17,7 +17,8 @@ Array = Any
 def cross_entropy(logits: Array, target: Array) -> Array:
     """-log softmax(logits)[target]. logits: shape (..., classes), target: integers of shape (...), averaged.
 
-    Raises IndexRangeError where a target is no class.
+    Raises:
+        IndexRangeError: A target is not the number of a class.
 
     >>> import numpy as np
     >>> round(float(cross_entropy(np.zeros(10), 3)), 6)

@@ -31,8 +31,12 @@ _ADVICE = "Read a file of PyTorch's with bl.nn.from_torch(model, bl.load_paramet
 def save_parameters(path: str | os.PathLike[str], parameters: Tree) -> None:
     """Write a model, or any tree of arrays, to a safetensors file; what was there is replaced at once or not at all.
 
-    Names are dotted paths such as `blocks.0.norm1.weight`. Raises ArgumentError where two leaves have the same,
-    DTypeError where one is of a dtype that the format does not have, and FileError where the system refuses.
+    Names are dotted paths such as `blocks.0.norm1.weight`.
+
+    Raises:
+        ArgumentError: Two leaves have the same name.
+        DTypeError: One is of a dtype that the format does not have.
+        FileError: The system refuses.
 
     >>> import tempfile, burlab as bl
     >>> layer = bl.nn.Linear(2, 3, key=bl.random.key(0))
@@ -57,9 +61,15 @@ def save_parameters(path: str | os.PathLike[str], parameters: Tree) -> None:
 def load_parameters(path: str | os.PathLike[str], like: Tree = None) -> Tree:
     """The tree of the arrays in a safetensors file, with the structure of `like`, a model of the same sizes and dtype.
 
-    like: None for all arrays by name, as `bl.nn.from_torch` takes them. Numbers in bfloat16 and float8 are widened to
-    float32, with a warning. Raises ParameterError, with every name that is missing, left over, or of another shape or
-    dtype; FileError where the file is not there, cut off, damaged, or none of this format. Example: `save_parameters`.
+    Args:
+        like: None for all arrays by name, as `bl.nn.from_torch` takes them. Numbers in bfloat16 and float8 are widened
+            to float32, with a warning.
+
+    Raises:
+        ParameterError: Names are missing, unknown, or of another shape or dtype; the message lists all.
+        FileError: The file is missing, truncated, damaged or not of this format.
+
+    Example: `save_parameters`.
     """
     place = as_path(path)
     try:

@@ -31,12 +31,15 @@ class _Leaf(NamedTuple):
 def from_torch(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
     """The model with the parameters of a PyTorch module of the same sizes.
 
-    state_dict: what `module.state_dict()` gives, or its arrays by name, as from a safetensors file. The names are the
-    model's own dotted paths (`blocks.0.norm1.weight`), or those of torch.nn: Sequential of Linear and activations for
-    MLP, MultiheadAttention for SelfAttention, TransformerEncoderLayer for Block, LSTM and LSTMCell (GRU, RNN) for
-    cells. PyTorch's weights are [out, in, ...], ours [..., in, out]; the gates of LSTM (i, f, g, o) and GRU (r, z, n)
-    stand in the same order. Raises ParameterError with every name that is missing, left over, or of another shape or
-    dtype; a narrower dtype is widened.
+    Args:
+        state_dict: Result of `module.state_dict()`, or its arrays by name, as from a safetensors file. The names are
+            the model's own dotted paths (`blocks.0.norm1.weight`), or those of torch.nn: Sequential of Linear and
+            activations for MLP, MultiheadAttention for SelfAttention, TransformerEncoderLayer for Block, LSTM and
+            LSTMCell (GRU, RNN) for cells. PyTorch's weights are [out, in, ...], ours [..., in, out]; the gates of LSTM
+            (i, f, g, o) and GRU (r, z, n) are in the same order. A narrower dtype is widened.
+
+    Raises:
+        ParameterError: Names are missing, unknown, or of another shape or dtype; the message lists all.
 
     >>> import numpy as np, burlab as bl
     >>> layer = bl.nn.Linear(2, 3, key=bl.random.key(0))

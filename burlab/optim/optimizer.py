@@ -79,10 +79,15 @@ class Optimizer(ABC):
     ) -> tuple[Vector, State] | tuple[Vector, State, Metrics]:
         """Return the next point and state, and optionally metrics by name, which become columns of the history.
 
-        g: gradient of this step's batch at x, shape (d,). t: the step, from 0. f: the problem, for rules that
-        need more than g, see `Queries`; a rule that needs only g may leave it out of its signature.
         A rule that never reads g costs no gradient: then values are computed alone, and gradient norms are nan. If it
         reads no `f.value(x)` either, and logs a metric "value", that is the value of the step, and none is computed.
+
+        Args:
+            g: Gradient of this step's batch at x, shape (d,).
+            state: State before the step, as `init` or the last update gave it.
+            x: Point before the step, shape (d,).
+            t: Number of the step, from 0.
+            f: The problem, for rules that need more than g; a rule that needs only g may leave it out of its signature.
         """
 
 

@@ -151,9 +151,13 @@ class Queries:
         return both[:, :k], both[:, k:]
 
     def surrogate(self, y: Vector, goals: Any, scale: Any) -> tuple[Any, Any]:
-        """Value and gradient of the mean of |model(y) - goal|^2 / (2 scale), plus the regularizer; no loss is computed.
+        """Value and gradient of the mean of |model(y) - goal|^2 / (2 scale), plus the regularizer.
 
-        goals: one for each sample of the step, shape (b, k), as `f.targets` gives. It counts in column "surrogates".
+        No loss is computed. The query counts in column "surrogates".
+
+        Args:
+            goals: One for each sample of the step, shape (b, k), as `f.targets` gives.
+            scale: Above 0.
         """
         k, x = self._target_size("surrogate"), self._known.x
         given, shape = as_node(goals), (self._batches.batch, k)
@@ -194,9 +198,11 @@ class Queries:
     def client_grads(self, y: Vector, *, clients: Indices = None, indices: Indices = None) -> Any:
         """The gradient of every client of a `bl.problems.federated`, shape (clients, d), or of those that are chosen.
 
-        y: one point for all, shape (d,), or one for each, shape (r, d). clients: which, integers of shape (r,), traced
-        or not; then only theirs are computed. indices: for each of them some of its samples, numbered from 0 within the
-        client, integers of shape (r, b), traced or not; all of its samples where it is None.
+        Args:
+            y: One point for all, shape (d,), or one for each, shape (r, d).
+            clients: Numbers of clients, integers of shape (r,), traced or not; None: all.
+            indices: Samples of each of them, numbered from 0 within the client, integers of shape (r, b), traced or
+                not; None: all of its samples.
         """
         sizes = self._sizes("client_grads")
         if y is self._known.x and clients is None and indices is None and self._computes_clients_at_x():

@@ -31,10 +31,15 @@ def compare(
 ) -> Any:
     """A figure of a column of several histories, one line each, on a logarithmic axis.
 
-    runs: by name, runs or their histories (mappings of columns). against: "step", "time" (shown in milliseconds), or a
-    cost: "samples", "values", "hvps", "jvps", "partials", "surrogates", "bits"; a run without such a column has spent
-    none. minimum: what is subtracted from the column first, such as the minimum of the problem. Numbers that are not
-    positive then have no logarithm and leave a gap.
+    Args:
+        runs: By name, runs or their histories (mappings of columns).
+        against: "step", "time" (shown in milliseconds), or a cost: "samples", "values", "hvps", "jvps", "partials",
+            "surrogates", "bits"; a run without such a column has spent none.
+        minimum: Subtracted from the column first, such as the minimum of the problem. Numbers that are not
+            positive then have no logarithm and leave a gap.
+
+    Raises:
+        ArgumentError: `against` or `column` is unknown.
 
     >>> import numpy as np, burlab as bl
     >>> history = {"step": np.arange(3), "value": np.array([4.0, 2.0, 1.0])}

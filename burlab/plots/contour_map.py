@@ -34,8 +34,10 @@ def contour(
     Both axes have one scale, so that right angles look right; not where one side of the domain is more than twelve
     times as long as the other.
 
-    problem, domain, resolution: as for `landscape`. paths: by name, points in order, shape (n, 2), or runs, whose
-    whole record is drawn; more of them than there are colours share one line of the legend.
+    Args:
+        problem, domain, resolution: As for `landscape`.
+        paths: By name, points in order, shape (n, 2), or runs, whose whole record is drawn; more of them than there are
+            colours share one line of the legend.
 
     >>> import burlab as bl
     >>> f = bl.problems.himmelblau()

@@ -24,7 +24,8 @@ _SQUARE = 560  # pixels: width of a map in equal scales
 def still(figure: Content) -> str | None:
     """SVG of a figure of lines, dots and contours over one pair of axes, or of a surface. None for what else there is.
 
-    figure: plotly's JSON, as `figure.to_plotly_json()` gives it or a notebook holds it.
+    Args:
+        figure: Plotly's JSON, as `figure.to_plotly_json()` gives it or a notebook holds it.
 
     >>> still({"data": [{"type": "scatter", "x": [0, 1], "y": [1, 2]}], "layout": {}}).startswith("<svg")
     True

@@ -35,7 +35,8 @@ def surface(
     The height is what `contour` colours by: the logarithm of the height above the minimum, so that valleys show detail;
     the function itself where it has no minimum.
 
-    problem, paths, domain, resolution: as for `contour`.
+    Args:
+        problem, paths, domain, resolution: As for `contour`.
 
     >>> import burlab as bl
     >>> figure = bl.plots.surface(bl.problems.himmelblau(), paths={"step": [[0, 0], [1, 1]]}, resolution=21)

@@ -52,8 +52,10 @@ _FINEST = 10_000  # points along an axis: more than any screen has
 def landscape(problem: Problem, domain: Any = None, *, resolution: int = RESOLUTION) -> HeightMap:
     """The values of a function of two variables on a grid.
 
-    problem: a `TestFunction`, a `FiniteSum` or another function of x, shape (2,). domain: lower and upper bound of both
-    coordinates, shape (2, 2); needed where the problem states none. resolution: points along each axis.
+    Args:
+        problem: A `TestFunction`, a `FiniteSum` or another function of x, shape (2,).
+        domain: Lower and upper bound of both coordinates, shape (2, 2); needed where the problem states none.
+        resolution: Points along each axis.
 
     >>> import burlab as bl
     >>> bl.plots.landscape(bl.problems.booth(), resolution=3).value[1, 1]

@@ -19,7 +19,9 @@ go: Any = late("plotly.graph_objects", "plots")
 def training_curve(x: Series, value: Series, *, levels: dict[str, float] | None = None, x_title: str = "step") -> Any:
     """A figure of a loss: every value thinned to 2,000 points that keep the extremes, and its running mean.
 
-    x, value: shape (n,). levels: named horizontal lines, such as {"uniform guess": 3.3}.
+    Args:
+        x, value: Shape (n,).
+        levels: Named horizontal lines, such as {"uniform guess": 3.3}.
 
     >>> import numpy as np
     >>> len(training_curve(np.arange(5), np.ones(5)).data)
