@@ -28,7 +28,9 @@ if TYPE_CHECKING:
         problems as problems,
     )
     from burlab.communication import compressors as compressors, robust as robust
-    from burlab.eager.functions import (
+    from burlab.eager.tape import Tape as Tape
+    from burlab.eager.value import Value as Value
+    from burlab.eager.value_functions import (
         dot as dot,
         mean_and_mean_of_squares as mean_and_mean_of_squares,
         mean_of_squares as mean_of_squares,
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
         sum_of_squares as sum_of_squares,
         variance as variance,
     )
-    from burlab.eager.tape import Tape as Tape
-    from burlab.eager.value import Value as Value
     from burlab.errors import BurlabError as BurlabError
     from burlab.experiments import (
         branches as branches,
@@ -134,8 +134,8 @@ _HOME = {
         " tree value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",
         "burlab.eager.value": "Value",
-        "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"
-        " reduce_sum sum_of_squares variance",
+        "burlab.eager.value_functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean"
+        " reduce_prod reduce_sum sum_of_squares variance",
         "burlab.transforms.formats": "round_to",
         "burlab.transforms.ode": "odeint",
         "burlab.transforms.sparse": "sparse_hessian sparse_jacobian",

@@ -10,7 +10,6 @@ import numpy as np
 import burlab as bl
 
 from .clock import Effort, Timing, race
-from .gate import Verdict, check_differences, check_displacements, check_visits, compare
 from .namespace import OWN, PLAIN
 from .problem import (
     Answer,
@@ -26,6 +25,7 @@ from .problem import (
     Transfer,
     Unavailable,
 )
+from .verdict import Verdict, check_differences, check_displacements, check_visits, compare
 
 # Points in this order: a gradient that stays from the point before is wrong at the second or at the third.
 POINTS = (0, 1, 0)

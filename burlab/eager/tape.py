@@ -158,7 +158,7 @@ class Tape(_Recorder):
         >>> [node.op for node in tape.graph(y).nodes]
         ['input', 'constant', 'mul', 'tanh']
         """
-        from .export import to_graph
+        from .tape_graph import to_graph
 
         return to_graph(self, [self._index(root) for root in roots])
 

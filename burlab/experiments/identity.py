@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab._version import __version__
 from burlab.optim import Optimizer
-from burlab.optim.live import live_fields
+from burlab.optim.live_fields import live_fields
 from burlab.run import Run
 from burlab.runtime.cpu import instruction_set
 

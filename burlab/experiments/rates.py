@@ -11,7 +11,7 @@ from burlab.charts import Axis, Chart, Curve, Dots, Mark, Plot
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.optim import Optimizer
-from burlab.optim.live import live_fields, with_values
+from burlab.optim.live_fields import live_fields, with_values
 from burlab.problems import FiniteSum
 from burlab.run import minimize
 from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole

@@ -10,7 +10,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, BurlabError
 from burlab.optim import Optimizer, SciPy
-from burlab.optim.live import live_fields
+from burlab.optim.live_fields import live_fields
 from burlab.runtime.checks.numbers import shown, whole
 
 Entry = Optimizer | SciPy

@@ -60,9 +60,9 @@ def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
         if isinstance(first, Node):
             return rule(x, **options)
         if _on_tape(first):
-            from burlab.eager import functions
+            from burlab.eager import value_functions
 
-            return getattr(functions, name)(x, **options)
+            return getattr(value_functions, name)(x, **options)
         if isinstance(x, float):
             return kernel(x, **options)
         array = as_array(x, f"x of {name}")

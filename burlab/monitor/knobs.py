@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from burlab.errors import ArgumentError
-from burlab.optim.live import hyper_value
+from burlab.optim.live_fields import hyper_value
 from burlab.runtime.checks.attributes import Attributes
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.ranges import Range, number_in

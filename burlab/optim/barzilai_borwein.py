@@ -8,10 +8,10 @@ from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown, whole
 
 from .arithmetic import number, ratio, unit_of, where
-from .line import SearchLine, first_step
 from .line_search import armijo
 from .optimizer import Hyper, Optimizer, State, Vector
 from .queries import Queries
+from .search_line import SearchLine, first_step
 
 FORMS = ("long", "short", "alternate")
 LONGEST = 1e30

@@ -10,10 +10,10 @@ from burlab.runtime.checks.numbers import shown, whole
 
 from .arithmetic import number, ratio, unit_of, where
 from .descent import trial_like
-from .line import SearchLine
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
 from .queries import Queries
+from .search_line import SearchLine
 
 FORMS = ("PR+", "FR", "HS", "DY")
 

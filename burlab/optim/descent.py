@@ -8,10 +8,10 @@ import numpy as np
 from burlab.runtime.checks.numbers import whole
 
 from .arithmetic import number, where
-from .line import SearchLine, first_step
 from .line_search import armijo, wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
 from .queries import Queries
+from .search_line import SearchLine, first_step
 
 
 @dataclass(frozen=True)

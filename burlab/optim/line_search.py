@@ -7,7 +7,7 @@ import numpy as np
 from burlab.transforms import while_loop
 
 from .arithmetic import Scalar, choose, number, ratio, where
-from .line import Point, SearchLine, cubic_minimizer
+from .search_line import Point, SearchLine, cubic_minimizer
 
 GROWTH = 9.0  # a trial that is too short grows by at most this many times the last increase
 EDGE = 0.1  # a trial keeps this part of a bracket away from its ends

@@ -9,11 +9,11 @@ from burlab.runtime.checks.numbers import whole
 from burlab.transforms import while_loop
 
 from .arithmetic import number, where
-from .line import SearchLine
 from .line_search import armijo
 from .linear_solve import hessian, solve
 from .optimizer import Hyper, Optimizer, State, Vector
 from .queries import Queries
+from .search_line import SearchLine
 
 SHIFT = 1e-3  # first multiple of the identity that makes a Hessian positive definite, relative to its diagonal
 SMALLEST = 1e3  # of a diagonal that is not flat: its shift is still a normal number, in units of the least one

@@ -9,10 +9,10 @@ from burlab.runtime.checks.numbers import whole
 from burlab.transforms import while_loop
 
 from .arithmetic import number, ratio, unit_of, where
-from .line import SearchLine, first_step
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
 from .queries import Queries
+from .search_line import SearchLine, first_step
 
 INNER = 20  # conjugate gradient steps per entry of x, at most
 

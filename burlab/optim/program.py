@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
-from .live import Path, live_fields
+from .live_fields import Path, live_fields
 from .optimizer import Optimizer
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))

@@ -1,6 +1,6 @@
 """The `f` of an update: queries about the problem at this step, at any point."""
 
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -14,53 +14,10 @@ from burlab.graph.origin import location
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, is_whole, query
 from burlab.graph.tracing.trace import depth
 
-from .chosen import chosen_numbers
+from .batches import ROWS, VALUE, Batches, Known, chosen_numbers
 
-ESTIMATOR_NORM = "estimator_norm"
-"""The column of the norm of what `Queries.estimated` was given."""
-VALUE = "value"
-"""A metric that a rule logs under this name is the value of its step, where the step computes none."""
-ROWS = "rows"
-"""Among the queries of an update: it reads the gradients of its samples at the point of the step."""
-BATCH = "batch"
-"""The hyperparameter that is the size of a batch."""
 Vector = Any  # shape (d,), x's dtype
 Indices = Any  # shape (b,), integers
-
-
-class Batches(NamedTuple):
-    """Samples and batches of a run.
-
-    batch: number of samples of a step. samples: of the problem. full: each step uses all of them, in order. clients:
-    number of samples of each client of a federation. elsewhere: True if they are on other machines. weights: of the
-    samples, shape (n,), unless they are 1. planned: where the size varies, up to `batch`: the first size, or a
-    schedule. targets: size of the model's output for a sample; 0 without a model. clients_log: True if the mean of the
-    clients' values is the value of a step.
-    """
-
-    batch: int = 1
-    samples: int = 1
-    full: bool = False
-    clients: tuple[int, ...] = ()
-    elsewhere: bool = False
-    weights: Any = None
-    planned: Any = None
-    targets: int = 0
-    clients_log: bool = False
-
-
-class Known(NamedTuple):
-    """Values of a step that an update gets: the point, gradient and value there, the key, the samples' numbers.
-
-    oracle: the address of the oracle, which answers queries.
-    """
-
-    x: Node
-    gradient: Node
-    value: Node
-    key: Node
-    indices: Node
-    oracle: Node
 
 
 class Queries:

@@ -16,10 +16,11 @@ from burlab.graph.tracing.trace import trace
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array
 
-from .live import Live, live_fields, with_values
+from .batches import BATCH, ESTIMATOR_NORM, VALUE, Batches, Known
+from .live_fields import Live, live_fields, with_values
 from .optimizer import Optimizer, Vector, advance, start
 from .per_leaf import flat_face
-from .queries import BATCH, ESTIMATOR_NORM, VALUE, Batches, Known, Queries
+from .queries import Queries
 
 ONE_SAMPLE = Batches()
 _STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
@@ -142,7 +143,7 @@ def trace_rule(
 
 
 def rule_alike(
-    rule: UpdateRule, optimizer: Optimizer, x: Vector, like: tree.Tree, f: Queries
+    rule: UpdateRule, optimizer: Optimizer, x: Vector, like: tree.Tree, f: Any
 ) -> tuple[UpdateRule, list[Vector]] | None:
     """The rule of an optimizer of the same program, by `same_program`, and the leaves of its state at step 0.
 

@@ -12,7 +12,7 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_floats
 from burlab.transforms import while_loop
 
-from .live import not_below
+from .live_fields import not_below
 from .optimizer import Hyper, State, Vector
 from .penalties import Penalty
 from .queries import Queries

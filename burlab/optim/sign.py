@@ -7,7 +7,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown
 
-from .live import hyper_value
+from .live_fields import hyper_value
 from .optimizer import Hyper, Optimizer, State, Vector
 from .queries import Queries
 

@@ -8,11 +8,11 @@ import numpy as np
 from burlab.transforms import while_loop
 
 from .arithmetic import number, ratio, rounding, unit_of, where
-from .line import FAR
-from .live import not_below
+from .live_fields import not_below
 from .newton_cg import INNER, forcing
 from .optimizer import Hyper, Optimizer, State, Vector
 from .queries import Queries
+from .search_line import FAR
 
 
 @dataclass(frozen=True)

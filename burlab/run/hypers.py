@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from burlab.errors import ArgumentError
-from burlab.optim.live import hyper_value
-from burlab.optim.queries import BATCH
+from burlab.optim.batches import BATCH
+from burlab.optim.live_fields import hyper_value
 from burlab.run.record.engine import Engine
 from burlab.runtime.checks.attributes import Attributes
 from burlab.runtime.checks.numbers import shown

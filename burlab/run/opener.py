@@ -9,7 +9,7 @@ import numpy as np
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
-from burlab.optim.queries import Batches
+from burlab.optim.batches import Batches
 from burlab.optim.rule import UpdateRule, like_state, trace_rule
 from burlab.problems.batch import Batch
 from burlab.problems.data import Data

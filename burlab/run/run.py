@@ -13,8 +13,8 @@ from burlab.compiler.inspection.profile import Profile
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
-from burlab.optim.live import ranges_of
-from burlab.optim.queries import BATCH
+from burlab.optim.batches import BATCH
+from burlab.optim.live_fields import ranges_of
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
 from burlab.run.file.save import identify, save

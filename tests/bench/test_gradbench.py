@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from burlab.bench.cases.objectives import KINDS, objective
-from burlab.bench.gate import compare
 from burlab.bench.peers.load import load
 from burlab.bench.problem import ArrayObjective, Task, Unavailable
 from burlab.bench.variants import open_task
 from burlab.bench.variants.golden import open_task as by_hand
+from burlab.bench.verdict import compare
 
 SAMPLED = [kind if kind in ("gmm", "hand") else pytest.param(kind, marks=pytest.mark.full) for kind in KINDS]
 

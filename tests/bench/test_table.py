@@ -5,10 +5,10 @@ import pytest
 from burlab.bench.cases.research import CASE
 from burlab.bench.clock import Timing
 from burlab.bench.figures import bars
-from burlab.bench.gate import Verdict
 from burlab.bench.machine import describe
 from burlab.bench.measure import VariantResult
 from burlab.bench.table import html, text
+from burlab.bench.verdict import Verdict
 
 GONE = "optax does not have this method"
 

@@ -91,7 +91,7 @@ def test_resident_memory_stays_flat():
 
 
 def test_wide_nodes_are_reclaimed_with_their_edges(tape: Tape):
-    from burlab.eager import functions as f
+    from burlab.eager import value_functions as f
 
     weights = [Value(float(k)) for k in range(50)]
     held: list[Value] = []

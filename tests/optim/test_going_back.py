@@ -8,7 +8,7 @@ import pytest
 import burlab as bl
 from burlab.experiments.trials import with_fields
 from burlab.optim import GD, AdAdaGrad, Adam, CoordinateDescent, Newton, Optimizer, ScheduleFreeAdamW, ScheduleFreeSGD
-from burlab.optim.live import live_fields
+from burlab.optim.live_fields import live_fields
 from burlab.run import Opener
 from tests.optim.curvature_cases import OPTIMIZERS
 from tests.optim.estimator_cases import ESTIMATORS

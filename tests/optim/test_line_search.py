@@ -6,7 +6,7 @@ from scipy import optimize
 
 import burlab as bl
 from burlab.optim import line_search
-from burlab.optim.line import SearchLine, cubic_minimizer
+from burlab.optim.search_line import SearchLine, cubic_minimizer
 from tests.optim.plain import Oracle
 
 C1, TRIALS = 1e-4, 20

@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.compiler.executable import Executable, build
 from burlab.errors import IndexRangeError
-from burlab.optim.queries import ROWS
+from burlab.optim.batches import ROWS
 from burlab.optim.rule import UpdateRule
 from burlab.problems.kernels.abi import FULL_GRADIENT, VALIDATION, Part, answer_of
 from burlab.problems.kernels.loss import Loss

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from burlab.errors import ArgumentError
-from burlab.optim.queries import ESTIMATOR_NORM
+from burlab.optim.batches import ESTIMATOR_NORM
 from burlab.runtime.checks.numbers import shown
 
 BATCH, ESTIMATOR, FULL = "batch", "estimator", "full"

@@ -8,10 +8,10 @@ import pytest
 from burlab.bench import table
 from burlab.bench.cases import find
 from burlab.bench.clock import Effort
-from burlab.bench.gate import check_differences, compare, relative_error
 from burlab.bench.measure import Entrant, VariantResult, measure
 from burlab.bench.peers.complex_step import Judge
 from burlab.bench.problem import Answer, Array, Scalar, Training, Unavailable
+from burlab.bench.verdict import check_differences, compare, relative_error
 
 EFFORT = Effort(shortest=0.0, rounds=1)
 

@@ -1,0 +1,70 @@
+"""Values of a step that queries are about: its batch, its samples, the names of its columns."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burlab.errors import DTypeError, IndexRangeError, ShapeError
+from burlab.graph import Node
+from burlab.graph.node import as_node
+from burlab.graph.numpy_api.promotion import as_dtype
+from burlab.graph.origin import location
+
+ESTIMATOR_NORM = "estimator_norm"
+"""The column of the norm of what `Queries.estimated` was given."""
+VALUE = "value"
+"""A metric that a rule logs under this name is the value of its step, where the step computes none."""
+ROWS = "rows"
+"""Among the queries of an update: it reads the gradients of its samples at the point of the step."""
+BATCH = "batch"
+"""The hyperparameter that is the size of a batch."""
+
+
+class Batches(NamedTuple):
+    """Samples and batches of a run.
+
+    batch: number of samples of a step. samples: of the problem. full: each step uses all of them, in order. clients:
+    number of samples of each client of a federation. elsewhere: True if they are on other machines. weights: of the
+    samples, shape (n,), unless they are 1. planned: where the size varies, up to `batch`: the first size, or a
+    schedule. targets: size of the model's output for a sample; 0 without a model. clients_log: True if the mean of the
+    clients' values is the value of a step.
+    """
+
+    batch: int = 1
+    samples: int = 1
+    full: bool = False
+    clients: tuple[int, ...] = ()
+    elsewhere: bool = False
+    weights: Any = None
+    planned: Any = None
+    targets: int = 0
+    clients_log: bool = False
+
+
+class Known(NamedTuple):
+    """Values of a step that an update gets: the point, gradient and value there, the key, the samples' numbers.
+
+    oracle: the address of the oracle, which answers queries.
+    """
+
+    x: Node
+    gradient: Node
+    value: Node
+    key: Node
+    indices: Node
+    oracle: Node
+
+
+def chosen_numbers(numbers: Any, name: str, of: str, size: int) -> Node:
+    """Traced or known numbers of samples or entries, shape (b,), as int64."""
+    node, what = as_node(numbers), f"{location()}{name}"
+    if node.dtype.kind not in "iu":
+        raise DTypeError(f"{what} has dtype {node.dtype}, expected integers from 0 to {size - 1}.")
+    if node.ndim != 1 or not node.size:
+        raise ShapeError(f"{what} has shape {node.shape}, expected (b,) with at least one of the {of}.")
+    if node.is_constant:
+        known = np.asarray(node.params)
+        outside = known[(known < 0) | (known >= size)]
+        if outside.size:
+            raise IndexRangeError(f"{what} holds {outside[0]}, but there are {size} {of}: use 0 to {size - 1}.")
+    return as_dtype(node, np.dtype(np.int64))
