@@ -131,7 +131,7 @@ class Monitor:
             self._next_look = now + _LOOK
             memory = process_bytes()
             if self._screen is not None:
-                self._screen.look()
+                self._screen.poll()
         new = self._journal.write(step, now - self._begun, memory, values)
         if looks:
             self._traces.take(self.t - 1, memory, self._known())
@@ -301,7 +301,7 @@ class Monitor:
 
     def _look(self) -> None:
         if self._screen is not None:
-            self._screen.look()
+            self._screen.poll()
 
     def _turned(self, name: str, value: float) -> None:
         """Note what someone else than the loop has set."""

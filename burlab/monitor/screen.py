@@ -11,7 +11,7 @@ from burlab.run.progress import TextBar
 class WatchScreen(Protocol):
     """What shows a loop. Both are called in the loop's own thread."""
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """About 20 times a second, while the loop logs or waits."""
         ...
 
@@ -44,11 +44,11 @@ class WatchBar:
         self._first = monitor.t
         self._bar = TextBar(None, sys.stderr)
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Write it anew."""
         self._bar.update(self._monitor.t - self._first, self._monitor.last_value)
 
     def close(self) -> None:
         """It stays, as it is at the end."""
         with closing(self._bar):
-            self.look()
+            self.poll()

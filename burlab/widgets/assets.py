@@ -1,4 +1,4 @@
-"""What pages load: bundles of JavaScript, which `hatch_build.py` makes, and style sheets."""
+"""Assets of pages: bundles of JavaScript, which `hatch_build.py` builds, and style sheets."""
 
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def module(name: str) -> Any:
 
 
 def styles(*names: str) -> str:
-    """The text of style sheets of `WIDGETS`, one after another.
+    """Return the text of style sheets of `WIDGETS`, one after another.
 
     >>> "{" in styles(CHART_STYLE)
     True

@@ -99,7 +99,7 @@ def show_builder(builder: "GraphBuilder") -> None:
     if builder not in _builder_views:
         cell = None if builder.file is not None else running_cell()
         if cell is not None:
-            builder.carry_on(history_of(cell, builder.document))
+            builder.restore(history_of(cell, builder.document))
         _builder_views[builder] = BuilderView(builder, cell)
     _builder_views[builder].show()
 

@@ -19,7 +19,7 @@ Kind = Literal["input", "operation", "output", "fault"]
 FONT = 12  # pixels: the size of letters, whatever the width of the page
 _LINE, _LETTER, _MARGIN = 16.0, 7.25, 10.0  # pixels: line height, letter width, around the drawing
 _GAP_ACROSS, _GAP_ALONG = 14.0, 44.0  # between boxes of one layer, and between layers
-_APART, _FAN = 9.0, 24.0  # between two arrows from one box to one other, and between the outer ones of many
+_ARROW_GAP, _MAX_FAN = 9.0, 24.0  # between two arrows from one box to one other, and between the outer ones of many
 # Style sheets inside of an SVG hold for the whole page: each rule names the drawing.
 _STYLE = "".join(
     f".burlab-graph {rule}"
@@ -40,7 +40,7 @@ _STYLE = "".join(
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What stands for a node: its lines of text, the first one bold, and what is shown while the mouse is over it.
+    """The box of a node: its lines of text, the first one bold, and the hint that is shown under the mouse.
 
     cut: some of what it was computed from is not drawn; its rim is dashed.
     """
@@ -103,9 +103,9 @@ def framed(inner: str, name: str) -> str:
 
 
 def _layout(boxes: Sequence[Box], edges: list[tuple[int, int]]) -> LayeredLayout:
-    """Places in layers, moved into the picture."""
+    """Return places in layers, shifted into the picture."""
     layout = layered({k: (box.width, box.height) for k, box in enumerate(boxes)}, edges, _GAP_ALONG, _GAP_ACROSS)
-    bends = {ends: tuple(map(_inside, way)) for ends, way in layout.bends.items()}
+    bends = {ends: tuple(map(_inside, route)) for ends, route in layout.bends.items()}
     return replace(layout, centres={k: _inside(at) for k, at in layout.centres.items()}, bends=bends)
 
 
@@ -114,30 +114,30 @@ def _inside(at: Place) -> Place:
 
 
 def _fixed(boxes: Sequence[Box], at: Sequence[Place], edges: list[tuple[int, int]]) -> LayeredLayout:
-    """Boxes where they are, moved into the picture; straight ways between them."""
+    """Return boxes at the given places, shifted into the picture, with straight arrows between them."""
     pairs = list(zip(boxes, at, strict=True))
     left, right = min(x - b.width / 2 for b, (x, _) in pairs), max(x + b.width / 2 for b, (x, _) in pairs)
     top, bottom = min(y - b.height / 2 for b, (_, y) in pairs), max(y + b.height / 2 for b, (_, y) in pairs)
-    moved = {k: _inside((x - left, y - top)) for k, (x, y) in enumerate(at)}
-    return LayeredLayout(moved, dict.fromkeys(edges, ()), right - left, bottom - top)
+    centres = {k: _inside((x - left, y - top)) for k, (x, y) in enumerate(at)}
+    return LayeredLayout(centres, dict.fromkeys(edges, ()), right - left, bottom - top)
 
 
 def _arrow(ends: tuple[Box, Place, Box, Place], bends: Sequence[Place], shift: float) -> str:
     """A smooth line from the right edge of a box, through the bends, to the left edge of another."""
     first, (x, y), last, (u, v) = ends
-    way = [(x + first.width / 2, y), *bends, (u - last.width / 2, v)]
-    shifted = [(x, y + shift) for x, y in way]
+    route = [(x + first.width / 2, y), *bends, (u - last.width / 2, v)]
+    shifted = [(x, y + shift) for x, y in route]
     return f'<path d="{curve(shifted)}"/><path d="{tip(shifted[-1])}"/>'
 
 
-def curve(way: Sequence[Place]) -> str:
-    """A way as the path of an SVG: at each point it runs along the layers.
+def curve(route: Sequence[Place]) -> str:
+    """A route as the path of an SVG: at each point it runs along the layers.
 
     >>> curve([(0, 0), (10, 8)])
     'M0 0C5 0 5 8 10 8'
     """
-    text = "M{:.0f} {:.0f}".format(*way[0])
-    for (x, y), (u, v) in pairwise(way):
+    text = "M{:.0f} {:.0f}".format(*route[0])
+    for (x, y), (u, v) in pairwise(route):
         middle = (x + u) / 2
         text += f"C{middle:.0f} {y:.0f} {middle:.0f} {v:.0f} {u:.0f} {v:.0f}"
     return text
@@ -150,8 +150,8 @@ def tip(end: Place) -> str:
 
 
 def shifts(count: int) -> list[float]:
-    """How far each of several arrows along one way lies beside it, in pixels."""
-    apart = min(_APART, _FAN / max(count - 1, 1))
+    """Return the distance of each of several arrows from their common route, in pixels."""
+    apart = min(_ARROW_GAP, _MAX_FAN / max(count - 1, 1))
     return [(k - (count - 1) / 2) * apart for k in range(count)]
 
 

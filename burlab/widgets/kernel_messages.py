@@ -1,4 +1,4 @@
-"""What pages ask of a kernel, heard while a cell runs. Measured with ipykernel 6.31 and 7.4.
+"""Messages of pages, handled while a cell runs. Measured with ipykernel 6.31 and 7.4.
 
 A kernel carries out one request after the other, and what a page says about a widget waits behind the cell that runs.
 ipykernel 7 has subshells, threads that handle messages beside it; JupyterLab names one for its widgets.
@@ -11,22 +11,22 @@ from typing import Any
 from .ipython_shell import notebook_kernel
 
 # What a page asks when it is loaded anew, and what its widgets say. Cells that are to run wait, as ever.
-_HEARD = ("comm_open", "comm_msg", "comm_close", "comm_info_request", "kernel_info_request")
-_SHORTEST = 5  # parts of a message: ends of routes, a delimiter, signature, headers, content
+_HANDLED_TYPES = ("comm_open", "comm_msg", "comm_close", "comm_info_request", "kernel_info_request")
+_MIN_PARTS = 5  # parts of a message: ends of routes, a delimiter, signature, headers, content
 
 
-def heard_while_a_cell_runs(widget: Any) -> None:
-    """Have what pages say to this widget handled in a subshell: the one that the page names, or else one of our own.
+def receive_during_cells(widget: Any) -> None:
+    """Handle messages to a widget in a subshell: the one that the page names, or else one of our own.
 
     ipykernel 7.4 asks a comm about it, in the thread in which messages arrive, and would answer with the shell that
     opened the comm: the one in which the cell runs. Older ones do as the page says.
     """
 
-    def as_the_page_says(_data: Any, subshell: Any) -> Any:
+    def reply_subshell(_data: Any, subshell: Any) -> Any:
         return subshell or _own_subshell()
 
     if hasattr(widget.comm, "__dict__"):
-        vars(widget.comm)["_reply_subshell_for"] = as_the_page_says
+        vars(widget.comm)["_reply_subshell_for"] = reply_subshell
 
 
 _own: dict[int, str] = {}  # id of the manager -> subshell
@@ -44,7 +44,7 @@ def _own_subshell() -> str | None:
 
 
 class Inbox:
-    """Handles what has come for the main shell while a cell runs there, as often as the cell lets it.
+    """Messages for the main shell, handled while a cell runs there, as often as the cell calls `poll`.
 
     For kernels without subshells; and a page that is loaded anew does not show its widgets before the main shell has
     answered. `close` hands the other messages back, in their order.
@@ -52,7 +52,7 @@ class Inbox:
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
-        self._kept: list[Any] = []
+        self._deferred: list[Any] = []
         channel = getattr(kernel, "shell_channel_thread", None)
         self._give_back: Callable[[Any], None]
         if channel is None:
@@ -68,8 +68,8 @@ class Inbox:
                 pair.from_socket.send_multipart, parts, copy=False
             )
 
-    def look(self) -> None:
-        """Handle what is there."""
+    def poll(self) -> None:
+        """Handle the messages that have arrived."""
         zmq = import_module("zmq")
         while True:
             try:
@@ -77,21 +77,21 @@ class Inbox:
             except zmq.Again:
                 return
             if not self._handled(parts):
-                self._kept.append(parts)
+                self._deferred.append(parts)
 
     def close(self) -> None:
-        """Hand back what was not for now."""
-        for parts in self._kept:
+        """Hand back the messages of other types."""
+        for parts in self._deferred:
             self._give_back(parts)
-        self._kept.clear()
+        self._deferred.clear()
 
     def _handled(self, parts: list[Any]) -> bool:
         kernel = self._kernel
-        if len(parts) < _SHORTEST:
+        if len(parts) < _MIN_PARTS:
             return False
         route, rest = kernel.session.feed_identities(parts, copy=False)
         kind = kernel.session.deserialize(rest, content=False, copy=False)["msg_type"]
-        if kind not in _HEARD:
+        if kind not in _HANDLED_TYPES:
             return False
         message = kernel.session.deserialize(rest, content=True, copy=False)
         asked, came = kernel.get_parent("shell"), kernel._parent_ident["shell"]  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""Places of boxes and the ways of arrows between them, from left to right.
+"""Places of boxes and the routes of arrows between them, from left to right.
 
 Layers, the order in each and the bends of long arrows come from fast-sugiyama (Sugiyama, Tagawa and Toda 1981). Heights
 differ, so the places within a layer are found here: each box is drawn to the middle of its neighbours, and boxes that
@@ -18,8 +18,8 @@ Size = tuple[float, float]
 Place = tuple[float, float]
 Arrow = tuple[int, int]
 _ROUNDS = 6  # sweeps over the layers, there and back
-_BEND = 8.0  # pixels that an arrow takes between boxes
-_STRAIGHT = 4.0  # how much more a bend is drawn to its neighbours in a long arrow than a box to one of its own
+_BEND_HEIGHT = 8.0  # pixels that an arrow takes between boxes
+_STRAIGHTNESS = 4.0  # how much more a bend is drawn to its neighbours in a long arrow than a box to one of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def layered(
         ys = _rows(part, sizes, across)
         bottom = max(ys[v] + _height(sizes, v) / 2 for v in ys)
         centres |= {v: (xs[part.layer[v]], height + ys[v]) for v in ys if v in sizes}
-        bends |= {(way[0], way[-1]): tuple(_through(part, sizes, xs, ys, height, way)) for way in part.ways}
+        bends |= {(route[0], route[-1]): tuple(_through(part, sizes, xs, ys, height, route)) for route in part.routes}
         width = max(width, xs[-1] + _width(part, sizes, len(xs) - 1) / 2)
         height += bottom + across
     return LayeredLayout(centres, bends, width, max(height - across, 0.0))
@@ -57,11 +57,11 @@ def layered(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A connected part: layers from left to right, each in its order, and arrows as ways from box to box."""
+    """A connected part: layers from left to right, each in its order, and arrows as routes from box to box."""
 
     layers: list[list[int]]
     layer: dict[int, int]
-    ways: list[list[int]]
+    routes: list[list[int]]
 
 
 def _components(sizes: Mapping[int, Size], arrows: Sequence[Arrow]) -> list[_Part]:
@@ -74,10 +74,10 @@ def _components(sizes: Mapping[int, Size], arrows: Sequence[Arrow]) -> list[_Par
         number = {v: k for k, v in enumerate(box)}
         edges = sorted({(number[a], number[b]) for a, b in arrows})
         parts_found: list[Any] = list(fast_sugiyama.from_edges(edges, vertex_spacing=1))
-        for k, (places, _, _, ways) in enumerate(parts_found):
+        for k, (places, _, _, routes) in enumerate(parts_found):
             # Bends are numbered per part: negative numbers keep them apart from boxes and from each other.
             named: dict[int, int] = {v: box[v] if v < len(box) else -(v + (k + 1) * 1_000_000) for v, _ in places}
-            parts.append(_part(named, places, ways))
+            parts.append(_part(named, places, routes))
     if lonely:
         rows = max(1, round(len(lonely) ** 0.5))
         layers = [lonely[k : k + rows] for k in range(0, len(lonely), rows)]
@@ -85,7 +85,7 @@ def _components(sizes: Mapping[int, Size], arrows: Sequence[Arrow]) -> list[_Par
     return parts
 
 
-def _part(named: Mapping[int, int], places: Any, ways: Any) -> _Part:
+def _part(named: Mapping[int, int], places: Any, routes: Any) -> _Part:
     depth = sorted({round(-y, 3) for _, (_, y) in places})
     rank = {y: k for k, y in enumerate(depth)}
     layers: list[list[tuple[float, int]]] = [[] for _ in depth]
@@ -93,23 +93,23 @@ def _part(named: Mapping[int, int], places: Any, ways: Any) -> _Part:
         layers[rank[round(-y, 3)]].append((x, named[v]))
     ordered = [[v for _, v in sorted(layer)] for layer in layers]
     layer = {v: k for k, row in enumerate(ordered) for v in row}
-    edges = [(named[a], named[b]) for a, b in ways]
+    edges = [(named[a], named[b]) for a, b in routes]
     onward = {a: b for a, b in edges if a < 0}
     found: list[list[int]] = []
     for a, b in edges:
         if a >= 0:
-            way = [a, b]
-            while way[-1] < 0:
-                way.append(onward[way[-1]])
-            found.append(way)
+            route = [a, b]
+            while route[-1] < 0:
+                route.append(onward[route[-1]])
+            found.append(route)
     return _Part(ordered, layer, found)
 
 
 def _through(
-    part: _Part, sizes: Mapping[int, Size], xs: Sequence[float], ys: Mapping[int, float], down: float, way: list[int]
+    part: _Part, sizes: Mapping[int, Size], xs: Sequence[float], ys: Mapping[int, float], down: float, route: list[int]
 ) -> Iterator[Place]:
-    """Where an arrow enters and leaves the layers that it crosses: there it runs straight, beside the boxes."""
-    for before, v in pairwise(way[:-1]):
+    """Yield the points where an arrow enters and leaves the layers that it crosses, where it runs straight."""
+    for before, v in pairwise(route[:-1]):
         half = _width(part, sizes, part.layer[v]) / 2
         side = half if part.layer[before] < part.layer[v] else -half  # arrows of a cycle run back
         yield xs[part.layer[v]] - side, down + ys[v]
@@ -132,15 +132,15 @@ def _columns(part: _Part, sizes: Mapping[int, Size], along: float) -> list[float
 
 
 def _height(sizes: Mapping[int, Size], v: int) -> float:
-    return sizes[v][1] if v in sizes else _BEND
+    return sizes[v][1] if v in sizes else _BEND_HEIGHT
 
 
 def _rows(part: _Part, sizes: Mapping[int, Size], across: float) -> dict[int, float]:
     """The middle of each box and bend, from 0 downwards."""
     near: dict[int, list[tuple[int, float]]] = {v: [] for layer in part.layers for v in layer}
-    for way in part.ways:
-        for a, b in pairwise(way):
-            weight = _STRAIGHT if a < 0 or b < 0 else 1.0
+    for route in part.routes:
+        for a, b in pairwise(route):
+            weight = _STRAIGHTNESS if a < 0 or b < 0 else 1.0
             near[a].append((b, weight))
             near[b].append((a, weight))
     gaps = [
@@ -157,8 +157,8 @@ def _rows(part: _Part, sizes: Mapping[int, Size], across: float) -> dict[int, fl
             ys[v] = y
             y += step
     order = range(len(part.layers))
-    for turn in range(2 * _ROUNDS):
-        for k in order if turn % 2 == 0 else reversed(order):
+    for sweep in range(2 * _ROUNDS):
+        for k in order if sweep % 2 == 0 else reversed(order):
             layer = part.layers[k]
             wishes = [_middle(near[v], ys, ys[v]) for v in layer]
             ys.update(zip(layer, spread(wishes, gaps[k]), strict=True))

@@ -159,7 +159,7 @@ export interface Panel {
   hits: Hit[];
   stops: number;
   splits: boolean;
-  heard: Record<string, number>;
+  handled: Record<string, number>;
   axis: "auto" | "log" | "linear";
   readouts: [title: string, text: string][];
   knobs: Knob[];
@@ -254,7 +254,7 @@ export interface LandscapeBar {
   shape: string;
   status: string;
 }
-export type LandscapeIntent = { type: "look"; plane: string } | { type: "show"; shape: string } | { type: "again" };
+export type LandscapeIntent = { type: "plane"; plane: string } | { type: "show"; shape: string } | { type: "again" };
 
 export interface Pose {
   turn: number;

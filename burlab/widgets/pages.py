@@ -1,26 +1,26 @@
-"""The pages that show a view: whether someone looks at it, and when no one will any more."""
+"""The pages that show a view: if it is in sight, and when it has no page any more."""
 
 import math
 from collections.abc import Mapping
 from time import monotonic
 from typing import Any
 
-_GRACE = 10.0  # seconds that a view without an output stays: a cell may be on the way to another place
-_SILENCE = 120.0  # seconds after which a page that says nothing is taken for closed; pages speak every 15 s
+_GRACE_SECONDS = 10.0  # seconds that a view without an output stays: a cell may be on the way to another place
+_SILENCE_SECONDS = 120.0  # seconds after which a page that says nothing is taken for closed; pages speak every 15 s
 
 
 class Pages:
-    """What pages have said of themselves, from any thread. A page is expected from the start."""
+    """Messages of pages about themselves, from any thread. A page is expected from the start."""
 
     def __init__(self) -> None:
         self._spoke = {"to come": (monotonic(), False)}  # page -> when it last spoke, whether the view is in sight
         self._left = math.inf  # when the last view was taken away
 
-    def hear(self, message: Mapping[str, Any]) -> bool:
-        """Take in that a page shows the view ("watch") or has taken it away ("leave"); False for anything else.
+    def handle(self, message: Mapping[str, Any]) -> bool:
+        """Note that a page shows the view ("watch") or has removed it ("leave"); return False for other messages.
 
         >>> pages = Pages()
-        >>> pages.hear({"type": "watch", "view": "a", "visible": True}), pages.seen, pages.hear({"type": "play"})
+        >>> pages.handle({"type": "watch", "view": "a", "visible": True}), pages.seen, pages.handle({"type": "play"})
         (True, True, False)
         """
         kind, page = message.get("type"), str(message.get("view", ""))
@@ -34,23 +34,25 @@ class Pages:
         return kind in ("leave", "watch")
 
     @property
-    def here(self) -> bool:
-        """Whether a page shows the view, in sight or not: one has spoken of late."""
+    def present(self) -> bool:
+        """Return True if a page shows the view, in sight or not: it has sent a message of late."""
         now = monotonic()
-        return any(page != "to come" and now - when <= _SILENCE for page, (when, _) in list(self._spoke.items()))
+        return any(
+            page != "to come" and now - when <= _SILENCE_SECONDS for page, (when, _) in list(self._spoke.items())
+        )
 
     @property
     def gone(self) -> bool:
-        """Whether no output has shown the view for a while."""
-        return monotonic() - self._left > _GRACE
+        """Return True if no output has shown the view for a while."""
+        return monotonic() - self._left > _GRACE_SECONDS
 
     @property
     def silent(self) -> bool:
-        """Whether there are pages, and none has spoken for so long that they are taken for closed."""
+        """Return True if all pages have been silent for so long that they are taken for closed."""
         spoke = [when for when, _ in list(self._spoke.values())]
-        return bool(spoke) and monotonic() - max(spoke) > _SILENCE
+        return bool(spoke) and monotonic() - max(spoke) > _SILENCE_SECONDS
 
     @property
     def seen(self) -> bool:
-        """Whether the view is in sight of someone."""
+        """Return True if a page has the view in sight."""
         return any(visible for _, visible in list(self._spoke.values()))

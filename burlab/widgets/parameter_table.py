@@ -1,4 +1,4 @@
-"""How layers and tables of their parameters look in a notebook."""
+"""Layers and tables of their parameters as HTML."""
 
 from html import escape
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ def summary_html(table: "ModelSummary") -> str:
 
 
 def layer_html(layer: "Layer") -> str:
-    """A layer is shown by its parameters."""
+    """Return the table of a layer's parameters."""
     from burlab.nn import summary
 
     return summary_html(summary(layer))

@@ -27,11 +27,11 @@ Settle = Callable[[float], bool]
 _log = logging.getLogger(__name__)
 _KEY = "burlab_still"  # where a widget has its picture
 _LIVE = "burlab-live"  # the class of widgets that have a picture
-_PERIOD = 1.0  # seconds between two pictures, at least
-_SETTLING = 2.0  # seconds that pictures may take at the end of a cell
-_QUIET = 0.1  # seconds that a picture waits: more may change at once
-LARGEST = 300_000  # bytes of a picture that notebooks keep
-_SHRUNK = 0.744  # of its size has a picture at least, so that its words can be read: then its place scrolls
+_PERIOD_SECONDS = 1.0  # seconds between two pictures, at least
+_SETTLE_SECONDS = 2.0  # seconds that pictures may take at the end of a cell
+_QUIET_SECONDS = 0.1  # seconds that a picture waits: more may change at once
+MAX_PICTURE_BYTES = 300_000  # bytes of a picture that notebooks keep
+_MIN_SHRINK = 0.744  # of its size has a picture at least, so that its words can be read: then its place scrolls
 _WIDTH = re.compile(r'<svg\b[^>]*\swidth="([\d.]+)"')
 _CHILD = ".jp-OutputArea-child"
 _STYLES = f"""<style>
@@ -58,9 +58,9 @@ class Still:
         self._settle = settle
         self._name = uuid4().hex
         self._last = 0.0  # when it was published last
-        self._kept = ""
+        self._published = ""
         self._lock = threading.Lock()
-        self._publishing = threading.Lock()  # pictures come in the order in which they were made
+        self._publishing = threading.Lock()  # pictures appear in the order in which they were drawn
         self._timer: threading.Timer | None = None
 
     def show(self) -> None:
@@ -75,10 +75,10 @@ class Still:
         screen.display({"text/plain": "", "text/html": f"{_STYLES}\n{_NOTE}"}, raw=True)
 
     def refresh(self) -> None:
-        """Have the picture made again, soon. From any thread."""
+        """Draw the picture again, soon. From any thread."""
         with self._lock:
             if self._timer is None:
-                wait = max(_QUIET, self._last + _PERIOD - monotonic())
+                wait = max(_QUIET_SECONDS, self._last + _PERIOD_SECONDS - monotonic())
                 self._timer = threading.Timer(wait, self._publish)
                 self._timer.daemon = True
                 self._timer.start()
@@ -109,25 +109,25 @@ class Still:
             return
         try:
             with self._publishing:
-                before, bundle = self._kept, self._bundle()
-                if self._kept != before:
+                before, bundle = self._published, self._bundle()
+                if self._published != before:
                     screen: Any = import_module("IPython.display")
                     screen.update_display(bundle, raw=True, display_id=self._name)
         except Exception:  # the widget lives on without a new picture
-            _log.exception("the picture of a widget could not be made")
+            _log.exception("the picture of a widget could not be drawn")
 
     def _bundle(self) -> dict[str, str]:
-        """What the second output holds. A picture that is too large leaves the last one in its place."""
-        made = self._picture()
-        self._kept = made if len(made.encode()) <= LARGEST else self._kept
+        """Return the contents of the second output. A picture that is too large leaves the last one in its place."""
+        picture = self._picture()
+        self._published = picture if len(picture.encode()) <= MAX_PICTURE_BYTES else self._published
         words = {"text/plain": self._summary()}
-        if not self._kept:
+        if not self._published:
             return words
-        data = b64encode(self._kept.encode()).decode()
-        own = _WIDTH.match(self._kept)
-        size = f' style="min-width:{float(own[1]) * _SHRUNK:.0f}px"' if own else ""
+        data = b64encode(self._published.encode()).decode()
+        own = _WIDTH.match(self._published)
+        size = f' style="min-width:{float(own[1]) * _MIN_SHRINK:.0f}px"' if own else ""
         image = f'<img alt="{escape(self._summary())}"{size} src="data:image/svg+xml;base64,{data}">'
-        return words | {"text/html": image, "image/svg+xml": self._kept}
+        return words | {"text/html": image, "image/svg+xml": self._published}
 
 
 def show(root: Any, picture: Callable[[], str], summary: Callable[[], str], settle: Settle | None = None) -> None:
@@ -147,7 +147,7 @@ def show(root: Any, picture: Callable[[], str], summary: Callable[[], str], sett
 
 
 def refresh(root: Any) -> None:
-    """Have the picture of a widget made again, at most once a second; nothing where it was never shown."""
+    """Draw the picture of a widget again, at most once a second; nothing where it was never shown."""
     found: Still | None = getattr(root, _KEY, None)
     if found is not None:
         found.refresh()
@@ -157,12 +157,12 @@ def settle(root: Any) -> None:
     """Bring the picture of a widget up to date and publish it, as at the end of a cell; nothing where it has none."""
     found: Still | None = getattr(root, _KEY, None)
     if found is not None:
-        found.settle(monotonic() + _SETTLING)
+        found.settle(monotonic() + _SETTLE_SECONDS)
 
 
 def settle_all(*_result: Any) -> None:
     """Bring all pictures up to date, and publish those that have changed. IPython calls it at the end of each cell."""
-    end = monotonic() + _SETTLING
+    end = monotonic() + _SETTLE_SECONDS
     for found in list(_stills):
         found.settle(end)
 

@@ -1,4 +1,4 @@
-"""How sweeps are shown in a notebook: a table while they work, and after it with the race of the best."""
+"""Sweeps in a notebook: a table while they work, and after it with the race of the best."""
 
 from html import escape
 from importlib import import_module
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from burlab.experiments.sweep_table import SweepTable
     from burlab.experiments.sweeps import Sweep
 
-_PERIOD = 0.1  # seconds between two pictures of the table
+_PERIOD_SECONDS = 0.1  # seconds between two pictures of the table
 _cells: "WeakKeyDictionary[Sweep, int]" = WeakKeyDictionary()  # the number of the cell that has the live table
 
 
@@ -27,8 +27,8 @@ def table_html(table: "SweepTable") -> str:
     >>> "&lt;1" in text, "1 of 2 runs done" in text, "and 1 more" in text
     (True, True, True)
     """
-    look = "width:min(20em,30%);vertical-align:middle"
-    bar = f'<progress style="{look}" value="{table.done}" max="{table.total}"></progress>'
+    style = "width:min(20em,30%);vertical-align:middle"
+    bar = f'<progress style="{style}" value="{table.done}" max="{table.total}"></progress>'
     head = "".join(_entry("th", name) for name in table.head)
     body = "".join(f"<tr>{''.join(_entry('td', cell) for cell in row)}</tr>" for row in table.cells)
     rest = f"<div>{table.rest}</div>" if table.rest else ""
@@ -55,7 +55,7 @@ class LiveTable:
 
     def update(self) -> None:
         """Replace the table, unless it was replaced a moment ago."""
-        if monotonic() - self._drawn > _PERIOD:
+        if monotonic() - self._drawn > _PERIOD_SECONDS:
             self._draw()
 
     def close(self) -> None:

@@ -2,12 +2,12 @@
 
 from time import monotonic
 
-_PATIENCE, _MOST_PATIENCE = 0.5, 2.0  # seconds for which an update waits for a page that has not drawn the last ones
-_AHEAD = 6  # updates on the way to a page: an answer takes longer than a redraw
+_WAIT_SECONDS, _MAX_WAIT_SECONDS = 0.5, 2.0  # for a page that has not drawn the last updates
+_MAX_AHEAD = 6  # updates on the way to a page: an answer takes longer than a redraw
 
 
 class UpdateFlow:
-    """Counts the updates that a page was sent, and those that it says it has drawn.
+    """A count of the updates that a page was sent, and of those that it has drawn.
 
     tick: the number of the last one sent.
 
@@ -23,26 +23,26 @@ class UpdateFlow:
         self.tick = 0
         self._drawn = 0
         self._sent = 0.0
-        self._patience = _PATIENCE
+        self._wait = _WAIT_SECONDS
 
     @property
     def ready(self) -> bool:
-        """Whether the page keeps up, or has had enough time: it may be gone, and another one there."""
-        return not self._full or monotonic() - self._sent > self._patience
+        """Return True if the page keeps up, or has had enough time: it may be gone, and another one there."""
+        return not self._full or monotonic() - self._sent > self._wait
 
     def drawn(self, tick: int) -> None:
-        """The page has drawn an update."""
+        """Note that the page has drawn an update."""
         self._drawn = max(self._drawn, tick)
-        self._patience = _PATIENCE
+        self._wait = _WAIT_SECONDS
 
     def send(self) -> int:
-        """One is sent: its number."""
+        """Return the number of the next update, which is sent now."""
         if self._full:
-            self._patience = min(2 * self._patience, _MOST_PATIENCE)
+            self._wait = min(2 * self._wait, _MAX_WAIT_SECONDS)
         self.tick += 1
         self._sent = monotonic()
         return self.tick
 
     @property
     def _full(self) -> bool:
-        return self.tick - self._drawn >= _AHEAD
+        return self.tick - self._drawn >= _MAX_AHEAD

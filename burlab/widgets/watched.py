@@ -1,4 +1,4 @@
-"""A watched loop in a notebook: its panel, and an ear for pages while its cell runs."""
+"""A watched loop in a notebook: its panel, and messages of pages while its cell runs."""
 
 import threading
 from importlib import import_module
@@ -9,20 +9,20 @@ from .kernel_messages import Inbox, inbox
 
 
 class PanelScreen:
-    """Shows the panel below the cell, and lets messages in while the loop logs or rests."""
+    """The panel below the cell. Messages are handled while the loop logs or rests."""
 
     def __init__(self, monitor: Any, messages: Inbox | None) -> None:
         self._messages = messages
         self._monitor = monitor
         import_module("IPython.display").display(monitor)
 
-    def look(self) -> None:
-        """Handle what pages have asked for."""
+    def poll(self) -> None:
+        """Handle messages of pages."""
         if self._messages is not None:
-            self._messages.look()
+            self._messages.poll()
 
     def close(self) -> None:
-        """The picture shows the end; what pages have asked for meanwhile is handled when the cell ends, as ever."""
+        """Show the end in the picture; other messages are handled when the cell ends."""
         still.settle(import_module("burlab.widgets.panel.panel").panel_of(self._monitor).view.root)
         if self._messages is not None:
             self._messages.close()

@@ -57,11 +57,11 @@ def test_each_of_many_quick_keys_moves_a_knob(panel):
 
 SLOW = """
 worker = panel_of(run)._worker
-turn = worker._turn
+turn = worker._iterate
 def slowly(intents):
     time.sleep(6.0 if intents else 0.0)
     return turn(intents)
-worker._turn = slowly
+worker._iterate = slowly
 """
 
 
@@ -80,7 +80,7 @@ def test_answers_that_come_late_take_no_key_back(panel):
     first = round(200 * place)
     passed = texts(scale)[first + 1 : first + 11]
     panel.page.wait_for_function("said.moves.length === 10")
-    panel.notebook.kernel("worker._turn = turn")
+    panel.notebook.kernel("worker._iterate = turn")
     steps = [passed.index(text) for text in panel.page.evaluate("said.all.slice(1)")]
     assert steps == sorted(steps)
     assert steps[-1] == 9

@@ -61,7 +61,7 @@ def test_displays_of_one_run_are_one_panel(panel):
     second.shows("the value", "curve('value').x.length === 41")
     panel.shows("the value", "curve('value').x.length === 41")
     panel.notebook.kernel("from burlab.widgets.panel.panel import panel_of; p = panel_of(run)")
-    panel.notebook.kernel("from burlab.widgets import pages; pages._GRACE = 0.3")
+    panel.notebook.kernel("from burlab.widgets import pages; pages._GRACE_SECONDS = 0.3")
     panel.notebook.write(2, "pass")
     panel.notebook.run(2)
     panel.page.wait_for_timeout(700)
@@ -70,7 +70,7 @@ def test_displays_of_one_run_are_one_panel(panel):
     panel.notebook.run(1)
     panel.notebook.prints("print(p.closed, p.view.root.comm, end='')", "True None")  # as no cell shows it
     panel.notebook.write(2, "run")
-    panel.notebook.kernel("pages._GRACE = 10.0")
+    panel.notebook.kernel("pages._GRACE_SECONDS = 10.0")
 
 
 def test_a_page_loaded_anew_shows_what_is(panel):

@@ -21,7 +21,7 @@ from burlab.widgets.parameter_table import summary_html
 from burlab.widgets.profile.profile_chart import live_chart
 from burlab.widgets.race.race_model import RaceModel
 from burlab.widgets.spectrum.spectrum_model import SpectrumModel
-from burlab.widgets.still import LARGEST
+from burlab.widgets.still import MAX_PICTURE_BYTES
 from burlab.widgets.sweep_display import table_html
 
 DRAWS = np.random.default_rng(0).normal(size=(300, 3))
@@ -34,9 +34,9 @@ def noisy(steps, optimizer=None):
 
 
 def all_of(model):
-    model.look()
+    model.refresh()
     while getattr(model, "behind", False):
-        model.look()
+        model.refresh()
     return model
 
 
@@ -48,10 +48,10 @@ def panel(steps):
     run.step(steps)
     model = all_of(PanelModel(run))
     model.landscape.wait()
-    model.look()
+    model.refresh()
     yield PanelChart().chart(model), state_of(model)
     run.seek(3)
-    model.look()
+    model.refresh()
     yield PanelChart().chart(model), state_of(model)
 
 
@@ -59,7 +59,7 @@ def race(steps):
     rules = {f"rate {k}": bl.optim.GD(0.02 * (k + 1)) for k in range(6)}
     model = all_of(RaceModel(bl.race(NOISY, START, rules, seeds=12, batch=1, steps=steps // 10)))
     for against in ("step", "seconds", "bytes"):
-        model.obey({"type": "against", "value": against})
+        model.apply({"type": "against", "value": against})
         yield model.chart(), model.state()
 
 
@@ -90,7 +90,7 @@ def analysis(steps):
     data = np.random.default_rng(1).normal(size=(8000, 2))
     yield bl.analysis.boundary(lambda p: p[0], data, np.arange(8000) % 5, resolution=250).chart(), {}
     model = SpectrumModel(run)
-    model.look()
+    model.refresh()
     yield model.chart(), model.state()
 
 
@@ -117,7 +117,7 @@ def check(chart, state):
     assert len(data["parts"]) <= PARTS
     assert sum(len(one["x"]) // 8 for one in curves) <= POINTS_OF_CHART
     assert max((len(one["x"]) // 8 for one in curves), default=0) <= POINTS
-    assert len(svg(chart).encode()) < LARGEST, "a notebook keeps the picture"
+    assert len(svg(chart).encode()) < MAX_PICTURE_BYTES, "a notebook keeps the picture"
     assert len(json.dumps(state, default=str)) < 500_000
 
 

@@ -24,7 +24,7 @@ def rest(look, until, seconds=120.0):
 print(one.comm_id)
 """
 SUBSHELL = """
-kernel_messages.heard_while_a_cell_runs(Widget)
+kernel_messages.receive_during_cells(Widget)
 print("begun", flush=True)
 rest(lambda: None, lambda: heard)
 print(heard[0][0], heard[0][1] != threading.main_thread().name)
@@ -32,8 +32,8 @@ print(heard[0][0], heard[0][1] != threading.main_thread().name)
 POLLED = """
 inbox = kernel_messages.inbox()
 print("begun", flush=True)
-rest(inbox.look, lambda: heard)
-rest(inbox.look, lambda: False, 0.3)
+rest(inbox.poll, lambda: heard)
+rest(inbox.poll, lambda: False, 0.3)
 inbox.close()
 print(heard[0][0], heard[0][1] == threading.main_thread().name)
 """
@@ -49,7 +49,7 @@ one.on_msg(steered)
 print("begun", flush=True)
 inbox = kernel_messages.inbox()
 class Screen:
-    look, close = staticmethod(inbox.look), staticmethod(inbox.close)
+    poll, close = staticmethod(inbox.poll), staticmethod(inbox.close)
 from burlab.monitor import screen
 screen._screens[:] = [lambda _: Screen]
 w = bl.watch(lr=0.1)

@@ -37,7 +37,7 @@ def sent() -> Iterator[tuple[str, object]]:
     yield "LiveState<Race>", traits(RaceView(race), *live)
     view = bl.GraphView(lambda x: np.sum(np.tanh(x) ** 2), np.array([0.5, 1.0]))
     for intent in ({"type": "select", "item": 1}, {"type": "step", "by": 1}, {"type": "search", "text": "tanh"}):
-        view.hear(intent)
+        view.handle(intent)
         yield "GraphState", traits(view, "picture", "marks", "words")
     kernel = bl.compile(lambda x: np.sum(x @ x), np.ones((8, 8)))
     yield "ProfileState", traits(ProfileView(kernel.profile(np.ones((8, 8)))).table, "data", "row")

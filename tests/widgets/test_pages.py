@@ -17,21 +17,21 @@ def clock(monkeypatch):
 
 def test_a_view_is_gone_some_time_after_its_last_page(clock):
     here = Pages()
-    here.hear(WATCH | {"view": "a"})
-    here.hear({"type": "leave", "view": "a"})
+    here.handle(WATCH | {"view": "a"})
+    here.handle({"type": "leave", "view": "a"})
     clock[0] += 9
     assert not here.gone
     clock[0] += 2
     assert here.gone
-    here.hear(WATCH | {"view": "b"})
+    here.handle(WATCH | {"view": "b"})
     assert not here.gone
 
 
 def test_closed_page_leaves_the_other_page_intact(clock):
     here = Pages()
     for name in "ab":
-        here.hear(WATCH | {"view": name})
-    here.hear({"type": "leave", "view": "a"})
+        here.handle(WATCH | {"view": name})
+    here.handle({"type": "leave", "view": "a"})
     clock[0] += 60
     assert not here.gone
     assert here.seen
@@ -41,11 +41,11 @@ def test_pages_are_silent_when_none_has_spoken_for_long(clock):
     here = Pages()
     clock[0] += 121
     assert here.silent, "the page that was to come never came"
-    here.hear(WATCH | {"view": "a"})
+    here.handle(WATCH | {"view": "a"})
     assert not here.silent
-    here.hear(WATCH | {"view": "b", "visible": False})
+    here.handle(WATCH | {"view": "b", "visible": False})
     clock[0] += 119
-    here.hear(WATCH | {"view": "b"})
+    here.handle(WATCH | {"view": "b"})
     clock[0] += 100
     assert not here.silent, "one of two has spoken"
 
@@ -53,7 +53,7 @@ def test_pages_are_silent_when_none_has_spoken_for_long(clock):
 def test_only_visible_views_are_seen():
     here = Pages()
     assert not here.seen
-    here.hear(WATCH | {"view": "a", "visible": False})
+    here.handle(WATCH | {"view": "a", "visible": False})
     assert not here.seen
-    here.hear(WATCH | {"view": "a"})
+    here.handle(WATCH | {"view": "a"})
     assert here.seen

@@ -34,7 +34,7 @@ def page(monkeypatch):
     found = Screen()
     monkeypatch.setattr(screen, "display", found.display)
     monkeypatch.setattr(screen, "update_display", found.update)
-    monkeypatch.setattr(still, "_PERIOD", 0.3)
+    monkeypatch.setattr(still, "_PERIOD_SECONDS", 0.3)
     yield found
     for thread in threading.enumerate():  # what is on the way is not for the next test
         if isinstance(thread, threading.Timer):

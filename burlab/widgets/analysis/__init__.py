@@ -1,1 +1,1 @@
-"""What `burlab.analysis` finds, in a notebook."""
+"""Results of `burlab.analysis` in a notebook."""

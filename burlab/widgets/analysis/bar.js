@@ -23,7 +23,7 @@ function render({ model, el }) {
   const shape = menu("as", SHAPES);
   button(el, "Again", "A plane from where a run is now; other random directions", () => send({ type: "again" }));
   const status = element("span", "", el, { role: "status" });
-  plane.addEventListener("change", () => send({ type: "look", plane: plane.value }));
+  plane.addEventListener("change", () => send({ type: "plane", plane: plane.value }));
   shape.addEventListener("change", () => send({ type: "show", shape: shape.value }));
   const show = () => {
     showIn(plane, model.get("plane"));

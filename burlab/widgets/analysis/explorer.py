@@ -1,4 +1,4 @@
-"""The planes of a loss, one after another, each refined while one looks at it. It knows no screen."""
+"""Planes of a loss, each refined while a page shows it. Knows no screen."""
 
 import threading
 import weakref
@@ -18,15 +18,15 @@ PLANES = {
     "path": "axes of the path",
     "curvature": "top eigenvectors",
 }
-_SOON = 2.0  # seconds that a plane may still take when Python ends
-_PAUSE = 25  # times as long as a plane took to be made, until a run that leaves it gets another one
+_EXIT_SECONDS = 2.0  # seconds that a plane may still take when Python ends
+_PAUSE_FACTOR = 25  # times as long as a plane took to be made, until a run that leaves it gets another one
 
 
 class Explorer:
-    """Looks at a problem along planes. Each `look` computes in a thread of its own, and the one before it gives up.
+    """Computes a problem over planes. Each `explore` starts a thread of its own, and the one before it gives up.
 
     problem, x, indices: as for `burlab.analysis.landscape`. changed: called, in that thread, when something new is
-    there to be shown. looking: whether the new plane has no points yet. left: the step of a run at which its path had
+    there to be shown. computing: whether the new plane has no points yet. left: the step of a run at which its path had
     left the plane before, so that this one was made; -1 for a plane that was asked for. why: what went wrong.
     """
 
@@ -39,7 +39,7 @@ class Explorer:
         self._plane = ("random", 0)  # and its seed
         self._found: Landscape | None = None
         self._rests = 0.0  # until when the plane stays where a run leaves it
-        self.looking = False
+        self.computing = False
         self.left = -1
         self.why = ""
 
@@ -54,29 +54,29 @@ class Explorer:
     def found(self) -> Landscape | None:
         """The finest landscape so far, of the plane before until the new one has its first points; None before any.
 
-        Its path goes to where the run was at the last `look` or `follow`.
+        Its path goes to where the run was at the last `explore` or `follow`.
         """
         found = self._found
         return found if found is None else self._trail.over(found)
 
     @property
     def step(self) -> int:
-        """The step of the run at the last `look` or `follow`; -1 before it."""
+        """The step of the run at the last `explore` or `follow`; -1 before it."""
         return self._trail.step
 
-    def look(self, plane: str, seed: int = 0) -> None:
-        """Look along a plane, first coarsely, from where the run is now."""
+    def explore(self, plane: str, seed: int = 0) -> None:
+        """Compute a plane through the run's present point, coarse at first."""
         self._plane, self.left = (plane, seed), -1
         if self._is_run:
-            self._trail.look()
+            self._trail.update()
         self._begin()
 
     def follow(self) -> bool:
-        """Take in where the run is now; whether there was anything new. A path that leaves the plane gets another one.
+        """Read where the run is now and return True if it has changed. A path that leaves the plane gets another one.
 
         That is as the one before, from where the run is, and not sooner than after 25 times the time that one took.
         """
-        if not self._is_run or self._found is None or not self._trail.look():
+        if not self._is_run or self._found is None or not self._trail.update():
             return False
         busy = self._thread is not None and self._thread.is_alive()
         if not busy and monotonic() > self._rests and not self._found.holds(self._trail.last):
@@ -85,12 +85,12 @@ class Explorer:
         return True
 
     def wait(self) -> None:
-        """Until the plane is as fine as it gets."""
+        """Wait until the plane has its finest resolution."""
         if self._thread is not None:
             self._thread.join()
 
     def _begin(self) -> None:
-        self.looking, self.why = True, ""
+        self.computing, self.why = True, ""
         self._thread = threading.Thread(target=self._refine, args=self._plane, name="burlab explorer", daemon=True)
         _threads.add(self._thread)
         self._thread.start()
@@ -104,14 +104,14 @@ class Explorer:
             for finer in steps:
                 if self._thread is not me or _ending:
                     return
-                self._found, self.looking = finer, False
+                self._found, self.computing = finer, False
                 self._changed()
         except Exception as error:  # said in the view, which lives on
             if self._thread is me:
-                self.looking, self.why = False, f"{type(error).__name__}: {error}"
+                self.computing, self.why = False, f"{type(error).__name__}: {error}"
                 self._changed()
         finally:
-            self._rests = monotonic() + _PAUSE * (monotonic() - start)
+            self._rests = monotonic() + _PAUSE_FACTOR * (monotonic() - start)
 
 
 _threads: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
@@ -123,4 +123,4 @@ def _wait_for_all() -> None:
     _ending.append(True)
     for thread in list(_threads):
         if thread.is_alive():
-            thread.join(_SOON)
+            thread.join(_EXIT_SECONDS)

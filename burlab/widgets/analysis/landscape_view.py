@@ -16,7 +16,7 @@ from burlab.runtime.extras import late
 from burlab.widgets import still
 from burlab.widgets.assets import module
 from burlab.widgets.chart.chart_view import ChartView
-from burlab.widgets.kernel_messages import heard_while_a_cell_runs
+from burlab.widgets.kernel_messages import receive_during_cells
 
 from .explorer import PLANES, Explorer
 from .watcher import Watcher
@@ -24,10 +24,10 @@ from .watcher import Watcher
 anywidget: Any = late("anywidget", "lab")
 ipywidgets: Any = late("ipywidgets", "lab")
 
-_HERE = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 SHAPES = ("contour", "surface")
-_BRIEFLY = 0.02  # seconds between two looks for what is on its way
-_FIRST = 60.0  # seconds that the first points may take where nobody looks
+_POLL_SECONDS = 0.02  # seconds between two looks for what is on its way
+_FIRST_POINTS_SECONDS = 60.0  # seconds that the first points may take where nobody looks
 _COMPUTING = "computing ..."
 
 
@@ -35,7 +35,7 @@ class LandscapeBar(anywidget.AnyWidget):
     """The choice of a plane and of how it is drawn, and what is being done."""
 
     _esm = module("analysis/bar.js")
-    _css = _HERE / "bar.css"
+    _css = _FOLDER / "bar.css"
     planes = traitlets.List(traitlets.Any()).tag(sync=True)
     plane = traitlets.Unicode().tag(sync=True)
     shape = traitlets.Unicode(SHAPES[0]).tag(sync=True)
@@ -46,7 +46,7 @@ class ReliefView(ChartView):
     """Draws the map of a chart as a surface, which is turned by mouse and keys."""
 
     _esm = module("analysis/relief_view.js")
-    _css = (_HERE / "relief.css").read_text(encoding="utf-8")
+    _css = (_FOLDER / "relief.css").read_text(encoding="utf-8")
 
 
 class LandscapeView:
@@ -74,19 +74,19 @@ class LandscapeView:
         self._relief.on_intent(self._posed)
         self._watcher = Watcher(self._follow)
         self.bar: Any = LandscapeBar(planes=[[name, PLANES[name]] for name in planes])
-        self.bar.on_msg(self._hear)
-        heard_while_a_cell_runs(self.bar)
+        self.bar.on_msg(self._on_message)
+        receive_during_cells(self.bar)
         self.root: Any = ipywidgets.VBox([self.bar, self._chart, self._relief])
-        self.look(planes[0])
+        self.explore(planes[0])
 
-    def look(self, plane: str, seed: int = 0) -> None:
-        """Look along a plane, "axes", "random", "path" or "curvature", as the controls do. seed: of random ones."""
+    def explore(self, plane: str, seed: int = 0) -> None:
+        """Show a plane, "axes", "random", "path" or "curvature", as the controls do. seed: of random planes."""
         planes = self._explorer.planes
         if plane not in planes:
             raise ArgumentError(f"plane={shown(plane)} is not known for this problem. Pass one of {', '.join(planes)}.")
         self._seed, self.bar.plane = seed, plane
         self.bar.status = _COMPUTING
-        self._explorer.look(plane, seed)
+        self._explorer.explore(plane, seed)
 
     def show_as(self, shape: str) -> None:
         """Draw it as a "contour" or as a "surface", as the controls do."""
@@ -97,51 +97,51 @@ class LandscapeView:
         self._show()
 
     def follow(self) -> bool:
-        """Take in where the run is now, as happens by itself while a page shows the view; whether it had moved."""
+        """Read where the run is now and return True if it has changed. A view on a page does so by itself."""
         if not self._explorer.follow():
             return False
         self._show()
         return True
 
     def wait(self) -> None:
-        """Until the plane is as fine as it gets."""
+        """Wait until the plane has its finest resolution."""
         self._explorer.wait()
 
     def settle(self, end: float) -> bool:
-        """Where no page shows it, follow the run, and wait for the first points of a plane; whether that is new.
+        """Without a page, follow the run, wait for the first points of a plane, and return True if any are new.
 
         end: see `still.show`; what has no points at all is waited for longer, as long as no page comes.
         """
-        if self._watcher.pages.here:
+        if self._watcher.pages.present:
             return False
-        new, looked = self.follow(), self._explorer.looking
-        end = max(end, monotonic() + _FIRST) if self._explorer.found is None else end
-        while self._explorer.looking and monotonic() < end and not self._watcher.pages.here:
-            sleep(_BRIEFLY)
-        if looked:
+        new, waited = self.follow(), self._explorer.computing
+        end = max(end, monotonic() + _FIRST_POINTS_SECONDS) if self._explorer.found is None else end
+        while self._explorer.computing and monotonic() < end and not self._watcher.pages.present:
+            sleep(_POLL_SECONDS)
+        if waited:
             self._show()
-        return new or looked
+        return new or waited
 
     @property
     def landscape(self) -> Any:
-        """What is shown, a `burlab.analysis.Landscape`: the plane before, until a new one has points; at first None."""
+        """The `burlab.analysis.Landscape` that is shown: the last plane, until a new one has points; at first None."""
         return self._explorer.found
 
     def picture(self) -> str:
-        """What is shown, as SVG: the surface as it was last turned."""
+        """Return the picture that is shown as SVG: the surface as it was last turned."""
         view = self._chart if self.bar.shape == "contour" else self._relief
         part = next(iter(view.chart.parts), None)
         return relief(part, self._pose) if view is self._relief and isinstance(part, Map) else svg(view.chart)
 
-    def _hear(self, _widget: Any, message: dict[str, Any], _buffers: Any) -> None:
-        if self._watcher.hear(message):
+    def _on_message(self, _widget: Any, message: dict[str, Any], _buffers: Any) -> None:
+        if self._watcher.handle(message):
             return
         kind = message["type"]
         if kind == "show":
             self.show_as(message["shape"])
-        elif kind in ("again", "look"):
+        elif kind in ("again", "plane"):
             again = kind == "again"
-            self.look(self.bar.plane if again else message["plane"], self._seed + again)
+            self.explore(self.bar.plane if again else message["plane"], self._seed + again)
 
     def _posed(self, message: dict[str, Any]) -> None:
         if message["type"] == "pose":
@@ -158,13 +158,13 @@ class LandscapeView:
                 view = self._chart if self.bar.shape == "contour" else self._relief
                 view.chart = found.chart()
                 still.refresh(self.root)
-            self.bar.status = self._says(found)
+            self.bar.status = self._status_text(found)
 
-    def _says(self, found: Any) -> str:
+    def _status_text(self, found: Any) -> str:
         explorer = self._explorer
         if explorer.why:
             return explorer.why
-        if found is None or explorer.looking:
+        if found is None or explorer.computing:
             return _COMPUTING
         words = [f"{found.value.size:,} points"]
         words += [f"step {explorer.step:,}"] if explorer.step >= 0 else []

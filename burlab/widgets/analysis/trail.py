@@ -1,4 +1,4 @@
-"""Where a run goes while its landscape is looked at. It knows no screen."""
+"""The path of a run while its landscape is shown. Knows no screen."""
 
 import threading
 from typing import Any
@@ -9,13 +9,13 @@ from burlab.analysis import Landscape
 from burlab.analysis.objective import FlatObjective
 from burlab.problems import FiniteSum
 
-_BETWEEN = 60  # points that are taken in between two looks
-_SAMPLES = 1_000_000  # that may be read for their values
-_MOST = 300  # points that are kept; of more every second one is left out
+_POINTS_PER_UPDATE = 60  # points that are taken in between two looks
+_MAX_SAMPLES = 1_000_000  # that may be read for their values
+_MAX_POINTS = 300  # points that are retained; of more every second one is left out
 
 
 class RunTrail:
-    """The points of a run since a landscape of it was made, with the true values there. From any thread.
+    """Points of a run since its landscape was computed, with the true values there. For any thread.
 
     They are where it was at each look, and, where the run keeps its path, what lies between two looks.
 
@@ -42,8 +42,8 @@ class RunTrail:
         with self._lock:
             return self._points[-1] if self._points else None
 
-    def look(self) -> bool:
-        """Take in where the run is now; whether that is another step than before."""
+    def update(self) -> bool:
+        """Read where the run is now and return True if it is another step than before."""
         now = (int(self._run.t), int(self._run.length))
         if now == self._seen:
             return False
@@ -54,11 +54,11 @@ class RunTrail:
         steps, points = self._passed(since, step)
         values = [objective.value(p) if np.isfinite(p).all() else np.nan for p in (*points, x)]
         with self._lock:
-            kept = [k for k, s in enumerate(self._steps) if s < step]
-            self._steps = [*(self._steps[k] for k in kept), *steps, step]
-            self._points = [*(self._points[k] for k in kept), *points, x]
-            self._values = [*(self._values[k] for k in kept), *values]
-            if len(self._steps) > _MOST:
+            retained = [k for k, s in enumerate(self._steps) if s < step]
+            self._steps = [*(self._steps[k] for k in retained), *steps, step]
+            self._points = [*(self._points[k] for k in retained), *points, x]
+            self._values = [*(self._values[k] for k in retained), *values]
+            if len(self._steps) > _MAX_POINTS:
                 for one in (self._steps, self._points, self._values):
                     del one[-2:0:-2]
         return True
@@ -69,7 +69,11 @@ class RunTrail:
         if path is None:
             return [], []
         problem, (steps, points) = self._run.problem, path
-        count = min(_BETWEEN, _SAMPLES // len(problem)) if isinstance(problem, FiniteSum) else _BETWEEN
+        count = (
+            min(_POINTS_PER_UPDATE, _MAX_SAMPLES // len(problem))
+            if isinstance(problem, FiniteSum)
+            else _POINTS_PER_UPDATE
+        )
         at = np.searchsorted(steps, np.linspace(since, step, count + 2)[1:-1])
         at = np.unique(at[at < len(steps)])
         at = at[(steps[at] > since) & (steps[at] < step)]

@@ -1,4 +1,4 @@
-"""What the panel of a tree of branches shows, and what its controls do."""
+"""The state of the panel of a tree of branches, and the actions of its controls."""
 
 import math
 from dataclasses import replace
@@ -16,12 +16,12 @@ from burlab.widgets.panel import readable
 from burlab.widgets.panel.panel_commands import Intent
 
 _AXES = ("step", "gradients", "seconds")
-_POINTS = 60  # of a small picture
-_READING = 0.05  # seconds of reading at once
+_OUTLINE_POINTS = 60  # of a small picture
+_READ_SECONDS = 0.05  # seconds of reading at once
 
 
 class BranchesModel:
-    """The panel of one tree: `obey` an intent, `look`, read `state` and `chart`.
+    """The panel of one tree: `apply` an intent, `refresh`, read `state` and `chart`.
 
     chosen: names of the branches that are compared; None for all. current: the branch that is forked and continued.
     cursor: the step at which a fork leaves it.
@@ -40,11 +40,11 @@ class BranchesModel:
 
     @property
     def active(self) -> bool:
-        """Whether a branch steps."""
+        """Return True if a branch steps."""
         return any(branch.run.running for branch in self.tree)
 
-    def obey(self, intent: Intent) -> None:
-        """Carry out an intent; what goes wrong is said in the status line."""
+    def apply(self, intent: Intent) -> None:
+        """Carry out an intent; errors appear in the status line."""
         try:
             self.error = ""
             getattr(self, f"_do_{intent.get('type')}", self._unknown)(intent)
@@ -52,8 +52,8 @@ class BranchesModel:
             self.error = f"{type(error).__name__}: {error}"
         self._seen = None
 
-    def look(self) -> bool:
-        """Read what is new; whether there is any."""
+    def refresh(self) -> bool:
+        """Read new rows and return True if there are any."""
         self.tree = self.branches.tree
         names = {branch.name for branch in self.tree}
         if self.current not in names:
@@ -91,7 +91,7 @@ class BranchesModel:
     def chart(self) -> Chart:
         """The chosen branches, with the cursor where the axis is that of steps."""
         names = [branch.name for branch in self.tree if self.chosen is None or branch.name in self.chosen]
-        chart = self.branches.chart(names, self.against, seconds=_READING)
+        chart = self.branches.chart(names, self.against, seconds=_READ_SECONDS)
         plot, *others = chart.parts
         if self.against == "step" and isinstance(plot, Plot):
             at = float(max(self.cursor, 0.5 if plot.x.log else 0))
@@ -122,9 +122,9 @@ class BranchesModel:
         """A few points of the curve of a branch, from 0 to 1 both ways."""
         x, y = self._outlines[name]
         inside = np.flatnonzero((x >= first) & (x <= last))
-        kept = inside[np.unique(np.linspace(0, inside.size - 1, min(inside.size, _POINTS)).astype(int))]
+        retained = inside[np.unique(np.linspace(0, inside.size - 1, min(inside.size, _OUTLINE_POINTS)).astype(int))]
         end = max([1.0, *(float(steps[-1]) for steps, _ in self._outlines.values() if steps.size)])
-        return [[round(float(a) / end, 3), round(float(b), 3)] for a, b in zip(x[kept], y[kept], strict=True)]
+        return [[round(float(a) / end, 3), round(float(b), 3)] for a, b in zip(x[retained], y[retained], strict=True)]
 
     def _status(self, branch: Branch) -> tuple[str, str]:
         if self.error:
@@ -172,7 +172,7 @@ class BranchesModel:
         branch = self.branches.fork(self.current, at=self.cursor, **changes)
         if self.chosen is not None:
             self.chosen.add(branch.name)
-        self.look()
+        self.refresh()
         self.current, self.cursor = branch.name, branch.step
 
     def _do_go(self, intent: Intent) -> None:

@@ -8,7 +8,7 @@ from .branches_model import BranchesModel
 
 
 class BranchesView(LiveView):
-    """Shows a tree of branches: what a notebook shows for `bl.branches(run)`.
+    """The view of a tree of branches, which a notebook shows for `bl.branches(run)`.
 
     >>> import burlab as bl
     >>> f = bl.problems.rosenbrock()

@@ -24,7 +24,7 @@ from .literals import Literal, numbers
 _np: Any = np  # whose stubs know nothing of traced values
 WEIGHTS = "weights"
 """The option of a layer that holds its numbers where they are not drawn from its seed: what a run has found."""
-_MOST = 1024  # a size of a layer: what the largest then holds is 8 MB
+_MAX_LAYER_SIZE = 1024  # a size of a layer: what the largest then holds is 8 MB
 _AXES = Option("axis", None, optional(either(integer, several(integer))), "an axis, a list of axes, or none")
 _AXIS = Option("axis", -1, integer, "an axis such as 0 or -1")
 _VALUE = Option("value", 1.0, numbers, "a number such as 2.5, or a list such as [1, 2] with rows of one length")
@@ -66,7 +66,7 @@ def kind_of(name: Any) -> Kind:
 
 
 def _leaves() -> Iterator[Kind]:
-    kind = _words("dtype", "float64", ("float64", "float32", "int64", "bool"))
+    kind = _choice("dtype", "float64", ("float64", "float32", "int64", "bool"))
     own = Option("dtype", None, optional(one_of(DTYPES)), "a dtype, or none for what NumPy makes of it", tuple(DTYPES))
     doc = "An argument of the function, with a value to look at; gradients are by these."
     yield Kind("input", "values", _never, (), (_VALUE, kind), doc)
@@ -120,7 +120,7 @@ def _shapes() -> Iterator[Kind]:
     shape = Option("shape", -1, sizes, "sizes such as [2, 3]; one may be -1")
     wide = Option("shape", (1,), sizes, "sizes such as [2, 3]")
     order = Option("axes", None, optional(several(integer)), "the axes in their new order, or none to turn them round")
-    dtype = _words("dtype", "float64", ("float64", "float32", "int32", "int64", "bool"))
+    dtype = _choice("dtype", "float64", ("float64", "float32", "int32", "int64", "bool"))
     one = Option("axis", 0, integer, "an axis such as 0 or -1")
     index = Option("index", 0, integer, "a position such as 0 or -1")
     yield Kind("reshape", "shapes", _np.reshape, ("x",), (shape,), "The same numbers under another shape.")
@@ -156,13 +156,13 @@ def _losses() -> Iterator[Kind]:
 
 
 def _layers() -> Iterator[Kind]:
-    size, seed, bias, kind = _size("inputs"), _seed(), _flag("bias"), _words("activation", "relu", _ACTIVATIONS)
-    widths = Option("widths", (2, 8, 1), several(whole(1, _MOST)), f"a list of sizes of at most {_MOST}")
+    size, seed, bias, kind = _size("inputs"), _seed(), _flag("bias"), _choice("activation", "relu", _ACTIVATIONS)
+    widths = Option("widths", (2, 8, 1), several(whole(1, _MAX_LAYER_SIZE)), f"sizes of at most {_MAX_LAYER_SIZE}")
     units, outputs, count, width = _size("units"), _size("outputs"), _size("count", 16), _size("width", 4)
     window, heads = _size("window", 3), _size("heads", 2)
-    stride, padding = _size("stride", 1), Option("padding", 0, whole(0, _MOST), "a size of at least 0")
-    span = Option("window", 2, whole(1, _MOST), "a size of at least 1")
-    tanh = _words("activation", "tanh", _ACTIVATIONS)
+    stride, padding = _size("stride", 1), Option("padding", 0, whole(0, _MAX_LAYER_SIZE), "a size of at least 0")
+    span = Option("window", 2, whole(1, _MAX_LAYER_SIZE), "a size of at least 1")
+    tanh = _choice("activation", "tanh", _ACTIVATIONS)
     yield _layer("Linear", size, outputs, bias, seed)
     yield _layer("MLP", widths, kind, bias, seed)
     yield _layer("Embedding", count, width, seed, ports=("index",))
@@ -182,7 +182,7 @@ _ACTIVATIONS = ("relu", "gelu", "silu", "tanh", "sigmoid", "softplus", "identity
 
 
 def _size(name: str, default: int = 2) -> Option:
-    return Option(name, default, whole(1, _MOST), f"a whole number from 1 to {_MOST}")
+    return Option(name, default, whole(1, _MAX_LAYER_SIZE), f"a whole number from 1 to {_MAX_LAYER_SIZE}")
 
 
 def _seed() -> Option:
@@ -193,7 +193,7 @@ def _flag(name: str) -> Option:
     return Option(name, True, flag, "true or false", ("true", "false"))
 
 
-def _words(name: str, default: str, words: tuple[str, ...]) -> Option:
+def _choice(name: str, default: str, words: tuple[str, ...]) -> Option:
     return Option(name, default, one_of(words), f"one of {', '.join(words)}", words)
 
 

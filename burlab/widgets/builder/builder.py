@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Handle = int | str
 """A block: its key, or its label where one block alone has it."""
-_LARGEST_FILE = 64 << 20  # bytes
+_MAX_FILE_BYTES = 64 << 20  # bytes
 
 
 class GraphBuilder:
@@ -84,7 +84,7 @@ class GraphBuilder:
         return self._seen[1]
 
     def key(self, block: Handle) -> int:
-        """The key of a block. Raises ArgumentError where there is none, or where several have the label."""
+        """Return the key of a block. Raises ArgumentError where no block, or more than one, has the label."""
         if not isinstance(block, str):
             self.document[block]
             return block
@@ -96,7 +96,7 @@ class GraphBuilder:
         return found[0]
 
     def value(self, block: Handle | None = None) -> Any:
-        """The value of a block, a number or array; of the output if none is named. GraphError where it has none."""
+        """Return the value of a block, a number or array; by default the output's. Raises GraphError without one."""
         key = self._key_or_root(block)
         if key not in self.result.values:
             reason = self.result.faults.get(key) or self.result.waiting[key]
@@ -104,7 +104,7 @@ class GraphBuilder:
         return self.result.values[key]
 
     def gradient(self, block: Handle) -> Any:
-        """The derivative of the output by a block. Raises GraphError where there is none."""
+        """Return the derivative of the output by a block. Raises GraphError where it has none."""
         key = self.key(block)
         if key not in self.result.gradients:
             reason = self.result.note or "the output does not depend on it by floating numbers"
@@ -176,21 +176,21 @@ class GraphBuilder:
         self.do(self.document.move(places))
 
     def do(self, document: Document, tag: Any = None) -> None:
-        """Make a document the present one, as one change."""
+        """Set the present document, as one change."""
         self._go(self._history.do(document, tag))
 
     def undo(self) -> None:
-        """Go back to before the last change."""
+        """Take back the last change."""
         self._go(self._history.undone)
 
     def redo(self) -> None:
-        """Do again what was undone last."""
+        """Repeat the change that was undone last."""
         self._go(self._history.redone)
 
     # What becomes of it
 
     def function(self) -> Callable[..., Any]:
-        """The function of the inputs, in their order: to call, and for `bl.grad`, `bl.compile` and all others.
+        """Return the function of the inputs, in their order: to call, and for `bl.grad`, `bl.compile` and all others.
 
         >>> import burlab as bl
         >>> b = bl.GraphBuilder(lambda x, y: x * y + x, 2.0, 3.0)
@@ -200,32 +200,32 @@ class GraphBuilder:
         return function_of(self.document)
 
     def graph(self) -> Graph:
-        """The `Graph` from the inputs to the output."""
+        """Return the `Graph` from the inputs to the output."""
         return graph_of(self.document)
 
     def to_python(self) -> str:
-        """Python code that builds it again, in a variable `b`."""
+        """Return Python code that builds the graph again, in a variable `b`."""
         return code_of(self.document, "" if self.file is None else f"file={self.file.name!r}".replace("'", '"'))
 
     def to_json(self) -> str:
-        """Versioned JSON, which `GraphBuilder.from_json` reads."""
+        """Return versioned JSON, which `GraphBuilder.from_json` reads."""
         return to_json(self.document)
 
     @staticmethod
     def from_json(text: str) -> "GraphBuilder":
-        """A builder from its JSON. Raises GraphError, which names the block, where the text is damaged."""
+        """Return a builder from its JSON. Raises GraphError, which names the block, where the text is damaged."""
         return GraphBuilder(from_json(text))
 
     def to_dot(self) -> str:
-        """Graphviz's DOT, with values and gradients."""
+        """Return Graphviz's DOT, with values and gradients."""
         return dot_of(self.document)
 
     def to_svg(self) -> str:
-        """A still picture with values and gradients, in the colours of the page's theme."""
+        """Return a still picture with values and gradients, in the colours of the page's theme."""
         return svg(self.document, self.result)
 
     def minimize(self, optimizer: Optimizer | None = None, *, steps: int | None = None) -> Run:
-        """A run that minimizes the output over the inputs and the parameters of layers, as they are now.
+        """Return a run that minimizes the output over the inputs and the parameters of layers.
 
         optimizer: Adam(0.1) unless given. `run.x` is a dict by label. Constants that are floating numbers are live:
         `run.hyper[label] = 2.5` acts from the next step but one, and is a slider in the panel.
@@ -252,12 +252,12 @@ class GraphBuilder:
         """
         self.do(problem_of(run).found(self.document, run))
 
-    def carry_on(self, history: UndoHistory) -> None:
-        """Have other states, such as those of a builder that was there before."""
+    def restore(self, history: UndoHistory) -> None:
+        """Replace the history, for example by that of an earlier builder of the same cell."""
         self._go(history)
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Have a function called after each change."""
+        """Call a function after each change."""
         self._listeners.append(listener)
 
     def _key_or_root(self, block: Handle | None) -> int:
@@ -280,11 +280,11 @@ class GraphBuilder:
 
 
 def _read(path: Path) -> Document | None:
-    """What a file keeps, if it is there. Raises FileError where it cannot be read or is damaged."""
+    """Return the document of a file, None without the file. Raises FileError where it cannot be read or is damaged."""
     try:
         if not path.exists():
             return None
-        if path.stat().st_size > _LARGEST_FILE:
+        if path.stat().st_size > _MAX_FILE_BYTES:
             raise FileError(f"{path} has {path.stat().st_size:,} bytes, too many for a builder. Give another file.")
         return from_json(read_text(path))
     except (OSError, UnicodeDecodeError, GraphError) as error:

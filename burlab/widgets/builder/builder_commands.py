@@ -1,4 +1,4 @@
-"""What the widget asks for, in words of JSON: each is one call of the builder, or a reason why not."""
+"""Messages of the widget as calls of the builder. A call that fails leaves a reason."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -36,8 +36,8 @@ class BuilderCommands:
         self.added = 0
         self.run: Run | None = None
 
-    def obey(self, message: Message) -> None:
-        """Do what a message says. What cannot be done changes nothing, and `refused` says why."""
+    def apply(self, message: Message) -> None:
+        """Carry out a message. Where that fails nothing changes, and `refused` gives the reason."""
         self.refused = None
         try:
             act = self._acts.get(str(message.get("type")))

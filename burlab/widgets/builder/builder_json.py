@@ -1,4 +1,4 @@
-"""A document as JSON, and from JSON that anybody may have written.
+"""Documents as JSON, and from JSON of any origin.
 
 Version 1: {"burlab_builder": 1, "blocks": [{"key", "kind", "label", "inputs", "options", "place"}, ...], "output"}.
 Blocks refer to each other by key; open arguments are null. Numbers that JSON does not know are words: "inf", "nan".
@@ -18,7 +18,7 @@ from .literals import Literal
 
 VERSION = 1
 _KEY = whole(1, 1 << 31)
-_DEEPEST = 20
+_MAX_DEPTH = 20
 
 
 def _number(value: Any) -> bool:
@@ -114,7 +114,7 @@ def _plain(value: Literal) -> Any:
 
 
 def _literal(value: Any, depth: int = 0) -> Literal:
-    if isinstance(value, list) and depth < _DEEPEST:
+    if isinstance(value, list) and depth < _MAX_DEPTH:
         return tuple([_literal(item, depth + 1) for item in cast("list[Any]", value)])
     return float(value) if value in ("inf", "-inf", "nan") else cast("Any", value)
 

@@ -1,4 +1,4 @@
-"""How a document looks: the words in a block, how large it is, where it stands; and the whole as a still picture."""
+"""The picture of a document: texts, sizes and places of its blocks, and all of it as a still picture."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,8 +14,8 @@ from .evaluate import Evaluation
 from .exporting import short
 from .literals import written
 
-_APART = 40.0  # pixels between blocks that are put beside each other
-_LONGEST = 26  # letters of a line
+_BLOCK_GAP = 40.0  # pixels between blocks that are put beside each other
+_MAX_LINE_LENGTH = 26  # letters of a line
 
 
 def boxes_of(document: Document, result: Evaluation) -> Mapping[int, Box]:
@@ -29,7 +29,7 @@ def edges_of(document: Document) -> list[tuple[int, int]]:
 
 
 def arranged(document: Document, boxes: Mapping[int, Box]) -> Places:
-    """Where the blocks stand: as the layout has them, unless some were moved by hand; others then stand near these."""
+    """Return the places of blocks: those of the layout, unless some were moved by hand; others stand near these."""
     at = {key: block.place for key, block in document.blocks.items() if block.place is not None}
     if not document.blocks:
         return {}
@@ -61,7 +61,7 @@ def svg(document: Document, result: Evaluation) -> str:
 
 
 def headline(block: GraphBlock) -> str:
-    """What a block is, in a few letters."""
+    """Return the name of a block in a few letters."""
     symbol = block.of.symbol or block.kind.removeprefix("graph.")
     return _cut(f"{block.label} = {symbol}" if block.label and not block.of.is_leaf else block.label or symbol)
 
@@ -81,7 +81,7 @@ def form(value: Any) -> str:
 
 
 def lines_of(document: Document, result: Evaluation, key: int) -> list[tuple[str, str]]:
-    """The words in a block, each with what it tells: head, detail, value, gradient, fault or open."""
+    """Return the lines in a block, each with its kind: head, detail, value, gradient, fault or open."""
     block = document[key]
     lines = [("head", headline(block)), ("detail", detail(block))]
     if key in result.values:
@@ -105,16 +105,16 @@ def _free(document: Document, boxes: Mapping[int, Box], at: Places, key: int) ->
     width, height = size(boxes[key])
     right = max((at[x][0] + size(boxes[x])[0] / 2 for x in near if x is not None), default=0.0)
     first = min(x for x, _ in at.values())  # of the leaves, mostly: an operation begins the column after it
-    x = right + _APART + width / 2 if near else first if document[key].of.is_leaf else first + width + _APART
+    x = right + _BLOCK_GAP + width / 2 if near else first if document[key].of.is_leaf else first + width + _BLOCK_GAP
     y = float(np.mean([at[n][1] for n in near if n is not None])) if near else min(y for _, y in at.values())
     while any(
-        abs(x - u) < (size(boxes[n])[0] + width) / 2 + _APART / 2
-        and abs(y - v) < (size(boxes[n])[1] + height) / 2 + _APART / 2
+        abs(x - u) < (size(boxes[n])[0] + width) / 2 + _BLOCK_GAP / 2
+        and abs(y - v) < (size(boxes[n])[1] + height) / 2 + _BLOCK_GAP / 2
         for n, (u, v) in at.items()
     ):
-        y += _APART / 2
+        y += _BLOCK_GAP / 2
     return x, y
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _MAX_LINE_LENGTH else f"{text[: _MAX_LINE_LENGTH - 1]}…"

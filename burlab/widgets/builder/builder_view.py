@@ -1,4 +1,4 @@
-"""The widget of a builder, which draws what the model says and presses its calls."""
+"""The widget of a builder, which draws the state of the model and calls its methods."""
 
 from html import escape
 from importlib import import_module
@@ -25,8 +25,8 @@ from .notebook_cells import NotebookCell, keep
 anywidget: Any = late("anywidget", "lab")
 ipywidgets: Any = late("ipywidgets", "lab")
 
-_HERE = Path(__file__).parent
-_LONGEST = 2000  # letters of a value that a page shows
+_FOLDER = Path(__file__).parent
+_MAX_VALUE_LENGTH = 2000  # letters of a value that a page shows
 # What a saved notebook shows besides the picture; hidden wherever the widget is there.
 _NOTE = """<style>.jp-OutputArea:has(.burlab-builder) .burlab-built {{ display: none; }}</style>
 <details class="burlab-built"><summary>{advice}</summary><pre>{code}</pre></details>"""
@@ -36,13 +36,13 @@ class Canvas(anywidget.AnyWidget):
     """Palette, blocks, and what is known about the selected one."""
 
     _esm = module("builder/builder.js")
-    _css = "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("../surface/surface.css", "builder.css"))
+    _css = "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in ("../surface/surface.css", "builder.css"))
     kinds = cast("Any", traitlets.List()).tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
 
 class BuilderView:
-    """The widgets of one builder: the canvas, and below it the panel of the run that was last asked for.
+    """The widgets of one builder: the canvas, and below it the panel of the last run.
 
     cell: where what is built by hand is kept for the next run of that cell; None for nowhere.
     """
@@ -54,7 +54,7 @@ class BuilderView:
         self.canvas = Canvas(kinds=kinds(), state=state_of(builder, self._commands))
         self.root: Any = ipywidgets.VBox([self.canvas])
         self._note: Any = None
-        cast("Any", self.canvas).on_msg(self._hear)
+        cast("Any", self.canvas).on_msg(self._on_message)
         builder.listen(self._changed)
 
     def show(self) -> None:
@@ -69,7 +69,7 @@ class BuilderView:
         if self._note is not None:
             self._note.update(import_module("IPython.display").HTML(note(self._builder)))
 
-    def _hear(self, _widget: Any, message: Any, _buffers: Any) -> None:
+    def _on_message(self, _widget: Any, message: Any, _buffers: Any) -> None:
         kind = message.get("type")
         if kind == "export":
             self._export(str(message.get("format")))
@@ -77,7 +77,7 @@ class BuilderView:
             self._minimize()
         else:
             before = self._builder.document
-            self._commands.obey(message)
+            self._commands.apply(message)
             if self._cell is not None and self._builder.document is not before:
                 keep(self._cell, self._builder.history)
         self.canvas.state = state_of(self._builder, self._commands)
@@ -101,7 +101,7 @@ class BuilderView:
 
 
 def note(builder: GraphBuilder) -> str:
-    """What a saved notebook keeps besides the picture: the code."""
+    """Return the code that a saved notebook shows below the picture."""
     again = "What was built by hand is kept for this cell. The code that builds it again"
     kept = f"It is kept in {builder.file.name}. The code that builds it again" if builder.file is not None else again
     return _NOTE.format(advice=escape(kept), code=escape(builder.to_python()))
@@ -132,7 +132,7 @@ def state_of(builder: GraphBuilder, commands: BuilderCommands) -> dict[str, Any]
             "fault": result.faults.get(key, ""),
             "odd": result.odd.get(key, ""),
             "open": result.waiting.get(key, ""),
-            **_words(builder, key, block),
+            **_block_state(builder, key, block),
         }
         for key, block in document.blocks.items()
     ]
@@ -148,7 +148,7 @@ def state_of(builder: GraphBuilder, commands: BuilderCommands) -> dict[str, Any]
     }
 
 
-def _words(builder: GraphBuilder, key: int, block: GraphBlock) -> dict[str, Any]:
+def _block_state(builder: GraphBuilder, key: int, block: GraphBlock) -> dict[str, Any]:
     result = builder.result
     value, gradient = result.values.get(key), result.gradients.get(key)
     shape = list(getattr(value, "shape", ()))
@@ -167,13 +167,13 @@ def _words(builder: GraphBuilder, key: int, block: GraphBlock) -> dict[str, Any]
             if o.name != WEIGHTS  # too many for a field
         ],
         "shape": written(tuple(shape)) if block.of.is_leaf else "",
-        "value": "" if value is None else _told(value),
-        "gradient": "" if gradient is None else _told(gradient),
+        "value": "" if value is None else _full_text(value),
+        "gradient": "" if gradient is None else _full_text(gradient),
         "weights": short(result.weights[key]) if key in result.weights else "",
     }
 
 
-def _told(value: Any) -> str:
+def _full_text(value: Any) -> str:
     """A value with all of its digits, cut where it is long."""
     text = " ".join(str(value).split())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+    return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[:_MAX_VALUE_LENGTH]} …"

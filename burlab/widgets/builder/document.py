@@ -1,4 +1,4 @@
-"""A document: blocks and what connects them. It is immutable; each operation gives another one, or says why not."""
+"""A document: blocks and their connections. It is immutable; each operation returns another one or raises."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,11 +16,11 @@ from burlab.runtime.memory import volume
 
 from .block_palette import WEIGHTS, kind_of
 from .kinds import Kind, Options
-from .literals import MOST, Literal, frozen, parse
+from .literals import MAX_NUMBERS, Literal, frozen, parse
 
 Operands = tuple[int | None, ...]
-_LONGEST = 200  # characters of a label
-_MOST_BLOCKS = 2000
+_MAX_LABEL_LENGTH = 200  # characters of a label
+_MAX_BLOCKS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class GraphBlock:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         return self.label or self.kind
 
 
@@ -126,7 +126,7 @@ class Document:
         options: Mapping[str, Any] | None = None,
         place: tuple[float, float] | None = None,
     ) -> "tuple[Document, int]":
-        """With a block more, and its key. Operands that are not given stay open.
+        """Return the document with one more block, and its key. Operands that are not given stay open.
 
         Raises ArgumentError for a kind, an option or an operand that does not exist, or for too many operands.
         """
@@ -136,15 +136,15 @@ class Document:
                 self[source]
         if len(given) > len(row.ports) and not row.many:
             raise ArgumentError(f"{kind} takes {_several(len(row.ports))}, got {len(given)}.")
-        if len(self) >= _MOST_BLOCKS:
-            raise ArgumentError(f"a document has at most {_MOST_BLOCKS:,} blocks. Write larger graphs as functions.")
+        if len(self) >= _MAX_BLOCKS:
+            raise ArgumentError(f"a document has at most {_MAX_BLOCKS:,} blocks. Write larger graphs as functions.")
         given += [None] * (len(row.ports) - len(given))
         block = GraphBlock(kind, _label(label), tuple(given), row.read(options or {}), _place(place))
         key = max(self.blocks, default=0) + 1
         return self._with({key: block}), key
 
     def connect(self, source: int, target: int, port: int) -> "Document":
-        """With the value of one block as an argument of another, numbered from 0; of what was there before, no longer.
+        """Return the document with one block as the argument of another, numbered from 0.
 
         Raises GraphError where a block would then wait for itself, ArgumentError where there is no such argument.
         """
@@ -161,7 +161,7 @@ class Document:
         return self._with({target: replace(block, operands=tuple(operands))})
 
     def disconnect(self, target: int, port: int) -> "Document":
-        """With an argument open. Of any number of arguments one is taken away."""
+        """Return the document with an open argument. Of any number of arguments one is removed."""
         block = self[target]
         at = self._port(block, port)
         operands = list(block.operands)
@@ -171,7 +171,7 @@ class Document:
         return self._with({target: replace(block, operands=tuple(operands))})
 
     def edit(self, key: int, name: str, value: Any) -> "Document":
-        """With another value of an option: of a constant, a shape, a size. value: as in Python, or as text.
+        """Return the document with another value of an option. value: as in Python, or as text.
 
         A layer that is changed forgets the weights that a run has found for it.
         """
@@ -183,24 +183,24 @@ class Document:
         return self._with({key: replace(block, options=options)})
 
     def reshape(self, key: int, shape: Any) -> "Document":
-        """With the value of an input or constant in another shape: its numbers, repeated or cut off."""
+        """Return the document with another shape of an input or constant: its numbers are repeated or cut off."""
         block = self[key]
         if not block.of.is_leaf:
             raise ArgumentError(f"{block.name} has the shape that its arguments give. Change theirs.")
         given = frozen(parse(shape) if isinstance(shape, str) else shape)
         sizes: tuple[Any, ...] = cast("Any", given) if isinstance(given, tuple) else (given,)
-        if not several(whole(0, MOST), MAX_AXES)(sizes) or volume(sizes) > MOST:
+        if not several(whole(0, MAX_NUMBERS), MAX_AXES)(sizes) or volume(sizes) > MAX_NUMBERS:
             raise ArgumentError(
-                f"the shape {shown(shape)} is none of sizes, with at most {MOST:,} numbers. Pass one such as (2, 3)."
+                f"shape must be sizes of at most {MAX_NUMBERS:,} numbers, such as (2, 3); got {shown(shape)}."
             )
         return self.edit(key, "value", np.resize(np.array(block.option("value")), sizes))
 
     def rename(self, key: int, label: str) -> "Document":
-        """With another label."""
+        """Return the document with another label."""
         return self._with({key: replace(self[key], label=_label(label))})
 
     def delete(self, *keys: int) -> "Document":
-        """Without some blocks; arguments that they were are open."""
+        """Return the document without some blocks; their users have open arguments."""
         gone = {key for key in keys if self[key]}
         left: dict[int, GraphBlock] = {}
         for key, block in self.blocks.items():
@@ -212,15 +212,15 @@ class Document:
         return Document(MappingProxyType(left), None if self.output in gone else self.output)
 
     def choose(self, key: int | None) -> "Document":
-        """With another output; None for the last block that no other takes."""
+        """Return the document with another output; None for the last block without users."""
         return replace(self, output=key if key is None or self[key] else None)
 
     def move(self, places: Mapping[int, tuple[float, float] | None]) -> "Document":
-        """With blocks at other places; None for where the layout has it."""
+        """Return the document with blocks at other places; None for the place of the layout."""
         return self._with({key: replace(self[key], place=_place(place)) for key, place in places.items()})
 
     def renumbered(self) -> "Document":
-        """The same with the keys 1, 2, 3, ..."""
+        """Return the document with the keys 1, 2, 3, ..."""
         new: dict[int | None, int] = {key: k for k, key in enumerate(self.blocks, 1)}
         blocks = {
             new[key]: replace(block, operands=tuple(new.get(x) for x in block.operands))
@@ -241,7 +241,7 @@ class Document:
         return port
 
     def _reaches(self, key: int, source: int) -> bool:
-        """Whether the value of `key` depends on that of `source`."""
+        """Return True if the value of `key` depends on that of `source`."""
         seen, stack = set[int](), [key]
         while stack:
             at = stack.pop()
@@ -258,8 +258,8 @@ def _several(count: int) -> str:
 
 
 def _label(label: Any) -> str:
-    if type(label) is not str or len(label) > _LONGEST:
-        raise ArgumentError(f"the label {shown(label)} is no text of at most {_LONGEST} characters.")
+    if type(label) is not str or len(label) > _MAX_LABEL_LENGTH:
+        raise ArgumentError(f"the label {shown(label)} is no text of at most {_MAX_LABEL_LENGTH} characters.")
     return label
 
 

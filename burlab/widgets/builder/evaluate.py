@@ -26,12 +26,12 @@ from .kinds import Options
 from .literals import written
 
 Value = Any  # an array or a number
-_LARGEST = 1 << 22  # elements of one value: 32 MB
+_MAX_ELEMENTS = 1 << 22  # elements of one value: 32 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a document computes, by key of block.
+    """The results of a document, by key of block.
 
     values: of all blocks that could be computed. gradients: of the output by each value that is floating and that the
     output depends on; zeros for inputs that it does not depend on. weights: the norm of the gradient by the parameters
@@ -101,7 +101,7 @@ class _Sweep:
         except (BurlabError, ValueError, TypeError, IndexError, ArithmeticError) as error:
             self.faults[key] = _reason(error)
             return
-        self._look(key, block)
+        self._note_non_finite(key, block)
 
     def _computed(self, key: int, block: GraphBlock) -> Any:
         operands = [self.values[x] for x in block.operands if x is not None]
@@ -112,7 +112,7 @@ class _Sweep:
         (value,) = kernel.value(*arrays)
         return value.item() if kernel.weak else value
 
-    def _look(self, key: int, block: GraphBlock) -> None:
+    def _note_non_finite(self, key: int, block: GraphBlock) -> None:
         """Say where a value that is not finite comes from."""
         if _finite(self.values[key]) or not all(_finite(self.values[x]) for x in block.operands if x is not None):
             return
@@ -184,7 +184,7 @@ def layer_of(kind: str, options: Options) -> Any:
 
 
 def rule_of(kind: str, options: Options) -> Callable[..., Any]:
-    """What a block computes: a function of traced values."""
+    """Return the function of traced values that a block computes."""
     row = kind_of(kind)
     if row.layer is not None:
         return row.rule
@@ -210,7 +210,7 @@ def _kernel(kind: str, options: Options, specs: tuple[Spec | Static, ...]) -> _K
         raise ShapeError(f"{kind} gives {len(outputs)} results, expected one.")
     y = outputs[0]
     largest = max(traced.graph.nodes, key=lambda n: n.size)
-    if largest.size > _LARGEST:
+    if largest.size > _MAX_ELEMENTS:
         raise ShapeError(f"a value of shape {largest.shape} is too large to look at. Use smaller sizes here.")
     moving = [k for k, x in enumerate(inputs) if x.dtype.kind == "f"] if y.dtype.kind == "f" else []
     pull = None

@@ -101,8 +101,12 @@ def code_of(document: Document, file: str = "") -> str:
             operands.pop()
         defaults = {option.name: option.default for option in block.of.options}
         given = {"label": block.label, "place": block.place} | dict(block.options)
-        told = [f"{n}={_written(v)}" for n, v in given.items() if v not in ("", None) and _differs(v, defaults.get(n))]
-        lines.append(f"{names[key]} = b.add({', '.join([repr(block.kind), *operands, *told])})".replace("'", '"', 2))
+        arguments = [
+            f"{n}={_written(v)}" for n, v in given.items() if v not in ("", None) and _differs(v, defaults.get(n))
+        ]
+        lines.append(
+            f"{names[key]} = b.add({', '.join([repr(block.kind), *operands, *arguments])})".replace("'", '"', 2)
+        )
         seen.add(key)
     chosen = [] if document.output is None else [f"b.choose({names[document.output]})"]
     return "\n".join(["import burlab as bl", "", f"b = bl.GraphBuilder({file})", *lines, *late, *chosen])

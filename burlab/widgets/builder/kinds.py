@@ -1,4 +1,4 @@
-"""What a block can be: its arguments, its options, and the function that it stands for."""
+"""Kinds of blocks: their arguments, their options, and the functions that they stand for."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Options = tuple[tuple[str, Literal], ...]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What can be set about a block. what: in words, for who sets it otherwise. words: all that it can be, if few."""
+    """An option of a block. what: valid values, for error messages. words: all of them, where they are few."""
 
     name: str
     default: Literal
@@ -55,7 +55,7 @@ class Kind:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it has no arguments: an input or a constant."""
+        """Return True if it has no arguments: an input or a constant."""
         return not self.ports
 
     def option(self, name: str) -> Option:

@@ -11,10 +11,10 @@ from burlab.runtime.checks.numbers import shown
 
 Literal = Any
 """A number, bool, word or None, or tuples of them in one another: what an option of a block can be."""
-MOST = 1 << 16  # numbers in one literal: a document stays light
-_DEEPEST = 16  # lists inside of one another
-_LONGEST = 40 * MOST  # characters
-_DIGITS = 400  # of an integer: more is a slip
+MAX_NUMBERS = 1 << 16  # numbers in one literal: a document stays light
+_MAX_DEPTH = 16  # lists inside of one another
+_MAX_LENGTH = 40 * MAX_NUMBERS  # characters
+_MAX_DIGITS = 400  # of an integer: more is a slip
 _TOKEN = re.compile(r"\s*(?:([\[\](),])|([-+]?(?:\d[\d_]*\.?[\d_]*|\.\d+)(?:[eE][-+]?\d+)?)|([-+]?[A-Za-z]\w*))")
 _WORDS = {"true": True, "false": False, "none": None, "inf": float("inf"), "nan": float("nan"), "": None}
 _CLOSING = {"[": "]", "(": ")"}
@@ -27,7 +27,7 @@ class _Token(NamedTuple):
 
 
 def parse(text: str) -> Literal:
-    """The value that a text states. Raises ArgumentError for whatever is not written out in it.
+    """Return the value that a text states. Raises ArgumentError where it is no literal.
 
     >>> parse("[[1, 2.5], [-3e2, inf]]")
     ((1, 2.5), (-300.0, inf))
@@ -37,9 +37,9 @@ def parse(text: str) -> Literal:
     burlab.errors.ArgumentError: "__import__('os')" cannot be read from "__import__('os')" on. Write a number such as \
 2.5, or a list such as [1, 2].
     """
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LENGTH:
         raise ArgumentError(
-            f"a text of {len(text):,} characters is too long for a constant. Pass at most {_LONGEST:,}."
+            f"a text of {len(text):,} characters is too long for a constant. Pass at most {_MAX_LENGTH:,}."
         )
     tokens = _Reader(text)
     value = tokens.value(0)
@@ -56,17 +56,19 @@ class _Reader:
         self._count = 0
 
     def value(self, depth: int) -> Literal:
-        """What begins here."""
+        """Return the literal that begins at the present token."""
         token = self._next()
         if token.mark in _CLOSING:
-            if depth == _DEEPEST:
-                raise ArgumentError(f"lists lie in one another at most {_DEEPEST} deep in a constant.")
+            if depth == _MAX_DEPTH:
+                raise ArgumentError(f"lists lie in one another at most {_MAX_DEPTH} deep in a constant.")
             return tuple(self._items(_CLOSING[token.mark], depth + 1))
         if token.mark:
             self._refuse()
         self._count += 1
-        if self._count > MOST:
-            raise ArgumentError(f"a constant has at most {MOST:,} numbers. Pass larger arrays to a function instead.")
+        if self._count > MAX_NUMBERS:
+            raise ArgumentError(
+                f"a constant has at most {MAX_NUMBERS:,} numbers. Pass larger arrays to a function instead."
+            )
         return self._number(token.number) if token.number else self._word(token.word)
 
     def end(self) -> None:
@@ -81,7 +83,7 @@ class _Reader:
                 self._refuse()
 
     def _closed(self, mark: str, keep: str = "") -> bool:
-        """Whether a mark comes next, which is taken; or `keep`, which stays."""
+        """Return True if `mark` comes next, which is consumed; or `keep`, which is not."""
         found = _TOKEN.match(self._text, self._at)
         if found and found[1] == mark:
             self._at = found.end()
@@ -99,7 +101,7 @@ class _Reader:
 
     def _number(self, text: str) -> int | float:
         if re.fullmatch(r"[-+]?\d[\d_]*", text):
-            if len(text) > _DIGITS:
+            if len(text) > _MAX_DIGITS:
                 raise ArgumentError(f"a whole number of {len(text)} digits is too long. Write it as 1e{len(text) - 1}.")
             return int(text.replace("_", ""))
         return float(text.replace("_", ""))
@@ -126,7 +128,7 @@ class _Reader:
 
 
 def frozen(value: Any) -> Literal:
-    """A value of Python or NumPy as a literal. Raises ArgumentError for whatever is none.
+    """Return a value of Python or NumPy as a literal. Raises ArgumentError for other types.
 
     >>> import numpy as np
     >>> frozen(np.array([[1.0, 2.0]])), frozen([True, None])
@@ -134,10 +136,10 @@ def frozen(value: Any) -> Literal:
     """
     if isinstance(value, (np.ndarray, np.generic)):
         array = cast("np.ndarray[Any, Any]", value)
-        if array.dtype.kind not in "fiub" or array.size > MOST:
+        if array.dtype.kind not in "fiub" or array.size > MAX_NUMBERS:
             raise ArgumentError(
                 f"an array of {array.dtype} with {array.size:,} entries is no constant of a builder, which has at most "
-                f"{MOST:,} numbers. Pass such arrays to the function that it exports."
+                f"{MAX_NUMBERS:,} numbers. Pass such arrays to the function that it exports."
             )
         value = array.tolist()
     count = 0
@@ -145,8 +147,8 @@ def frozen(value: Any) -> Literal:
     def freeze(item: Any, depth: int) -> Literal:
         nonlocal count
         count += 1
-        if count > 2 * MOST or depth > _DEEPEST:
-            raise ArgumentError(f"a constant has at most {MOST:,} numbers, in lists at most {_DEEPEST} deep.")
+        if count > 2 * MAX_NUMBERS or depth > _MAX_DEPTH:
+            raise ArgumentError(f"a constant has at most {MAX_NUMBERS:,} numbers, in lists at most {_MAX_DEPTH} deep.")
         if isinstance(item, (list, tuple)):
             return tuple([freeze(part, depth + 1) for part in cast("list[Any]", item)])
         if item is None or type(item) in (bool, int, float, str):
@@ -172,12 +174,12 @@ def written(value: Literal) -> str:
 
 
 def numbers(value: Literal) -> bool:
-    """Whether a literal is a number or an array of numbers: all rows of one length, no words."""
+    """Return True if a literal is a number or an array of numbers: all rows of one length, no words."""
     return is_array(value, lambda item: type(item) in (int, float, bool))
 
 
 def is_array(value: Literal, entry: Callable[[Any], bool]) -> bool:
-    """Whether a literal is an array of such entries."""
+    """Return True if a literal is an array of such entries."""
     if not isinstance(value, tuple):
         return entry(value)
     rows = cast("tuple[Any, ...]", value)

@@ -111,7 +111,7 @@ def _untrained(block: GraphBlock) -> list[Any]:
 
 
 def problem_of(run: Any) -> Problem:
-    """What a run of `GraphBuilder.minimize` is about. Raises ArgumentError for anything else."""
+    """Return the problem of a run of `GraphBuilder.minimize`. Raises ArgumentError for other runs."""
     found = getattr(getattr(run, "problem", None), "__self__", None)
     if not isinstance(found, Problem):
         raise ArgumentError(f"a run of this builder was expected, as its minimize() gives, got {shown(run)}.")
@@ -119,7 +119,7 @@ def problem_of(run: Any) -> Problem:
 
 
 def _movable(block: GraphBlock) -> Any:
-    """What the optimizer moves: a layer, or the value of a floating input; None of anything else."""
+    """Return what the optimizer updates: a layer, or the value of a floating input; None of other blocks."""
     if block.of.layer is not None:
         return layer_of(block.kind, block.options)
     return x if block.kind == "input" and (x := np.asarray(known(block))).dtype.kind == "f" else None

@@ -1,4 +1,4 @@
-"""What was built by hand in a cell of a notebook: whoever runs the cell again loses nothing.
+"""Graphs that were built by hand in a cell of a notebook, so that the cell can be run again without a loss.
 
 A cell that makes a builder makes it as its code says, and what was built by hand is no part of the code. So it is kept
 by cell, in this process and in the folder of burlab's files, which outlives the kernel.
@@ -34,7 +34,7 @@ class NotebookCell:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What stays the same when its code changes."""
+        """The identity of the cell, whatever its code."""
         return self.notebook, self.name, self.k
 
 
@@ -43,7 +43,7 @@ _shown: list[Any] = [None, 0]  # the number of the cell that runs, and how many 
 
 
 def history_of(cell: NotebookCell, document: Document) -> UndoHistory:
-    """What a builder begins with that its cell has made.
+    """Return the history from which the builder of a cell starts.
 
     Where the same code ran in this cell before, and its graph was changed by hand, that graph: to undo it gives the one
     that the code makes. Where other code ran there, the one that the code makes: to undo it gives the one before.
@@ -64,7 +64,7 @@ def history_of(cell: NotebookCell, document: Document) -> UndoHistory:
 
 
 def keep(cell: NotebookCell, history: UndoHistory) -> None:
-    """Note what was built by hand in a cell. A folder that cannot be written holds nobody up."""
+    """Store what was built by hand in a cell. A folder that cannot be written is passed over."""
     _built[cell.key] = cell.code, history
     file = _file(cell, write=True)
     if file is None:
@@ -77,12 +77,12 @@ def keep(cell: NotebookCell, history: UndoHistory) -> None:
 
 
 def forget() -> None:
-    """Keep nothing of what was built in this process: each cell begins anew."""
+    """Forget all that was built in this process: each cell begins anew."""
     _built.clear()
 
 
 def running_cell() -> NotebookCell | None:
-    """The cell that runs and shows one more builder; None outside of notebooks."""
+    """Return the cell that runs and shows one more builder; None outside of notebooks."""
     kernel = notebook_kernel()
     if kernel is None:
         return None
@@ -95,7 +95,7 @@ def running_cell() -> NotebookCell | None:
 
 
 def _saved(cell: NotebookCell) -> tuple[str, UndoHistory] | None:
-    """What another process has kept of a cell."""
+    """Return what another process has stored for a cell."""
     file = _file(cell)
     try:
         if file is None or not file.exists():
@@ -107,7 +107,7 @@ def _saved(cell: NotebookCell) -> tuple[str, UndoHistory] | None:
 
 
 def _file(cell: NotebookCell, write: bool = False) -> Path | None:
-    """Where a cell is kept between two kernels; None where its notebook is not known, or nothing is kept."""
+    """Return the file of a cell; None where its notebook is not known, or nothing is stored."""
     folder = cache_folder(write) if cell.notebook else None
     name = sha256(json.dumps(cell.key).encode()).hexdigest()[:24]
     return None if folder is None else folder / _FOLDER / f"{name}.json"

@@ -5,7 +5,7 @@ from typing import Any
 
 from .document import Document
 
-_MOST = 1000  # states that one can go back
+_MAX_STATES = 1000  # states that one can go back
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class UndoHistory:
         return self.states[self.at]
 
     def do(self, document: Document, tag: Any = None) -> "UndoHistory":
-        """After another change; what was undone before is forgotten. A change with the tag of the last one joins it."""
+        """Return the history after a change, without undone ones. A change with the tag of the last one joins it."""
         if document is self.now:
             return self
         joins = tag is not None and tag == self.tag and self.at == len(self.states) - 1 and self.at > 0
-        kept = self.states[: self.at + (not joins)][-_MOST:]
-        return UndoHistory((*kept, document), len(kept), tag)
+        retained = self.states[: self.at + (not joins)][-_MAX_STATES:]
+        return UndoHistory((*retained, document), len(retained), tag)
 
     @property
     def undone(self) -> "UndoHistory":
@@ -46,10 +46,10 @@ class UndoHistory:
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a state before."""
+        """Return True if there is an earlier state."""
         return self.at > 0
 
     @property
     def can_redo(self) -> bool:
-        """Whether there is a state after."""
+        """Return True if there is a later state."""
         return self.at < len(self.states) - 1

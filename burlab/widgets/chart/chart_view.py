@@ -40,7 +40,7 @@ class ChartView(anywidget.AnyWidget):
 
     @property
     def chart(self) -> Chart:
-        """What is shown."""
+        """The chart that is shown."""
         return self._chart
 
     @chart.setter
@@ -59,10 +59,10 @@ class ChartView(anywidget.AnyWidget):
         dragged; {type: "pick", part, label, x, y} for a click.
         """
 
-        def hear(_widget: Any, intent: Intent, _buffers: Any) -> None:
+        def handle(_widget: Any, intent: Intent, _buffers: Any) -> None:
             callback(intent)
 
-        cast("Any", self).on_msg(hear)
+        cast("Any", self).on_msg(handle)
 
 
 def split(data: dict[str, Any], known: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""`burlab.export_html`: what it takes, and the file."""
+"""`burlab.export_html`, which writes one page as one file."""
 
 import os
 from typing import Any
@@ -9,7 +9,7 @@ from burlab.runtime.files import as_path, write_whole
 from .page import html
 from .page_sections import page_of
 
-_MOST = 8_000_000  # bytes of a page: what a mail carries and a browser opens at once
+_MAX_BYTES = 8_000_000  # bytes of a page: what a mail carries and a browser opens at once
 
 
 def export_html(thing: Any, path: str | os.PathLike[str]) -> None:
@@ -35,9 +35,9 @@ def export_html(thing: Any, path: str | os.PathLike[str]) -> None:
     """
     target = as_path(path).absolute()
     text = html(page_of(thing)).encode()
-    if len(text) > _MOST:
+    if len(text) > _MAX_BYTES:
         raise FileError(
-            f"the page would have {len(text):,} bytes, expected {_MOST:,} at most. "
+            f"the page would have {len(text):,} bytes, expected {_MAX_BYTES:,} at most. "
             "Export a part of it: a smaller graph, fewer racers."
         )
     write_whole(target, [text])

@@ -1,4 +1,4 @@
-"""What each kind of thing puts on its page."""
+"""The page of each type that can be exported."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,8 +29,8 @@ from burlab.widgets.graph_view.viewed_graph import subjects_of
 from .page import Page, Section
 from .record_section import record
 
-_MOST = 60_000  # boxes in all pictures
-_DETAILS = 1500  # items that have words of their own
+_MAX_BOXES = 60_000  # boxes in all pictures
+_MAX_DETAILS = 1500  # items that have words of their own
 
 
 def graph(thing: Any) -> tuple[str, Section]:
@@ -51,12 +51,12 @@ def graph(thing: Any) -> tuple[str, Section]:
     for group in sorted((g for g in groups.titles if g != groups.root), key=lambda g: len(groups.line(g))):
         model.opened = closed.union(groups.line(group)[1:])
         drawn += len(model.picture.boxes)
-        if drawn > _MOST:
+        if drawn > _MAX_BOXES:
             break
         states[str(group)] = _state(model)
     model.close_all()
     model.open_all()
-    if drawn + len(model.picture.boxes) <= _MOST:
+    if drawn + len(model.picture.boxes) <= _MAX_BOXES:
         states["all"] = _state(model)
     vertices = model.network.vertices
     data = {
@@ -69,7 +69,7 @@ def graph(thing: Any) -> tuple[str, Section]:
         "parents": {str(g): str(groups.parent[g]) for g in groups.titles if g != groups.root},
         "words": [[k, v.words.lower(), str(groups.parent[k])] for k, v in enumerate(vertices)],
         "details": {
-            str(k): detail(model, k) for k in [*groups.titles, *range(len(vertices))][:_DETAILS] if k != groups.root
+            str(k): detail(model, k) for k in [*groups.titles, *range(len(vertices))][:_MAX_DETAILS] if k != groups.root
         },
     }
     return model.network.title, Section("graph", still, data)

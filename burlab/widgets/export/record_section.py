@@ -15,18 +15,18 @@ from burlab.widgets.panel.panel_state import state_of
 
 from .page import Section
 
-_ROWS = 2000  # that the slider knows, half of them evenly among the steps, half among their logarithms
+_MAX_ROWS = 2000  # that the slider knows, half of them evenly among the steps, half among their logarithms
 
 
 def record(run: Any) -> tuple[str, list[tuple[str, str]], Section]:
-    """What a run is called, facts about it, and its panel with a slider."""
+    """Return the title of a run, facts about it, and its panel with a slider."""
     model = PanelModel(run)
     model.measure()
     if model.landscape is not None:
         model.landscape.wait()
-    model.look()
+    model.refresh()
     while model.behind:
-        model.look()
+        model.refresh()
     state, chart = state_of(model), PanelChart().chart(model)
     facts = [("", state["status"]), *((knob["name"], knob["text"]) for knob in state["knobs"])]
     facts.append(("memory", state["memory"]["total"]))
@@ -38,10 +38,10 @@ def _rows(run: Any, model: PanelModel) -> dict[str, Any]:
     """Some rows of the record, and where the run was at their steps."""
     history = run.history
     steps = np.asarray(history["step"], np.float64)
-    kept = _some(steps.size)
+    retained = _some(steps.size)
     names = [name for name in history if name not in NOT_DRAWN and name in model.lines.curves]
-    values = {name: np.asarray(history[name], np.float64)[: steps.size][kept] for name in names}
-    steps = steps[kept]
+    values = {name: np.asarray(history[name], np.float64)[: steps.size][retained] for name in names}
+    steps = steps[retained]
     if model.front is not None:  # where it rests there is a value, and no row yet: the rest is of the last one
         at, value = model.front
         steps = np.append(steps, float(at))
@@ -56,14 +56,14 @@ def _rows(run: Any, model: PanelModel) -> dict[str, Any]:
 
 
 def _some(count: int) -> Any:
-    """At most `_ROWS` of so many positions: finer at the beginning, the first and the last one among them.
+    """At most `_MAX_ROWS` of so many positions: finer at the beginning, the first and the last one among them.
 
-    >>> _some(3), _some(10**6).size <= _ROWS
+    >>> _some(3), _some(10**6).size <= _MAX_ROWS
     (array([0, 1, 2]), True)
     """
-    if count <= _ROWS:
+    if count <= _MAX_ROWS:
         return np.arange(count)
-    even, early = np.linspace(0, count - 1, _ROWS // 2), np.geomspace(1, count, _ROWS // 2) - 1
+    even, early = np.linspace(0, count - 1, _MAX_ROWS // 2), np.geomspace(1, count, _MAX_ROWS // 2) - 1
     return np.unique(np.concatenate([even, early]).astype(np.int64))
 
 

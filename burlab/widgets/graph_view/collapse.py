@@ -1,4 +1,4 @@
-"""Which boxes a large graph is drawn by: its vertices grouped by scope, and what is large without scopes by size."""
+"""Boxes of a large graph: vertices are grouped by scope, and large groups without scopes by size."""
 
 import math
 from collections import Counter
@@ -9,9 +9,9 @@ from itertools import groupby
 
 from .network import Network, Vertex
 
-MOST_LOOSE = 80  # boxes of one group that can still be overlooked; more are grouped by their order
-MOST_BESIDE = 12  # boxes beside scopes, which are what the user named
-_LEAST = 8  # vertices that are worth a group of their own
+MAX_LOOSE = 80  # boxes of one group that can still be overlooked; more are grouped by their order
+MAX_NEXT_TO_SCOPES = 12  # boxes beside scopes, which are what the user named
+_MIN_GROUP_SIZE = 8  # vertices that are worth a group of their own
 IN, OUT = "in", "out"
 Port = tuple[str, int]  # where arrows cross the rim of a group: their direction, and the box at the other end
 End = int | Port
@@ -35,7 +35,7 @@ class Groups:
 
     @cached_property
     def children(self) -> dict[int, list[int]]:
-        """What each group holds directly, in the order of its first vertex."""
+        """The items directly in each group, in the order of their first vertices."""
         found: dict[int, list[int]] = {group: [] for group in self.titles}
         for item in sorted((k for k, p in enumerate(self.parent) if p >= 0), key=lambda k: self.first[k]):
             found[self.parent[item]].append(item)
@@ -67,7 +67,7 @@ class Groups:
         return found[::-1]
 
     def is_group(self, item: int) -> bool:
-        """Whether an item holds others."""
+        """Return True if an item holds others."""
         return item in self.titles
 
     @cached_property
@@ -158,12 +158,12 @@ def _divide(vertices: Sequence[Vertex], parent: list[int], titles: dict[int, str
     order = {k: at for at, k in enumerate(computed)}
     mixed = {parent[group] for group in titles if parent[group] >= 0}  # what holds scopes, and vertices beside them
     for group, members in loose.items():
-        most = MOST_BESIDE if group in mixed else MOST_LOOSE
+        most = MAX_NEXT_TO_SCOPES if group in mixed else MAX_LOOSE
         if len(members) > most:
             gaps = {k: group in mixed and order[k] - at for at, k in enumerate(members)}  # other groups lie between
             for _, run in groupby(members, lambda k: (vertices[k].backward, gaps[k])):  # noqa: B023 - used at once
                 _level(vertices, list(run), group, parent, titles, most)
-    _tell_apart(parent, titles)
+    _number_equal_titles(parent, titles)
 
 
 def _level(
@@ -172,20 +172,20 @@ def _level(
     """Divide a run into as many parts as each of them has, or in as many levels as that takes."""
     if len(members) <= most:
         return
-    levels = max(1, math.ceil(math.log(len(members)) / math.log(MOST_LOOSE)))
+    levels = max(1, math.ceil(math.log(len(members)) / math.log(MAX_LOOSE)))
     count = round(len(members) ** ((levels - 1) / levels))
     for part in _parts(members, count):
-        if len(part) < _LEAST:
+        if len(part) < _MIN_GROUP_SIZE:
             continue
         number = len(parent)
         parent.append(group)
         titles[number] = _title([vertices[k] for k in part])
         for k in part:
             parent[k] = number
-        _level(vertices, part, number, parent, titles, MOST_LOOSE)
+        _level(vertices, part, number, parent, titles, MAX_LOOSE)
 
 
-def _tell_apart(parent: Sequence[int], titles: dict[int, str]) -> None:
+def _number_equal_titles(parent: Sequence[int], titles: dict[int, str]) -> None:
     """Number the groups of one parent that have the same title."""
     groups: dict[tuple[int, str], list[int]] = {}
     for group, title in titles.items():

@@ -1,4 +1,4 @@
-"""What is known of one item: the line of Python and the lines of C++ that compute it, its numbers and its cost."""
+"""Details of one item: the line of Python and the lines of C++ that compute it, its numbers and its cost."""
 
 from collections import Counter
 from typing import Any
@@ -8,11 +8,11 @@ from burlab.graph.show import label
 
 from .graph_model import GraphModel
 
-MOST_LINES = 60  # of C++ that are shown
+MAX_LINES = 60  # of C++ that are shown
 
 
 def detail(model: GraphModel, item: int) -> dict[str, Any]:
-    """An item in words. title; rows: pairs of name and text; python: place and text of the user's line; cpp: lines."""
+    """Return details of an item. title; rows: name and text; python: place and text of the user's line; cpp: lines."""
     return _group(model, item) if model.groups.is_group(item) else _vertex(model, item)
 
 
@@ -58,7 +58,7 @@ def _vertex(model: GraphModel, k: int) -> dict[str, Any]:
         "title": head,
         "rows": rows,
         "python": _python(model, k),
-        "cpp": list(found.lines[:MOST_LINES]) if found else [],
+        "cpp": list(found.lines[:MAX_LINES]) if found else [],
     }
 
 

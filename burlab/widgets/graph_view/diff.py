@@ -41,24 +41,24 @@ def compared(before: Graph, after: Graph) -> tuple[Network, tuple[Fate, ...]]:
     for n in order:
         v, network = vertex[n]
         operands = (index[partner.get(x, x)] for x in (network.nodes[k] for k in v.operands))
-        scope = _moved(v.scope, scopes) if network is old else v.scope
+        scope = _relocated(v.scope, scopes) if network is old else v.scope
         vertices.append(replace(v, operands=tuple(operands), scope=scope))
         fates.append("removed" if network is old else "same" if n in same else "affected" if n in twin else "added")
     return Network(tuple(vertices), _title(fates), tuple(order), index), tuple(fates)
 
 
 def _scopes(old: Network, new: Network, partner: dict[Node, Node]) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Where what is gone from an execution lies now: with its twin, or apart from others that are called the same."""
+    """Return the new scope of nodes that were removed from an execution: that of its twin, or one of their own."""
     scope_of = {n: v.scope for n, v in zip(new.nodes, new.vertices, strict=True) if n.row.parts}
-    moved: dict[tuple[str, ...], tuple[str, ...]] = {}
+    relocated: dict[tuple[str, ...], tuple[str, ...]] = {}
     for m, v in zip(old.nodes, old.vertices, strict=True):
         if m.row.parts:
             apart = (*v.scope[:-1], f"{v.scope[-1]}, before") if v.scope in scope_of.values() else v.scope
-            moved[v.scope] = scope_of.get(partner.get(m, m), moved.get(v.scope, apart))
-    return moved
+            relocated[v.scope] = scope_of.get(partner.get(m, m), relocated.get(v.scope, apart))
+    return relocated
 
 
-def _moved(scope: tuple[str, ...], scopes: dict[tuple[str, ...], tuple[str, ...]]) -> tuple[str, ...]:
+def _relocated(scope: tuple[str, ...], scopes: dict[tuple[str, ...], tuple[str, ...]]) -> tuple[str, ...]:
     """A scope whose outer part has another name now."""
     for k in range(len(scope), 0, -1):
         if scope[:k] in scopes:

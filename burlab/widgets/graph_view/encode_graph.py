@@ -11,7 +11,7 @@ from .graph_picture import Link
 
 
 def picture_of(model: GraphModel) -> dict[str, Any]:
-    """Where everything stands, in rows.
+    """Return the places of all boxes, frames and links, in rows.
 
     boxes, frames: item, x, y, width, height, class, hint or title. links: path, the two items, class, x, y, width and
     height of the rectangle that they lie in.
@@ -42,7 +42,7 @@ def picture_of(model: GraphModel) -> dict[str, Any]:
 
 
 def marks_of(model: GraphModel) -> dict[str, Any]:
-    """What changes while nothing moves, by item.
+    """Return the state of each item that changes while places stay.
 
     lines: of each box; heat: shares; faults: nan or inf. now: the item that is stepped to; flows: those that it gives
     gradients to; waits: those that are not computed yet; found: those that a search found.
@@ -73,7 +73,7 @@ def marks_of(model: GraphModel) -> dict[str, Any]:
     }
 
 
-def words_of(model: GraphModel, note: str) -> dict[str, Any]:
+def texts_of(model: GraphModel, note: str) -> dict[str, Any]:
     """All words around the picture. note: what the last intent has to say."""
     return {
         "title": model.network.title,
@@ -94,13 +94,13 @@ def words_of(model: GraphModel, note: str) -> dict[str, Any]:
 
 
 def _sweep(model: GraphModel) -> dict[str, Any] | None:
-    """Where the sweep is, with its rule and numbers; None as long as nobody has stepped."""
+    """Return the present step of the sweep, with its rule and numbers; None before the first step."""
     if model.done is None:
         return None
     sweep, step = model.sweep, model.step_now
-    told: dict[str, Any] = {"done": model.done, "length": len(sweep.steps), "forward": sweep.forward}
+    state: dict[str, Any] = {"done": model.done, "length": len(sweep.steps), "forward": sweep.forward}
     if step is None:
-        return told | {"phase": "", "title": "before the first step", "rules": [], "reads": []}
+        return state | {"phase": "", "title": "before the first step", "rules": [], "reads": []}
     v = model.network.vertices[step.vertex]
     if step.flows:
         rules = [(flow.rule(), flow.share.text) for flow in step.flows]
@@ -111,7 +111,7 @@ def _sweep(model: GraphModel) -> dict[str, Any] | None:
     reads += [(word, sweep.values[k].text) for word, k in step.reads if step.flows or word != "y"]
     box = model.groups.shown(step.vertex, model.opened)
     inside = f" in {model.groups.titles[box]}, which is closed" if model.groups.is_group(box) else ""
-    return told | {"phase": step.phase, "title": f"{v.name or v.head}{inside}", "rules": rules, "reads": reads}
+    return state | {"phase": step.phase, "title": f"{v.name or v.head}{inside}", "rules": rules, "reads": reads}
 
 
 def _hint(model: GraphModel, item: int) -> str:
@@ -132,13 +132,13 @@ def _links(model: GraphModel, link: Link, backward: dict[int, bool]) -> list[lis
     back = backward[b] if groups.is_group(b) else vertices[b].backward
     single = not groups.is_group(a) and not groups.is_group(b)
     several = shifts(link.count) if single and all(isinstance(end, int) for end in link.ends) else [0.0]
-    xs, ys = zip(*link.way, strict=True)
+    xs, ys = zip(*link.route, strict=True)
     frame = _rounded(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))
     head = isinstance(link.ends[1], int)
     wide = "wide" if link.count > 1 and len(several) == 1 else ""
     kind = " ".join(filter(None, ("back" if back else "", wide)))
-    ways = ([(x, y + shift) for x, y in link.way] for shift in several)
-    return [[curve(way) + (tip(way[-1]) if head else ""), a, b, kind, *frame] for way in ways]
+    routes = ([(x, y + shift) for x, y in link.route] for shift in several)
+    return [[curve(route) + (tip(route[-1]) if head else ""), a, b, kind, *frame] for route in routes]
 
 
 def _item(end: End) -> int:

@@ -15,14 +15,14 @@ from .network import Network
 from .sweep_steps import SweepStep, SweepSteps
 from .viewed_graph import ViewedGraph
 
-MOST_BOXES = 3000  # that a page still draws; more stay closed
-_SIGN = 12.0  # pixels of the sign that a group can be opened
+MAX_BOXES = 3000  # that a page still draws; more stay closed
+_SIGN_WIDTH = 12.0  # pixels of the sign that a group can be opened
 HEATS = ("none", "gradient", "time", "bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a search gave. at: which of the items is shown, from 1; 0 where nothing was found."""
+    """Items that match a search. at: the number of the one that is shown, from 1; 0 without any."""
 
     text: str = ""
     items: tuple[int, ...] = ()
@@ -53,12 +53,12 @@ class GraphModel:
 
     @property
     def network(self) -> Network:
-        """What is looked at."""
+        """The network that is shown."""
         return self.subject.network
 
     @property
     def picture(self) -> GraphPicture:
-        """Where everything stands."""
+        """The places of all boxes and arrows."""
         if self.numbers not in self._layouts:
             self._layouts[self.numbers] = GraphPictures(
                 self.groups, [self._size(k) for k in range(len(self.groups.parent))]
@@ -73,10 +73,10 @@ class GraphModel:
         elif item in self.opened:
             inside = {x for x in self.opened if item in self.groups.line(x)}
             self.opened -= inside
-            self.look_at(item)
+            self.focus_on(item)
         else:
             self._open({item})
-            self.look_at(item)
+            self.focus_on(item)
 
     def open_all(self) -> int:
         """Open groups, from the outside in, as far as a page can draw them. Gives how many stay closed."""
@@ -84,7 +84,7 @@ class GraphModel:
         count, opened = len(self.groups.children[self.groups.root]), set[int]()
         for group in depth:
             more = len(self.groups.children[group])
-            if self.groups.parent[group] in {self.groups.root, *opened} and count + more <= MOST_BOXES:
+            if self.groups.parent[group] in {self.groups.root, *opened} and count + more <= MAX_BOXES:
                 opened.add(group)
                 count += more
         self.opened = frozenset(opened)
@@ -95,19 +95,19 @@ class GraphModel:
         self.opened = frozenset(self._single())
 
     def select(self, item: int | None) -> None:
-        """Look closer at an item."""
+        """Select an item, whose details are shown."""
         if item is not None:
             self._check(item)
         self.selected = item
 
-    def look_at(self, item: int) -> None:
-        """Have the page move to an item."""
+    def focus_on(self, item: int) -> None:
+        """Move the page to an item."""
         self.focus = (item, self.focus[1] + 1)
 
     def reveal(self, item: int) -> None:
-        """Open what an item lies in, and look at it."""
+        """Open the groups around an item, and move to it."""
         self._open(x for x in self.groups.line(item)[1:-1])
-        self.look_at(item)
+        self.focus_on(item)
 
     def search(self, text: str, by: int = 1) -> SearchResult:
         """Select what holds a text in its operation, name, line or scope: the next one for the same text as before."""
@@ -146,13 +146,13 @@ class GraphModel:
         if self.step_now and self.done != before:
             shown = self.groups.shown(self.step_now.vertex, self.opened)
             self.selected = shown
-            self.look_at(shown)
+            self.focus_on(shown)
 
     def seek(self, done: int | None) -> None:
         """Go to where so many steps are done; None for the end of stepping: all numbers are shown."""
         self.done = None if done is None else min(max(done, 0), len(self.sweep.steps))
         if self.step_now:
-            self.look_at(self.groups.shown(self.step_now.vertex, self.opened))
+            self.focus_on(self.groups.shown(self.step_now.vertex, self.opened))
 
     def _next(self, done: int, by: int) -> int:
         """Past all steps in a row that a closed group stands for."""
@@ -186,7 +186,7 @@ class GraphModel:
 
     @property
     def heats(self) -> dict[int, Heat]:
-        """How much each item has of what boxes are coloured by; groups what they hold has."""
+        """The quantity by which each item is coloured; of groups that of their members."""
         return heat(self.heat, self.subject, self.groups)
 
     @property
@@ -203,7 +203,7 @@ class GraphModel:
         return found
 
     def lines(self, item: int) -> tuple[str, ...]:
-        """What stands in a box."""
+        """Return the lines of text in a box."""
         if self.groups.is_group(item):
             count = len(self.groups.members[item])
             return self.groups.titles[item], f"{count:,} nodes"
@@ -220,7 +220,7 @@ class GraphModel:
 
     def _size(self, item: int) -> Size:
         lines = self.lines(item) if self.groups.is_group(item) else self._full(item)
-        width = max(len(line) for line in lines) * LETTER + 2 * PAD + _SIGN * self.groups.is_group(item)
+        width = max(len(line) for line in lines) * LETTER + 2 * PAD + _SIGN_WIDTH * self.groups.is_group(item)
         return max(width, 40.0), len(lines) * LINE + 10
 
     def _full(self, item: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Where boxes stand and arrows run, for what is open: each group is laid out by itself, inside of those around it."""
+"""Places of boxes and arrows, for the groups that are open: each is laid out by itself, inside of those around it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,10 +26,10 @@ class Rect:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An arrow. ends: the boxes or ports it leads from and to; way: through which points; count: how many it is."""
+    """An arrow. ends: the boxes or ports it leads from and to; route: through which points; count: how many it is."""
 
     ends: tuple[End, End]
-    way: tuple[Place, ...]
+    route: tuple[Place, ...]
     count: int = 1
 
 
@@ -72,10 +72,10 @@ class GraphPictures:
         inside = frozenset(x for x in opened if group in self.groups.line(x)[:-1])
         key = (group, inside)
         if key not in self._blocks:
-            self._blocks[key] = self._made(group, inside)
+            self._blocks[key] = self._laid_out(group, inside)
         return self._blocks[key]
 
-    def _made(self, group: int, opened: frozenset[int]) -> _Block:
+    def _laid_out(self, group: int, opened: frozenset[int]) -> _Block:
         children, arrows = self.groups.children[group], self.groups.arrows[group]
         blocks = {x: self._block(x, opened) for x in children if x in opened}
         sizes: dict[int, Size] = {
@@ -83,10 +83,10 @@ class GraphPictures:
         }
         ports = {side: sorted({e[1] for ends in arrows for e in ends if isinstance(e, tuple) and e[0] == side})
                  for side in (IN, OUT)}  # fmt: skip
-        ways = list(dict.fromkeys((_at(x), _at(y)) for x, y in arrows))
-        layout = layered(sizes | _rims(ports), ways + self._anchors(children, arrows, ports, near_users=True))
+        routes = list(dict.fromkeys((_at(x), _at(y)) for x, y in arrows))
+        layout = layered(sizes | _rims(ports), routes + self._anchors(children, arrows, ports, near_users=True))
         if ports[IN] and any(layout.centres[x][0] < layout.centres[_ENTRY][0] for x in children):
-            layout = layered(sizes | _rims(ports), ways + self._anchors(children, arrows, ports, near_users=False))
+            layout = layered(sizes | _rims(ports), routes + self._anchors(children, arrows, ports, near_users=False))
         is_root = group == self.groups.root
         left, top = (0.0, 0.0) if is_root else (0.0 if ports[IN] else SIDE, TOP)
         right, bottom = (0.0, 0.0) if is_root else (0.0 if ports[OUT] else SIDE, SIDE)
@@ -94,7 +94,7 @@ class GraphPictures:
         corner = {x: (layout.centres[x][0] - sizes[x][0] / 2 + left, layout.centres[x][1] - sizes[x][1] / 2 + top)
                   for x in children}  # fmt: skip
         middle = {x: corner[x][1] + sizes[x][1] / 2 for x in children}
-        bends = {ends: [(x + left, y + top) for x, y in way] for ends, way in layout.bends.items()}
+        bends = {ends: [(x + left, y + top) for x, y in route] for ends, route in layout.bends.items()}
         entries = _slots(ports[IN], arrows, middle, bends, IN)
         exits = _slots(ports[OUT], arrows, middle, bends, OUT)
 
@@ -116,7 +116,7 @@ class GraphPictures:
         own = GraphPicture(
             tuple(Rect(x, *corner[x], *sizes[x]) for x in children if x not in blocks), (), tuple(links), width, height
         )
-        parts = [own, *(_moved(block.picture, *corner[x], x) for x, block in blocks.items())]
+        parts = [own, *(_shifted(block.picture, *corner[x], x) for x, block in blocks.items())]
         joined = GraphPicture(
             tuple(box for part in parts for box in part.boxes),
             tuple(frame for part in parts for frame in part.frames),
@@ -151,12 +151,12 @@ def _at(end: End) -> int:
 
 
 def _key(end: End) -> int:
-    """What an arrow is called where it crosses the rim of a group: the box at its other end."""
+    """Return the key of an arrow where it crosses the rim of a group: the box at its other end."""
     return end if isinstance(end, int) else end[1]
 
 
 def _rims(ports: Mapping[str, Sequence[int]]) -> dict[int, Size]:
-    """What the layout takes for the rims of a group."""
+    """Return the sizes of the rims of a group for the layout."""
     places = {_ENTRY: ports[IN], _EXIT: ports[OUT]}
     return {place: (0.0, _SLOT * len(keys)) for place, keys in places.items() if keys}
 
@@ -173,21 +173,21 @@ def _slots(
     for a, b in arrows:
         port, other = (a, b) if side == IN else (b, a)
         if not isinstance(port, int) and port[0] == side:
-            way = bends.get((_at(a), _at(b)), ())
-            y = (way[0] if side == IN else way[-1])[1] if way else middle[_at(other)]
+            route = bends.get((_at(a), _at(b)), ())
+            y = (route[0] if side == IN else route[-1])[1] if route else middle[_at(other)]
             wishes[port[1]].append(y)
     means = {key: sum(ys) / len(ys) for key, ys in wishes.items()}
     order = sorted(keys, key=lambda key: means[key])
     return dict(zip(order, spread([means[key] for key in order], [_SLOT for _ in order[1:]]), strict=True))
 
 
-def _moved(picture: GraphPicture, x: float, y: float, group: int) -> GraphPicture:
+def _shifted(picture: GraphPicture, x: float, y: float, group: int) -> GraphPicture:
     """A picture at its place in another, with a frame around it."""
 
     def at(rect: Rect) -> Rect:
         return replace(rect, x=rect.x + x, y=rect.y + y)
 
-    links = (replace(link, way=tuple((u + x, v + y) for u, v in link.way)) for link in picture.links)
+    links = (replace(link, route=tuple((u + x, v + y) for u, v in link.route)) for link in picture.links)
     frame = Rect(group, x, y, picture.width, picture.height)
     return GraphPicture(
         tuple(map(at, picture.boxes)), (frame, *map(at, picture.frames)), tuple(links), picture.width, picture.height

@@ -12,7 +12,7 @@ from burlab.widgets import still
 from burlab.widgets.assets import module
 
 from .diff import compared
-from .encode_graph import marks_of, picture_of, words_of
+from .encode_graph import marks_of, picture_of, texts_of
 from .graph_model import GraphModel
 from .graph_svg import svg_of
 from .intents import INTENTS, Intent
@@ -20,7 +20,7 @@ from .viewed_graph import TracedGraph, ViewedGraph, subjects_of
 
 anywidget: Any = late("anywidget", "lab")
 
-_HERE = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 
 
 class GraphView(anywidget.AnyWidget):
@@ -41,7 +41,7 @@ class GraphView(anywidget.AnyWidget):
     """
 
     _esm = module("graph_view/view.js")
-    _css = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("../surface/surface.css", "view.css"))
+    _css = "".join((_FOLDER / name).read_text(encoding="utf-8") for name in ("../surface/surface.css", "view.css"))
     picture = traitlets.Dict().tag(sync=True)
     marks = traitlets.Dict().tag(sync=True)
     words = traitlets.Dict().tag(sync=True)
@@ -57,11 +57,11 @@ class GraphView(anywidget.AnyWidget):
         self._note = ""
         widget: Any = super()
         widget.__init__(**self._state())
-        self.on_msg(self._hear)
+        self.on_msg(self._on_message)
 
     @classmethod
     def diff(cls, before: Any, after: Any, *args: Any) -> "GraphView":
-        """What the second graph adds to the first, and what it has no more; arguments as for a single thing.
+        """Return a view of what the second graph adds to the first, and what it lacks; arguments as for one graph.
 
         >>> import numpy as np, burlab as bl
         >>> view = bl.GraphView.diff(np.tanh, lambda x: np.tanh(x) * 2, 0.5)
@@ -89,8 +89,8 @@ class GraphView(anywidget.AnyWidget):
                     setattr(self, name, value)
         still.refresh(self)
 
-    def hear(self, intent: Intent) -> None:
-        """What a page asks for: {type, ...}, see `intents.py`. What cannot be done is told on the page."""
+    def handle(self, intent: Intent) -> None:
+        """Handle a message of a page: {type, ...}, see `intents.py`. Errors appear on the page."""
         self._note = ""
         try:
             self._do(intent)
@@ -98,8 +98,8 @@ class GraphView(anywidget.AnyWidget):
             self._note = str(error)
         self.update()
 
-    def _hear(self, _widget: Any, intent: Intent, _buffers: Any) -> None:
-        self.hear(intent)
+    def _on_message(self, _widget: Any, intent: Intent, _buffers: Any) -> None:
+        self.handle(intent)
 
     def _do(self, intent: Intent) -> None:
         kind = intent.get("type")
@@ -109,7 +109,7 @@ class GraphView(anywidget.AnyWidget):
             self._note = INTENTS[kind](self.model, intent) or ""
 
     def _state(self) -> dict[str, Any]:
-        words = words_of(self.model, self._note) | {"subjects": list(self._subjects), "subject": self._name}
+        words = texts_of(self.model, self._note) | {"subjects": list(self._subjects), "subject": self._name}
         return {"picture": picture_of(self.model), "marks": marks_of(self.model), "words": words}
 
 

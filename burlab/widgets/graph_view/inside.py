@@ -1,4 +1,4 @@
-"""What control flow executes, opened: the sub-graphs of `scan`, `while` and `cond`."""
+"""Sub-graphs that control flow executes: those of `scan`, `while` and `cond`."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from burlab.graph.executions import Execution, executions
 from burlab.graph.graph import ScanIterations
 from burlab.graph.substitute import copy, rebuild
 
-CARRIED, ELEMENT, CAPTURED = "y = {}, then what the iteration before gave", "y = {}[k], in iteration k", "y = {}"
+CARRY, ELEMENT, CAPTURED = "y = {}, then what the iteration before gave", "y = {}[k], in iteration k", "y = {}"
 """What an input of a sub-graph is, as formulas with a place for a name."""
 _NAMES = {"scan": "scan", "while": "while_loop", "cond": "cond"}
 
@@ -30,12 +30,12 @@ class Inside:
 
     @property
     def iterations(self) -> ScanIterations | None:
-        """What a `scan` repeats."""
+        """The iterations of a `scan`."""
         return self.execution.region.iterations
 
     @property
     def title(self) -> str:
-        """What it is, in short."""
+        """A short description."""
         rows = "×".join(map(str, self.first.params.batch))
         often = f", {self.iterations.length:,} iterations" if self.iterations else f", for {rows} rows" if rows else ""
         return _NAMES[self.first.op] + often
@@ -52,7 +52,7 @@ class Inside:
         return tuple(zip(names, self.graphs, strict=True))
 
     def operands(self, result: Node) -> tuple[Node, ...]:
-        """What gives a result: values of the sub-graphs, and what decides."""
+        """Return the operands of a result: values of the sub-graphs, and the predicate."""
         item: int = result.params.item
         if self.first.op == "scan":
             (body,) = self.graphs
@@ -68,7 +68,7 @@ class Inside:
         first, last = carries, carries
         if self.iterations:
             first, last = self.iterations.carries, self.iterations.carries + self.iterations.sequences
-        rules = [CARRIED if k < first else ELEMENT if k < last else CAPTURED for k in range(len(graph.inputs))]
+        rules = [CARRY if k < first else ELEMENT if k < last else CAPTURED for k in range(len(graph.inputs))]
         return dict(zip(graph.inputs, zip(chosen_inputs(self.first), rules, strict=True), strict=True))
 
 
@@ -91,7 +91,7 @@ def _copied(graph: Graph) -> Graph:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a node stands in a graph whose executions are opened.
+    """A node in a graph whose executions are opened.
 
     operands: what it is computed from, or read from outside. scope: the parts it lies in, outermost first. owner: the
     node of the whole graph that it is computed for. inside, rule: of which control flow, and how it comes from there.

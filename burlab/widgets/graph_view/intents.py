@@ -1,4 +1,4 @@
-"""What a page may ask a GraphView for: by the type of the message, and what it has to say then."""
+"""Messages of a page to a GraphView, by type, with the note that each returns."""
 
 from collections.abc import Callable
 from typing import Any

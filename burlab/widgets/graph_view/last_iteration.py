@@ -13,8 +13,8 @@ from burlab.graph.operation import make_node
 from .inside import Inside
 from .value_summary import Array, ValueSummary, summarize
 
-_ABSENT = ValueSummary("not executed", known=False)
-_MANY = ValueSummary("one for each row", known=False)
+_NOT_EXECUTED = ValueSummary("not executed", known=False)
+_ONE_PER_ROW = ValueSummary("one for each row", known=False)
 
 
 def last_values(found: Sequence[Inside], outside: Mapping[Node, Array]) -> dict[Node, ValueSummary]:
@@ -27,7 +27,7 @@ def last_values(found: Sequence[Inside], outside: Mapping[Node, Array]) -> dict[
         last = _last_inputs(inside, [outside[x] for x in inside.first.inputs])
         for (_, graph), nested, arrays in zip(inside.parts, inside.nested, last, strict=True):
             if arrays is None:
-                text = _MANY if inside.first.params.batch else _ABSENT
+                text = _ONE_PER_ROW if inside.first.params.batch else _NOT_EXECUTED
                 summaries |= dict.fromkeys(_every_node(graph, nested), text)
                 continue
             values = dict(zip(graph.nodes, Replay(graph).values(arrays), strict=True))
@@ -41,7 +41,7 @@ def _every_node(graph: Graph, nested: Sequence[Inside]) -> list[Node]:
 
 
 def _last_inputs(inside: Inside, arrays: Sequence[Array]) -> Sequence[Sequence[Array] | None]:
-    """What each sub-graph is given the last time; None where it is not executed, or once for each row."""
+    """Return the inputs of each sub-graph in its last iteration; None without one, or with one for each row."""
     if inside.first.params.batch:
         return [None] * len(inside.graphs)
     if inside.first.op == "cond":

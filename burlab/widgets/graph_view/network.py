@@ -51,7 +51,7 @@ class Vertex:
 
     @property
     def words(self) -> str:
-        """What a search looks through."""
+        """The text that a search reads."""
         return f"{self.head} {self.operation} {self.name} {self.place} {'/'.join(self.scope)}"
 
 

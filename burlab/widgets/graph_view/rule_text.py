@@ -55,7 +55,7 @@ def load_rules(operations: Sequence[str]) -> None:
 
 
 def described(n: Node, words: Mapping[Node, str]) -> str:
-    """What a node computes, down to the nodes that have words."""
+    """Return the formula of a node, down to the nodes that have names."""
     if n in words:
         return words[n]
     if (number := known(n)) is not None:
@@ -83,7 +83,7 @@ def forward_rule(n: Node) -> str:
 
 
 def reverse_rule(n: Node, cotangent: Node, operand: Node, share: Node) -> str:
-    """What an operand receives: its share of the cotangent, with a bar over the letter that stands for the value.
+    """Return the share of the cotangent that an operand receives, with a bar over the letter of the value.
 
     >>> from burlab.graph.numpy_api.promotion import node
     >>> import numpy as np
@@ -97,7 +97,7 @@ def reverse_rule(n: Node, cotangent: Node, operand: Node, share: Node) -> str:
 
 
 def recorded_names(n: Recorded) -> list[str]:
-    """What the operands of a node of a tape are called in its rules: a letter each, and constants their numbers."""
+    """Return the names of the operands of a node of a tape in its rules: a letter each, and constants their numbers."""
     letters: dict[int, str] = {}
     return [
         letters.setdefault(parent, LETTERS[len(letters)] if len(letters) < len(LETTERS) else f"x{len(letters)}")
@@ -116,7 +116,7 @@ def recorded_forward(n: Recorded) -> str:
 
 
 def recorded_reverse(n: Recorded, k: int) -> str:
-    """What operand k of a node of a tape receives."""
+    """Return the share of the cotangent that operand k of a node of a tape receives."""
     names = recorded_names(n)
     if n.operation not in scalar_ops():
         return f"{_barred(names[k])} += ȳ·∂y/∂{names[k]}"

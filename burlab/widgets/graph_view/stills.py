@@ -1,4 +1,4 @@
-"""How graphs look in a notebook: a traced `Graph`, a `Kernel`, and the graph behind a `Value` with its gradients."""
+"""Still pictures of a traced `Graph`, a `Kernel`, and the graph behind a `Value` with its gradients."""
 
 from collections.abc import Iterator
 from html import escape
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from burlab.compiler.kernel import Kernel
     from burlab.eager import Value
 
-LARGEST = 120  # boxes that a picture can hold and still be read
-MOST = 600  # boxes of a graph with all its sub-graphs: a page stays quick
-_COUNTED = 20_000  # nodes behind a Value that are counted, in a fraction of a second
+MAX_PICTURE_BOXES = 120  # boxes that a picture can hold and still be read
+MAX_PAGE_BOXES = 600  # boxes of a graph with all its sub-graphs: a page stays quick
+_MAX_COUNTED = 20_000  # nodes behind a Value that are counted, in a fraction of a second
 
 
 def graph_svg(graph: Graph) -> str:
@@ -31,7 +31,7 @@ def graph_svg(graph: Graph) -> str:
     2
     """
     outputs = set(graph.outputs)
-    shown = _visible(graph)[-LARGEST:]
+    shown = _visible(graph)[-MAX_PICTURE_BOXES:]
     drawn = set(shown)
     boxes = {n: _graph_box(graph, n, n in outputs, drawn) for n in shown}
     return draw(boxes, [(x, n) for n in shown for x in n.inputs if x in drawn])
@@ -48,7 +48,7 @@ def value_svg(root: "Value") -> str:
     """
     from burlab.eager.ancestry import ancestors
 
-    nodes = ancestors(root, LARGEST)
+    nodes = ancestors(root, MAX_PICTURE_BOXES)
     drawn = {n.index for n in nodes}
     boxes: dict[Any, Box] = {}
     for n in reversed(nodes):
@@ -72,8 +72,8 @@ def graph_html(graph: Graph) -> str:
     """
     parts = list(_parts(graph, ""))
     sizes = [len(_visible(part)) for _, part in parts]
-    boxes = np.minimum(sizes, LARGEST)
-    fitting = int(np.searchsorted(np.cumsum(boxes), MOST, side="right"))
+    boxes = np.minimum(sizes, MAX_PICTURE_BOXES)
+    fitting = int(np.searchsorted(np.cumsum(boxes), MAX_PAGE_BOXES, side="right"))
     hidden, absent = sum(sizes) - int(boxes[:fitting].sum()), len(parts) - fitting
     where = f"{absent} whole sub-graphs among them" if absent else "those before the dashed boxes"
     ways = "print(graph) lists all of them, graph.to_dot() writes them for Graphviz"
@@ -86,10 +86,14 @@ def value_html(root: "Value") -> str:
     """The drawing in a frame that scrolls; above it stands how much is left out to keep it legible."""
     from burlab.eager.ancestry import ancestors
 
-    count = len(ancestors(root, _COUNTED))
-    hidden = f"{count - LARGEST:,} of {count:,}" if count < _COUNTED else f"More than {count - LARGEST - 1:,}"
+    count = len(ancestors(root, _MAX_COUNTED))
+    hidden = (
+        f"{count - MAX_PICTURE_BOXES:,} of {count:,}"
+        if count < _MAX_COUNTED
+        else f"More than {count - MAX_PICTURE_BOXES - 1:,}"
+    )
     words = f"{hidden} nodes are not drawn, those behind the dashed boxes. .dot() writes all of them for Graphviz."
-    return (_told(words) if count > LARGEST else "") + framed(value_svg(root), "drawn graph of a value")
+    return (_told(words) if count > MAX_PICTURE_BOXES else "") + framed(value_svg(root), "drawn graph of a value")
 
 
 def _parts(graph: Graph, title: str) -> Iterator[tuple[str, Graph]]:

@@ -34,7 +34,7 @@ Phase = Literal["forward", "backward"]
 
 
 class GradientShare(NamedTuple):
-    """What a vertex gives to one of its operands in the backward sweep, by which rule."""
+    """The gradient that a vertex gives to one of its operands in the backward sweep, and the rule."""
 
     operand: int
     share: ValueSummary
@@ -70,7 +70,7 @@ class SweepSteps:
 
     @property
     def forward(self) -> int:
-        """How many steps the forward sweep has."""
+        """The number of steps of the forward sweep."""
         return sum(step.phase == "forward" for step in self.steps)
 
     def computed(self, done: int) -> set[int]:

@@ -1,11 +1,11 @@
-"""Which nodes of two graphs belong together: they compute the same, or the same operation stands at the same place."""
+"""Nodes of two graphs that belong together: they compute the same, or the same operation at the same place."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from burlab.graph import Graph, Node
 from burlab.graph.structure import structural_keys
 
-from .inside import CAPTURED, CARRIED, ELEMENT, Inside
+from .inside import CAPTURED, CARRY, ELEMENT, Inside
 
 Entries = Mapping[Node, tuple[Node, str]]
 """Inputs of a sub-graph: what each is at first, outside, and how it goes on; see `Inside.entries`."""
@@ -68,7 +68,7 @@ def _inputs(before: Entries, after: Entries, pairs: Twins, exact: bool) -> Twins
     exact: whether the executions are the same; else carries are other numbers, from the second iteration on.
     """
     given: Twins = {}
-    for rule in (CARRIED, ELEMENT, CAPTURED):
+    for rule in (CARRY, ELEMENT, CAPTURED):
         old, new = ([(x, outside) for x, (outside, own) in e.items() if own == rule] for e in (before, after))
         if rule == CAPTURED:
             at = {outside: (x, outside) for x, outside in old}
@@ -76,7 +76,7 @@ def _inputs(before: Entries, after: Entries, pairs: Twins, exact: bool) -> Twins
         for (x, outside), other in zip(new, old, strict=False):
             if other is not None and (x.shape, x.dtype) == (other[0].shape, other[0].dtype):
                 same = pairs.get(outside) == (other[1], True)
-                given[x] = other[0], same and (exact or rule != CARRIED)
+                given[x] = other[0], same and (exact or rule != CARRY)
     return given
 
 
@@ -108,7 +108,7 @@ def _at_the_same_place(before: Graph, after: Graph, pairs: Twins) -> None:
 
 
 def _own(n: Node) -> object:
-    """What a node is by itself; what control flow executes is compared by itself."""
+    """Return what identifies a node without its operands; sub-graphs of control flow are compared separately."""
     if n.row.parts:
         return n.op, n.params.item, n.params.batch, n.shape, n.dtype
     params = n.params if n.op != "constant" else n.params.tobytes()

@@ -1,4 +1,4 @@
-"""What the numbers of a node look like in a box: one number, or the range and the mean of an array."""
+"""Texts of the numbers of a node in a box: one number, or the range and the mean of an array."""
 
 from dataclasses import dataclass
 from typing import Any

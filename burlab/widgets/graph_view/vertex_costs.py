@@ -1,4 +1,4 @@
-"""What vertices cost, and the C++ that computes them: of the steps of a plan, which hold one node or many."""
+"""Costs of vertices, and the C++ that computes them, by the steps of a plan, which hold one node or many."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from .network import Network
 
 @dataclass(frozen=True, slots=True)
 class PlanPlace:
-    """Where a vertex is computed. step: of the plan. entry: what that step is. nodes: how many it computes.
+    """The step of a plan that computes a vertex. entry: its account. nodes: how many it computes.
 
     lines: its C++; () where a plan is replayed, and no C++ is written for it.
     """

@@ -1,4 +1,4 @@
-"""What can be looked at: from the thing that a user gives to a network with numbers, sweeps, costs and code."""
+"""Graphs that can be shown: from a user's object to a network with numbers, sweeps, costs and code."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from .network import Network, gradient_names, network_of, recorded_network
 from .sweep_steps import SweepSteps, graph_sweep, recorded_sweep
 from .vertex_costs import PlanPlace, nanoseconds, places_of
 
-MOST = 20_000  # nodes behind a Value that are looked at
+MAX_NODES = 20_000  # nodes behind a Value that are looked at
 
 
 class ViewedGraph:
@@ -104,10 +104,10 @@ class TracedGraph(ViewedGraph):
 
 
 class RecordedGraph(ViewedGraph):
-    """What a Value was computed from, nearest first, up to a size that can be looked at."""
+    """The graph behind a Value, nearest nodes first, up to a size that can be shown."""
 
     def __init__(self, root: Value) -> None:
-        self._rows: list[Recorded] = ancestors(root, MOST)
+        self._rows: list[Recorded] = ancestors(root, MAX_NODES)
         self.network = recorded_network(self._rows, repr(root))
 
     @cached_property
@@ -117,7 +117,7 @@ class RecordedGraph(ViewedGraph):
 
 
 def subjects_of(thing: Any, args: tuple[Any, ...]) -> dict[str, Callable[[], ViewedGraph]]:
-    """What there is to see of a thing, by name, the first one as it opens.
+    """Return the graphs of an object that can be shown, by name; a view opens with the first one.
 
     A `Graph`, with arrays for its inputs or without; a `Kernel`, with arguments in place of its examples; a `Value`;
     any other callable, such as a function or a layer, with arguments. Raises ArgumentError for anything else.
@@ -151,7 +151,7 @@ def _of_graph(graph: Graph, args: tuple[Any, ...]) -> ViewedGraph:
 
 
 def _knows_derivatives(graph: Graph) -> bool:
-    """Whether none is lost: extremes and factors have those of nodes that a simplified graph has no more."""
+    """Return True if a simplified graph has all derivatives: those of extremes and factors need nodes it may lack."""
     left, seen = list(graph.outputs), set[Node]()
     while left:
         n = left.pop()

@@ -15,26 +15,26 @@ from burlab.widgets import still
 from burlab.widgets.assets import CHART_STYLE, WIDGETS
 from burlab.widgets.chart.chart_view import split
 from burlab.widgets.chart.encode_chart import encode
-from burlab.widgets.kernel_messages import heard_while_a_cell_runs
+from burlab.widgets.kernel_messages import receive_during_cells
 from burlab.widgets.pages import Pages
-from burlab.widgets.panel.page_worker import PERIOD, REST, Intent, PageWorker
+from burlab.widgets.panel.page_worker import IDLE_SECONDS, PERIOD_SECONDS, Intent, PageWorker
 from burlab.widgets.update_flow import UpdateFlow
 
 anywidget: Any = late("anywidget", "lab")
 
 STYLES = ("panel/panel.css", CHART_STYLE, "live/live.css")
-_NOTHING: dict[str, Any] = encode(Chart(()))
+_EMPTY_CHART: dict[str, Any] = encode(Chart(()))
 
 
 class LiveModel(Protocol):
-    """What a live view shows. It knows no screen: a test obeys and looks as the view does."""
+    """The model of a live view. It knows no screen: a test calls it as the view does."""
 
-    def obey(self, intent: Intent) -> None:
-        """Carry out what a control asks for; what goes wrong is part of the state."""
+    def apply(self, intent: Intent) -> None:
+        """Carry out an intent of a control; errors are part of the state."""
         ...
 
-    def look(self) -> bool:
-        """Take in what is new, do what is due; whether there is something new to draw."""
+    def refresh(self) -> bool:
+        """Read what is new, do what is due, and return True if there is something new to draw."""
         ...
 
     def state(self) -> dict[str, Any]:
@@ -47,12 +47,12 @@ class LiveModel(Protocol):
 
     @property
     def active(self) -> bool:
-        """Whether it changes by itself now."""
+        """Return True while it changes by itself."""
         ...
 
 
 def style(*names: str) -> str:
-    """The style sheets of a live view, and its own ones."""
+    """Return the style sheets of a live view, and its own ones."""
     return "\n".join((WIDGETS / name).read_text(encoding="utf-8") for name in (*STYLES, *names))
 
 
@@ -70,7 +70,7 @@ class LiveView(anywidget.AnyWidget):
     def __init__(self, subject: Any, make: Callable[[Any], LiveModel]) -> None:
         model = make(subject)
         widget: Any = super()
-        widget.__init__(state=model.state() | {"tick": 0}, data=_NOTHING, heights={})
+        widget.__init__(state=model.state() | {"tick": 0}, data=_EMPTY_CHART, heights={})
         self._subject = weakref.ref(subject)
         self._shown = model.chart()  # for its picture
         self._make = make
@@ -78,15 +78,15 @@ class LiveView(anywidget.AnyWidget):
         self._worker: PageWorker | None = None
         self._pages = Pages()
         self._lock = threading.Lock()
-        self._turning = threading.Lock()  # held by who looks at the subject
+        self._refreshing = threading.Lock()  # held by who looks at the subject
         self._flow = UpdateFlow()
         self._stale = True  # whether there is something new to draw
         self._displayed = False  # whether a notebook has a picture of it
         self.closed = False
         this = cast("Any", self)
         this.add_class("burlab-panel")
-        this.on_msg(self._hear)
-        heard_while_a_cell_runs(this)
+        this.on_msg(self._on_message)
+        receive_during_cells(this)
         self._gone = weakref.finalize(subject, self.close)
         self._gone.atexit = False
         self._wake()
@@ -101,26 +101,26 @@ class LiveView(anywidget.AnyWidget):
         return svg(self._shown)
 
     def settle(self, end: float) -> bool:
-        """Where no page shows it, show what there is now; whether that is new. end: see `still.show`."""
+        """Without a page, show the present state and return True if it is new. end: see `still.show`."""
         subject = self._subject()
         if (
             subject is None
             or self.closed
-            or self._pages.here
-            or not self._turning.acquire(timeout=max(end - monotonic(), 0.0))
+            or self._pages.present
+            or not self._refreshing.acquire(timeout=max(end - monotonic(), 0.0))
         ):
             return False
         try:
             fresh = self._model is None
             model = self._model or self._make(subject)
-            new = model.look() or fresh or self._stale
-            while monotonic() < end and not model.active and model.look():
+            new = model.refresh() or fresh or self._stale
+            while monotonic() < end and not model.active and model.refresh():
                 new = True
             self._stale = new
             self._show(model)
             return new
         finally:
-            self._turning.release()
+            self._refreshing.release()
 
     def close(self) -> None:
         """End it: it leaves the pages that show it."""
@@ -132,7 +132,7 @@ class LiveView(anywidget.AnyWidget):
             widget.close()
 
     def rest(self, seconds: float = 0.0) -> None:
-        """Stop following the subject, and hold it no longer. seconds: to wait for what is being drawn."""
+        """Stop following the subject, and release it. seconds: to wait for the present iteration of the thread."""
         with self._lock:
             worker, self._worker = self._worker, None
         self._model = None  # outside of the lock: this may be the end of the subject, and then of the view
@@ -140,65 +140,65 @@ class LiveView(anywidget.AnyWidget):
             worker.close()
             worker.join(seconds)
 
-    def _hear(self, _widget: Any, message: Intent, _buffers: Any) -> None:
+    def _on_message(self, _widget: Any, message: Intent, _buffers: Any) -> None:
         if message.get("type") == "drawn":
             self._flow.drawn(int(message["tick"]))
-        elif self._pages.hear(message):
+        elif self._pages.handle(message):
             self._wake()
-            self._ask({})
+            self._submit({})
         else:
-            self._ask(message)
+            self._submit(message)
 
     def _wake(self) -> None:
         with self._lock:
             if self._worker is None and self._subject() is not None and not self.closed:
-                self._worker = PageWorker(self._turn)
+                self._worker = PageWorker(self._iterate)
 
-    def _ask(self, intent: Intent) -> None:
+    def _submit(self, intent: Intent) -> None:
         worker = self._worker
         if worker is not None:
-            worker.ask(intent)
+            worker.submit(intent)
 
-    def _turn(self, intents: list[Intent]) -> float:
-        """One turn of the worker. Gives the seconds until the next one."""
-        with self._turning:
-            return self._look(intents)
+    def _iterate(self, intents: list[Intent]) -> float:
+        """Run one iteration of the worker and return the seconds until the next one."""
+        with self._refreshing:
+            return self._refresh(intents)
 
-    def _look(self, intents: list[Intent]) -> float:
-        """Obey, look, show."""
+    def _refresh(self, intents: list[Intent]) -> float:
+        """Apply intents, refresh the model, and show it."""
         subject = self._subject()
         if self._pages.gone or subject is None:
             self.close()
-            return REST
+            return IDLE_SECONDS
         if self._pages.silent:
             self.rest()
-            return REST
+            return IDLE_SECONDS
         self._stale |= self._model is None
         model = self._model = self._model or self._make(subject)
         for intent in intents:
             if intent:
-                model.obey(intent)
+                model.apply(intent)
         seen = self._pages.seen
         if any(intents) and seen:
             self._answer(model)
         pictured = self._displayed and not model.active  # a picture follows what rests, whether someone looks or not
         if seen or model.active or pictured:
-            self._stale |= model.look()
+            self._stale |= model.refresh()
         if self._flow.ready and (seen or (pictured and self._stale)):
             self._show(model)
-        return PERIOD if model.active else REST
+        return PERIOD_SECONDS if model.active else IDLE_SECONDS
 
     def _answer(self, model: LiveModel) -> None:
-        """Send words and numbers, whether the page keeps up with the chart or not: somebody has pressed something."""
-        if (state := model.state()) != self._told():
+        """Send the state even where the page does not keep up with the chart: it answers an intent."""
+        if (state := model.state()) != self._sent_state():
             self.state = state | {"tick": self._flow.tick}
 
-    def _told(self) -> dict[str, Any]:
+    def _sent_state(self) -> dict[str, Any]:
         return {name: told for name, told in self.state.items() if name != "tick"}
 
     def _show(self, model: LiveModel) -> None:
         state = model.state()
-        if not self._stale and state == self._told():
+        if not self._stale and state == self._sent_state():
             return
         tick = self._flow.send()
         with cast("Any", self).hold_sync():

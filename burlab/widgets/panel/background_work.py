@@ -1,4 +1,4 @@
-"""Work beside a panel: threads that compute what it will show, and are waited for when Python ends."""
+"""Threads that compute what a panel will show; Python waits for them at its end."""
 
 import threading
 import weakref
@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from burlab.run.loop.lifetime import at_end
 
-_PATIENCE = 5.0  # seconds that Python waits for each at its end
+_EXIT_SECONDS = 5.0  # seconds that Python waits for each at its end
 _threads: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
 
 
 def in_background(work: Callable[[], None], what: str) -> threading.Thread:
-    """Have work done in a thread that has begun. what: its name, after "burlab"."""
+    """Start work in a thread. what: its name, after "burlab"."""
     thread = threading.Thread(target=work, name=f"burlab {what}", daemon=True)
     _threads.add(thread)
     thread.start()
@@ -22,4 +22,4 @@ def in_background(work: Callable[[], None], what: str) -> threading.Thread:
 def _wait_for_all() -> None:
     for thread in list(_threads):
         if thread.is_alive():
-            thread.join(_PATIENCE)
+            thread.join(_EXIT_SECONDS)

@@ -8,8 +8,8 @@ import numpy as np
 from .pyramid import Pyramid, Series
 
 _FIRST, _FACTOR, _HEADS = 512, 16, 4
-_FINE = 512  # stretches of a head: more than an axis shows of the decades that it is for
-_EVERY = 1 << 20  # more points than a pyramid has
+_HEAD_BUCKETS = 512  # buckets of a head: more than an axis shows of the decades that it is for
+_ALL_POINTS = 1 << 20  # more points than a pyramid has
 FIRST_STEP = 0.5  # where an axis with logarithms shows step 0
 
 
@@ -17,7 +17,7 @@ class Column(Pyramid):
     """A pyramid of all rows, and of the first 512, 8,192, ... rows one each, which stay fine."""
 
     def __init__(self) -> None:
-        self._heads = [(_FIRST * _FACTOR**k, Pyramid(_FINE)) for k in range(_HEADS)]
+        self._heads = [(_FIRST * _FACTOR**k, Pyramid(_HEAD_BUCKETS)) for k in range(_HEADS)]
         super().__init__()
 
     def clear(self) -> None:
@@ -37,16 +37,16 @@ class Column(Pyramid):
         """At most `count` points (x, y) for an axis. log: only positive values; log_steps: of logarithms of steps."""
         if not log_steps:
             return self.points(count, log=log)
-        x, y = self._all_heads(lambda part: np.stack(part.points(_EVERY, log=log)))
-        kept = _extremes_of_buckets(place_of(x, log_steps), y, count // 2 - 1) if x.size > count else slice(None)
-        return x[kept], y[kept]
+        x, y = self._all_heads(lambda part: np.stack(part.points(_ALL_POINTS, log=log)))
+        retained = _extremes_of_buckets(place_of(x, log_steps), y, count // 2 - 1) if x.size > count else slice(None)
+        return x[retained], y[retained]
 
     def means_along(self, *, log_steps: bool) -> Series:
-        """The means of stretches, as `Pyramid.means`, finer where an axis of logarithms shows more."""
+        """The means of buckets, as `Pyramid.means`, finer where an axis of logarithms shows more."""
         return self._all_heads(Pyramid.means) if log_steps else self.means()
 
     def _all_heads(self, of: Callable[[Pyramid], Series]) -> Series:
-        """What `of` gives of each head, where no finer one reaches; the first row of it is x."""
+        """Join `of` of each head, where no finer one reaches; its first row is x."""
         found: list[Series] = []
         last = -1.0
         for part in [head for most, head in self._heads if most < _FACTOR * self.rows] + [self]:
@@ -74,5 +74,5 @@ def _first(chosen: Any, starts: Any) -> Any:
 
 
 def place_of(step: Series, log_steps: bool) -> Series:
-    """Where steps stand along an axis, up to its scale."""
+    """Return the places of steps along an axis, up to its scale."""
     return np.log(np.maximum(step, FIRST_STEP)) if log_steps else step

@@ -11,8 +11,9 @@ from burlab.charts.limits import along
 from .column import Column
 from .pyramid import Series
 
-_LONG, _WAIT = 4000, 0.3  # points that are kept at most; a path of more is read again after so many seconds
-_NONE = (np.empty(0), np.empty((0, 2)))
+_MAX_POINTS = 4000  # of a path
+_WAIT_SECONDS = 0.3  # until a path of more points is read again
+_NO_PATH = (np.empty(0), np.empty((0, 2)))
 
 
 class DrawnPath:
@@ -25,7 +26,7 @@ class DrawnPath:
         """Nowhere."""
         self.steps: Series
         self.points: Series
-        self.steps, self.points = _NONE
+        self.steps, self.points = _NO_PATH
         self._is_old = True
         self._next = 0.0
 
@@ -42,16 +43,16 @@ class DrawnPath:
         if (found := run.path) is None:
             return
         self.steps, self.points = found
-        if len(self.steps) > _LONG:
-            seen = along(self.points, _LONG)
+        if len(self.steps) > _MAX_POINTS:
+            seen = along(self.points, _MAX_POINTS)
             self.steps, self.points = self.steps[seen], self.points[seen]
-            self._next = now + _WAIT
+            self._next = now + _WAIT_SECONDS
 
 
 NOT_DRAWN = ("step", "samples", "memory", "stamp_step", "stamp_time")
 PACE = "time_per_step"  # seconds, between two time stamps
-_PIECE = 1 << 18  # entries that are read at once: two megabytes a column
-_RECENT = 32  # time stamps that tell how fast it is now
+_ENTRIES_PER_READ = 1 << 18  # entries that are read at once: two megabytes a column
+_RATE_STAMPS = 32  # time stamps that tell how fast it is now
 
 
 class RunCurves:
@@ -77,15 +78,15 @@ class RunCurves:
         if self.run.parent is not self._parent:  # it has branched off, and continues in a record of its own
             self._parent, self._cursor = self.run.parent, None
         end = monotonic() + seconds
-        while (count := self._read_piece()) == _PIECE and monotonic() < end:
+        while (count := self._read_piece()) == _ENTRIES_PER_READ and monotonic() < end:
             pass
         if not self.window:
             self.path.read(self.run)
-        return count < _PIECE
+        return count < _ENTRIES_PER_READ
 
     def _read_piece(self) -> int:
         """Take at most a piece; how many entries there were."""
-        rows, self._cursor, fresh = self.run.tail(self._cursor, most=_PIECE)
+        rows, self._cursor, fresh = self.run.tail(self._cursor, most=_ENTRIES_PER_READ)
         if fresh:
             for curve in self.curves.values():
                 curve.clear()
@@ -105,7 +106,7 @@ class RunCurves:
         return int(steps.size)
 
     def _taken(self, steps: Series) -> slice:
-        """Which rows lie in the window."""
+        """Return a mask of the rows in the window."""
         if self.window is None:
             return slice(None)
         first, last = self.window
@@ -117,7 +118,9 @@ class RunCurves:
     def _read_stamps(self, steps: Series, times: Series) -> None:
         """Time per step between stamps: seconds, at the later one."""
         if steps.size:
-            self._recent = [*self._recent, *zip(steps[-_RECENT:], times[-_RECENT:], strict=True)][-_RECENT:]
+            self._recent = [*self._recent, *zip(steps[-_RATE_STAMPS:], times[-_RATE_STAMPS:], strict=True)][
+                -_RATE_STAMPS:
+            ]
         at: Series = np.concatenate([[self._stamp[0]], steps])
         when: Series = np.concatenate([[self._stamp[1]], times])
         done, took = np.diff(at), np.diff(when)

@@ -1,4 +1,4 @@
-"""Which columns of a record are drawn together, and what their axis shows."""
+"""Groups of columns of a record that share a plot, and the axis of each."""
 
 import math
 import re
@@ -20,7 +20,7 @@ TITLES = {
 
 
 def title_of(run: Any, name: str) -> str:
-    """What a column of a record is called: the values of a run may be those of batches."""
+    """Return the title of a column of a record: the values of a run may be those of batches."""
     return getattr(run, "value_name", "value") if name == "value" else TITLES.get(name, name)
 
 
@@ -41,18 +41,18 @@ class Group:
 
     @property
     def top(self) -> float | None:
-        """Where an axis ends that would else show nothing but how far a run has diverged; None for others."""
+        """The end of the axis of a run that has diverged; None for others."""
         far = max(abs(self.low), abs(self.high)) > _DIVERGED * self.first > 0
         return _SHOWN * self.first if far else None
 
     @property
     def floor(self) -> float | None:
-        """Where an axis with logarithms shows the values that are exactly 0: a decade below the others."""
+        """The place of exact zeros on a logarithmic axis: a decade below the other values."""
         return 10.0 ** max(math.floor(math.log10(self.least)) - 1, -320) if self.log and self.low == 0 else None
 
     @property
     def log(self) -> bool:
-        """Whether its axis is logarithmic: nothing is negative. Columns of a user's own show several decades, too.
+        """Return True if its axis is logarithmic: nothing is negative, and a user's own column spans several decades.
 
         Shares are read from 0 on.
         """

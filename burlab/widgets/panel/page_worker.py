@@ -1,4 +1,4 @@
-"""The thread of a panel: it carries out what the controls ask for, and looks at the run about 20 times a second."""
+"""The thread of a panel: it applies intents of the controls, and refreshes the model about 20 times a second."""
 
 import logging
 import threading
@@ -13,36 +13,36 @@ from burlab.run.loop.lifetime import at_end
 from .panel_commands import Intent
 
 _log = logging.getLogger(__name__)
-PERIOD = 1 / 20  # seconds between two looks at a run that plays
-REST = 0.2  # between two looks at one that rests
-_AFTER_FAILURE = 1.0
-_DUTY = 1  # a turn that worked for a second is followed by one of doing nothing
-_PARTING = 2.0  # seconds that a turn may take when Python ends
+PERIOD_SECONDS = 1 / 20  # seconds between two iterations for a run that plays
+IDLE_SECONDS = 0.2  # between two iterations for a run that rests
+_RETRY_SECONDS = 1.0
+_DUTY_FACTOR = 1  # an iteration that worked for a second is followed by one of rest
+_EXIT_SECONDS = 2.0  # seconds that an iteration may take when Python ends
 
 
 class PageWorker:
-    """Calls `turn(intents)` in a thread of its own until it is closed, or Python ends.
+    """A thread that calls `iterate(intents)` until it is closed, or Python ends.
 
-    turn: gives the seconds from its start to the next one. What it raises is logged, and it is called again; where it
-    was closed meanwhile, what it works on may be gone, and nobody is told.
+    iterate: returns the seconds from its start to the next call. What it raises is logged, and it is called again;
+    where the worker was closed meanwhile, its subject may be gone, and nothing is logged.
     """
 
-    def __init__(self, turn: Callable[[list[Intent]], float]) -> None:
-        self._turn = turn
-        self._asked: SimpleQueue[Any] = SimpleQueue()
+    def __init__(self, iterate: Callable[[list[Intent]], float]) -> None:
+        self._iterate = iterate
+        self._intents: SimpleQueue[Any] = SimpleQueue()
         self._open = True
         self._thread = threading.Thread(target=self._work, name="burlab panel", daemon=True)
         _workers.add(self)
         self._thread.start()
 
-    def ask(self, intent: Intent) -> None:
-        """Have an intent carried out soon; from any thread."""
-        self._asked.put(intent)
+    def submit(self, intent: Intent) -> None:
+        """Queue an intent; from any thread."""
+        self._intents.put(intent)
 
     def close(self) -> None:
-        """End the thread, after the turn that it is in."""
+        """End the thread, after its present iteration."""
         self._open = False
-        self._asked.put({})
+        self._intents.put({})
 
     def join(self, seconds: float) -> None:
         """Wait for the thread to end."""
@@ -57,21 +57,21 @@ class PageWorker:
                 break
             start, busy = monotonic(), thread_time()
             try:
-                wait = self._turn(list(latest(intents)))
-            except Exception:  # a page must not freeze for ever because of one turn
+                wait = self._iterate(list(latest(intents)))
+            except Exception:  # a page must not freeze for ever because of one error
                 if not self._open:
                     break
                 _log.exception("the panel of a run could not be brought up to date")
-                wait = _AFTER_FAILURE
-            wait = max(wait - (monotonic() - start), _DUTY * (thread_time() - busy))
-        del self._turn  # what it holds is free, even if someone keeps this
+                wait = _RETRY_SECONDS
+            wait = max(wait - (monotonic() - start), _DUTY_FACTOR * (thread_time() - busy))
+        del self._iterate  # what it holds is free, even if someone keeps this
 
     def _drained(self, wait: float) -> list[Intent]:
         found: list[Intent] = []
         try:
-            found.append(self._asked.get(timeout=wait) if wait else self._asked.get_nowait())
+            found.append(self._intents.get(timeout=wait) if wait else self._intents.get_nowait())
             while True:
-                found.append(self._asked.get_nowait())
+                found.append(self._intents.get_nowait())
         except Empty:
             return found
 
@@ -85,21 +85,21 @@ def _end_all() -> None:
     for worker in ending:
         worker.close()
     for worker in ending:
-        worker.join(_PARTING)
+        worker.join(_EXIT_SECONDS)
 
 
 def latest(intents: Iterable[Intent]) -> Iterable[Intent]:
-    """Without those that a later one of the same kind makes pointless: of a drag, the last place counts.
+    """Return the intents without those that a later one of the same kind replaces: of a drag, the last place counts.
 
     >>> [i["step"] for i in latest([{"type": "seek", "step": 1}, {"type": "seek", "step": 2}])]
     [2]
     """
-    kept: list[Intent] = []
+    retained: list[Intent] = []
     for intent in intents:
-        if kept and intent.get("type") in ("seek", "slide") and _same(kept[-1], intent):
-            kept.pop()
-        kept.append(intent)
-    return kept
+        if retained and intent.get("type") in ("seek", "slide") and _same(retained[-1], intent):
+            retained.pop()
+        retained.append(intent)
+    return retained
 
 
 def _same(a: Intent, b: Intent) -> bool:

@@ -42,7 +42,7 @@ function render({ model, el }) {
   // Whether Python has handled an intent, by its number, or was given long enough. A kernel that answers one intent after
   // the other, slowly, will come to this one, too: an answer to an earlier one would undo what was done since.
   const answered = (/** @type {number} */ number) => {
-    const now = model.get("state").heard[view] ?? 0;
+    const now = model.get("state").handled[view] ?? 0;
     if (now > handled) [handled, sent] = [now, performance.now()];
     return now >= number || performance.now() > sent + PATIENCE;
   };

@@ -1,4 +1,4 @@
-"""A run's panel from the first display to the last: who looks at it, and what that costs while nobody does."""
+"""A run's panel from its first display to its last."""
 
 import threading
 import weakref
@@ -9,12 +9,12 @@ from burlab.run.loop.lifetime import at_end
 from burlab.widgets import still
 from burlab.widgets.pages import Pages
 
-from .page_worker import PERIOD, REST, PageWorker
+from .page_worker import IDLE_SECONDS, PERIOD_SECONDS, PageWorker
 from .panel_commands import Intent
 from .panel_model import PanelModel
 from .panel_view import PanelView
 
-_BRIEFLY = 0.02  # seconds between two looks for what is on its way
+_POLL_SECONDS = 0.02  # between two polls of a landscape that is computed
 
 
 class Panel:
@@ -28,13 +28,13 @@ class Panel:
         self._run = weakref.ref(run)
         self._pages = Pages()
         self._lock = threading.Lock()  # held while the worker comes or goes
-        self._turning = threading.Lock()  # held by who looks at the run
+        self._refreshing = threading.Lock()  # held by the thread that reads the run
         self._model: PanelModel | None = PanelModel(run)
         self._worker: PageWorker | None = None
         self._displayed = False  # whether a notebook has a picture of it
         self._pictured: Any = None  # where the run was when it was last shown at rest
         self.closed = False
-        self.view = PanelView(self._model, self.hear)
+        self.view = PanelView(self._model, self.on_message)
         self._gone = weakref.finalize(run, self.view.close)
         self._gone.atexit = False
         self._wake()
@@ -45,13 +45,13 @@ class Panel:
         still.show(self.view.root, self.view.picture, self._summary, self.settle)
 
     def settle(self, end: float) -> bool:
-        """Where no page shows it, show where the run is now; whether that is new. end: see `still.show`."""
+        """Without a page, show the present state of the run and return True if it is new. end: see `still.show`."""
         run = self._run()
         if (
             run is None
             or self.closed
-            or self._pages.here
-            or not self._turning.acquire(timeout=max(end - monotonic(), 0.0))
+            or self._pages.present
+            or not self._refreshing.acquire(timeout=max(end - monotonic(), 0.0))
         ):
             return False
         try:
@@ -59,25 +59,25 @@ class Panel:
             if (place := _place(run, model)) == self._pictured:
                 return False
             model.measure(max(end - monotonic(), 0.0))
-            model.look()
-            while (model.behind or (model.landscape is not None and model.landscape.looking)) and monotonic() < end:
-                sleep(_BRIEFLY)
-                model.look()
+            model.refresh()
+            while (model.behind or (model.landscape is not None and model.landscape.computing)) and monotonic() < end:
+                sleep(_POLL_SECONDS)
+                model.refresh()
             self.view.show(model)
             self._pictured = place if not model.active else None
             return True
         finally:
-            self._turning.release()
+            self._refreshing.release()
 
-    def hear(self, message: Intent) -> None:
-        """What a page says: an intent, or something about itself. From any thread."""
+    def on_message(self, message: Intent) -> None:
+        """Handle a message of a page: an intent, or one about the page itself. From any thread."""
         if message.get("type") == "drawn":
             self.view.drawn(int(message["tick"]))
-        elif self._pages.hear(message):
+        elif self._pages.handle(message):
             self._wake()
-            self._ask({})
+            self._submit({})
         else:
-            self._ask(message)
+            self._submit(message)
 
     def close(self) -> None:
         """End it: the widgets go, the run stays as it is."""
@@ -92,7 +92,7 @@ class Panel:
         self._gone.detach()
 
     def rest(self, seconds: float = 0.0) -> None:
-        """Stop looking at the run, and hold it no longer. seconds: to wait for the turn that its thread is in."""
+        """Stop following the run, and release it. seconds: to wait for the present iteration of the thread."""
         with self._lock:
             worker, self._worker, self._model = self._worker, None, None
         if worker is not None:
@@ -105,33 +105,33 @@ class Panel:
     def _wake(self) -> None:
         with self._lock:
             if self._worker is None and self._run() is not None and not self.closed:
-                self._worker = PageWorker(self._turn)
+                self._worker = PageWorker(self._iterate)
 
-    def _ask(self, intent: Intent) -> None:
+    def _submit(self, intent: Intent) -> None:
         worker, model = self._worker, self._model
         if intent and model is not None:
             model.commands.cut_short()
         if worker is not None:
-            worker.ask(intent)
+            worker.submit(intent)
 
-    def _turn(self, intents: list[Intent]) -> float:
-        """One turn of the worker. Gives the seconds from its start to the next one."""
-        with self._turning:
-            return self._look(intents)
+    def _iterate(self, intents: list[Intent]) -> float:
+        """Run one iteration of the worker and return the seconds from its start to the next one."""
+        with self._refreshing:
+            return self._refresh(intents)
 
-    def _look(self, intents: list[Intent]) -> float:
-        """Obey, look, show."""
+    def _refresh(self, intents: list[Intent]) -> float:
+        """Apply intents, refresh the model, and show it."""
         run = self._run()
         if self._pages.gone or run is None:
             self.close()
-            return REST
+            return IDLE_SECONDS
         if self._pages.silent:
             self.rest()
-            return REST
+            return IDLE_SECONDS
         model = self._model = self._model or PanelModel(run)
         for intent in intents:
             if intent:
-                model.obey(intent)
+                model.apply(intent)
         if any(intents) and self._pages.seen:
             self.view.answer(model)
         place = _place(run, model)
@@ -139,7 +139,7 @@ class Panel:
         rests = self._displayed and not model.active and self._pictured != place
         seen = rests or self._pages.seen
         if seen or model.commands.speed:
-            model.look()
+            model.refresh()
         if seen and self.view.ready:
             try:
                 self.view.show(model)
@@ -147,11 +147,11 @@ class Panel:
             except Exception as error:
                 model.error = f"The panel could not be drawn: {type(error).__name__}: {error}"
                 raise
-        return PERIOD if model.active or model.behind else REST
+        return PERIOD_SECONDS if model.active or model.behind else IDLE_SECONDS
 
 
 def _place(run: Any, model: PanelModel) -> Any:
-    """Where a run is, and what lies below its path."""
+    """Return what identifies the present picture of a run: its step, record, parent and landscape."""
     return run.t, run.length, id(run.parent), model.landscape and model.landscape.version
 
 

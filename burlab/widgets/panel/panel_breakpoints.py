@@ -1,4 +1,4 @@
-"""The breakpoints of a run in its panel: what they say, and where they were hit."""
+"""The breakpoints of a run in its panel: their texts, and where they were hit."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,29 +11,34 @@ from burlab.runtime.checks.numbers import shown
 from .groups import Group
 from .readable import number
 
-_MOST, _LISTED = 200, 12  # hits that are marked, and those that are listed: the last ones
-_WORDS = {"rises": "value rises by", "grad_norm": "gradient norm above", "every": "every", "non_finite": "inf or nan"}
+_MAX_MARKS, _MAX_LISTED = 200, 12  # hits that are marked, and those that are listed: the last ones
+_CONDITIONS = {
+    "rises": "value rises by",
+    "grad_norm": "gradient norm above",
+    "every": "every",
+    "non_finite": "inf or nan",
+}
 
 
 class BreakpointHits:
-    """Where a run was stopped. hits: `run.breakpoints.hits`, and none of what has no breakpoints."""
+    """Breakpoints that were hit. hits: `run.breakpoints.hits`; () of what has no breakpoints."""
 
     def __init__(self) -> None:
         self.hits: tuple[Hit, ...] = ()
 
-    def look(self, run: Any) -> None:
-        """Read what it was stopped by."""
+    def refresh(self, run: Any) -> None:
+        """Read the hits of a run."""
         if hasattr(run, "breakpoints"):
             self.hits = run.breakpoints.hits
 
     def listed(self) -> list[dict[str, Any]]:
         """A dict for each of the last hits, the newest first: step, which one it was, and the value there."""
-        last = self.hits[: -_LISTED - 1 : -1]
+        last = self.hits[: -_MAX_LISTED - 1 : -1]
         return [{"step": hit.step, "text": _text(hit.breakpoint), "value": number(hit.value)} for hit in last]
 
     def marks(self, run: Any, group: Group) -> Iterator[Mark]:
-        """Where a group was stopped, and what its gradient norm may not pass."""
-        for hit in self.hits[-_MOST:]:
+        """Yield marks where a group was stopped, and at the limit of its gradient norm."""
+        for hit in self.hits[-_MAX_MARKS:]:
             yield Mark(float(hit.step), f"break: {_text(hit.breakpoint)}", kind="break")
         if group.name != "gradient_norm" or not hasattr(run, "breakpoints"):
             return
@@ -53,13 +58,13 @@ def listed(run: Any) -> list[dict[str, Any]] | None:
 
 def offered(run: Any) -> list[str]:
     """The conditions that the panel offers: those that this run can come to."""
-    return [name for name in _WORDS if hasattr(run, "breakpoints") and name in run.breakpoints.conditions]
+    return [name for name in _CONDITIONS if hasattr(run, "breakpoints") and name in run.breakpoints.conditions]
 
 
 def add(run: Any, kind: str, text: str) -> None:
     """Add one as the panel offers them. text: its number; a rise is in percent of the value's size."""
-    if kind not in _WORDS:
-        raise ArgumentError(f"there is no breakpoint {shown(kind)}; there are {', '.join(_WORDS)}.")
+    if kind not in _CONDITIONS:
+        raise ArgumentError(f"there is no breakpoint {shown(kind)}; there are {', '.join(_CONDITIONS)}.")
     if kind == "non_finite":
         run.breakpoints.add(non_finite=True)
         return
@@ -78,4 +83,4 @@ def _text(point: Any) -> str:
     value = getattr(point, kind)
     after = {"rises": f" {number(100 * value)}%", "every": f" {value:,} steps", "grad_norm": f" {number(value)}"}
     often = f", {point.patience} times" if point.patience > 1 else ""
-    return _WORDS[kind] + after.get(kind, "") + often
+    return _CONDITIONS[kind] + after.get(kind, "") + often

@@ -22,26 +22,26 @@ from .readable import count, duration, number
 from .smooth import smoothed, spread
 
 STEP = "step"  # the label of the axis that plots share
-_POINTS = 1200  # of a curve
-_PLOTS = limits.PARTS - 3  # of columns, beside those of time and memory and the plane
+_MAX_POINTS = 1200  # of a curve
+_MAX_PLOTS = limits.PARTS - 3  # of columns, beside those of time and memory and the plane
 _BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
-_EVENTS = 300  # changes of hyperparameters that are marked, the last ones
-_WIDE, _TALL, _STACK = 2.0, 3.0, 1.2  # heights: of the value beside a plane and alone, of stacks
-_ABOVE = 1.4  # the end of the axis of the process, times its most bytes
-_NOISE = 100.0  # how far noise is shown around the smooth curve through it, where the axis is logarithmic
+_MAX_EVENTS = 300  # changes of hyperparameters that are marked, the last ones
+_HEIGHT_BESIDE_PLANE, _HEIGHT_ALONE, _HEIGHT_STACK = 2.0, 3.0, 1.2  # of the value, and of stacks
+_PROCESS_HEADROOM = 1.4  # the end of the axis of the process, times its most bytes
+_NOISE_MARGIN = 100.0  # how far noise is shown around the smooth curve through it, where the axis is logarithmic
 _UNITS = {PACE: "s"}
 _VALUE, _VALIDATION, _CHANGE, _INK = 0, 2, 1, -1  # colours
 
 
 class PanelChart:
-    """Makes the chart of a model, again and again: what has not changed since the last time is kept."""
+    """The chart of a model, computed again and again: parts that have not changed are cached."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[Any, Any]] = {}
+        self._cache: dict[str, tuple[Any, Any]] = {}
 
     def chart(self, model: PanelModel) -> Chart:
         """All that a panel draws."""
-        groups, left = model.groups[:_PLOTS], len(model.groups) - _PLOTS
+        groups, left = model.groups[:_MAX_PLOTS], len(model.groups) - _MAX_PLOTS
         first = groups[0].name if groups else ""
         plots = [self._plot(model, group, first=group.name == first) for group in groups]
         if left > 0:
@@ -64,7 +64,7 @@ class PanelChart:
             dots=(self._events(model, group.columns[0]),) if first and model.events else (),
             marks=(*_marks(model), *model.breaks.marks(model.run, group), *_broken(broken)),
             note="; ".join(_notes(beyond, broken)),
-            tall=1.0 if not first else _WIDE if model.landscape is not None else _TALL,
+            tall=1.0 if not first else _HEIGHT_BESIDE_PLANE if model.landscape is not None else _HEIGHT_ALONE,
         )
 
     def _lines(self, model: PanelModel, group: Group) -> Iterator[Curve]:
@@ -96,7 +96,7 @@ class PanelChart:
         return self._once(PACE, (model.lines.version, fine, model.log_steps), make)
 
     def _costs(self, model: PanelModel) -> Iterator[Plot]:
-        """What steps took by part, and what the run held by kind, each a stack."""
+        """Yield the time of steps by part, and the bytes of the run by kind, each a stack."""
         costs, step = model.costs, _steps_axis(model)
         for name, title, unit, parts in (
             ("parts", "time by part", "s", costs.seconds),
@@ -107,7 +107,7 @@ class PanelChart:
                 high, note = _outliers(bands) if unit == "s" else (None, "")
                 axis, marks = Axis(unit=unit, high=high), tuple(_marks(model))
                 curves, right = self._process(costs) if unit == "B" else ((), None)
-                yield Plot(name, title, step, axis, curves, bands, (), marks, note, _STACK, right)
+                yield Plot(name, title, step, axis, curves, bands, (), marks, note, _HEIGHT_STACK, right)
 
     def _process(self, costs: PanelCosts) -> tuple[tuple[Curve, ...], Axis | None]:
         """Bytes of the whole process, and an axis for them, on which they lie below the top of the stack."""
@@ -117,24 +117,24 @@ class PanelChart:
         curve = self._once(
             "process", costs.version, lambda: Curve(costs.steps, held, "the process", _INK, dashed=True, right=True)
         )
-        return (curve,), Axis(unit="B", low=0.0, high=_ABOVE * float(np.nanmax(held)))
+        return (curve,), Axis(unit="B", low=0.0, high=_PROCESS_HEADROOM * float(np.nanmax(held)))
 
     def _events(self, model: PanelModel, main: str) -> Dots:
-        """Where hyperparameters were changed, on the curve of the main column."""
-        shown = model.events[-_EVENTS:]
+        """Return the changes of hyperparameters, on the curve of the main column."""
+        shown = model.events[-_MAX_EVENTS:]
         done = model.run.length > shown[-1].step  # its row is there
         version = (len(model.events), done, id(model.run.parent))
         return self._once("events", version, lambda: _changes(model, shown, main))
 
     def _once(self, name: str, version: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made again where the version is another one."""
-        if name not in self._kept or self._kept[name][0] != version:
-            self._kept[name] = version, make()
-        return self._kept[name][1]
+        """Return the cached result of `make`, computed again for another version."""
+        if name not in self._cache or self._cache[name][0] != version:
+            self._cache[name] = version, make()
+        return self._cache[name][1]
 
 
 def same(a: Chart, b: Chart) -> bool:
-    """Whether two charts of one `PanelChart` show the same: what it has kept is the same object. Maps have versions."""
+    """Return True if two charts of one `PanelChart` are equal: cached parts are the same objects."""
     unlike = (x for p, q in zip(a.parts, b.parts, strict=False) for x in fields(p) if _differ(p, q, x.name))
     return len(a.parts) == len(b.parts) and a.about == b.about and next(unlike, None) is None
 
@@ -163,7 +163,7 @@ def _around_smooth(group: Group, curves: tuple[Curve, ...]) -> tuple[float | Non
     smooth = smooth[smooth > 0]
     if not smooth.size:
         return None, None
-    low, high = float(smooth.min()) / _NOISE, float(smooth.max()) * _NOISE
+    low, high = float(smooth.min()) / _NOISE_MARGIN, float(smooth.max()) * _NOISE_MARGIN
     return low if group.least < low or group.low == 0 else None, high if group.high > high else None
 
 
@@ -188,7 +188,7 @@ def _stack(steps: Series, parts: dict[str, Series]) -> tuple[Band, ...]:
 
 
 def _outliers(bands: tuple[Band, ...]) -> tuple[float | None, str]:
-    """Where the axis of a stack ends which a few steps that were interrupted leave far behind them, and a note."""
+    """Return the end of the axis of a stack that ignores a few interrupted steps, and a note about them."""
     top = bands[-1].high
     usual, most = 2 * float(np.quantile(top, 0.9)), float(top.max())
     return (usual, f"goes on to {duration(most)}") if most > 1.5 * usual else (None, "")
@@ -200,7 +200,7 @@ def _marks(model: PanelModel) -> Iterator[Mark]:
 
 
 def _notes(beyond: list[float], broken: dict[str, int]) -> Iterator[str]:
-    """What a plot does not show. beyond: values off its axis; broken: where columns began to be nan or inf."""
+    """Yield notes of a plot. beyond: values off its axis; broken: first steps of columns with nan or inf."""
     if beyond:
         yield f"goes on to {number(max(beyond, key=abs), 2)}"
     if broken:
@@ -208,7 +208,7 @@ def _notes(beyond: list[float], broken: dict[str, int]) -> Iterator[str]:
 
 
 def _broken(columns: dict[str, int]) -> Iterator[Mark]:
-    """Where columns began to be nan or inf."""
+    """Yield marks at the first nan or inf of columns."""
     for name, step in columns.items():
         yield Mark(float(step), f"{TITLES.get(name, name)} is nan or inf here first", kind="break")
 
@@ -230,10 +230,10 @@ def _curve(model: PanelModel, group: Group, name: str, label: str, colour: int, 
 
 def _points(lines: RunCurves, name: str, log: bool, log_steps: bool, zeros: bool) -> tuple[Series, Series]:
     column = lines.curves[name]
-    x, y = column.along(_POINTS, log=log, log_steps=log_steps)
+    x, y = column.along(_MAX_POINTS, log=log, log_steps=log_steps)
     if not zeros:
         return x, y
-    at = column.zeros(_POINTS)
+    at = column.zeros(_MAX_POINTS)
     order = np.argsort(np.concatenate([x, at]), kind="stable")
     return np.concatenate([x, at])[order], np.concatenate([y, np.zeros(at.size)])[order]
 
@@ -244,14 +244,14 @@ def _smooth(model: PanelModel, group: Group, name: str, label: str, colour: int,
 
 
 def _means(model: PanelModel, name: str) -> Series:
-    """Those of the whole record; where someone has zoomed in, of what is in sight."""
+    """Return the means of the whole record; after a zoom of what is in sight."""
     lines = model.fine if model.fine is not None and name in model.fine.curves else model.lines
     return lines.curves[name].means_along(log_steps=model.log_steps)
 
 
 def _parents(old: list[RunCurves], name: str, log: bool, log_steps: bool) -> Curve:
     """One line after the other, with breaks between."""
-    pieces = [line.curves[name].along(_POINTS, log=log, log_steps=log_steps) for line in old if name in line.curves]
+    pieces = [line.curves[name].along(_MAX_POINTS, log=log, log_steps=log_steps) for line in old if name in line.curves]
     x = np.concatenate([NOTHING, *(part for x, _ in pieces for part in (x, _BREAK))])
     y = np.concatenate([NOTHING, *(part for _, y in pieces for part in (y, _BREAK))])
     return Curve(x, y, "before it branched", _INK, faint=True)
@@ -269,6 +269,6 @@ def _changes(model: PanelModel, events: list[Any], main: str) -> Dots:
 
 
 def _about(model: PanelModel, groups: list[Group]) -> str:
-    """What the chart shows, for those who hear it."""
+    """Return the description of the chart for screen readers."""
     shown = ", ".join(group.title for group in groups)
     return f"{shown} over {count(int(model.run.length))} steps" if model.run.length else "No steps yet"

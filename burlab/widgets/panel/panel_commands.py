@@ -1,4 +1,4 @@
-"""What the panel's controls do to a run: an intent is a dict with a `type`, as a browser sends it."""
+"""Actions of the panel's controls on a run: an intent is a dict with a `type`, as a browser sends it."""
 
 import math
 import re
@@ -14,8 +14,8 @@ from .scales import SliderScale
 Intent = Mapping[str, Any]
 GROWING = -1.0
 """A speed that can be watched: on a logarithmic axis the run moves evenly, ten times as far in every five seconds."""
-_FIRST, _TENFOLD = 5.0, 5.0  # steps per second at the start; seconds for ten times as many steps
-_WHOLE = 4.0  # seconds for the whole record backwards at full speed
+_START_SPEED, _TENFOLD_SECONDS = 5.0, 5.0  # steps per second at the start; seconds for ten times as many steps
+_REPLAY_SECONDS = 4.0  # seconds for the whole record backwards at full speed
 
 
 class PanelCommands:
@@ -37,7 +37,7 @@ class PanelCommands:
         self._seeking = False
         self._pauses = run.pauses  # after what was done here: more of them are somebody else's
 
-    def obey(self, intent: Intent) -> None:
+    def apply(self, intent: Intent) -> None:
         """Do what an intent says. Raises what the run raises."""
         kind = intent.get("type")
         act = getattr(self, f"_do_{kind}", None)
@@ -46,7 +46,7 @@ class PanelCommands:
         act(intent)
 
     def cut_short(self) -> None:
-        """Let a long seek rest where it has got to, because something else is wanted; from any thread."""
+        """Interrupt a long seek, because another intent has come; from any thread."""
         if self._seeking:
             self._run.pause()
 
@@ -54,8 +54,8 @@ class PanelCommands:
     def pace(self) -> float:
         """Steps per second of a run that is not at full speed, or plays backwards."""
         if self.speed == GROWING:
-            return _FIRST + self._run.t * math.log(10) / _TENFOLD
-        return self.speed or max(self._run.length / _WHOLE, 1.0)
+            return _START_SPEED + self._run.t * math.log(10) / _TENFOLD_SECONDS
+        return self.speed or max(self._run.length / _REPLAY_SECONDS, 1.0)
 
     def burst(self, seconds: float) -> None:
         """Let a slow run, or one that plays backwards, do what is due after so many seconds."""
@@ -113,7 +113,7 @@ class PanelCommands:
         self._seek(min(_whole(intent.get("step"), "the step", least=0), self._run.length))
 
     def rest(self) -> None:
-        """Also makes a cell let go that waits for the run."""
+        """Pause; a cell that waits for the run returns."""
         self.playing = self.backwards = False
         self._run.pause()
         self._pauses = self._run.pauses

@@ -1,4 +1,4 @@
-"""What a run costs over its steps, as a panel shows it: bytes by kind, and the time of a step by part."""
+"""Costs of a run over its steps in a panel: bytes by kind, and the time of a step by part."""
 
 import threading
 from time import monotonic
@@ -12,10 +12,10 @@ from burlab.run.record.traces import NO_KINDS, PARTS
 from .background_work import in_background
 from .pyramid import NOTHING, Series
 
-_EVERY = 0.5  # seconds between two looks at a run that plays
-_ENOUGH = 3  # samples from which parts are worth a compiled twin
-_NEAR = 5  # samples whose median is shown
-_SMALL = 1_000_000  # bytes of memory for computing up to which its kernels compile in a moment
+_POLL_SECONDS = 0.5  # seconds between two looks at a run that plays
+_MIN_SAMPLES = 3  # samples from which parts are worth a compiled twin
+_MEDIAN_WIDTH = 5  # samples whose median is shown
+_MAX_EAGER_BYTES = 1_000_000  # bytes of memory for computing up to which its kernels compile in a moment
 COLOURS = {
     kind: k
     for k, kind in enumerate(
@@ -27,7 +27,7 @@ _COMPUTING = ("parameters", "gradients", "activations", "optimizer_state", "scra
 
 
 class PanelCosts:
-    """Samples of a run's costs, those of `Run.traces`. `look` is quick.
+    """Samples of a run's costs, those of `Run.traces`. `refresh` is quick.
 
     steps: of the samples, and the last step, shape (n + 1,). nbytes: by kind; resident: of the process. seconds: per
     step by part, medians of five samples in a row; empty as long as the split is not known. It takes a timed twin of
@@ -41,7 +41,7 @@ class PanelCosts:
         self.nbytes: dict[str, Series] = {}
         self.seconds: dict[str, Series] = {}
         self.version = 0
-        self._asked = False
+        self._requested = False
         self._known = False
         self._small = True
         self._thread: threading.Thread | None = None
@@ -50,19 +50,19 @@ class PanelCosts:
 
     @property
     def offered(self) -> bool:
-        """Whether the parts of a step are there for the asking."""
-        return self.steps.size > _ENOUGH and not self._small and self._thread is None
+        """Return True if the panel offers to split the time of a step."""
+        return self.steps.size > _MIN_SAMPLES and not self._small and self._thread is None
 
     def split(self) -> None:
-        """Have the time of a step split, whatever it costs."""
-        self._asked = True
+        """Split the time of a step, whatever it costs."""
+        self._requested = True
 
-    def look(self, run: Any) -> None:
+    def refresh(self, run: Any) -> None:
         """Read the samples of a run that has some."""
         state = run.length, run.parent, self._known
         if state == self._seen or (run.running and monotonic() < self._next) or not hasattr(run, "traces"):
             return
-        self._seen, self._next = state, monotonic() + _EVERY
+        self._seen, self._next = state, monotonic() + _POLL_SECONDS
         traces = run.traces
         if not traces["step"].size:
             return
@@ -75,12 +75,12 @@ class PanelCosts:
         self.version += 1
         if PARTS[0] not in names:  # of a loop that burlab does not do itself
             return
-        self._small = sum(run.memory.get(kind, 0) for kind in _COMPUTING) < _SMALL
-        if self._thread is None and self.steps.size > _ENOUGH and (self._small or self._asked):
+        self._small = sum(run.memory.get(kind, 0) for kind in _COMPUTING) < _MAX_EAGER_BYTES
+        if self._thread is None and self.steps.size > _MIN_SAMPLES and (self._small or self._requested):
             self._thread = in_background(lambda: self._measure(run), "costs")
 
     def wait(self) -> None:
-        """Until a split that is being measured is known."""
+        """Wait for a split that is being measured."""
         if self._thread is not None:
             self._thread.join()
 
@@ -105,7 +105,7 @@ def calm(column: Series) -> Series:
     >>> calm(np.array([663.0, 1.0, 1.2, 90.0, 1.1, 1.0]))
     array([1.2, 1.2, 1.2, 1.1, 1.1, 1.1])
     """
-    width = min(_NEAR, column.size)
+    width = min(_MEDIAN_WIDTH, column.size)
     middles = np.median(np.lib.stride_tricks.sliding_window_view(column, width), axis=1)
     return middles[np.clip(np.arange(column.size) - width // 2, 0, middles.size - 1)]
 

@@ -14,14 +14,14 @@ from burlab.problems.point import as_point
 from .background_work import in_background
 from .pyramid import Series
 
-_SECONDS = 1.5  # that a landscape may take
-_FINE, _COARSE = 121, 31  # points along each axis
+_MAX_SECONDS = 1.5  # that a landscape may take
+_MAX_RESOLUTION, _MIN_RESOLUTION = 121, 31  # points along each axis
 _MARGIN = 0.15  # of the box, around a path that leaves it
-_FARTHEST = 20.0  # times the first box: a run that diverges is not followed further
+_MAX_REACH = 20.0  # times the first box: a run that diverges is not followed further
 
 
 class PanelLandscape:
-    """What the contour of a panel shows. `look` is quick; heights are computed in a thread and come later.
+    """The contour of a panel. `refresh` is quick; heights are computed in a thread and come later.
 
     box: bounds of both parameters, shape (2, 2). heights: a `Landscape`, None as long as there is none; version: how
     often they were computed. why: what went wrong with them.
@@ -32,13 +32,13 @@ class PanelLandscape:
         self.version = 0
         self.why = ""
         self.box: Series = _first_box(run)
-        self._centre, self._reach = self.box.mean(axis=1), _FARTHEST * np.ptp(self.box, axis=1)
+        self._centre, self._reach = self.box.mean(axis=1), _MAX_REACH * np.ptp(self.box, axis=1)
         self._followed: Any = None  # the path that was looked at last
         self._wanted: Any = None  # the box of the heights that are there or being computed
         self._thread: threading.Thread | None = None
 
-    def look(self, run: Any, points: Series) -> None:
-        """Follow a path, shape (n, 2), out of the box, and have heights computed for a new one."""
+    def refresh(self, run: Any, points: Series) -> None:
+        """Follow a path, shape (n, 2), out of the box, and start to compute heights for a new one."""
         if points is not self._followed:
             self._followed = points
             self._follow(points)
@@ -61,12 +61,12 @@ class PanelLandscape:
             self.box = np.stack([low, high], axis=1)
 
     @property
-    def looking(self) -> bool:
-        """Whether heights are being computed."""
+    def computing(self) -> bool:
+        """Return True while heights are computed."""
         return self._thread is not None and self._thread.is_alive()
 
     def wait(self) -> None:
-        """Until heights that are being computed are there."""
+        """Wait for heights that are being computed."""
         if self._thread is not None:
             self._thread.join()
 
@@ -114,9 +114,9 @@ def _as_function(run: Any) -> Any:
 def _resolution(problem: Any, box: Any) -> int:
     """As fine as the time allows: a finite sum is evaluated point by point."""
     if not isinstance(problem, FiniteSum):
-        return _FINE
+        return _MAX_RESOLUTION
     middle = box.mean(axis=1)
     problem.value(middle)  # the first call compiles
     start = perf_counter()
     problem.value(middle)
-    return int(np.clip((_SECONDS / max(perf_counter() - start, 1e-9)) ** 0.5, _COARSE, _FINE))
+    return int(np.clip((_MAX_SECONDS / max(perf_counter() - start, 1e-9)) ** 0.5, _MIN_RESOLUTION, _MAX_RESOLUTION))

@@ -1,4 +1,4 @@
-"""What the panel of a run shows, and what its controls do. It knows no screen: a view draws it, a test reads it."""
+"""The state of the panel of a run, and the actions of its controls. It knows no screen: views and tests read it."""
 
 import math
 from time import monotonic
@@ -18,18 +18,18 @@ from .run_rest import RunRest
 from .scales import SliderScale, scale_for
 from .smooth import noisy
 
-_MEASURING = 0.05  # seconds to wait for a value in one look; the next one finds it
-_READING = 0.01  # seconds of reading at once: a long record is caught up with while it is shown
-_LOOKS = ("axis", "smoothing", "zoom", "split")
-_SOME = 0.4  # smoothing of what is noise
-_LONG = 5000  # steps from which an axis of them is logarithmic, if nobody has chosen, and where a run has settled
-_RATE_WINDOW = 0.5  # seconds over which the speed is measured
+_MEASURE_SECONDS = 0.05  # seconds to wait for a value in one look; the next one finds it
+_READ_SECONDS = 0.01  # seconds of reading at once: a long record is caught up with while it is shown
+_DISPLAY_INTENTS = ("axis", "smoothing", "zoom", "split")
+_NOISE_SMOOTHING = 0.4  # smoothing of what is noise
+_LOG_AXIS_STEPS = 5000  # steps from which their axis is logarithmic, unless someone has chosen
+_RATE_SECONDS = 0.5  # seconds over which the speed is measured
 
 
 class PanelModel:
-    """The panel of one run, to be used by one thread: `obey` an intent, `look` at the run, read what is to be shown.
+    """The panel of one run, to be used by one thread: `apply` an intent, `refresh`, read the state.
 
-    error: what the last intent ran into. heard: by page, the number of the last intent carried out. behind: whether
+    error: what the last intent ran into. handled: by page, the number of the last intent carried out. behind: whether
     there is more to read. lines: the record; old: those of the runs that this one branched from, the nearest first.
     fine: the part of the record that someone has zoomed in on, if there is more to see there than in `lines`. events:
     the changes of hyperparameters. costs: bytes, and parts of steps. point: where a run with two parameters is, shape
@@ -39,7 +39,7 @@ class PanelModel:
     def __init__(self, run: Any) -> None:
         self.run = run
         self.error = ""
-        self.heard: dict[str, int] = {}
+        self.handled: dict[str, int] = {}
         self.behind = False
         self.lines = RunCurves(run)
         self.old: list[RunCurves] = []
@@ -64,24 +64,24 @@ class PanelModel:
         self.window: tuple[float, float] | None = None  # the first and the last step in sight, where someone zoomed in
         self.smoothing: float | None = None  # of curves, from 0 to 1; None: as they need
         self._noisy: set[str] = set()
-        self.look()
+        self.refresh()
 
-    def obey(self, intent: Intent) -> None:
-        """Carry out an intent; what goes wrong is said in the status line."""
+    def apply(self, intent: Intent) -> None:
+        """Carry out an intent; errors appear in the status line."""
         if "serial" in intent:
-            self.heard[str(intent["view"])] = int(intent["serial"])
+            self.handled[str(intent["view"])] = int(intent["serial"])
         try:
-            if intent.get("type") in _LOOKS:
-                self._look_as(intent)
+            if intent.get("type") in _DISPLAY_INTENTS:
+                self._apply_display(intent)
                 return
             self.error = ""
             self.settled = False
-            self.commands.obey(intent)
+            self.commands.apply(intent)
         except Exception as error:  # whatever a run raises is shown, and the panel lives on
             self.error = f"{type(error).__name__}: {error}"
 
-    def _look_as(self, intent: Intent) -> None:
-        """Intents about how the run is looked at. Of a zoom, only one along the steps needs more of the record."""
+    def _apply_display(self, intent: Intent) -> None:
+        """Apply an intent about the display. Of a zoom, only one along the steps needs more of the record."""
         kind = intent["type"]
         if kind == "axis":
             self.steps_log = {"log": True, "linear": False}.get(str(intent.get("value")))
@@ -94,7 +94,7 @@ class PanelModel:
             self.window = None if low is None or high is None else (float(low), float(high))
 
     def amount(self, name: str) -> float:
-        """How much a column is smoothed, from 0 to 1. If nobody has chosen: some, of those that are noise."""
+        """Return the smoothing of a column, from 0 to 1. Unless it was chosen, noisy columns have some."""
         if name in ("validation_value", PACE):
             return 0.0
         if self.smoothing is not None:
@@ -102,10 +102,10 @@ class PanelModel:
         curve = self.lines.curves[name]
         if name not in self._noisy and noisy(curve.means(), log=curve.low > 0):
             self._noisy.add(name)
-        return _SOME if name in self._noisy else 0.0
+        return _NOISE_SMOOTHING if name in self._noisy else 0.0
 
     def _zoom(self, window: tuple[float, float] | None) -> None:
-        """Read the steps of a window, first and last, as finely as it can be seen. None: look at all of them."""
+        """Read the steps of a window, first and last, as finely as it can be seen. None: of all steps."""
         coarse = any(curve.width > 1 for curve in self.lines.curves.values())
         wanted = window if coarse else None
         if wanted != (self.fine and self.fine.window):
@@ -123,16 +123,16 @@ class PanelModel:
             return None
         if t < length:  # in its past: the record ends where it did
             return self.front if self.front is not None and self.front[0] == length else None
-        value = self.run.row_value(_MEASURING)
+        value = self.run.row_value(_MEASURE_SECONDS)
         return None if math.isnan(value) else (t, value)
 
     def measure(self, seconds: float = math.inf) -> None:
-        """Let the value where it rests be found in so many seconds: a look waits for it a moment only."""
+        """Wait so many seconds for the value where the run rests: `refresh` waits a moment only."""
         if not self.active and hasattr(self.run, "row_value"):
             self.run.row_value(seconds)
 
-    def look(self) -> None:
-        """Read what is new."""
+    def refresh(self) -> None:
+        """Read new rows."""
         now = monotonic()
         self._do_bursts(now)
         self.past = self._past()
@@ -140,28 +140,28 @@ class PanelModel:
             self.front, self._parent = None, self.run.parent
         self.front = self._front()
         self._zoom(self.window)
-        self.behind = not self.lines.read(_READING)
+        self.behind = not self.lines.read(_READ_SECONDS)
         if self.fine is not None:
-            self.behind |= not self.fine.read(_READING)
+            self.behind |= not self.fine.read(_READ_SECONDS)
         known = {id(line.run): line for line in self.old}
         self.old = [known.get(id(run)) or RunCurves(run) for run in family(self.run)]
         for line in self.old:
-            self.behind |= not line.read(_READING)
-        self._look_at_knobs()
+            self.behind |= not line.read(_READ_SECONDS)
+        self._refresh_knobs()
         forwards = self.commands.playing and not self.commands.backwards
-        if forwards and not self.behind and self._settled.look(self.run, self.lines):
+        if forwards and not self.behind and self._settled.check(self.run, self.lines):
             self.commands.rest()
             self.settled = self._has_settled = True
         if self.landscape is not None:
             self.point = self._place()
-            self.landscape.look(self.run, self.lines.path.points)
-        self.costs.look(self.run)
-        self.breaks.look(self.run)
+            self.landscape.refresh(self.run, self.lines.path.points)
+        self.costs.refresh(self.run)
+        self.breaks.refresh(self.run)
         self._mark(now)
 
     @property
     def problem(self) -> str:
-        """What is minimized, in a word or two."""
+        """The name of what is minimized."""
         return readable.problem(self.run.problem)
 
     @property
@@ -171,7 +171,7 @@ class PanelModel:
 
     @property
     def active(self) -> bool:
-        """Whether the run is playing, slow bursts included."""
+        """Return True while the run plays, slow bursts included."""
         slow = self.commands.speed != 0 or self.commands.backwards
         return self.run.running or (self.commands.playing and slow)
 
@@ -183,25 +183,25 @@ class PanelModel:
 
     @property
     def log_steps(self) -> bool:
-        """Whether steps stand on a logarithmic axis."""
-        many = self.run.length > _LONG or self._has_settled
+        """Return True if the axis of steps is logarithmic."""
+        many = self.run.length > _LOG_AXIS_STEPS or self._has_settled
         return many if self.steps_log is None else self.steps_log
 
     @property
     def groups(self) -> list[Group]:
-        """What is drawn together, a plot each."""
+        """The groups of columns, a plot each."""
         return groups_of([self.lines, *self.old], None if self.front is None else self.front[1])
 
     def _is_plane(self) -> bool:
         return self.run.path is not None and self.run.path[1].shape[1:] == (2,)
 
     def _place(self) -> Series:
-        """Where the run is: between two looks at one that runs, the newest point of its path is near enough."""
+        """Return the point of the run; of one that runs the newest point of its path is near enough."""
         points = self.lines.path.points
         return points[-1] if self.run.running and len(points) else flat(self.run.x)
 
-    def _look_at_knobs(self) -> None:
-        """Move ranges after their values. Events are read where something has changed: that waits for a step to end."""
+    def _refresh_knobs(self) -> None:
+        """Adapt ranges to values. Events are read where a value has changed: that waits for a step to end."""
         hyper = self.run.hyper
         for name, scale in self.scales.items():
             if not scale.holds(value := hyper[name]):
@@ -221,4 +221,4 @@ class PanelModel:
     def _mark(self, now: float) -> None:
         if not self.active or (self._marks and self.run.t < self._marks[-1][1]):
             self._marks.clear()
-        self._marks = [mark for mark in self._marks if now - mark[0] < _RATE_WINDOW] + [(now, self.run.t)]
+        self._marks = [mark for mark in self._marks if now - mark[0] < _RATE_SECONDS] + [(now, self.run.t)]

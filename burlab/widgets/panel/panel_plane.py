@@ -49,7 +49,7 @@ def _known(problem: Any) -> tuple[Dots, ...]:
 
 
 def _paths(model: PanelModel, box: Series, once: Once) -> Iterator[Curve]:
-    """Those of the parents, what lies ahead of the cursor, and the way to it."""
+    """Yield the paths of the parents, of the steps after the cursor, and of those before it."""
     steps, points = model.lines.path.steps, model.lines.path.points
     t = model.past
     seen = tuple(box.ravel())

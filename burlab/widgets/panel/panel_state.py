@@ -17,13 +17,13 @@ from .run_rest import STEPS
 
 
 def state_of(model: PanelModel) -> dict[str, Any]:
-    """What is to be shown now.
+    """Return the state that a page shows.
 
     title: what minimizes what. step, length: the cursor and the rows of the record. playing; seekable: whether there is
     a way back; ended: whether it cannot go on. speed: steps per second of a slow run, 0 for full, -1 for one that
     grows. smoothing: of the curves, from 0 to 1. splits: whether the parts of a step are there for the asking.
     breakpoints: as `breaks.listed`; conditions: those that are offered; hits: as `Breaks.listed`, and stops: how many
-    there are in all. heard: by page, the number of the last intent carried out. axis: of the steps, "auto", "log" or
+    there are in all. handled: by page, the number of the last intent carried out. axis: of the steps, "auto", "log" or
     "linear". tone: "ready running paused past stopped failed" for the colour of `status`. readouts: pairs of title and
     text. knobs: a dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
     """
@@ -45,7 +45,7 @@ def state_of(model: PanelModel) -> dict[str, Any]:
         "hits": model.breaks.listed(),
         "stops": len(model.breaks.hits),
         "splits": model.costs.offered,
-        "heard": dict(model.heard),
+        "handled": dict(model.handled),
         "axis": {None: "auto", True: "log", False: "linear"}[model.steps_log],
         "title": _title(model),
         "tone": tone,

@@ -13,7 +13,7 @@ from burlab.widgets import still
 from burlab.widgets.assets import CHART_STYLE, module, styles
 from burlab.widgets.chart import encode
 from burlab.widgets.chart.chart_view import split
-from burlab.widgets.kernel_messages import heard_while_a_cell_runs
+from burlab.widgets.kernel_messages import receive_during_cells
 from burlab.widgets.update_flow import UpdateFlow
 
 from .panel_chart import PanelChart, same
@@ -26,7 +26,7 @@ ipywidgets: Any = late("ipywidgets", "lab")
 
 
 class PanelWidget(anywidget.AnyWidget):
-    """What a page shows of a panel.
+    """The widget of a panel.
 
     state: words and numbers. texts: by knob, as `scales.texts`. data and heights: the chart, as `ChartView` has them.
     """
@@ -40,48 +40,48 @@ class PanelWidget(anywidget.AnyWidget):
 
 
 class PanelView:
-    """The widget of one panel, which any number of cells may show. `hear` gets what the controls send."""
+    """The widget of one panel, which any number of cells may show. `on_message` gets what the controls send."""
 
-    def __init__(self, model: PanelModel, hear: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, model: PanelModel, on_message: Callable[[dict[str, Any]], None]) -> None:
         self._flow = UpdateFlow()
         self._picture = PanelChart()
-        self._told: dict[str, Any] = state_of(model)
+        self._sent_state: dict[str, Any] = state_of(model)
         self._shown = self._picture.chart(model)
         data, heights = split(encode(self._shown), {})
         self._scales = dict(model.scales)
         self.face: Any = PanelWidget(
-            state=self._told | {"tick": 0}, texts=_texts(self._scales), data=data, heights=heights
+            state=self._sent_state | {"tick": 0}, texts=_texts(self._scales), data=data, heights=heights
         )
         self.root: Any = ipywidgets.VBox([self.face])  # which JupyterLab marks when its kernel is gone
-        self.face.on_msg(_passed_to(hear))
-        heard_while_a_cell_runs(self.face)
+        self.face.on_msg(_callback(on_message))
+        receive_during_cells(self.face)
 
     @property
     def ready(self) -> bool:
-        """Whether the browser has drawn what it was sent, or has had enough time for it."""
+        """Return True if the browser has drawn the last updates, or has had enough time for them."""
         return self._flow.ready
 
     def drawn(self, tick: int) -> None:
-        """The browser has drawn an update."""
+        """Note that the browser has drawn an update."""
         self._flow.drawn(tick)
 
     def answer(self, model: PanelModel) -> None:
-        """Send words and numbers, whether the page keeps up with the chart or not: somebody has pressed something."""
+        """Send the state even where the page does not keep up with the chart: it answers an intent."""
         state = state_of(model)
-        if state != self._told:
+        if state != self._sent_state:
             with self.face.hold_sync():
-                self._tell(state, model)
+                self._send_state(state, model)
 
     def show(self, model: PanelModel) -> None:
         """Send what has changed."""
         state, chart = state_of(model), self._picture.chart(model)
-        moved = not same(chart, self._shown)
-        if not (moved or state != self._told):
+        changed = not same(chart, self._shown)
+        if not (changed or state != self._sent_state):
             return
         self._flow.send()
         with self.face.hold_sync():
-            self._tell(state, model)
-            if moved:
+            self._send_state(state, model)
+            if changed:
                 data, heights = split(encode(chart), self.face.heights)
                 if heights is not self.face.heights:
                     self.face.heights = heights
@@ -91,18 +91,20 @@ class PanelView:
             still.refresh(self.root)
 
     def picture(self) -> str:
-        """What was shown last, as SVG; of a run without steps where it starts. From any thread."""
+        """Return the last chart as SVG; of a run without steps its start. From any thread."""
         chart = self._shown
         parts = [part for part in chart.parts if isinstance(part, Map) or _holds(part)] or chart.parts[:1]
-        return svg(replace(chart, parts=tuple(parts), title=f"{self._told['title']}. {self._told['status']}"))
+        return svg(
+            replace(chart, parts=tuple(parts), title=f"{self._sent_state['title']}. {self._sent_state['status']}")
+        )
 
-    def _tell(self, state: dict[str, Any], model: PanelModel) -> None:
-        """Send words and numbers; what knobs say at their places, where that has changed."""
+    def _send_state(self, state: dict[str, Any], model: PanelModel) -> None:
+        """Send the state, and the texts of knobs where their scales have changed."""
         if model.scales != self._scales:
             self._scales = dict(model.scales)
             self.face.texts = _texts(self._scales)
         self.face.state = state | {"tick": self._flow.tick}
-        self._told = state
+        self._sent_state = state
 
     def close(self) -> None:
         """Take the widgets out of the kernel and of the pages that show them."""
@@ -115,14 +117,14 @@ def _texts(scales: dict[str, SliderScale]) -> dict[str, tuple[str, ...]]:
 
 
 def _holds(plot: Plot) -> bool:
-    """Whether there is anything in a plot."""
+    """Return True if a plot holds any points."""
     return any(one.x.size for one in (*plot.curves, *plot.bands, *plot.dots))
 
 
-def _passed_to(hear: Callable[[dict[str, Any]], None]) -> Any:
-    """A widget's callback that hands on what was said."""
+def _callback(on_message: Callable[[dict[str, Any]], None]) -> Any:
+    """Return a callback of a widget that passes messages on."""
 
     def callback(_widget: Any, message: Any, _buffers: Any) -> None:
-        hear(message)
+        on_message(message)
 
     return callback

@@ -15,31 +15,31 @@ _NONE: Series = np.empty((7, 0))
 
 
 class Pyramid:
-    """A growing curve, kept as the lowest and the highest row of equal stretches of rows.
+    """A growing curve, stored as the lowest and the highest row of equal buckets of rows.
 
-    A stretch is `width` rows; when there are twice `stretches` of them, neighbours join and the width doubles. So every
-    point kept is a row that was written, no extreme is ever lost, and appending costs time in the new rows only.
+    A bucket is `width` rows; when there are twice `buckets` of them, neighbours join and the width doubles. So every
+    point stored is a row that was written, no extreme is ever lost, and appending costs time in the new rows only.
     Rows that are not finite are passed over.
 
     >>> import numpy as np
-    >>> curve = Pyramid(stretches=4)
+    >>> curve = Pyramid(buckets=4)
     >>> curve.append(np.arange(1000.0), np.sin(np.arange(1000.0)))
     >>> curve.rows, curve.width, round(curve.low, 4), round(curve.high, 4)
     (1000, 128, -1.0, 1.0)
     """
 
-    def __init__(self, stretches: int = 2048) -> None:
-        self._stretches = stretches
+    def __init__(self, buckets: int = 2048) -> None:
+        self._buckets = buckets
         self.clear()
 
     def clear(self) -> None:
         """No rows."""
         self.rows = 0
         self.width = 1
-        # per full stretch: x and y of the lowest row, x and y of the highest, x of the first, sum and count of finite y
+        # per full bucket: x and y of the lowest row, x and y of the highest, x of the first, sum and count of finite y
         self._full = _NONE
-        self._part = _NONE  # the same of the last stretch, which is not full yet: one column, or none
-        self._missing = 0  # rows until the last stretch is full
+        self._part = _NONE  # the same of the last bucket, which is not full yet: one column, or none
+        self._missing = 0  # rows until the last bucket is full
         self.least = math.inf  # the lowest positive y
         self._last = math.nan, math.nan  # x and y of the last row
         self.first = math.nan  # the first finite y
@@ -47,16 +47,16 @@ class Pyramid:
     @property
     def low(self) -> float:
         """The lowest finite y so far; NaN before there is one."""
-        return _extreme(self._kept()[1], np.fmin)
+        return _extreme(self._stored()[1], np.fmin)
 
     @property
     def high(self) -> float:
         """The highest finite y so far; NaN before there is one."""
-        return _extreme(self._kept()[3], np.fmax)
+        return _extreme(self._stored()[3], np.fmax)
 
     def append(self, x: Series, y: Series) -> None:
         """Add rows. x: rising, shape (n,), float64; y: shape (n,), float64."""
-        while self.rows + y.size > 2 * self._stretches * self.width:
+        while self.rows + y.size > 2 * self._buckets * self.width:
             self._join()
         if not y.size:
             return
@@ -79,24 +79,24 @@ class Pyramid:
             self._missing = self.width - rest
 
     def around(self, x: float) -> tuple[float, float]:
-        """The lowest and the highest y of the stretch of rows that a row is in. x: of the row."""
-        kept = self._kept()
-        if not kept.size:
+        """The lowest and the highest y of the bucket of rows that a row is in. x: of the row."""
+        stored = self._stored()
+        if not stored.size:
             return math.nan, math.nan
-        stretch = max(int(np.searchsorted(kept[4], x, side="right")) - 1, 0)
-        return float(kept[1, stretch]), float(kept[3, stretch])
+        bucket = max(int(np.searchsorted(stored[4], x, side="right")) - 1, 0)
+        return float(stored[1, bucket]), float(stored[3, bucket])
 
     def means(self) -> Series:
-        """Of each stretch that has finite rows: x, their mean, the lowest and the highest y, and how many; (5, n)."""
-        kept = self._kept()
-        kept = kept[:, kept[6] > 0]
-        middle = (kept[4] + np.maximum(kept[0], kept[2])) / 2 if self.width > 1 else kept[4]
-        return np.stack((middle, kept[5] / kept[6], kept[1], kept[3], kept[6]))
+        """Of each bucket that has finite rows: x, their mean, the lowest and the highest y, and how many; (5, n)."""
+        stored = self._stored()
+        stored = stored[:, stored[6] > 0]
+        middle = (stored[4] + np.maximum(stored[0], stored[2])) / 2 if self.width > 1 else stored[4]
+        return np.stack((middle, stored[5] / stored[6], stored[1], stored[3], stored[6]))
 
     def before(self, x: float) -> tuple[float, float]:
-        """The last finite row at or before x that is kept: x and y, both NaN where there is none."""
-        kept = self._kept()
-        at, y = np.concatenate((kept[0], kept[2])), np.concatenate((kept[1], kept[3]))
+        """The last finite row at or before x that is stored: x and y, both NaN where there is none."""
+        stored = self._stored()
+        at, y = np.concatenate((stored[0], stored[2])), np.concatenate((stored[1], stored[3]))
         known = np.isfinite(y) & (at <= x)
         if not known.any():
             return math.nan, math.nan
@@ -105,12 +105,12 @@ class Pyramid:
 
     def recent(self, rows: int) -> float:
         """The highest y of the last rows, so many or more; NaN where none is finite."""
-        return _extreme(self._kept()[3, -(-(-rows // self.width) + 1) :], np.fmax)
+        return _extreme(self._stored()[3, -(-(-rows // self.width) + 1) :], np.fmax)
 
     def zeros(self, count: int) -> Series:
-        """Where rows are exactly 0: at most `count` x, the first and the last among them."""
-        kept = self._kept()
-        at = np.unique(np.concatenate((kept[0][kept[1] == 0], kept[2][kept[3] == 0])))
+        """Return x of rows that are exactly 0: at most `count`, the first and the last among them."""
+        stored = self._stored()
+        at = np.unique(np.concatenate((stored[0][stored[1] == 0], stored[2][stored[3] == 0])))
         at = np.append(at, self._last[0]) if self._last[1] == 0 and self._last[0] not in at[-1:] else at
         return at[np.unique(np.linspace(0, at.size - 1, min(count, at.size)).round().astype(int))]
 
@@ -120,10 +120,10 @@ class Pyramid:
         The last row is always among them. log: for an axis that shows logarithms: only positive points, and likeness
         is judged on their logarithms.
         """
-        kept = self._kept()
-        swapped = kept[0] > kept[2]
-        x = np.where(swapped, kept[2::-2], kept[0:4:2]).T.ravel()
-        y = np.where(swapped, kept[3::-2], kept[1:4:2]).T.ravel()
+        stored = self._stored()
+        swapped = stored[0] > stored[2]
+        x = np.where(swapped, stored[2::-2], stored[0:4:2]).T.ravel()
+        y = np.where(swapped, stored[3::-2], stored[1:4:2]).T.ravel()
         shown = np.isfinite(y) & ((y > 0) | (not log))
         shown[1::2] &= x[1::2] != x[::2]
         x, y = x[shown], y[shown]
@@ -135,11 +135,11 @@ class Pyramid:
             x, y = x[thin], y[thin]
         return x, y
 
-    def _kept(self) -> Series:
+    def _stored(self) -> Series:
         return np.hstack((self._full, self._part))
 
     def _join(self) -> None:
-        """Make pairs of neighbours one; the last stretch takes a neighbour that is left over."""
+        """Make pairs of neighbours one; the last bucket takes a neighbour that is left over."""
         pairs = self._full.shape[1] // 2
         left = self._full[:, 2 * pairs :]
         if left.size or self._part.size:
@@ -151,20 +151,20 @@ class Pyramid:
 
 
 def _extremes(x: Series, y: Series, width: int) -> Series:
-    """What is kept of each stretch, shape (7, n / width), as in `_full`; NaN where no row is finite."""
-    stretches = y.reshape(-1, width)
+    """Return the summary of each bucket, shape (7, n / width), as in `_full`; NaN where no row is finite."""
+    buckets = y.reshape(-1, width)
     if np.isfinite(y).all():
-        low, high = stretches.argmin(axis=1), stretches.argmax(axis=1)
-        sums, counts = stretches.sum(axis=1), np.full(len(stretches), float(width))
+        low, high = buckets.argmin(axis=1), buckets.argmax(axis=1)
+        sums, counts = buckets.sum(axis=1), np.full(len(buckets), float(width))
     else:
-        finite = np.isfinite(stretches)
-        stretches = np.where(finite, stretches, np.nan)
-        low = np.where(finite, stretches, np.inf).argmin(axis=1)
-        high = np.where(finite, stretches, -np.inf).argmax(axis=1)
-        sums, counts = np.where(finite, stretches, 0.0).sum(axis=1), finite.sum(axis=1, dtype=np.float64)
-    at = np.arange(len(stretches))
+        finite = np.isfinite(buckets)
+        buckets = np.where(finite, buckets, np.nan)
+        low = np.where(finite, buckets, np.inf).argmin(axis=1)
+        high = np.where(finite, buckets, -np.inf).argmax(axis=1)
+        sums, counts = np.where(finite, buckets, 0.0).sum(axis=1), finite.sum(axis=1, dtype=np.float64)
+    at = np.arange(len(buckets))
     places = x.reshape(-1, width)
-    ends = (places[at, low], stretches[at, low], places[at, high], stretches[at, high])
+    ends = (places[at, low], buckets[at, low], places[at, high], buckets[at, high])
     return np.stack((*ends, places[:, 0], sums, counts))
 
 

@@ -41,7 +41,7 @@ def exact(value: float) -> str:
 
 
 def problem(function: Any) -> str:
-    """What is minimized, in a word or two; None where that is not known.
+    """Return the name of what is minimized.
 
     >>> import burlab as bl
     >>> problem(bl.problems.styblinski_tang()), problem(lambda x: x)

@@ -1,4 +1,4 @@
-"""What a slider for a hyperparameter covers: decades around its value, seen as a place between 0 and 1."""
+"""Ranges of sliders for hyperparameters: decades around a value, as places between 0 and 1."""
 
 import math
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Literal
 
 from .readable import exact
 
-_STOPS = 200  # of a slider: the steps from one end to the other
+_SLIDER_STOPS = 200  # of a slider: the steps from one end to the other
 _DECADES = 3  # on either side of the start value
 _NEAR_ONE = 5  # decades of 1 - b
-_ZERO = 0.03  # the places at the left end that mean zero
+_ZERO_PLACES = 0.03  # the places at the left end that mean zero
 _RATES = ("lr", "learning_rate", "rate", "eta", "step_size")  # how names of what is no decay factor begin
 _DECAYS = {"b", "b1", "b2", "beta", "beta1", "beta2", "mu", "momentum", "rho", "alpha", "decay", "gamma"}
 
@@ -40,13 +40,13 @@ class SliderScale:
             rest = (1 - self.low) * ((1 - self.high) / (1 - self.low)) ** place
             return round(1 - _rounded(rest), 12)
         if self.kind == "log from zero":
-            if place < 0.999 * _ZERO:
+            if place < 0.999 * _ZERO_PLACES:
                 return 0.0
-            place = (place - _ZERO) / (1 - _ZERO)
+            place = (place - _ZERO_PLACES) / (1 - _ZERO_PLACES)
         return _rounded(self.low * (self.high / self.low) ** place)
 
     def place(self, value: float) -> float:
-        """Where a value is shown: between 0 and 1, at an end if it lies beyond."""
+        """Return the place of a value: between 0 and 1, at an end if it lies beyond."""
         if self.kind == "linear":
             part = (value - self.low) / (self.high - self.low)
         elif self.kind == "near one":
@@ -54,18 +54,18 @@ class SliderScale:
         else:
             part = -1.0 if value <= 0 else math.log(value / self.low, self.high / self.low)
             if self.kind == "log from zero" and value > 0:
-                part = _ZERO + (1 - _ZERO) * part
+                part = _ZERO_PLACES + (1 - _ZERO_PLACES) * part
         return min(max(part, 0.0), 1.0)
 
     @property
     def decades(self) -> int:
-        """How many powers of ten it covers evenly; 0 for other scales."""
+        """The powers of ten that it covers evenly; 0 for other scales."""
         if self.kind == "log":
             return round(math.log10(self.high / self.low))
         return round(math.log10((1 - self.low) / (1 - self.high))) if self.kind == "near one" else 0
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies on the scale."""
+        """Return True if a value lies on the scale."""
         return self.low <= value <= self.high or (self.kind == "log from zero" and value == 0)
 
 
@@ -92,7 +92,7 @@ def scale_for(name: str, value: float) -> SliderScale:
 
 @cache
 def texts(scale: SliderScale) -> tuple[str, ...]:
-    """What a field says at each place where a slider can stand, from the left end to the right one.
+    """Return the text of a field at each stop of its slider, from left to right.
 
     A page that has them shows a number as soon as its slider moves; they are what Python will answer.
 
@@ -100,7 +100,7 @@ def texts(scale: SliderScale) -> tuple[str, ...]:
     >>> len(found), found[:3], found[-1]
     (201, ('0', '0.005', '0.01'), '1')
     """
-    return tuple(exact(scale.value(k / _STOPS)) for k in range(_STOPS + 1))
+    return tuple(exact(scale.value(k / _SLIDER_STOPS)) for k in range(_SLIDER_STOPS + 1))
 
 
 def _rounded(value: float, digits: int = 2) -> float:

@@ -1,4 +1,4 @@
-"""What lies behind noise: a weighted average along an axis, and the middle of what a column does there."""
+"""Smoothing of noise: a weighted average along an axis, and medians and ranges of a column."""
 
 import numpy as np
 
@@ -6,10 +6,11 @@ from .column import place_of
 from .pyramid import Series
 
 _CELLS = 400  # along an axis
-_WIDEST = 0.08  # of the axis: the standard deviation of the widest average
-_TURNS, _FAR, _ENOUGH = 0.35, 0.02, 50  # of noise: share of turns, size of steps on the axis; and how many tell
-_AROUND = 3.0  # of noise within stretches of rows: how high they are, times the way from one mean to the next
-_SPREAD = 80  # places along an axis that each have a middle and a range
+_MAX_WIDTH = 0.08  # of the axis: the standard deviation of the widest average
+_TURN_SHARE, _STEP_SHARE = 0.35, 0.02  # of noise: share of turns, size of steps as a part of the axis
+_MIN_MEANS = 50  # differences of means from which noise is recognized
+_SPREAD_RATIO = 3.0  # of noise within stretches of rows: how high they are, times the way from one mean to the next
+_SPREAD_CELLS = 80  # places along an axis that each have a middle and a range
 
 
 def smoothed(means: Series, amount: float, *, log: bool, log_steps: bool) -> tuple[Series, Series]:
@@ -28,7 +29,7 @@ def smoothed(means: Series, amount: float, *, log: bool, log_steps: bool) -> tup
     divisor = np.where(held, mass, 1.0)
     level = np.bincount(cell, weight * (np.log(y) if log else y), _CELLS) / divisor
     reach = np.arange(1 - _CELLS // 2, _CELLS // 2)
-    kernel = np.exp(-0.5 * (reach / max(amount * _WIDEST * _CELLS, 1e-3)) ** 2)
+    kernel = np.exp(-0.5 * (reach / max(amount * _MAX_WIDTH * _CELLS, 1e-3)) ** 2)
     ones, first, second, heights, tilts = (
         np.convolve(values, kernel * reach**power, "same")[held]
         for values, power in ((held, 0), (held, 1), (held, 2), (level, 0), (level, 1))
@@ -44,7 +45,7 @@ def spread(means: Series, *, log_steps: bool) -> tuple[Series, Series, Series, S
     x, y, low, high, _ = means
     if x.size < 2:
         return x, y, low, high
-    cell = _cells(x, log_steps, _SPREAD)
+    cell = _cells(x, log_steps, _SPREAD_CELLS)
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     size = np.diff(starts, append=x.size)
 
@@ -58,7 +59,7 @@ def spread(means: Series, *, log_steps: bool) -> tuple[Series, Series, Series, S
 
 
 def noisy(means: Series, *, log: bool) -> bool:
-    """Whether a column goes up and down so often, and so far for its axis, that only its average can be read.
+    """Return True if a column goes up and down so often, and so far, that only its average can be read.
 
     Means of many rows hardly turn, and then it shows in how far the rows lie from each other.
     """
@@ -66,16 +67,16 @@ def noisy(means: Series, *, log: bool) -> bool:
     y, low, high = (_on_axis(row, means[1], log) for row in means[1:4])
     late = slice(y.size // 2, None)  # many begin with a descent
     steps = np.diff(y[late])
-    if steps.size < _ENOUGH:
+    if steps.size < _MIN_MEANS:
         return False
-    far, usual = _FAR * float(np.ptp(y)), float(np.median(np.abs(steps)))
+    far, usual = _STEP_SHARE * float(np.ptp(y)), float(np.median(np.abs(steps)))
     turns = np.diff(np.sign(steps)) != 0
     around = float(np.median((high - low)[late]))
-    return (float(turns.mean()) > _TURNS and usual > far) or around > max(far, _AROUND * usual)
+    return (float(turns.mean()) > _TURN_SHARE and usual > far) or around > max(far, _SPREAD_RATIO * usual)
 
 
 def _on_axis(values: Series, means: Series, log: bool) -> Series:
-    """How high values stand. log: in logarithms; what has none stands where its mean is."""
+    """Return heights on an axis. log: logarithms; values without one take that of their mean."""
     return np.log(np.where(values > 0, values, means)) if log else values
 
 

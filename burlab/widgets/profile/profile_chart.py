@@ -1,4 +1,4 @@
-"""What lives when over one call, above the time line of its steps, as a chart."""
+"""A chart of the bytes that live during one call, above the time line of its steps."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from burlab.compiler.inspection.profile import Profile, ProfileRow
 
 _COLOURS = {"forward": 0, "backward": 1, "update": 2}
 _KINDS = {"inputs": 6, "constants": 5, "outputs": 2, "activations": 0, "temporaries": 1}
-_APART = 60  # steps that signs above them can tell apart
+_MAX_TRIANGLES = 60  # steps that signs above them can tell apart
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -47,7 +47,7 @@ def row_at(profile: Profile, seconds: float) -> int:
 
 
 def _edges(rows: Sequence[ProfileRow]) -> Numbers:
-    """Where each row begins and ends, in seconds."""
+    """Return the start and the end of each row, in seconds."""
     return np.array([t for r in rows for t in (r.start / 1e9, (r.start + r.nanoseconds) / 1e9)])
 
 
@@ -71,5 +71,5 @@ def _dots(rows: Sequence[ProfileRow]) -> tuple[Dots, ...]:
     x = np.array([_middle(r) for r in rows])
     words = (f"{r.name}: {r.nanoseconds:,} ns, {r.nbytes:,} B, {', '.join(r.lines)} {r.scope}" for r in rows)
     hints = tuple(map(str.strip, words))
-    shape = "triangle" if x.size <= _APART else "none"
+    shape = "triangle" if x.size <= _MAX_TRIANGLES else "none"
     return (Dots(x, np.full(x.size, 0.9), "", -1, shape, hints),) if rows else ()

@@ -1,4 +1,4 @@
-"""How a `Profile` looks in a notebook: a table, with a bar as long as a step's share of the time."""
+"""A `Profile` as a table, with a bar as long as a step's share of the time."""
 
 from html import escape
 from typing import TYPE_CHECKING
@@ -9,8 +9,8 @@ from burlab.widgets.drawing import framed
 if TYPE_CHECKING:
     from burlab.compiler.inspection.profile import Profile, ProfileRow
 
-MOST = 200  # rows that a page shows at once and stays quick
-_COSTLY = 12  # rows of a page that cannot scroll
+MAX_ROWS = 200  # rows that a page shows at once and stays quick
+_STILL_ROWS = 12  # rows of a page that cannot scroll
 _COLOURS: dict[str, str] = {
     "forward": PALETTE[0], "backward": PALETTE[1], "update": PALETTE[2], "residual": PALETTE[-1]
 }  # fmt: skip
@@ -33,8 +33,8 @@ def profile_html(profile: "Profile") -> str:
     )
     head = f"<b>{escape(profile.name)}</b>, {profile.gear}: {profile.total / 1e3:,.2f} us<br>{sums}"
     costly = sorted(range(len(profile.rows)), key=lambda k: -profile.rows[k].nanoseconds)
-    shown = [profile.rows[k] for k in sorted(costly[:MOST])]
-    hidden = [profile.rows[k] for k in costly[MOST:]]
+    shown = [profile.rows[k] for k in sorted(costly[:MAX_ROWS])]
+    hidden = [profile.rows[k] for k in costly[MAX_ROWS:]]
     if hidden:
         share = sum(row.nanoseconds for row in hidden) / max(profile.total, 1)
         head += (
@@ -54,7 +54,7 @@ def profile_markdown(profile: "Profile") -> str:
     | ---: | ---: | ---: | --- | --- | --- | --- |
     """
     costly = sorted(profile.rows, key=lambda row: -row.nanoseconds)
-    shown = costly[:_COSTLY]
+    shown = costly[:_STILL_ROWS]
     hidden = len(costly) - len(shown)
     head = f"{profile.name}, {profile.gear}: {profile.total / 1e3:,.2f} µs in {len(costly):,} steps"
     lines = [f"{head}; the {len(shown)} longest" if hidden else head, ""]
@@ -72,8 +72,8 @@ def profile_markdown(profile: "Profile") -> str:
 
 def _line(kind: str, cells: tuple[str, ...]) -> str:
     """A row of cells that hold HTML."""
-    made = (f'<{kind} style="{_CELL}{side}">{cell}</{kind}>' for side, cell in zip(_SIDES, cells, strict=True))
-    return f"<tr>{''.join(made)}</tr>"
+    entries = (f'<{kind} style="{_CELL}{side}">{cell}</{kind}>' for side, cell in zip(_SIDES, cells, strict=True))
+    return f"<tr>{''.join(entries)}</tr>"
 
 
 def _row(row: "ProfileRow", total: int) -> str:

@@ -1,4 +1,4 @@
-"""A profile in a notebook: what lives when, above the time line of the steps, and a table that is sorted by a click."""
+"""A profile in a notebook: bytes over time, the time line of the steps, and a table that is sorted by a click."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from .profile_chart import live_chart, row_at
 anywidget: Any = late("anywidget", "lab")
 ipywidgets: Any = late("ipywidgets", "lab")
 
-_HERE = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 Intent = dict[str, Any]
 
 
@@ -23,7 +23,7 @@ class ProfileTable(anywidget.AnyWidget):
     """The rows of a profile. row: the one that is marked, -1 for none."""
 
     _esm = module("profile/table.js")
-    _css = (_HERE / "table.css").read_text(encoding="utf-8")
+    _css = (_FOLDER / "table.css").read_text(encoding="utf-8")
     data = traitlets.Dict().tag(sync=True)
     row = traitlets.Int(-1).tag(sync=True)
 

@@ -1,4 +1,4 @@
-"""What the panel of a race shows, and what its controls do."""
+"""The state of the panel of a race, and the actions of its controls."""
 
 import inspect
 import math
@@ -21,13 +21,13 @@ from burlab.widgets.panel.run_rest import STEPS
 
 from .race_rest import RaceRest
 
-_FIRST, _TENFOLD = 5.0, 5.0  # steps per second at the start; seconds for ten times as many steps
-_READING = 0.03  # seconds of reading at once
-_OF = ("value", "validation_value", "gradient_norm", "step_norm")
+_START_SPEED, _TENFOLD_SECONDS = 5.0, 5.0  # steps per second at the start; seconds for ten times as many steps
+_READ_SECONDS = 0.03  # seconds of reading at once
+_COLUMN_NAMES = ("value", "validation_value", "gradient_norm", "step_norm")
 
 
 class RaceModel:
-    """The panel of one race: `obey` an intent, `look`, read `state` and `chart`."""
+    """The panel of one race: `apply` an intent, `refresh`, read `state` and `chart`."""
 
     def __init__(self, race: Race) -> None:
         self.race = race
@@ -46,11 +46,11 @@ class RaceModel:
 
     @property
     def active(self) -> bool:
-        """Whether the race is on, slow bursts included, or there is more to read."""
+        """Return True while the race runs, slow bursts included, or there is more to read."""
         return self.race.running or self.playing or self.behind
 
-    def obey(self, intent: Intent) -> None:
-        """Carry out an intent; what goes wrong is said in the status line."""
+    def apply(self, intent: Intent) -> None:
+        """Carry out an intent; errors appear in the status line."""
         try:
             self.error = ""
             self.settled = False
@@ -59,22 +59,22 @@ class RaceModel:
             self.error = f"{type(error).__name__}: {error}"
         self._seen = None
 
-    def look(self) -> bool:
-        """Let the race go on as far as is due, and read what is new; whether there is any."""
+    def refresh(self) -> bool:
+        """Continue the race as far as is due, read new rows, and return True if there are any."""
         now = monotonic()
         passed, self._then = now - self._then, now
         if self.race.pauses != self._pauses:  # somebody else has
             self._rest()
         if self.playing and self.speed:
-            pace = _FIRST + self._until * math.log(10) / _TENFOLD if self.speed == GROWING else self.speed
+            pace = _START_SPEED + self._until * math.log(10) / _TENFOLD_SECONDS if self.speed == GROWING else self.speed
             self._until += min(passed, 0.5) * pace
             self.race.start(until=int(self._until))
         if self.playing and self.race.finished:
             self.playing = False
-        if self.playing and self._settled.look(self.race, _READING):
+        if self.playing and self._settled.check(self.race, _READ_SECONDS):
             self._rest()
             self.settled = True
-        self.behind = not self.race.read(self.of, _READING)
+        self.behind = not self.race.read(self.of, _READ_SECONDS)
         key = (  # where it rests there is one more value
             self.race.running,
             [(name, run.length, run.t, run.running) for name, runs in self.race.runs.items() for run in runs],
@@ -131,26 +131,26 @@ class RaceModel:
     def _columns(self) -> list[str]:
         """The columns that every racer records."""
         stored = [run.tail(most=2)[0] for runs in self.race.runs.values() for run in runs]
-        return [name for name in _OF if all(name in rows for rows in stored)] if stored else ["value"]
+        return [name for name in _COLUMN_NAMES if all(name in rows for rows in stored)] if stored else ["value"]
 
     def _status(self) -> tuple[str, str]:
         if self.error:
             return "failed", self.error
         lead = self.race.leader(self.against, self.of)
-        said = "Ready at step 0" if lead is None else str(lead)
+        text = "Ready at step 0" if lead is None else str(lead)
         if self.playing or self.race.running:
-            return "running", said
+            return "running", text
         if self.race.finished:
-            return "stopped", f"All have come to their end. {said}"
+            return "stopped", f"All have come to their end. {text}"
         if self.settled:
-            return "stopped", f"At rest: nothing has moved for {STEPS:,} steps. {said}"
-        return ("ready" if lead is None else "paused"), said
+            return "stopped", f"At rest: nothing has moved for {STEPS:,} steps. {text}"
+        return ("ready" if lead is None else "paused"), text
 
     def _title(self) -> str:
-        said = readable.problem(self.race.setting.problem)
+        text = readable.problem(self.race.setting.problem)
         seeds = len(self.race.setting.seeds)
         racers = len(self.race.racers)
-        return f"{racers} racer{'s' * (racers > 1)} on {said}" + (f", {seeds} seeds" if seeds > 1 else "")
+        return f"{racers} racer{'s' * (racers > 1)} on {text}" + (f", {seeds} seeds" if seeds > 1 else "")
 
     def _do_play(self, _: Intent) -> None:
         self._pauses = self.race.pauses
@@ -201,7 +201,7 @@ class RaceModel:
         unique = name
         while unique in taken:
             unique, number = f"{name} ({number})", number + 1
-        self.race.add(unique, made(kind, text))
+        self.race.add(unique, optimizer_from(kind, text))
 
     def _do_drop(self, intent: Intent) -> None:
         self.race.drop(str(intent["name"]))
@@ -211,7 +211,7 @@ class RaceModel:
 
 
 def _ratio(number: float) -> str:
-    """How many times, in three digits or whole: 1.00, 12.3, 1,235, 6.31e6."""
+    """Return a factor in three digits or whole: 1.00, 12.3, 1,235, 6.31e6."""
     if number < 99.95:
         return f"{number:.{2 if number < 9.995 else 1}f}"
     return f"{number:,.0f}" if number < 1e5 else readable.number(number, 3)
@@ -237,8 +237,8 @@ def offered() -> dict[str, str]:
     return found | {f"SciPy {method}": f"SciPy {method}" for method in METHODS}
 
 
-def made(name: str, lr: str) -> Any:
-    """An optimizer of the offered ones. lr: its learning rate as text, "" for the default."""
+def optimizer_from(name: str, lr: str) -> Any:
+    """Return one of the offered optimizers. lr: its learning rate as text, "" for the default."""
     if name not in offered():
         raise ArgumentError(f"there is no optimizer {shown(name)} to add.")
     if name.startswith("SciPy "):

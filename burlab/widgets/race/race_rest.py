@@ -1,4 +1,4 @@
-"""Whether a race that plays has come to where no racer moves any more."""
+"""Detection of races in which no point changes any more."""
 
 from typing import Any
 
@@ -7,26 +7,26 @@ import numpy as np
 from burlab.experiments import Race
 from burlab.run import Run
 from burlab.run.record.digest import Digest
-from burlab.widgets.panel.run_rest import STEPS, moves_no_more
+from burlab.widgets.panel.run_rest import STEPS, within_rounding
 
 _COLUMN = "step_norm"
 
 
 class RaceRest:
-    """Says once per field of racers that it has settled; after that someone may play it on.
+    """Detects once per set of racers that it has settled; after that someone may play it on.
 
     The rule is that of a run's panel, for every run that has not come to its end: none of its last 1,000 steps was
     longer than four roundings of x, in its norm.
     """
 
     def __init__(self) -> None:
-        self._said_of: Any = None
+        self._reported_state: Any = None
 
-    def look(self, race: Race, seconds: float) -> bool:
-        """Whether to let the race rest now. seconds: of reading, at most."""
+    def check(self, race: Race, seconds: float) -> bool:
+        """Return True if the race is to rest now. seconds: of reading, at most."""
         racers = list(race.racers.values())
         state = [(racer.name, [_knobs(run) for run in racer.runs]) for racer in racers]
-        if state == self._said_of:
+        if state == self._reported_state:
             return False
         going = [racer for racer in racers if not racer.finished]
         read = [racer.read(_COLUMN, seconds / len(going)) for racer in going]
@@ -37,7 +37,7 @@ class RaceRest:
         )
         if not (going and all(read) and rests):
             return False
-        self._said_of = state
+        self._reported_state = state
         return True
 
 
@@ -49,4 +49,4 @@ def _rests(run: Run, digest: Digest) -> bool:
     if not run.can_seek or run.t < max(run.length - 1, STEPS):
         return False
     recent = digest.high[np.searchsorted(digest.steps, run.t - STEPS) :]
-    return bool(recent.size) and moves_no_more(run.x, float(recent.max()))
+    return bool(recent.size) and within_rounding(run.x, float(recent.max()))

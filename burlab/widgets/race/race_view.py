@@ -8,7 +8,7 @@ from .race_model import RaceModel
 
 
 class RaceView(LiveView):
-    """Shows a race, and lets a page move it: what a notebook shows for a `Race`.
+    """The view of a race, which a notebook shows for a `Race`; a page can control it.
 
     >>> import burlab as bl
     >>> f = bl.problems.rosenbrock()

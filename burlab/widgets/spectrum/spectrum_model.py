@@ -10,11 +10,11 @@ from burlab.widgets.panel.page_worker import Intent
 
 PARTS = {"all": "whole Hessian", "layers": "each layer"}
 STAGES = ({"probes": 1, "steps": 20}, {"probes": 1, "steps": 80}, {"probes": 4, "steps": 80})
-_SHARE = 0.02  # of a core: what is computed while the run does steps
+_CORE_SHARE = 0.02  # of a core: what is computed while the run does steps
 
 
 class SpectrumModel:
-    """Looks at a run. part: "all" or "layers", the diagonal block of each leaf; see `burlab.analysis.spectra`.
+    """Spectra of a run. part: "all" or "layers", the diagonal block of each leaf; see `burlab.analysis.spectra`.
 
     found: the finest spectra so far. step: of the run, where they are; -1 before. stage: how many of `STAGES` are done.
     """
@@ -30,13 +30,13 @@ class SpectrumModel:
         self.step = -1
         self.stage = 0
 
-    def obey(self, intent: Intent) -> None:
-        """{type: "part", value: a key of `PARTS`}; anything else is no intent of this view."""
+    def apply(self, intent: Intent) -> None:
+        """Apply an intent {type: "part", value: a key of `PARTS`}; other intents are ignored."""
         if intent.get("type") == "part" and intent["value"] in PARTS:
             self.part, self._point, self._rests = str(intent["value"]), None, 0.0
 
-    def look(self) -> bool:
-        """Compute the next stage, if it is due; whether there is something new to draw."""
+    def refresh(self) -> bool:
+        """Compute the next stage if it is due, and return True if there is something new to draw."""
         point = (int(self._run.t), int(self._run.length))
         if point != self._point and (monotonic() > self._rests or not self._run.running):
             self._point, self.stage = point, 0
@@ -46,27 +46,27 @@ class SpectrumModel:
             return changed
         start = thread_time()
         try:
-            made = spectra if self.part == "layers" else _whole
-            self.found, self.step, self._why = made(self._run, **STAGES[self.stage]), point[0], ""
+            compute = spectra if self.part == "layers" else _whole
+            self.found, self.step, self._why = compute(self._run, **STAGES[self.stage]), point[0], ""
         except BurlabError as error:  # said in the view, which lives on
             self._why = str(error)
         exact = bool(self.found) and all(one.exact for one in self.found)
         self.stage = len(STAGES) if exact or self._why else self.stage + 1
-        self._rests = monotonic() + (thread_time() - start) / _SHARE
+        self._rests = monotonic() + (thread_time() - start) / _CORE_SHARE
         return True
 
     @property
     def active(self) -> bool:
-        """Whether it changes by itself now."""
+        """Return True while it changes by itself."""
         return bool(self._run.running) or self.stage < len(STAGES)
 
     def state(self) -> dict[str, Any]:
-        """The choice of parts, and what there is to say."""
+        """Return the choice of parts, and the status."""
         tone, status = self._status()
         return {"parts": list(PARTS.items()), "part": self.part, "tone": tone, "status": status, "title": ""}
 
     def chart(self) -> Chart:
-        """The densities, with 2 / lr."""
+        """Return the chart of the densities, with 2 / lr."""
         return spectrum_chart(*self.found, lr=self._lr)
 
     def _status(self) -> tuple[str, str]:

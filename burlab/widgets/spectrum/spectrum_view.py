@@ -28,7 +28,7 @@ class SpectrumView(LiveView):
     _css = style()
 
     def __new__(cls, run: Run) -> Any:
-        """A view; what is no run is refused before there is a widget to clean up."""
+        """Create a view; other types than runs are refused before there is a widget to clean up."""
         if not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
             raise ArgumentError(f"run is {shown(run)}, expected a run, such as bl.minimize gives.")
         above: Any = super()

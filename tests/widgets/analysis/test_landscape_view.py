@@ -32,7 +32,7 @@ def test_planes_are_those_that_the_problem_has():
 def test_plane_is_refined_with_an_event_each_time():
     seen: list[tuple[int, ...]] = []
     explorer = Explorer(quartic, np.zeros(4), None, lambda: seen.append(explorer.found.value.shape))
-    explorer.look("random")
+    explorer.explore("random")
     explorer.wait()
     assert seen == [(11, 11), (31, 31), (91, 91)]
 
@@ -47,9 +47,9 @@ def test_a_new_plane_ends_the_work_on_the_old_one():
         go.wait(60)
 
     explorer = Explorer(quartic, np.zeros(4), None, changed)
-    explorer.look("random")
+    explorer.explore("random")
     assert begun.wait(60)
-    explorer.look("curvature")
+    explorer.explore("curvature")
     go.set()
     explorer.wait()
     assert seen[0].startswith("random")
@@ -62,7 +62,7 @@ def test_a_plane_is_shown_until_the_next_one_has_points():
     view.wait()
     before, seen = view.landscape, []
     view.bar.observe(lambda change: seen.append((change["new"], view.landscape is before)), "status")
-    view.look("curvature")
+    view.explore("curvature")
     view.wait()
     assert seen[0] == ("computing ...", True)
     assert seen[-1] == ("8,281 points", False)
@@ -75,11 +75,11 @@ def test_controls_choose_the_plane_and_other_directions():
     send(view, type="again")
     view.wait()
     assert not np.array_equal(first.vectors, view.landscape.vectors)
-    send(view, type="look", plane="curvature")
+    send(view, type="plane", plane="curvature")
     view.wait()
     assert view.landscape.labels[0].startswith("eigenvector")
     assert view.bar.status == "8,281 points"
-    view.look("random")
+    view.explore("random")
     view.wait()
     np.testing.assert_array_equal(view.landscape.vectors, first.vectors)
     assert view.bar.plane == "random"
@@ -88,15 +88,15 @@ def test_controls_choose_the_plane_and_other_directions():
 def test_error_is_shown_and_the_view_goes_on():
     run = bl.minimize(quartic, np.zeros(4), bl.optim.GD(1e-3))
     view = LandscapeView(run)
-    view.look("path")
+    view.explore("path")
     view.wait()
     assert "not gone far enough" in view.bar.status
     run.step(10)
-    view.look("path")
+    view.explore("path")
     view.wait()
     assert view.landscape.value.shape == (91, 91)
     with pytest.raises(ArgumentError, match="Pass one of random, path, curvature"):
-        view.look("axes")
+        view.explore("axes")
 
 
 def test_the_path_follows_a_run_and_the_plane_stays_until_it_is_left():
@@ -167,7 +167,7 @@ def test_a_path_that_leaves_its_plane_gets_another_one():
     run = bl.minimize(quartic, np.zeros(4), bl.optim.GD(1e-3))
     run.step(5)
     explorer = Explorer(run, None, None, lambda: None)
-    explorer.look("random")
+    explorer.explore("random")
     explorer.wait()
     before = explorer.found
     far = bl.minimize(lambda x: -1e3 * np.sum(before.vectors[0] * x), np.zeros(4), bl.optim.GD(1.0), steps=3)
@@ -190,11 +190,11 @@ def test_watcher_works_only_while_it_is_visible():
 
     watcher = Watcher(turn)
     assert not watcher.works
-    assert not watcher.hear({"type": "look"})
-    watcher.hear({"type": "watch", "view": "a", "visible": False})
+    assert not watcher.handle({"type": "plane"})
+    watcher.handle({"type": "watch", "view": "a", "visible": False})
     assert watcher.works
     assert not first.wait(0.5)
-    watcher.hear({"type": "watch", "view": "a", "visible": True})
+    watcher.handle({"type": "watch", "view": "a", "visible": True})
     assert first.wait(60)
     watcher.rest(10)
     assert not watcher.works
@@ -221,6 +221,6 @@ def test_pages_get_new_heights_with_each_refinement():
     view.wait()
     assert view._chart.heights["landscape"]["rows"] == 91
     before = view._chart.heights["landscape"]["values"]
-    view.look("curvature")
+    view.explore("curvature")
     view.wait()
     assert view._chart.heights["landscape"]["values"] != before

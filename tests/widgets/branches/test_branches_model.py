@@ -14,13 +14,13 @@ def model():
     run = bl.minimize(F, F.start, bl.optim.Momentum(1e-4, mu=0.9), steps=300)
     tree = bl.branches(run)
     found = BranchesModel(tree)
-    found.look()
+    found.refresh()
     return found
 
 
 def do(model, **intent):
-    model.obey(intent)
-    model.look()
+    model.apply(intent)
+    model.refresh()
     return model.state()
 
 
@@ -40,10 +40,10 @@ def test_a_fork_leaves_at_the_cursor_and_becomes_current(model):
 
 def test_a_branch_goes_on(model):
     do(model, type="fork", name="mu", text="")
-    model.obey({"type": "go", "count": "50"})
+    model.apply({"type": "go", "count": "50"})
     assert model.branches["B"].wait()
-    assert model.look()
-    assert not model.look()
+    assert model.refresh()
+    assert not model.refresh()
     assert model.state()["rows"][1]["length"] == "350"
     assert model.state()["rows"][1]["message"] == "nothing changed"
 
@@ -54,14 +54,14 @@ def test_a_branch_is_new_when_it_has_come_to_rest_or_is_elsewhere(model, monkeyp
 
     with monkeypatch.context() as meanwhile:  # its last row is there
         meanwhile.setattr(bl.Run, "running", property(lambda _run: True))
-        model.look()
-    assert model.look()
+        model.refresh()
+    assert model.refresh()
     assert end() == 300
     model.branches["A"].seek(100)
-    assert model.look()
+    assert model.refresh()
     assert end() == 299
     model.branches["A"].seek(300)
-    assert model.look()
+    assert model.refresh()
     assert end() == 300
 
 
@@ -69,7 +69,7 @@ def test_only_the_chosen_are_compared(model):
     do(model, type="fork", name="mu", text="0.5")
     do(model, type="go", count="50")
     model.branches["B"].wait()
-    model.look()
+    model.refresh()
     assert [curve.label for curve in model.chart().parts[0].curves] == ["A", "B"]
     do(model, type="choose", name="A", value=False)
     assert [curve.label for curve in model.chart().parts[0].curves] == ["B"]
@@ -89,7 +89,7 @@ def test_small_pictures_are_the_curve(model):
     do(model, type="fork", name="mu", text="0.99")
     do(model, type="go", count="150")
     model.branches["B"].wait()
-    model.look()
+    model.refresh()
     row = model.state()["rows"][1]
     past, own = np.array(row["past"]), np.array(row["own"])
     assert past[0, 0] == 0

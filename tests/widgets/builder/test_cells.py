@@ -35,7 +35,7 @@ def notebook(monkeypatch, tmp_path):
 
 def by_hand(view, *kinds):
     for kind in kinds:
-        view._hear(None, {"type": "add", "kind": kind}, [])
+        view._on_message(None, {"type": "add", "kind": kind}, [])
 
 
 def kinds(view):

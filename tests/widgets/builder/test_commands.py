@@ -17,7 +17,7 @@ def test_blocks_are_moved_from_where_they_are_now():
     builder = GraphBuilder(lambda x, y: x * y, 2.0, 5.0)
     commands, before = BuilderCommands(builder), places(builder)
     for _ in range(2):
-        commands.obey({"type": "move", "keys": [1, 3], "by": [12, -5]})
+        commands.apply({"type": "move", "keys": [1, 3], "by": [12, -5]})
     assert commands.refused is None
     after = places(builder)
     for key in (1, 3):
@@ -29,5 +29,5 @@ def test_blocks_are_moved_from_where_they_are_now():
 
 def test_moving_a_missing_block_is_refused():
     commands = BuilderCommands(GraphBuilder(lambda x: x**2, 2.0))
-    commands.obey({"type": "move", "keys": [9], "by": [1, 1]})
+    commands.apply({"type": "move", "keys": [9], "by": [1, 1]})
     assert "there is no block 9" in commands.refused[1]

@@ -97,7 +97,7 @@ def test_another_shape_repeats_the_numbers():
     assert document[x].option("value") == ((1, 2), (3, 1))
     assert document.reshape(x, "[]")[x].option("value") == 1
     for shape in ((-1,), 10**9, "[1.5]", "wide"):
-        with pytest.raises(ArgumentError, match="none of sizes"):
+        with pytest.raises(ArgumentError, match="must be sizes"):
             document.reshape(x, shape)
 
 

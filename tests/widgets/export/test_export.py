@@ -156,7 +156,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(run, tmp_path, monkeypatch):
     with pytest.raises(ArgumentError):
         bl.export_html(object(), target)
     with monkeypatch.context() as patched:
-        patched.setattr("burlab.widgets.export.export_file._MOST", 1000)
+        patched.setattr("burlab.widgets.export.export_file._MAX_BYTES", 1000)
         with pytest.raises(FileError, match="expected 1,000 at most"):
             bl.export_html(run, target)
     assert target.read_text() == "before"

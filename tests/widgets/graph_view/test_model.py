@@ -5,8 +5,8 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
-from burlab.widgets.graph_view.collapse import MOST_LOOSE
-from burlab.widgets.graph_view.graph_model import MOST_BOXES, GraphModel
+from burlab.widgets.graph_view.collapse import MAX_LOOSE
+from burlab.widgets.graph_view.graph_model import MAX_BOXES, GraphModel
 from burlab.widgets.graph_view.viewed_graph import subjects_of
 
 TOKENS = np.array([3, 1, 4, 1, 5, 9, 2, 6])
@@ -80,9 +80,9 @@ def test_arrows_meet_at_the_rim_of_an_open_group(gpt):
     group = next(x for x in gpt.groups.titles if gpt.groups.titles[x] == "blocks.2")
     gpt.toggle(group)
     frame = next(f for f in gpt.picture.frames if f.item == group)
-    arrivals = {round(y, 6) for link in gpt.picture.links if link.ends[1] == group for x, y in link.way[-1:]}
+    arrivals = {round(y, 6) for link in gpt.picture.links if link.ends[1] == group for x, y in link.route[-1:]}
     inside = (link for link in gpt.picture.links if isinstance(link.ends[0], tuple))
-    departures = {round(link.way[0][1], 6) for link in inside}
+    departures = {round(link.route[0][1], 6) for link in inside}
     assert arrivals
     assert arrivals <= departures
     assert all(frame.y <= y <= frame.y + frame.height for y in arrivals)
@@ -113,15 +113,15 @@ def test_searching_by_line_name_and_scope(gpt):
 def test_a_long_chain_without_scopes_is_grouped_in_its_order():
     model = model_of(chain, 0.5)
     assert len(model.network.vertices) == 2001
-    assert len(model.picture.boxes) <= MOST_LOOSE
+    assert len(model.picture.boxes) <= MAX_LOOSE
     members = [model.groups.members[g] for g in model.groups.children[model.groups.root] if model.groups.is_group(g)]
     assert [k for group in members for k in group] == sorted(k for group in members for k in group)
     assert model.open_all() == 0
-    assert len(model.picture.boxes) == 2001 <= MOST_BOXES
+    assert len(model.picture.boxes) == 2001 <= MAX_BOXES
 
 
 def test_groups_too_large_for_a_page_stay_closed(monkeypatch):
-    monkeypatch.setattr("burlab.widgets.graph_view.graph_model.MOST_BOXES", 300)
+    monkeypatch.setattr("burlab.widgets.graph_view.graph_model.MAX_BOXES", 300)
     model = model_of(chain, 0.5)
     assert model.open_all() > 0
     assert len(model.picture.boxes) <= 300

@@ -77,10 +77,10 @@ def test_a_value_shows_value_and_gradient_of_every_node():
 def test_a_large_graph_is_cut_with_a_note():
     x = bl.Value(1.0)
     y = x
-    for _ in range(2 * graph_view.LARGEST):
+    for _ in range(2 * graph_view.MAX_PICTURE_BOXES):
         y = y + x
     root, rects, _ = parsed(graph_view.value_svg(y))
-    assert len(rects) == graph_view.LARGEST
+    assert len(rects) == graph_view.MAX_PICTURE_BOXES
     assert sum("cut" in g.get("class", "") for g in root.iter(f"{SVG}g")) == 1  # where the chain goes on
     html = graph_view.value_html(y)
     assert "121 of 241 nodes are not drawn" in html
@@ -103,23 +103,23 @@ def test_large_recorded_graph_reports_omitted_nodes(turns):
         return x
 
     html = graph_view.graph_html(bl.compile(f, 1.0, gear="replay").graph)
-    assert html.count("<rect") == graph_view.LARGEST
-    assert f"{turns + 1 - graph_view.LARGEST:,} of {turns + 1:,} nodes are not drawn" in html
+    assert html.count("<rect") == graph_view.MAX_PICTURE_BOXES
+    assert f"{turns + 1 - graph_view.MAX_PICTURE_BOXES:,} of {turns + 1:,} nodes are not drawn" in html
     assert "print(graph)" in html
 
 
 def test_sub_graphs_too_large_for_a_page_are_noted():
     def f(x):
-        for _ in range(graph_view.MOST // 5):
+        for _ in range(graph_view.MAX_PAGE_BOXES // 5):
             x = bl.cond(x > 2, lambda x=x: x / 2, lambda x=x: np.sin(np.cos(x)))
         return x
 
     graph = bl.compile(f, 3.0, gear="replay").graph
     html = graph_view.graph_html(graph)
     drawn = html.count("<svg")
-    assert 1 < drawn < 2 * graph_view.MOST // 5 + 1
-    assert f"{2 * graph_view.MOST // 5 + 1 - drawn} whole sub-graphs" in html
-    assert html.count("<rect") <= graph_view.MOST
+    assert 1 < drawn < 2 * graph_view.MAX_PAGE_BOXES // 5 + 1
+    assert f"{2 * graph_view.MAX_PAGE_BOXES // 5 + 1 - drawn} whole sub-graphs" in html
+    assert html.count("<rect") <= graph_view.MAX_PAGE_BOXES
 
 
 def lines_of(root):

@@ -43,8 +43,8 @@ def until(so, why, seconds=120):
 
 
 def test_the_picture_of_a_race_follows_its_steps(pictured, monkeypatch):
-    turns, look = [], RaceModel.look
-    monkeypatch.setattr(RaceModel, "look", lambda model: turns.append(model) or look(model))
+    turns, look = [], RaceModel.refresh
+    monkeypatch.setattr(RaceModel, "refresh", lambda model: turns.append(model) or look(model))
     race = bl.race(F, F.start, {"GD": bl.optim.GD(1e-3), "Adam": bl.optim.Adam(1e-2)})
     view = RaceView(race)
     refreshed = pictured(view)
@@ -68,7 +68,7 @@ def test_the_picture_of_branches_follows_a_fork(pictured):
 
 
 def test_several_updates_may_be_pending_and_requests_do_not_wait(monkeypatch):
-    monkeypatch.setattr("burlab.widgets.update_flow._PATIENCE", 60.0)
+    monkeypatch.setattr("burlab.widgets.update_flow._WAIT_SECONDS", 60.0)
     race = bl.race(F, F.start, {"GD": bl.optim.GD(1e-3), "Adam": bl.optim.Adam(1e-2)})
     view = RaceView(race)
     try:

@@ -111,11 +111,11 @@ class FakeRun:
 
 
 def looked(model):
-    model.look()
+    model.refresh()
     return state_of(model)
 
 
 def drawn(model):
     """The plots of a panel by name."""
-    model.look()
+    model.refresh()
     return {part.name: part for part in PanelChart().chart(model).parts}

@@ -17,5 +17,5 @@ def rested(model, seconds=60.0):
     while model.run.running:
         assert time.monotonic() < end
         time.sleep(0.005)
-    model.look()
+    model.refresh()
     return state_of(model)

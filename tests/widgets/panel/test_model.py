@@ -23,11 +23,11 @@ def test_a_fresh_run_is_ready():
 def test_play_and_pause_reach_the_run_and_the_status_line():
     run = FakeRun()
     model = PanelModel(run)
-    model.obey({"type": "speed", "value": 0})
-    model.obey({"type": "play"})
+    model.apply({"type": "speed", "value": 0})
+    model.apply({"type": "play"})
     run.write(234)
     assert looked(model)["status"].startswith("Running: step 234")
-    model.obey({"type": "pause"})
+    model.apply({"type": "pause"})
     state = looked(model)
     assert run.said == [("start", None), "pause"]
     assert (state["tone"], state["status"]) == ("paused", "Paused at step 234")
@@ -36,7 +36,7 @@ def test_play_and_pause_reach_the_run_and_the_status_line():
 @pytest.mark.parametrize(("count", "steps"), [(1, 1), ("100", 100), ("1e3", 1000), ("1,000", 1000)])
 def test_step_does_the_requested_count(count, steps):
     run = FakeRun()
-    PanelModel(run).obey({"type": "step", "count": count})
+    PanelModel(run).apply({"type": "step", "count": count})
     assert run.said == [("start", steps)]
 
 
@@ -44,12 +44,12 @@ def test_step_does_the_requested_count(count, steps):
 def test_a_count_that_is_none_is_explained(count):
     run = FakeRun()
     model = PanelModel(run)
-    model.obey({"type": "step", "count": count})
+    model.apply({"type": "step", "count": count})
     state = state_of(model)
     assert run.said == []
     assert state["tone"] == "failed"
     assert "expected a whole number from 1 on" in state["status"]
-    model.obey({"type": "step", "count": "2"})
+    model.apply({"type": "step", "count": "2"})
     assert state_of(model)["tone"] == "paused"
 
 
@@ -57,12 +57,12 @@ def test_reset_and_seek_move_the_cursor_and_report_it():
     run = FakeRun()
     model = PanelModel(run)
     run.write(1000)
-    model.obey({"type": "seek", "step": 412})
+    model.apply({"type": "seek", "step": 412})
     state = looked(model)
     assert state["status"].startswith("At step 412 of 1,000, in the past")
     assert state["readouts"][0] == ["value", readable.number(0.5**412)]
-    model.obey({"type": "seek", "step": 5000})
-    model.obey({"type": "reset"})
+    model.apply({"type": "seek", "step": 5000})
+    model.apply({"type": "reset"})
     assert run.said == [("seek", 412), ("seek", 1000), ("seek", 0)]
     assert looked(model)["step"] == 0
 
@@ -71,27 +71,27 @@ def test_a_changed_knob_in_the_past_branches_and_keeps_the_old_line():
     run = FakeRun()
     model = PanelModel(run)
     run.write(100)
-    model.look()
-    model.obey({"type": "seek", "step": 40})
-    model.obey({"type": "enter", "name": "lr", "text": "3e-2"})
-    model.look()
+    model.refresh()
+    model.apply({"type": "seek", "step": 40})
+    model.apply({"type": "enter", "name": "lr", "text": "3e-2"})
+    model.refresh()
     assert run.hyper["lr"] == 3e-2
     assert model.lines.curves["value"].rows == 40
     assert [old.curves["value"].rows for old in model.old] == [100]
     assert state_of(model)["tone"] == "paused"
     run.write(20)
-    model.look()
+    model.refresh()
     assert model.lines.curves["value"].rows == 60
     version = model.lines.version
-    model.look()
+    model.refresh()
     assert model.lines.version == version
 
 
 def test_slides_and_fields_set_the_hyperparameter():
     run = FakeRun({"lr": 1e-3, "b2": 0.999})
     model = PanelModel(run)
-    model.obey({"type": "slide", "name": "lr", "place": 0.75})
-    model.obey({"type": "slide", "name": "b2", "place": 0.4})
+    model.apply({"type": "slide", "name": "lr", "place": 0.75})
+    model.apply({"type": "slide", "name": "b2", "place": 0.4})
     assert run.said == [("lr", 0.032), ("b2", 0.99)]
     knobs = {knob["name"]: knob for knob in looked(model)["knobs"]}
     assert knobs["lr"]["text"] == "0.032"
@@ -101,7 +101,7 @@ def test_slides_and_fields_set_the_hyperparameter():
 
 def test_a_number_beyond_the_slider_moves_its_range():
     model = PanelModel(FakeRun())
-    model.obey({"type": "enter", "name": "lr", "text": "50"})
+    model.apply({"type": "enter", "name": "lr", "text": "50"})
     knob = looked(model)["knobs"][0]
     assert (knob["low"], knob["high"]) == ("0.01", "100000")
 
@@ -110,7 +110,7 @@ def test_a_number_beyond_the_slider_moves_its_range():
 def test_a_field_that_holds_no_number_is_explained(text):
     run = FakeRun()
     model = PanelModel(run)
-    model.obey({"type": "enter", "name": "lr", "text": text})
+    model.apply({"type": "enter", "name": "lr", "text": text})
     assert run.said == []
     assert "expected a number such as 0.01" in state_of(model)["status"]
 
@@ -123,11 +123,11 @@ def test_model_overrides_and_restores_a_schedule():
         return [knob["schedule"] for knob in looked(model)["knobs"]]
 
     assert schedules() == ["follows", ""]
-    model.obey({"type": "hold", "name": "lr"})
+    model.apply({"type": "hold", "name": "lr"})
     assert schedules() == ["held", ""]
-    model.obey({"type": "follow", "name": "lr"})
+    model.apply({"type": "follow", "name": "lr"})
     assert schedules() == ["follows", ""]
-    model.obey({"type": "slide", "name": "lr", "place": 0.5})
+    model.apply({"type": "slide", "name": "lr", "place": 0.5})
     assert schedules() == ["held", ""]
 
 
@@ -164,16 +164,16 @@ def test_breakpoints_are_added_switched_and_removed():
     run.breakpoints = Points()
     model = PanelModel(run)
     for kind, text in (("grad_norm", "1e3"), ("rises", "50%"), ("every", "1,000"), ("non_finite", "")):
-        model.obey({"type": "break", "kind": kind, "text": text})
-    model.obey({"type": "break_switch", "number": 2, "on": False})
-    model.obey({"type": "break_remove", "number": 4})
+        model.apply({"type": "break", "kind": kind, "text": text})
+    model.apply({"type": "break_switch", "number": 2, "on": False})
+    model.apply({"type": "break_remove", "number": 4})
     assert state_of(model)["breakpoints"] == [
         {"number": 1, "text": "gradient norm above 1000", "on": True},
         {"number": 2, "text": "value rises by 50%", "on": False},
         {"number": 3, "text": "every 1,000 steps", "on": True},
     ]
     assert run.breakpoints[2].rises == 0.5
-    model.obey({"type": "break", "kind": "every", "text": "soon"})
+    model.apply({"type": "break", "kind": "every", "text": "soon"})
     assert "the breakpoint's number is 'soon', expected one such as 100" in state_of(model)["status"]
     assert state_of(model)["conditions"] == ["rises", "every", "non_finite"], "a page offers no others"
     assert state_of(PanelModel(FakeRun()))["breakpoints"] is None
@@ -219,9 +219,9 @@ def test_whatever_a_run_raises_is_shown():
         raise ZeroDivisionError("no steps today")
 
     run.start = fails
-    model.obey({"type": "play"})
+    model.apply({"type": "play"})
     assert (state_of(model)["tone"], state_of(model)["status"]) == ("failed", "ZeroDivisionError: no steps today")
-    model.obey({"type": "dance"})
+    model.apply({"type": "dance"})
     assert "no intent 'dance'" in state_of(model)["status"]
 
 
@@ -237,8 +237,8 @@ def test_memory_is_shown_by_kind():
 def test_a_slow_run_does_its_steps_by_the_clock():
     run = FakeRun()
     model = PanelModel(run)
-    model.obey({"type": "speed", "value": 100})
-    model.obey({"type": "play"})
+    model.apply({"type": "speed", "value": 100})
+    model.apply({"type": "play"})
     assert run.t == 1
     for _ in range(10):
         model.commands.burst(0.05)
@@ -249,8 +249,8 @@ def test_a_slow_run_does_its_steps_by_the_clock():
     assert run.t == 51
     assert not state_of(model)["playing"]
     run.stopped = None
-    model.obey({"type": "play"})
-    model.obey({"type": "speed", "value": 0})
+    model.apply({"type": "play"})
+    model.apply({"type": "speed", "value": 0})
     assert run.said[-1] == ("start", None)
     assert run.running
 
@@ -274,7 +274,7 @@ def test_a_growing_speed_moves_evenly_on_a_logarithmic_axis():
     run.rows = {name: rows[:0] for name, rows in run.rows.items()}
     model = PanelModel(run)
     seen = []
-    model.obey({"type": "play"})
+    model.apply({"type": "play"})
     for k in range(200):
         model.commands.burst(0.1)
         if k % 50 == 49:
@@ -286,18 +286,18 @@ def test_a_growing_speed_moves_evenly_on_a_logarithmic_axis():
 def test_a_run_rests_once_where_nothing_moves_any_more():
     run = FakeRun()
     model = PanelModel(run)
-    model.obey({"type": "speed", "value": 0})
-    model.obey({"type": "play"})
+    model.apply({"type": "speed", "value": 0})
+    model.apply({"type": "play"})
     run.write(900)
     assert looked(model)["tone"] == "running", "fewer than 1,000 steps were done"
     run.write(200)
     state = looked(model)
     assert not run.running
     assert state["status"].startswith("At rest at step 1,100: none of the last 1,000 steps moved x")
-    model.obey({"type": "play"})
+    model.apply({"type": "play"})
     run.write(5000)
     assert looked(model)["tone"] == "running", "who plays it on means it"
-    model.obey({"type": "enter", "name": "lr", "text": "0.5"})
+    model.apply({"type": "enter", "name": "lr", "text": "0.5"})
     run.write(10)
     assert not looked(model)["playing"], "another line"
 
@@ -308,8 +308,8 @@ def test_a_run_that_moves_or_that_nobody_plays_here_does_not_rest():
     run.running = True
     run.write(3000)
     assert looked(model)["playing"], "Python plays it"
-    model.obey({"type": "speed", "value": 0})
-    model.obey({"type": "play"})
+    model.apply({"type": "speed", "value": 0})
+    model.apply({"type": "play"})
     run.rows["step_norm"] = np.full(3000, 1e-9)
     model = PanelModel(run)
     model.commands.playing = True

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from burlab.widgets import hatch_build, pages
-from burlab.widgets.panel.page_worker import REST, PageWorker, latest
+from burlab.widgets.panel.page_worker import IDLE_SECONDS, PageWorker, latest
 from burlab.widgets.panel.panel import Panel, panel_of
 from burlab.widgets.panel.scales import scale_for, texts
 from tests.widgets.panel.fake import FakeRun
@@ -31,7 +31,7 @@ def curve(panel, name):
 
 
 def watch(panel, view="a", visible=True):
-    panel.hear({"type": "watch", "view": view, "page": "1", "visible": visible})
+    panel.on_message({"type": "watch", "view": view, "page": "1", "visible": visible})
 
 
 @pytest.fixture
@@ -58,11 +58,11 @@ def test_displays_of_one_run_share_a_panel(opened):
 def test_an_intent_reaches_the_run_and_the_page(opened):
     run = FakeRun()
     panel = opened(run)
-    panel.hear({"type": "step", "count": 5, "view": "a"})
+    panel.on_message({"type": "step", "count": 5, "view": "a"})
     until(lambda: panel.view.face.state["status"] == "Paused at step 5")
     until(lambda: curve(panel, "value").size == 5, "the chart follows the words")
     np.testing.assert_array_equal(curve(panel, "value"), 0.5 ** np.arange(5))
-    panel.hear({"type": "enter", "name": "lr", "text": "0.5", "view": "a"})
+    panel.on_message({"type": "enter", "name": "lr", "text": "0.5", "view": "a"})
     until(lambda: panel.view.face.state["knobs"][0]["text"] == "0.5")
 
 
@@ -91,9 +91,9 @@ def test_panel_sends_nothing_without_changes_or_viewers(opened):
     time.sleep(0.5)
     assert panel.view.face.state["tick"] == 1
     watch(panel, visible=False)
-    panel.hear({"type": "enter", "name": "lr", "text": "0.5", "view": "a"})
+    panel.on_message({"type": "enter", "name": "lr", "text": "0.5", "view": "a"})
     until(lambda: run.hyper["lr"] == 0.5)  # in a turn that knows of it
-    panel.hear({"type": "drawn", "tick": 99, "view": "a"})  # nothing else keeps it from sending
+    panel.on_message({"type": "drawn", "tick": 99, "view": "a"})  # nothing else keeps it from sending
     run.write(10)
     time.sleep(0.5)
     assert panel.view.face.state["step"] == 3
@@ -105,7 +105,7 @@ def test_a_page_that_is_loaded_anew_gets_what_is_shown(opened):
     run = FakeRun()
     panel = opened(run)
     run.write(10)
-    panel.hear({"type": "seek", "step": 4, "view": "a"})
+    panel.on_message({"type": "seek", "step": 4, "view": "a"})
     until(lambda: any(mark["at"] == 4 for mark in panel.view.face.data["parts"][0]["marks"]))
     state = panel.view.face.get_state()
     value = state["data"]["parts"][0]
@@ -117,14 +117,14 @@ def test_a_page_that_is_loaded_anew_gets_what_is_shown(opened):
 
 def test_handled_intent_is_acknowledged_to_its_page(opened):
     panel = opened(FakeRun())
-    panel.hear({"type": "step", "count": 5, "view": "a", "serial": 7})
-    until(lambda: panel.view.face.state["heard"] == {"a": 7})
-    panel.hear({"type": "enter", "name": "lr", "text": "fast", "view": "b", "serial": 1})
-    until(lambda: panel.view.face.state["heard"] == {"a": 7, "b": 1}, "also of what was refused")
+    panel.on_message({"type": "step", "count": 5, "view": "a", "serial": 7})
+    until(lambda: panel.view.face.state["handled"] == {"a": 7})
+    panel.on_message({"type": "enter", "name": "lr", "text": "fast", "view": "b", "serial": 1})
+    until(lambda: panel.view.face.state["handled"] == {"a": 7, "b": 1}, "also of what was refused")
 
 
 def test_updates_wait_for_the_page_that_draws(opened, monkeypatch):
-    monkeypatch.setattr("burlab.widgets.update_flow._PATIENCE", 60.0)
+    monkeypatch.setattr("burlab.widgets.update_flow._WAIT_SECONDS", 60.0)
     run = FakeRun()
     panel = opened(run)
     for tick in range(1, 7):
@@ -133,24 +133,24 @@ def test_updates_wait_for_the_page_that_draws(opened, monkeypatch):
     run.write(1)
     time.sleep(0.5)
     assert panel.view.face.state["tick"] == 6, "so many updates may be on the way"
-    panel.hear({"type": "seek", "step": 3, "view": "a"})
+    panel.on_message({"type": "seek", "step": 3, "view": "a"})
     until(lambda: panel.view.face.state["status"].startswith("At step 3 of 7"), "what was asked for waits for nothing")
     time.sleep(0.3)
     assert (panel.view.face.state["tick"], curve(panel, "value").size) == (6, 6), "and the chart does"
-    panel.hear({"type": "drawn", "tick": 1, "view": "a"})
+    panel.on_message({"type": "drawn", "tick": 1, "view": "a"})
     until(lambda: panel.view.face.state["tick"] == 7)
 
 
 def test_a_deleted_output_closes_the_panel_and_lets_the_run_go(monkeypatch):
-    monkeypatch.setattr(pages, "_GRACE", 0.1)
+    monkeypatch.setattr(pages, "_GRACE_SECONDS", 0.1)
     run = FakeRun()
     kept, panel = weakref.ref(run), panel_of(run)
     watch(panel)
     watch(panel, view="b")
-    panel.hear({"type": "leave", "view": "a"})
+    panel.on_message({"type": "leave", "view": "a"})
     time.sleep(0.4)
     assert not panel.closed
-    panel.hear({"type": "leave", "view": "b"})
+    panel.on_message({"type": "leave", "view": "b"})
     until(lambda: panel.closed and panel.view.root.comm is None)
     assert panel_of(run) is not panel
     panel_of(run).close()
@@ -161,22 +161,22 @@ def test_a_deleted_output_closes_the_panel_and_lets_the_run_go(monkeypatch):
 def test_a_cell_on_the_way_to_another_place_keeps_its_panel(opened):
     run = FakeRun()
     panel = opened(run)
-    panel.hear({"type": "leave", "view": "a"})
+    panel.on_message({"type": "leave", "view": "a"})
     watch(panel, view="b")
     time.sleep(0.3)
     assert not panel.closed
 
 
 def test_a_panel_that_no_page_ever_shows_lets_the_run_go(monkeypatch):
-    monkeypatch.setattr(pages, "_SILENCE", 0.1)
+    monkeypatch.setattr(pages, "_SILENCE_SECONDS", 0.1)
     run = FakeRun()
     kept, panel = weakref.ref(run), panel_of(run)
     until(lambda: panel._worker is None)
-    monkeypatch.setattr(pages, "_SILENCE", 60)
+    monkeypatch.setattr(pages, "_SILENCE_SECONDS", 60)
     watch(panel)
     run.write(3)
     until(lambda: panel.view.face.state["step"] == 3)
-    monkeypatch.setattr(pages, "_SILENCE", 0.1)
+    monkeypatch.setattr(pages, "_SILENCE_SECONDS", 0.1)
     until(lambda: panel._worker is None)
     del run
     until(lambda: (gc.collect(), kept() is None)[1])
@@ -191,7 +191,7 @@ def test_an_open_panel_keeps_its_run(opened):
 
 
 def test_panel_continues_after_a_failed_iteration(opened, monkeypatch, caplog):
-    monkeypatch.setattr("burlab.widgets.panel.page_worker._AFTER_FAILURE", 0.01)
+    monkeypatch.setattr("burlab.widgets.panel.page_worker._RETRY_SECONDS", 0.01)
     run = FakeRun()
     panel = opened(run)
     tail, failed = run.tail, []
@@ -209,7 +209,7 @@ def test_panel_continues_after_a_failed_iteration(opened, monkeypatch, caplog):
 
 
 def test_failed_drawing_is_repeated_and_reported(opened, monkeypatch):
-    monkeypatch.setattr("burlab.widgets.panel.page_worker._AFTER_FAILURE", 0.01)
+    monkeypatch.setattr("burlab.widgets.panel.page_worker._RETRY_SECONDS", 0.01)
     run = FakeRun()
     panel = opened(run)
     made, failed = panel.view._picture.chart, []
@@ -230,9 +230,9 @@ def test_playing_run_is_refreshed_fifteen_times_a_second(opened):
     run = FakeRun()
     panel = opened(run)
     run.running = True
-    assert panel._turn([]) <= 1 / 15, "besides as much rest as work"
+    assert panel._iterate([]) <= 1 / 15, "besides as much rest as work"
     run.running = False
-    assert panel._turn([]) == REST
+    assert panel._iterate([]) == IDLE_SECONDS
 
 
 def turned(turn):

@@ -17,9 +17,9 @@ def test_two_parameters_are_drawn_as_a_path_over_the_function():
     run = bl.minimize(bl.problems.himmelblau(), np.array([0.0, 0.0]), bl.optim.GD(0.01))
     model = PanelModel(run)
     run.step(50)
-    model.look()
+    model.refresh()
     model.landscape.wait()
-    model.look()
+    model.refresh()
     picture = PanelChart()
     plane = picture.chart(model).parts[-1]
     assert plane.heights.shape == plane.shade.shape == (121, 121)
@@ -29,8 +29,8 @@ def test_two_parameters_are_drawn_as_a_path_over_the_function():
     np.testing.assert_array_equal([dots["here"].x[0], dots["here"].y[0]], run.x)
     path = run.path[1]
     np.testing.assert_array_equal(plane.curves[0].x[[0, -1]], path[[0, -1], 0])
-    model.obey({"type": "seek", "step": 20})
-    model.look()
+    model.apply({"type": "seek", "step": 20})
+    model.refresh()
     later = picture.chart(model).parts[-1]
     ahead, way = later.curves
     assert (ahead.label, way.label) == ("ahead", "path")
@@ -46,7 +46,7 @@ def test_stopped_run_has_no_steps_ahead(lr, stop):
     while run.running:  # `wait` would warn
         time.sleep(0.01)
     model = PanelModel(run)
-    model.look()
+    model.refresh()
     assert run.stopped is not None
     plane = PanelChart().chart(model).parts[-1]
     assert [curve.label for curve in plane.curves] == ["path"]
@@ -55,14 +55,14 @@ def test_stopped_run_has_no_steps_ahead(lr, stop):
 def test_zoom_shows_more_points():
     run = quadratic(1e-6, steps=200_000)
     model = PanelModel(run)
-    model.obey({"type": "axis", "value": "linear"})
+    model.apply({"type": "axis", "value": "linear"})
     picture = PanelChart()
 
     def drawn(low, high):
-        model.obey({"type": "zoom", "axis": "step", "low": low, "high": high})
-        model.look()
+        model.apply({"type": "zoom", "axis": "step", "low": low, "high": high})
+        model.refresh()
         while model.behind:
-            model.look()
+            model.refresh()
         return picture.chart(model)
 
     def value(chart):
@@ -88,15 +88,15 @@ def test_unchanged_parts_are_not_drawn_again():
     run = quadratic(1e-3, steps=100)
     model, picture = PanelModel(run), PanelChart()
     first = picture.chart(model)
-    model.obey({"type": "seek", "step": 50})
-    model.look()
+    model.apply({"type": "seek", "step": 50})
+    model.refresh()
     model.costs.wait()  # what steps cost comes when it is known
     again = picture.chart(model)
     assert not same(first, again)
     for a, b in zip(first.parts[:4], again.parts[:4], strict=True):
         assert a.curves == b.curves
     assert same(again, picture.chart(model))
-    model.obey({"type": "smoothing", "value": 0.5})
+    model.apply({"type": "smoothing", "value": 0.5})
     smooth = picture.chart(model).parts[0]
     assert [(curve.label, curve.faint) for curve in smooth.curves] == [("value", True), ("value", False)]
 
@@ -106,9 +106,9 @@ def test_cost_of_steps_is_stacked_and_small_parts_are_merged():
     model, picture = PanelModel(run), PanelChart()
     while model.costs.steps.size < 4:
         run.step(20_000)
-        model.look()
+        model.refresh()
     model.costs.wait()
-    model.look()
+    model.refresh()
     parts = {part.name: part for part in picture.chart(model).parts}
     traces = run.traces
     memory = parts["bytes"]
@@ -139,7 +139,7 @@ def test_the_picture_of_a_run_without_steps_shows_where_it_starts():
     assert ">here<" in picture
     assert "gradient norm" not in picture
     assert "nothing yet" not in picture
-    model.obey({"type": "step", "count": 50})
+    model.apply({"type": "step", "count": 50})
     rested(model)
     view.show(model)
     assert "gradient norm" in view.picture()
@@ -158,7 +158,7 @@ def test_the_line_of_a_breakpoint_is_drawn_while_it_is_on():
     run = quadratic()
     key = run.breakpoints.add(grad_norm=100.0)
     model = PanelModel(run)
-    model.obey({"type": "step", "count": 20})
+    model.apply({"type": "step", "count": 20})
     rested(model)
 
     def lines():

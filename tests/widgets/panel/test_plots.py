@@ -16,7 +16,7 @@ def test_plots_are_logarithmic_only_while_values_are_positive():
     run = FakeRun(validation_value=lambda s: np.where(s % 3 == 0, 1.0, np.nan), **signs)
     model = PanelModel(run)
     run.write(100)
-    model.look()
+    model.refresh()
     plots = {group.name: group for group in model.groups}
     assert list(plots) == ["value", "gradient_norm", "step_norm", "time_per_step", *signs]
     assert plots["value"].columns == ("value", "validation_value")
@@ -28,7 +28,7 @@ def test_time_per_step_comes_from_the_stamps():
     model = PanelModel(run)
     for n in (3, 1, 7, 100):
         run.write(n)
-        model.look()
+        model.refresh()
     _, seconds = model.lines.curves["time_per_step"].points(100)
     np.testing.assert_allclose(seconds, 1e-6)
     assert state_of(model)["readouts"][-1] == ["time per step", "1 µs"]
@@ -53,7 +53,7 @@ def test_a_path_follows_the_run_through_changes_of_the_past():
         run.generation += n < 0
         run.write(max(n, 0))
         run.path = np.arange(run.t + 1), points[: run.t + 1]
-        model.look()
+        model.refresh()
         steps, path = model.lines.path.steps, model.lines.path.points
         assert (steps[0], steps[-1]) == (0, run.t)
         np.testing.assert_array_equal(path, points[steps])
@@ -63,7 +63,7 @@ def test_values_that_are_exactly_zero_stand_on_a_floor_a_decade_below_the_others
     run = FakeRun(loss=lambda s: np.where(s < 10, 10.0**-s, 0.0))
     model = PanelModel(run)
     run.write(30)
-    model.look()
+    model.refresh()
     plot = {group.name: group for group in model.groups}["loss"]
     assert plot.log
     assert plot.floor == pytest.approx(1e-10)
@@ -76,7 +76,7 @@ def test_values_that_are_exactly_zero_stand_on_a_floor_a_decade_below_the_others
 
 @pytest.mark.parametrize("rows", [5, 100, 20_000])
 def test_many_zeros_are_shown_by_few_dots(rows):
-    curve = Pyramid(stretches=16)
+    curve = Pyramid(buckets=16)
     curve.append(np.arange(float(rows)), np.zeros(rows))
     found = curve.zeros(10)
     assert len(found) <= 10
@@ -87,7 +87,7 @@ def test_an_axis_of_a_run_that_diverged_shows_where_it_came_from():
     run = FakeRun(loss=lambda s: 5.0 * 100.0**s, growth=lambda s: 5.0 * 2.0**s, signed=lambda s: -((-300.0) ** s))
     model = PanelModel(run)
     run.write(20)
-    model.look()
+    model.refresh()
     plots = {group.name: group for group in model.groups}
     assert plots["loss"].top == 5e4
     assert plots["growth"].top is None
@@ -117,7 +117,7 @@ def test_a_validation_that_comes_now_and_then_is_shown_with_its_step():
     assert looked(model)["readouts"][3] == ["validation value", "–"]
     run.write(38)
     assert looked(model)["readouts"][3] == ["validation value", "30.5 at step 30"]
-    model.obey({"type": "seek", "step": 25})
+    model.apply({"type": "seek", "step": 25})
     assert looked(model)["readouts"][3] == ["validation value", "20.5 at step 20"]
 
 
@@ -125,7 +125,7 @@ def test_the_axis_of_steps_is_logarithmic_where_there_are_many_or_as_chosen():
     run = FakeRun()
     model = PanelModel(run)
     run.write(100_000)
-    model.look()
+    model.refresh()
     assert model.log_steps
     x, y = model.lines.curves["value"].along(800, log=True, log_steps=True)
     assert x.size <= 800
@@ -133,7 +133,7 @@ def test_the_axis_of_steps_is_logarithmic_where_there_are_many_or_as_chosen():
     assert np.isin(np.arange(1.0, 15.0), x).all(), "the first steps are all there"
     np.testing.assert_array_equal(y, run.rows["value"][x.astype(int)])
     for choice, log in (("linear", False), ("log", True), ("auto", True)):
-        model.obey({"type": "axis", "value": choice})
+        model.apply({"type": "axis", "value": choice})
         assert model.log_steps == log
         assert state_of(model)["axis"] == choice
 
@@ -157,11 +157,11 @@ def test_noise_stretches_no_axis(zeros):
 def test_the_axis_of_steps_of_a_run_that_has_settled_shows_how_it_came_there():
     run = bl.minimize(lambda x: x @ x, np.array([1.0, 2.0]), bl.optim.GD(0.5))
     model = PanelModel(run)
-    model.obey({"type": "play"})
+    model.apply({"type": "play"})
     run.step(1100)
     assert not model.log_steps
-    model.look()
+    model.refresh()
     assert model.settled
     assert model.log_steps
-    model.obey({"type": "step", "count": 5})
+    model.apply({"type": "step", "count": 5})
     assert model.log_steps, "it does not go to and fro"

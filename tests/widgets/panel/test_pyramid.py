@@ -7,8 +7,8 @@ from hypothesis import given, strategies as st
 from burlab.widgets.panel.pyramid import Pyramid
 
 
-def grown(y, pieces, stretches=8):
-    curve = Pyramid(stretches)
+def grown(y, pieces, buckets=8):
+    curve = Pyramid(buckets)
     x = np.arange(y.size, dtype=np.float64)
     at = 0
     for piece in pieces:
@@ -49,7 +49,7 @@ def test_points_are_rows_in_order_and_every_stretch_keeps_its_extremes(seed, pie
 def test_thinning_keeps_a_spike_among_ten_million_rows():
     y = np.ones(10_000_000)
     y[7_654_321] = 5.0
-    x, shown = grown(y, [3_333_333] * 2, stretches=2048).points(2000)
+    x, shown = grown(y, [3_333_333] * 2, buckets=2048).points(2000)
     assert x.size <= 2000
     assert x[shown.argmax()] == 7_654_321
 
@@ -64,7 +64,7 @@ def test_a_log_axis_gets_positive_points_only():
 def test_a_log_axis_sees_small_dips():
     y = np.full(100_000, 1e-3)
     y[50_000] = 1e-9
-    _, shown = grown(y, [], stretches=2048).points(200, log=True)
+    _, shown = grown(y, [], buckets=2048).points(200, log=True)
     assert shown.min() == 1e-9
 
 
@@ -80,7 +80,7 @@ def test_empty_and_nonfinite_curves_have_no_points():
 def test_appending_costs_the_new_rows_only(rows):
     from time import process_time
 
-    curve = grown(np.zeros(10 * rows), [], stretches=2048)
+    curve = grown(np.zeros(10 * rows), [], buckets=2048)
     x, y = np.arange(rows, dtype=np.float64), np.zeros(rows)
     costs = []
     for n in (rows, rows // 1000):

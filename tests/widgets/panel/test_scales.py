@@ -65,6 +65,6 @@ def test_a_page_knows_what_python_will_answer_at_each_place_of_a_slider(name, va
     commands = PanelCommands(run, lambda _: scale)
     answers = []
     for k in range(201):
-        commands.obey({"type": "slide", "name": name, "place": float(f"{k * 0.005:.3f}")})
+        commands.apply({"type": "slide", "name": name, "place": float(f"{k * 0.005:.3f}")})
         answers.append(exact(run.hyper[name]))
     assert list(texts(scale)) == answers

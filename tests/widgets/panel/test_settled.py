@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from burlab.widgets.panel.run_rest import moves_no_more
+from burlab.widgets.panel.run_rest import within_rounding
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -11,10 +11,10 @@ from burlab.widgets.panel.run_rest import moves_no_more
 def test_a_few_roundings_are_rest_and_ten_are_not(x, dtype):
     point = x.astype(dtype)
     rounding = float(np.finfo(dtype).eps) * float(np.linalg.norm(x))
-    assert moves_no_more(point, 3 * rounding)
-    assert not moves_no_more(point, 10 * rounding)
+    assert within_rounding(point, 3 * rounding)
+    assert not within_rounding(point, 10 * rounding)
 
 
 def test_at_zero_any_step_moves():
-    assert not moves_no_more(np.zeros(3), 1e-300)
-    assert moves_no_more(np.zeros(3), 0.0)
+    assert not within_rounding(np.zeros(3), 1e-300)
+    assert within_rounding(np.zeros(3), 0.0)

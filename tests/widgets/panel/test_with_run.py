@@ -27,7 +27,7 @@ def test_steps_are_read_as_they_are_done():
     model = PanelModel(run)
     assert state_of(model)["status"] == "Ready at step 0"
     for n in (1, 10, 500):
-        model.obey({"type": "step", "count": n})
+        model.apply({"type": "step", "count": n})
         assert rested(model)["step"] == run.t
     history = run.history
     for name in ("value", "gradient_norm", "step_norm"):
@@ -44,7 +44,7 @@ def test_logged_metric_is_drawn():
 
     run = bl.minimize(lambda x: np.sum(x**2), np.array([1.0, -2.0]), Tells())
     model = PanelModel(run)
-    model.obey({"type": "step", "count": 5})
+    model.apply({"type": "step", "count": 5})
     rested(model)
     assert shown(model, "longest") == dict(enumerate(run.history["longest"]))
     assert "longest" in [group.name for group in groups_of([model.lines])]
@@ -53,19 +53,19 @@ def test_logged_metric_is_drawn():
 def test_play_pause_seek_and_reset():
     run = quadratic(1e-4)
     model = PanelModel(run)
-    model.obey({"type": "speed", "value": 0})
-    model.obey({"type": "play"})
+    model.apply({"type": "speed", "value": 0})
+    model.apply({"type": "play"})
     while run.t < 100:
         time.sleep(0.005)
-    model.look()
+    model.refresh()
     assert state_of(model)["playing"]
-    model.obey({"type": "pause"})
+    model.apply({"type": "pause"})
     state = rested(model)
     assert state["status"] == f"Paused at step {run.t:,}"
-    model.obey({"type": "seek", "step": run.t // 2})
+    model.apply({"type": "seek", "step": run.t // 2})
     assert rested(model)["tone"] == "past"
     assert run.t == run.length // 2
-    model.obey({"type": "reset"})
+    model.apply({"type": "reset"})
     assert rested(model)["step"] == 0
     np.testing.assert_array_equal(run.x, [1.0, -2.0])
 
@@ -74,12 +74,12 @@ def test_a_change_in_the_past_draws_the_old_line():
     run = quadratic()
     model = PanelModel(run)
     run.step(100)
-    model.look()
+    model.refresh()
     old = shown(model, "value")
-    model.obey({"type": "seek", "step": 30})
-    model.obey({"type": "slide", "name": "lr", "place": 0.3})
+    model.apply({"type": "seek", "step": 30})
+    model.apply({"type": "slide", "name": "lr", "place": 0.3})
     run.step(20)
-    model.look()
+    model.refresh()
     values = run.history["value"]
     assert shown(model, "value") == dict(enumerate(values))
     assert len(values) == 50
@@ -98,10 +98,10 @@ def test_line_that_branches_between_refreshes_drops_the_old_end():
     run.hyper["lr"] = 0.02
     run.step(60)
     run.seek(10)
-    model.look()
+    model.refresh()
     assert model.front is None
     run.seek(80)
-    model.look()
+    model.refresh()
     assert model.front == (80, run.value)
 
 
@@ -154,22 +154,22 @@ def test_schedules_are_followed_held_and_given_back():
     assert run.hyper.follows("lr")
     assert not run.hyper.follows("mu")
     model = PanelModel(run)
-    model.obey({"type": "hold", "name": "lr"})
+    model.apply({"type": "hold", "name": "lr"})
     assert not run.hyper.follows("lr")
     assert run.hyper["lr"] == 0.2
-    model.obey({"type": "follow", "name": "lr"})
+    model.apply({"type": "follow", "name": "lr"})
     run.step(5)
     assert run.hyper.follows("lr")
     assert run.hyper["lr"] == pytest.approx(0.1)
-    model.look()
+    model.refresh()
     assert [group.name for group in model.groups][-1] == "lr"
 
 
 def test_stop_of_a_real_run_is_shown():
     run = quadratic(stop=bl.Stop(value=1e-3))
     model = PanelModel(run)
-    model.obey({"type": "speed", "value": 0})
-    model.obey({"type": "play"})
+    model.apply({"type": "speed", "value": 0})
+    model.apply({"type": "play"})
     state = rested(model)
     assert state["tone"] == "stopped"
     assert "at most 0.001" in state["status"]
@@ -178,15 +178,15 @@ def test_stop_of_a_real_run_is_shown():
 def test_panel_refreshes_while_a_run_plays():
     run = quadratic(1e-7)
     model = PanelModel(run)
-    model.obey({"type": "speed", "value": 0})
-    model.obey({"type": "play"})
+    model.apply({"type": "speed", "value": 0})
+    model.apply({"type": "play"})
     steps, end = [], time.monotonic() + 60
     while len(set(steps)) < 10:
         assert time.monotonic() < end
         time.sleep(0.01)
-        model.look()
+        model.refresh()
         steps.append(model.lines.curves["value"].rows)
-    model.obey({"type": "pause"})
+    model.apply({"type": "pause"})
     assert steps == sorted(steps)
     assert rested(model)["length"] == run.length
 
@@ -209,12 +209,12 @@ def test_the_title_names_what_minimizes_what():
 def test_a_run_plays_backwards_to_its_start():
     run = quadratic(1e-3, steps=1000)
     model = PanelModel(run)
-    model.obey({"type": "speed", "value": 0})
-    model.obey({"type": "back"})
+    model.apply({"type": "speed", "value": 0})
+    model.apply({"type": "back"})
     seen, end = [run.t], time.monotonic() + 60
     while model.active:
         assert time.monotonic() < end
-        model.look()
+        model.refresh()
         seen.append(run.t)
         assert state_of(model)["playing"] == (run.t > 0)
     assert seen == sorted(seen, reverse=True)
@@ -228,7 +228,7 @@ def test_playing_backwards_rests_at_the_start_however_late_the_panel_is():
     run = quadratic()
     run.step(30)
     model = PanelModel(run)
-    model.obey({"type": "back"})
+    model.apply({"type": "back"})
     model.commands.burst(1e6)  # as after a long wait
     assert run.t == 0
     assert not model.commands.playing
@@ -242,12 +242,12 @@ def test_anything_else_ends_playing_backwards():
     ):
         run = quadratic(1e-3, steps=1000)
         model = PanelModel(run)
-        model.obey({"type": "speed", "value": 100})
-        model.obey({"type": "back"})
+        model.apply({"type": "speed", "value": 100})
+        model.apply({"type": "back"})
         model.commands.burst(0.99)
         assert run.t == 900
         assert model.active
-        model.obey(intent)
+        model.apply(intent)
         assert rested(model)["step"] == t
         assert not model.active
         model.commands.burst(1.0)
@@ -259,14 +259,14 @@ def test_large_kernel_is_split_on_request():
     model = PanelModel(run)
     while model.costs.steps.size < 4:
         run.step(200)
-        model.look()
+        model.refresh()
     assert state_of(model)["splits"]
     assert model.costs.seconds == {}
-    model.obey({"type": "split"})
+    model.apply({"type": "split"})
     run.step(1)
-    model.look()
+    model.refresh()
     model.costs.wait()
-    model.look()
+    model.refresh()
     assert not state_of(model)["splits"]
     assert {"forward", "backward"} <= model.costs.seconds.keys() or "fused" in model.costs.seconds
 
@@ -274,16 +274,16 @@ def test_large_kernel_is_split_on_request():
 def test_a_run_that_plays_rests_at_a_breakpoint_and_goes_on():
     run = quadratic(1e-3)
     model, picture = PanelModel(run), PanelChart()
-    model.obey({"type": "break", "kind": "every", "text": "40"})
-    model.obey({"type": "speed", "value": 0})
+    model.apply({"type": "break", "kind": "every", "text": "40"})
+    model.apply({"type": "speed", "value": 0})
     for step in (40, 80):
-        model.obey({"type": "play"})
+        model.apply({"type": "play"})
         state = rested(model)
         assert (run.t, state["tone"], state["playing"]) == (step, "stopped", False)
         assert f"Stopped at step {step} by breakpoint 1" in state["status"]
     assert [mark.at for mark in picture.chart(model).parts[0].marks if mark.kind == "break"] == [40, 80]
-    model.obey({"type": "break_switch", "number": 1, "on": False})
-    model.obey({"type": "step", "count": 100})
+    model.apply({"type": "break_switch", "number": 1, "on": False})
+    model.apply({"type": "step", "count": 100})
     assert rested(model)["step"] == 180
     run.breakpoints.add(when=lambda rows: rows["value"] < 0)
     assert [point["text"] for point in state_of(model)["breakpoints"]] == ["every 40 steps", "a predicate holds"]
@@ -294,17 +294,17 @@ def test_a_run_that_plays_rests_at_a_breakpoint_and_goes_on():
 def test_pause_or_seek_from_a_cell_ends_the_playing(speed, told):
     run = quadratic(1e-7)
     model = PanelModel(run)
-    model.obey({"type": "speed", "value": speed})
-    model.obey({"type": "play"})
+    model.apply({"type": "speed", "value": speed})
+    model.apply({"type": "play"})
     while not run.t:
-        model.look()
+        model.refresh()
     told(run)
     t = run.t
-    model.look()
+    model.refresh()
     assert not state_of(model)["playing"]
     model.commands.burst(1.0)
     assert (run.t, run.running) == (t, False)
-    model.obey({"type": "play"})
+    model.apply({"type": "play"})
     model.commands.burst(0.5)
     assert run.wait(0.1) or run.t > t
-    model.obey({"type": "pause"})
+    model.apply({"type": "pause"})

@@ -9,7 +9,7 @@ import burlab as bl
 from burlab.experiments import races
 from burlab.experiments.curves import curves_of
 from burlab.run.record.digest import Digest
-from burlab.widgets.race.race_model import RaceModel, made, offered
+from burlab.widgets.race.race_model import RaceModel, offered, optimizer_from
 
 F = bl.problems.rosenbrock()
 
@@ -22,8 +22,8 @@ def model():
 
 
 def do(model, **intent):
-    model.obey(intent)
-    model.look()
+    model.apply(intent)
+    model.refresh()
     return model.state()
 
 
@@ -32,14 +32,14 @@ def until(model, done, why, seconds=120):
     end = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < end, why
-        model.look()
+        model.refresh()
         time.sleep(0.005)
 
 
 def test_how_far_the_others_are_has_two_decimals(model):
     rows = do(model, type="step", count="200")["rows"]
     assert model.race.wait()
-    model.look()
+    model.refresh()
     rows = model.state()["rows"]
     behind = {row.name: row.behind for row in model.race.standings()}
     assert rows[0]["behind"] == ""
@@ -55,7 +55,7 @@ def test_distance_to_the_leader_is_readable(model, monkeypatch, times, said):
     far = lambda *of: [dataclasses.replace(row, behind=times) for row in standings(*of)]  # noqa: E731 - of one line
     do(model, type="step", count="2")
     assert model.race.wait()
-    model.look()
+    model.refresh()
     monkeypatch.setattr(model.race, "standings", far)
     assert model.state()["rows"][1]["behind"] == f"{said} ×"
 
@@ -67,7 +67,7 @@ def test_optimizers_are_offered_with_readable_numbers():
 def test_step_does_so_many_each(model):
     do(model, type="step", count="1,500")
     assert model.race.wait()
-    model.look()
+    model.refresh()
     assert [runs[0].t for runs in model.race.runs.values()] == [1500, 1500]
     state = model.state()
     assert state["status"] == str(model.race.leader())
@@ -80,7 +80,7 @@ def test_play_goes_on_by_bursts_at_a_fixed_speed(model):
     end = time.monotonic() + 120
     while model.race.t < 500:
         assert time.monotonic() < end
-        model.look()
+        model.refresh()
         time.sleep(0.02)
     state = do(model, type="pause")
     steps = [runs[0].t for runs in model.race.runs.values()]
@@ -134,7 +134,7 @@ def test_race_rests_when_all_racers_have_ended():
     do(model, type="speed", value=0)
     do(model, type="play")
     assert race.wait(30)
-    model.look()
+    model.refresh()
     state = model.state()
     assert not state["playing"]
     assert state["finished"]
@@ -144,7 +144,7 @@ def test_race_rests_when_all_racers_have_ended():
 def test_every_offered_optimizer_can_race(model):
     assert {"Adam", "GD", "LBFGS", "SciPy BFGS"} < set(offered())
     for name in offered():
-        assert made(name, "") is not None
+        assert optimizer_from(name, "") is not None
     do(model, type="add", name="Momentum", lr="1e-3")
     state = do(model, type="add", name="Momentum", lr="1e-3")
     assert [row["name"] for row in state["rows"]][2:] == ["Momentum 1e-3", "Momentum 1e-3 (2)"]
@@ -171,12 +171,12 @@ def test_invalid_intents_of_a_race_show_a_message(model, intent, message):
 
 
 def test_a_panel_is_new_only_where_something_is(model):
-    assert model.look()
-    assert not model.look()
-    model.obey({"type": "step", "count": "5"})
+    assert model.refresh()
+    assert not model.refresh()
+    model.apply({"type": "step", "count": "5"})
     model.race.wait()
-    assert model.look()
-    assert not model.look()
+    assert model.refresh()
+    assert not model.refresh()
 
 
 def test_a_race_is_new_when_it_has_come_to_rest(model, monkeypatch):
@@ -186,16 +186,16 @@ def test_a_race_is_new_when_it_has_come_to_rest(model, monkeypatch):
     model.race.step(5)
     with monkeypatch.context() as meanwhile:  # its last rows are there
         meanwhile.setattr(races.Race, "running", property(lambda _race: True))
-        model.look()
+        model.refresh()
         assert ends() == {4}
-    assert model.look()
+    assert model.refresh()
     assert ends() == {5}
 
 
 def test_race_model_reads_no_whole_history(model, monkeypatch):
     do(model, type="step", count="50")
     assert model.race.wait()
-    model.look()
+    model.refresh()
 
     def refused(_self):
         raise AssertionError("it takes time by all rows of the record")
@@ -212,14 +212,14 @@ def test_curves_are_cached_until_they_grow(model, monkeypatch):
     monkeypatch.setattr(races, "curves_of", lambda *of, **more: made.append(of) or curves_of(*of, **more))
     do(model, type="step", count="50")
     assert model.race.wait()
-    model.look()
+    model.refresh()
     made.clear()
     model.chart()
     first = len(made)
     model.state()
     assert len(made) == first <= 2
     model.race.step(10)
-    model.look()
+    model.refresh()
     assert max(len(curve.x) for curve in model.chart().parts[0].curves) == 61
     model.race.drop("adam")
     assert [row["name"] for row in model.state()["rows"]] == ["gd"]
@@ -231,11 +231,11 @@ def test_a_pause_from_a_cell_is_a_pause(model, speed):
     do(model, type="play")
     until(model, lambda: model.race.t > 0, "it never went")
     model.race.pause()
-    model.look()
+    model.refresh()
     assert not model.state()["playing"]
     t = model.race.t
     time.sleep(0.1)
-    model.look()
+    model.refresh()
     assert model.race.t == t
     do(model, type="play")
     until(model, lambda: model.race.t > t, "it did not go on")

@@ -30,7 +30,7 @@ def shown(monkeypatch):
 
 def test_the_table_is_live(shown, monkeypatch):
     monkeypatch.setattr(sweep_progress, "_screens", [sweep_display.LiveTable])
-    monkeypatch.setattr(sweep_display, "_PERIOD", 0.0)
+    monkeypatch.setattr(sweep_display, "_PERIOD_SECONDS", 0.0)
     bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1, 1.0]}, steps=40)
     titles = ["0 of 3 runs done", "1 of 3 runs done", "2 of 3 runs done", "3 of 3 runs done", "3 of 3 runs done"]
     assert len(shown) == 5
