@@ -20,8 +20,9 @@ class Bar(Protocol):
         ...
 
 
-_LEAST = 5  # columns of a bar that says something
-_PATIENCE = 0.5  # seconds that work takes before it gets a bar, where nobody has asked for one
+_WIDTH = 30  # columns of a bar
+_MIN_WIDTH = 5  # columns, below which a bar is left out
+_PATIENCE = 0.5  # seconds that work takes before it gets a bar, unless one is requested
 _screens: list[Callable[[int], Bar | None]] = []
 
 
@@ -85,10 +86,9 @@ class TextBar:
     In a narrow terminal the bar is shorter, or left out: a line that wraps could not be written anew.
     """
 
-    def __init__(self, total: int | None, stream: TextIO, width: int = 30, unit: str = "steps") -> None:
+    def __init__(self, total: int | None, stream: TextIO, unit: str = "steps") -> None:
         self._total = total
         self._stream = stream
-        self._width = width
         self._unit = unit
         self.start = time.perf_counter()
         self._live = stream.isatty()
@@ -123,8 +123,8 @@ class TextBar:
 
     def _drawn(self, done: int, room: int) -> str:
         """The bar, in so many columns at most."""
-        width = min(self._width, room - len("[] "))
-        if self._total is None or width < _LEAST:
+        width = min(_WIDTH, room - len("[] "))
+        if self._total is None or width < _MIN_WIDTH:
             return ""
         return f"[{'#' * (width * done // self._total):.<{width}}] "
 

@@ -18,6 +18,7 @@ from burlab.experiments import dask_plugin
 from burlab.runtime import cluster as machines
 from burlab.runtime.cling import declared
 from burlab.runtime.cpu import InstructionSet
+from tests.experiments.test_folder import same
 from tests.interrupts import interrupt
 
 A = np.random.default_rng(3).normal(size=(24, 3))
@@ -42,14 +43,6 @@ def swept(cluster=None, problem=None, **changed):
     problem = bl.FiniteSum(lambda x, a: 0.5 * (a @ x - 1.0) ** 2, A) if problem is None else problem
     given = {"problem": problem, "x0": np.zeros(3), "optimizers": bl.optim.GD(), "hypers": HYPERS}
     return bl.sweep(**given | {"seeds": 3, "batch": 4, "steps": 30, "cluster": cluster} | changed)
-
-
-def same(one, other):
-    for row, twin, run, again in zip(one.rows, other.rows, one.runs, other.runs, strict=True):
-        assert (row.value, row.steps, row.counts, row.reason) == (twin.value, twin.steps, twin.counts, twin.reason)
-        assert np.array_equal(run.x, again.x)
-        assert np.array_equal(run.history["value"], again.history["value"])
-    return True
 
 
 @pytest.fixture(scope="module")

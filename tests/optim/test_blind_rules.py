@@ -11,7 +11,7 @@ import burlab as bl
 from burlab.errors import ArgumentError
 from burlab.optim import GD, Hyper, Optimizer, clip_by_norm
 from tests.optim.probe import X0, A, B, Probe, loss, noisy, ridge
-from tests.run.saved_cases import same
+from tests.run.saved_cases import replayed, same
 from tests.run.test_sampler import batches
 
 
@@ -62,13 +62,7 @@ def test_a_zeroth_order_rule_computes_no_gradient(dtype: Any, batch: int | None)
 def test_blind_rules_seek_fork_and_save(tmp_path: Any) -> None:
     problem = bl.FiniteSum(noisy, (A, B))
     run = bl.minimize(problem, X0, TwoPoint(), batch=4, seed=6, steps=9)
-    run.save(tmp_path / "run.burlab")
-    loaded, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()
-    run.seek(2)
-    for other in (run, loaded, fork):
-        other.seek(9)
-        other.step(5)
-    same(loaded, run)
+    fork = replayed(run, (A, B), tmp_path, 9, 5)
     np.testing.assert_array_equal(fork.x, run.x)
     assert run.profile().nanoseconds("update") > 0
 

@@ -10,7 +10,7 @@ import burlab as bl
 from burlab.errors import BurlabError
 from burlab.optim import SAGA, Hyper, Optimizer
 from tests.optim.probe import X0, A, B, loss, noisy, ridge
-from tests.run.saved_cases import same
+from tests.run.saved_cases import replayed
 from tests.run.test_sampler import batches
 
 N = len(B)
@@ -62,13 +62,7 @@ def test_rows_at_other_points_are_computed_and_counted(tmp_path: Any) -> None:
         np.testing.assert_allclose(run.history["there"][t], problem.per_sample_grads(x + 1.0, i).sum(), rtol=1e-12)
         x = x - 0.1 * problem.grad(x, i)
     assert run.history["off"].max() < 1e-14
-    run.save(tmp_path / "run.burlab")
-    loaded, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()
-    run.seek(2)
-    for other in (run, loaded, fork):
-        other.seek(6)
-        other.step(3)
-    same(loaded, run)
+    fork = replayed(run, (A, B), tmp_path, 6, 3)
     np.testing.assert_array_equal(fork.x, run.x)
     assert run.profile().rows
 

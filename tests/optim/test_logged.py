@@ -11,7 +11,7 @@ import burlab as bl
 from burlab.errors import ArgumentError, ShapeError
 from burlab.optim import GD, Hyper, Optimizer, Wrapper, clip_by_norm
 from tests.optim.probe import X0, A, B, loss
-from tests.run.saved_cases import same
+from tests.run.saved_cases import replayed, same
 from tests.run.test_sampler import batches
 
 
@@ -65,13 +65,7 @@ def test_steps_of_one_kernel_and_of_chunks_log_too(size: int) -> None:
 def test_seeks_forks_and_files_keep_them(tmp_path: Any) -> None:
     problem = bl.FiniteSum(loss, (A, B))
     run = bl.minimize(problem, X0, Logging(), batch=4, steps=9)
-    run.save(tmp_path / "run.burlab")
-    loaded, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()
-    run.seek(2)
-    for other in (run, loaded, fork):
-        other.seek(9)
-        other.step(8)
-    same(loaded, run)
+    fork = replayed(run, (A, B), tmp_path, 9, 8)
     for name in ("longest", "twice", "even"):
         np.testing.assert_array_equal(fork.history[name], run.history[name])
     changed = run.fork(lr=0.5)
@@ -130,13 +124,7 @@ def test_a_logged_value_is_not_computed(tmp_path: Any) -> None:
     np.testing.assert_array_equal(run.history["value"], 7.0 + np.arange(5))
     np.testing.assert_array_equal(run.history["first"], X0[0] * 0.5 ** np.arange(5))
     assert (run.counts["values"], run.counts["samples"], run.counts["bits"]) == (0, 0, 15)
-    run.save(tmp_path / "run.burlab")
-    loaded, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()
-    run.seek(2)
-    for other in (run, loaded, fork):
-        other.seek(5)
-        other.step(4)
-    same(loaded, run)
+    fork = replayed(run, (A, B), tmp_path, 5, 4)
     same(fork, run)
     assert run.profile().nanoseconds("update") > 0
     stopped = bl.minimize(lambda x: np.sum(x**2), X0, LogsValue(), stop=bl.Stop(value=6.0), steps=3)

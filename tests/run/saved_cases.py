@@ -1,5 +1,6 @@
 """Runs of every kind that a file may hold, and what it means that two of them are the same."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,21 @@ def same(ours: bl.Run, theirs: bl.Run, since: int = 0) -> None:
     if ours.path is not None:
         for points, others in zip(ours.path, theirs.path, strict=True):
             np.testing.assert_array_equal(points, others)
+
+
+def replayed(run: bl.Run, data: Any, path: Path, step: int, more: int) -> bl.Run:
+    """Return a fork of a run; the run, the fork and the loaded run seek to `step` and take `more` steps.
+
+    Checks that the loaded run ends with the record of the run.
+    """
+    run.save(path / "run.burlab")
+    loaded, fork = bl.load_run(path / "run.burlab", data), run.fork()
+    run.seek(2)
+    for other in (run, loaded, fork):
+        other.seek(step)
+        other.step(more)
+    same(loaded, run)
+    return fork
 
 
 def noisy(x, a, b, *, key):

@@ -10,7 +10,7 @@ import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, FileError, IndexRangeError, ShapeError
 from burlab.optim import GD, SAGA, SVRG
 from tests.optim.probe import X0, A, B, loss
-from tests.run.saved_cases import same
+from tests.run.saved_cases import replayed
 
 N = len(B)
 
@@ -65,13 +65,7 @@ def test_sampler_functions_seek_fork_and_save(tmp_path: Any) -> None:
     """The file holds the function as a graph: its class need not exist."""
     problem = bl.FiniteSum(loss, (A, B))
     run = bl.minimize(problem, X0, GD(0.1), sampler=Stratified(N, 4), seed=3, steps=9)
-    run.save(tmp_path / "run.burlab")
-    loaded, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()
-    run.seek(2)
-    for other in (run, loaded, fork):
-        other.seek(9)
-        other.step(5)
-    same(loaded, run)
+    fork = replayed(run, (A, B), tmp_path, 9, 5)
     np.testing.assert_array_equal(fork.x, run.x)
     with pytest.raises(FileError):
         bl.load_run(tmp_path / "run.burlab", (A[:5], B[:5]))

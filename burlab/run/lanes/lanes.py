@@ -1,21 +1,31 @@
 """Runs that step in the lanes of one kernel. Between two chunks of steps each is a run like any other, at rest."""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from burlab.problems.kernels.abi import kernel_of
 from burlab.run.loop.loop import Loop
+from burlab.runtime.exports import exports
 from burlab.runtime.gate import Workspace
 from burlab.runtime.structs import CLanes
 from burlab.runtime.wait import SLICE
 
-from .abi import lane_exports
 from .kernel import WIDTH, LaneKernel
 
 _CHUNK = 128  # steps, of which rows and states are kept for the runs to take: they stay in the second cache
 _DRAWN = 2  # numbers of x at most, for a run to have a path
+
+
+@cache
+def _exports() -> dict[str, Callable[..., Any]]:
+    """The functions of `cpp/burlab/run/abi/lanes.hpp`, by name."""
+    pointer, integer = ctypes.c_void_p, ctypes.c_int64
+    signature = (integer, ctypes.POINTER(CLanes), pointer, integer, integer, ctypes.c_double)
+    return exports("burlab/run/abi/lanes.hpp", "burlab::run", {"lanes_step": signature})
 
 
 class Lanes:
@@ -65,4 +75,4 @@ class Lanes:
 
     def advance(self, target: int) -> None:
         """Steps up to `target`, for about 50 ms at most; a run that leaves is at rest, and is to go on by itself."""
-        self.step = lane_exports()["lanes_step"](self._lanes, self._places, self.step, target, SLICE * 1e9)
+        self.step = _exports()["lanes_step"](self._lanes, self._places, self.step, target, SLICE * 1e9)

@@ -71,17 +71,16 @@ class Network:
     rules: dict[Node, str] = field(default_factory=dict[Node, str])
 
 
-def network_of(graph: Graph, title: str = "", gradients: dict[int, str] | None = None, opens: bool = True) -> Network:
+def network_of(graph: Graph, title: str = "", gradients: dict[int, str] | None = None) -> Network:
     """The vertices of a graph. Numbers that are known stand inside of the operation that takes them.
 
     gradients: names of the outputs that are gradients, by their position: what only they need is the backward pass.
-    opens: whether sub-graphs of control flow are scopes with vertices of their own; else their results are vertices.
 
     >>> import numpy as np, burlab as bl
     >>> [v.head for v in network_of(bl.compile(lambda x: np.tanh(x) * 2, 0.5).graph).vertices]
     ['x', 'tanh', 'mul(·, 2)']
     """
-    found = insides(graph) if opens else ()
+    found = insides(graph)
     spots = list(unfolded(graph, found))
     writer = _Writer(graph, gradients or {}, spots)
     rules = {spot.node: spot.rule.format(known(spot.operands[0]) or "a") for spot in spots if spot.rule}

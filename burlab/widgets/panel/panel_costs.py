@@ -110,13 +110,13 @@ def calm(column: Series) -> Series:
     return middles[np.clip(np.arange(column.size) - width // 2, 0, middles.size - 1)]
 
 
-def gathered(parts: dict[str, Series], least: float = 0.01) -> dict[str, Series]:
+def gathered(parts: dict[str, Series]) -> dict[str, Series]:
     """Parts of a whole, those below a hundredth of it (of its 90% quantile) summed up as "the rest".
 
     >>> gathered({"data": np.array([1.0, 2]), "update": np.array([1.0, 998])}).keys()
     dict_keys(['update', 'the rest'])
     """
-    most = least * float(np.quantile(np.sum([*parts.values()], axis=0), 0.9))
+    most = 0.01 * float(np.quantile(np.sum([*parts.values()], axis=0), 0.9))
     small_kinds = set(KINDS) - set(COLOURS)
     large = {name: part for name, part in parts.items() if part.max() >= most and name not in small_kinds}
     small = [part for name, part in parts.items() if name not in large]
