@@ -17,19 +17,24 @@ from burlab.graph.scipy_words import WORDS
 PAGE = Path(__file__).with_name("numpy.md")
 HEAD = """# NumPy and SciPy in traced functions
 
-What a function may call on traced arrays. Written by `python docs/words.py` from the tables of rules. All have NumPy's
-arguments and results, and derivatives of every order unless their values are integers or masks. Beside them stand
-Python's operators, indexing by anything but traced masks, assignment into what the function makes (where the index is a
-traced mask, of one number for all that it chooses), complex arrays too, `x.flat`, `np.r_` and `np.c_`, `np.poly1d`,
-`np.vectorize`, and the functions of `burlab` itself, such as `bl.scan`, `bl.softmax` and `bl.random.normal`. Where
-NumPy takes a list or a tuple of numbers, it may be one of traced values: `np.max([x, y])`.
-Where eigenvalues are equal, functions of them have derivatives up to the third, functions of a symmetric matrix up to
-the second, of a matrix by its singular values the first, if they are written as one: `(v * f(w)) @ v.T`,
-`v @ np.diag(f(w)) @ v.T`, `v[:, :k] @ v[:, :k].T`, f without branches that read other eigenvalues. What depends on the
-basis, and all higher derivatives, are nan there.
-Arrays may be complex where the last list has the word. A graph has float32, float64, int8 to int64, uint8 to uint64
-and bool. Its integers are NumPy's: they promote as NumPy's do, and wrap around at the ends of their range. `astype` to
-float16 rounds to its numbers, which stand in float32 from then on.
+The functions that can be called with traced arrays. `python docs/words.py` writes this page from the tables of rules.
+All have NumPy's arguments and results, and derivatives of every order unless their values are integers or masks.
+
+The following can be traced, too: Python's operators; indexing by anything but traced masks; assignment to entries of
+arrays that the function creates (by a traced mask only one number for all chosen entries), also of complex arrays;
+`x.flat`, `np.r_` and `np.c_`, `np.poly1d`, `np.vectorize`; and the functions of `burlab` itself, such as `bl.scan`,
+`bl.softmax` and `bl.random.normal`. Where NumPy takes a list or a tuple of numbers, traced values may be among them:
+`np.max([x, y])`.
+
+Where eigenvalues are equal, derivatives exist up to the third order for functions of eigenvalues alone, up to the
+second for functions of a symmetric matrix, and up to the first for functions of a matrix by its singular values. Such
+functions have to be written as `(v * f(w)) @ v.T`, `v @ np.diag(f(w)) @ v.T` or `v[:, :k] @ v[:, :k].T`, where f has no
+branches that read other eigenvalues. Results that depend on the choice of the basis, and all higher derivatives, are
+nan there.
+
+The last list names the functions that accept complex arrays. A graph has the dtypes float32, float64, int8 to int64,
+uint8 to uint64 and bool. Integers promote as NumPy's do, and wrap around at the ends of their range. `astype` to
+float16 rounds to the numbers of float16, and the result is float32.
 """
 
 
