@@ -95,18 +95,18 @@ class Lab:
             "nbformat": 4,
             "nbformat_minor": 5,
         }
-        self.submit(f"contents/{name}.ipynb", "PUT", {"type": "notebook", "content": content})
+        self.request(f"contents/{name}.ipynb", "PUT", {"type": "notebook", "content": content})
 
-    def ask(self, path, method="GET", body=None):
+    def request(self, path, method="GET", body=None):
         """Its answer to a request."""
         data = None if body is None else json.dumps(body).encode()
         return urlopen(Request(f"{self._root}/api/{path}?token={self._token}", data, method=method))
 
     def shut_down(self, notebook):
         """End the kernel of a notebook: what it computes takes from the next test."""
-        for session in json.load(self.submit("sessions")):
+        for session in json.load(self.request("sessions")):
             if session["path"] == notebook:
-                self.submit(f"sessions/{session['id']}", "DELETE")
+                self.request(f"sessions/{session['id']}", "DELETE")
 
 
 class Notebook:
@@ -175,7 +175,7 @@ class Notebook:
     def saved(self):
         """Save, and give what the file holds."""
         self.command("docmanager:save")
-        return json.load(self._lab.submit(f"contents/{self._name}.ipynb"))["content"]
+        return json.load(self._lab.request(f"contents/{self._name}.ipynb"))["content"]
 
     def picture(self, cell):
         """The SVG that the file holds in a cell, once saved."""
@@ -194,7 +194,7 @@ class Notebook:
         for cell in content["cells"]:
             cell["source"] += "  # theirs"
             cell["metadata"] = {}
-        self._lab.submit(f"contents/{self._name}.ipynb", "PUT", {"type": "notebook", "content": content})
+        self._lab.request(f"contents/{self._name}.ipynb", "PUT", {"type": "notebook", "content": content})
         self.page.evaluate(f"async () => {{ await {_APP}.shell.currentWidget.sessionContext.restartKernel(); }}")
         self.page.reload(wait_until="load")
         connect(self.page)
