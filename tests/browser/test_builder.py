@@ -34,7 +34,7 @@ def notebook(open_notebook):
 @pytest.fixture
 def builder(notebook):
     """An empty builder: what was built in its cell before is forgotten."""
-    notebook.kernel("from burlab.widgets.builder import notebook_cells; cells.forget()")
+    notebook.kernel("from burlab.widgets.builder import notebook_cells; notebook_cells.forget()")
     notebook.write(1, "b = bl.GraphBuilder()\nb")
     notebook.run(1)
     return Builder(notebook)
