@@ -10,7 +10,7 @@ import numpy as np
 import burlab as bl
 
 from .clock import Effort, Timing, race
-from .namespace import OWN, PLAIN
+from .namespace import BURLAB, PLAIN
 from .problem import (
     Answer,
     Array,
@@ -195,7 +195,7 @@ def _differences(problem: Problem, answer: Answer) -> tuple[float | None, list[s
         method, x = problem, {"x": problem.points[POINTS[0]]}
         return check_differences(lambda x: method.value(x["x"]), x, answer.gradients)
     if isinstance(problem, ArrayObjective):
-        function, data = bl.jit(partial(problem.function, OWN)), problem.data
+        function, data = bl.jit(partial(problem.function, BURLAB)), problem.data
         return check_differences(lambda x: float(function(dict(x), dict(data))), problem.points[0], answer.gradients)
     return None, []
 

@@ -52,4 +52,4 @@ def _relu(x: Any) -> Any:
 PLAIN = Namespace(np, relu=_relu, logsumexp=_logsumexp, softmax=_softmax)
 
 # What a user of burlab writes.
-OWN = Namespace(np, relu=bl.relu, logsumexp=last_axis(bl.logsumexp), softmax=last_axis(bl.softmax), grad=bl.grad)
+BURLAB = Namespace(np, relu=bl.relu, logsumexp=last_axis(bl.logsumexp), softmax=last_axis(bl.softmax), grad=bl.grad)

@@ -91,8 +91,8 @@ def _dot(self: Any) -> str:
     return to_dot(self)
 
 
-_MADE_ALREADY = {*_OPERATORS, *cast(dict[str, Any], vars(Value))}
-_METHODS = {name: operation for name, operation in types().operations.items() if name not in _MADE_ALREADY}
+_DEFINED = {*_OPERATORS, *cast(dict[str, Any], vars(Value))}
+_METHODS = {name: operation for name, operation in types().operations.items() if name not in _DEFINED}
 _ATTRIBUTES: dict[str, Any] = _METHODS | {
     "label": property(_get_label, _set_label, doc="A name for displays, a str or None."),
     "dot": _dot,

@@ -13,7 +13,7 @@ from burlab.optim import Optimizer, SciPy
 from burlab.problems import TestFunction
 from burlab.run import minimize
 from burlab.run.record.recorder import COUNTERS
-from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole
+from burlab.runtime.checks.numbers import MAX_STEPS, real, shown, whole
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _MEASURES = {"gradients": "samples", "steps": "step", "seconds": "time"}
@@ -107,7 +107,7 @@ def performance_profile(
         raise ArgumentError(f"measure must be one of {', '.join(map(repr, _MEASURES))}; got {shown(measure)}.")
     if not 0 < real(tau, "tau") < 1:
         raise ArgumentError(f"tau={shown(tau)} must be between 0 and 1: the share of the way that may be left.")
-    steps = whole(steps, "steps", 1, MOST_STEPS)
+    steps = whole(steps, "steps", 1, MAX_STEPS)
     if problems is not None and not isinstance(problems, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - users
         raise ArgumentError(f"problems must be a list such as [bl.problems.beale()], or None; got {shown(problems)}.")
     tried = [getattr(library, name)() for name in _STANDARD] if problems is None else list(problems)

@@ -16,7 +16,7 @@ from burlab.problems import FiniteSum
 from burlab.problems.batch import Batch
 from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
-from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole
+from burlab.runtime.checks.numbers import MAX_STEPS, real, shown, whole
 from burlab.runtime.extras import require
 
 from .curves import Curves, check_axis, curves_of, minimum_of, spread_of
@@ -122,7 +122,7 @@ class Race:
 
     def step(self, n: int = 1) -> None:
         """Let every racer do n steps and wait for them; fewer where it stops by itself. An interrupt pauses all."""
-        n = whole(n, "n", 0, MOST_STEPS)
+        n = whole(n, "n", 0, MAX_STEPS)
         self.pause()
         goals = {run: run.t + n for racer in self._racers for run in racer.runs}
         self._goal = partial(_own, goals, n)
@@ -139,7 +139,7 @@ class Race:
         >>> race.start(until=50); race.wait(), race.t
         (True, 50)
         """
-        until = None if until is None else whole(until, "until", 0, MOST_STEPS)
+        until = None if until is None else whole(until, "until", 0, MAX_STEPS)
         self._goal = partial(_common, until)
         if not self.running:
             self._scheduler.start(

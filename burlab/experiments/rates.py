@@ -14,7 +14,7 @@ from burlab.optim import Optimizer
 from burlab.optim.live_fields import live_fields, with_values
 from burlab.problems import FiniteSum
 from burlab.run import minimize
-from burlab.runtime.checks.numbers import MOST_STEPS, real, shown, whole
+from burlab.runtime.checks.numbers import MAX_STEPS, real, shown, whole
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _MEMORY = 0.9  # share of a smoothed loss that stays from one step to the next, where batches are drawn
@@ -89,7 +89,7 @@ def find_lr(
     """
     if not isinstance(optimizer, Optimizer):  # pyright: ignore[reportUnnecessaryIsInstance] - users
         raise ArgumentError(f"optimizer is {shown(optimizer)}, expected a rule of bl.optim with a learning rate.")
-    steps = whole(steps, "steps", 10, MOST_STEPS)
+    steps = whole(steps, "steps", 10, MAX_STEPS)
     low, high = real(low, "low"), real(high, "high")
     if not 0 < low < high < math.inf:
         raise ArgumentError(f"low={low:g} and high={high:g} must be positive and finite, the lower one first.")

@@ -18,7 +18,7 @@ from burlab.problems import FiniteSum
 from burlab.problems.batch import Batch
 from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
-from burlab.runtime.checks.numbers import MOST_STEPS, shown, whole
+from burlab.runtime.checks.numbers import MAX_STEPS, shown, whole
 from burlab.runtime.extras import require
 
 from .dask_executor import DaskExecutor, check_client
@@ -84,7 +84,7 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
     check_stop(stop)
     trials = trials_of(optimizers, hypers, seeds)
     start = x0 if callable(x0) else Always(x0)
-    steps = None if steps is None else whole(steps, "steps", 0, MOST_STEPS)
+    steps = None if steps is None else whole(steps, "steps", 0, MAX_STEPS)
     more = {"trainable": trainable, "has_aux": has_aux, "validation": validation, "validate_every": validate_every}
     tried = tuple(dict.fromkeys(trial.seed for trial in trials))
     setting = Setting(problem, start, batch, stop, tried, sampler, steps, len(trials), more)

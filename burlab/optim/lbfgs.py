@@ -13,7 +13,7 @@ from .optimizer import Hyper, Optimizer, State, Vector
 from .queries import Queries
 from .search_line import SearchLine, first_step
 
-MOST_PAIRS = 10_000
+MAX_PAIRS = 10_000
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class LBFGS(Optimizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(self.memory, "memory", 1, MOST_PAIRS)
+        whole(self.memory, "memory", 1, MAX_PAIRS)
         whole(self.trials, "trials", 1)
 
     def init(self, x: Vector) -> State:

@@ -9,7 +9,7 @@ from .arithmetic import Scalar, ratio, rounding, unit_of, where
 from .optimizer import Vector
 from .queries import Queries
 
-FAR = 10.0  # how far a trial that follows one of value inf or nan goes, in sizes of x
+STEP_BOUND_FACTOR = 10.0  # how far a trial that follows one of value inf or nan goes, in sizes of x
 Point = dict[str, Any]  # a trial on the line: step a, value phi(a), slope phi'(a), gradient of f
 
 
@@ -37,7 +37,7 @@ class SearchLine:
         value = f.value(x)
         unit = unit_of(g, p)
         p = unit * p
-        reach = ratio(FAR * (1 + np.max(np.abs(x))), np.max(np.abs(p)))
+        reach = ratio(STEP_BOUND_FACTOR * (1 + np.max(np.abs(x))), np.max(np.abs(p)))
         return cls(f, x, p, value, g @ p, rounding(x, value), reach, unit)
 
     def at(self, step: Scalar) -> Point:

@@ -12,7 +12,7 @@ from .live_fields import not_below
 from .newton_cg import INNER, forcing
 from .optimizer import Hyper, Optimizer, State, Vector
 from .queries import Queries
-from .search_line import FAR
+from .search_line import STEP_BOUND_FACTOR
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class TrustRegion(Optimizer):
         noise = rounding(x, value)
         rho = ratio(value - there + noise, promised + noise)
         rho = where(promised > 0, where(np.isfinite(rho), rho, -1), 0.5)  # a zero step is no test of the parabola
-        far = where(np.isfinite(there), radius, np.minimum(radius, FAR * (1 + np.max(np.abs(x)))))
+        far = where(np.isfinite(there), radius, np.minimum(radius, STEP_BOUND_FACTOR * (1 + np.max(np.abs(x)))))
         radius = where(rho >= 0.25, radius, 0.25 * far)
         radius = where((rho > 0.75) & border, np.minimum(2 * radius, self.max_radius), radius)
         return where(rho > self.eta, x + p, x), {"radius": radius}

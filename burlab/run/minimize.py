@@ -8,7 +8,7 @@ from burlab.optim import Optimizer, SciPy
 from burlab.problems.batch import Batch
 from burlab.problems.finite_sum import FiniteSum
 from burlab.run.record.stop import Stop
-from burlab.runtime.checks.numbers import MOST_STEPS, truth, whole
+from burlab.runtime.checks.numbers import MAX_STEPS, truth, whole
 
 from .opener import Opener
 from .run import Run
@@ -61,7 +61,7 @@ def minimize(  # noqa: PLR0913 - all options of a run
     >>> run.x
     array([1., 1.])
     """
-    steps = None if steps is None else whole(steps, "steps", 0, MOST_STEPS)
+    steps = None if steps is None else whole(steps, "steps", 0, MAX_STEPS)
     truth(has_aux, "has_aux")
     if progress is not None:
         truth(progress, "progress")

@@ -20,7 +20,7 @@ from burlab.problems.trainable import Trainable
 from burlab.run.file.save import identify, save
 from burlab.run.record.engine import Engine
 from burlab.run.record.stop import ENDLESS, Stopped
-from burlab.runtime.checks.numbers import MOST_STEPS, real, whole
+from burlab.runtime.checks.numbers import MAX_STEPS, real, whole
 from burlab.runtime.ranges import Range
 
 from .breakpoints import Breakpoints, Table
@@ -155,7 +155,7 @@ class Run(Readings):
         at once; the steps done so far count, the unfinished one does not, and the run can continue. Raises what a
         kernel reports, such as an index out of range, before the step that failed.
         """
-        n = whole(n, "n", 0, MOST_STEPS)
+        n = whole(n, "n", 0, MAX_STEPS)
         with self._moving():
             self._rest()
             first = self.t
@@ -179,7 +179,7 @@ class Run(Readings):
         >>> run.wait(), run.t
         (True, 100000)
         """
-        steps = None if steps is None else whole(steps, "steps", 0, MOST_STEPS)
+        steps = None if steps is None else whole(steps, "steps", 0, MAX_STEPS)
         with self._moving():
             if steps is not None or self._observer is not None:
                 self._rest()

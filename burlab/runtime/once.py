@@ -5,10 +5,10 @@ from collections.abc import Callable
 from functools import cache, wraps
 from typing import TypeVar
 
-_Made = TypeVar("_Made")
+_Once = TypeVar("_Once")
 
 
-def once(make: Callable[[], _Made]) -> Callable[[], _Made]:
+def once(make: Callable[[], _Once]) -> Callable[[], _Once]:
     """`functools.cache` for a function without arguments, where threads that come first together must get one thing.
 
     >>> thing = once(lambda: object())
@@ -16,12 +16,12 @@ def once(make: Callable[[], _Made]) -> Callable[[], _Made]:
     True
     """
     lock = threading.RLock()
-    made = cache(make)
+    shared = cache(make)
 
     @cache  # without a lock, for all calls but the first
     @wraps(make)
-    def get() -> _Made:
+    def get() -> _Once:
         with lock:
-            return made()
+            return shared()
 
     return get

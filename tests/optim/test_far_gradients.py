@@ -9,7 +9,7 @@ import pytest
 import burlab as bl
 from burlab import optim
 
-FAR = {np.float64: (1e155, 1e160, 1e250), np.float32: (1e19, 1e20, 1e30)}
+STEP_BOUND_FACTOR = {np.float64: (1e155, 1e160, 1e250), np.float32: (1e19, 1e20, 1e30)}
 SLOPE, START = np.array([[1.0, -2.0, 0.5], [0.25, 1.0, -3.0]]), np.array([[1.0, 2.0, -3.0], [0.5, -1.0, 2.0]])
 RULES: dict[str, Callable[[], Any]] = {
     "Adam": optim.Adam, "AdamW": optim.AdamW, "AMSGrad": optim.AMSGrad, "NAdam": optim.NAdam,
@@ -28,14 +28,14 @@ def moved(rule: Any, dtype: Any, scale: float, shape: tuple[int, ...]) -> Any:
     return np.asarray(run.x) - start
 
 
-@pytest.mark.parametrize("dtype", FAR)
+@pytest.mark.parametrize("dtype", STEP_BOUND_FACTOR)
 @pytest.mark.parametrize("name", RULES)
 def test_steps_are_of_the_size_that_they_have_for_other_gradients(name: str, dtype: Any) -> None:
     """Of their signs, and some times shorter or longer: means of squares begin at 0, and are not known there."""
     most = 100 if name == "DAdaptAdam" else 10  # the size of its steps follows from such a mean as well
     for shape in ((6,), (2, 3)):
         near = moved(RULES[name](), dtype, 1.0, shape)
-        for scale in FAR[dtype]:
+        for scale in STEP_BOUND_FACTOR[dtype]:
             far = moved(RULES[name](), dtype, scale, shape)
             np.testing.assert_array_equal(np.sign(far), np.sign(near))
             quotient = far / near

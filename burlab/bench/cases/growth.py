@@ -12,7 +12,7 @@ from burlab.bench.problem import Case, Namespace, Scalar, Size
 
 STEP, PER_STEP = 5e-4, 5
 # The largest graphs that each variant is asked for, and what happens beyond.
-MOST = {
+MAX_NODES = {
     "eager, Python": (100_000, "this many Python objects take minutes"),
     "replay, C++ calls": (100_000, "tracing this much Python takes minutes"),
     "compiled, C++ calls": (2_000, "beyond 3,000 operations a graph is replayed, not compiled"),
@@ -45,7 +45,7 @@ def problem(size: Size) -> Scalar:
 
 def skip(size: Size, engine: str, variant: str) -> str:
     """Why a variant is not asked for a graph of this size."""
-    most, why = MOST.get(variant) or MOST.get(engine) or (size["nodes"], "")
+    most, why = MAX_NODES.get(variant) or MAX_NODES.get(engine) or (size["nodes"], "")
     return why if size["nodes"] > most else ""
 
 

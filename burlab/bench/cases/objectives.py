@@ -10,7 +10,7 @@ import numpy as np
 
 from burlab.bench.problem import Array, ArrayObjective, Namespace
 
-_Made = tuple[Mapping[str, Array], Mapping[str, Array]]
+_Instance = tuple[Mapping[str, Array], Mapping[str, Array]]
 
 
 def gmm(np_: Namespace, p: Any, data: Any) -> Any:
@@ -26,7 +26,7 @@ def gmm(np_: Namespace, p: Any, data: Any) -> Any:
     return np_.sum(terms) - len(data["x"]) * np_.logsumexp(p["alphas"]) + prior
 
 
-def _gmm(rng: "np.random.Generator") -> _Made:
+def _gmm(rng: "np.random.Generator") -> _Instance:
     k, d, n = 10, 8, 200
     places = np.full((d, d), d * (d - 1) // 2)
     places[np.tril_indices(d, -1)] = np.arange(d * (d - 1) // 2)
@@ -42,7 +42,7 @@ def kmeans(np_: Namespace, p: Any, data: Any) -> Any:
     return np_.sum(np_.amin(np_.sum((data["x"][:, None, :] - p["centres"]) ** 2, -1), -1))
 
 
-def _kmeans(rng: "np.random.Generator") -> _Made:
+def _kmeans(rng: "np.random.Generator") -> _Instance:
     return {"centres": rng.normal(size=(10, 8))}, {"x": rng.normal(size=(1000, 8))}
 
 
@@ -51,7 +51,7 @@ def lse(np_: Namespace, p: Any, data: Any) -> Any:
     return np_.logsumexp(p["x"] + data["shift"])
 
 
-def _lse(rng: "np.random.Generator") -> _Made:
+def _lse(rng: "np.random.Generator") -> _Instance:
     return {"x": 3 * rng.normal(size=10_000)}, {"shift": np.zeros(1)}
 
 
@@ -60,7 +60,7 @@ def det(np_: Namespace, p: Any, data: Any) -> Any:
     return np_.linalg.det(p["a"] + data["shift"])
 
 
-def _det(rng: "np.random.Generator") -> _Made:
+def _det(rng: "np.random.Generator") -> _Instance:
     return {"a": rng.normal(size=(12, 12))}, {"shift": np.eye(12)}
 
 
@@ -79,7 +79,7 @@ def ode(np_: Namespace, p: Any, data: Any) -> Any:
     return y[-1]
 
 
-def _ode(rng: "np.random.Generator") -> _Made:
+def _ode(rng: "np.random.Generator") -> _Instance:
     return {"x": rng.uniform(0.5, 2.0, 10)}, {"y": np.zeros(10), "one": np.ones(1)}
 
 
@@ -102,7 +102,7 @@ def lstm(np_: Namespace, p: Any, data: Any) -> Any:
     return total / (len(data["x"]) - 1) / width
 
 
-def _lstm(rng: "np.random.Generator") -> _Made:
+def _lstm(rng: "np.random.Generator") -> _Instance:
     width, layers, steps = 14, 2, 12
     gates = (layers, 4, width)
     p = {"weights": rng.normal(size=gates), "biases": rng.normal(size=gates)}
@@ -132,7 +132,7 @@ def ba(np_: Namespace, p: Any, data: Any) -> Any:
     return 0.5 * (np_.sum(errors**2) + np_.sum((1 - w**2) ** 2))
 
 
-def _ba(rng: "np.random.Generator") -> _Made:
+def _ba(rng: "np.random.Generator") -> _Instance:
     m, n, count = 8, 60, 300
     cameras = 0.1 * rng.normal(size=(m, 11)) + np.array([0.3, 0.2, 0.1, 0, 0, -6, 1, 0, 0, 0, 0])
     p = {"cameras": cameras, "points": rng.normal(size=(n, 3)), "weights": rng.uniform(0.5, 1.5, count)}
@@ -166,7 +166,7 @@ def hand(np_: Namespace, p: Any, data: Any) -> Any:
     return 0.5 * np_.sum((posed + p["shift"] - data["measured"]) ** 2)
 
 
-def _hand(rng: "np.random.Generator") -> _Made:
+def _hand(rng: "np.random.Generator") -> _Instance:
     fingers, bones, n = 5, 3, 200
     weights = rng.uniform(size=(fingers, bones, n))
     data = {
@@ -193,7 +193,7 @@ def particle(np_: Namespace, p: Any, data: Any) -> Any:
     return np_.sum(x**2)
 
 
-def _particle(rng: "np.random.Generator") -> _Made:
+def _particle(rng: "np.random.Generator") -> _Instance:
     return {"charges": rng.normal(size=(2, 2)) * 3, "velocity": np.array([0.75, 0.0])}, {"x": np.array([0.0, 8.0])}
 
 
@@ -210,7 +210,7 @@ def saddle(np_: Namespace, p: Any, data: Any) -> Any:
     return game(y)
 
 
-def _saddle(rng: "np.random.Generator") -> _Made:
+def _saddle(rng: "np.random.Generator") -> _Instance:
     return {"x": rng.normal(size=2)}, {"y": np.ones(2)}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from burlab.bench.problem import Case, Method, Size
 from burlab.communication.compressors import RandK, TopK
 
-DIMENSION, SAMPLES, CLIENTS, OWN_SAMPLES, L2 = 20, 10_000, 20, 100, 0.01
+DIMENSION, SAMPLES, CLIENTS, CLIENT_SAMPLES, L2 = 20, 10_000, 20, 100, 0.01
 
 # The methods, with the arguments that they are run with.
 ONE_SAMPLE: Mapping[str, Mapping[str, Any]] = {
@@ -46,7 +46,7 @@ def problem(size: Size) -> Method:
     name = size["method"]
     clients = name in ALL_CLIENTS
     rng = np.random.default_rng(0)
-    shape = (CLIENTS, OWN_SAMPLES) if clients else (SAMPLES,)
+    shape = (CLIENTS, CLIENT_SAMPLES) if clients else (SAMPLES,)
     features = rng.normal(size=(*shape, DIMENSION)) * (np.exp(0.3 * rng.normal(size=(CLIENTS, 1, 1))) if clients else 1)
     labels = np.where(features @ rng.normal(size=DIMENSION) + rng.normal(size=shape) > 0, 1.0, -1.0)
     options = (ALL_CLIENTS if clients else ONE_SAMPLE)[name]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
-from burlab.bench.namespace import OWN
+from burlab.bench.namespace import BURLAB
 from burlab.bench.problem import Answer, Scalar
 from burlab.runtime import address, declare
 
@@ -41,12 +41,12 @@ class PythonEager(Gradient):
         points, size, function, Value = self._points, len(self._points), self._problem.function, bl.Value
         start = perf_counter()
         for k in range(count):
-            function(OWN, *map(Value, points[k % size])).backward()
+            function(BURLAB, *map(Value, points[k % size])).backward()
         return perf_counter() - start
 
     def _sweep(self, point: list[float]) -> tuple[list[Any], Any]:
         leaves = [bl.Value(x) for x in point]
-        root = self._problem.function(OWN, *leaves)
+        root = self._problem.function(BURLAB, *leaves)
         root.backward()
         return leaves, root
 

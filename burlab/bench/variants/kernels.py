@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
-from burlab.bench.namespace import OWN
+from burlab.bench.namespace import BURLAB
 from burlab.bench.problem import Answer, Array, Scalar
 from burlab.compiler.executable import Executable, build
 from burlab.compiler.faults.values import Replay
@@ -26,7 +26,7 @@ def kernel_of(problem: Scalar, gear: Gear) -> Kernel:
     """The function of the problem's numbers as a Kernel of that gear."""
 
     def function(*x: Any) -> Any:
-        return problem.function(OWN, *x)
+        return problem.function(BURLAB, *x)
 
     example = problem.points[0].tolist()
     return bl.compile(function, *example, argnums=tuple(range(len(example))), gear=gear)
@@ -142,7 +142,7 @@ class KernelBatch(Gradient):
 
     def _open(self) -> None:
         def function(*x: Any) -> Any:
-            return self._problem.function(OWN, *x)
+            return self._problem.function(BURLAB, *x)
 
         gradient = bl.vmap(bl.value_and_grad(function, tuple(range(len(self._columns)))))
         self._kernel = bl.compile(gradient, *self._columns)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
-from burlab.bench.namespace import OWN
+from burlab.bench.namespace import BURLAB
 from burlab.bench.problem import Answer, Array, ArrayObjective
 
 from .task import Gradient, timed
@@ -19,24 +19,24 @@ Tree = Mapping[str, Any]
 class ObjectiveTask(Gradient):
     """One call from Python for each gradient.
 
-    made: makes the gradient function, (parameters, data) -> (value, gradients), from nothing. array: makes an array of
+    build: builds the gradient function, (parameters, data) -> (value, gradients). array: makes an array of
     the engine. wait: for a result of an engine that works while Python goes on.
     """
 
     def __init__(
         self,
         problem: ArrayObjective,
-        made: Callable[[Tree, Tree], Callable[[Tree, Tree], tuple[Any, Tree]]],
+        build: Callable[[Tree, Tree], Callable[[Tree, Tree], tuple[Any, Tree]]],
         array: Callable[[Array], Any] = np.asarray,
         wait: Callable[[Any], object] = lambda result: result,
     ) -> None:
         self._points = [{name: array(x) for name, x in point.items()} for point in problem.points]
         self._data = {name: array(x) for name, x in problem.data.items()}
         self._wait = wait
-        self.jit = timed(lambda: self._open(made))
+        self.jit = timed(lambda: self._open(build))
 
-    def _open(self, made: Any) -> None:
-        self._gradient = made(self._points[0], self._data)
+    def _open(self, build: Any) -> None:
+        self._gradient = build(self._points[0], self._data)
         self.answer(0, "float64")
 
     def answer(self, point: int, dtype: str) -> Answer:
@@ -62,7 +62,7 @@ class ObjectiveCalls(ObjectiveTask):
     def __init__(self, problem: ArrayObjective, variant: str) -> None:
         gear: Any = variant.partition(",")[0]
 
-        def made(p: Tree, data: Tree) -> Any:
-            return bl.compile(partial(problem.function, OWN), p, data, gear=gear).value_and_grad
+        def build(p: Tree, data: Tree) -> Any:
+            return bl.compile(partial(problem.function, BURLAB), p, data, gear=gear).value_and_grad
 
-        super().__init__(problem, made)
+        super().__init__(problem, build)

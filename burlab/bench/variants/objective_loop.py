@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
-from burlab.bench.namespace import OWN
+from burlab.bench.namespace import BURLAB
 from burlab.bench.problem import Answer, Array, ArrayObjective
 from burlab.compiler.executable import Executable, build
 from burlab.runtime import address, declare
@@ -68,7 +68,7 @@ class Compiled(_Loop):
         number, pointer = ctypes.c_int64, ctypes.c_void_p
         kinds = (number, pointer, pointer, pointer, number, pointer, number, pointer)
         self._call = _function(text, "variants/loop.hpp", number, kinds)
-        function = partial(self.problem.function, OWN)
+        function = partial(self.problem.function, BURLAB)
         graph = bl.compile(function, dict(self.problem.points[0]), dict(self.problem.data)).gradient_graph
         self._executable: Executable = build(graph)
         self._workspace = Workspace(self._executable.workspace_bytes)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
-from burlab.bench.namespace import OWN
+from burlab.bench.namespace import BURLAB
 from burlab.bench.problem import Answer, Array, Training
 
 from .task import threads, timed
@@ -22,7 +22,7 @@ class Minimize:
         self._run: Any = None
 
         def loss(x: Any, inputs: Any, targets: Any) -> Any:
-            return problem.loss(OWN, x, inputs, targets)
+            return problem.loss(BURLAB, x, inputs, targets)
 
         self._sum = bl.FiniteSum(loss, (problem.inputs, problem.targets), threads=threads())
         self._jit = timed(self._open)

@@ -46,7 +46,7 @@ class gluster(Wrapper):
         """The clusters at the start, and the inner state."""
         if self.clusters > f.samples:
             raise ArgumentError(f"gluster has clusters={self.clusters}, but there are {f.samples} samples. Use fewer.")
-        cluster = self._moved(np.arange(f.samples) % self.clusters, f.per_sample_grads(x))
+        cluster = self._reassigned(np.arange(f.samples) % self.clusters, f.per_sample_grads(x))
         return {"cluster": cluster, "inner": start(self.inner, x, f)}
 
     def output(self, x: Vector, state: State) -> Vector:
@@ -61,7 +61,7 @@ class gluster(Wrapper):
         """The step along the estimate."""
         old, moves = state["cluster"], np.logical_and(t > 0, t % self.every == 0)
         everything = np.arange(int(f.samples))
-        cluster = cond(moves, lambda: self._moved(old, f.per_sample_grads(x, indices=everything)), lambda: old)
+        cluster = cond(moves, lambda: self._reassigned(old, f.per_sample_grads(x, indices=everything)), lambda: old)
         parts: list[Any] = []
         for c in range(self.clusters):
             mine = cluster == c
@@ -71,7 +71,7 @@ class gluster(Wrapper):
         x, inner = self.advance(estimate, state["inner"], x, t, f)
         return x, {"cluster": cluster, "inner": inner}
 
-    def _moved(self, cluster: Any, rows: Any) -> Any:
+    def _reassigned(self, cluster: Any, rows: Any) -> Any:
         """The clusters of the samples with these gradients, after some rounds."""
         names = np.arange(self.clusters)
         belongs = (cluster[:, None] == names).astype(rows.dtype)

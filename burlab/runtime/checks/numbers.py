@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError
 
-MOST_STEPS = 2**53  # that a float64 counts one by one
+MAX_STEPS = 2**53  # that a float64 counts one by one
 
 
 def shown(value: Any) -> str:
