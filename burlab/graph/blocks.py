@@ -26,7 +26,7 @@ class BlocksOperation(ControlOperation):
 
     def form(self, _result: Result, _inputs: Sequence[Node]) -> Form:
         """Raises GraphError: no file holds such a node."""
-        raise GraphError(f"{self.name!r} is no operation that this burlab has.")
+        raise GraphError(f"{self.name!r} is an operation of plans, expected one of graphs.")
 
 
 def blocks_of(region: Region) -> ScanIterations:

@@ -21,10 +21,10 @@ def _matrix(_: Node) -> tuple[int, ...]:
 class ImplicitRule(NamedTuple):
     """The derivative of a value by the matrix: forward(n, tangent of the matrix), reverse(n, cotangent of n), or None.
 
-    moving(n): by which inputs the value has derivatives; the matrix, 1, is the first of them. forward(n, *tangents)
+    active_inputs(n): by which inputs the value has derivatives; the matrix, 1, is the first of them. forward(n, *tangents)
     gets one tangent for each, None where it does not move.
-    beside(n, g, active): the cotangents of those beside the matrix, where there are some, given all that moves.
-    along(n, tangents): takes the place of forward where the tangents of other nodes are read as well.
+    reverse_others(n, g, active): the cotangents of the inputs after the matrix, given the active ones.
+    forward_all(n, tangents): takes the place of forward where the tangents of other nodes are read as well.
     """
 
     forward: Callable[..., Node | None]

@@ -237,7 +237,7 @@ class Matvec(Operation):
     epilogue = Ending.ROWS
 
     def form(self, _: Any, _inputs: Nodes) -> Form:
-        raise GraphError(f"{self.name!r} is no operation that this burlab has.")
+        raise GraphError(f"{self.name!r} is an operation of plans, expected one of graphs.")
 
 
 @structural
@@ -248,7 +248,7 @@ class MultiplyAdd(Operation):
     elementwise = True
 
     def form(self, _: Any, _inputs: Nodes) -> Form:
-        raise GraphError(f"{self.name!r} is no operation that this burlab has.")
+        raise GraphError(f"{self.name!r} is an operation of plans, expected one of graphs.")
 
 
 def _reduced(axes: tuple[int, ...], x: Node) -> tuple[int, ...]:

@@ -117,7 +117,9 @@ def parsed(name: str) -> Parsed:
             raise missing(name)
         by = tuple(map(int, parts[2].split("'")[1:]))
         if by and not (row.differentiable and _counted(row, by)):
-            raise GraphError(f"{name!r} is no derivative: {row.name} has none of that order or by that argument.")
+            raise GraphError(
+                f"expected a derivative of {row.name}, got {name!r}, whose order or argument it does not have."
+            )
         _parsed[name] = Parsed(row, by)
     return _parsed[name]
 

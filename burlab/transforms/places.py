@@ -23,7 +23,7 @@ def known_argnum(argnum: Any) -> int:
     """The number of one argument. Raises ArgumentError."""
     if not _is_whole(argnum):
         raise ArgumentError(
-            f"argnums={shown(argnum)} names no argument. Pass the position of one, such as 0, or a tuple "
+            f"argnums must be positions, got {shown(argnum)}. Pass the position of one, such as 0, or a tuple "
             f"of some: (0, 1)."
         )
     return operator.index(argnum)
@@ -49,14 +49,14 @@ def known_axes(in_axes: Any) -> Axes:
 def known_axis(axis: Any, name: str) -> int:
     """An axis. Raises ArgumentError."""
     if not _is_whole(axis):
-        raise ArgumentError(f"{name}={shown(axis)} is no axis. Pass an int, such as 0 or -1.")
+        raise ArgumentError(f"{name} must be an axis, got {shown(axis)}. Pass an int, such as 0 or -1.")
     return operator.index(axis)
 
 
 def _axis_or_none(axis: Any) -> int | None:
     if axis is not None and not _is_whole(axis):
         raise ArgumentError(
-            f"in_axes={shown(axis)} is no axis. Pass an int, None for what all samples share, or a tuple "
+            f"in_axes must be axes, got {shown(axis)}. Pass an int, None for what all samples share, or a tuple "
             "with one of these for each argument; all leaves of a dict or another tree have the axis of their argument."
         )
     return None if axis is None else operator.index(axis)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from burlab.graph import Graph, Node
-from burlab.graph.work import work
+from burlab.graph.executions import work
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import NativeFunction
 

@@ -19,14 +19,16 @@ from burlab.graph.order import topological
 from burlab.graph.scan import result
 from burlab.graph.substitute import keep, rebuild
 
+from . import scan_forward
 from .scan_forward import like, seeds_of, split
 from .scan_sweep import ReversedScan, ScanSweep, Term, added, swept
+from .sweep import RULES, SweepRule
 
 
 def chosen_residuals(body: Graph, varying: int, outputs: Sequence[Node]) -> list[Node]:
     """Values of a body to be stacked, so that its reverse sweep, which gives `outputs`, needs no product of matrices.
 
-    moving: how many of the body's first inputs differ from iteration to iteration. What is cheap is computed again,
+    varying: how many of the body's first inputs differ from iteration to iteration. What is cheap is computed again,
     unless it is no larger than what it is computed of; and so is everything where there is no such product, as in
     recurrences of a few numbers, for which the trails of the carries are enough.
     """
@@ -157,3 +159,6 @@ def _after(back: _Back, term: Term) -> Node:
 
 def _zeros(x: Node) -> Node:
     return zeros(x.shape, x.dtype)
+
+
+RULES["scan"] = SweepRule(scan_forward.passes, scan_forward.forward, backward, scan_forward.execution)

@@ -54,7 +54,7 @@ class ScanSweep(NamedTuple):
     """The reverse sweep of one iteration.
 
     ends: the cotangents of the carries at its end, by the carries that have one. pulled: those of the stacked results,
-    trails among them, that have one. carried: the cotangents of the carries at its begin; sequences: of the elements
+    trails among them, that have one. carry_shares: cotangents of the carries at its start; sequences: of the elements
     that it reads; captured: what it adds to the shares of captured inputs.
     """
 

@@ -38,8 +38,8 @@ def _new(make: Callable[..., Any], shape: Any, *rest: Any) -> Any:
         if "Maximum allowed" not in str(error) and "too big" not in str(error) and "too large" not in str(error):
             filled = f" filled with {shown(value[0])}" if value else ""
             raise ShapeError(
-                f"{location()}there is no array of shape {shown(shape)}{filled}. Pass a shape of ints that are not "
-                "negative, and a number, or an array that broadcasts to it."
+                f"{location()}expected a shape and a number that fills it, got {shown(shape)}{filled}. Pass ints from "
+                "0, and a number, or an array that broadcasts to them."
             ) from None
         why = "it has more entries than NumPy can count"
         raise AllocationError(f"{location()}no array can have this shape: {why}. Pass a smaller one.") from None

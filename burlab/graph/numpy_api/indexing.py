@@ -91,7 +91,9 @@ def _whole_slice(item: slice) -> slice:
     except BurlabError:  # of a traced bound
         raise
     except (TypeError, ValueError) as error:
-        raise _bad_index(f"{item} is no slice of ints ({error}). Pass ints or None, and a step other than 0.") from None
+        raise _bad_index(
+            f"expected a slice of ints, got {item} ({error}). Pass ints or None, and a step other than 0."
+        ) from None
     return item
 
 

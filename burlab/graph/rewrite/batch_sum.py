@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from burlab.graph.executions import work
 from burlab.graph.graph import Graph
 from burlab.graph.linear import sum_over
 from burlab.graph.node import Node
@@ -18,7 +19,6 @@ from burlab.graph.operation import make_node
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep, rebuild
-from burlab.graph.work import work
 
 from .batch import batch
 

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 from burlab.compiler.ir.spelling import formula
 from burlab.graph import Graph, Node
+from burlab.graph.executions import work
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.rewrite.batch_sum import Tiled, of_samples
 from burlab.graph.substitute import keep, rebuild
-from burlab.graph.work import work
 
 _SHARE = 20  # a part with less than 1/n of the work of a tile is not worth a kernel of its own
 _FUNCTION = 10  # additions that take as long as exp

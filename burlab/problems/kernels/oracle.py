@@ -12,12 +12,12 @@ import numpy as np
 from burlab.compiler.function import Function as CompiledFunction
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Graph, Node, tree
+from burlab.graph.executions import work_of
 from burlab.graph.linear import concatenate, reshape
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.rewrite.entries import entries
 from burlab.graph.tracing.trace import trace
-from burlab.graph.work import work_of
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream

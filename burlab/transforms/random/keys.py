@@ -36,7 +36,7 @@ def key(seed: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
     array([7, 0], dtype=uint64)
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"seed={shown(seed)} makes no key. Pass an int.")
+        raise ArgumentError(f"seed must be an int, got {shown(seed)}. Pass one, such as 0.")
     seed = int(seed)
     if not -(2**127) <= seed < 2**128:
         raise ArgumentError(
@@ -59,7 +59,7 @@ def known_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
     """A shape as a tuple. Raises ShapeError."""
     sizes: Any = shape if isinstance(shape, (tuple, list)) else (shape,)
     if any(isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0 for size in sizes):
-        raise ShapeError(f"shape={shown(shape)} is none: pass an int, or a tuple of ints that are not negative.")
+        raise ShapeError(f"shape must be ints that are not negative, got {shown(shape)}. Pass an int or a tuple.")
     found = tuple(int(size) for size in sizes)
     check_fits(volume(found), f"{location()}an array of shape {shown(found)}")
     return found

@@ -185,7 +185,7 @@ def _whole(end: ArrayLike, name: str) -> Any:
     if isinstance(end, int) and not isinstance(end, bool):
         if not -(2**63) <= end < 2**63:
             raise ArgumentError(
-                f"{location()}{name}={shown(end)} of randint is no int64. Pass one from -2**63 to 2**63 - 1."
+                f"{location()}{name} of randint must be an int64, got {shown(end)}. Pass one from -2**63 to 2**63 - 1."
             )
         return np.int64(end)
     array = end if isinstance(end, Node) else as_array(end, f"{name} of randint")

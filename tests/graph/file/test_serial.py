@@ -80,7 +80,7 @@ def test_the_key_is_of_what_is_computed() -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", '{"nodes": []}', '"burlab_graph"'])
 def test_non_graph_json_raises(text: str) -> None:
-    with pytest.raises(GraphError, match="a graph's JSON was expected"):
+    with pytest.raises(GraphError, match="expected a graph's JSON"):
         Graph.from_json(text)
 
 
