@@ -21,8 +21,8 @@ def _matrix(_: Node) -> tuple[int, ...]:
 class ImplicitRule(NamedTuple):
     """The derivative of a value by the matrix: forward(n, tangent of the matrix), reverse(n, cotangent of n), or None.
 
-    active_inputs(n): by which inputs the value has derivatives; the matrix, 1, is the first of them. forward(n, *tangents)
-    gets one tangent for each, None where it does not move.
+    active_inputs(n): by which inputs the value has derivatives; the matrix, 1, is the first of them.
+    forward(n, *tangents) gets one tangent for each, None where it is zero.
     reverse_others(n, g, active): the cotangents of the inputs after the matrix, given the active ones.
     forward_all(n, tangents): takes the place of forward where the tangents of other nodes are read as well.
     """
