@@ -37,7 +37,7 @@ def from_json(written: str, answered: bool = False) -> Graph:
     except (TypeError, ValueError, RecursionError) as error:  # numbers of more than 4300 digits are no JSONDecodeError
         raise GraphError(f"expected a graph's JSON, got a text that cannot be read ({error}).") from None
     if not isinstance(data, dict) or "burlab_graph" not in data:
-        raise GraphError('a graph\'s JSON was expected, an object with the key "burlab_graph"; this text has none.')
+        raise GraphError('expected a graph\'s JSON, an object with the key "burlab_graph"; this text has none.')
     graph = _graph(data, "the graph", 0)
     verify(graph, graph.inputs[-1] if answered and graph.inputs else None)
     return graph
