@@ -14,9 +14,10 @@ from burlab.graph.tree import pytree
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.ranges import FINITE, number_in
 from burlab.transforms import random
+from burlab.typing import Key
 
 from .init import uniform
-from .layer import STATIC, Array, Key, Layer, check, keys
+from .layer import STATIC, Array, Layer, check, keys
 from .linear import Linear
 
 Model = Any

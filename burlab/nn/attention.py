@@ -10,10 +10,11 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.functions import softmax
 from burlab.graph import scope
 from burlab.graph.tree import pytree
+from burlab.typing import Key
 
 from .activations import Activation
 from .dropout import Dropout
-from .layer import STATIC, Array, Key, Layer, keys, sizes
+from .layer import STATIC, Array, Layer, keys, sizes
 from .linear import MLP, Linear
 from .norm import LayerNorm
 

@@ -11,9 +11,10 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.tree import pytree
 from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.memory import ADDRESSABLE
+from burlab.typing import Key
 
 from . import init
-from .layer import STATIC, Array, Key, Layer, check_dtype, floating, keys, numbers, sizes
+from .layer import STATIC, Array, Layer, check_dtype, floating, keys, numbers, sizes
 
 Sizes = int | tuple[int, ...]
 

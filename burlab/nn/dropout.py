@@ -8,8 +8,9 @@ from burlab.graph.tree import pytree
 from burlab.runtime.plain import check_plain
 from burlab.runtime.ranges import DECAY, number_in
 from burlab.transforms import random
+from burlab.typing import Key
 
-from .layer import STATIC, Array, Key, Layer
+from .layer import STATIC, Array, Layer
 
 
 @pytree

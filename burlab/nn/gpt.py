@@ -8,11 +8,12 @@ import numpy as np
 from burlab.errors import ShapeError
 from burlab.graph import scope
 from burlab.graph.tree import pytree
+from burlab.typing import Key
 
 from .activations import Activation
 from .attention import Block
 from .dropout import Dropout
-from .layer import STATIC, Array, Key, Layer, keys, sizes
+from .layer import STATIC, Array, Layer, keys, sizes
 from .linear import Embedding, Linear
 from .norm import LayerNorm
 

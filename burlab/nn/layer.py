@@ -11,9 +11,9 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import ADDRESSABLE
 from burlab.runtime.plain import as_array, as_floats, check_plain
 from burlab.transforms import random
+from burlab.typing import Key
 
 Array = Any  # a NumPy array, or a traced one
-Key = Any  # a random key: uint64, shape (2,)
 STATIC = {"static": True}  # metadata of a field that is no parameter but part of the program
 _Self = TypeVar("_Self", bound="Layer")
 
@@ -55,7 +55,7 @@ class Layer:
         return f"<{type(self).__name__}: {sum(np.size(leaf) for leaf in leaves):,} parameters, {' and '.join(dtypes)}>"
 
 
-def keys(key: Key, count: int) -> list[Any]:
+def keys(key: Key | None, count: int) -> list[Any]:
     """A key for each part of a layer."""
     if key is None:
         raise ArgumentError("a layer draws what it starts from, so it needs a key: key=bl.random.key(0).")

@@ -13,10 +13,11 @@ from burlab.graph.tree import pytree
 from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.plain import as_array
 from burlab.runtime.ranges import NOT_NEGATIVE, number_in
+from burlab.typing import Key
 
 from . import init
 from .activations import Activation, function, known
-from .layer import STATIC, Array, Key, Layer, check, floating, keys, sizes
+from .layer import STATIC, Array, Layer, check, floating, keys, sizes
 
 
 @pytree

@@ -15,6 +15,7 @@ from burlab.graph import tree
 from burlab.runtime.extras import late
 from burlab.runtime.files import as_path, read_bytes, write_whole
 from burlab.runtime.plain import as_array
+from burlab.typing import Tree
 
 from .fit import Misfits
 from .layer import Array, Layer
@@ -24,7 +25,6 @@ from .torch_layout import from_torch
 safetensors: Any = late("safetensors", "files")
 codec: Any = late("safetensors.numpy", "files")
 
-Tree = Any
 _ADVICE = "Read a file of PyTorch's with bl.nn.from_torch(model, bl.load_parameters(path))."
 
 

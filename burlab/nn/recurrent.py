@@ -7,9 +7,10 @@ import numpy as np
 
 from burlab.functions import sigmoid
 from burlab.graph.tree import pytree
+from burlab.typing import Key
 
 from .activations import Activation, function, known
-from .layer import STATIC, Array, Key, Layer, keys, sizes
+from .layer import STATIC, Array, Layer, keys, sizes
 from .linear import Linear
 
 

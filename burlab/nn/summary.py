@@ -1,14 +1,14 @@
 """Number of a model's parameters, and a table of them."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from burlab.graph import tree
+from burlab.typing import Shape, Tree
 
 
-def count(model: Any) -> int:
+def count(model: Tree) -> int:
     """The number of parameters of a layer or of any tree of arrays.
 
     >>> import burlab as bl
@@ -23,7 +23,7 @@ class Row:
     """A parameter: its dotted path, shape, dtype, number of elements and bytes."""
 
     name: str
-    shape: tuple[int, ...]
+    shape: Shape
     dtype: str
     count: int
     nbytes: int
@@ -63,7 +63,7 @@ class ModelSummary:
     __repr__ = __str__
 
 
-def summary(model: Any) -> ModelSummary:
+def summary(model: Tree) -> ModelSummary:
     """The parameters of a layer or of any tree of arrays: path, shape, dtype, count, bytes.
 
     >>> import burlab as bl
