@@ -1,4 +1,4 @@
-"""What every test may use: the repository's root, and one hypothesis profile."""
+"""Fixtures of all tests: the repository's root, and one hypothesis profile."""
 
 import gc
 import os

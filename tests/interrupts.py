@@ -14,7 +14,7 @@ from burlab.runtime.flag import Flag
 
 
 def main_stack() -> list[CodeType]:
-    """What the main thread is in, the innermost first."""
+    """Return the stack of the main thread, the innermost function first."""
     frame, codes = sys._current_frames()[threading.main_thread().ident or 0], []
     while frame is not None:
         codes.append(frame.f_code)
@@ -23,7 +23,7 @@ def main_stack() -> list[CodeType]:
 
 
 def main_waits_in(name: str) -> bool:
-    """Whether the main thread waits for an event in a function of this name."""
+    """Return True if the main thread waits for an event in a function of this name."""
     stack = main_stack()
     return stack[0] == Flag.wait.__code__ and stack[1].co_name == name
 

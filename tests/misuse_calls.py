@@ -31,18 +31,18 @@ ROOMS = (
 ).split()
 APART = ("bl.BurlabError", "bl.bench", "bl.optim.Hyper", "bl.plots.Series", "bl.plots.Problem")  # nothing to call
 SECONDS = 30  # in which each call has to end
-MOST = 24 << 30  # bytes of addresses: an array of more is an error of NumPy's
+MAX_CALLS = 24 << 30  # bytes of addresses: an array of more is an error of NumPy's
 
 
 class NoWords:
-    """What cannot be printed."""
+    """Object that cannot be printed."""
 
     def __repr__(self) -> str:
         raise RuntimeError("no words")
 
 
 class NoTruth:
-    """What is neither true nor false."""
+    """Object without a truth value."""
 
     def __bool__(self) -> bool:
         raise TypeError("no truth")
@@ -113,7 +113,7 @@ def public() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def calls(name: str, thing: Callable[..., Any]) -> Iterator[Call]:
-    """What is right, too few arguments, too many of them, and then each wrong value in each place."""
+    """Yield the right call, one with too few and one with too many arguments, then each wrong value in each place."""
     try:
         taken = [p for p in inspect.signature(thing).parameters.values() if p.kind != p.VAR_KEYWORD]
     except (TypeError, ValueError):  # of C, and tells nothing
@@ -136,7 +136,7 @@ def calls(name: str, thing: Callable[..., Any]) -> Iterator[Call]:
 
 
 def fault_of(call: Call) -> str:
-    """What is wrong with how a call ended, "" for nothing."""
+    """Return the fault in how a call ended, "" for none."""
     signal.alarm(SECONDS)
     try:
         call.do(*call.args, **call.options)
@@ -152,7 +152,7 @@ def fault_of(call: Call) -> str:
 
 
 def _is_the_callers(error: Exception) -> bool:
-    """Whether Python says so of a signature, or a function of this file raised it."""
+    """Return True if Python says so of a signature, or a function of this file raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     if type(error) is TypeError and re.search(r"\(\) .*argument|instantiate abstract class", str(error)):
         return True
@@ -172,7 +172,7 @@ def main(share: float, seed: int) -> int:
     faulthandler.enable()
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, _too_long)
-    resource.setrlimit(resource.RLIMIT_AS, (MOST, MOST))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_CALLS, MAX_CALLS))
     draw = random.Random(seed)
     made, wrong = 0, 0
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What goes wrong in a first hour, as a table of sentences: what was done, which error, and what it says.
+"""Mistakes of a first hour, as a table: what was done, which error, and its message.
 
 Each error is a BurlabError, so who catches those catches all. A case that computes something instead has lost numbers,
 or meaning, without a word.
@@ -14,7 +14,7 @@ import torch
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, ShapeError, StatusError, TapeError, TraceError
 from tests.misuse import Misuse, X, squares
-from tests.misuse_sizes import FAR
+from tests.misuse_sizes import FAR_SIZES
 from tests.misuse_traced import TRACED
 
 MASKED = np.ma.array(X, mask=[False, True, False])
@@ -342,4 +342,4 @@ BEGINNERS = [
            r"called first: f = bl\.problems\.rosenbrock\(\)"),
 ]  # fmt: skip
 
-CASES = [*ARRAYS, *FOREIGN, *STRANGE, *NUMBERS, *INDICES, *PICKLES, *RANGES, *TRACED, *FAR, *BEGINNERS]
+CASES = [*ARRAYS, *FOREIGN, *STRANGE, *NUMBERS, *INDICES, *PICKLES, *RANGES, *TRACED, *FAR_SIZES, *BEGINNERS]

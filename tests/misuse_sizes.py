@@ -73,12 +73,12 @@ CHECKED = {"a text": "x", "half a character": "\ud800", "None": None, "an int": 
            "texts": ["x"], "objects": np.array([None]), "10**400": BEYOND, "a tree": {"a": 1.0, "b": "x"}}  # fmt: skip
 
 
-def _made(word: str, shape: Any) -> Any:
+def _built(word: str, shape: Any) -> Any:
     """An array of bl.zeros and its kin."""
     return getattr(LAB, word)(shape, *[1.0] * (word == "full"))
 
 
-FAR = [
+FAR_SIZES = [
     *(Misuse(f"{w}, far too large", lambda f=f: bl.jit(f)(X), BurlabError, "line.*") for w, f in SIZES.items()),
     *(Misuse(what, do, DTypeError, "1.8e308.*larger (int|Fraction) came.*Pass") for what, do in NUMBERS.items()),
     *(Misuse(f"Value of {w}", lambda v=v: LAB.Value(v), DTypeError, "real number.*but got") for w, v in NONE.items()),
@@ -103,7 +103,7 @@ FAR = [
     *(
         Misuse(
             f"bl.{make} of {n.bit_length()} bits",
-            lambda make=make, n=n: _made(make, n),
+            lambda make=make, n=n: _built(make, n),
             AllocationError,
             "no array can",
         )

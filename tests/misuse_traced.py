@@ -1,4 +1,4 @@
-"""What goes wrong inside of functions that are traced."""
+"""Mistakes inside of traced functions."""
 
 from collections.abc import Callable
 from decimal import Decimal

@@ -196,16 +196,18 @@ def _added(x: Any, rows: Any, index: Any) -> Any:
     return y
 
 
-_TURNS = np.array([[1, 1, 1, 1], [1, -1j, -1, 1j], [1, -1, 1, -1], [1, 1j, -1, -1j]])  # a transform without rounding
+_ROTATIONS = np.array(
+    [[1, 1, 1, 1], [1, -1j, -1, 1j], [1, -1, 1, -1], [1, 1j, -1, -1j]]
+)  # a transform without rounding
 
 
 def _fourier(x: Any) -> Any:
-    y = (x[0] + 1j * x[1]) @ _TURNS
+    y = (x[0] + 1j * x[1]) @ _ROTATIONS
     return np.stack([y.real, y.imag]).astype(x.dtype)
 
 
 def _real_fourier(x: Any) -> Any:
-    y = (x @ _TURNS)[..., :3]
+    y = (x @ _ROTATIONS)[..., :3]
     return np.stack([y.real, y.imag]).astype(x.dtype)
 
 
@@ -213,7 +215,7 @@ LINEAR_CASES = (
     LinearCase("fft", fourier.fft, _fourier, [(2, 3, 4)], floats=True),
     LinearCase("rfft", fourier.rfft, _real_fourier, [(3, 4)], floats=True),
     LinearCase("irfft", lambda x: fourier.irfft(x, 4),
-               lambda x: ((x[0] + 1j * x[1]) @ _TURNS.conj()[:3]).real.astype(x.dtype), [(2, 3, 3)], floats=True),
+               lambda x: ((x[0] + 1j * x[1]) @ _ROTATIONS.conj()[:3]).real.astype(x.dtype), [(2, 3, 3)], floats=True),
     LinearCase("sum", lambda x: ln.sum_over(x, (1,)), lambda x: x.sum(1), [(3, 4)]),
     LinearCase("sum", lambda x: ln.sum_over(x, (0, 2)), lambda x: x.sum((0, 2)), [(3, 4, 2)]),
     LinearCase("sum", lambda x: ln.sum_over(x, (0,)), lambda x: x.sum(0), [(0, 2)]),

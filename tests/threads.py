@@ -10,7 +10,7 @@ def threads() -> set[str]:
 
 
 def end_soon(some: set[str], seconds: float = 10.0) -> bool:
-    """Whether these threads end within some time."""
+    """Return True if these threads end within some time."""
     end = time.monotonic() + seconds
     while some & threads() and time.monotonic() < end:
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""What the tests of 64-bit ARM need, or they are skipped by name."""
+"""Fixtures of the tests of 64-bit ARM, which are skipped by name where a tool is missing."""
 
 import pytest
 

@@ -54,7 +54,7 @@ def require_tools() -> None:
 
 
 def compile_for_arm(compiler: str, arguments: Sequence[str | Path]) -> str:
-    """What the compiler says: nothing, if all is well."""
+    """Return the compiler's output, which is empty if all is well."""
     command = [*COMPILERS[compiler], "-std=c++20", *map(str, arguments)]
     return subprocess.run(command, text=True, capture_output=True, check=False).stderr
 

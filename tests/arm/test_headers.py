@@ -16,7 +16,7 @@ EMIT = {"clang++": "-femit-all-decls", "g++": "-fkeep-inline-functions"}  # func
 
 
 def complaints(compiler: str, text: str, folder: Path, *flags: str) -> str:
-    """What a compiler says about a text that includes our headers."""
+    """Return a compiler's output for a text that includes burlab's headers."""
     (folder / "text.cpp").write_text(text)
     include = ["-I", ROOT / "cpp", *python_headers(folder)]
     return compile_for_arm(compiler, [*STRICT, *flags, *include, "-c", folder / "text.cpp", "-o", folder / "text.o"])

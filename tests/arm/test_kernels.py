@@ -30,7 +30,7 @@ FUSED = cpu.instruction_set().name != "plain"  # whether this machine adds a pro
 
 @contextmanager
 def neon() -> Iterator[None]:
-    """What is written here is for NEON: its registers, its blocks of products."""
+    """Kernels written for NEON: its registers and blocks of products."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu, "cpu_flags", lambda: frozenset({"asimd"}))
         patch.delenv("BURLAB_ISA", raising=False)

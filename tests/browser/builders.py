@@ -21,7 +21,7 @@ class Builder(View):
     kind = "burlab-builder"
 
     def state(self):
-        """What the kernel has: one block per row, by key."""
+        """Blocks of the kernel's builder, a row each, by key."""
         return {int(k): v for k, v in json.loads(self.notebook.kernel(STATE)).items()}
 
     def waits(self, count):

@@ -1,4 +1,4 @@
-"""What the panels of a race and of a tree of branches have in common, as a page shows them."""
+"""Common parts of the panels of races and of trees of branches, as a page shows them."""
 
 from tests.browser.views import Steered
 from tests.browser.waits import lasting, rests

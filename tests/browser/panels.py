@@ -69,7 +69,7 @@ class Panel(Steered):
 
     @property
     def focused(self):
-        """What has the focus of the page: the name of a control, or the text of a button."""
+        """Return the focused element: the name of a control, or the text of a button."""
         return self.page.evaluate("() => document.activeElement.ariaLabel ?? document.activeElement.innerText.trim()")
 
     @property
@@ -103,7 +103,7 @@ class Panel(Steered):
         return self.find("canvas").nth(names.index(name))
 
     def overlaps(self):
-        """What lies over something else, or sticks out."""
+        """Return elements that overlap others or overflow."""
         return self.evaluate(OVERLAPS)
 
     def settled_overlaps(self):

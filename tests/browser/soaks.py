@@ -1,4 +1,4 @@
-"""What the soak plays: for each widget a notebook that gives it its worst run, and a hand that never rests."""
+"""Notebooks of the soak test: for each widget its worst run, under continuous input."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -85,7 +85,7 @@ def place(page, name, across, up=0.5):
 
 
 def letters(page, *parts):
-    """What stands on the canvas of each part, word for word."""
+    """Texts on the canvas of each part."""
     script = """async data => {
       const write = CanvasRenderingContext2D.prototype.fillText;
       CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
@@ -254,7 +254,7 @@ def test_a_narrow_page_has_one_column_and_nothing_sticks_out(drawn, width, colum
 
 
 # Draws a chart, told the same again in every frame until each canvas was drawn twice; canvases drawn by frame.
-TOLD = """async data => {
+HINTS = """async data => {
   const clear = CanvasRenderingContext2D.prototype.clearRect, frames = [[]], seen = new Map();
   CanvasRenderingContext2D.prototype.clearRect = function (...box) {
     frames.at(-1).push(this.canvas);
@@ -278,7 +278,7 @@ TOLD = """async data => {
 def test_a_chart_of_many_plots_is_drawn_over_several_frames_and_none_is_left_behind(page, count, most):
     curve = Curve(STEPS, np.random.default_rng(0).normal(size=STEPS.size))
     parts = tuple(Plot(f"plot {k}", f"plot {k}", Axis("step"), Axis(), (curve,)) for k in range(count))
-    all_twice, frames, *drawn = page.evaluate(TOLD, plain(encode(Chart(parts))))
+    all_twice, frames, *drawn = page.evaluate(HINTS, plain(encode(Chart(parts))))
     assert all_twice
     assert frames >= 2
     assert max(drawn) <= most

@@ -77,7 +77,7 @@ class Graph(View):
         return {title: (x, y) for title, x, y in rows}
 
     def in_sight(self, selector):
-        """Whether an element lies inside of the surface."""
+        """Return True if an element lies inside of the surface."""
         frame, box = self.find(".burlab-sheet").bounding_box(), self.find(selector).bounding_box()
         across = frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
         return across and frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"]

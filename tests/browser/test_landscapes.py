@@ -27,7 +27,7 @@ run = bl.minimize(bl.FiniteSum(loss, (data, labels.astype(float))), start, bl.op
 
 
 # Pictures of the surface and frames of the page in 1.5 s in which it is turned.
-TURNS = """async (canvas) => {
+ROTATIONS = """async (canvas) => {
   const before = Number(canvas.dataset.frames), start = performance.now();
   let frames = 0;
   while (performance.now() - start < 1500) {
@@ -58,7 +58,7 @@ def says(notebook, cell, text, place=".burlab-plane-bar span"):
     until(notebook.page, lambda: text in label.inner_text(), lambda: f"{text!r} was never said: {label.inner_text()!r}")
 
 
-def looks_along(notebook, label):
+def view_direction(notebook, label):
     """Wait until what is shown is a plane with this label, as fine as it gets."""
     begins = f"print(bool(view.landscape) and view.landscape.labels[0].startswith({label!r}), end='')"
     notebook.prints(begins, "True")
@@ -67,12 +67,12 @@ def looks_along(notebook, label):
 
 @pytest.mark.full
 def test_a_plane_is_chosen_with_the_mouse_and_with_keys(notebook):
-    looks_along(notebook, "random direction 1")
+    view_direction(notebook, "random direction 1")
     output(notebook, 1).locator("select").first.select_option(label="axes of the path")
-    looks_along(notebook, "principal axis 1")
+    view_direction(notebook, "principal axis 1")
     output(notebook, 1).locator("select").first.focus()
     notebook.page.keyboard.press("ArrowDown")
-    looks_along(notebook, "eigenvector")
+    view_direction(notebook, "eigenvector")
     assert output(notebook, 1).locator("select").first.input_value() == "curvature"
 
 
@@ -110,10 +110,10 @@ def test_a_surface_is_turned_by_mouse_and_keys_and_its_picture_with_it(notebook)
     def pose():
         return [float(one) for one in (relief.get_attribute("data-pose") or "0 0 0").split()]
 
-    def turns(what, condition):
+    def rotates(what, condition):
         until(page, lambda: condition(pose()), lambda: f"{what}, but it is seen from {pose()}")
 
-    turns("drawn", lambda p: p == [30, 35, 1])
+    rotates("drawn", lambda p: p == [30, 35, 1])
     page.wait_for_timeout(500)  # who has just scrolled the page goes on scrolling
     box = relief.bounding_box()
     u, v = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -121,19 +121,19 @@ def test_a_surface_is_turned_by_mouse_and_keys_and_its_picture_with_it(notebook)
     page.mouse.down()
     page.mouse.move(u + 40, v + 30)
     page.mouse.up()
-    turns("dragged to the right and down", lambda p: p == [50, 47, 1])
+    rotates("dragged to the right and down", lambda p: p == [50, 47, 1])
     page.mouse.wheel(0, -100)
-    turns("zoomed", lambda p: p[:2] == [50, 47] and 1.1 < p[2] < 1.4)
+    rotates("zoomed", lambda p: p[:2] == [50, 47] and 1.1 < p[2] < 1.4)
     relief.focus()
     page.keyboard.press("0")
-    turns("as at first", lambda p: p == [30, 35, 1])
+    rotates("as at first", lambda p: p == [30, 35, 1])
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Shift+ArrowDown")
-    turns("turned by keys", lambda p: p == [25, 55, 1])
-    pictures, frames = max(relief.evaluate(TURNS) for _ in range(3))
+    rotates("turned by keys", lambda p: p == [25, 55, 1])
+    pictures, frames = max(relief.evaluate(ROTATIONS) for _ in range(3))
     assert pictures > frames / 10, "it turns"
     page.keyboard.press("0")
-    turns("as at first", lambda p: p == [30, 35, 1])
+    rotates("as at first", lambda p: p == [30, 35, 1])
     notebook.prints("print(view._pose, end='')", "Pose(turn=30.0, lift=35.0, zoom=1.0)")
     assert notebook.kernel("print(view.picture().count('<polygon') > 1900, end='')") == "True"
 
@@ -151,7 +151,7 @@ def test_spectrum_follows_the_run_and_separates_layers(notebook):
 
 
 def flaws(notebook, cell):
-    """What is wrong with the first canvas of a cell."""
+    """Return the flaws of the first canvas of a cell."""
     canvas = output(notebook, cell).locator("canvas:visible").first
     box, frame, inked = canvas.bounding_box(), output(notebook, cell).bounding_box(), canvas.evaluate(INK)
     beside = box["x"] < frame["x"] - 1 or box["x"] + box["width"] > frame["x"] + frame["width"] + 1

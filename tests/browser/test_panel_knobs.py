@@ -7,7 +7,7 @@ from tests.browser.panels import SCHEDULED, write_run
 
 pytestmark = pytest.mark.browser
 # What a field says in the frame that follows each move of its slider; and, with every frame, all that it ever says.
-SAID = """([slider, field]) => {
+ANNOUNCED = """([slider, field]) => {
   const said = window.said = { moves: [], all: [field.value] };
   const note = () => {
     if (said.all.at(-1) !== field.value) said.all.push(field.value);
@@ -36,7 +36,7 @@ def test_each_of_many_quick_keys_moves_a_knob(panel):
     slider = panel.find("[aria-label='lr'][type=range]")
     place = float(slider.input_value())
     field = panel.find("[aria-label='lr value']").element_handle()
-    panel.page.evaluate(SAID, [slider.element_handle(), field])
+    panel.page.evaluate(ANNOUNCED, [slider.element_handle(), field])
     slider.focus()
     for _ in range(40):
         panel.page.keyboard.press("ArrowRight")
@@ -71,7 +71,7 @@ def test_answers_that_come_late_take_no_key_back(panel):
     panel.notebook.kernel(SLOW)
     slider = panel.find("[aria-label='lr'][type=range]")
     place = float(slider.input_value())
-    panel.page.evaluate(SAID, [slider.element_handle(), panel.find("[aria-label='lr value']").element_handle()])
+    panel.page.evaluate(ANNOUNCED, [slider.element_handle(), panel.find("[aria-label='lr value']").element_handle()])
     slider.focus()
     for _ in range(10):
         panel.page.keyboard.press("ArrowRight")

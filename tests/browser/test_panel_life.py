@@ -1,4 +1,4 @@
-"""What happens around a panel: other cells, interrupts, reloads, a kernel that is gone."""
+"""Events around a panel: other cells, interrupts, reloads, a kernel that is gone."""
 
 import re
 

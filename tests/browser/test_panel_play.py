@@ -23,7 +23,7 @@ UPDATES = """(el) => {
   requestAnimationFrame(look);
 }"""
 # In the kernel: whether each turn of the panel in which it may send an update does so.
-TURNS = """
+COUNT_FRAMES = """
 view, turns = panel_of(run).view, []
 def show(model, show=view.show):
     before = view.face.state["tick"]
@@ -149,7 +149,7 @@ def test_panel_responds_at_full_speed_over_ten_million_steps(panel):
     panel.find("[aria-label='speed']").select_option("0")
     panel.press("play")
     panel.says(r"Running: step \d{2},\d{3},\d{3}")
-    panel.notebook.kernel(TURNS)
+    panel.notebook.kernel(COUNT_FRAMES)
     panel.find(".burlab-chart").evaluate(UPDATES)
     panel.page.wait_for_function("updates.length > 30")
     first, *_, last, _ = updates = panel.page.evaluate("updates")

@@ -27,7 +27,7 @@ def until_saved(notebook, words):
 
 
 def seen_alone(notebook):
-    """What a page shows that was loaded after its kernel was restarted: the picture, and no error."""
+    """Page loaded after its kernel was restarted: it shows the picture and no error."""
     page = notebook.page
     notebook.restart()
     picture = page.locator(PICTURE.format(1))
@@ -39,7 +39,7 @@ def seen_alone(notebook):
 
 
 def misplaced(page, picture, width):
-    """What is wrong with the place of the picture in a page of this width."""
+    """Return the flaws of the picture's place in a page of this width."""
     place = page.locator(".jp-Cell[data-windowed-list-index='1'] .jp-OutputArea-output:has(img)").bounding_box()
     wide = picture.bounding_box()["width"]
     fits = abs(max(640, min(place["width"], 860)) - wide) <= 2 and place["x"] + place["width"] <= width

@@ -39,7 +39,7 @@ class View:
         until(self.page, so, why)
 
     def evaluate(self, script):
-        """What a function of JavaScript gives of the element."""
+        """Return the result of a JavaScript function of the element."""
         return self.page.locator(self.root).evaluate(script)
 
     def shot(self, name):

@@ -21,7 +21,7 @@ def until(page, so, why, seconds=PATIENCE):
 
 
 def lasting(page, look, seconds=PATIENCE):
-    """What `look` finds wrong, where it stays so after the page has had its time; else what it gives at last."""
+    """Return the flaws that `look` still finds after the page has had its time."""
     end = time.monotonic() + seconds
     while (bad := look()) and time.monotonic() < end:
         page.wait_for_timeout(100)

@@ -1,4 +1,4 @@
-"""What a chart holds at most, and that what is left looks like all of it."""
+"""Limits of charts, and the resemblance of a bounded chart to the whole one."""
 
 import numpy as np
 import pytest

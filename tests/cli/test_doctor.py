@@ -14,7 +14,7 @@ import burlab
 from burlab.cli import doctor
 
 
-def ask(
+def run_doctor(
     code: str = "import burlab.cli, sys; sys.exit(burlab.cli.main(['doctor']))", **environment: str
 ) -> tuple[int, str]:
     """Exit code and output of the doctor in a fresh process."""
@@ -24,7 +24,7 @@ def ask(
 
 
 def test_this_machine_is_fit():
-    code, page = ask()
+    code, page = run_doctor()
     assert code == 0, page
     assert burlab.__version__ in page
     assert "remedy" not in page
@@ -44,7 +44,7 @@ def test_this_machine_is_fit():
 
 
 def test_instruction_set_follows_the_environment():
-    assert "plain, asked for by BURLAB_ISA" in ask(BURLAB_ISA="plain")[1]
+    assert "plain, asked for by BURLAB_ISA" in run_doctor(BURLAB_ISA="plain")[1]
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_instruction_set_follows_the_environment():
     ids=["no compiler", "unwritable cache", "no cache", "unknown instruction set"],
 )
 def test_remedy_for_an_unfit_environment(environment: dict[str, str], remedy: str):
-    code, page = ask(**environment)
+    code, page = run_doctor(**environment)
     assert code == 1
     assert remedy in page.splitlines()[-2]
 
 
 def test_remedy_for_a_cppyy_that_began_with_other_flags(tmp_path: Path):
     old = {"EXTRA_CLING_ARGS": "-O1 -std=c++17", "CLING_STANDARD_PCH": str(tmp_path / "old.pch")}
-    code, page = ask("import cppyy, sys; from burlab.cli import doctor; sys.exit(doctor.main())", **old)
+    code, page = run_doctor("import cppyy, sys; from burlab.cli import doctor; sys.exit(doctor.main())", **old)
     assert code == 1
     assert "Unset EXTRA_CLING_ARGS" in page.splitlines()[-2]
 

@@ -1,4 +1,4 @@
-"""What may cross into a kernel, what is converted on the way, what is refused; and nothing leaks or crashes."""
+"""Arguments that the gate accepts, converts and refuses, without leaks or crashes."""
 
 import array
 import gc

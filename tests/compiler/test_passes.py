@@ -38,7 +38,7 @@ def graph_of(options: str) -> Graph:
     return Graph((x, index, values), (linear.put(x, values, index),))
 
 
-def page_says(gear: str, options: str) -> list[list[str]]:
+def page_lists(gear: str, options: str) -> list[list[str]]:
     """The rows of the page that a build has."""
 
     def runs(when: str) -> bool:
@@ -57,7 +57,7 @@ def test_builds_run_the_passes_of_the_page_in_its_order(gear: Gear, options: str
     if options == "remat":  # it plans again inside
         records = [r for k, r in enumerate(records) if r.name not in [later.name for later in records[k + 1 :]]]
         records.sort(key=lambda record: [row[0] for row in TABLE].index(record.name))
-    expected = page_says(gear, options)
+    expected = page_lists(gear, options)
     assert [record.name for record in records] == [row[0] for row in expected]
     for record, (*_, types, _, _) in zip(records, expected, strict=True):
         assert type(record.value).__name__ in (types.partition(" -> ")[2], "ReplayPlan"), record.name
@@ -99,14 +99,14 @@ def test_burlab_print_shows_what_passes_give(monkeypatch, capsys) -> None:
     assert text.count("---\n") == 2
     assert "--- after schedule (replay) ---\nkernel: %1 sin\n" in text
     everything = printed(monkeypatch, capsys, "after:all")
-    names = [row[0] for row in page_says("replay", "")]
+    names = [row[0] for row in page_lists("replay", "")]
     assert [line.split()[2] for line in everything.splitlines() if line.startswith("---")] == names
     assert "object at 0x" not in everything
 
 
 def test_burlab_print_shows_times(monkeypatch, capsys) -> None:
     lines = printed(monkeypatch, capsys, "times").splitlines()
-    assert [line.split()[2] for line in lines] == [row[0] for row in page_says("replay", "")]
+    assert [line.split()[2] for line in lines] == [row[0] for row in page_lists("replay", "")]
     assert all(float(line.split()[0]) >= 0 for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""What runs on micrograd's Value runs on ours: its two tests, and its neural networks, whose text is not touched."""
+"""Programs of micrograd run on burlab's Value: its two tests, and its neural networks, unchanged."""
 
 import importlib.util
 import random

@@ -1,4 +1,4 @@
-"""What the eager gear costs, as ratios within one run, with room for a busy machine: half of what a quiet one gives."""
+"""Costs of the eager gear, as ratios within one run; limits are half of a quiet machine's ratios."""
 
 import ctypes
 import time

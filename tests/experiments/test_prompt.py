@@ -65,7 +65,7 @@ class Terminal:
         self.says(PROMPT)
 
     def types(self, keys, then=PROMPT):
-        """What is written from now on until it ends with some text."""
+        """Return the terminal's output from now on until it ends with some text."""
         before = len(self.text)
         os.write(self._end, keys.encode())
         self.says(then, before)

@@ -69,14 +69,14 @@ def test_no_more_runs_step_at_once_than_there_are_cores(monkeypatch):
     race._scheduler.cores = 2
     others, begin = [], race._scheduler._begin
 
-    def looked(due, failed):
+    def refreshed(due, failed):
         """Begin a turn; who is not of it rests by then."""
         mine = [run for run, _ in due]
         runs = [runs[0] for runs in race.runs.values()]
         others.append(sum(run.running for run in runs if all(run is not other for other in mine)))
         return begin(due, failed)
 
-    monkeypatch.setattr(race._scheduler, "_begin", looked)
+    monkeypatch.setattr(race._scheduler, "_begin", refreshed)
     race.start()
     wait_for(lambda: len(others) > 30)
     race.pause()

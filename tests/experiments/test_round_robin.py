@@ -35,7 +35,7 @@ def often():
 
 
 @pytest.fixture
-def turns():
+def rounds():
     made = RoundRobin()
     yield made
     made.halt(5)
@@ -46,13 +46,13 @@ def restless():
     return lambda: [(run, None)]
 
 
-def test_halt_right_after_start_is_handled(turns, often):
+def test_halt_right_after_start_is_handled(rounds, often):
     for _ in range(300):
-        turns.start(restless(), print)
-        assert turns.halt(20), "it went on"
+        rounds.start(restless(), print)
+        assert rounds.halt(20), "it went on"
 
 
-def test_any_thread_may_halt_while_another_one_starts(turns, often):
+def test_any_thread_may_halt_while_another_one_starts(rounds, often):
     failed = []
 
     def press(act):
@@ -62,7 +62,7 @@ def test_any_thread_may_halt_while_another_one_starts(turns, often):
         except Exception as error:
             failed.append(error)
 
-    acts = [lambda: turns.start(restless(), print), lambda: turns.start(restless(), print), turns.halt, turns.halt]
+    acts = [lambda: rounds.start(restless(), print), lambda: rounds.start(restless(), print), rounds.halt, rounds.halt]
     threads = [threading.Thread(target=press, args=(act,), daemon=True) for act in acts]
     for one in threads:
         one.start()
@@ -70,4 +70,4 @@ def test_any_thread_may_halt_while_another_one_starts(turns, often):
         one.join(60)
     assert failed == []
     assert not any(one.is_alive() for one in threads)
-    assert turns.halt(20)
+    assert rounds.halt(20)

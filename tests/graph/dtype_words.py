@@ -85,7 +85,7 @@ ALONE: dict[str, Word] = {
     "unravel_index": lambda x: np.unravel_index(x, (4, 4)),
 }
 
-BESIDE: dict[str, Word] = {  # what takes a second number, s
+CONCRETE: dict[str, Word] = {  # what takes a second number, s
     "allclose": np.allclose,
     "append": np.append,
     "array_equal": np.array_equal,

@@ -41,7 +41,7 @@ def edges(dtype: str) -> "np.ndarray[Any, Any]":
 
 
 def answer(f: Callable[..., Any], *args: Any) -> Any:
-    """What a function gives, as a tuple of arrays; None where it refuses."""
+    """Return a function's results as a tuple of arrays; None where it raises."""
     try:
         with np.errstate(all="ignore"):
             result = f(*args)
@@ -51,7 +51,7 @@ def answer(f: Callable[..., Any], *args: Any) -> Any:
 
 
 def same(got: Any, wanted: Any) -> bool:
-    """Whether values and dtypes are equal: integers to the bit, floats to rounding; float32 stands for float16."""
+    """Return True if values and dtypes are equal: integers to the bit, floats to rounding; float32 for float16."""
     if got.dtype != native_dtype(wanted.dtype) or got.shape != wanted.shape:
         return False
     if wanted.dtype.kind != "f":
@@ -63,7 +63,7 @@ def same(got: Any, wanted: Any) -> bool:
 
 
 def traceable(f: Callable[..., Any], *args: Any) -> bool:
-    """Whether burlab takes a function of these arguments."""
+    """Return True if burlab takes a function of these arguments."""
     from burlab.graph.tracing.trace import trace
 
     try:

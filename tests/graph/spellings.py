@@ -1,4 +1,4 @@
-"""What users write in NumPy: each row is run by NumPy itself, traced, and run by JAX. `np` is the module in use."""
+"""Users' NumPy code: each row is run by NumPy itself, traced, and run by JAX. `np` is the module in use."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -211,7 +211,7 @@ WRONG: dict[str, Wrong] = {
 
 
 def columns() -> set[str]:
-    """What rows state: the annotated attributes of their base classes, and those of a scalar operation."""
+    """Columns of rows: annotated attributes of their base classes, and those of a scalar operation."""
     stated = {name for base in (Operation, linear.LinearOp) for name in base.__annotations__}
     stated |= {name for name in vars(ControlOperation) if not name.startswith("_")} - {"batched"}
     return (stated | set(vars(ScalarOperation("where")))) - {"op"}

@@ -11,7 +11,7 @@ import burlab as bl
 from burlab.functions.scipy.stats import cauchy, t
 from tests.engines import GEARS
 
-FAR = {np.float64: (1e160, 1e300, 1e-160, 1e-170, 1e-300), np.float32: (1e20, 1e30, 1e-22, 1e-30)}
+FAR_NUMBERS = {np.float64: (1e160, 1e300, 1e-160, 1e-170, 1e-300), np.float32: (1e20, 1e30, 1e-22, 1e-30)}
 X = np.array([[3.0, -4.0, 0.5], [1.0, -2.0, 0.0]])
 BOTH = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 
@@ -46,7 +46,7 @@ def test_lengths_scale(gear: Any, dtype: Any) -> None:
     for name, f, (value, _, _) in zip(LENGTHS, LENGTHS.values(), near, strict=True):
         if name != "mapped":
             np.testing.assert_allclose(value, f(X), rtol=1e-6, err_msg=name)
-    for scale in FAR[dtype]:
+    for scale in FAR_NUMBERS[dtype]:
         for name, wanted, got in zip(LENGTHS, near, kernel(x * dtype(scale)), strict=True):
             for k, power in enumerate((scale, 1.0, 1.0)):
                 np.testing.assert_allclose(got[k], wanted[k] * power, rtol=1e-5, atol=1e-6 * power, err_msg=name)
@@ -59,7 +59,7 @@ def test_lengths_above_a_number_of_each_sample(dtype: Any) -> None:
         lambda x: np.linalg.norm(x - x[0, 0]),
         lambda x: np.sum(np.linalg.norm(x - x[0, 0], axis=1)),
     )
-    scales = np.array((1, *FAR[dtype][:3]), dtype)
+    scales = np.array((1, *FAR_NUMBERS[dtype][:3]), dtype)
     points = scales[:, None, None] * X.astype(dtype)
     for f in lengths:
         value, slope = f(X), bl.grad(f)(X)
@@ -87,7 +87,7 @@ ELEMENTWISE: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_elementwise_derivatives_far_from_zero(name: str, dtype: Any) -> None:
     f, exact = ELEMENTWISE[name]
-    points = (1.5, -2.5, 1e3, -1e7, 1e14, -1.5e15, 1e18, *(s for s in FAR[dtype] if s > 1))
+    points = (1.5, -2.5, 1e3, -1e7, 1e14, -1.5e15, 1e18, *(s for s in FAR_NUMBERS[dtype] if s > 1))
     with mpmath.workdps(700):
         for point in map(dtype, points):
             there = mpmath.mpf(float(point))
@@ -105,7 +105,7 @@ def test_elementwise_derivatives_far_from_zero(name: str, dtype: Any) -> None:
 def test_angles_scale(dtype: Any) -> None:
     points = np.array([[3.0, -4.0], [0.0, 1.0], [-2.0, 0.0], [-1e-3, -5.0]], dtype)
     slopes = bl.grad(lambda y, x: np.sum(np.arctan2(y, x)), (0, 1))
-    for scale in map(dtype, (*FAR[dtype][:1], *FAR[dtype][2:3])):
+    for scale in map(dtype, (*FAR_NUMBERS[dtype][:1], *FAR_NUMBERS[dtype][2:3])):
         for got, wanted in zip(slopes(*(scale * points.T)), slopes(*points.T), strict=True):
             np.testing.assert_allclose(got * scale, wanted, rtol=1e-5)
     y, x = points.T.astype(float)

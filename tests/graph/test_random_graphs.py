@@ -19,7 +19,7 @@ from tests.graph.programs import Program, Step, programs
 
 BOTH = (0, 1)
 # A value that a loop computes and reads again through a view of itself.
-OWN_VIEW = Program(((3, 1, 1), (0, 3)), (Step("along", "a / mean", (0,), (2,)), Step("binary", "outer", (2, 2))))
+VIEW_OPERATIONS = Program(((3, 1, 1), (0, 3)), (Step("along", "a / mean", (0,), (2,)), Step("binary", "outer", (2, 2))))
 
 
 def moves(program: Program) -> list[Any]:
@@ -95,7 +95,7 @@ def test_programs_batch(program: Program) -> None:
 
 @settings(max_examples=examples(60))
 @given(programs())
-@example(OWN_VIEW)
+@example(VIEW_OPERATIONS)
 def test_programs_have_a_text(program: Program) -> None:
     """Value and gradient of many points at once are planned and written in the compiled gear; compiled below."""
     rows = [program.arguments(seed) for seed in range(2)]
@@ -106,7 +106,7 @@ def test_programs_have_a_text(program: Program) -> None:
 
 @settings(max_examples=examples(5))
 @given(programs())
-@example(OWN_VIEW)
+@example(VIEW_OPERATIONS)
 def test_programs_in_a_finite_sum_equal_jaxs(program: Program) -> None:
     """The second argument is a sample: value and gradient of the mean, and each sample's gradient, in tiles."""
     jax = jax_or_skip()

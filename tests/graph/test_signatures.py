@@ -1,4 +1,4 @@
-"""What operations are defined for: tracing keeps to it, `verify` holds files against it, and kernels exist for it."""
+"""Signatures of operations: tracing follows them, `verify` checks files by them, and kernels exist for them."""
 
 import json
 from collections.abc import Callable

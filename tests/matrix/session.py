@@ -57,7 +57,7 @@ def every_kernel() -> None:
 
 
 def every_program() -> None:
-    """What users do: kernels in both gears, lanes, profiles, steps, values."""
+    """Programs of users: kernels in both gears, lanes, profiles, steps, values."""
     for f, *args in cases.CASES.values():
         k = bl.compile(f, *args)
         k.profile(*args)

@@ -34,7 +34,7 @@ COMPILERS = {"g++": shutil.which("g++"), "clang++": shutil.which("clang++-16") o
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a process said, and the arrays that it gave."""
+    """Output of a process, and its arrays."""
 
     code: int
     said: str
@@ -124,7 +124,7 @@ def _plain(result: Any) -> Any:
 def test_exported_programs_run(
     name: str, compiler: str, march: str, outcomes: dict[tuple[str, str], Outcome], tmp_path: Path
 ) -> None:
-    """What was exported on one machine is compiled on another: for less, or for more."""
+    """Programs exported on one machine are compiled on another, with fewer or more instructions."""
     program = {"x86-64": "gpt", "native": "mixture"}[march] if compiler == "g++" else "gpt"
     for key, text in outcomes["x86-64", name].arrays.items():
         if key.startswith(f"exported: {program}/"):

@@ -24,7 +24,7 @@ for feature in ("SSE3", "AVX", "AVX2", "FMA", "AVX512F"):
     print(interpreter().declare(f"#ifdef __{feature}__\\n#error\\n#endif\\n")[0])
 """
 # Whether a session on another CPU finds code that postBuild compiled.
-KEPT = """
+CACHED_PROGRAM = """
 from burlab.runtime.cache import store
 store.cpu_identity = lambda: ("another",)
 print(bool(store.code_cache().names))
@@ -39,7 +39,7 @@ class Image:
     environment: dict[str, str]
 
     def run(self, *command: str, **variables: str) -> str:
-        """What a command prints; it must succeed."""
+        """Return the output of a command, which must succeed."""
         done = subprocess.run(
             command,
             cwd=self.checkout,
@@ -53,7 +53,7 @@ class Image:
         return done.stdout
 
     def session(self, *command: str, **variables: str) -> str:
-        """What a command prints where the image runs."""
+        """Return the output of a command inside of the image."""
         return self.run("binder/start", *command, **variables)
 
 
@@ -86,7 +86,7 @@ def test_base_names_no_cpu(image: Image) -> None:
 
 @pytest.mark.parametrize("isa", [isa for isa in SETS if isa.startswith("avx")])
 def test_precompiled_code_serves_any_cpu(image: Image, isa: str) -> None:
-    assert image.session("python", "-c", KEPT, BURLAB_ISA=isa) == "True\n"
+    assert image.session("python", "-c", CACHED_PROGRAM, BURLAB_ISA=isa) == "True\n"
 
 
 @pytest.mark.parametrize("isa", SETS)

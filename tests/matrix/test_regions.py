@@ -33,7 +33,7 @@ if CLANG is None and not os.environ.get("CI"):
 
 
 def complaints(text: str, base: str, folder: Path, *flags: str) -> str:
-    """What clang says when it makes code of a text, of functions that nobody calls, too."""
+    """Return clang's output for a text, including functions that nobody calls."""
     source = folder / "text.cpp"
     source.write_text(text)
     include = ["-I", str(ROOT / "cpp"), "-isystem", sysconfig.get_paths()["include"]]
@@ -87,7 +87,7 @@ def test_kernels_written_by_hand_compile(name: str, tmp_path: Path) -> None:
 
 
 def choice(name: str) -> str:
-    """What compiles where headers choose the code of an instruction set."""
+    """Return a text that compiles where headers choose the code of an instruction set."""
     size = 2 if name == "avx512" else 8  # a mask, or a number
     asked = f"BURLAB_REGISTER == {SETS[name].register} && sizeof(burlab::First<float, 16>) == {size}"
     return f"#include <burlab/numbers/first.hpp>\nstatic_assert({asked});\n"

@@ -57,7 +57,7 @@ def log_after(t, w):
     w.log(loss=loss)
 
 
-def log_after_another_look(t, w):
+def log_after_another_refresh(t, w):
     """As people do who do not know of torch.no_grad."""
     loss = t.loss()
     loss.backward()
@@ -102,7 +102,7 @@ def known(history, name):
     return history["step"][here].tolist(), history[name][here]
 
 
-STYLES = [log_after, log_after_another_look, log_before, log_nothing, closure, named_closure]
+STYLES = [log_after, log_after_another_refresh, log_before, log_nothing, closure, named_closure]
 
 
 @pytest.mark.parametrize("style", STYLES)

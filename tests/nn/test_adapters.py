@@ -22,7 +22,7 @@ PROBLEM = bl.FiniteSum(lambda model, x, y: nn.mse(model(x), y), (X, Y))
 STEPS = 6
 
 
-def moved(model: Any) -> Any:
+def perturbed(model: Any) -> Any:
     """The model with adapters that are no longer zero."""
     leaves, structure = tree.flatten(model)
     names = tree.dotted_names(model)
@@ -42,7 +42,7 @@ def test_the_model_is_what_it_was_and_is_merged(adapt: Any) -> None:
     again = nn.merge(adapted)
     for a, b in zip(tree.flatten(again)[0], tree.flatten(gpt)[0], strict=True):
         assert np.array_equal(a, b)
-    adapted = moved(adapted)
+    adapted = perturbed(adapted)
     np.testing.assert_allclose(nn.merge(adapted)(tokens), adapted(tokens), rtol=1e-12, atol=1e-12)
     assert not np.allclose(adapted(tokens), gpt(tokens))
     assert str(tree.flatten(nn.merge(adapted))[1]) == str(tree.flatten(gpt)[1])
@@ -50,9 +50,9 @@ def test_the_model_is_what_it_was_and_is_merged(adapt: Any) -> None:
 
 def test_an_update_has_the_rank_of_lora_and_the_rows_of_paca() -> None:
     whole = MLP.layers[0].weight
-    low = nn.merge(moved(nn.lora(MLP, rank=2, key=KEY))).layers[0].weight - whole
+    low = nn.merge(perturbed(nn.lora(MLP, rank=2, key=KEY))).layers[0].weight - whole
     assert np.linalg.matrix_rank(low, tol=1e-12) == 2
-    partial = moved(nn.paca(MLP, rank=2, key=KEY))
+    partial = perturbed(nn.paca(MLP, rank=2, key=KEY))
     columns = list(partial.layers[0].columns)
     others = np.delete(nn.merge(partial).layers[0].weight, columns, axis=0)
     assert np.array_equal(others, np.delete(whole, columns, axis=0))
@@ -61,7 +61,7 @@ def test_an_update_has_the_rank_of_lora_and_the_rows_of_paca() -> None:
 
 def test_gradients_are_those_of_the_weight_in_part() -> None:
     loss = bl.grad(lambda m: nn.mse(m(X[0]), Y[0]))
-    low, partial = (moved(f(MLP, rank=2, alpha=3.0, key=KEY)) for f in (nn.lora, nn.paca))
+    low, partial = (perturbed(f(MLP, rank=2, alpha=3.0, key=KEY)) for f in (nn.lora, nn.paca))
     for k in range(2):
         full, found = loss(nn.merge(low)).layers[k].weight, loss(low).layers[k]
         a, b = low.layers[k].lora_A, low.layers[k].lora_B

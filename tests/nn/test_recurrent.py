@@ -101,11 +101,11 @@ def test_two_hundred_steps_compile_as_ten_do() -> None:
         calls: list[int] = []
 
         def f(cell: Any, xs: Any) -> Any:
-            def turn(state: Any, x: Any) -> Any:
+            def iteration(state: Any, x: Any) -> Any:
                 calls.append(1)
                 return cell(state, x)
 
-            return np.sum(bl.scan(turn, cell.start(), xs)[1] ** 2)
+            return np.sum(bl.scan(iteration, cell.start(), xs)[1] ** 2)
 
         xs = np.ones((length, 8), np.float32)
         k = bl.compile(bl.grad(f), cell, xs)

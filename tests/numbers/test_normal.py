@@ -15,8 +15,8 @@ STATED = {"erfinv": 4.0, "erfcinv": 3.5, "ndtri": 4.5, "log_ndtr": 4.0, "mills":
 RNG = np.random.default_rng(1)
 TAILS = 10.0 ** RNG.uniform(-320, -0.4, 60)
 CENTRE = RNG.uniform(0.01, 1, 60)
-BESIDE = 10.0 ** RNG.uniform(-15, -1, 40)
-PROBABILITIES = np.concatenate([TAILS, CENTRE, 1 - BESIDE, [0.25, np.nextafter(0.25, 1), 0.5, 5e-324]])
+NEIGHBOURS = 10.0 ** RNG.uniform(-15, -1, 40)
+PROBABILITIES = np.concatenate([TAILS, CENTRE, 1 - NEIGHBOURS, [0.25, np.nextafter(0.25, 1), 0.5, 5e-324]])
 REALS = np.concatenate([RNG.normal(size=60) * 5, -(10.0 ** RNG.uniform(0, 8, 40)), RNG.uniform(-40, 37, 60), [-1.0]])
 
 
@@ -48,7 +48,7 @@ def _mills(x: Any) -> Any:
 
 
 CASES = {
-    "erfinv": (special.erfinv, np.concatenate([CENTRE, 1 - BESIDE, TAILS, [0.5, np.nextafter(0.5, 1)]]), _erfinv),
+    "erfinv": (special.erfinv, np.concatenate([CENTRE, 1 - NEIGHBOURS, TAILS, [0.5, np.nextafter(0.5, 1)]]), _erfinv),
     "erfcinv": (special.erfcinv, 2 * PROBABILITIES, _erfcinv),
     "ndtri": (special.ndtri, PROBABILITIES, lambda p: -_erfcinv(2 * mp.mpf(p)) * mpmath.sqrt(2)),
     "log_ndtr": (special.log_ndtr, REALS, _log_ndtr),

@@ -1,4 +1,4 @@
-"""What a row of the table of optimizers says."""
+"""Rows of the table of optimizers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ def test_trials(kind, wrong):
         kind(trials=wrong)
 
 
-WHEN_MADE = [
+IN_CONSTRUCTOR = [
     (lambda: LBFGS(memory=2.5), "memory=2.5 is not a whole number from 1 to 10000"),
     (lambda: LBFGS(memory=0), "memory=0 is not a whole number from 1 to 10000"),
     (lambda: BarzilaiBorwein(window=-1), "window=-1 is not a whole number at least 0"),
@@ -57,13 +57,13 @@ WHEN_MADE = [
 ]
 
 
-@pytest.mark.parametrize(("make", "message"), WHEN_MADE)
+@pytest.mark.parametrize(("make", "message"), IN_CONSTRUCTOR)
 def test_invalid_argument_raises_in_the_constructor(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()
 
 
-WHEN_RUN = [
+IN_RUN = [
     (lambda: GD(None), DTypeError, "lr is None, expected a real number"),
     (lambda: Adam(0.1, b1=None), DTypeError, "b1 is None, expected a real number"),
     (lambda: GD(10**400), ArgumentError, "lr is a whole number of 1329 bits"),
@@ -73,7 +73,7 @@ WHEN_RUN = [
 ]
 
 
-@pytest.mark.parametrize(("make", "error", "message"), WHEN_RUN)
+@pytest.mark.parametrize(("make", "error", "message"), IN_RUN)
 def test_invalid_argument_raises_at_the_start_of_a_run(make, error, message):
     with pytest.raises(error, match=message):
         bl.minimize(lambda x: np.sum(x**2), np.ones(2), make())

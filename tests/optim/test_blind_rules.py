@@ -110,15 +110,15 @@ def test_a_norm_that_is_not_computed_is_refused_as_a_breakpoint_too(tmp_path: Pa
 def test_full_questions_of_a_full_batch_are_the_step_s() -> None:
     """At x they are known; elsewhere they are one question with those about the batch."""
 
-    def ask(f: Any, x: Any) -> Any:
+    def query(f: Any, x: Any) -> Any:
         return f.full_grad(x), f.full_value(x), f.full_grad(x + 1) - f.grad(x + 1)
 
     problem = bl.FiniteSum(loss, (A, B))
-    run = bl.minimize(problem, X0, Probe(ask, (X0, 0.0, X0)), steps=1)
+    run = bl.minimize(problem, X0, Probe(query, (X0, 0.0, X0)), steps=1)
     assert run.queries == ("grad",)
     np.testing.assert_array_equal(run.state[0], problem.value_and_grad(X0)[1])
     np.testing.assert_array_equal(run.state[2], np.zeros(3))
-    parts = bl.minimize(problem, X0, Probe(ask, (X0, 0.0, X0)), batch=23)  # in another order
+    parts = bl.minimize(problem, X0, Probe(query, (X0, 0.0, X0)), batch=23)  # in another order
     assert parts.queries == ("grad", "full_value", "full_grad")
 
 

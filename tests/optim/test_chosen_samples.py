@@ -14,7 +14,7 @@ from tests.optim.probe import X0, A, B, Probe, loss, noisy, probe, ridge
 from tests.run.saved_cases import same
 from tests.run.test_sampler import batches
 
-ASKED: dict[str, Any] = {
+QUERIED: dict[str, Any] = {
     "value": (lambda f, y, i: f.value(y, indices=i), lambda p, y, i: p.value(y, i), lambda k: 0.0),
     "grad": (lambda f, y, i: f.grad(y, indices=i), lambda p, y, i: p.grad(y, i), lambda k: X0),
     "value_and_grad": (
@@ -32,12 +32,12 @@ ASKED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", QUERIED)
 @pytest.mark.parametrize("count", [1, 3, 40])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_queries_of_chosen_samples_equal_the_finite_sum(name: str, count: int, dtype: Any) -> None:
     """Also of more samples than there are, and of int32 numbers; the regularizer is included, but not in rows."""
-    question, wanted, like = ASKED[name]
+    question, wanted, like = QUERIED[name]
     problem = bl.FiniteSum(loss, (A.astype(dtype), B.astype(dtype)), ridge)
     chosen = np.random.default_rng(count).integers(0, len(B), count).astype(np.int32)
     like = np.asarray(like(count), dtype)

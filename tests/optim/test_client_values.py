@@ -14,11 +14,11 @@ from tests.optim.federated_cases import FEATURES, FEDERATED, LABELS, MU, SIZES, 
 from tests.optim.probe import probe
 
 N, STEPS = sum(SIZES), 6
-ASKED_AT_X = ("DCGD", "DIANA", "EF21", "EF21W", "DASHA", "FedNL", "GradientCoding")
+QUERIED_AT_X = ("DCGD", "DIANA", "EF21", "EF21W", "DASHA", "FedNL", "GradientCoding")
 
 
 @dataclass(frozen=True)
-class Asks(Optimizer):
+class QueryingRule(Optimizer):
     """Moves against the mean of what `ask(f, x, g)` gives."""
 
     ask: Any
@@ -38,7 +38,7 @@ def points(p: Any, rule: Any, **options: Any) -> tuple[Any, Any]:
     return run, found
 
 
-@pytest.mark.parametrize("name", ASKED_AT_X)
+@pytest.mark.parametrize("name", QUERIED_AT_X)
 def test_the_value_of_a_step_is_logged_by_its_clients(name: str) -> None:
     run, found = points(problem(), FEDERATED[name])
     np.testing.assert_allclose(run.history["value"], [value(x) for x in found], rtol=1e-13)
@@ -91,7 +91,7 @@ def test_fitted_tiles_change_no_bit(size: int) -> None:
     ids=["in a loop", "beside g", "beside the value", "elsewhere", "of some"],
 )
 def test_value_is_computed_where_clients_do_not_log_it(ask: Any, gradients: int | None) -> None:
-    run, found = points(problem(), Asks(ask))
+    run, found = points(problem(), QueryingRule(ask))
     np.testing.assert_allclose(run.history["value"], [value(x) for x in found], rtol=1e-13)
     assert run.counts["samples"] == STEPS * (SIZES[0] + SIZES[2] if gradients is None else gradients * N)
     assert run.counts["values"] == STEPS * N * (gradients != 2)
@@ -102,7 +102,7 @@ def test_a_question_within_a_loop_takes_what_clients_logged_before() -> None:
         first = f.client_grads(x)
         return first + bl.fori_loop(0, 3, lambda _, s: s + f.client_grads(x), np.zeros((len(SIZES), D)))
 
-    run, found = points(problem(), Asks(ask))
+    run, found = points(problem(), QueryingRule(ask))
     np.testing.assert_allclose(run.history["value"], [value(x) for x in found], rtol=1e-13)
     np.testing.assert_allclose(run.x, found[-1] - 0.4 * grads(found[-1]).mean(axis=0), rtol=1e-12)
     assert (run.counts["samples"], run.counts["values"]) == (STEPS * N, 0)
@@ -112,8 +112,10 @@ def test_a_batch_and_a_random_loss_have_values_of_their_own() -> None:
     def ask(f: Any, x: Any, g: Any) -> Any:
         return f.client_grads(x)
 
-    ours, found = points(problem(), Asks(ask), batch=4, seed=1)
-    alike = bl.minimize(problem(), X0, Asks(lambda f, x, g: f.client_grads(x * 1.0)), batch=4, seed=1, steps=STEPS)
+    ours, found = points(problem(), QueryingRule(ask), batch=4, seed=1)
+    alike = bl.minimize(
+        problem(), X0, QueryingRule(lambda f, x, g: f.client_grads(x * 1.0)), batch=4, seed=1, steps=STEPS
+    )
     np.testing.assert_array_equal(ours.history["value"], alike.history["value"])
     assert np.abs(ours.history["value"] - [value(x) for x in found]).max() > 1e-3
 
@@ -121,12 +123,12 @@ def test_a_batch_and_a_random_loss_have_values_of_their_own() -> None:
         return (a @ x - b + bl.random.normal(key, ())) ** 2
 
     p = bl.problems.federated(noisy, list(zip(FEATURES, LABELS, strict=True)))
-    run = bl.minimize(p, X0, Asks(ask), steps=STEPS)
+    run = bl.minimize(p, X0, QueryingRule(ask), steps=STEPS)
     assert run.counts["values"] == STEPS * N
 
 
 def test_value_logged_by_a_rule_is_the_value() -> None:
-    run, _ = points(problem(), Asks(lambda f, x, g: f.client_grads(x), {"value": 7.0}))
+    run, _ = points(problem(), QueryingRule(lambda f, x, g: f.client_grads(x), {"value": 7.0}))
     np.testing.assert_array_equal(run.history["value"], 7.0)
 
 
@@ -163,7 +165,7 @@ def test_hessians_of_clients_in_one_question_or_by_products(whole: bool, monkeyp
 def test_hessians_of_chosen_samples_and_before_the_first_step() -> None:
     seen = {}
 
-    class First(Asks):
+    class First(QueryingRule):
         def init(self, x: Any, *, f: Any = None) -> Any:
             seen["clients"], seen["some"] = f.client_hessians(x), f.hessian(x, indices=[3, 3, 0])
             return {}

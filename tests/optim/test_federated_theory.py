@@ -26,7 +26,7 @@ def grads(x):
 
 
 def missed(rows):
-    """What the first estimates miss of rows, for each client."""
+    """Return the errors of the first estimates, for each client."""
     return np.sum((rows - np.array([TopK(K)(row) for row in rows])) ** 2, axis=1)
 
 

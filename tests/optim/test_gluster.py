@@ -18,7 +18,7 @@ def objective(cluster, rows):
     return sum(len(part) * np.sum((part - part.mean(axis=0)) ** 2) for part in parts)
 
 
-def moved(cluster, rows, sweeps=SWEEPS):
+def reassigned(cluster, rows, sweeps=SWEEPS):
     """Each sample in turn to where the objective is least, by trying all."""
     cluster = cluster.copy()
     for _ in range(sweeps):
@@ -41,10 +41,10 @@ def drawn(cluster, c, t, each):
 def test_gluster_takes_the_steps_of_its_paper(each):
     rule = gluster(GD(LR), clusters=CLUSTERS, each=each, every=EVERY, sweeps=SWEEPS)
     run = bl.minimize(problem(), X0, rule, batch=1, steps=7)
-    x, cluster = X0, moved(np.arange(N) % CLUSTERS, grads(X0))
+    x, cluster = X0, reassigned(np.arange(N) % CLUSTERS, grads(X0))
     for t in range(7):
         if t and t % EVERY == 0:
-            cluster = moved(cluster, grads(x))
+            cluster = reassigned(cluster, grads(x))
         estimates = [np.mean(cluster == c) * grads(x)[drawn(cluster, c, t, each)].mean(axis=0) for c in range(CLUSTERS)]
         x = x - LR * sum(estimates)
     np.testing.assert_allclose(run.x, x, rtol=1e-9, atol=1e-12)

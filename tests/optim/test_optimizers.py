@@ -44,13 +44,13 @@ def test_every_optimizer_documents_its_cost_and_an_example():
             assert ">>> " in text, name
 
 
-KEPT = re.compile(r"keeps (?:(nothing)|(one number)|(?:(\d+ )?(d)(?: \+ (\d+))?) numbers)\.")
+STATED_STATE = re.compile(r"keeps (?:(nothing)|(one number)|(?:(\d+ )?(d)(?: \+ (\d+))?) numbers)\.")
 
 
 def test_documented_state_size_is_the_size_of_the_state():
     said = {}
     for case in CASES:
-        found = KEPT.search(inspect.getdoc(type(case.optimizer)))
+        found = STATED_STATE.search(inspect.getdoc(type(case.optimizer)))
         if found is not None:
             nothing, one, times, _, more = found.groups()
             size = 0 if nothing else 1 if one else int(times or 1) * 7 + int(more or 0)

@@ -72,7 +72,7 @@ def work(problem: Any, query: str, points: Any) -> int:
 
 @pytest.mark.parametrize(("f", "share"), [(quadratic, 0.02), (residual, 0.6), (valley, 0.1), (strided, 0.5)])
 def test_a_few_entries_take_less_work(f: Any, share: float) -> None:
-    """What is read, made and added up, by the nodes of the kernel; never more than for all of the gradient."""
+    """Entries read, created and summed by the kernel never exceed those of the whole gradient."""
     problem, x = sum_of(f), np.ones(D)
     whole = work(problem, "grad", (x,))
     few, all_ = (work(problem, "partial_grad", (x, np.arange(count))) for count in (1, D))

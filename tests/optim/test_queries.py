@@ -1,4 +1,4 @@
-"""What an update asks: every question against FiniteSum at the same samples and keys, and what goes wrong."""
+"""Queries of updates against FiniteSum at the same samples and keys, and their errors."""
 
 import re
 import time
@@ -24,7 +24,7 @@ def resampled(x: Any, a: Any, b: Any, key: Any) -> Any:
     return loss(x, a, a @ x + bl.random.normal(key, (), a.dtype)) + 0 * b
 
 
-ASKED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
+QUERIED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
     "value": (lambda f, y: f.value(y), lambda p, y, i: p.value(y, i), 0.0),
     "grad": (lambda f, y: f.grad(y), lambda p, y, i: p.grad(y, i), X0),
     "value_and_grad": (lambda f, y: f.value_and_grad(y), lambda p, y, i: p.value_and_grad(y, i), (0.0, X0)),
@@ -82,7 +82,7 @@ def surrogate(a: Any, y: Any, i: Any) -> Any:
 
 
 def test_every_query_of_rules_has_a_case() -> None:
-    assert tuple(ASKED) == QUERIES
+    assert tuple(QUERIED) == QUERIES
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -94,7 +94,7 @@ def test_queries_equal_the_finite_sum(name: str, dtype: Any, sampler: str) -> No
     Those about targets, of which a finite sum knows nothing, to rounding.
     """
     rtol = 50 * np.finfo(dtype).eps if name in ("targets", "surrogate") else 0.0
-    question, wanted, like = ASKED[name]
+    question, wanted, like = QUERIED[name]
     problem = bl.FiniteSum(outer, (A.astype(dtype), B.astype(dtype)), ridge, resampled=resampled, model=model)
     like = tree.unflatten(tree.flatten(like)[1], [np.asarray(leaf, dtype) for leaf in tree.flatten(like)[0]])
     x0 = X0.astype(dtype)
@@ -110,7 +110,7 @@ def test_queries_equal_the_finite_sum(name: str, dtype: Any, sampler: str) -> No
 )
 def test_plain_functions_and_trees_answer_too(name: str) -> None:
     """The rule sees one flat vector where x is a tree."""
-    question, wanted, like = ASKED[name]
+    question, wanted, like = QUERIED[name]
     start = {"w": X0[:2].reshape(2, 1), "b": X0[2]}
 
     def f(p: Any) -> Any:

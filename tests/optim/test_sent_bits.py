@@ -21,7 +21,7 @@ CLIENT_RULES = [
 
 
 class Message:
-    """What one client sends to one receiver. numbers: floats that travel; places: positions among so many entries."""
+    """Message of one client to one receiver. numbers: floats that travel; places: positions among so many entries."""
 
     def __init__(self, numbers: int, places: int = 0, among: int = 1) -> None:
         self.numbers, self.places, self.among = numbers, places, among

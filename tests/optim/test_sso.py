@@ -169,7 +169,7 @@ def test_a_linear_model_is_projected(rows: list[int]) -> None:
 
 
 @dataclass(frozen=True)
-class Asks(Optimizer):
+class QueryingRule(Optimizer):
     """Takes goals of a wrong shape."""
 
     def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
@@ -191,14 +191,14 @@ def test_sso_with_unsuitable_problems_raises() -> None:
     refused(ArgumentError, "model cannot be called with x and a sample", lambda: of(lambda w: w))
     refused(BurlabError, "the model gave several arrays", lambda: of(lambda w, a, n: (w @ a, w @ a)))
     refused(BurlabError, "the model gave int64", lambda: of(lambda w, a, n: n))
-    refused(ShapeError, r"a goal for each sample, shape \(2, 3\), got \(2,\)", asks)
+    refused(ShapeError, r"a goal for each sample, shape \(2, 3\), got \(2,\)", queries)
     refused(ArgumentError, "inner=0", lambda: SSO(inner=0))
     refused(ArgumentError, "trials=-1", lambda: SSO(trials=-1))
     refused(ArgumentError, "eta of SSO is 0", lambda: SSO(0))
 
 
-def asks() -> Any:
-    return bl.minimize(problem(), X0, Asks(), batch=2)
+def queries() -> Any:
+    return bl.minimize(problem(), X0, QueryingRule(), batch=2)
 
 
 def test_a_copy_has_its_parts() -> None:

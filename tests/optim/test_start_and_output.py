@@ -1,4 +1,4 @@
-"""What a rule starts from, and what it gives: `init(x, *, f)`, `output(x, state)`, `minimize(..., state=)`."""
+"""Start and output of a rule: `init(x, *, f)`, `output(x, state)`, `minimize(..., state=)`."""
 
 import re
 from dataclasses import dataclass

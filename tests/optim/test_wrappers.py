@@ -173,7 +173,7 @@ def nothing(kind):
 
 
 def public_wrappers():
-    """Those that can be set to do nothing; all others have their rows in ADAPTIVE."""
+    """Wrappers that can be set to do nothing; all others have their rows in ADAPTIVE."""
     found = [getattr(bl.optim, name) for name in bl.optim.__all__]
     kinds = [k for k in found if isinstance(k, type) and issubclass(k, Wrapper) and not inspect.isabstract(k)]
     return [kind for kind in kinds if kind not in {type(rule) for rule in ADAPTIVE}]

@@ -37,7 +37,7 @@ def placed(client):
 
 
 @pytest.fixture(scope="module")
-def there(client):
+def on_cluster(client):
     return placed(client)
 
 
@@ -51,15 +51,15 @@ def same(run, other):
 
 
 @pytest.mark.parametrize("name", ["EF21", "PPMARINA", "VRMARINA", "FedNL", "SCAFFOLD", "DiLoCo"])
-def test_cluster_clients_have_the_bits_of_one_process(there, name, tmp_path):
+def test_cluster_clients_have_the_bits_of_one_process(on_cluster, name, tmp_path):
     """All clients, some of them, some of their samples, Hessians, local steps of gradients and of any optimizer."""
-    run = bl.minimize(there, X0, FEDERATED[name], seed=3, steps=STEPS)
+    run = bl.minimize(on_cluster, X0, FEDERATED[name], seed=3, steps=STEPS)
     assert same(run, bl.minimize(problem(), X0, FEDERATED[name], seed=3, steps=STEPS))
     run.save(tmp_path / "a.burlab")
     end = run.step(2) or run.x
     run.seek(STEPS - 3)
     fork = run.fork()
-    for other in (fork, bl.load_run(tmp_path / "a.burlab", there.data)):
+    for other in (fork, bl.load_run(tmp_path / "a.burlab", on_cluster.data)):
         other.step(STEPS + 2 - other.t)
         np.testing.assert_array_equal(other.x, end)
 
@@ -111,14 +111,14 @@ def test_run_without_workers_rests_until_there_is_one(client, monkeypatch):
     client.wait_for_workers(2)
 
 
-def test_runs_on_threads_share_the_actors_and_their_kernels(there):
+def test_runs_on_threads_share_the_actors_and_their_kernels(on_cluster):
     def swept(where):
         chosen = {name: FEDERATED[name] for name in ("EF21", "FedAvg")}
         return bl.sweep(where, lambda seed: X0 + seed, chosen, {"lr": [0.1, 0.05]}, seeds=2, steps=STEPS, threads=2)
 
-    for row, other in zip(swept(there).rows, swept(problem()).rows, strict=True):
+    for row, other in zip(swept(on_cluster).rows, swept(problem()).rows, strict=True):
         assert (row.value, row.counts, row.reason) == (other.value, other.counts, "steps")
-    assert {len(actor.known) for actor in there.oracle.keepers._actors} == {1}
+    assert {len(actor.known) for actor in on_cluster.oracle.keepers._actors} == {1}
 
 
 def test_a_pause_leaves_a_question_that_nobody_answers(client):
@@ -169,9 +169,9 @@ def test_error_of_a_client_is_raised_locally(client):
     ],
     ids=["step", "question", "scipy"],
 )
-def test_query_that_the_cluster_lacks_raises(there, optimizer, message):
+def test_query_that_the_cluster_lacks_raises(on_cluster, optimizer, message):
     with pytest.raises(ArgumentError, match=message):
-        bl.minimize(there, X0, optimizer, batch=None)
+        bl.minimize(on_cluster, X0, optimizer, batch=None)
 
 
 def test_federation_refuses_workers_of_another_kind(client, monkeypatch):
@@ -183,12 +183,12 @@ def test_federation_refuses_workers_of_another_kind(client, monkeypatch):
         Keeper([0], [1], own, np.zeros(1))
 
 
-def test_the_problem_computes_here_and_is_not_sent(there, client):
+def test_the_problem_computes_here_and_is_not_sent(on_cluster, client):
     x = np.linspace(-1, 1, D)
-    np.testing.assert_array_equal(there.grad(x), problem().grad(x))
-    assert copy.deepcopy(there).oracle.keepers is there.oracle.keepers
+    np.testing.assert_array_equal(on_cluster.grad(x), problem().grad(x))
+    assert copy.deepcopy(on_cluster).oracle.keepers is on_cluster.oracle.keepers
     with pytest.raises(ArgumentError, match="clients are on a cluster cannot be sent"):
-        cloudpickle.dumps(there)
+        cloudpickle.dumps(on_cluster)
     with pytest.raises(ArgumentError, match="cluster is 'tcp://here', expected a client"):
         placed("tcp://here")
 

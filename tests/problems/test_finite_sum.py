@@ -329,7 +329,7 @@ def outer(x, a, *, key):
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
 def test_copies_of_an_evaluated_sum_work(duplicate):
-    """What was compiled points into memory of C++, which no copy takes along."""
+    """Compiled code points into memory of C++, which no copy takes along."""
     p = bl.FiniteSum(outer, A.copy(), ridge, has_aux=True, threads=2, tile=3)
     key = bl.random.key(1)
     expected = p.grad(X, key=key)

@@ -5,7 +5,7 @@ import pytest
 
 import burlab as bl
 
-LONG = 200_003  # samples, so that slots end within a piece and a tile
+LONG_SIZES = 200_003  # samples, so that slots end within a piece and a tile
 X = np.float32(0.3)
 
 
@@ -33,9 +33,9 @@ def exact(data):
 
 @pytest.mark.parametrize("equal", [True, False])
 def test_float32_keeps_its_digits(equal):
-    data = np.full(LONG, 0.1, np.float32)
+    data = np.full(LONG_SIZES, 0.1, np.float32)
     if not equal:
-        data = np.random.default_rng(0).exponential(size=LONG).astype(np.float32)
+        data = np.random.default_rng(0).exponential(size=LONG_SIZES).astype(np.float32)
     np.testing.assert_allclose(queries(problem(data)), exact(data), rtol=1.5e-6)
 
 
@@ -45,7 +45,7 @@ def test_ten_million_samples():
 
 
 def test_bits_are_those_of_any_tile_and_any_number_of_threads():
-    data = np.random.default_rng(1).normal(size=LONG).astype(np.float32)
+    data = np.random.default_rng(1).normal(size=LONG_SIZES).astype(np.float32)
     first = queries(problem(data, tile=64))
     for options in ({"tile": 1}, {"tile": 16}, {"tile": 50}, {"tile": 64, "threads": 3}, {"threads": 16}):
         np.testing.assert_array_equal(queries(problem(data, **options)), first, err_msg=str(options))

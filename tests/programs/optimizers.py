@@ -1,4 +1,4 @@
-"""What autograd.misc offers beside derivatives: trees as vectors, and three optimizers on such vectors."""
+"""Parts of autograd.misc besides derivatives: trees as vectors, and three optimizers on such vectors."""
 
 from collections.abc import Callable
 from typing import Any

@@ -39,7 +39,7 @@ def closure(requirements: list[str]) -> set[str]:
 
 
 def required(root: Path) -> list[str]:
-    """What burlab without extras requires."""
+    """Requirements of burlab without extras."""
     return tomllib.loads((root / "pyproject.toml").read_text())["project"]["dependencies"]
 
 

@@ -83,7 +83,7 @@ def test_a_name_that_is_gone_is_found():
 
 
 def files(text: str) -> set[str]:
-    """What is named in backticks and has a folder and an ending, or ends in a slash; `a/{b,c}.py` names two."""
+    """Return files and folders named in backticks; `a/{b,c}.py` names two."""
     found: set[str] = set()
     for path in re.findall(r"`([\w./{},-]+(?:\.(?:py|hpp|md|toml|js)|/))`", text):
         braces = re.fullmatch(r"(.*)\{(.*)\}(.*)", path)

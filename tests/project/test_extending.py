@@ -35,7 +35,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a page adds. tests: the tables that agree then.
+    """Addition that a page describes. tests: the tables that agree then.
 
     right, wrong: a part of what the steps write, and a mistake in it; or mistake: one elsewhere.
     """
@@ -114,7 +114,7 @@ WORDS = re.compile(
 
 
 def read(step: str) -> Iterator[Edit]:
-    """What a step says to change, in its order; code that belongs to no file is to be run."""
+    """Yield the edits of a step, in order; code that belongs to no file is to be run."""
     file = anchor = ""
     for found in WORDS.finditer(step):
         if found["file"]:
@@ -201,7 +201,7 @@ def test_the_tables_of_tests_agree(followed: tuple[Path, str]):
 
 
 def make_pages(folder: Path) -> None:
-    """What `make pages` does."""
+    """Run the programs of `make pages`."""
     recipe = re.search(r"^pages:.*\n((?:\t.*\n)+)", (folder / "Makefile").read_text(), re.MULTILINE)
     assert recipe
     for script in re.findall(r"\$\(BIN\)/python (\S+)", recipe[1]):

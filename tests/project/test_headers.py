@@ -23,7 +23,7 @@ def compile_together(headers: list[str], cpp: Path) -> str:
 
 
 def complaints(text: str, cpp: Path, with_python: bool) -> str:
-    """What g++ says about a text that includes headers of `cpp`."""
+    """Return g++'s output for a text that includes headers of `cpp`."""
     include = ["-I", str(cpp), *(["-isystem", sysconfig.get_paths()["include"]] if with_python else [])]
     command = ["g++", *STRICT, *include, "-x", "c++", "-"]
     return subprocess.run(command, input=text, text=True, capture_output=True, check=False).stderr

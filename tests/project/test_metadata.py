@@ -1,4 +1,4 @@
-"""What PyPI shows of the wheel stands alone: links, pictures, versions, licences."""
+"""Metadata of the wheel for PyPI: links, pictures, versions, licences."""
 
 import importlib.metadata
 import re

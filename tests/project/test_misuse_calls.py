@@ -7,7 +7,7 @@ import pytest
 
 
 def wrong_calls(share: float, seed: int) -> str:
-    """What is wrong with so many of the calls, in a process of their own, which has to end by itself."""
+    """Return the faults of a share of the calls, in a process of its own, which has to end by itself."""
     command = [sys.executable, "-m", "tests.misuse_calls", str(share), str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=590)
     rows = done.stdout.splitlines()

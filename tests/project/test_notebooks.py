@@ -14,7 +14,7 @@ NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), FROM_SCRATCH]
 
 
 def stains(notebook: dict[str, Any]) -> list[str]:
-    """What a run has left behind."""
+    """Return the outputs and counts that a run has left behind."""
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     found = [f"outputs in {cell['id']}" for cell in code if cell["outputs"] or cell["execution_count"] is not None]
     paths = re.findall(r"/(?:home|root|Users)/\w+", json.dumps(notebook))

@@ -1,4 +1,4 @@
-"""What the README shows runs and is right, and no page links to nothing."""
+"""Examples of the README run and are right, and no link of a page is broken."""
 
 import contextlib
 import inspect

@@ -22,7 +22,7 @@ def plan(t: Any) -> Any:
 
 
 def subsets(sizes: list[int], seed: int) -> list[Any]:
-    """What steps of these sizes draw: the beginning of a permutation of the step."""
+    """Return the draws of steps of these sizes: the beginning of a permutation of the step."""
     return [row[:size] for row, size in zip(batches("nice", N, N, len(sizes), seed=seed), sizes, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""What is not exactly the file and the data of a run is refused before anything of it runs, with what to do."""
+"""Files and data that do not belong to a run are refused before anything of it runs, with a remedy."""
 
 import json
 
@@ -151,7 +151,7 @@ def drop(name):
 
 
 def graph(part, change):
-    """What a change makes of the graph of a part of the recipe."""
+    """Return the changed graph of a part of the recipe."""
 
     def apply(document, arrays):
         name = part(document["recipe"])

@@ -166,7 +166,7 @@ class Times(Optimizer):
         return x - self.lr * self.factor * g, {}
 
 
-FEW = {"batch": 4}
+FEW_STEPS = {"batch": 4}
 APART: dict[str, Any] = {
     "a number that is not live": (valley, {}, [(AT, Times(1e-3, 1), 0), (AT, Times(1e-3, 2), 0)]),
     "another optimizer": (valley, {}, [(AT, GD(1e-3), 0), (AT, Momentum(1e-3), 0)]),
@@ -177,7 +177,7 @@ APART: dict[str, Any] = {
     "a schedule and a number": (valley, {}, [(AT, GD(lambda t: 1e-3), 0), (AT, GD(1e-4), 0)]),
     "the length of the start": (lambda x: np.sum(x**2), {}, [(AT, GD(0.1), 0), (ZERO + 1, GD(0.1), 0)]),
     "its dtype": (valley, {}, [(AT, GD(1e-3), 0), (AT.astype("f"), GD(1e-3), 0)]),
-    "the seed of questions": (finite(noisy), FEW, [(ZERO, LSVRG(0.01), 1), (ZERO, LSVRG(0.01), 2)]),
+    "the seed of questions": (finite(noisy), FEW_STEPS, [(ZERO, LSVRG(0.01), 1), (ZERO, LSVRG(0.01), 2)]),
     "what is not trained": (
         bl.FiniteSum(fit, (DATA[0], np.ones((50, 2)))), {"trainable": {"w": True, "b": False}},
         [(TREE, GD(0.01), 0), (TREE | {"b": np.full(2, -0.0)}, GD(0.01), 0)],

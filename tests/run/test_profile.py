@@ -21,7 +21,7 @@ def penalty(p):
     return 1e-3 * (np.sum(p["w"] ** 2) + np.sum(np.abs(p["v"])))
 
 
-def made(batch, threads=1, stop=None):
+def built(batch, threads=1, stop=None):
     problem = bl.FiniteSum(loss, DATA, regularizer=penalty, threads=threads)
     return bl.minimize(problem, X, bl.optim.Adam(1e-2), batch=batch, stop=stop or bl.Stop())
 
@@ -29,7 +29,7 @@ def made(batch, threads=1, stop=None):
 @pytest.mark.parametrize("batch", [1, 7, 64])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_rows_of_all_kernels_add_up_to_the_step(batch, threads):
-    run = made(batch, threads)
+    run = built(batch, threads)
     run.step(3)
     p = run.profile()
     assert sum(row.nanoseconds for row in p.rows) == p.total
@@ -46,7 +46,7 @@ def test_rows_of_all_kernels_add_up_to_the_step(batch, threads):
 
 
 def test_the_run_stays_as_it_is():
-    run, other = made(64), made(64)
+    run, other = built(64), built(64)
     run.step(5)
     run.profile()
     assert run.t == 5
@@ -57,17 +57,17 @@ def test_the_run_stays_as_it_is():
 
 
 def test_the_time_of_a_larger_batch_is_in_its_kernels():
-    small, large = (made(batch).profile() for batch in (2, 100))
+    small, large = (built(batch).profile() for batch in (2, 100))
     kernels = [p.nanoseconds("forward") + p.nanoseconds("backward") for p in (small, large)]
     assert kernels[1] > 2 * kernels[0]
     assert large.nbytes("forward") > small.nbytes("forward")
-    profiles = [large, *(made(100).profile() for _ in range(3))]
+    profiles = [large, *(built(100).profile() for _ in range(3))]
     alone, total = (min(getattr(p, name) for p in profiles) for name in ("alone", "total"))
     assert 0.3 * alone < total < 3 * alone + 20_000
 
 
 def test_a_run_that_has_stopped_and_a_plain_function():
-    run = made(8, stop=bl.Stop(steps=2))
+    run = built(8, stop=bl.Stop(steps=2))
     run.step(10)
     assert run.t == 2
     assert run.profile().total > 0

@@ -1,4 +1,4 @@
-"""What users and files hand over that is no number, no path and no run: each is refused in words."""
+"""Invalid numbers, paths and runs of users and files: each is refused with a clear error."""
 
 import json
 

@@ -22,7 +22,7 @@ from tests.interrupts import interrupt, main_stack
 from tests.threads import end_soon, threads
 
 A = np.random.default_rng(0).normal(size=(300, 3))
-armed = [False]
+with_breakpoint = [False]
 
 
 def minimize(batch: int = 5, **more) -> bl.Run:
@@ -45,7 +45,7 @@ def alarms() -> Generator[None]:
     """SIGALRM raises KeyboardInterrupt where `interrupted` waits for it; a late one does nothing."""
 
     def ring(*_: object) -> None:
-        if armed[0]:
+        if with_breakpoint[0]:
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, ring)
@@ -60,11 +60,11 @@ def interrupted(act: Callable[[], object], seconds: float) -> bool:
     """Do something with an interrupt some time after it began; whether it came in time."""
     try:
         try:
-            armed[0] = True
+            with_breakpoint[0] = True
             signal.setitimer(signal.ITIMER_REAL, seconds)
             act()
         finally:
-            armed[0] = False
+            with_breakpoint[0] = False
             signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
         return True

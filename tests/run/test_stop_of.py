@@ -69,7 +69,7 @@ def test_the_full_gradient_stops_a_run_of_batches(tmp_path: Any) -> None:
 
 
 def test_an_estimate_and_its_breakpoint() -> None:
-    """What SVRG takes for the gradient, against NumPy; the batch's own norm stays in its column."""
+    """Estimated gradients of SVRG equal NumPy's; the batch's own norm stays in its column."""
     stop = bl.Stop(grad_norm=1e-3, of="estimator")
     order = RNG.integers(0, 12, (400, 1))
     run = bl.minimize(PROBLEM, np.ones(2), SVRG(0.05, every=6), sampler=order, stop=stop)

@@ -105,7 +105,7 @@ def test_training_all_equals_the_default() -> None:
 
 
 @dataclass(frozen=True)
-class Asks(Optimizer):
+class QueryingRule(Optimizer):
     """Asks about the part that it trains, at the start and in a step."""
 
     lr: Hyper = 0.05
@@ -120,7 +120,7 @@ class Asks(Optimizer):
 
 def test_questions_files_and_time_travel(tmp_path: Any) -> None:
     options: Any = {"batch": 3, "validation": PROBLEM, "validate_every": 2, "trainable": HEAD}
-    run = bl.minimize(PROBLEM, X0, Asks(), **options)
+    run = bl.minimize(PROBLEM, X0, QueryingRule(), **options)
     np.testing.assert_allclose(run.state["g"], PROBLEM.grad(X0)["head"], rtol=1e-12)
     run.step(4)
     before = run.x
@@ -134,7 +134,7 @@ def test_questions_files_and_time_travel(tmp_path: Any) -> None:
     assert run.history["validation_value"][4] == pytest.approx(PROBLEM.value(before))
     run.save(tmp_path / "run.burlab")
     loaded = bl.load_run(tmp_path / "run.burlab", (A, B), validation=(A, B))
-    fork, again = run.fork(), bl.minimize(PROBLEM, X0, Asks(), **options)
+    fork, again = run.fork(), bl.minimize(PROBLEM, X0, QueryingRule(), **options)
     again.step(5)
     for other in (run, loaded, fork, again):
         other.seek(2)

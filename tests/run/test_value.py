@@ -52,7 +52,7 @@ def test_value_is_that_of_x_and_of_the_next_row(rule):
 
 
 def numbers_of(run):
-    """What each place says of the value where the run rests."""
+    """Return the value that each display shows where the run rests."""
     model, picture = PanelModel(run), PanelChart()
     chart = picture.chart(model)
     tile = dict(state_of(model)["readouts"])["value"]

@@ -1,4 +1,4 @@
-"""What a package imports without need is imported when something of it is asked for."""
+"""Parts of packages that are not needed at import are imported at first use."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What is no array is refused with words that, followed, make one."""
+"""Non-arrays are refused with advice that leads to an array."""
 
 from collections.abc import Callable
 from typing import Any

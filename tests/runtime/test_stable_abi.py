@@ -1,4 +1,4 @@
-"""What C++ uses of CPython is public, in the Python that runs this, and declared as its Python.h says."""
+"""Functions of CPython that C++ uses are public in the running Python, and declared as in its Python.h."""
 
 import ctypes
 import re
@@ -58,14 +58,14 @@ FUNCTION(take_hold, PyGILState_Ensure); FUNCTION(let_go, PyGILState_Release);
 """
 
 
-def compiler_says(text: str) -> str:
+def compiler_output(text: str) -> str:
     include = ["-I", str(CPP), "-isystem", sysconfig.get_paths()["include"]]
     command = ["g++", "-std=c++20", "-fsyntax-only", *include, "-x", "c++", "-"]
     return subprocess.run(command, input=text, text=True, capture_output=True, check=False).stderr
 
 
 def test_declarations_are_those_of_python_h():
-    assert compiler_says(CHECK) == ""
+    assert compiler_output(CHECK) == ""
 
 
 def test_every_declared_function_is_checked():
@@ -78,7 +78,7 @@ def test_every_declared_function_is_checked():
     [("SAME(data, buf)", "SAME(data, len)"), ("FUNCTION(release, PyBuffer_Release)", "FUNCTION(release, Py_DecRef)")],
 )
 def test_a_wrong_declaration_is_noticed(right, wrong):
-    assert "static assertion failed" in compiler_says(CHECK.replace(right, wrong))
+    assert "static assertion failed" in compiler_output(CHECK.replace(right, wrong))
 
 
 def test_the_running_python_exports_every_declared_function():

@@ -11,7 +11,7 @@ from tests.thresholds.checks import check
 from tests.thresholds.drawing import draw
 
 
-def say(text: str) -> None:
+def report(text: str) -> None:
     """A line, at once."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
@@ -34,10 +34,10 @@ def main() -> int:
             found = f"{type(error).__name__}: {str(error)[:500]}"
         if found:
             wrong += 1
-            say(f"{program}\n  {found}\n")
+            report(f"{program}\n  {found}\n")
         done = number - chosen.seed + 1
         if done % 500 == 0 or done == chosen.count:
-            say(f"{done} programs, {wrong} wrong, {time.monotonic() - start:.0f} s")
+            report(f"{done} programs, {wrong} wrong, {time.monotonic() - start:.0f} s")
     return int(wrong > 0)
 
 

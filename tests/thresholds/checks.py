@@ -1,4 +1,4 @@
-"""What burlab makes of a program, against complex numbers and against itself.
+"""Checks of burlab's results for a program, against complex numbers and against itself.
 
 A check returns what is wrong, or None.
 """
@@ -19,7 +19,7 @@ from .programs import Program, loss_of, split
 Arrays = Sequence[np.ndarray]
 TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 2e-3}  # of the largest number of a result
 _ALIKE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 5e-4}  # two orders of the same sums
-_LEAST = {8: 1e-3, 4: 0.05}  # by the bytes of a number: what sums of numbers near 1 may cancel to
+_MIN_SCALE = {8: 1e-3, 4: 0.05}  # by the bytes of a number: what sums of numbers near 1 may cancel to
 _ROWS = (1, 2, 3, 4, 5, 8, 16, 17)
 _SAMPLES = (1, 2, 3, 5, 8, 15, 16, 17, 33, 64, 65, 129, 257)
 
@@ -33,7 +33,7 @@ def differs(name: str, got: Any, wanted: Any, tolerance: float, scale: float = 0
         return None
     size = max(scale, float(np.max(np.abs(wanted))))
     error = np.abs(got.astype(float) - wanted)
-    bad = ~(error <= tolerance * max(size, _LEAST[got.dtype.itemsize]))
+    bad = ~(error <= tolerance * max(size, _MIN_SCALE[got.dtype.itemsize]))
     if not bad.any():
         return None
     at = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -231,7 +231,7 @@ COMPILED: tuple[Check, ...] = (values, gradient, gradient, pushforward, batch, g
 
 
 def check(p: Program, compiled: bool) -> str | None:
-    """What is wrong with a program by one of the checks, or None.
+    """Return the fault that one of the checks finds in a program, or None.
 
     A choice, as of the largest, may fall otherwise where two numbers are as good as equal: so what is wrong has to be
     wrong with other numbers too.

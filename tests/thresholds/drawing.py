@@ -18,7 +18,7 @@ from .words import ALONG, ELEMENTWISE, PAIRS, WORDS, Complex
 # phases; blocks of sums; slots and chunks of rows.
 SMALL = (1, 2, 3, 4, 5, 7, 8, 9)
 MIDDLE = (12, 15, 16, 17, 24, 31, 32, 33, 48)
-LONG = (63, 64, 65, 66, 127, 128, 129, 130)
+LONG_SIZES = (63, 64, 65, 66, 127, 128, 129, 130)
 BLOCK = (255, 256, 257, 258, 260)
 LARGE = (511, 512, 513, 1000, 1023, 1024, 1025, 4095, 4096, 4097)
 _ELEMENTS, _MANY = 36_000, 300_000  # of one value; and of one in few programs
@@ -50,7 +50,7 @@ class _Maker:
     def __init__(self, program: Program, rng: np.random.Generator, dtype: np.dtype[Any]) -> None:
         self.program, self.rng, self.dtype = program, rng, dtype
         self.elements = _MANY if rng.random() < 0.03 else _ELEMENTS
-        pool = [SMALL] * 3 + [MIDDLE, LONG, LONG, LONG, BLOCK, LARGE]
+        pool = [SMALL] * 3 + [MIDDLE, LONG_SIZES, LONG_SIZES, LONG_SIZES, BLOCK, LARGE]
         self.sizes = [int(rng.choice(pool[rng.integers(len(pool))])) for _ in range(rng.integers(2, 5))]
         self.sizes += [0] * bool(rng.random() < 0.02)
         self.known: dict[int, np.ndarray] = {}
@@ -225,7 +225,7 @@ class _Maker:
         """Vectors times matrices that some of them share, summed over a long letter: what vmap makes of a product."""
         kept = "ab"[: int(self.rng.integers(1, 3))]
         sizes = {c: int(self.rng.choice(SMALL)) for c in kept}
-        sizes |= {"k": int(self.rng.choice((*MIDDLE[-3:], *LONG, *LONG, *BLOCK))), "x": self.size()}
+        sizes |= {"k": int(self.rng.choice((*MIDDLE[-3:], *LONG_SIZES, *LONG_SIZES, *BLOCK))), "x": self.size()}
         if not self._work(*sizes.values()) or math.prod(sizes.values()) > _MANY:
             return
         left, right = ("".join(self.rng.permutation([*kept, *own])) for own in ("k", "kx"))

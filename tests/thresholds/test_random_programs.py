@@ -7,7 +7,7 @@ from burlab.compiler.lowering import contraction
 from burlab.runtime import memory
 from tests.exploring import examples
 from tests.thresholds import checks
-from tests.thresholds.drawing import BLOCK, LARGE, LONG, MIDDLE, SMALL, draw
+from tests.thresholds.drawing import BLOCK, LARGE, LONG_SIZES, MIDDLE, SMALL, draw
 from tests.thresholds.programs import split
 from tests.thresholds.words import ALONG, ELEMENTWISE, PAIRS, Complex, Real
 
@@ -52,7 +52,9 @@ def test_programs_reach_thresholds():
     """Of two hundred programs, some have each kind of size, view, dtype and contraction."""
     programs = [draw(number) for number in range(200)]
     sizes = {size for p in programs for a in p.arguments for size in a.shape}
-    assert not [kind for kind in (SMALL, MIDDLE, LONG, BLOCK, LARGE) if len(sizes.intersection(kind)) < len(kind) // 2]
+    assert not [
+        kind for kind in (SMALL, MIDDLE, LONG_SIZES, BLOCK, LARGE) if len(sizes.intersection(kind)) < len(kind) // 2
+    ]
     used = {step.word for p in programs for step in p.steps}
     assert {"einsum", "matmul", "broadcast", "transpose", "flip", "cut", "reshape", "sum over"} <= used
     assert {a.dtype.name for p in programs for a in p.arguments} == {"float32", "float64"}

@@ -14,7 +14,7 @@ Word = Callable[..., Any]
 
 
 class Real:
-    """What chooses between numbers, as NumPy does; burlab traces it."""
+    """Number on which NumPy's choices work and which burlab traces."""
 
     abs, maximum, minimum, sort = np.abs, np.maximum, np.minimum, np.sort
     max, min, argmax, argsort = np.max, np.min, np.argmax, np.argsort
@@ -22,7 +22,7 @@ class Real:
 
     @staticmethod
     def real(a: Any) -> Any:
-        """What is compared."""
+        """Return the number that is compared."""
         return a
 
 

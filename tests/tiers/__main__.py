@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.tiers.near import changed, near
 from tests.tiers.parcels import ROOT, TIERS, parcels
-from tests.tiers.processes import Finished, run_beside
+from tests.tiers.processes import Finished, run_concurrently
 from tests.tiers.seconds import record
 from tests.tiers.summary import Case, cases, lines
 
@@ -35,7 +35,7 @@ def main() -> int:
     tier = TIERS["test" if options.tier == "near" else options.tier]
     work = parcels(tier, tuple(options.only), chosen)
     if not work:
-        _say("No test reaches these files.")
+        _report("No test reaches these files.")
         return 0
     begun = time.monotonic()
     os.environ["BURLAB_TIER"] = options.tier  # how many examples random tests try
@@ -43,24 +43,24 @@ def main() -> int:
     found: list[Case] = []
     with tempfile.TemporaryDirectory() as folder:
         arguments = [*(["-m", tier.marks] if tier.marks else []), *options.pytest]
-        for process in run_beside(work, options.jobs, arguments, Path(folder)):
+        for process in run_concurrently(work, options.jobs, arguments, Path(folder)):
             finished.append(process)
             found += cases(process)
-            _tell(process, len(finished), len(work))
+            _announce(process, len(finished), len(work))
     if options.record:
         record(case for case in found if case.outcome == "passed")
-    _say(*lines(found, finished, time.monotonic() - begun))
+    _report(*lines(found, finished, time.monotonic() - begun))
     return int(any(process.failed for process in finished))
 
 
-def _tell(process: Finished, place: int, count: int) -> None:
+def _announce(process: Finished, place: int, count: int) -> None:
     last = process.output.rstrip().rpartition("\n")[2]
-    _say(f"[{place:3}/{count}] {process.seconds:4.0f} s {process.peak / 1e9:4.1f} GB  {process.parcel.name}: {last}")
+    _report(f"[{place:3}/{count}] {process.seconds:4.0f} s {process.peak / 1e9:4.1f} GB  {process.parcel.name}: {last}")
     if process.failed:
-        _say(process.output)
+        _report(process.output)
 
 
-def _say(*lines: str) -> None:
+def _report(*lines: str) -> None:
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()
 

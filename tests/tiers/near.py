@@ -14,7 +14,7 @@ from tests.tiers.parcels import ROOT, files_of_tests, modules_with_examples
 
 # What is not Python: the tests that look at files below a folder. A header is looked at by all tests of C++.
 _CPP = ("tests/numbers", "tests/arm", "tests/project/test_headers", "tests/project/test_sanitizers")
-_LOOKED_AT = {
+_READERS = {
     "cpp/burlab/kernels": (*_CPP, "tests/compiler", "tests/problems/kernels"),
     "cpp/burlab/ops": (*_CPP, "tests/graph", "tests/compiler", "tests/eager"),
     "cpp/burlab/tape": (*_CPP, "tests/eager"),
@@ -42,18 +42,18 @@ def near(files: set[str]) -> set[str]:
     if not files:
         return set()
     affected = files | _importers(files)
-    tests = {file for file in files_of_tests() if imported(file) & affected or _looks_at(file, files)}
+    tests = {file for file in files_of_tests() if imported(file) & affected or _reads(file, files)}
     examples = {file for file in modules_with_examples() if {file, *_used(file)} & affected}
     return tests | examples | {file for file in files if file.endswith(".ipynb")}
 
 
-def _looks_at(test: str, files: set[str]) -> bool:
+def _reads(test: str, files: set[str]) -> bool:
     rooms = {room for file in files if not file.endswith(".py") for room in _rooms(file)}
     return any(test.startswith(room) for room in rooms)
 
 
 def _rooms(file: str) -> tuple[str, ...]:
-    return next((rooms for folder, rooms in _LOOKED_AT.items() if file.startswith(folder + "/")), _EVERYWHERE)
+    return next((rooms for folder, rooms in _READERS.items() if file.startswith(folder + "/")), _EVERYWHERE)
 
 
 def _importers(files: set[str]) -> set[str]:
@@ -81,7 +81,7 @@ def imported(file: str) -> set[str]:
 
 @cache
 def _imports(file: str) -> frozenset[str]:
-    """What a file of tests imports, wherever in its text it does."""
+    """Return the imports of a file of tests, wherever they stand in its text."""
     found = set[str]()
     for node in ast.walk(ast.parse((ROOT / file).read_text())):
         if isinstance(node, ast.Import):
@@ -93,7 +93,7 @@ def _imports(file: str) -> frozenset[str]:
 
 @cache
 def _used(file: str) -> frozenset[str]:
-    """What a text uses of the public names, as in `bl.optim.Adam`."""
+    """Return the files of public names that a text uses, as in `bl.optim.Adam`."""
     names = re.findall(r"\bbl((?:\.[A-Za-z_]\w*)+)", (ROOT / file).read_text())
     return _files(f"burlab{name}" for name in set(names))
 

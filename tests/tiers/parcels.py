@@ -83,23 +83,23 @@ class Parcel:
 
 
 def parcels(tier: Tier, only: tuple[str, ...] = ("",), chosen: set[str] | None = None) -> list[Parcel]:
-    """What the processes of a tier run, each file in one of them, the longest first.
+    """Return the parcels of a tier's processes, each file in one of them, the longest first.
 
     only: how the paths of the files begin. chosen: where it is given, files beside which there are no others.
     """
 
-    def kept(files: Iterable[str]) -> list[str]:
+    def selected(files: Iterable[str]) -> list[str]:
         return [
             file
             for file in files
             if file.startswith(only) and not file.startswith(tier.without) and (chosen is None or file in chosen)
         ]
 
-    found = [Parcel((book,), TUTORIALS) for book in kept(tutorials(tier))]
-    for _, files in groupby(kept(files_of_tests()), key=lambda file: next(filter(file.startswith, _ALONE), "")):
+    found = [Parcel((book,), TUTORIALS) for book in selected(tutorials(tier))]
+    for _, files in groupby(selected(files_of_tests()), key=lambda file: next(filter(file.startswith, _ALONE), "")):
         found += _dealt(list(files), tier.files, TESTS)
     if tier.doctests:
-        found += _dealt(kept(modules_with_examples()), 3 * tier.files, DOCTESTS)
+        found += _dealt(selected(modules_with_examples()), 3 * tier.files, DOCTESTS)
     return sorted(found, key=_place)
 
 

@@ -31,11 +31,11 @@ class Finished:
 
     @property
     def failed(self) -> bool:
-        """Whether a test failed, or the process itself."""
+        """Return True if a test failed, or the process itself."""
         return self.code not in (0, _NO_TESTS)
 
 
-def run_beside(work: list[Parcel], jobs: int, arguments: list[str], folder: Path) -> Iterator[Finished]:
+def run_concurrently(work: list[Parcel], jobs: int, arguments: list[str], folder: Path) -> Iterator[Finished]:
     """Run parcels, so many beside each other, and give each when it has ended; their files go into `folder`."""
     with ThreadPoolExecutor(jobs) as pool:
         started = [pool.submit(_run, parcel, arguments, folder / str(i)) for i, parcel in enumerate(work)]

@@ -14,7 +14,7 @@ from tests.tiers.parcels import TIERS, Tier
 from tests.tiers.summary import Case
 
 FILE = Path(__file__).with_name("seconds.txt")
-_LEAST = 0.1  # seconds: functions below are not written down, as every tier has the time for them
+_MIN_SECONDS = 0.1  # seconds: functions below are not written down, as every tier has the time for them
 
 
 @cache
@@ -55,5 +55,5 @@ def record(found: Iterable[Case]) -> None:
     for case in found:
         if case.name.startswith("tests/"):  # cells of notebooks and examples run in every tier that has them
             cases[function_of(case.name)].append(case.seconds)
-    rows = {name: sum(each) / len(each) for name, each in sorted(cases.items()) if sum(each) > _LEAST}
+    rows = {name: sum(each) / len(each) for name, each in sorted(cases.items()) if sum(each) > _MIN_SECONDS}
     FILE.write_text("".join(f"{name} {each:.3g}\n" for name, each in rows.items()))

@@ -42,7 +42,7 @@ def _case(element: ET.Element) -> Case:
 
 
 def lines(found: list[Case], finished: list[Finished], seconds: float, slowest: int = 25) -> list[str]:
-    """What is printed at the end; the last line says how many passed."""
+    """Return the lines printed at the end; the last one counts the passed tests."""
     counts = Counter(case.outcome for case in found)
     skipped = Counter(case.reason for case in found if case.outcome == "skipped")
     largest = max(finished, key=lambda process: process.peak)

@@ -7,7 +7,7 @@ import pytest
 from tests.tiers import seconds
 from tests.tiers.near import near
 from tests.tiers.parcels import ROOT, TESTS, TIERS, Parcel, files_of_tests, modules_with_examples, parcels, tutorials
-from tests.tiers.processes import Finished, run_beside
+from tests.tiers.processes import Finished, run_concurrently
 from tests.tiers.summary import Case, cases, lines
 
 
@@ -15,7 +15,7 @@ def run(folder: Path, text: str, *arguments: str) -> Finished:
     """One process of pytest over a file with this text."""
     file = folder / "test_it.py"
     file.write_text(text)
-    (finished,) = run_beside([Parcel((str(file),), TESTS)], 1, ["-p", "no:cacheprovider", *arguments], folder)
+    (finished,) = run_concurrently([Parcel((str(file),), TESTS)], 1, ["-p", "no:cacheprovider", *arguments], folder)
     return finished
 
 

@@ -44,13 +44,13 @@ def gcd(np: Any, loop: Any, a: Any, b: Any) -> Any:
 
 
 def power_iteration(np: Any, loop: Any, m: Any, x: Any) -> Any:
-    def turn(s: Any) -> Any:
+    def iteration(s: Any) -> Any:
         k, v, _ = s
         w = m @ v
         w = w / np.sqrt(np.sum(w * w))
         return k + 1, w, np.max(np.abs(w - v))
 
-    return loop(lambda s: (s[2] > 1e-9) & (s[0] < 300), turn, (0, x, 1.0))
+    return loop(lambda s: (s[2] > 1e-9) & (s[0] < 300), iteration, (0, x, 1.0))
 
 
 def nested(np: Any, loop: Any, x: Any, scale: Any) -> Any:
@@ -70,39 +70,39 @@ def nested(np: Any, loop: Any, x: Any, scale: Any) -> Any:
 def bisection(np: Any, loop: Any, x: Any, wanted: Any) -> Any:
     """A traced index into a value from around the loop."""
 
-    def turn(s: Any) -> Any:
+    def iteration(s: Any) -> Any:
         low, high = s
         middle = ((low + high) / 2).astype(np.int64)
         right = x[middle] < wanted
         return np.where(right, middle + 1, low), np.where(right, high, middle)
 
-    return loop(lambda s: s[0] < s[1], turn, (np.int64(0), np.int64(x.shape[0])))[0]
+    return loop(lambda s: s[0] < s[1], iteration, (np.int64(0), np.int64(x.shape[0])))[0]
 
 
 def masks(np: Any, loop: Any, x: Any) -> Any:
-    def turn(s: Any) -> Any:
+    def iteration(s: Any) -> Any:
         alive, k, done = s
         return alive & (x > k * 0.25), k + 1, np.logical_or(done, k >= 3)
 
-    return loop(lambda s: ~s[2] & np.any(s[0]), turn, (x > -1.0, 0, False))
+    return loop(lambda s: ~s[2] & np.any(s[0]), iteration, (x > -1.0, 0, False))
 
 
-def no_turn(np: Any, loop: Any, x: Any) -> Any:
+def no_iteration(np: Any, loop: Any, x: Any) -> Any:
     return loop(lambda s: s[0] > 5, lambda s: (s[0] + 1, s[1] * 2), (0, x))
 
 
 def unread_leaves(np: Any, loop: Any, x: Any) -> Any:
-    turn = lambda s: {"k": s["k"] + 1, "y": s["y"] * x, "z": s["y"] - 1}  # noqa: E731
-    return loop(lambda s: s["k"] < 5, turn, {"k": 0, "y": x, "z": x})["y"]
+    iteration = lambda s: {"k": s["k"] + 1, "y": s["y"] * x, "z": s["y"] - 1}  # noqa: E731
+    return loop(lambda s: s["k"] < 5, iteration, {"k": 0, "y": x, "z": x})["y"]
 
 
 def constants_and_captures(np: Any, loop: Any, x: Any, y: Any) -> Any:
     """A turn may give a constant, a value from around the loop, a view of one, its own state unchanged."""
 
-    def turn(s: Any) -> Any:
+    def iteration(s: Any) -> Any:
         return s[0] + 1, np.zeros(7), y, np.reshape(x, (1, 7))[:, ::-1], s[4]
 
-    return loop(lambda s: s[0] < 2, turn, (0, x, x, np.reshape(x, (1, 7)), y))
+    return loop(lambda s: s[0] < 2, iteration, (0, x, x, np.reshape(x, (1, 7)), y))
 
 
 def views_outside(np: Any, loop: Any, m: Any) -> Any:
@@ -132,7 +132,7 @@ PROGRAMS = [
     Program(nested, (X.astype(np.float32), np.float32(0.125))),
     Program(bisection, (np.sort(X), 0.1)),
     Program(masks, (X,)),
-    Program(no_turn, (X,)),
+    Program(no_iteration, (X,)),
     Program(unread_leaves, (X,)),
     Program(constants_and_captures, (X, X * 3)),
     Program(views_outside, (M,)),

@@ -31,21 +31,21 @@ def lstm(np: Any, scan: Any, xs: Any, w: Any, h: Any) -> Any:
 def counter(np: Any, scan: Any, xs: Any, w: Any, h: Any) -> Any:
     """A counter is carried that no derivative reaches; it picks from a value around the loop; nothing is stacked."""
 
-    def turn(state: Any, x: Any) -> Any:
+    def iteration(state: Any, x: Any) -> Any:
         k, total = state
         return (k + 1, total * np.sum(w[k % 3]) + np.sum(x * x)), None
 
-    return scan(turn, (0, np.sum(h)), xs)[0][1]
+    return scan(iteration, (0, np.sum(h)), xs)[0][1]
 
 
 def no_sequence(np: Any, scan: Any, xs: Any, w: Any, h: Any) -> Any:
     """A length alone; a carry that is passed on as it is, one that becomes a constant, one that is read from around."""
 
-    def turn(state: Any, _: Any) -> Any:
+    def iteration(state: Any, _: Any) -> Any:
         a, b, c, d = state
         return (a, b * np.cos(a), np.ones(3), w[0] * d), (b, c)
 
-    return scan(turn, (h, h, h, h), None, length=len(xs))
+    return scan(iteration, (h, h, h, h), None, length=len(xs))
 
 
 def swapped(np: Any, scan: Any, xs: Any, w: Any, h: Any) -> Any:

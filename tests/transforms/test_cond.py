@@ -115,13 +115,13 @@ def test_known_choice_is_resolved_at_once() -> None:
 
 def test_in_a_loop_and_around_one() -> None:
     def f(x: Any) -> Any:
-        def turn(s: Any) -> Any:
+        def iteration(s: Any) -> Any:
             k, y = s
             return k + 1, bl.cond(
                 k * 0.5 < 1, lambda: y * 2, lambda: bl.while_loop(lambda z: z > 1, lambda z: z / 2, y)
             )
 
-        return bl.while_loop(lambda s: s[0] < 5, turn, (0, x))[1]
+        return bl.while_loop(lambda s: s[0] < 5, iteration, (0, x))[1]
 
     assert bl.jit(f)(3.0) == f(3.0)
 

@@ -153,11 +153,11 @@ def test_in_a_scan_and_in_float32() -> None:
     w = W.astype(np.float32)
 
     def f(w: Any, b: Any) -> Any:
-        def turn(x: Any, b: Any) -> Any:
+        def iteration(x: Any, b: Any) -> Any:
             x = bl.fixed_point(lambda x: np.tanh(w @ x + b), x)
             return x, np.sum(x)
 
-        return np.sum(bl.scan(turn, np.zeros(3, w.dtype), np.stack([b, b * b]))[1])
+        return np.sum(bl.scan(iteration, np.zeros(3, w.dtype), np.stack([b, b * b]))[1])
 
     got, wanted = bl.grad(f, (0, 1))(w, b), bl.grad(f, (0, 1))(W, B)
     assert {g.dtype for g in got} == {np.dtype(np.float32)}

@@ -65,7 +65,7 @@ STORED = {
 
 
 def left_unfinished(call, out, whole):
-    """Whether an interrupt that comes when some of `out` is written leaves it before it is all of `whole`."""
+    """Return True if an interrupt that comes when some of `out` is written leaves it before it is all of `whole`."""
     out[:] = np.nan
     try:
         interrupt(call, lambda: not np.isnan(out[0]), wait=0)

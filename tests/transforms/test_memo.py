@@ -1,4 +1,4 @@
-"""What transforms remember of functions: the same object each time, for no longer than the function lives."""
+"""Memo of transforms by function: the same object each time, for no longer than the function lives."""
 
 import functools
 import gc

@@ -38,13 +38,13 @@ def length(np: Any, x: Any, y: Any) -> Any:
     return np.sqrt(x * x + y * y)
 
 
-def made() -> Any:
+def created() -> Any:
     return bl.operation("softsign", SOFT), bl.operation("length", LENGTH)
 
 
 @pytest.mark.parametrize("gear", ["compiled", "replay"])
 def test_values_and_derivatives_are_those_of_the_same_in_numpy(gear: str) -> None:
-    s, h = made()
+    s, h = created()
 
     def by_struct(x: Any, y: Any) -> Any:
         return np.sum(s(x) ** 3 * h(x, y) + h(s(y), 2.0))
@@ -62,7 +62,7 @@ def test_values_and_derivatives_are_those_of_the_same_in_numpy(gear: str) -> Non
 
 
 def test_numbers_integers_and_single_precision() -> None:
-    s, h = made()
+    s, h = created()
     assert s(3) == s(3.0) == 3 / np.sqrt(10)
     assert h(np.float32(3), np.float32(4)).dtype == np.float32
     np.testing.assert_array_equal(h(np.array([3, 6]), np.array([4, 8])), [5.0, 10.0])
@@ -148,7 +148,7 @@ print(run.x.tobytes().hex())
 
 
 def test_a_run_goes_on_from_a_file_where_the_operation_is_registered(tmp_path: Path) -> None:
-    s, _ = made()
+    s, _ = created()
     problem = bl.FiniteSum(lambda x, a: (s(x[0] * a) - x[1]) ** 2, np.array([0.3, -1.0, 2.0]))
     run = bl.minimize(problem, np.array([0.5, 0.1]), bl.optim.Adam(0.05), batch=2)
     run.step(20)
@@ -168,7 +168,7 @@ def test_a_run_goes_on_from_a_file_where_the_operation_is_registered(tmp_path: P
 
 
 def test_a_graph_names_what_is_missing() -> None:
-    s, _ = made()
+    s, _ = created()
     text = bl.compile(s, X).graph.to_json()
     assert bl.Graph.from_json(text).to_json() == text
     op = next(n.op for n in bl.Graph.from_json(text).nodes if n.op.startswith("softsign"))

@@ -32,7 +32,7 @@ def meeting(np: Any, a: Any) -> Any:
 
 
 def apart(np: Any, a: Any) -> Any:
-    """What does not lie in a row: parts of columns, and rows with steps."""
+    """Arrays that are not contiguous rows: parts of columns, and rows with steps."""
     return sum(np.sum(a[k, :, 1:3] ** 3) for k in range(12)) + sum(np.sum(a[k, ::2] ** 2) for k in range(12))
 
 

@@ -228,8 +228,8 @@ def test_compiling_takes_the_time_of_one_step() -> None:
     def work(length: int) -> tuple[int, int, str]:
         turns: list[int] = []
 
-        def scan(turn: Any, *args: Any) -> Any:
-            return bl.scan(lambda *taken: turns.append(1) or turn(*taken), *args)
+        def scan(iteration: Any, *args: Any) -> Any:
+            return bl.scan(lambda *taken: turns.append(1) or iteration(*taken), *args)
 
         k = bl.compile(bl.grad(total(lambda *args: rnn(np, scan, *args), np)), *arguments(length))
         k(*arguments(length))
@@ -274,11 +274,11 @@ def test_plain_scans_inside_of_a_trace_stay_plain() -> None:
 @pytest.mark.parametrize("gear", GEARS)
 def test_failing_iteration_names_the_users_line(gear: Any) -> None:
     def f(x: Any, k: Any) -> Any:
-        def turn(c: Any, i: Any) -> Any:
+        def iteration(c: Any, i: Any) -> Any:
             picked = x[i]  # the line at fault
             return c + picked, np.log(picked)
 
-        return bl.scan(turn, 0.0, k)
+        return bl.scan(iteration, 0.0, k)
 
     x = np.arange(1.0, 5.0)
     kernel = bl.compile(f, x, np.arange(3), gear=gear)

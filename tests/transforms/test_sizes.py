@@ -16,49 +16,49 @@ from burlab.graph.tracing.trace import trace
 from burlab.runtime import memory
 
 X = np.array([1.0, 2.0, 3.0])
-LONG, HUGE = 2**40, 2**61
+LONG_SIZE, HUGE = 2**40, 2**61
 KEY = bl.random.key(0)
 
 
 def wide(x: Any) -> Any:
     """An array that nothing stores."""
-    return np.broadcast_to(x, (LONG, 3))
+    return np.broadcast_to(x, (LONG_SIZE, 3))
 
 
 CASES: dict[str, Callable[[Any], Any]] = {
     "repeat goes round": lambda x: np.sum(np.repeat(np.concatenate([x, x, x[:2]]), HUGE)),  # 8 * 2**61 is 0
-    "repeat": lambda x: np.sum(np.repeat(x, LONG)),
-    "repeat by counts": lambda x: np.sum(np.repeat(x, [LONG, 1, 1])),
+    "repeat": lambda x: np.sum(np.repeat(x, LONG_SIZE)),
+    "repeat by counts": lambda x: np.sum(np.repeat(x, [LONG_SIZE, 1, 1])),
     "broadcast_to huge": lambda x: np.sum(np.broadcast_to(x, (HUGE, 3)) ** 2),
     "broadcast_to, no int64": lambda x: np.sum(np.broadcast_to(x, (2**70, 3)) ** 2),
-    "broadcast_to a product": lambda x: np.sum(np.broadcast_to(x, (LONG, LONG, 3)) ** 2),
-    "broadcast_to with an empty axis": lambda x: np.sum(np.broadcast_to(x, (LONG, LONG, 0, 3))),
+    "broadcast_to a product": lambda x: np.sum(np.broadcast_to(x, (LONG_SIZE, LONG_SIZE, 3)) ** 2),
+    "broadcast_to with an empty axis": lambda x: np.sum(np.broadcast_to(x, (LONG_SIZE, LONG_SIZE, 0, 3))),
     "broadcast_to, stored": lambda x: wide(x) * 2.0,
     "broadcast_to, copied": wide,
     "broadcast": lambda x: np.sum(np.exp(wide(x)[:, None] + wide(x)[None])),
-    "tile": lambda x: np.tile(x, LONG) ** 2,
-    "tile twice": lambda x: np.tile(x, (LONG, LONG)),
-    "full_like": lambda x: np.full_like(x, 2.0, shape=(LONG,)) * x[0],
-    "zeros_like": lambda x: np.zeros_like(x, shape=(LONG, LONG)) + x[0],
-    "ones": lambda x: np.ones(LONG) * x[0],
-    "arange": lambda x: np.sum(np.arange(LONG) * x[0]),
-    "one-hot": lambda x: np.sum(np.arange(LONG) == x[:, None], axis=0),
+    "tile": lambda x: np.tile(x, LONG_SIZE) ** 2,
+    "tile twice": lambda x: np.tile(x, (LONG_SIZE, LONG_SIZE)),
+    "full_like": lambda x: np.full_like(x, 2.0, shape=(LONG_SIZE,)) * x[0],
+    "zeros_like": lambda x: np.zeros_like(x, shape=(LONG_SIZE, LONG_SIZE)) + x[0],
+    "ones": lambda x: np.ones(LONG_SIZE) * x[0],
+    "arange": lambda x: np.sum(np.arange(LONG_SIZE) * x[0]),
+    "one-hot": lambda x: np.sum(np.arange(LONG_SIZE) == x[:, None], axis=0),
     "outer": lambda x: np.outer(np.ravel(wide(x)), np.ravel(wide(x))),
     "einsum": lambda x: np.einsum("ia,jb,kc->ijk", wide(x), wide(x), wide(x)),
-    "pad": lambda x: np.pad(x, (LONG, 0)),
+    "pad": lambda x: np.pad(x, (LONG_SIZE, 0)),
     "pad huge": lambda x: np.pad(x, (2**63, 2**63)) ** 2,
     "concatenate": lambda x: np.concatenate([wide(x)] * 3),
     "cumsum": lambda x: np.cumsum(wide(x)),
     "tril": lambda x: np.tril(np.broadcast_to(x[0], (2**20, 2**20))),
     "vmap": lambda x: bl.vmap(lambda row: np.sum(row * x))(wide(x)),
     "jacobian": lambda x: bl.jacobian(lambda y: np.tanh(y) * np.sum(y))(np.broadcast_to(x[0], (2**20,))),
-    "scan": lambda x: bl.scan(lambda c, _: (c * 0.5, c), x[0], None, length=LONG)[1],
+    "scan": lambda x: bl.scan(lambda c, _: (c * 0.5, c), x[0], None, length=LONG_SIZE)[1],
     "gradient of scan": lambda x: bl.grad(
-        lambda y: bl.scan(lambda c, _: (np.tanh(c * y), None), 1.0, None, length=LONG)[0]
+        lambda y: bl.scan(lambda c, _: (np.tanh(c * y), None), 1.0, None, length=LONG_SIZE)[0]
     )(x[0]),
     "while_loop": lambda x: bl.while_loop(lambda c: c[0] < 2, lambda c: c, (x[0], wide(x) * 1.0))[0],
     "cond": lambda x: bl.cond(x[0] > 2, lambda y: np.sum(np.cumsum(wide(y))), lambda y: y[0], x),
-    "random": lambda x: bl.random.normal(KEY, (LONG,)) * x[0],
+    "random": lambda x: bl.random.normal(KEY, (LONG_SIZE,)) * x[0],
     "random huge": lambda x: bl.random.uniform(KEY, (HUGE, HUGE)) * x[0],
 }
 
@@ -74,7 +74,7 @@ def test_too_large_array_raises_with_its_line(name, gear):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: bl.scan(lambda c, _: (c * 0.5, c), 1.0, None, length=LONG),
+        lambda: bl.scan(lambda c, _: (c * 0.5, c), 1.0, None, length=LONG_SIZE),
         lambda: bl.nn.Linear(2**30, 2**30, key=KEY),
         lambda: bl.hessian(lambda x: np.sum(x**2) * np.sum(x**3))(np.ones(2**19)),
         lambda: bl.FiniteSum(lambda x, a: np.sum(np.cumsum(wide(x * a))), np.ones(5)).grad(X),

@@ -150,7 +150,7 @@ def test_colours_keep_their_promises(seed: int) -> None:
 
 
 def test_large_problems_need_few_products() -> None:
-    """What is dense would take 7 GB."""
+    """A dense matrix would take 7 GB."""
     n = 30_000
     x = np.linspace(0, 1, n)
     hessian = bl.sparse_hessian(chain)

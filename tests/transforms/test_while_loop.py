@@ -263,15 +263,15 @@ def test_no_derivative_passes_through() -> None:
 def test_derivatives_around_a_loop() -> None:
     """Counters, comparisons, leaves that the argument never reaches, and stopped gradients are no obstacle."""
 
-    def turns(x: Any) -> Any:
+    def iterations(x: Any) -> Any:
         return bl.while_loop(lambda s: s[0] * 2.0 < x, lambda s: (s[0] + 1, s[1] * 2, s[2] + x), (0, 1.0, 0.0))
 
-    assert bl.grad(lambda x: x * x + turns(x)[0])(3.0) == 6.0
-    assert bl.grad(lambda x: x * turns(x)[1])(3.0) == 4.0
-    assert bl.grad(lambda x: x * bl.stop_gradient(turns(x)[2]))(3.0) == 6.0
-    assert bl.grad(lambda x: x * turns(bl.stop_gradient(x))[2])(3.0) == 6.0
+    assert bl.grad(lambda x: x * x + iterations(x)[0])(3.0) == 6.0
+    assert bl.grad(lambda x: x * iterations(x)[1])(3.0) == 4.0
+    assert bl.grad(lambda x: x * bl.stop_gradient(iterations(x)[2]))(3.0) == 6.0
+    assert bl.grad(lambda x: x * iterations(bl.stop_gradient(x))[2])(3.0) == 6.0
     with pytest.raises(TraceError, match=r"a derivative through bl\.while_loop"):
-        bl.grad(lambda x: x * turns(x)[2])(3.0)
+        bl.grad(lambda x: x * iterations(x)[2])(3.0)
 
 
 def test_leaf_reached_after_some_iterations_has_no_derivative() -> None:
@@ -333,8 +333,8 @@ def test_other_threads_run_while_a_loop_does() -> None:
     """One of them interrupts it, after some turns of its own."""
     kernel = bl.compile(lambda n: bl.while_loop(lambda s: s < n, lambda s: s + 1.0, 0.0), 1.0)
     kernel(2.0), kernel(2.0)
-    turns = iter(range(10))
-    interrupt(lambda: kernel(1e10), lambda: next(turns, None) is None)
+    iterations = iter(range(10))
+    interrupt(lambda: kernel(1e10), lambda: next(iterations, None) is None)
     assert M.shape == (4, 4)
 
 

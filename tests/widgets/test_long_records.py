@@ -1,4 +1,4 @@
-"""What pages get of the longest records: each widget's model is asked, without a browser, and measured."""
+"""Messages for the longest records: each widget's model is measured, without a browser."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What pages say while a cell runs, to a real kernel without a page: a client sends it."""
+"""Messages of pages while a cell runs, to a real kernel without a page: a client sends them."""
 
 import re
 import time
@@ -71,7 +71,7 @@ def client():
 
 
 def printed(client, request, until=None):
-    """What a cell prints; all of it, or as much as there is when a text comes."""
+    """Return a cell's output: all of it, or up to the arrival of a text."""
     text, end = "", time.monotonic() + SECONDS
     while time.monotonic() < end:
         message = client.get_iopub_msg(timeout=SECONDS)
@@ -87,8 +87,8 @@ def printed(client, request, until=None):
     raise AssertionError(text)
 
 
-def say(client, comm, data):
-    """What a page sends that knows no subshells."""
+def send_intent(client, comm, data):
+    """Send the message of a page that knows no subshells."""
     client.shell_channel.send(client.session.msg("comm_msg", {"comm_id": comm, "data": data}))
 
 
@@ -111,7 +111,7 @@ def comm(client):
 def test_page_without_subshells_is_handled_next_to_the_cell(client, comm):
     request = client.execute(SUBSHELL)
     printed(client, request, until="begun")
-    say(client, comm, "hello")
+    send_intent(client, comm, "hello")
     assert "hello True" in printed(client, request)
 
 
@@ -120,7 +120,7 @@ def test_inbox_handles_pages_and_answers_a_loaded_one_while_cells_wait(client, c
     printed(client, request, until="begun")
     after = [client.execute(f"print('cell {k}')") for k in range(3)]
     asked = [client.comm_info(), client.kernel_info()]
-    say(client, comm, "hello")
+    send_intent(client, comm, "hello")
     assert "hello True" in printed(client, request)
     assert [printed(client, one) for one in after] == ["cell 0\n", "cell 1\n", "cell 2\n"]
     assert replies(client, *asked, request, *after) == [0, 1, 2, 3, 4, 5]
@@ -129,6 +129,6 @@ def test_inbox_handles_pages_and_answers_a_loaded_one_while_cells_wait(client, c
 def test_resting_loop_handles_the_message_that_resumes_it(client, comm):
     request = client.execute(LOOP)
     printed(client, request, until="begun")
-    say(client, comm, "go")
+    send_intent(client, comm, "go")
     # What comes before step 0 is done lets that one through as well.
     assert re.search(r"[34] 0\.5 stopped", printed(client, request))

@@ -1,4 +1,4 @@
-"""What Python sends to pages has the types that their JavaScript declares: TypeScript checks it as literals."""
+"""Messages of Python to pages have the types that JavaScript declares: TypeScript checks them as literals."""
 
 import json
 from collections.abc import Iterator

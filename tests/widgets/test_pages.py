@@ -1,4 +1,4 @@
-"""Who looks at a view: pages that come, go, and fall silent."""
+"""Viewers of a widget: pages that come, go, and fall silent."""
 
 import pytest
 

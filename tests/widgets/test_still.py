@@ -17,7 +17,7 @@ from burlab.widgets import still  # noqa: E402 - after the packages that it may 
 
 
 class Screen:
-    """What is displayed, and what is changed in place."""
+    """Displays, and their changes in place."""
 
     def __init__(self):
         self.shown, self.changed = [], []

@@ -23,12 +23,12 @@ def perceptron(layers: Any, x: Any, label: Any) -> Any:
 def oscillator(start: Any, force: Any) -> Any:
     """Semi-implicit Euler steps, from last to first."""
 
-    def turn(state: Any, f: Any) -> Any:
+    def iteration(state: Any, f: Any) -> Any:
         position, speed = state
         speed = speed + 0.1 * (f - np.sin(position))
         return (position + 0.1 * speed, speed), position * speed
 
-    (position, _), energies = bl.scan(turn, (start, start * 0), force, reverse=True)
+    (position, _), energies = bl.scan(iteration, (start, start * 0), force, reverse=True)
     return np.sum(position**2) + np.sum(energies)
 
 

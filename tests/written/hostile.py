@@ -1,4 +1,4 @@
-"""What must hold of a changed file: an error of ours at the door, or something that works and runs nothing foreign.
+"""Requirement of a changed file: an error of burlab's when it is read, or a working object that runs nothing foreign.
 
 `python -m tests.written.hostile graphs|runs SEED COUNT` tries so many mutations and says what went wrong, line by line.
 """
@@ -95,7 +95,7 @@ def _accepted(text: str) -> str | None:
 
 
 def _works(graph: Graph, text: str) -> str | None:
-    """Whether an accepted graph is well-formed, can be written, and executed."""
+    """Return True if an accepted graph is well-formed, can be written, and executed."""
     with limit():
         verify(graph)
         assert Graph.from_json(graph.to_json()).key == graph.key
@@ -127,7 +127,7 @@ def run_file(name: str) -> tuple[Any, dict[str, Any]]:
 
 @cache
 def data_of(name: str) -> Any:
-    """What a run is about."""
+    """Return the data of a run."""
     return CASES[name]()[1]
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-FEW = {"graphs": 500, "runs": 120}
+FEW_FILES = {"graphs": 500, "runs": 120}
 TIMES = 60 if "BURLAB_EXPLORE" in os.environ else 1
 
 
-@pytest.mark.parametrize("kind", FEW)
+@pytest.mark.parametrize("kind", FEW_FILES)
 def test_a_changed_file_is_refused_or_works(kind: str, root: Path) -> None:
     for k in range(TIMES):
         seed = 1000 * k
-        command = [sys.executable, "-m", "tests.written.hostile", kind, str(seed), str(FEW[kind])]
+        command = [sys.executable, "-m", "tests.written.hostile", kind, str(seed), str(FEW_FILES[kind])]
         ran = subprocess.run(command, cwd=root, check=False, capture_output=True, text=True, timeout=1200)
         assert ran.returncode == 0, f"seeds from {seed}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr[-2000:]}"

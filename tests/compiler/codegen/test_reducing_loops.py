@@ -98,7 +98,7 @@ def test_squares_of_one_bad_number_are_bad():
 
 
 def update(matrix, vector, other):
-    """What a fused step does with a layer: its product backwards, and its new weights."""
+    """A fused step of a layer: its product backwards, and its new weights."""
     product = contract("ab,b->a", matrix, vector) if matrix.shape[1] == vector.size else None
     new = apply("sub", matrix, apply("mul", contract("a,b->ab", other, vector), 0.1))
     return product, new, sum_of_squares(apply("sub", new, matrix))

@@ -65,10 +65,10 @@ def test_in_the_workspace_too(gear, incomplete):
 def test_unwritten_entries_are_nan_in_every_iteration(gear, incomplete):
     """The body's memory holds what the turn before left there."""
 
-    def turns(x, matrix):
+    def iterations(x, matrix):
         return bl.scan(lambda carry, scale: (carry, products(x * scale, matrix)), 0.0, np.ones(3))[1]
 
-    found = bl.compile(turns, X, MATRIX, gear=gear)(X, MATRIX)
+    found = bl.compile(iterations, X, MATRIX, gear=gear)(X, MATRIX)
     assert np.isfinite(found[:, 0]).all()
     assert np.isnan(found[:, 1:]).all()
 

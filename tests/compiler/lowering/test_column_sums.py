@@ -14,7 +14,7 @@ RNG = np.random.default_rng(0)
 
 
 def summed(x: Any, strict: bool) -> Any:
-    """What the library makes of all but the first of each axis, in arrays with nothing behind them."""
+    """Return the library's sums of all but the first of each axis, in arrays that end at a page."""
     node = Node("input", (), None, x.shape, x.dtype)
     part = slice_(node, (1,) * x.ndim, (1,) * x.ndim, tuple(size - 1 for size in x.shape))
     exe = build(Graph((node,), (sum_over(part, tuple(range(x.ndim - 1))),)), gear="replay", strict=strict)

@@ -43,7 +43,7 @@ TRANSFORMS: dict[str, Any] = {
 
 
 def compiled_by(run):
-    """What a call compiles, and what it gives."""
+    """Return the texts that a call compiles, and its result."""
     before = len(runtime.declared())
     result = run()
     return len(runtime.declared()) - before, result

@@ -96,7 +96,7 @@ def in_jax(jax: Any, steps: list[Step], x: Any, start: str = "buffer") -> Any:
 
 
 def distinct(steps: list[Step]) -> bool:
-    """Whether no step puts different values at an entry that its index names twice: there JAX has no order."""
+    """Return True if no step puts different values at an entry that its index names twice: there JAX has no order."""
     places = np.arange(20).reshape(SHAPE)
     return not any(
         kind == "swap" and np.unique(named := (places.T if turned else places)[key]).size < np.size(named)

@@ -161,7 +161,7 @@ def outside(x: Any) -> Any:
     np.zeros(3)[3] = x[0]
 
 
-def numbers_asked(x: Any) -> Any:
+def numbers_requested(x: Any) -> Any:
     out = np.zeros(3)
     out[0] = x[0]
     float(out[0])
@@ -184,7 +184,7 @@ def by_c(x: Any) -> Any:
         (read_only, (LayoutError, ValueError), "read-only"),
         (too_long, ValueError, "broadcast"),
         (outside, (IndexError, IndexRangeError), "out of bounds"),
-        (numbers_asked, TraceError, "float"),
+        (numbers_requested, TraceError, "float"),
         (by_c, TraceError, "past NumPy"),
     ],
 )

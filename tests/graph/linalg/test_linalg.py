@@ -122,7 +122,7 @@ def assert_near(got: Any, wanted: Any) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_factors_of_every_shape(dtype: Any) -> None:
-    """What defines them, whatever their signs: products are the matrix, and vectors are orthonormal."""
+    """Factors multiply to the matrix and their vectors are orthonormal, whatever the signs."""
 
     def f(a: Any) -> Any:
         square = a @ np.swapaxes(a, -1, -2)

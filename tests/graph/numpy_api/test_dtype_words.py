@@ -11,7 +11,7 @@ from burlab.errors import BurlabError
 from burlab.graph.node import FUNCTIONS, native_dtype
 from burlab.graph.numpy_api.promotion import PrecisionWarning
 from burlab.graph.tracing.trace import trace
-from tests.graph.dtype_words import ALONE, BESIDE, BY_COMPLEX, MATRICES, WITHOUT_NUMBERS, Word, names
+from tests.graph.dtype_words import ALONE, BY_COMPLEX, CONCRETE, MATRICES, WITHOUT_NUMBERS, Word, names
 from tests.graph.integers import DTYPES as WHOLE, answer, ufuncs
 
 DTYPES = (*WHOLE, "float32", "float64")
@@ -26,7 +26,7 @@ OTHERS |= {"select", "linalg.cholesky", "linalg.matrix_power"}
 
 
 def dtypes(f: Word, *args: Any) -> Any:
-    """Those of what a function makes when it is traced; None where it is refused by name."""
+    """Return the dtypes of a traced function's results; None where it is refused by name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)
         try:
@@ -36,7 +36,7 @@ def dtypes(f: Word, *args: Any) -> Any:
 
 
 def numpys(f: Word, *args: Any) -> Any:
-    """Those of NumPy; None where it refuses."""
+    """Return the dtypes of NumPy's results; None where NumPy raises."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = answer(f, *args)
@@ -56,7 +56,7 @@ def differing(table: dict[str, Word], *args: Any) -> dict[str, Any]:
 def test_every_function_is_in_a_table() -> None:
     words = {f"{f.__module__}.{f.__name__}".removeprefix("numpy.") for f in FUNCTIONS}
     words = {word for word in words if not word.startswith(BY_COMPLEX)}
-    assert words - WITHOUT_NUMBERS == names(ALONE) | names(BESIDE) | names(MATRICES)
+    assert words - WITHOUT_NUMBERS == names(ALONE) | names(CONCRETE) | names(MATRICES)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -69,7 +69,7 @@ def test_functions_of_an_array(dtype: str) -> None:
 def test_functions_of_an_array_and_a_number(dtype: str) -> None:
     x = VECTOR.astype(dtype)
     for number, s in NUMBERS.items():
-        beside = {name: (lambda x, f=f, s=s: f(x, s)) for name, f in (BESIDE | PAIRS).items()}
+        beside = {name: (lambda x, f=f, s=s: f(x, s)) for name, f in (CONCRETE | PAIRS).items()}
         assert differing(beside, x) == {}, number
 
 

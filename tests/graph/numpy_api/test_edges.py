@@ -6,11 +6,11 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
 
-BESIDE = np.array([3.0, np.nan, 9.0, 9.0, np.nan, -np.inf, np.inf])
+OUTSIDE = np.array([3.0, np.nan, 9.0, 9.0, np.nan, -np.inf, np.inf])
 
 
 @pytest.mark.parametrize(
-    "x", [BESIDE, BESIDE.astype("f4"), np.array([0, 255, 7, 0], np.uint8), np.array([0, -(2**63)])]
+    "x", [OUTSIDE, OUTSIDE.astype("f4"), np.array([0, 255, 7, 0], np.uint8), np.array([0, -(2**63)])]
 )
 def test_the_largest_are_the_last_in_order(x: np.ndarray) -> None:
     values, places = bl.top_k(x, x.size)

@@ -1,4 +1,4 @@
-"""What users write in NumPy, traced: values are NumPy's, gradients JAX's, in both gears."""
+"""Users' NumPy code, traced: values equal NumPy, gradients JAX, in both gears."""
 
 from functools import cache
 from typing import Any

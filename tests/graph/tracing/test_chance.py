@@ -1,4 +1,4 @@
-"""What a trace would freeze is said: random numbers of any generator, and clocks."""
+"""Warnings about values that a trace freezes: random numbers of any generator, and clocks."""
 
 import datetime as dt
 import os
@@ -16,8 +16,8 @@ import pytest
 
 import burlab as bl
 
-STATE, GENERATOR, OWN = np.random.RandomState(0), np.random.default_rng(0), random.Random(0)
-RANDN, NORMAL, DRAW = STATE.randn, GENERATOR.normal, OWN.random
+STATE, GENERATOR, OWN_GENERATORS = np.random.RandomState(0), np.random.default_rng(0), random.Random(0)
+RANDN, NORMAL, DRAW = STATE.randn, GENERATOR.normal, OWN_GENERATORS.random
 T = perf_counter
 HELD = {"generator": np.random.default_rng(1)}
 
@@ -53,7 +53,7 @@ FROZEN = {
     "a generator in a helper": lambda x: x * helper(),
     "random": lambda x: x * random.random(),
     "a function of random": lambda x: x * gauss(0.0, 1.0),
-    "Random": lambda x: x * OWN.random(),
+    "Random": lambda x: x * OWN_GENERATORS.random(),
     "a method of Random": lambda x: x * DRAW(),
     "SystemRandom": lambda x: x * random.SystemRandom().random(),
     "secrets": lambda x: x * secrets.randbelow(10),

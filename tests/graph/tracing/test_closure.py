@@ -1,4 +1,4 @@
-"""What a function reads from around itself is part of its program: change it, and the derivative changes."""
+"""Captured values are part of a program: change one, and the derivative changes."""
 
 import array
 import collections
@@ -93,14 +93,14 @@ LARGE, TWO = np.ones(3000), np.ones((60, 60))
 NAMESPACE = types.SimpleNamespace(rate=1.0, other=types.SimpleNamespace(rate=1.0))
 SLOTTED, HELD = Slotted(), Held()
 SLOTTED.rate = 1.0
-LONG, SET, FOUND = [1.0] * 500, {1.0}, collections.defaultdict(float, a=1.0)
+LONG_LIST, SET, FOUND = [1.0] * 500, {1.0}, collections.defaultdict(float, a=1.0)
 LAYER = bl.nn.Linear(60, 60, key=bl.random.key(0), dtype=np.float64)
 LAYER.weight[0, 0] = 1.0
 TUPLE = Named(np.ones(2000))
 TENSOR, FRAME = torch.ones(2000), pd.DataFrame({"a": np.ones(2000)})
 ZERO = [0.0]
 LAST, OBJECTS = collections.deque([1.0], 9), np.array([np.ones(3), None], object)
-OWN_DICT, OWN_LIST, CHAIN = collections.UserDict(a=1.0), collections.UserList([1.0]), collections.ChainMap({"a": 1.0})
+USER_DICT, USER_LIST, CHAIN = collections.UserDict(a=1.0), collections.UserList([1.0]), collections.ChainMap({"a": 1.0})
 BYTES, PACKED = bytearray(2), array.array("d", [1.0] * 2000)
 MEMORY = memoryview(PACKED)
 
@@ -121,7 +121,7 @@ CHANGES = {
     "a slot": (lambda x: x * SLOTTED.rate, lambda v: setattr(SLOTTED, "rate", v)),
     "a property": (lambda x: x * HELD.rate, lambda v: setattr(HELD.inner, "rate", v)),
     "what a method reads": (lambda x: 1.0 * HELD.scaled(x), lambda v: RATES.__setitem__("held", v)),
-    "a long list": (lambda x: x * LONG[400], lambda v: LONG.__setitem__(400, v)),
+    "a long list": (lambda x: x * LONG_LIST[400], lambda v: LONG_LIST.__setitem__(400, v)),
     "a set": (lambda x: x * max(SET), lambda v: (SET.clear(), SET.add(v))),
     "a dictionary with a default": (lambda x: x * FOUND["a"], lambda v: FOUND.__setitem__("a", v)),
     "a weight of a layer": (lambda x: x * LAYER.weight[0, 0], lambda v: LAYER.weight.__setitem__((0, 0), v)),
@@ -133,8 +133,8 @@ CHANGES = {
     "the length of a deque": (lambda x: x * len(LAST), lambda v: (LAST.clear(), LAST.extend([v] * int(v)))),
     "an array in an array of objects": (lambda x: x * OBJECTS[0][2], lambda v: OBJECTS[0].__setitem__(2, v)),
     "a number in an array of objects": (lambda x: x * OBJECTS[1], lambda v: OBJECTS.__setitem__(1, v)),
-    "a dictionary in an object": (lambda x: x * OWN_DICT["a"], lambda v: OWN_DICT.__setitem__("a", v)),
-    "a list in an object": (lambda x: x * OWN_LIST[0], lambda v: OWN_LIST.__setitem__(0, v)),
+    "a dictionary in an object": (lambda x: x * USER_DICT["a"], lambda v: USER_DICT.__setitem__("a", v)),
+    "a list in an object": (lambda x: x * USER_LIST[0], lambda v: USER_LIST.__setitem__(0, v)),
     "a chain of dictionaries": (lambda x: x * CHAIN["a"], lambda v: CHAIN.__setitem__("a", v)),
     "bytes": (lambda x: x * float(BYTES[1]), lambda v: BYTES.__setitem__(1, int(v))),
     "an array of Python": (lambda x: x * PACKED[7], lambda v: PACKED.__setitem__(7, v)),

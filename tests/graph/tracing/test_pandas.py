@@ -1,4 +1,4 @@
-"""What pandas holds meets traced arrays: it counts as numbers, or the error names the user's line and the remedy."""
+"""Pandas objects meet traced arrays: they count as numbers, or the error names the user's line and the remedy."""
 
 import inspect
 import operator
@@ -36,7 +36,7 @@ def test_operators_take_it_on_either_side(kind, name):
                 assert gradient[k] == pytest.approx(slope, rel=1e-6)
 
 
-def asks(f):
+def error_of(f):
     """The message, and the line that it has to name."""
     with pytest.raises(TraceError) as raised:
         bl.grad(f)(X)
@@ -54,7 +54,7 @@ def asks(f):
     ],
 )
 def test_unsupported_pandas_call_names_line_and_remedy(f):
-    message, line = asks(f)
+    message, line = error_of(f)
     assert message.startswith(line)
     assert ".to_numpy()" in message
 

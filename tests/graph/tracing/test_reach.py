@@ -10,7 +10,7 @@ import pytest
 
 import burlab as bl
 from tests.graph.tracing.reach import containers, functions, modules, names, objects, outside
-from tests.graph.tracing.reach.table import MADE, ROWS
+from tests.graph.tracing.reach.table import BUILT, ROWS
 
 _TABLES = (names, functions, objects, containers, modules, outside)  # whose import fills ROWS
 
@@ -20,9 +20,9 @@ def as_before():
     """Modules and the environment are left as they were."""
     environment = dict(os.environ)
     yield
-    for name in MADE:
+    for name in BUILT:
         sys.modules.pop(name, None)
-    MADE.clear()
+    BUILT.clear()
     os.environ.clear()
     os.environ.update(environment)
 

@@ -1,4 +1,4 @@
-"""What stands for NumPy's constructors while a function is traced."""
+"""Substitutes for NumPy's constructors while a function is traced."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What cannot be traced raises TraceError with the user's line and the remedy."""
+"""Untraceable code raises TraceError with the user's line and the remedy."""
 # ruff: noqa: PLW0108 - the lambdas are the user's code, whose line is looked for
 
 import copy

@@ -106,7 +106,7 @@ def test_results_are_the_callers_own():
 
 
 @pytest.fixture
-def asked():
+def evaluated():
     """A problem that answered often enough."""
     p = bl.FiniteSum(lambda x, a, b: (a @ x - b) ** 2, (A, B))
     for _ in range(3):
@@ -127,14 +127,14 @@ def asked():
         (np.ones(D), [1, 2], KEY, ArgumentError),
     ],
 )
-def test_direct_calls_with_wrong_arguments_raise(asked, x, indices, key, error):
+def test_direct_calls_with_wrong_arguments_raise(evaluated, x, indices, key, error):
     with pytest.raises(error):
-        asked.grad(x, indices, key=key)
+        evaluated.grad(x, indices, key=key)
 
 
-def test_direct_calls_convert_strided_and_int32_arguments(asked):
-    expected = asked.grad(np.ones(D), [1, 2])
-    np.testing.assert_array_equal(asked.grad(np.ones(2 * D)[::2], np.array([1, 2], np.int32)), expected)
+def test_direct_calls_convert_strided_and_int32_arguments(evaluated):
+    expected = evaluated.grad(np.ones(D), [1, 2])
+    np.testing.assert_array_equal(evaluated.grad(np.ones(2 * D)[::2], np.array([1, 2], np.int32)), expected)
 
 
 def test_failing_sample_of_a_direct_call_is_named():

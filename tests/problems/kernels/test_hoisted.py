@@ -1,4 +1,4 @@
-"""What of a tile needs no sample is computed once for all tiles of a batch: same bits, less time, counted memory."""
+"""Work of a tile that needs no sample is done once for all tiles of a batch: same bits, less time, counted memory."""
 
 import warnings
 from typing import Any

@@ -24,7 +24,7 @@ def long(x, a):  # a sum over all samples takes half a minute
 
 @pytest.fixture
 def slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, CSumCall]]:
-    """What was called in C++: "sum" or "rows" for each slice, "abandon" for a sum that was left; and its argument."""
+    """Calls of C++: "sum" or "rows" for each slice, "abandon" for a sum that was left; with their arguments."""
     begun: list[tuple[str, CSumCall]] = []
     exports = sample_kernel.sum_exports()
 

@@ -140,13 +140,13 @@ def test_threads_that_come_first_together_make_one_tile(monkeypatch: pytest.Monk
         time.sleep(0.1)
         return made[-1]
 
-    def ask() -> None:
+    def query() -> None:
         ready.wait()
         answers.append(problem.grad(x, np.arange(13)))
 
     monkeypatch.setattr(tiling, "Tile", slowly)
     problem, x, _ = case("perceptron", tile=4)
-    workers = [threading.Thread(target=ask) for _ in range(4)]
+    workers = [threading.Thread(target=query) for _ in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -197,7 +197,7 @@ def test_matrices_of_a_mixture_use_batch_sums():
 
 
 def test_light_samples_lie_in_long_slots() -> None:
-    """What a slot has at least depends on the loss alone, so that all questions cut a batch alike."""
+    """The least size of a slot depends on the loss alone, so that all queries cut a batch alike."""
     light = bl.FiniteSum(lambda x, a: (a * x) ** 2, np.arange(1000.0))
     heavy = bl.FiniteSum(lambda x, a: np.sum(np.tanh(np.outer(a, x))), np.ones((1000, 64)))
     for problem, x, slots in ((light, 1.0, 8), (heavy, np.ones(64), 16)):

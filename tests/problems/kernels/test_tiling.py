@@ -137,11 +137,11 @@ def scanned(units: int, turns: int) -> tuple[int, tuple[int, ...]]:
     """The sizes for a recurrent layer on sequences."""
 
     def loss(w: Any, a: Any) -> Any:
-        def turn(h: Any, row: Any) -> Any:
+        def iteration(h: Any, row: Any) -> Any:
             h = np.tanh(h @ w + row)
             return h, h
 
-        return np.sum(bl.scan(turn, np.zeros(units, np.float32), a)[0] ** 2)
+        return np.sum(bl.scan(iteration, np.zeros(units, np.float32), a)[0] ** 2)
 
     problem = bl.FiniteSum(loss, np.zeros((1000, turns, units), np.float32))
     kernel = problem.oracle.kernels("training", [as_point(np.zeros((units, units), np.float32), "x")]).samples

@@ -95,7 +95,7 @@ def test_a_step_that_is_done_again_counts_once():
 
 
 @dataclass(frozen=True)
-class Asks(Optimizer):
+class QueryingRule(Optimizer):
     """Of everything, in init and in each step, and logs bits."""
 
     def init(self, x, *, f):
@@ -123,7 +123,7 @@ def test_everything_is_counted_where_it_belongs(tmp_path):
     """Against sums by hand; and seek, fork and files keep them."""
     n, steps = len(B), 12
     problem = bl.FiniteSum(outer, (A, B), model=model)
-    run = bl.minimize(problem, START, Asks(), batch=BATCH, steps=steps)
+    run = bl.minimize(problem, START, QueryingRule(), batch=BATCH, steps=steps)
     t = np.arange(1, steps + 1)
     wanted = {
         "samples": 2 + n + t * (BATCH + 3 + BATCH + BATCH),
@@ -156,7 +156,10 @@ def test_everything_is_counted_where_it_belongs(tmp_path):
 
 def test_figures_are_drawn_against_every_cost():
     problem = bl.FiniteSum(outer, (A, B), model=model)
-    runs = {"asks": bl.minimize(problem, START, Asks(), steps=3), "gd": bl.minimize(problem, START, GD(0.1), steps=3)}
+    runs = {
+        "asks": bl.minimize(problem, START, QueryingRule(), steps=3),
+        "gd": bl.minimize(problem, START, GD(0.1), steps=3),
+    }
     for name in ("samples", "values", "hvps", "jvps", "partials", "surrogates", "bits"):
         figure = bl.plots.compare(runs, against=name)
         np.testing.assert_array_equal(figure.data[0].x, runs["asks"].history[name])

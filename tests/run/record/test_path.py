@@ -19,7 +19,7 @@ def resolution(level):
 
 
 class Rule:
-    """What C++ is to keep, in Python: a list of rows (step, x, y)."""
+    """Reference of C++'s rule in Python: a list of rows (step, x, y)."""
 
     def __init__(self, capacity):
         self.capacity, self.early = capacity, capacity // 16
@@ -53,14 +53,14 @@ class Rule:
         self.level, self.rows = high, self.sifted(high)
 
     def sifted(self, level):
-        kept = self.rows[: self.early]
+        stored = self.rows[: self.early]
         for row in self.rows[self.early :]:
-            if self.far(row, kept[-1], level):
-                kept.append(row)
-        return kept
+            if self.far(row, stored[-1], level):
+                stored.append(row)
+        return stored
 
 
-def kept(writer):
+def stored(writer):
     extent, columns = read(Path(writer("path"), writer), range(3))
     return extent, np.stack(columns, 1)
 
@@ -87,7 +87,7 @@ def test_path_follows_its_rule_also_from_a_copy_or_a_file(actions, shrink, luck)
             offers = int(amount * rule.offers)
             writer("cut", offers)
             rule.cut(offers)
-        extent, rows = kept(writer)
+        extent, rows = stored(writer)
         assert (extent.rows, extent.span) == (rule.offers, rule.level)
         np.testing.assert_array_equal(rows, np.reshape(rule.rows, (-1, 3)))
     others = Writer(2, 10**6), Writer(2, 10**6)
@@ -103,8 +103,8 @@ def test_path_follows_its_rule_also_from_a_copy_or_a_file(actions, shrink, luck)
     for one in (writer, *others):
         one.append(more)
     for other in others:
-        np.testing.assert_array_equal(kept(other)[1], kept(writer)[1])
-        assert kept(other)[0].span == kept(writer)[0].span
+        np.testing.assert_array_equal(stored(other)[1], stored(writer)[1])
+        assert stored(other)[0].span == stored(writer)[0].span
         np.testing.assert_array_equal(Path(other("path"), other).newest(), Path(writer("path"), writer).newest())
 
 
@@ -112,7 +112,7 @@ def test_path_follows_its_rule_also_from_a_copy_or_a_file(actions, shrink, luck)
 def test_path_of_nan_or_huge_points_is_bounded(points):
     writer = Writer(2, 10**6)
     writer.append(points)
-    extent, rows = kept(writer)
+    extent, rows = stored(writer)
     assert extent.rows == 500
     assert 4 <= len(rows) <= 64
     np.testing.assert_array_equal(rows[:, 1:], points[rows[:, 0].astype(int)])

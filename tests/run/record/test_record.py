@@ -20,7 +20,7 @@ def capacity_of(columns: int, budget: int) -> int:
 
 
 class Model:
-    """What a record must hold, from all its rows: pairs of minimum and maximum over the span that makes them fit."""
+    """Reference of a record, from all its rows: pairs of minimum and maximum over the span that makes them fit."""
 
     def __init__(self, columns: int, budget: int):
         self.rows, self.span, self.capacity = np.empty((0, columns)), 2, capacity_of(columns, budget)

@@ -1,4 +1,4 @@
-"""What a run says that it costs: parts that add up, shares that follow the work, samples that travel with the run."""
+"""Costs that a run reports: parts that add up, shares that follow the work, samples that travel with the run."""
 
 import csv
 from dataclasses import dataclass
@@ -73,10 +73,10 @@ def test_a_heavy_forward_pass_is_forward() -> None:
     """Powers whose derivatives nobody needs are computed for the value alone."""
 
     def loss(x):
-        def turn(c, _):
+        def iteration(c, _):
             return np.tanh(c), None
 
-        return np.sum(x**2) + 1e-12 * np.sum(bl.scan(turn, bl.stop_gradient(x), None, length=300)[0])
+        return np.sum(x**2) + 1e-12 * np.sum(bl.scan(iteration, bl.stop_gradient(x), None, length=300)[0])
 
     run = bl.minimize(loss, np.ones(1000), bl.optim.GD(1e-3), steps=100)
     assert of_a_step(run, "forward") > 0.8 * sum(of_a_step(run, part) for part in PARTS)

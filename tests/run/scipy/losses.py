@@ -14,5 +14,5 @@ def long(x, a):  # one evaluation takes half a minute
 
 
 def at_its_first_evaluation(run):
-    """Whether not even the start is measured yet."""
+    """Return True if not even the start is measured yet."""
     return run._engine._session.measured is None

@@ -9,7 +9,7 @@ from burlab import runtime
 from burlab.runtime.cache import recipes
 from burlab.runtime.cache.recipes import Recipe, fewer, read_recipes, write_recipes
 from burlab.runtime.cache.store import read_index
-from tests.runtime.cache.test_store import FILL, ask, start
+from tests.runtime.cache.test_store import FILL, run_python, start
 
 # A session with two kernels, which leaves its kernels and has nobody compile them: bits, and whether Cling was started.
 SESSION = """
@@ -30,7 +30,7 @@ print(digest.hexdigest(), runtime.started())
 """
 ONE = SESSION.replace("(f, g)", "(g,)")
 # What every session needs: the partials of operations, and the gate.
-SHELF = FILL.replace("*MORE", "load_common, lambda f=bl.jit(np.tanh): [f(np.ones(3)) for _ in range(3)]").replace(
+CACHE = FILL.replace("*MORE", "load_common, lambda f=bl.jit(np.tanh): [f(np.ones(3)) for _ in range(3)]").replace(
     "import fill", "import fill; from burlab.graph.scalar import load_common"
 )
 KEEP = "import runpy; runpy.run_module('burlab.runtime.cache.kernels', run_name='__main__')"
@@ -40,7 +40,7 @@ KEEP = "import runpy; runpy.run_module('burlab.runtime.cache.kernels', run_name=
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small shelf."""
     folder = tmp_path_factory.mktemp("shelf") / "cache"
-    assert read_index(Path(ask(SHELF, folder)))
+    assert read_index(Path(run_python(CACHE, folder)))
     return folder
 
 
@@ -56,49 +56,49 @@ def only(folder: Path, kind: str) -> Path:
 
 
 def test_the_next_session_compiles_nothing(folder: Path):
-    bits, _ = ask(SESSION, "off").split()
-    assert ask(SESSION, folder).split() == [bits, "True"]
+    bits, _ = run_python(SESSION, "off").split()
+    assert run_python(SESSION, folder).split() == [bits, "True"]
     assert len(read_recipes(only(folder, "wanted"))) == 2
-    ask(KEEP, folder)
+    run_python(KEEP, folder)
     assert sorted(file.suffix for file in folder.iterdir()) == ["", ".own", ".recipes", ".so"]
-    assert ask(SESSION, folder).split() == [bits, "False"]
+    assert run_python(SESSION, folder).split() == [bits, "False"]
     assert not [*folder.glob("*.wanted")]
     # What another session adds leaves these where they are.
     other = SESSION.replace("(f, g)", "(lambda x: np.sum(np.sin(x) ** 3),)")
-    other_bits, started = ask(other, folder).split()
+    other_bits, started = run_python(other, folder).split()
     assert started == "True"
-    ask(KEEP, folder)
-    assert ask(other, folder).split() == [other_bits, "False"]
-    assert ask(SESSION, folder).split() == [bits, "False"]
+    run_python(KEEP, folder)
+    assert run_python(other, folder).split() == [other_bits, "False"]
+    assert run_python(SESSION, folder).split() == [bits, "False"]
 
 
 def test_files_that_are_not_whole_or_of_others_are_not_believed(folder: Path):
-    bits, _ = ask(ONE, folder).split()
+    bits, _ = run_python(ONE, folder).split()
     left = only(folder, "wanted")
     left.chmod(0o622)
-    ask(KEEP, folder)
+    run_python(KEEP, folder)
     assert sorted(file.suffix for file in folder.iterdir()) == ["", ".so"]
-    ask(ONE, folder)
-    ask(KEEP, folder)
+    run_python(ONE, folder)
+    run_python(KEEP, folder)
     own = only(folder, "own")
     content = own.read_bytes()
     own.write_bytes(content[:-100] + b"?" + content[-99:])
-    assert ask(ONE, folder).split() == [bits, "True"]
+    assert run_python(ONE, folder).split() == [bits, "True"]
     own.write_bytes(content)
     own.chmod(0o622)
-    assert ask(ONE, folder).split() == [bits, "True"]
+    assert run_python(ONE, folder).split() == [bits, "True"]
     own.chmod(0o600)
-    assert ask(ONE, folder).split() == [bits, "False"]
+    assert run_python(ONE, folder).split() == [bits, "False"]
     only(folder, "so").unlink()  # without what it calls
-    assert ask(ONE, folder).split() == [bits, "True"]
+    assert run_python(ONE, folder).split() == [bits, "True"]
 
 
 def test_a_text_that_does_not_compile_takes_no_other_with_it(folder: Path):
-    bits, _ = ask(ONE, folder).split()
+    bits, _ = run_python(ONE, folder).split()
     left = only(folder, "wanted")
     write_recipes(left, [Recipe("this is not C++", []), *read_recipes(left)])
-    ask(KEEP, folder)
-    assert ask(ONE, folder).split() == [bits, "False"]
+    run_python(KEEP, folder)
+    assert run_python(ONE, folder).split() == [bits, "False"]
 
 
 def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path):
@@ -110,10 +110,10 @@ def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path):
 
 
 def test_warming_keeps_them_too(folder: Path):
-    bits, _ = ask(ONE, folder).split()
-    ask("import sys, burlab.cli; sys.exit(burlab.cli.main(['warm']))", folder)
-    assert ask(ONE, folder).split() == [bits, "False"]
-    ask("import sys, burlab.cli; sys.exit(burlab.cli.main(['warm', '--clear']))", folder)
+    bits, _ = run_python(ONE, folder).split()
+    run_python("import sys, burlab.cli; sys.exit(burlab.cli.main(['warm']))", folder)
+    assert run_python(ONE, folder).split() == [bits, "False"]
+    run_python("import sys, burlab.cli; sys.exit(burlab.cli.main(['warm', '--clear']))", folder)
     assert [*folder.iterdir()] == []
 
 

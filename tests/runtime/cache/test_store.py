@@ -72,7 +72,7 @@ def start(code: str, folder: Path | str, **environment: str) -> subprocess.Popen
     return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=variables)
 
 
-def ask(code: str, folder: Path | str, **environment: str) -> str:
+def run_python(code: str, folder: Path | str, **environment: str) -> str:
     process = start(code, folder, **environment)
     out, err = process.communicate()
     assert process.returncode == 0, err
@@ -86,13 +86,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = cache_file()
     if made is not None and read_index(made):
         return Path(shutil.copy2(made, folder))
-    return Path(ask("import sys, burlab.cli; sys.exit(burlab.cli.main(['warm']))", folder))
+    return Path(run_python("import sys, burlab.cli; sys.exit(burlab.cli.main(['warm']))", folder))
 
 
 def test_the_same_bits_with_and_without(filled: Path):
-    compiled, _, times = ask(PROGRAM, "off").split()
+    compiled, _, times = run_python(PROGRAM, "off").split()
     assert int(times) > 0
-    assert ask(PROGRAM, filled.parent).split() == [compiled, "False", "0"]
+    assert run_python(PROGRAM, filled.parent).split() == [compiled, "False", "0"]
 
 
 def test_symbol_is_not_found_by_a_prefix_of_its_name(filled: Path):
@@ -104,7 +104,7 @@ def test_symbol_is_not_found_by_a_prefix_of_its_name(filled: Path):
     for x in (np.ones((3, 3)), np.ones(64)):
         print(np.sum(build(trace(lambda x: x @ x, (x,)).graph, gear="replay")(x)[0]))
     """
-    assert ask(textwrap.dedent(program), filled.parent).split() == ["27.0", "64.0"]
+    assert run_python(textwrap.dedent(program), filled.parent).split() == ["27.0", "64.0"]
 
 
 def test_a_file_that_is_not_whole_is_not_believed(tmp_path: Path):
@@ -142,10 +142,10 @@ def test_a_file_that_others_may_write_is_not_believed(tmp_path: Path):
 
 def test_a_whole_file_that_does_not_load_is_as_good_as_none(tmp_path: Path):
     tmp_path.chmod(0o700)
-    file = Path(ask("from burlab.runtime.cache.store import cache_file; print(cache_file())", tmp_path))
+    file = Path(run_python("from burlab.runtime.cache.store import cache_file; print(cache_file())", tmp_path))
     file.write_bytes(b"".join(sealed(b"no ELF", NAMES)))
     file.chmod(0o600)
-    assert ask("import numpy as np, burlab as bl; print(bl.grad(np.tanh)(0.0))", tmp_path) == "1.0"
+    assert run_python("import numpy as np, burlab as bl; print(bl.grad(np.tanh)(0.0))", tmp_path) == "1.0"
 
 
 def test_everything_that_code_depends_on_is_in_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -213,8 +213,8 @@ def test_cache_folder_follows_the_environment(tmp_path: Path, monkeypatch: pytes
 
 def test_cache_writes_nothing_when_off_or_unused(tmp_path: Path):
     computing = "import numpy as np, burlab as bl; bl.grad(np.tanh)(0.0); bl.Value(1.0)"
-    ask(computing, "off", HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path))
-    ask("import burlab, sys; assert 'subprocess' not in sys.modules", tmp_path / "cache", HOME=str(tmp_path))
+    run_python(computing, "off", HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path))
+    run_python("import burlab, sys; assert 'subprocess' not in sys.modules", tmp_path / "cache", HOME=str(tmp_path))
     assert [*tmp_path.iterdir()] == []
 
 
@@ -227,13 +227,13 @@ def test_a_folder_that_is_only_read(filled: Path, tmp_path: Path):
     folder.mkdir(mode=0o700)
     file = Path(shutil.copy2(filled, folder))
     before = file.stat().st_mtime_ns
-    assert ask(PROGRAM, f"{folder}:ro").split()[2] == "0"
+    assert run_python(PROGRAM, f"{folder}:ro").split()[2] == "0"
     computing = "import numpy as np, burlab as bl; bl.grad(lambda x: np.sin(x) * x)(0.0); print('end')"
-    assert ask(computing, f"{folder}:ro") == "end"
+    assert run_python(computing, f"{folder}:ro") == "end"
     said = start(SMALL, f"{folder}:ro").communicate()[1]
     assert "read-only" in said
     clearing = "from burlab.runtime.cache import background; print(background.clear())"
-    assert "Nothing is deleted" in ask(clearing, f"{folder}:ro")
+    assert "Nothing is deleted" in run_python(clearing, f"{folder}:ro")
     assert [*folder.iterdir()] == [file]
     assert file.stat().st_mtime_ns == before
 
@@ -273,7 +273,7 @@ def test_killed_fill_leaves_no_valid_file(tmp_path: Path):
     half.write_text("half")
     os.utime(half, (0, 0))  # a young one may be somebody's who has not locked it yet
     assert not [*tmp_path.glob("*.so")]
-    assert read_index(Path(ask(SMALL, tmp_path)))
+    assert read_index(Path(run_python(SMALL, tmp_path)))
     assert not [*tmp_path.glob(".*.part")]
 
 
@@ -289,12 +289,12 @@ def test_a_folder_that_takes_no_file(tmp_path: Path):
     (tmp_path / "file").write_text("")
     process = start(SMALL, tmp_path / "file" / "cache")
     assert "Set BURLAB_CACHE to a folder" in process.communicate()[1]
-    ask("import numpy as np, burlab as bl; bl.grad(np.tanh)(0.0)", tmp_path / "file" / "cache")
+    run_python("import numpy as np, burlab as bl; bl.grad(np.tanh)(0.0)", tmp_path / "file" / "cache")
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
     process = start(limit + SMALL, tmp_path / "full")
     assert "ConfigurationError" in process.communicate()[1]
     assert not [*(tmp_path / "full").glob("*.so")]
-    assert read_index(Path(ask(SMALL, tmp_path / "full")))
+    assert read_index(Path(run_python(SMALL, tmp_path / "full")))
 
 
 def test_the_end_of_a_session_fills_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -334,10 +334,10 @@ def test_a_session_that_compiles_has_it_filled_at_its_end(tmp_path: Path, filled
         "print('end')"
     )
     computing, idle = session.format("compile(np.sin, 0.0, gear='replay')(0.0)"), session.format("grad")
-    assert ask(computing, tmp_path).split() == ["end", "filled"]
-    assert ask(computing, filled.parent).split() == ["end"]
-    assert ask(session.format("grad(lambda x: np.sin(x) * x)(0.0)"), filled.parent).split() == ["end", "filled"]
-    assert ask(idle, tmp_path).split() == ["end"]
+    assert run_python(computing, tmp_path).split() == ["end", "filled"]
+    assert run_python(computing, filled.parent).split() == ["end"]
+    assert run_python(session.format("grad(lambda x: np.sin(x) * x)(0.0)"), filled.parent).split() == ["end", "filled"]
+    assert run_python(idle, tmp_path).split() == ["end"]
 
 
 def test_state_of_headers_is_one_in_a_process(root: Path):

@@ -17,7 +17,7 @@ def quartic(x: np.ndarray) -> float:
 
 
 def send(view: LandscapeView, **message: str) -> None:
-    """What the page sends when someone uses a control."""
+    """Send the message of a control's use."""
     view.bar._handle_custom_msg(message, [])
 
 

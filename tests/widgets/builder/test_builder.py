@@ -31,7 +31,7 @@ def rebuilt(code):
 
 
 def same(one, other):
-    """Whether two documents are the same text, up to the numbers of their blocks."""
+    """Return True if two documents are the same text, up to the numbers of their blocks."""
     return to_json(one.document.renumbered()) == to_json(other.document.renumbered())
 
 

@@ -1,4 +1,4 @@
-"""What was built by hand in a cell is there when the cell runs again, in this process and in the next one."""
+"""Graphs built by hand in a cell survive when the cell runs again, in this process and in the next one."""
 
 import pytest
 

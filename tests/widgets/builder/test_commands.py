@@ -1,4 +1,4 @@
-"""What the widget of a builder asks for."""
+"""Requests of the widget of a builder."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a page gets of a chart."""
+"""Messages of a chart to its page."""
 
 import json
 

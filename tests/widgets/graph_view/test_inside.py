@@ -1,4 +1,4 @@
-"""What control flow executes opens as a scope, with the numbers of its last iteration."""
+"""Bodies of control flow open as scopes, with the numbers of their last iteration."""
 
 import numpy as np
 import pytest

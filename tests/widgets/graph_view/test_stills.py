@@ -189,10 +189,10 @@ def test_control_flow_is_drawn_with_its_sub_graphs():
     """Two deep: the loop, its condition and body, and both sides of the choice in the body."""
 
     def f(x):
-        def turn(y):
+        def iteration(y):
             return bl.cond(y > 2, lambda: y / 2, lambda: y - x)
 
-        return bl.while_loop(lambda y: y > 1, turn, x)
+        return bl.while_loop(lambda y: y > 1, iteration, x)
 
     graph = bl.compile(f, 3.0, gear="replay").graph
     html = graph_view.graph_html(graph)

@@ -110,7 +110,7 @@ class FakeRun:
             self.generation += 1
 
 
-def looked(model):
+def refreshed(model):
     model.refresh()
     return state_of(model)
 

@@ -1,4 +1,4 @@
-"""What the panel shows and does, without a browser: against a run that writes rows when it is told to."""
+"""Model of the panel without a browser, against a run that writes rows on request."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ from burlab.run.record.stop import Stopped
 from burlab.widgets.panel import readable
 from burlab.widgets.panel.panel_model import PanelModel
 from burlab.widgets.panel.panel_state import state_of
-from tests.widgets.panel.fake import FakeRun, drawn, looked
+from tests.widgets.panel.fake import FakeRun, drawn, refreshed
 
 
 def test_a_fresh_run_is_ready():
@@ -26,9 +26,9 @@ def test_play_and_pause_reach_the_run_and_the_status_line():
     model.apply({"type": "speed", "value": 0})
     model.apply({"type": "play"})
     run.write(234)
-    assert looked(model)["status"].startswith("Running: step 234")
+    assert refreshed(model)["status"].startswith("Running: step 234")
     model.apply({"type": "pause"})
-    state = looked(model)
+    state = refreshed(model)
     assert run.said == [("start", None), "pause"]
     assert (state["tone"], state["status"]) == ("paused", "Paused at step 234")
 
@@ -58,13 +58,13 @@ def test_reset_and_seek_move_the_cursor_and_report_it():
     model = PanelModel(run)
     run.write(1000)
     model.apply({"type": "seek", "step": 412})
-    state = looked(model)
+    state = refreshed(model)
     assert state["status"].startswith("At step 412 of 1,000, in the past")
     assert state["readouts"][0] == ["value", readable.number(0.5**412)]
     model.apply({"type": "seek", "step": 5000})
     model.apply({"type": "reset"})
     assert run.said == [("seek", 412), ("seek", 1000), ("seek", 0)]
-    assert looked(model)["step"] == 0
+    assert refreshed(model)["step"] == 0
 
 
 def test_a_changed_knob_in_the_past_branches_and_keeps_the_old_line():
@@ -93,7 +93,7 @@ def test_slides_and_fields_set_the_hyperparameter():
     model.apply({"type": "slide", "name": "lr", "place": 0.75})
     model.apply({"type": "slide", "name": "b2", "place": 0.4})
     assert run.said == [("lr", 0.032), ("b2", 0.99)]
-    knobs = {knob["name"]: knob for knob in looked(model)["knobs"]}
+    knobs = {knob["name"]: knob for knob in refreshed(model)["knobs"]}
     assert knobs["lr"]["text"] == "0.032"
     assert knobs["lr"]["place"] == pytest.approx(0.75, abs=2e-3)
     assert (knobs["b2"]["text"], knobs["b2"]["low"], knobs["b2"]["high"]) == ("0.99", "0", "0.99999")
@@ -102,7 +102,7 @@ def test_slides_and_fields_set_the_hyperparameter():
 def test_a_number_beyond_the_slider_moves_its_range():
     model = PanelModel(FakeRun())
     model.apply({"type": "enter", "name": "lr", "text": "50"})
-    knob = looked(model)["knobs"][0]
+    knob = refreshed(model)["knobs"][0]
     assert (knob["low"], knob["high"]) == ("0.01", "100000")
 
 
@@ -120,7 +120,7 @@ def test_model_overrides_and_restores_a_schedule():
     model = PanelModel(run)
 
     def schedules():
-        return [knob["schedule"] for knob in looked(model)["knobs"]]
+        return [knob["schedule"] for knob in refreshed(model)["knobs"]]
 
     assert schedules() == ["follows", ""]
     model.apply({"type": "hold", "name": "lr"})
@@ -185,15 +185,15 @@ def test_breakpoint_hit_is_marked_until_it_is_cut_off():
     run.breakpoints.add(grad_norm=2.5)
     model = PanelModel(run)
     run.write(50)
-    assert (looked(model)["hits"], looked(model)["stops"]) == ([], 0)
+    assert (refreshed(model)["hits"], refreshed(model)["stops"]) == ([], 0)
     run.breakpoints.hits = (Hit(49, 1, run.breakpoints[1], 0.123456),)
     plots = drawn(model)
     (mark,) = plots["value"].marks
     assert (mark.at, mark.kind, mark.label) == (49, "break", "break: gradient norm above 2.5")
     assert [(m.at, m.axis) for m in plots["gradient_norm"].marks] == [(49, "x"), (2.5, "y")]
-    assert looked(model)["hits"] == [{"step": 49, "text": "gradient norm above 2.5", "value": "0.1235"}]
+    assert refreshed(model)["hits"] == [{"step": 49, "text": "gradient norm above 2.5", "value": "0.1235"}]
     run.breakpoints.hits = tuple(Hit(step, 1, run.breakpoints[1], 1.0) for step in range(500))
-    state = looked(model)
+    state = refreshed(model)
     assert [hit["step"] for hit in state["hits"]] == list(range(499, 487, -1)), "the last ones, the newest first"
     assert state["stops"] == 500
     assert [mark.at for mark in drawn(model)["value"].marks] == list(range(300, 500))
@@ -206,9 +206,9 @@ def test_reason_of_a_stop_is_shown():
     model = PanelModel(run)
     run.write(3)
     run.stopped = Stopped("grad_norm", 3, "Stopped at step 3: the gradient norm 0.25 is at most 0.3.")
-    assert (looked(model)["tone"], looked(model)["status"]) == ("stopped", run.stopped.message)
+    assert (refreshed(model)["tone"], refreshed(model)["status"]) == ("stopped", run.stopped.message)
     run.stopped = Stopped("non_finite", 3, "Stopped at step 3: the value is nan.")
-    assert looked(model)["tone"] == "failed"
+    assert refreshed(model)["tone"] == "failed"
 
 
 def test_whatever_a_run_raises_is_shown():
@@ -289,17 +289,17 @@ def test_a_run_rests_once_where_nothing_moves_any_more():
     model.apply({"type": "speed", "value": 0})
     model.apply({"type": "play"})
     run.write(900)
-    assert looked(model)["tone"] == "running", "fewer than 1,000 steps were done"
+    assert refreshed(model)["tone"] == "running", "fewer than 1,000 steps were done"
     run.write(200)
-    state = looked(model)
+    state = refreshed(model)
     assert not run.running
     assert state["status"].startswith("At rest at step 1,100: none of the last 1,000 steps moved x")
     model.apply({"type": "play"})
     run.write(5000)
-    assert looked(model)["tone"] == "running", "who plays it on means it"
+    assert refreshed(model)["tone"] == "running", "who plays it on means it"
     model.apply({"type": "enter", "name": "lr", "text": "0.5"})
     run.write(10)
-    assert not looked(model)["playing"], "another line"
+    assert not refreshed(model)["playing"], "another line"
 
 
 def test_a_run_that_moves_or_that_nobody_plays_here_does_not_rest():
@@ -307,13 +307,13 @@ def test_a_run_that_moves_or_that_nobody_plays_here_does_not_rest():
     model = PanelModel(run)
     run.running = True
     run.write(3000)
-    assert looked(model)["playing"], "Python plays it"
+    assert refreshed(model)["playing"], "Python plays it"
     model.apply({"type": "speed", "value": 0})
     model.apply({"type": "play"})
     run.rows["step_norm"] = np.full(3000, 1e-9)
     model = PanelModel(run)
     model.commands.playing = True
-    assert looked(model)["playing"]
+    assert refreshed(model)["playing"]
 
 
 def test_the_row_of_a_step_that_is_being_done_is_not_the_past():
@@ -321,8 +321,8 @@ def test_the_row_of_a_step_that_is_being_done_is_not_the_past():
     run.write(10)
     model = PanelModel(run)
     run.running, run.t = True, 9  # its row is written before the step is done
-    assert "again" not in looked(model)["status"]
+    assert "again" not in refreshed(model)["status"]
     assert not drawn(model)["value"].marks
     run.t = 5
-    assert "Running: step 5 again, of 10 recorded" in looked(model)["status"]
+    assert "Running: step 5 again, of 10 recorded" in refreshed(model)["status"]
     assert [mark.at for mark in drawn(model)["value"].marks] == [5.0]

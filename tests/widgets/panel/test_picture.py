@@ -1,4 +1,4 @@
-"""What the panel draws of real runs: curves, bands, the plane of two parameters."""
+"""Pictures of real runs in the panel: curves, bands, the plane of two parameters."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What the plots of a panel show of a run that writes rows when it is told to, without a browser."""
+"""Plots of a panel without a browser, for a run that writes rows on request."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from burlab.widgets.panel import readable
 from burlab.widgets.panel.panel_model import PanelModel
 from burlab.widgets.panel.panel_state import state_of
 from burlab.widgets.panel.pyramid import Pyramid
-from tests.widgets.panel.fake import FakeRun, drawn, looked
+from tests.widgets.panel.fake import FakeRun, drawn, refreshed
 
 
 def test_plots_are_logarithmic_only_while_values_are_positive():
@@ -39,7 +39,7 @@ def test_merged_rows_show_their_extremes():
     model = PanelModel(run)
     run.write(20)
     run.at = lambda step: None
-    state = looked(model)
+    state = refreshed(model)
     assert state["readouts"][0] == ["value", f"{readable.number(0.5**19, 3)} … {readable.number(0.5**19, 3)}"]
 
 
@@ -114,11 +114,11 @@ def test_a_spike_does_not_press_a_curve_with_negative_values_into_a_line():
 def test_a_validation_that_comes_now_and_then_is_shown_with_its_step():
     run = FakeRun(validation_value=lambda s: np.where(s % 10 == 0, s + 0.5, np.nan))
     model = PanelModel(run)
-    assert looked(model)["readouts"][3] == ["validation value", "–"]
+    assert refreshed(model)["readouts"][3] == ["validation value", "–"]
     run.write(38)
-    assert looked(model)["readouts"][3] == ["validation value", "30.5 at step 30"]
+    assert refreshed(model)["readouts"][3] == ["validation value", "30.5 at step 30"]
     model.apply({"type": "seek", "step": 25})
-    assert looked(model)["readouts"][3] == ["validation value", "20.5 at step 20"]
+    assert refreshed(model)["readouts"][3] == ["validation value", "20.5 at step 20"]
 
 
 def test_the_axis_of_steps_is_logarithmic_where_there_are_many_or_as_chosen():

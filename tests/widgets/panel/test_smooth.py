@@ -1,4 +1,4 @@
-"""What lies behind noise."""
+"""Smooth curves behind noise."""
 
 import numpy as np
 import pytest

@@ -38,11 +38,11 @@ def test_steps_are_read_as_they_are_done():
 
 def test_logged_metric_is_drawn():
     @dataclass(frozen=True)
-    class Tells(bl.optim.Optimizer):
+    class LoggingRule(bl.optim.Optimizer):
         def update(self, g, state, x, t):
             return x - 0.1 * g, state, {"longest": np.max(np.abs(g))}
 
-    run = bl.minimize(lambda x: np.sum(x**2), np.array([1.0, -2.0]), Tells())
+    run = bl.minimize(lambda x: np.sum(x**2), np.array([1.0, -2.0]), LoggingRule())
     model = PanelModel(run)
     model.apply({"type": "step", "count": 5})
     rested(model)

@@ -30,12 +30,12 @@ def failing():
     """A worker whose turn, once let, fails; and what lets it."""
     began, go = threading.Event(), threading.Event()
 
-    def turn(_intents):
+    def iteration(_intents):
         began.set()
         go.wait()
         raise NameError("what it works on is gone")
 
-    worker = PageWorker(turn)
+    worker = PageWorker(iteration)
     began.wait()
     yield worker, go
     go.set()

@@ -1,4 +1,4 @@
-"""What a profile draws: bytes that live, stacked and true, over the time line of its steps."""
+"""Chart of a profile: live bytes, stacked and exact, over the time line of its steps."""
 
 from dataclasses import replace
 

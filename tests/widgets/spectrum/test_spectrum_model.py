@@ -1,4 +1,4 @@
-"""What the live spectrum shows, without a page."""
+"""Model of the live spectrum, without a page."""
 
 import numpy as np
 import pytest

@@ -8,7 +8,7 @@ import types
 import weakref
 from typing import Any, NamedTuple
 
-from tests.graph.tracing.reach.table import KEPT, attribute, row, setter
+from tests.graph.tracing.reach.table import CONSTANTS, attribute, row, setter
 
 
 class Plain:
@@ -71,7 +71,7 @@ class Colour(enum.Enum):
 
 def rated(own):
     own.rate = 1.0
-    KEPT.append(own)
+    CONSTANTS.append(own)
     return own
 
 

@@ -14,7 +14,7 @@ def row(make):
 
 
 def setter(container, key):
-    """What sets an item."""
+    """Setter of an item."""
     return lambda v: operator.setitem(container, key, v)
 
 
@@ -22,13 +22,13 @@ def attribute(holder, name="rate"):
     return lambda v: setattr(holder, name, v)
 
 
-MADE: list[str] = []  # names of modules
-KEPT: list[Any] = []  # what only weak references lead to
+BUILT: list[str] = []  # names of modules
+CONSTANTS: list[Any] = []  # what only weak references lead to
 
 
 def module(name, text, **attributes):
     """A module made from source text, of this name."""
-    MADE.append(name)
+    BUILT.append(name)
     made = types.ModuleType(name)
     vars(made).update(attributes)
     exec(text, vars(made))
