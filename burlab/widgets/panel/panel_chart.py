@@ -26,7 +26,7 @@ _MAX_POINTS = 1200  # of a curve
 _MAX_PLOTS = limits.PARTS - 3  # of columns, beside those of time and memory and the plane
 _BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
 _MAX_EVENTS = 300  # changes of hyperparameters that are marked, the last ones
-_HEIGHT_BESIDE_PLANE, _HEIGHT_ALONE, _HEIGHT_STACK = 2.0, 3.0, 1.2  # of the value, and of stacks
+_HEIGHT_NEXT_TO_PLANE, _HEIGHT_ALONE, _HEIGHT_STACK = 2.0, 3.0, 1.2  # of the value, and of stacks
 _PROCESS_HEADROOM = 1.4  # the end of the axis of the process, times its most bytes
 _NOISE_MARGIN = 100.0  # how far noise is shown around the smooth curve through it, where the axis is logarithmic
 _UNITS = {PACE: "s"}
@@ -64,7 +64,7 @@ class PanelChart:
             dots=(self._events(model, group.columns[0]),) if first and model.events else (),
             marks=(*_marks(model), *model.breaks.marks(model.run, group), *_broken(broken)),
             note="; ".join(_notes(beyond, broken)),
-            tall=1.0 if not first else _HEIGHT_BESIDE_PLANE if model.landscape is not None else _HEIGHT_ALONE,
+            tall=1.0 if not first else _HEIGHT_NEXT_TO_PLANE if model.landscape is not None else _HEIGHT_ALONE,
         )
 
     def _lines(self, model: PanelModel, group: Group) -> Iterator[Curve]:

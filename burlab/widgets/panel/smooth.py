@@ -7,7 +7,7 @@ from .pyramid import Series
 
 _CELLS = 400  # along an axis
 _MAX_WIDTH = 0.08  # of the axis: the standard deviation of the widest average
-_TURN_SHARE, _STEP_SHARE = 0.35, 0.02  # of noise: share of turns, size of steps as a part of the axis
+_REVERSAL_SHARE, _STEP_SHARE = 0.35, 0.02  # of noise: share of turns, size of steps as a part of the axis
 _MIN_MEANS = 50  # differences of means from which noise is recognized
 _SPREAD_RATIO = 3.0  # of noise within stretches of rows: how high they are, times the way from one mean to the next
 _SPREAD_CELLS = 80  # places along an axis that each have a middle and a range
@@ -72,7 +72,7 @@ def noisy(means: Series, *, log: bool) -> bool:
     far, usual = _STEP_SHARE * float(np.ptp(y)), float(np.median(np.abs(steps)))
     turns = np.diff(np.sign(steps)) != 0
     around = float(np.median((high - low)[late]))
-    return (float(turns.mean()) > _TURN_SHARE and usual > far) or around > max(far, _SPREAD_RATIO * usual)
+    return (float(turns.mean()) > _REVERSAL_SHARE and usual > far) or around > max(far, _SPREAD_RATIO * usual)
 
 
 def _on_axis(values: Series, means: Series, log: bool) -> Series:
