@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from burlab.compiler.faults.culprit import culprit
 from burlab.compiler.faults.fault import fault
 from burlab.compiler.ir.options import Aliases, Gear, PlanOptions, Remat
@@ -79,7 +81,7 @@ class Executable:
         # A slot of this name is what a call looks up: once the gate is in it, no Python runs between caller and kernel.
         self.__call__ = self._first
 
-    def _first(self, *arrays: Any, out: Any = None) -> tuple[Array, ...]:
+    def _first(self, *arrays: ArrayLike, out: Sequence[Array] | None = None) -> tuple[Array, ...]:
         """The first call in a process goes around the gate, whose compilation costs as much as a tenth of the start."""
         if gate_is_open():
             self.__call__ = self.gate()
@@ -87,7 +89,7 @@ class Executable:
         self.__call__ = self._second
         return self.slow(*arrays, out=out)
 
-    def _second(self, *arrays: Any, out: Any = None) -> tuple[Array, ...]:
+    def _second(self, *arrays: ArrayLike, out: Sequence[Array] | None = None) -> tuple[Array, ...]:
         self.__call__ = self.gate()
         return self(*arrays, out=out)
 
@@ -124,7 +126,7 @@ class Executable:
         """Bytes that a call touches: inputs, outputs, constants, workspace."""
         return {**self.plan.memory, "workspace": self.workspace_bytes}
 
-    def map(self, arrays: Sequence[Any], batched: Sequence[bool], n: int, threads: int = 1) -> tuple[Array, ...]:
+    def map(self, arrays: Sequence[ArrayLike], batched: Sequence[bool], n: int, threads: int = 1) -> tuple[Array, ...]:
         """The outputs for n rows, each with a leading axis of size n.
 
         arrays: one per input; where `batched`, with a leading axis of size n, else shared by all rows. The number of

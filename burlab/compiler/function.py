@@ -59,7 +59,7 @@ class Program:
             fallback=fallback, tree=bytes([*self.nesting, 255]), weak=weak, takes_out=takes_out, guards=watched
         )
 
-    def __call__(self, leaves: list[Any], out: Any = None) -> Any:
+    def __call__(self, leaves: list[Any], out: tree.Tree = None) -> tree.Tree:
         """The result for leaves in order. Raises ArgumentError where a static one is another, or `out` is complex."""
         if out is not None and tree.has_complex(out):
             raise ArgumentError(

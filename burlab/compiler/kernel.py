@@ -40,7 +40,7 @@ class Kernel(Resident):
     def __init__(
         self,
         f: Callable[..., Any],
-        examples: tuple[Any, ...],
+        examples: tuple[tree.Tree, ...],
         transforms: Mapping[str, Callable[..., Any]],
         options: dict[str, Any],
         threads: int,
@@ -62,23 +62,23 @@ class Kernel(Resident):
 
     if TYPE_CHECKING:
 
-        def __call__(self, *args: Any, out: Any = None) -> Any:
+        def __call__(self, *args: tree.Tree, out: tree.Tree = None) -> tree.Tree:
             """The value: a number or array, or the tree that the function returns. out: arrays to write it into."""
             ...
 
-    def _value(self, *args: Any, out: Any = None) -> Any:
+    def _value(self, *args: tree.Tree, out: tree.Tree = None) -> tree.Tree:
         return self._run("value", args, out)
 
-    def value_and_grad(self, *args: Any, out: Any = None) -> Any:
+    def value_and_grad(self, *args: tree.Tree, out: tree.Tree = None) -> tree.Tree:
         """The pair (value, gradient); gradient is a tuple where `argnums` is a tuple. out: (value, gradient) arrays."""
         direct = self._direct.get("value_and_grad")  # for who keeps this method from before the first call
         return self._run("value_and_grad", args, out) if direct is None or out is not None else direct(*args)
 
-    def hvp(self, *args_and_v: Any, out: Any = None) -> Any:
+    def hvp(self, *args_and_v: tree.Tree, out: tree.Tree = None) -> tree.Tree:
         """The Hessian times v, given the arguments and v last; v is shaped like the argument of `argnums`."""
         return self._run("hvp", args_and_v, out)
 
-    def map(self, *args: Any) -> Any:
+    def map(self, *args: tree.Tree) -> tree.Tree:
         """The value for many samples: arguments with a leading axis more have one entry per sample, others are shared.
 
         Runs in C++ on `threads` threads, whose number changes no bit; an interrupt stops it.
@@ -108,7 +108,7 @@ class Kernel(Resident):
         """The function of value and gradient, or of the value alone; from flat arrays to flat arrays."""
         return self._main.executable
 
-    def arrays(self, *args: Any) -> list[Array]:
+    def arrays(self, *args: tree.Tree) -> list[Array]:
         """These arguments, or without any the examples of `burlab.compile`, as the arrays that `executable` takes."""
         return self._arrays(args or self._examples)
 
@@ -152,7 +152,7 @@ class Kernel(Resident):
         traced = [k for k, spec in zip(owners, self._specs, strict=True) if isinstance(spec, Spec)]
         return {number for number, owner in enumerate(traced) if owner in chosen}
 
-    def profile(self, *args: Any) -> Profile:
+    def profile(self, *args: tree.Tree) -> Profile:
         """Nanoseconds and bytes of each step of value and gradient, or of the value where there is no gradient.
 
         Measured in the fastest of many calls with these arguments, which takes a fraction of a second.
@@ -164,7 +164,7 @@ class Kernel(Resident):
         """
         return profile(self._main.executable, self._arrays(args), self.__name__)
 
-    def _arrays(self, args: tuple[Any, ...]) -> list[Array]:
+    def _arrays(self, args: tuple[tree.Tree, ...]) -> list[Array]:
         """Arguments of the main program as arrays that fit."""
         leaves, structure = tree.flatten(args)
         self._check_structure(structure, self._structure)
@@ -178,7 +178,7 @@ class Kernel(Resident):
         """One C++20 header that computes `value_and_grad` (or the value) without burlab: see `export`."""
         return header(self._exported(), *self._faces(), identifier(self.__name__))
 
-    def export(self, folder: "str | os.PathLike[str]", *args: Any) -> None:
+    def export(self, folder: "str | os.PathLike[str]", *args: tree.Tree) -> None:
         """Write standalone C++ into a folder: `<name>.hpp`, see `to_cpp`, and `main.cpp`.
 
         The program runs the function on `args` (the examples of `burlab.compile` if there are none), compares with what
@@ -212,7 +212,7 @@ class Kernel(Resident):
         specs = ", ".join(str(s) if isinstance(s, Spec) else repr(s.value) for s in self._specs)
         return f"<Kernel {self.__name__}({specs}), {self._options['gear']}>"
 
-    def _run(self, name: str, args: tuple[Any, ...], out: Any) -> Any:
+    def _run(self, name: str, args: tuple[tree.Tree, ...], out: tree.Tree) -> tree.Tree:
         leaves, structure = tree.flatten(args)
         traced = Node in map(type, leaves)
         program = self._programs.get(name)
@@ -231,7 +231,7 @@ class Kernel(Resident):
         if name not in self._opened:
             self._opened.add(name)
 
-            def run(*args: Any, out: Any = None) -> Any:
+            def run(*args: tree.Tree, out: tree.Tree = None) -> tree.Tree:
                 return self._run(name, args, out)
 
             direct = program.direct(run, takes_out=True)
@@ -239,7 +239,7 @@ class Kernel(Resident):
                 self._direct[name] = direct
                 setattr(self, "__call__" if name == "value" else name, direct)
 
-    def _program(self, name: str, examples: tuple[Any, ...]) -> Program:
+    def _program(self, name: str, examples: tuple[tree.Tree, ...]) -> Program:
         if name not in self._programs:
             traced = trace(self._transforms[name], examples)
             if traced.open:
@@ -254,7 +254,7 @@ class Kernel(Resident):
             )
         return self._programs[name]
 
-    def _graph(self, name: str, examples: tuple[Any, ...]) -> Graph:
+    def _graph(self, name: str, examples: tuple[tree.Tree, ...]) -> Graph:
         return simplify(trace(self._transforms[name], examples).graph)
 
     def _check_structure(self, got: tree.TreeDef, expected: tree.TreeDef) -> None:
@@ -272,7 +272,7 @@ class Kernel(Resident):
             f"Pass np.array of a list of numbers. {advice}"
         )
 
-    def _check_specs(self, leaves: Sequence[Any], args: tuple[Any, ...]) -> None:
+    def _check_specs(self, leaves: Sequence[object], args: tuple[tree.Tree, ...]) -> None:
         names = argument_names(self._transforms["value"], args, {})
         for got, spec, name in zip(specs_of(leaves, lambda: names), self._specs, names, strict=False):
             if isinstance(got, Spec) and isinstance(spec, Spec) and (got.shape, got.dtype) == (spec.shape, spec.dtype):
@@ -285,5 +285,5 @@ class Kernel(Resident):
                 )
 
 
-def _specs(f: Callable[..., Any], examples: tuple[Any, ...]) -> list[Spec | Static]:
+def _specs(f: Callable[..., Any], examples: tuple[tree.Tree, ...]) -> list[Spec | Static]:
     return specs_of(tree.flatten(examples)[0], lambda: argument_names(f, examples, {}))

@@ -25,7 +25,7 @@ class PassRecord(NamedTuple):
 
     name: str
     gear: str
-    value: Any
+    value: object
     nanoseconds: int
 
 
@@ -47,7 +47,7 @@ def recorded_passes() -> Generator[list[PassRecord]]:
     """
     records: list[PassRecord] = []
 
-    def record(name: str, gear: str, value: Any, nanoseconds: int) -> None:
+    def record(name: str, gear: str, value: object, nanoseconds: int) -> None:
         records.append(PassRecord(name, gear, value, nanoseconds))
 
     token = _recorder.set(record)
@@ -68,7 +68,7 @@ def observer(names: Callable[[], Sequence[str]]) -> Observer:
     return _printer(wish, tuple(names())) if wish else _ignore
 
 
-def _ignore(name: str, gear: str, value: Any, nanoseconds: int) -> None:
+def _ignore(name: str, gear: str, value: object, nanoseconds: int) -> None:
     """Print nothing."""
 
 
@@ -83,7 +83,7 @@ def _printer(wish: str, names: tuple[str, ...]) -> Observer:
             f"{', '.join(names)}, several of them with commas between."
         )
 
-    def show(name: str, gear: str, value: Any, nanoseconds: int) -> None:
+    def show(name: str, gear: str, value: object, nanoseconds: int) -> None:
         if "times" in wishes:
             sys.stderr.write(f"{nanoseconds / 1e6:9.3f} ms  {name} ({gear})\n")
         if wishes & {"after:all", f"after:{name}"}:

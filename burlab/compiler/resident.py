@@ -1,7 +1,7 @@
 """Objects that stay in the process that made them: compiled code, and the addresses that lead to it."""
 
 import sys
-from typing import Any, Self
+from typing import Self
 
 from burlab.errors import StatusError
 
@@ -14,10 +14,10 @@ class Resident:
     def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Self:
+    def __deepcopy__(self, memo: object) -> Self:
         return self
 
-    def __reduce_ex__(self, _: Any) -> str:
+    def __reduce_ex__(self, _: object) -> str:
         name = getattr(self, "__qualname__", "")
         if getattr(sys.modules.get(getattr(self, "__module__", "")), name, None) is self:
             return name  # a decorated function of a module: found again by its name

@@ -69,7 +69,7 @@ ROWS = LibraryKernel("burlab_rows", "", "burlab/kernels/reduce/row.hpp")  # what
 def emit(plan: KernelPlan) -> GeneratedSource:
     """Write a plan as one C++ function.
 
-    With `options.ticks` it tells a clock, whose address is the third of its context, when each step is done.
+    With `options.ticks` it reports the end of each step to a clock, whose address is the third of its context.
     """
     timed = plan.options.ticks is not None
     descriptors = _numbered(descriptor for step in plan.steps for descriptor in _descriptors(step))
@@ -127,7 +127,7 @@ def _text(plan: KernelPlan, body: str, loops: Mapping[str, int]) -> str:
 
 
 def _spans(text: str, body: str, written: Sequence[_Written], timed: bool) -> tuple[tuple[int, int], ...]:
-    """The lines of each step. timed: whether what tells the clock stands around every step."""
+    """The lines of each step. timed: whether every step is reported to the clock."""
     first = text[: text.rindex(body)].count("\n")
     ends = list(accumulate((len(part.lines) for part in written), initial=first))
     return tuple(pairwise(ends)) if not timed else tuple(pairwise(ends))[1::2]

@@ -150,7 +150,7 @@ _HEADER = """\
 #pragma once
 // Written by burlab {version}; include it in one file of a program. It needs C++20 and nothing else:
 //   g++ -std=c++20 -O2 main.cpp
-// On what CPU it runs fast is for -march to say.
+// -march chooses the CPU for which it is fast.
 #include <cmath>
 #include <cstdint>
 {kernels}

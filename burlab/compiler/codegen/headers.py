@@ -28,7 +28,7 @@ def _add(path: Path, root: Path, seen: set[Path], lines: list[str]) -> None:
     for line in path.read_text(encoding="utf-8").splitlines():
         included = _INCLUDE.match(line)
         if included:
-            beside = path.parent / included[1]
-            _add(beside if beside.exists() else root / included[1], root, seen, lines)
+            sibling = path.parent / included[1]
+            _add(sibling if sibling.exists() else root / included[1], root, seen, lines)
         elif line.strip() != "#pragma once":
             lines.append(line)

@@ -21,7 +21,7 @@ from .nest import Array, LoopNest
 LANE_SUMS = LibraryKernel("burlab_lane_sums", "", "burlab/kernels/reduce/epilogue.hpp")
 _BLOCK, _LANES = 512, 16  # of a sum
 _DOUBLE = np.dtype(np.float64)
-_PACK = 4  # numbers of a pack at least: of a loop of two the compiler makes no lanes, and says so
+_PACK = 4  # numbers of a pack at least: of a loop of two the compiler makes no lanes, and warns
 
 
 def sums_in_lanes(nest: LoopNest) -> bool:

@@ -148,11 +148,11 @@ def find_nest(plan: KernelPlan, step: LoopStep) -> LoopNest:
     found = _Operands(plan, step)
     space = IterationSpace(step.shape, step.reduced)
     arrays = list(dict.fromkeys((*found.arrays.values(), *found.results.values())))
-    shape, kept = step.shape, len(space.kept)
+    shape, rows = step.shape, len(space.outer)
     alone = {axis for a in arrays for axis in a.bounds}
-    outer = grouped(shape[:kept], [a.strides[:kept] for a in arrays], alone)
-    inner = grouped(shape[kept:], [a.strides[kept:] for a in arrays], {axis - kept for axis in alone})
-    groups = [*outer, *([axis + kept for axis in group] for group in inner)]
+    outer = grouped(shape[:rows], [a.strides[:rows] for a in arrays], alone)
+    inner = grouped(shape[rows:], [a.strides[rows:] for a in arrays], {axis - rows for axis in alone})
+    groups = [*outer, *([axis + rows for axis in group] for group in inner)]
     along = {a: a.along(groups) for a in arrays}
     return LoopNest(
         plan,
@@ -226,4 +226,4 @@ class _Operands:
         if not self.space.reduced:  # rows times a vector, and sums
             return (*strides, *[0] * (len(self.space.shape) - len(shape)))
         steps = iter([s for s, size in zip(strides, shape, strict=True) if size != 1])
-        return (*(0 if size == 1 else next(steps) for size in self.space.kept), *[0] * self.space.reduced)
+        return (*(0 if size == 1 else next(steps) for size in self.space.outer), *[0] * self.space.reduced)

@@ -2,7 +2,7 @@
 
 from burlab.compiler.ir.plan import Invoke
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
-from burlab.compiler.lowering.descriptors import Reduced, Rows
+from burlab.compiler.lowering.descriptors import Reduced, StridedRows
 
 _MAX_COPY_BYTES = 256  # bytes of a copy
 _MAX_SUMS = 4  # results
@@ -20,7 +20,7 @@ def written_out(step: Invoke) -> str:
 
 def _move(step: Invoke) -> str:
     """A copy of few numbers that follow each other on both sides."""
-    row = Rows(*step.descriptor)
+    row = StridedRows(*step.descriptor)
     size = row.size * step.node.itemsize
     together = row.size == 1 or row.out_step == row.a_step == 1
     if row.rows != 1 or not together or size > _MAX_COPY_BYTES:

@@ -1,7 +1,6 @@
 """Every value of a graph: for displays, for stepping through nodes, and to find where numbers went wrong."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -29,7 +28,7 @@ class Replay:
         self._inputs = [ArraySpec(x.shape, x.dtype, f"argument {k}") for k, x in enumerate(graph.inputs)]
         self._outputs = [ArraySpec(y.shape, y.dtype, f"result {k}") for k, y in enumerate(graph.outputs)]
 
-    def values(self, arrays: Sequence[Any]) -> list[Array]:
+    def values(self, arrays: Sequence[Array]) -> list[Array]:
         """The value of each node of `graph.nodes`, in their order, for these inputs."""
         check_count(arrays, self._inputs, "arguments")
         ready = [coerce_input(x, spec) for x, spec in zip(arrays, self._inputs, strict=True)]

@@ -1,4 +1,4 @@
-"""The steps of a plan in the user's terms: forward or backward, operations, shape, lines, bytes moved."""
+"""The steps of a plan in the user's terms: forward or backward, operations, shape, lines, bytes read and written."""
 
 from collections import Counter
 from collections.abc import Iterable, Set
@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from burlab.compiler.ir.interrupts import is_halt_check
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Step
 from burlab.compiler.ir.strides import StridedView, elements
-from burlab.compiler.lowering.descriptors import Bytes, Rows
+from burlab.compiler.lowering.descriptors import Bytes, StridedRows
 from burlab.compiler.lowering.lower import note_kernel
 from burlab.compiler.planning.fusion import is_local
 from burlab.compiler.planning.phases import forward_of, nodes_of
@@ -77,7 +77,7 @@ def _bytes(plan: KernelPlan, step: Step) -> int:
     n, symbol, descriptor = step.node, step.kernel.symbol, step.descriptor
     if isinstance(descriptor, Bytes):
         return descriptor.nbytes
-    if isinstance(descriptor, Rows) and symbol.startswith("burlab_copy_"):
+    if isinstance(descriptor, StridedRows) and symbol.startswith("burlab_copy_"):
         box = step.box[1 : 1 + step.box[0]] if step.box else ()
         return 2 * n.itemsize * descriptor.rows * descriptor.size * elements(box)
     if n.dtype.kind == "f" and symbol == note_kernel(n).symbol:

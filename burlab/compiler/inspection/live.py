@@ -26,12 +26,12 @@ def live_bytes(plan: KernelPlan) -> LiveBytes:
     """
     steps = range(len(plan.steps))
     lives = _lives(plan)
-    kept = set(residuals(plan))
+    stored = set(residuals(plan))
     outputs = {n: span for n, span in lives.items() if plan.allocations[n].kind is MemoryKind.OUTPUT}
     own = {n: span for n, span in lives.items() if plan.allocations[n].kind is MemoryKind.WORKSPACE}
-    there = [[n for n, (born, dies) in own.items() if born <= k <= dies] for k in steps]
-    whole = [_covered(plan, nodes) for nodes in there]
-    activations = [_covered(plan, [n for n in nodes if n in kept]) for nodes in there]
+    present = [[n for n, (born, dies) in own.items() if born <= k <= dies] for k in steps]
+    whole = [_covered(plan, nodes) for nodes in present]
+    activations = [_covered(plan, [n for n in nodes if n in stored]) for nodes in present]
     return {
         "inputs": tuple(sum(x.nbytes for x in plan.graph.inputs) for _ in steps),
         "constants": tuple(plan.memory["constants"] for _ in steps),

@@ -32,7 +32,7 @@ def check_fits(arrays: Iterable[Node], nbytes: int) -> None:
     """Refuse what no memory of this machine can hold, by the name of the largest value that would be stored."""
     if nbytes > physical():
         largest = max(arrays, key=lambda n: n.nbytes)
-        raise too_large(f"{described(largest)} has to be stored, and with what lives beside it", nbytes)
+        raise too_large(f"{described(largest)} has to be stored, and with what lives at the same time", nbytes)
 
 
 def arrange(lives: Sequence[Life], reuse: bool = True) -> Arena:

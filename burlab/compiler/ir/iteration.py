@@ -1,6 +1,6 @@
 """The iteration space of a loop nest: the elements of a shape, or rows of them that some nodes reduce.
 
-A row value has one element for each row, an index of the axes that are kept. Inside the nest it goes from a reduction
+A row value has one element for each row, an index of the outer axes. Inside the nest it goes from a reduction
 to what is computed of it, and on to every element of its row.
 """
 
@@ -19,7 +19,7 @@ class IterationSpace(NamedTuple):
     reduced: int = 0
 
     @property
-    def kept(self) -> Shape:
+    def outer(self) -> Shape:
         """The axes that are not reduced."""
         return self.shape[: len(self.shape) - self.reduced]
 
@@ -30,17 +30,17 @@ class IterationSpace(NamedTuple):
 
     def reduces(self, n: Node) -> bool:
         """Return True if a node reduces the last axes of a value of this shape."""
-        fits = n.shape == self.kept and bool(n.inputs) and n.inputs[0].shape == self.shape
+        fits = n.shape == self.outer and bool(n.inputs) and n.inputs[0].shape == self.shape
         return bool(self.reduced) and n.row.reduction and fits
 
     def has_row(self, shape: Shape) -> bool:
         """Return True if a value of this shape has one element per row, in their order."""
-        return bool(self.reduced) and shape != () and _squeezed(shape) == _squeezed(self.kept)
+        return bool(self.reduced) and shape != () and _squeezed(shape) == _squeezed(self.outer)
 
     def sees(self, x: Node, view: StridedView) -> bool:
         """Return True if a value, where its base is computed in this space, is at hand in the same iteration."""
         if self.has_row(view.base.shape) and x.shape == self.shape:
-            wanted = dense_strides(self.kept) + (0,) * self.reduced
+            wanted = dense_strides(self.outer) + (0,) * self.reduced
             strides = tuple(s if size > 1 else 0 for s, size in zip(wanted, self.shape, strict=True))
             return not view.window and view.offset == 0 and view.strides == strides
         return is_whole(view, x) and x.shape == (self.shape if view.base.shape == self.shape else x.shape)

@@ -76,7 +76,7 @@ class LoopStep(NamedTuple):
 
 
 class Count(NamedTuple):
-    """The integer of a call that says how many samples of a tile count: `unit` times their number.
+    """The integer of a call that holds the number of samples of a tile that count: `unit` times their number.
 
     in_box: whether it is one of the box, else of the descriptor.
     """

@@ -114,7 +114,7 @@ def _itself(_: Node, source: StridedView) -> StridedView:
     return source
 
 
-# What a view of a value that lies at a View is: None where no strides can say it.
+# What a view of a value that lies at a View is: None where no strides express it.
 VIEWS: dict[str, Callable[[Node, StridedView], StridedView | None]] = {
     "broadcast": _broadcast,
     "transpose": _transpose,

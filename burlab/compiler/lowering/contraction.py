@@ -52,10 +52,10 @@ def _swapped(axes: list[StrideAxis]) -> list[StrideAxis]:
     return [StrideAxis(x.size, x.out, x.b, x.a) for x in axes]
 
 
-def _columns_and_rows(kept: list[StrideAxis]) -> tuple[StrideAxis, StrideAxis, list[StrideAxis]]:
+def _columns_and_rows(remaining: list[StrideAxis]) -> tuple[StrideAxis, StrideAxis, list[StrideAxis]]:
     """Along which the result is contiguous; the longest other one that only the first operand has; and the rest."""
-    columns = next((x for x in reversed(kept) if x.out == 1), POINT)
-    others = [x for x in kept if x is not columns]
+    columns = next((x for x in reversed(remaining) if x.out == 1), POINT)
+    others = [x for x in remaining if x is not columns]
     rows = max((x for x in others if x.b == 0), key=lambda x: x.size, default=POINT)
     return columns, rows, [x for x in others if x is not rows]
 
@@ -72,14 +72,14 @@ def contract(n: Node, views: dict[Node, StridedView], strict: bool, accumulate: 
 
     accumulate: add to what the result holds, in plain order; the first summed letter counts samples of a tile.
     """
-    kept, summed = _axes(n, views)
+    remaining, summed = _axes(n, views)
     if n.size == 0 or any(x.size == 0 for x in summed):
         return [] if accumulate else [zero(n)]
     operands = [(views[x].base, views[x].offset) for x in n.inputs]
-    if kept and kept[-1].b == 0:
-        kept, summed = _swapped(kept), _swapped(summed)
+    if remaining and remaining[-1].b == 0:
+        remaining, summed = _swapped(remaining), _swapped(summed)
         operands.reverse()
-    columns, rows, walked = _columns_and_rows(kept)
+    columns, rows, walked = _columns_and_rows(remaining)
     depth, around = (summed[-1], summed[:-1]) if summed else (POINT, [])
     plain = n.dtype.kind != "f" or strict
     order = SumOrder.IN_ORDER if plain or accumulate else _order(n, depth)

@@ -15,7 +15,7 @@ from burlab.graph.executions import Execution
 from burlab.graph.scan import iterations_of
 from burlab.runtime.memory import rounded
 
-from .descriptors import Blocks, Choices, Iterations
+from .descriptors import BlocksCall, Choices, ScanCall
 
 _RUN = (
     'extern "C" std::int64_t burlab_{0}(const std::int64_t* d, void* const* out, const void* const* in, void* scratch)'
@@ -96,10 +96,10 @@ def _accumulation(n: Node, parts: tuple[KernelPlan, ...]) -> LibraryKernel | Non
     if n.op != "scan" or parts[0].note is not None:
         return None
     body, iterations = n.params.region.graphs[0], iterations_of(n.params.region)
-    total, kept = body.outputs[0], body.outputs[-1]
+    total, stacked = body.outputs[0], body.outputs[-1]
     if (iterations.carries, iterations.sequences, len(body.inputs), len(body.outputs)) != (1, 1, 2, 2):
         return None
-    if total is not kept or total.op not in ACCUMULATED or any(map(is_not, total.inputs, body.inputs)):
+    if total is not stacked or total.op not in ACCUMULATED or any(map(is_not, total.inputs, body.inputs)):
         return None
     name = f"accumulate_{total.op}_{NAMES[total.dtype]}"
     text = _RUN.format(name, f"accumulate<{rule(total)}, {C_TYPES[total.dtype]}>")
@@ -136,7 +136,7 @@ def _scan(n: Node, used: Mapping[int, bool]) -> RoutineCall:
     steps = [x.nbytes for x in body.inputs[iterations.carries : iterations.carries + iterations.sequences]]
     stacked = [sizes[k] if k in used else 0 for k in range(iterations.carries, count)]
     trails = [int(count + k in used) for k in range(iterations.carries)]
-    head = Iterations(
+    head = ScanCall(
         iterations.length, int(iterations.reverse), iterations.carries, iterations.sequences, len(n.inputs), count
     )
     own = rounded(8 * (len(n.inputs) + count)) + sum(map(rounded, sizes[: iterations.carries]))
@@ -151,7 +151,7 @@ def _blocks(n: Node, used: Mapping[int, bool]) -> RoutineCall:
     steps = [x.nbytes for x in block.inputs[: repeated.sequences]]
     rows = [0] * sums + sizes[sums:]
     zeros = [0 if used.get(k) else size for k, size in enumerate(sizes[:sums])]
-    head = Blocks(repeated.length, repeated.sequences, len(n.inputs), count, sums)
+    head = BlocksCall(repeated.length, repeated.sequences, len(n.inputs), count, sums)
     whole = [repeated.length * step + y.nbytes for step, y in zip(rows, last.outputs, strict=True)]
     return RoutineCall((*head, *steps, *rows, *zeros), rounded(8 * (len(n.inputs) + count)), tuple(whole))
 

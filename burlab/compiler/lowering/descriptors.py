@@ -32,7 +32,7 @@ class Norms(NamedTuple):
     centers: int
 
 
-class Rows(NamedTuple):
+class StridedRows(NamedTuple):
     """`Copy` of move/layout.hpp and `Cumsum` of reduce/cumsum.hpp: rows, and the elements of one."""
 
     rows: int
@@ -83,7 +83,7 @@ class Transforms(NamedTuple):
     inverse: int
 
 
-class Query(NamedTuple):
+class QueryCall(NamedTuple):
     """`Ask` of ask.hpp. chosen: samples that each is about, 0 where they are not chosen."""
 
     query: int
@@ -203,7 +203,7 @@ class Choices(NamedTuple):
     operands: int
 
 
-class Iterations(NamedTuple):
+class ScanCall(NamedTuple):
     """`scan` of control/scan.hpp.
 
     Then bytes: of each result of the body, of an element of each sequence, of what is stacked of each result; and for
@@ -218,7 +218,7 @@ class Iterations(NamedTuple):
     results: int
 
 
-class Blocks(NamedTuple):
+class BlocksCall(NamedTuple):
     """`blocks` of control/blocks.hpp.
 
     Then bytes: of a block of each sequence, of a block of each result, 0 for sums, and of each sum that starts from 0.

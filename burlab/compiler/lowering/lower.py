@@ -26,7 +26,7 @@ from burlab.graph.query import CLIENT_QUERIES, QUERIES, count
 
 from . import linalg
 from .contraction import contract
-from .descriptors import Elements, Indexed, Keys, Norms, Query, Rows, Transforms
+from .descriptors import Elements, Indexed, Keys, Norms, QueryCall, StridedRows, Transforms
 from .reductions import argument, cumsum, extreme, sort, sum_, sum_accumulate, zero
 
 Views = dict[Node, StridedView]
@@ -47,14 +47,14 @@ def copy_task(x: Node, view: StridedView, strides: Shape | None = None, result: 
     size = x.dtype.itemsize
     axes = joined(map(StrideAxis, x.shape, strides or dense_strides(x.shape), view.strides))
     rows, row = [POINT, POINT, *axes][-2:]
-    descriptor = Rows(rows.size, rows.out, rows.a, row.size, row.out, row.a)
+    descriptor = StridedRows(rows.size, rows.out, rows.a, row.size, row.out, row.a)
     made = kernel(f"copy_{8 * size}bit", f"Copy<{_UNSIGNED[size]}>", "move/layout")
     return KernelCall(made, descriptor, ((view.base, view.offset),), box(axes[:-2], size, size), result)
 
 
 def is_copy(task: KernelCall) -> bool:
     """Return True if a task copies elements as they are."""
-    return isinstance(task.descriptor, Rows) and task.kernel.symbol.startswith("burlab_copy_")
+    return isinstance(task.descriptor, StridedRows) and task.kernel.symbol.startswith("burlab_copy_")
 
 
 def _copied_view(n: Node, views: Views) -> list[KernelCall]:
@@ -165,11 +165,11 @@ def _fourier(n: Node, views: Views) -> list[KernelCall]:
     return [KernelCall(made, Transforms(rows, length, int(n.params is True)), _dense(n, views), may_fail=True)]
 
 
-def _ask(n: Node, views: Views) -> list[KernelCall]:
+def _query(n: Node, views: Views) -> list[KernelCall]:
     queries, about = count(n), n.inputs[1]
     numbers, results = (x.size // queries if queries else 0 for x in (about, n))
     chosen = n.inputs[2].shape[-1] if len(n.inputs) > 2 else 0
-    descriptor = Query((*QUERIES, *CLIENT_QUERIES).index(n.params), queries, numbers, results, n.itemsize, chosen)
+    descriptor = QueryCall((*QUERIES, *CLIENT_QUERIES).index(n.params), queries, numbers, results, n.itemsize, chosen)
     return [KernelCall(kernel("ask", "Ask", "ask"), descriptor, _dense(n, views), may_fail=True)]
 
 
@@ -231,7 +231,7 @@ KERNELS: dict[str, Callable[[Node, Views], list[KernelCall]]] = {
     "put": _put,
     "uniform": _uniform,
     "fold_in": _fold_in,
-    "ask": _ask,
+    "ask": _query,
     "exponents": _exponents,
     "squares": _squares,
     "norm": _norm,

@@ -207,16 +207,16 @@ def _sum(to: ColumnParts, n: Node, _k: int) -> _Made:
     axes: Shape = n.params
     short = range(x.ndim - to.apart.get(x, 0), x.ndim)
     inner, outer = [a for a in axes if a in short], tuple(a for a in axes if a not in short)
-    kept = [a for a in short if a not in inner]
+    remaining = [a for a in short if a not in inner]
     found: list[Part] = []
-    for index in product(*(range(x.shape[a]) for a in kept)):
-        place = dict(zip(kept, index, strict=True))
+    for index in product(*(range(x.shape[a]) for a in remaining)):
+        place = dict(zip(remaining, index, strict=True))
         terms: list[Part] = []
         for summed in product(*(range(x.shape[a]) for a in inner)):
             place.update(zip(inner, summed, strict=True))
             terms.append(to.at(x, tuple(place[a] for a in short)))
         found.append(_added(terms, n.dtype))
-    return len(kept), _mapped(found, lambda part: sum_over(part, outer))
+    return len(remaining), _mapped(found, lambda part: sum_over(part, outer))
 
 
 def _added(terms: Sequence[Part], dtype: "np.dtype[np.generic]") -> Part:
@@ -263,18 +263,18 @@ def _contract(to: ColumnParts, n: Node, _k: int) -> _Made:
     ins, out = n.params.split("->")
     summed = [c for c in sizes if c in short and c not in out]
     lead = [*(c for c in out if c not in short), *(c for c in sizes if c not in short and c not in out)]
-    kept = [c for c in out if c in short]
-    axes = tuple(range(len(out) - len(kept), len(lead)))
+    remaining = [c for c in out if c in short]
+    axes = tuple(range(len(out) - len(remaining), len(lead)))
     found: list[Part] = []
-    for index in product(*(range(sizes[c]) for c in kept)):
-        places, total = dict(zip(kept, index, strict=True)), None
+    for index in product(*(range(sizes[c]) for c in remaining)):
+        places, total = dict(zip(remaining, index, strict=True)), None
         for inner in product(*(range(sizes[c]) for c in summed)):
             places.update(zip(summed, inner, strict=True))
             x, y = (_factor(to, x, t, lead, sizes, places) for x, t in zip(n.inputs, ins.split(","), strict=True))
             if x is not None and y is not None:
                 total = _with_product(total, x, y, bool(axes))
         found.append(total)
-    return len(kept), _mapped(found, lambda part: sum_over(part, axes))
+    return len(remaining), _mapped(found, lambda part: sum_over(part, axes))
 
 
 def _with_product(total: Part, x: Node, y: Node, ends: bool) -> Node:

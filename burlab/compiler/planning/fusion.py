@@ -75,10 +75,11 @@ def _spaces(
     chosen = {
         shape: IterationSpace(shape, max(counts, key=lambda k: (counts[k], -k))) for shape, counts in found.items()
     }
-    beside = {loop_shape(n) for n in graph.nodes if n in fused}  # a reduction alone is better served by the library
+    # A reduction alone is better served by the library.
+    shapes = {loop_shape(n) for n in graph.nodes if n in fused}
     return (
-        {shape: space for shape, space in chosen.items() if shape in beside},
-        {n for n in candidates if n.inputs[0].shape in beside and len(n.params) == chosen[n.inputs[0].shape].reduced},
+        {shape: space for shape, space in chosen.items() if shape in shapes},
+        {n for n in candidates if n.inputs[0].shape in shapes and len(n.params) == chosen[n.inputs[0].shape].reduced},
     )
 
 

@@ -45,7 +45,7 @@ def place(lowered: Lowered) -> KernelPlan:
     allocations = given | own
     made = [_step(draft, allocations, scratch.get(k, 0)) for k, draft in enumerate(drafts)]
     steps = tuple(
-        step for step, draft in zip(made, drafts, strict=True) if not _is_there(step, draft, options.in_place)
+        step for step, draft in zip(made, drafts, strict=True) if not _is_in_place(step, draft, options.in_place)
     )
     return KernelPlan(
         *(graph, located.views, allocations, steps, constants, nbytes, options), after=located.after, numbers=numbers
@@ -104,7 +104,7 @@ def _loop(draft: Draft, stage: Stage, allocations: Mapping[Node, MemoryPlace]) -
     return LoopStep(stage.space.shape, stage.nodes, stores, stage.space.reduced, (*parts, *draft.extra_stores))
 
 
-def _is_there(step: Step, draft: Draft, in_place: Aliases) -> bool:
+def _is_in_place(step: Step, draft: Draft, in_place: Aliases) -> bool:
     """Return True if a step copies what has the bytes of its operand."""
     if not (
         isinstance(step, Invoke) and isinstance(draft.work, KernelCall) and draft.work.in_place and is_copy(draft.work)

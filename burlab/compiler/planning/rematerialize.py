@@ -77,7 +77,7 @@ def _attempts(plan: KernelPlan, lazy: KernelPlan, count: int, make: Planner) -> 
 def _deferred(plan: KernelPlan) -> dict[Node, tuple[Node, ...]]:
     """Backward nodes whose operands are known long before their first use wait until just before it.
 
-    Else a partial derivative would be computed in the forward pass, a residual beside the value that it is made of.
+    Else a partial derivative would be computed in the forward pass, a residual besides the value that it is made of.
     """
     at, users = _positions(plan), _users(plan)
     forward = forward_of(plan.graph)
@@ -121,11 +121,11 @@ def _users(plan: KernelPlan) -> dict[Node, list[Node]]:
     return users
 
 
-def _tokens(plan: KernelPlan, moved: Container[Node] = ()) -> list[tuple[Node, ...]]:
+def _tokens(plan: KernelPlan, displaced: Container[Node] = ()) -> list[tuple[Node, ...]]:
     """For each step a node that stands for it, or for the last one before that has one; not one that is to move."""
     tokens: list[tuple[Node, ...]] = []
     for step in plan.steps:
-        own = [n for n in nodes_of(step) if not n.row.leaf and plan.views[n].base is n and n not in moved]
+        own = [n for n in nodes_of(step) if not n.row.leaf and plan.views[n].base is n and n not in displaced]
         tokens.append(tuple(own[:1]) or (tokens[-1] if tokens else ()))
     return tokens
 
@@ -178,11 +178,11 @@ def _closure(plan: KernelPlan, value: Node, residual: set[Node]) -> set[Node]:
 
 @dataclass(slots=True)
 class _Copier:
-    """Copies what computes values again. dropped: residuals that are not kept; is_kept: whether another value is."""
+    """Copies what computes values again. dropped: residuals that are not stored; is_stored: for other values."""
 
     plan: KernelPlan
     dropped: set[Node]
-    is_kept: Callable[[Node], bool]
+    is_stored: Callable[[Node], bool]
     copies: dict[Node, Node] = field(default_factory=dict[Node, Node])
 
     def again(self, n: Node) -> Node:
@@ -190,24 +190,24 @@ class _Copier:
         stack = [n]
         while stack:
             top = stack[-1]
-            missing = [] if self._there(top) else [x for x in top.inputs if x not in self.copies]
+            missing = [] if self._has(top) else [x for x in top.inputs if x not in self.copies]
             if missing:
                 stack += missing
                 continue
             stack.pop()
             if top not in self.copies:
-                self.copies[top] = top if self._there(top) else copy(top, tuple(self.copies[x] for x in top.inputs))
+                self.copies[top] = top if self._has(top) else copy(top, tuple(self.copies[x] for x in top.inputs))
         return self.copies[n]
 
-    def _there(self, n: Node) -> bool:
+    def _has(self, n: Node) -> bool:
         base = self.plan.views[n].base
-        return base not in self.dropped and (_is_free(base) or base.row.unbounded or self.is_kept(base))
+        return base not in self.dropped and (_is_free(base) or base.row.unbounded or self.is_stored(base))
 
 
 def _without(
     plan: KernelPlan, dropped: set[Node], make: Planner, stays: Callable[[Node], bool] = lambda _: False
 ) -> KernelPlan:
-    """The plan in which the backward pass computes dropped values again. stays: what is kept besides residuals."""
+    """The plan in which the backward pass computes dropped values again. stays: what else is stored."""
     values, forward = set(residuals(plan)), forward_of(plan.graph)
     copier = _Copier(plan, {n for n in dropped if not n.row.unbounded}, lambda n: n in values or stays(n))
     at, tokens = _positions(plan), _tokens(plan)

@@ -32,7 +32,7 @@ PAIRS = {
     ]
 }
 
-# In the order of the header. What follows an opcode says where its operands are: m in memory, l the last result.
+# In the order of the header. What follows an opcode states where its operands are: m in memory, l the last result.
 CODES = tuple(
     """
     end literals call load broadcast gather store scatter mul_mm mul_lm mul_ll add_mm add_lm add_ll sub_mm sub_lm

@@ -23,9 +23,9 @@ from .multiply_add import multiply_adds
 from .opcodes import CODES, MOVES, PAIRS, Opcode
 
 # How many jumps a CPU predicts, by the operations before them: measured, as the size from which on random graphs are
-# faster in groups. A jump that was not predicted costs less beside an operation on lanes.
+# faster in groups. A jump that was not predicted costs little compared with an operation on lanes.
 PREDICTED, PREDICTED_IN_LANES = 2500, 4500
-_BRANCH_HISTORY = 16  # operations by which a CPU tells one jump from others
+_BRANCH_HISTORY = 16  # operations by which a CPU predicts a jump
 _MIN_NODES_PER_CALL = 50  # nodes for each that is neither sum nor product, at least, where there are many
 
 _INSTRUCTION = np.dtype(CInstruction)
