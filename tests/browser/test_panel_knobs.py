@@ -56,7 +56,7 @@ def test_each_of_many_quick_keys_moves_a_knob(panel):
 
 
 SLOW = """
-worker = panel_of(run)._worker
+worker = panel_of(run)._thread._worker
 turn = worker._iterate
 def slowly(intents):
     time.sleep(6.0 if intents else 0.0)

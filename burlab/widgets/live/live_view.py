@@ -16,8 +16,8 @@ from burlab.widgets.assets import CHART_STYLE, WIDGETS
 from burlab.widgets.chart.chart_view import split
 from burlab.widgets.chart.encode_chart import encode
 from burlab.widgets.kernel_messages import receive_during_cells
-from burlab.widgets.pages import Pages
-from burlab.widgets.panel.page_worker import IDLE_SECONDS, PERIOD_SECONDS, Intent, PageWorker
+from burlab.widgets.page_thread import PageThread
+from burlab.widgets.panel.page_worker import IDLE_SECONDS, PERIOD_SECONDS, Intent
 from burlab.widgets.update_flow import UpdateFlow
 
 anywidget: Any = late("anywidget", "lab")
@@ -75,10 +75,9 @@ class LiveView(anywidget.AnyWidget):
         self._shown = model.chart()  # for its picture
         self._make = make
         self._model: LiveModel | None = None
-        self._worker: PageWorker | None = None
-        self._pages = Pages()
-        self._lock = threading.Lock()
-        self._refreshing = threading.Lock()  # held by who looks at the subject
+        self._thread = PageThread(self._iterate, lambda: self._subject() is not None and not self.closed)
+        self._pages = self._thread.pages
+        self._refreshing = threading.Lock()  # held by the thread that reads the subject
         self._flow = UpdateFlow()
         self._stale = True  # whether there is something new to draw
         self._displayed = False  # whether a notebook has a picture of it
@@ -89,7 +88,7 @@ class LiveView(anywidget.AnyWidget):
         receive_during_cells(this)
         self._gone = weakref.finalize(subject, self.close)
         self._gone.atexit = False
-        self._wake()
+        self._thread.wake()
 
     def show(self) -> None:
         """Display it in the cell that runs, with a picture for pages without its kernel."""
@@ -133,31 +132,14 @@ class LiveView(anywidget.AnyWidget):
 
     def rest(self, seconds: float = 0.0) -> None:
         """Stop following the subject, and release it. seconds: to wait for the present iteration of the thread."""
-        with self._lock:
-            worker, self._worker = self._worker, None
-        self._model = None  # outside of the lock: this may be the end of the subject, and then of the view
-        if worker is not None:
-            worker.close()
-            worker.join(seconds)
+        self._thread.rest(seconds)
+        self._model = None  # this may be the end of the subject, and then of the view
 
     def _on_message(self, _widget: Any, message: Intent, _buffers: Any) -> None:
         if message.get("type") == "drawn":
             self._flow.drawn(int(message["tick"]))
-        elif self._pages.handle(message):
-            self._wake()
-            self._submit({})
         else:
-            self._submit(message)
-
-    def _wake(self) -> None:
-        with self._lock:
-            if self._worker is None and self._subject() is not None and not self.closed:
-                self._worker = PageWorker(self._iterate)
-
-    def _submit(self, intent: Intent) -> None:
-        worker = self._worker
-        if worker is not None:
-            worker.submit(intent)
+            self._thread.submit({} if self._thread.handle(message) else message)
 
     def _iterate(self, intents: list[Intent]) -> float:
         """Run one iteration of the worker and return the seconds until the next one."""
@@ -194,7 +176,7 @@ class LiveView(anywidget.AnyWidget):
             self.state = state | {"tick": self._flow.tick}
 
     def _sent_state(self) -> dict[str, Any]:
-        return {name: told for name, told in self.state.items() if name != "tick"}
+        return {name: value for name, value in self.state.items() if name != "tick"}
 
     def _show(self, model: LiveModel) -> None:
         state = model.state()

@@ -7,9 +7,9 @@ from typing import Any
 
 from burlab.run.loop.lifetime import at_end
 from burlab.widgets import still
-from burlab.widgets.pages import Pages
+from burlab.widgets.page_thread import PageThread
 
-from .page_worker import IDLE_SECONDS, PERIOD_SECONDS, PageWorker
+from .page_worker import IDLE_SECONDS, PERIOD_SECONDS
 from .panel_commands import Intent
 from .panel_model import PanelModel
 from .panel_view import PanelView
@@ -26,18 +26,17 @@ class Panel:
 
     def __init__(self, run: Any) -> None:
         self._run = weakref.ref(run)
-        self._pages = Pages()
-        self._lock = threading.Lock()  # held while the worker comes or goes
+        self._thread = PageThread(self._iterate, lambda: self._run() is not None and not self.closed)
+        self._pages = self._thread.pages
         self._refreshing = threading.Lock()  # held by the thread that reads the run
         self._model: PanelModel | None = PanelModel(run)
-        self._worker: PageWorker | None = None
         self._displayed = False  # whether a notebook has a picture of it
         self._pictured: Any = None  # where the run was when it was last shown at rest
         self.closed = False
         self.view = PanelView(self._model, self.on_message)
         self._gone = weakref.finalize(run, self.view.close)
         self._gone.atexit = False
-        self._wake()
+        self._thread.wake()
 
     def show(self) -> None:
         """Display it in the cell that runs."""
@@ -73,11 +72,12 @@ class Panel:
         """Handle a message of a page: an intent, or one about the page itself. From any thread."""
         if message.get("type") == "drawn":
             self.view.drawn(int(message["tick"]))
-        elif self._pages.handle(message):
-            self._wake()
-            self._submit({})
+        elif self._thread.handle(message):
+            self._thread.submit({})
         else:
-            self._submit(message)
+            if (model := self._model) is not None:
+                model.commands.cut_short()
+            self._thread.submit(message)
 
     def close(self) -> None:
         """End it: the widgets go, the run stays as it is."""
@@ -93,26 +93,11 @@ class Panel:
 
     def rest(self, seconds: float = 0.0) -> None:
         """Stop following the run, and release it. seconds: to wait for the present iteration of the thread."""
-        with self._lock:
-            worker, self._worker, self._model = self._worker, None, None
-        if worker is not None:
-            worker.close()
-            worker.join(seconds)
+        self._thread.rest(seconds)
+        self._model = None
 
     def _summary(self) -> str:
         return f"the panel of {self._run()!r}"
-
-    def _wake(self) -> None:
-        with self._lock:
-            if self._worker is None and self._run() is not None and not self.closed:
-                self._worker = PageWorker(self._iterate)
-
-    def _submit(self, intent: Intent) -> None:
-        worker, model = self._worker, self._model
-        if intent and model is not None:
-            model.commands.cut_short()
-        if worker is not None:
-            worker.submit(intent)
 
     def _iterate(self, intents: list[Intent]) -> float:
         """Run one iteration of the worker and return the seconds from its start to the next one."""
