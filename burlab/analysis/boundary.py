@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from burlab.charts.chart import Axis, Chart, Dots, Map, Numbers
-from burlab.charts.plane import grid
+from burlab.charts.grid import grid
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.columns import aligned
 from burlab.runtime.checks.numbers import whole

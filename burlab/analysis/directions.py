@@ -8,8 +8,8 @@ import numpy as np
 from burlab.charts.chart import Numbers
 from burlab.errors import ArgumentError, NonFiniteError, ShapeError
 
+from .flat_objective import FlatObjective
 from .lanczos import lanczos
-from .objective import FlatObjective
 
 _STEPS = 60  # Hessian-vector products for the eigenvectors of a plane
 

@@ -9,14 +9,14 @@ from zlib import crc32
 import numpy as np
 
 from burlab.charts.chart import Axis, Chart, Curve, Dots, Map, Numbers
-from burlab.charts.plane import grid, shade
+from burlab.charts.grid import grid, shade
 from burlab.errors import ArgumentError
 from burlab.problems import TestFunction
 from burlab.runtime.checks.numbers import real, shown, whole
 
 from . import directions
 from .directions import Directions
-from .objective import FlatObjective
+from .flat_objective import FlatObjective
 
 _MARGIN = 0.2  # around a path, in its extent
 _SNAPSHOTS = 100  # points of a path

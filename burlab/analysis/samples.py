@@ -11,7 +11,7 @@ from burlab.graph import tree
 from burlab.problems.sampling import as_indices
 from burlab.runtime.checks.columns import aligned
 
-from .objective import FlatObjective
+from .flat_objective import FlatObjective
 
 _BYTES = 2**26  # of per-sample gradients at once
 

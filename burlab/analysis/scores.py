@@ -11,7 +11,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array, as_floats
 
-from .objective import FlatObjective
+from .flat_objective import FlatObjective
 from .samples import blocks_of, gradients
 
 

@@ -12,8 +12,8 @@ from burlab.graph import tree
 from burlab.runtime.checks.columns import aligned
 from burlab.runtime.checks.numbers import real, shown, whole
 
+from .flat_objective import FlatObjective
 from .lanczos import lanczos
-from .objective import FlatObjective
 
 _MAX_EXACT = 256  # entries up to which a Hessian is formed
 _POINTS = 1024  # of a density

@@ -1,4 +1,4 @@
-"""What a chart shows, as plain data: a notebook draws it on a canvas, a saved page as a still picture."""
+"""Charts as plain data, which a notebook draws on a canvas, and a saved page as a still picture."""
 
 from .chart import (
     Axis as Axis,

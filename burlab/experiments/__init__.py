@@ -1,9 +1,9 @@
 """Many runs of a problem: sweeps, races, branches, performance profiles, and a search for a learning rate."""
 
 from .branch_tree import Branch, Branches, branches
-from .profile import PerformanceProfile, performance_profile
 from .races import Race, race
 from .rates import LearningRates, find_lr
+from .solver_profile import PerformanceProfile, performance_profile
 from .standings import Lead, Standing
 from .sweeps import Sweep, SweepRow, sweep
 

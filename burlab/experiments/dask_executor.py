@@ -7,8 +7,8 @@ from uuid import uuid4
 from burlab.errors import ArgumentError
 from burlab.runtime import cluster
 
-from .rows import TrialOutcome, failed
 from .setting import Setting
+from .sweep_rows import TrialOutcome, failed
 from .trials import Trial
 
 

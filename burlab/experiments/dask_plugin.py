@@ -10,8 +10,8 @@ from burlab.runtime.cluster import Machine, check_machine, machine
 from burlab.runtime.extras import require
 from burlab.runtime.flag import Flag
 
-from .rows import TrialOutcome, ended, failed
 from .setting import Setting
+from .sweep_rows import TrialOutcome, ended, failed
 from .trials import Trial
 
 cloudpickle: Any = require("cloudpickle", "cluster")

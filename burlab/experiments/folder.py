@@ -20,8 +20,8 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import as_path, forget_parts, lock_file, make_folder, read_text, write_whole
 
 from .identity import differs, identity
-from .rows import SweepRow, TrialOutcome, from_json
 from .setting import Setting
+from .sweep_rows import SweepRow, TrialOutcome, from_json
 from .trials import Trial
 
 

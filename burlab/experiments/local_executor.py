@@ -11,8 +11,8 @@ from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup
 from burlab.runtime.flag import Flag, Thread
 
-from .rows import TrialOutcome, ended, failed
 from .setting import Setting
+from .sweep_rows import TrialOutcome, ended, failed
 from .trials import Trial
 
 Pair = tuple[Trial, Run]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Axis, Curve, Dots, Map
+from burlab.charts.grid import grid, shade
 from burlab.charts.limits import along
-from burlab.charts.plane import grid, shade
 from burlab.graph import tree
 from burlab.problems import FiniteSum, TestFunction
 from burlab.problems.point import as_start

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .rows import SweepRow
+from .sweep_rows import SweepRow
 from .trials import words
 
 MAX_ROWS = 30

@@ -25,9 +25,9 @@ from .dask_executor import DaskExecutor, check_client
 from .folder import Folder, MemoryStore, check_saved
 from .local_executor import LocalExecutor
 from .races import Race
-from .rows import SweepRow, waiting
 from .setting import Always, Setting, check_ends, check_problem
 from .sweep_progress import open_screen
+from .sweep_rows import SweepRow, waiting
 from .sweep_table import SweepTable, number_of, rank, table_of
 from .trials import Trial, trials_of
 

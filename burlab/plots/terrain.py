@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.charts.grid import grid, shade
 from burlab.charts.palette import INK, SHADES
-from burlab.charts.plane import grid, shade
 from burlab.errors import ArgumentError, ShapeError
 from burlab.problems import FiniteSum, TestFunction
 from burlab.runtime.checks.numbers import shown, whole

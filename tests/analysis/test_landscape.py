@@ -5,8 +5,8 @@ import pytest
 
 import burlab as bl
 from burlab.analysis import directions, landscape, refinements
+from burlab.analysis.flat_objective import FlatObjective
 from burlab.analysis.landscape import Landscape, snapshots
-from burlab.analysis.objective import FlatObjective
 from burlab.errors import ArgumentError, ShapeError
 
 RNG = np.random.default_rng(3)

@@ -8,7 +8,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
-from burlab.experiments.profile import PerformanceProfile, costs
+from burlab.experiments.solver_profile import PerformanceProfile, costs
 
 # What three solvers spent on five problems; None: not solved.
 TABLE: dict[str, list[int | None]] = {

@@ -8,8 +8,8 @@ import burlab as bl
 from burlab.charts.palette import colour
 from burlab.errors import ArgumentError, BurlabError, StatusError
 from burlab.experiments.local_executor import LocalExecutor
-from burlab.experiments.rows import SweepRow
 from burlab.experiments.setting import Always, Setting
+from burlab.experiments.sweep_rows import SweepRow
 from burlab.experiments.sweeps import _median
 from tests.interrupts import interrupt
 

@@ -8,7 +8,7 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, FileError
 from burlab.experiments.folder import Folder
-from burlab.experiments.rows import from_json
+from burlab.experiments.sweep_rows import from_json
 from burlab.experiments.trials import trials_of
 
 

@@ -8,7 +8,7 @@ import pytest
 import burlab as bl
 from burlab.charts.limits import PARTS, POINTS, POINTS_OF_CHART, ROWS
 from burlab.charts.svg import svg
-from burlab.experiments.rows import SweepRow
+from burlab.experiments.sweep_rows import SweepRow
 from burlab.experiments.sweep_table import table_of
 from burlab.nn.summary import Row as ParameterRow, Summary
 from burlab.widgets.branches.branches_model import BranchesModel

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from burlab.analysis import Landscape, refinements
-from burlab.analysis.objective import FlatObjective
+from burlab.analysis.flat_objective import FlatObjective
 from burlab.run.loop.lifetime import at_end
 
 from .trail import RunTrail

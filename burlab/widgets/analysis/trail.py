@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.analysis import Landscape
-from burlab.analysis.objective import FlatObjective
+from burlab.analysis.flat_objective import FlatObjective
 from burlab.problems import FiniteSum
 
 _POINTS_PER_UPDATE = 60  # points that are taken in between two looks

@@ -11,9 +11,9 @@ from burlab.eager import Value
 from burlab.errors import ArgumentError
 from burlab.experiments.branch_tree import Branches
 from burlab.experiments.curves import AXES
-from burlab.experiments.profile import PerformanceProfile
 from burlab.experiments.races import Race
 from burlab.experiments.rates import LearningRates
+from burlab.experiments.solver_profile import PerformanceProfile
 from burlab.graph import Graph
 from burlab.monitor import Monitor
 from burlab.run import Run
