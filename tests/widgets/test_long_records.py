@@ -10,7 +10,7 @@ from burlab.charts.limits import PARTS, POINTS, POINTS_OF_CHART, ROWS
 from burlab.charts.svg import svg
 from burlab.experiments.sweep_rows import SweepRow
 from burlab.experiments.sweep_table import table_of
-from burlab.nn.summary import Row as ParameterRow, Summary
+from burlab.nn.summary import ModelSummary, Row as ParameterRow
 from burlab.widgets.branches.branches_model import BranchesModel
 from burlab.widgets.chart.encode_chart import encode
 from burlab.widgets.export.page import Page, html
@@ -139,7 +139,7 @@ def test_no_table_is_longer_than_a_page():
     rows = tuple(ParameterRow(f"layers.{k}.weight", (2, 2), "float64", 4, 32) for k in range(5000))
     failed = [SweepRow(k, "GD", {"lr": 0.1}, k, reason="error", message=f"reason {k}") for k in range(3000)]
     page = Page("many", (), (), (("a", "b"), *((str(k), "x") for k in range(5000))))
-    for text in (summary_html(Summary("many", rows)), table_html(table_of(failed, ["lr"])), html(page)):
+    for text in (summary_html(ModelSummary("many", rows)), table_html(table_of(failed, ["lr"])), html(page)):
         assert text.count("<tr>") <= ROWS + 2
         assert "more" in text
         assert len(text) < 400_000
