@@ -15,9 +15,10 @@ from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.plan import Execute, LoopStep
 from burlab.compiler.passes import make_plan
 from burlab.compiler.planning.expand_products import expand_products
-from burlab.graph import Graph, Node, linear, operation as table
+from burlab.graph import Graph, Node, linear, operation as table, vjp
 from burlab.graph.autodiff.scan_reverse import chosen_residuals
 from burlab.graph.control import ControlOperation, chosen_inputs
+from burlab.graph.executions import ENDLESS, work_of
 from burlab.graph.node import constant
 from burlab.graph.operation import STRUCTURAL, Linearity, Operation, ScalarOperation, make_node
 from burlab.graph.query import query
@@ -171,6 +172,32 @@ def a_number_is_no_work_of_its_own() -> None:
     assert_steps("loop", lambda x: x * constant(2.0), VECTOR)
 
 
+def a_sine_is_computed_by_its_own_function() -> None:
+    assert "burlab_sin_float64_lane(" in emit(plan_of(np.sin, VECTOR)).text
+
+
+def the_partial_derivative_of_a_sine_is_a_cosine() -> None:
+    x = given(3)
+    (share,) = vjp([make_node("sin", None, x)], [x], [constant(np.ones(3))])
+    assert "cos" in {n.op for n in simplify(Graph((x,), (share,))).nodes}
+
+
+def a_sine_has_a_derivative() -> None:
+    x = given(3)
+    (share,) = vjp([make_node("sin", None, x)], [x], [constant(np.ones(3))])
+    assert "sin'0" in {n.op for n in Graph((x,), (share,)).nodes}
+
+
+def a_comparison_gives_a_mask() -> None:
+    x = given(3)
+    assert make_node("less", None, x, x).dtype == bool
+
+
+def a_loop_that_tests_may_never_end() -> None:
+    graph = trace(lambda x: bl.while_loop(lambda s: s > 1, lambda s: s / 2, x), (1.0,)).graph
+    assert work_of(graph) == ENDLESS
+
+
 class Wrong(NamedTuple):
     """An operation, what its column says wrongly, and the check that notices."""
 
@@ -206,6 +233,11 @@ WRONG: dict[str, Wrong] = {
     "indexed": Wrong("gather", False, a_gather_is_accepted),
     "dtypes": Wrong("scatter", ALL, test_signatures.test_undefined_dtypes_are_not_accepted),
     "before": Wrong("cond", 0, sides_do_not_take_the_bool),
+    "base": Wrong("sin", "", a_sine_is_computed_by_its_own_function),
+    "order": Wrong("sin'0", 0, the_partial_derivative_of_a_sine_is_a_cosine),
+    "differentiable": Wrong("sin", False, a_sine_has_a_derivative),
+    "_is_mask": Wrong("less", False, a_comparison_gives_a_mask),
+    "endless": Wrong("while", False, a_loop_that_tests_may_never_end),
     "chooses": Wrong("where", False, a_choice_by_a_mask_is_accepted),
 }
 
