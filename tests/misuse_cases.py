@@ -318,7 +318,7 @@ LAB: Any = bl  # who begins knows no types
 KERNEL: Any = bl.compile(squares, X)
 ROSENBROCK = bl.problems.rosenbrock()
 BEGINNERS = [
-    Misuse("grad of an array", lambda: LAB.grad(X)(X), ArgumentError, "ndarray is no function"),
+    Misuse("grad of an array", lambda: LAB.grad(X)(X), ArgumentError, "expected a function of arrays, got ndarray"),
     Misuse("grad without an argument", bl.grad(squares), ArgumentError, "argnums=0, but squares got 0"),
     Misuse("hvp without a vector", lambda: bl.hvp(squares)(X), ArgumentError, r"got 1 .*bl\.hvp\(f\)\(x, v\)"),
     Misuse("jvp of an array", lambda: LAB.jvp(squares, X, X), ArgumentError, r"primals.*ndarray.*\(x,\), \(v,\)"),

@@ -26,7 +26,7 @@ def test_knob_changes_a_hyperparameter(panel):
     panel.page.mouse.move(box["x"] + 7, box["y"] + box["height"] / 2, steps=5)
     panel.page.mouse.up()
     panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '1e-7'")
-    assert panel.notebook.kernel("print(run.hyper['lr'], end='')") == "1e-07"
+    panel.notebook.prints("print(run.hyper['lr'], end='')", "1e-07")
     slider.press("ArrowRight")
     panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '1.1e-7'")
 
