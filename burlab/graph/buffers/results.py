@@ -136,7 +136,8 @@ def in_place(name: str, x: Node, other: Any) -> Any:
 def _redefine(x: Node, new: Node, current: Level) -> None:
     """x has the value of another node from now on."""
     _apart(x, current)
-    x.op, x.inputs, x.params, x.weak, x.origin, x.scope = new.op, new.inputs, new.params, False, new.origin, new.scope
+    x.op, x.row, x.inputs, x.params = new.op, new.row, new.inputs, new.params
+    x.weak, x.origin, x.scope = False, new.origin, new.scope
     current.nodes.append(x)
 
 
