@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from burlab.run import Run
-from burlab.run.lanes import WIDTH, LaneKernel, Lanes
-from burlab.run.loop.loop import Loop
+from burlab.run.lanes import WIDTH, KernelLanes, LaneKernel
+from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.setup import Setup
 from burlab.runtime.flag import Flag, Thread
 
@@ -34,7 +34,7 @@ class LaneGroups:
         known: open runs by number, which are reused; runs opened in vain are added.
         """
         pairs: list[Pair] = []
-        loops: list[Loop] = []
+        loops: list[RunLoop] = []
         kernel: LaneKernel | None = None
         while self._target is not None and len(pairs) < min(WIDTH, len(due)):
             trial = due[len(pairs)]
@@ -45,7 +45,7 @@ class LaneGroups:
             except Exception:  # it is opened again alone, and its row then has the reason
                 break
             loop = run.engine
-            if not isinstance(loop, Loop):
+            if not isinstance(loop, RunLoop):
                 break
             kernel = self._kernel(loop) if kernel is None else kernel
             if kernel is None or not kernel.serves(loop.setup):
@@ -57,9 +57,9 @@ class LaneGroups:
         for trial, _ in pairs:
             due.popleft()
             del known[trial.number]
-        return LaneGroup(pairs, Lanes(kernel, loops), self._target)
+        return LaneGroup(pairs, KernelLanes(kernel, loops), self._target)
 
-    def _kernel(self, loop: Loop) -> LaneKernel | None:
+    def _kernel(self, loop: RunLoop) -> LaneKernel | None:
         key = id(loop.setup.update)
         if key not in self._kernels:
             self._kernels[key] = loop.setup, LaneKernel.of(loop.setup)
@@ -69,7 +69,7 @@ class LaneGroups:
 class LaneGroup:
     """Runs that step together until all are done or few are left; then each is at rest, to go on by itself."""
 
-    def __init__(self, pairs: Sequence[Pair], lanes: Lanes, target: int) -> None:
+    def __init__(self, pairs: Sequence[Pair], lanes: KernelLanes, target: int) -> None:
         self.pairs = pairs
         self._lanes = lanes
         self._target = target

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from burlab.run.progress import Bar, open_bar
+from burlab.run.progress import ProgressBar, open_bar
 
 if TYPE_CHECKING:
     from .sweeps import Sweep
@@ -44,7 +44,7 @@ def open_screen(sweep: "Sweep", wanted: bool | None) -> SweepScreen | None:
 class SweepBar:
     """A bar of the runs that are done, with the best value."""
 
-    def __init__(self, sweep: "Sweep", bar: Bar) -> None:
+    def __init__(self, sweep: "Sweep", bar: ProgressBar) -> None:
         self._sweep = sweep
         self._bar = bar
 

@@ -1,4 +1,4 @@
-"""What a loop has told, as columns."""
+"""The logged rows of a loop, as columns."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import require
 
 OTHER_NAMES = {"loss": "value", "grad_norm": "gradient_norm", "val_loss": "validation_value"}
-"""What columns are also called, and the names under which a panel knows them."""
+"""Other names of columns, and the names under which a panel finds them."""
 
 
-class Columns(Mapping[str, Column]):
-    """The record of a loop up to the moment it was asked for; columns are NumPy arrays of one length, float64.
+class LoopHistory(Mapping[str, Column]):
+    """The record of a loop when it was read; columns are NumPy arrays of one length, float64.
 
     An entry per call of `log`, NaN in the columns that the call did not name. step: int64. time: nanoseconds of running
     until the call, rests left out. memory: bytes of the process, some 20 times a second. Then what was logged, and a
@@ -52,7 +52,7 @@ class Columns(Mapping[str, Column]):
 
     def __repr__(self) -> str:
         merged = "" if self._span == 2 else f", minimum and maximum of each {self._span}"
-        return f"<Columns of {len(self['step'])} entries{merged}: {', '.join(self)}>"
+        return f"<LoopHistory of {len(self['step'])} entries{merged}: {', '.join(self)}>"
 
     def frame(self) -> Any:
         """All columns as a pandas DataFrame."""

@@ -1,4 +1,4 @@
-"""What a loop has logged: names, steps and numbers, as rows of a record."""
+"""The logged names, steps and numbers of a loop, as rows of a record."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
 
-from .columns import OTHER_NAMES, Columns, column_name
+from .columns import OTHER_NAMES, LoopHistory, column_name
 from .numbers import LAST_STEP, as_number, as_step
 from .record import Record
 
@@ -21,8 +21,8 @@ _NAN = math.nan
 
 
 @dataclass(frozen=True, slots=True)
-class Cursor:
-    """How far a reader is: rows that it has read, and the step of the last one."""
+class JournalCursor:
+    """Position of a reader: the number of rows read, and the step of the last one."""
 
     rows: int
     step: float
@@ -36,7 +36,7 @@ class Journal:
     """
 
     def __init__(self, hypers: Iterable[str], most: int) -> None:
-        """hypers: names of columns whose value `turn` sets. most: bytes, see `Record`."""
+        """hypers: names of columns whose value `set_hyper` sets. most: bytes, see `Record`."""
         names = (*FIXED, *hypers)
         self._record = Record(names, most)
         self._blank = [_NAN] * len(names)  # a row with nothing logged
@@ -49,12 +49,12 @@ class Journal:
         self.last_value = _NAN
         self.non_finite: dict[str, int] = {}
 
-    def turn(self, name: str, value: float) -> None:
-        """From the next row on a hyperparameter has this value."""
+    def set_hyper(self, name: str, value: float) -> None:
+        """Set the value that a hyperparameter has from the next row on."""
         self._blank[self._hypers[name]] = value
 
     def write(self, step: Any, time: int, memory: float, values: Mapping[str, Any]) -> bool:
-        """Write a row; whether it is the first one of its step. step: None for the next one. memory: NaN for none."""
+        """Write a row and return True if it is the first of its step. step: None for the next. memory: NaN for none."""
         if step is None:
             step = self.t
         elif type(step) is not int or not 0 <= step <= LAST_STEP:
@@ -85,23 +85,21 @@ class Journal:
         self.t, self.time = step + 1, time
         return new
 
-    def read(self) -> Columns:
-        """Everything so far: steps, what was logged, times, memory, hyperparameters."""
+    def read(self) -> LoopHistory:
+        """Return all rows: steps, logged metrics, times, memory, hyperparameters."""
         columns = self._record.read()
         logged = [name for name in self._record.names if name not in FIXED and name not in self._hypers]
-        return Columns(
+        return LoopHistory(
             {name: columns[name] for name in ("step", *logged, *FIXED[1:], *self._hypers)}, self._record.span
         )
 
     def tail(
         self, cursor: Any, columns: Iterable[str] | None, most: int | None
-    ) -> tuple[dict[str, Array], Cursor, bool]:
-        """The rows since a cursor, None for all; a new cursor; whether they begin anew: they never do but at first."""
-        if not isinstance(cursor, Cursor | None):
-            raise ArgumentError(
-                f"cursor={shown(cursor)} is none that tail gave. Pass its second result, or None for all rows."
-            )
-        since = cursor or Cursor(0, -1.0)
+    ) -> tuple[dict[str, Array], JournalCursor, bool]:
+        """Return the rows since a cursor (None: all), the new cursor, and whether rows begin anew (only if None)."""
+        if not isinstance(cursor, JournalCursor | None):
+            raise ArgumentError(f"expected cursor=None or the second result of tail, got {shown(cursor)}.")
+        since = cursor or JournalCursor(0, -1.0)
         rows, after = self._record.since(since.rows, most)
         steps, times = np.maximum(rows.pop("step"), since.step), rows.pop("time")
         new = np.diff(steps, prepend=since.step) > 0
@@ -110,10 +108,10 @@ class Journal:
             stamped, stamps = np.append(stamped[0] - 1, stamped), np.append(np.nan, stamps)
         wanted = [name for name in rows if name not in self._hypers] if columns is None else columns
         found = {"step": steps, **{name: rows[name] for name in wanted}, "stamp_step": stamped, "stamp_time": stamps}
-        return found, Cursor(after, float(steps[-1]) if steps.size else since.step), cursor is None
+        return found, JournalCursor(after, float(steps[-1]) if steps.size else since.step), cursor is None
 
     def at(self, step: int) -> dict[str, float] | None:
-        """What was logged at a step, by column; None where it has no row, or rows have been merged."""
+        """Return the metrics logged at a step, by column; None if it has no row, or rows were merged."""
         rows = self._record.where("step", step)
         if rows is None or not rows["step"].size:
             return None
@@ -126,7 +124,7 @@ class Journal:
         return self._record.nbytes
 
     def _learn(self, names: Iterable[str]) -> None:
-        """Find a place for every name, in a column of its own or in one that has another name too."""
+        """Assign a column to every name; `OTHER_NAMES` share one."""
         for name in names:
             column = column_name(name, self._hypers)
             self._shared |= name not in self._places and column in self._record.names

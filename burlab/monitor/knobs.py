@@ -9,8 +9,8 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.ranges import Range, number_in
 
 
-class Knobs(Attributes):
-    """Hyperparameters by name: `w.hyper["lr"] = 0.01`, or `w.hyper.lr = 0.01`, counts from now on, whoever says it.
+class LoopHypers(Attributes):
+    """Hyperparameters by name: `w.hyper["lr"] = 0.01`, or `w.hyper.lr = 0.01`, counts from the next step on.
 
     One that the loop has from elsewhere, such as a learning rate that PyTorch's scheduler sets, follows that until it
     is set here; then it is held, and `w.hyper["lr"] = None` gives it back.
@@ -20,15 +20,15 @@ class Knobs(Attributes):
         self,
         values: Mapping[str, float],
         ranges: Mapping[str, Range],
-        turned: Callable[[str, float], None],
-        shown: Callable[[str, float], None],
+        on_set: Callable[[str, float], None],
+        on_change: Callable[[str, float], None],
     ) -> None:
-        """ranges: of those that cannot be any number. turned: told of what is set; shown: of every new value."""
+        """ranges: of the names that have one. on_set: called for each assignment; on_change: for each new value."""
         self._ranges = ranges
         self._values = {name: self.check(name, value, values) for name, value in values.items()}
-        self._turned, self._shown = turned, shown
+        self._on_set, self._on_change = on_set, on_change
         for name, value in self._values.items():
-            shown(name, value)
+            on_change(name, value)
         self._foreign: set[str] = set()  # set by something else at least once
         self._held: set[str] = set()
 
@@ -44,8 +44,8 @@ class Knobs(Attributes):
         number = self.check(name, value, self._values)
         self._held.add(name)
         self._values[name] = number
-        self._shown(name, number)
-        self._turned(name, number)
+        self._on_change(name, number)
+        self._on_set(name, number)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -65,29 +65,29 @@ class Knobs(Attributes):
         return tuple(name for name in self._values if name in self._foreign)
 
     def follows(self, name: str) -> bool:
-        """Whether something else decides about one now."""
+        """Return True if something else sets it now."""
         return name in self._foreign and name not in self._held
 
     def check(self, name: str, value: float, known: Mapping[str, float]) -> float:
-        """The value as it can be set. Raises where there is no such hyperparameter, or it cannot have such a value."""
+        """Return the value as a float. Raises ArgumentError for an unknown name or a value out of range."""
         if name not in known:
             raise self._unknown(name, known)
         number = hyper_value(name, value)
         allowed = self._ranges.get(name)
         return number if allowed is None else number_in(allowed, number, f"the hyperparameter {name}")
 
-    def meet(self, name: str, found: float) -> None:
-        """Something else has set one: it is followed, unless another value is held."""
+    def follow(self, name: str, found: float) -> None:
+        """Take a value that something else has set, unless one was set here."""
         self._foreign.add(name)
         if name not in self._held:
             self._values[name] = found
-            self._shown(name, found)
+            self._on_change(name, found)
 
     def _give_back(self, name: str) -> None:
         if name not in self._foreign:
             raise ArgumentError(f"nothing but this sets {name}, so it cannot be given back. Set a number.")
         self._held.discard(name)
-        self._turned(name, float("nan"))
+        self._on_set(name, float("nan"))
 
     def _unknown(self, name: str, known: Mapping[str, float]) -> ArgumentError:
         return ArgumentError(f"this watch has no hyperparameter {shown(name)}; it has {', '.join(known) or 'none'}.")

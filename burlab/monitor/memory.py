@@ -1,4 +1,4 @@
-"""What a loop holds in memory while it goes: bytes by what they are for, sampled."""
+"""Bytes that a loop holds in memory, by purpose, sampled over its steps."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def process_bytes() -> int:
-    """Bytes of memory that this process holds now (resident set); where the system does not tell, the most so far.
+    """Bytes of memory that this process holds now (resident set), or its peak where the system reports no more.
 
     >>> process_bytes() > 1_000_000
     True
@@ -39,11 +39,11 @@ def tree_bytes(arrays: Any) -> int:
     return sum(int(getattr(leaf, "nbytes", 0)) for leaf in tree.flatten(arrays)[0])
 
 
-_MOST = 2048  # samples that are kept
+MAX_SAMPLES = 2048
 
 
 class MemorySamples:
-    """Samples over the steps of a loop: so many at most, then every second one is let go, and they come half as often.
+    """At most MAX_SAMPLES samples over the steps of a loop: when full, every second one is dropped and the rate halved.
 
     >>> samples = MemorySamples()
     >>> for step in range(5000):
@@ -63,7 +63,7 @@ class MemorySamples:
         if self._offered % self._every == 0:
             self._rows.append((step, resident, kinds))
         self._offered += 1
-        if len(self._rows) > _MOST:  # another thread may be reading the old list
+        if len(self._rows) > MAX_SAMPLES:  # another thread may be reading the old list
             self._rows, self._every = self._rows[::2], 2 * self._every
 
     def read(self) -> dict[str, Array]:

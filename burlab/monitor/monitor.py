@@ -1,4 +1,4 @@
-"""A loop of the user's own, watched: what it logs, what is turned while it runs, and where it waits."""
+"""The monitor of a user's loop: its log, its live hyperparameters, and where it waits."""
 
 import math
 import threading
@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from time import perf_counter_ns
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from burlab.errors import ArgumentError, StatusError
 from burlab.run.record.history import Event
@@ -15,23 +15,42 @@ from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
 from burlab.runtime.ranges import Range
 
-from .columns import Columns
-from .gate import Gate, LoopEnd
-from .journal import FIXED, Cursor, Journal
-from .knobs import Knobs
+from .columns import LoopHistory
+from .journal import FIXED, Journal, JournalCursor
+from .knobs import LoopHypers
 from .memory import MemorySamples, process_bytes, tree_bytes
-from .probe import Probe
+from .pause_gate import Gate, LoopEnd
 from .screen import WatchScreen, open_screen
 
-_LOOK = 50_000_000  # nanoseconds between two looks at messages, memory and terminal
-_OWN = ("title", "hyper")  # attributes of every watch, beside those of the class
-_EVENTS = 10_000  # changes of hyperparameters that are kept, the last ones
+REFRESH_NANOSECONDS = 50_000_000  # between two refreshes of messages, memory and terminal
+INSTANCE_ATTRIBUTES = ("title", "hyper")
+MAX_EVENTS = 10_000  # the last changes of hyperparameters
+
+
+class Probe(Protocol):
+    """Measures the steps of a loop that a library does, and sets its hyperparameters."""
+
+    def attach(self, monitor: "Monitor") -> None:
+        """Start measuring a loop."""
+        ...
+
+    def detach(self) -> None:
+        """End measuring."""
+        ...
+
+    def completed(self, step: int | None, values: dict[str, Any]) -> tuple[int | None, dict[str, Any]]:
+        """Return the step of logged values, and the values with the measured ones."""
+        ...
+
+    def memory(self) -> dict[str, int]:
+        """Return bytes by purpose."""
+        ...
 
 
 class Monitor:
-    """What `burlab.watch` gives: inside of `with` stands the loop, which calls `log` in every step.
+    """The context manager around a loop that calls `log` in every step: the result of `burlab.watch`.
 
-    Any thread may pause the loop, let it do steps, stop it, turn its hyperparameters, and read what it has logged.
+    Any thread may pause the loop, let it do steps, stop it, set its hyperparameters, and read its log.
 
     >>> import burlab as bl
     >>> x = 1.0
@@ -55,39 +74,39 @@ class Monitor:
         show: bool | None,
         history_bytes: int,
     ) -> None:
-        """ranges: of the hyperparameters that cannot be any number. The rest is said at `burlab.watch`."""
+        """ranges: of the hyperparameters that have one. For the other arguments see `burlab.watch`."""
         for name in hypers:
-            if name in (*FIXED, *_OWN) or name.startswith("_") or hasattr(type(self), name):
+            if name in (*FIXED, *INSTANCE_ATTRIBUTES) or name.startswith("_") or hasattr(type(self), name):
                 raise ArgumentError(
                     f"no hyperparameter can be called {shown(name)}: a watch has that itself. Rename it."
                 )
         self.title = title
         self._journal = Journal(hypers, whole(history_bytes, "history_bytes", 0))
-        self.hyper = Knobs(hypers, ranges, self._turned, self._journal.turn)
+        self.hyper = LoopHypers(hypers, ranges, self._note_change, self._journal.set_hyper)
         self._show = show
         self._probe: Probe | None = None
         self._gate = Gate()
         self._screen: WatchScreen | None = None
         self._thread: int | None = None  # of the loop, inside of `with`
         self._pauses = 0
-        self._begun = 0  # when the clock of the rows would have started, had there been no rests
-        self._next_look = 0
-        self._events: deque[Event] = deque(maxlen=_EVENTS)
+        self._start = 0  # nanoseconds: start of the loop, later by the time that it rested
+        self._next_refresh = 0
+        self._events: deque[Event] = deque(maxlen=MAX_EVENTS)
         self._tracked: dict[str, int] = {}
         self._traces = MemorySamples()
         self._stopped: Stopped | None = None
 
     def fit(self, probe: Probe) -> "Monitor":
-        """Have something look into the loop."""
+        """Attach a probe, which measures the steps."""
         self._probe = probe
         return self
 
     def __enter__(self) -> "Monitor":
         if self._thread is not None:
-            raise StatusError("a loop stands inside of this watch already. Make another one: bl.watch(...).")
-        self._begun = perf_counter_ns() - self._journal.time
+            raise StatusError("this watch already has a running loop. Create another one: bl.watch(...).")
+        self._start = perf_counter_ns() - self._journal.time
         self._stopped = None
-        self._next_look = 0
+        self._next_refresh = 0
         self._thread = threading.get_ident()
         if self._show is not False:
             self._screen = open_screen(self, wanted=self._show)
@@ -96,19 +115,19 @@ class Monitor:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
-        """The loop has ended. What it raised goes on, but for the end that `stop` asked for."""
-        asked = isinstance(error, LoopEnd) and error.gate is self._gate
+        """End the loop. Its exception is raised again, except for LoopEnd after `stop`."""
+        requested = isinstance(error, LoopEnd) and error.gate is self._gate
         try:
             if self._probe is not None:
                 self._probe.detach()
         finally:
             self._thread = None
             self._gate = Gate()
-            self._stopped = _ending(self.t, None if asked else error, asked)
+            self._stopped = _ending(self.t, None if requested else error, requested)
             if self._screen is not None:
                 self._screen.close()
                 self._screen = None
-        return asked
+        return requested
 
     def log(self, step: int | None = None, /, **values: Any) -> None:
         """Write a row: numbers by name. Where the loop is paused, wait here.
@@ -116,7 +135,7 @@ class Monitor:
         step: from 0 on, never falling; it may be left out, and is counted then. A step may have several rows. values:
         real numbers, and arrays or tensors with one entry; one that is computed elsewhere, as by JAX or on a GPU, is
         waited for. Names may be new at any time. loss, grad_norm and val_loss are other names of value, gradient_norm
-        and validation_value. nan and inf are kept, and the panel says where they began.
+        and validation_value. nan and inf are stored, and the panel shows where they began.
 
         An interrupt (KeyboardInterrupt) ends the wait at once. Raises ArgumentError for a step that goes back and for
         a name that is taken, DTypeError for what is no number, StatusError outside of `with`.
@@ -127,16 +146,16 @@ class Monitor:
         if self._probe is not None:
             step, values = self._probe.completed(step, values)
         memory = math.nan
-        if looks := now >= self._next_look:
-            self._next_look = now + _LOOK
+        if refreshes := now >= self._next_refresh:
+            self._next_refresh = now + REFRESH_NANOSECONDS
             memory = process_bytes()
             if self._screen is not None:
                 self._screen.poll()
-        new = self._journal.write(step, now - self._begun, memory, values)
-        if looks:
+        new = self._journal.write(step, now - self._start, memory, values)
+        if refreshes:
             self._traces.take(self.t - 1, memory, self._known())
         if new and self._gate.shut:
-            self._begun += self._gate.passes(self._look)
+            self._start += self._gate.passes(self._refresh)
 
     def track(self, **trees: Any) -> None:
         """Show the bytes of arrays or tensors, in trees of tuples, lists and dictionaries, as parts of the memory.
@@ -149,26 +168,26 @@ class Monitor:
         """Have the loop rest when it next logs a step; until then it goes on with the step that it is in."""
         self._pauses += 1
         if self._stopped is None:
-            self._gate.turn(0)
+            self._gate.allow(0)
 
     @property
     def pauses(self) -> int:
-        """How often the loop was told to rest."""
+        """Number of calls of `pause` so far."""
         return self._pauses
 
     def step(self, n: int = 1) -> None:
         """Let a loop that rests do n steps; then it rests again. Returns at once."""
         n = whole(n, "n", 1)
         self._check_goes_on()
-        self._gate.turn(n)
+        self._gate.allow(n)
 
     def resume(self) -> None:
         """Let a loop that rests go on. Returns at once."""
         self._check_goes_on()
-        self._gate.turn(None)
+        self._gate.allow(None)
 
     def start(self, steps: int | None = None) -> None:
-        """What a panel says: `step`, or `resume`."""
+        """Do `step(steps)`, or `resume()` if None."""
         self.resume() if steps is None else self.step(steps)
 
     def stop(self) -> None:
@@ -183,38 +202,38 @@ class Monitor:
 
     @property
     def length(self) -> int:
-        """The same: there is nothing ahead."""
+        """The same: the record ends at the current step."""
         return self._journal.t
 
     @property
     def running(self) -> bool:
-        """Whether the loop is doing steps now."""
+        """Return True if the loop is doing steps now."""
         return self._thread is not None and not self._gate.resting
 
     @property
     def stopped(self) -> Stopped | None:
-        """How the loop has ended: "finished", "stopped", "interrupted" or "error"; None before that."""
+        """The end of the loop: "finished", "stopped", "interrupted" or "error"; None before that."""
         return self._stopped
 
     @property
     def remark(self) -> str:
-        """What else someone who looks should know."""
-        said: list[str] = []
+        """A message for the panel, such as where nan was logged first; "" for none."""
+        notes: list[str] = []
         if self._thread is None and self._stopped is None:
-            said.append("The loop has not begun")
+            notes.append("The loop has not started")
         if self._thread is not None and self._gate.shut and not self._gate.free and not self._gate.resting:
-            said.append("It rests when it next logs a step")
-        said += [f"{name} was nan or inf first at step {step:,}" for name, step in self._journal.non_finite.items()]
-        return "; ".join(said)
+            notes.append("It rests when it next logs a step")
+        notes += [f"{name} was nan or inf first at step {step:,}" for name, step in self._journal.non_finite.items()]
+        return "; ".join(notes)
 
     @property
-    def history(self) -> Columns:
-        """What was logged, with times, memory and hyperparameters."""
+    def history(self) -> LoopHistory:
+        """Logged metrics, with times, memory and hyperparameters."""
         return self._journal.read()
 
     @property
     def events(self) -> list[Event]:
-        """The hyperparameters that were turned from outside of the loop, in order: the last 10,000."""
+        """The last 10,000 changes of hyperparameters from outside of the loop, in order."""
         return list(self._events)
 
     @property
@@ -229,9 +248,9 @@ class Monitor:
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes by what they are for, and their "total": of the process, and of tensors on other devices.
+        """Bytes by purpose, and their "total": of the process, and of tensors on other devices.
 
-        What is tracked, or known of a model; history: what was logged; other: the rest of the process.
+        By name what `track` was given, or the parts of a model; history: the log; other: the rest of the process.
         """
         known = self._known()
         known["other"] = max(process_bytes() - sum(known.values()), 0)
@@ -241,8 +260,7 @@ class Monitor:
     def traces(self) -> dict[str, Array]:
         """The memory over the steps, sampled: up to 20 times a second, 2,048 samples at most, as columns of one length.
 
-        step: of the sample, int64. resident: bytes of the process. Then bytes as in `memory`, by what they are for:
-        what is tracked, or known of a model, and history.
+        step: of the sample, int64. resident: bytes of the process. Then bytes as in `memory`, by purpose.
 
         >>> import numpy as np, burlab as bl
         >>> with bl.watch() as w:
@@ -259,12 +277,12 @@ class Monitor:
         columns: tuple[str, ...] | None = None,
         *,
         most: int | None = None,
-    ) -> tuple[dict[str, Array], Cursor, bool]:
-        """What was written since `cursor`, as `Run.tail` gives it."""
+    ) -> tuple[dict[str, Array], JournalCursor, bool]:
+        """Return the rows since `cursor`, as `Run.tail` does."""
         return self._journal.tail(cursor, columns, most)
 
     def at(self, step: int) -> dict[str, float] | None:
-        """What was logged at a step, by column; None where it has no row, or its row was merged with others."""
+        """Return the metrics logged at a step, by column; None if it has no row, or its row was merged with others."""
         return self._journal.at(step)
 
     def __getattr__(self, name: str) -> float:
@@ -280,11 +298,11 @@ class Monitor:
         """`w.lr = 0.1` is `w.hyper["lr"] = 0.1`."""
         if name in self.__dict__.get("hyper", ()):
             self.hyper[name] = value
-        elif name.startswith("_") or name in _OWN:
+        elif name.startswith("_") or name in INSTANCE_ATTRIBUTES:
             super().__setattr__(name, value)
         else:
             raise AttributeError(
-                f"{shown(name)} is no hyperparameter of this watch, which has {', '.join(self.hyper) or 'none'}. "
+                f"expected a hyperparameter of this watch ({', '.join(self.hyper) or 'none'}), got {shown(name)}. "
                 f"Name it at the start: bl.watch({name}={shown(value)})."
             )
 
@@ -296,15 +314,15 @@ class Monitor:
         raise StatusError("a watch is bound to its loop and cannot be copied or pickled. w.history.frame() can.")
 
     def _known(self) -> dict[str, int]:
-        """Bytes by what they are for, as far as that is known."""
+        """Return bytes by purpose, but for the rest of the process."""
         return {**self._tracked, **(self._probe.memory() if self._probe else {}), "history": self._journal.nbytes}
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         if self._screen is not None:
             self._screen.poll()
 
-    def _turned(self, name: str, value: float) -> None:
-        """Note what someone else than the loop has set."""
+    def _note_change(self, name: str, value: float) -> None:
+        """Note a change by another thread than the loop's."""
         if threading.get_ident() != self._thread:
             self._events.append(Event(self.t, name, value))
 
@@ -315,14 +333,14 @@ class Monitor:
     def _outside(self) -> StatusError:
         when = "before" if self._stopped is None else "after"
         return StatusError(
-            f"log was called {when} the `with` block of this watch. The loop stands inside: with bl.watch(...) as w: "
+            f"log was called {when} the `with` block of this watch. Put the loop inside: with bl.watch(...) as w: "
             "for step in range(n): ...; w.log(step, value=...)."
         )
 
 
-def _ending(t: int, error: BaseException | None, asked: bool) -> Stopped:
+def _ending(t: int, error: BaseException | None, requested: bool) -> Stopped:
     after = f"after step {t - 1:,}" if t else "before its first step"
-    if asked:
+    if requested:
         return Stopped("stopped", t, f"The loop was stopped {after}.")
     if error is None:
         return Stopped("finished", t, f"The loop has ended {after}.")

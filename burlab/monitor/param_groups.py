@@ -28,11 +28,11 @@ class Field:
 
     @property
     def allowed(self) -> Range | None:
-        """What it may be, where that is known."""
+        """The range of its values, None if unknown."""
         return _RANGES.get(self.key)
 
     def read(self) -> float:
-        """What the first of its groups has."""
+        """Return its value in the first of its groups."""
         value = self.groups[0][self.key]
         return float(value if self.place is None else value[self.place])
 
@@ -78,7 +78,7 @@ def _places(key: str, value: Any) -> Iterator[tuple[str, int | None]]:
 
 
 def _is_number(key: str, value: Any) -> bool:
-    """Whether it is one that may change, and no count such as LBFGS's max_iter, no switch."""
+    """Return True if it may change: not for a count such as LBFGS's max_iter, nor for a switch."""
     if isinstance(value, bool):
         return False
     return isinstance(value, float) or (key in _RANGES and (isinstance(value, int) or hasattr(value, "fill_")))

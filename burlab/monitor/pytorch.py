@@ -1,4 +1,4 @@
-"""What happens in a loop of PyTorch: norms, bytes, and the numbers of its optimizer."""
+"""The probe of a PyTorch loop: norms, bytes, and the numbers in its optimizer's parameter groups."""
 
 from collections.abc import Callable
 from itertools import count
@@ -17,12 +17,12 @@ from .param_groups import Field, fields_of
 torch: Any = late("torch", "bench")
 norms: Any = late("torch.nn.utils", "bench")
 
-_SHARE = 0.2  # of the time that measuring norms may take
-_OFTEN = 50_000_000  # nanoseconds between two looks at the bytes
+MAX_MEASURING_SHARE = 0.2  # of the time
+MEMORY_NANOSECONDS = 50_000_000  # between two measurements of memory
 
 
 class TorchProbe:
-    """Hooks of a model and its optimizer, while a watch stands round the loop.
+    """Hooks of a model and its optimizer, inside of a watch.
 
     Before a step the knobs go into the optimizer, and the norm of the gradient is taken; after it that of the change.
     Where this would take more than a fifth of the time, some steps are left out. A step of which the loop logs nothing
@@ -46,7 +46,7 @@ class TorchProbe:
         self._before: list[Any] | None = None  # parameters, in a step that is measured
         self._last = self._cost = 0  # nanoseconds: when the last measurement ended, and what it took
         self._bytes: dict[str, int] = {}
-        self._weighed = 0  # nanoseconds: when the bytes were looked at
+        self._weighed = 0  # nanoseconds: when the bytes were measured
 
     def attach(self, monitor: Monitor) -> None:
         """Put the hooks in place."""
@@ -66,7 +66,7 @@ class TorchProbe:
         self._before = None
 
     def completed(self, step: int | None, values: dict[str, Any]) -> tuple[int | None, dict[str, Any]]:
-        """What the loop logs, with what was measured in that step; what the loop says itself counts."""
+        """Return the step of logged values, and them with the measured ones; a logged value replaces a measured one."""
         ahead = self._called and self._logs_first
         if ahead:
             self._flush()
@@ -79,8 +79,8 @@ class TorchProbe:
             self._offset = step - here
         measured, self._measured, self._silent = self._measured, {}, False
         if measured:
-            said = {OTHER_NAMES.get(name, name) for name in values}
-            values = {name: value for name, value in measured.items() if name not in said} | values
+            logged = {OTHER_NAMES.get(name, name) for name in values}
+            values = {name: value for name, value in measured.items() if name not in logged} | values
         return step, values
 
     def memory(self) -> dict[str, int]:
@@ -95,22 +95,22 @@ class TorchProbe:
         """arguments: the optimizer, and a closure or nothing."""
         self._logs_first |= self._open
         self._flush()
-        self._turn()
+        self._apply_hypers()
         start = perf_counter_ns()
-        if (start - self._last) * _SHARE >= self._cost:
+        if (start - self._last) * MAX_MEASURING_SHARE >= self._cost:
             self._before = [tensor.detach().clone() for tensor in self._tensors()]
         closure = options.get("closure") or next(iter(arguments[1:]), None)
         if closure is not None:
-            return (arguments[0], self._listening(closure)), {}
+            return (arguments[0], self._recording(closure)), {}
         self._take_gradient()
         self._cost = perf_counter_ns() - start
         return None
 
-    def _listening(self, closure: Callable[[], Any]) -> Callable[[], Any]:
-        """A closure whose first value and gradient are noted: those where the step begins."""
+    def _recording(self, closure: Callable[[], Any]) -> Callable[[], Any]:
+        """Return a closure that records its first value and gradient: those where the step begins."""
         calls = count()
 
-        def listening() -> Any:
+        def recording() -> Any:
             value = closure()
             if next(calls) == 0:
                 if value is not None:
@@ -118,7 +118,7 @@ class TorchProbe:
                 self._take_gradient()
             return value
 
-        return listening
+        return recording
 
     def _after_step(self, *_: Any) -> None:
         self._steps += 1
@@ -129,13 +129,13 @@ class TorchProbe:
         changes = [new.detach() - old for new, old in zip(self._tensors(), self._before, strict=False)]
         self._measured["step_norm"] = _norm(changes)
         self._before = None
-        if start - self._weighed >= _OFTEN:
+        if start - self._weighed >= MEMORY_NANOSECONDS:
             self._bytes, self._weighed = self._weigh(), start
         self._last = perf_counter_ns()
         self._cost += self._last - start
 
     def _weigh(self) -> dict[str, int]:
-        """The bytes now. In the loop's own thread: backward writes gradients without the GIL, and a look crashes."""
+        """Return the bytes now. Only in the loop's thread: backward writes gradients without the GIL."""
         tensors = list(self._model.parameters())
         return {
             "parameters": tree_bytes([*tensors, *self._model.buffers()]),
@@ -156,19 +156,19 @@ class TorchProbe:
             self._monitor.log()
             self._called = called
 
-    def _turn(self) -> None:
-        """Put the knobs into the optimizer; what something else has put there since the last step is met."""
+    def _apply_hypers(self) -> None:
+        """Write the hyperparameters into the optimizer; follow what a scheduler has written since the last step."""
         hyper = self._monitor.hyper
         for field in self.fields:
             found = field.read()
             if found != self._known[field.name]:
-                hyper.meet(field.name, found)
+                hyper.follow(field.name, found)
             if (wanted := hyper[field.name]) != found:
                 field.write(wanted)
             self._known[field.name] = field.read()
 
     def _tensors(self) -> list[Any]:
-        """What the optimizer moves."""
+        """Return the parameters of the optimizer."""
         return [tensor for group in self._optimizer.param_groups for tensor in group["params"]]
 
 
@@ -193,9 +193,9 @@ def _check(model: Any, optimizer: Any) -> None:
         raise ArgumentError(f"the model is a {type(model).__name__}, expected a torch.nn.Module.")
     if not isinstance(optimizer, kind):
         raise ArgumentError(f"the optimizer is a {type(optimizer).__name__}, expected one of torch.optim.")
-    moved = {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
-    if moved.isdisjoint(id(tensor) for tensor in model.parameters()):
+    own = {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
+    if own.isdisjoint(id(tensor) for tensor in model.parameters()):
         raise ArgumentError(
-            "the optimizer moves no parameter of the model, as after a model was made anew. "
-            "Make the optimizer from model.parameters()."
+            "expected an optimizer of the model's parameters, got one of others. "
+            "Create it from model.parameters(), after the model."
         )

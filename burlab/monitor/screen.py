@@ -9,14 +9,14 @@ from burlab.run.progress import TextBar
 
 
 class WatchScreen(Protocol):
-    """What shows a loop. Both are called in the loop's own thread."""
+    """A view of a loop. Both methods are called in the loop's own thread."""
 
     def poll(self) -> None:
-        """About 20 times a second, while the loop logs or waits."""
+        """Draw again; called about 20 times a second, while the loop logs or waits."""
         ...
 
     def close(self) -> None:
-        """The loop has ended."""
+        """End the view after the loop."""
         ...
 
 
@@ -45,10 +45,10 @@ class WatchBar:
         self._bar = TextBar(None, sys.stderr)
 
     def poll(self) -> None:
-        """Write it anew."""
+        """Write the line again."""
         self._bar.update(self._monitor.t - self._first, self._monitor.last_value)
 
     def close(self) -> None:
-        """It stays, as it is at the end."""
+        """Write the last state."""
         with closing(self._bar):
             self.poll()

@@ -13,7 +13,7 @@ _HISTORY_BYTES = 64 << 20
 class Watch:
     """A panel for a loop of your own, in plain Python, JAX or PyTorch: curves, memory, pause, step, sliders.
 
-    `with bl.watch(lr=0.1) as w:` stands round the loop, which reads `w.lr` and calls `w.log(step, value=...)`. In a
+    `with bl.watch(lr=0.1) as w:` encloses the loop, which reads `w.lr` and calls `w.log(step, value=...)`. In a
     notebook that shows the panel, in a terminal a line. The panel's sliders set the hyperparameters; Pause and Step
     hold the loop in `log`, also while its cell runs. What was logged is `w.history`. See `Monitor`.
 
@@ -64,7 +64,7 @@ class Watch:
         it and of the change of the parameters, where measuring takes a fifth of the time at most; the loss is what the
         loop logs, or what the closure returns. `memory` has the bytes of parameters, gradients and optimizer state.
 
-        model: a torch.nn.Module. optimizer: of torch.optim, with parameters of the model. The rest is said at `watch`.
+        model: a torch.nn.Module. optimizer: of torch.optim, with parameters of the model. For the rest see `watch`.
 
         >>> import torch, burlab as bl  # doctest: +SKIP
         >>> with bl.watch.torch(model, optimizer) as w:  # doctest: +SKIP
@@ -78,7 +78,7 @@ class Watch:
         probe = TorchProbe(model, optimizer)
         found = {field.name: field for field in probe.fields}
         if taken := found.keys() & hypers.keys():
-            raise ArgumentError(f"{min(taken)} is a number of the optimizer already. Give yours another name.")
+            raise ArgumentError(f"{min(taken)} is a number of the optimizer already. Rename yours.")
         title = f"{type(optimizer).__name__} on {type(model).__name__}"
         values = {name: field.read() for name, field in found.items()} | hypers
         ranges = {name: field.allowed for name, field in found.items() if field.allowed is not None}

@@ -1,4 +1,4 @@
-"""What an optimizer minimizes: finite sums of one-sample losses, plain functions, and known test problems."""
+"""Objectives: finite sums of one-sample losses, plain functions, and known test problems."""
 
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.library.function import TestFunction

@@ -10,21 +10,25 @@ from burlab.errors import ArgumentError
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import real, whole
 
-_MOST = 2**62
+MAX_BATCH = 2**62  # samples
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The size of a batch as a live number of a run: `run.hyper["batch"] = 64` counts from the next step on.
+    """The size of a batch as a live hyperparameter: `run.hyper["batch"] = 64` counts from the next step on.
 
-    size: samples of a step at first, or a schedule of t, which is rounded and kept between 1 and `most`. A rule that
-    wishes for sizes itself, as `AdAdaGrad` does, begins with it. most: the largest size, for which memory is taken;
-    None: all samples. Kernels are the same for all sizes: none is compiled as the size changes. A step draws a subset,
-    `sampler="nice"`, unless another sampler says otherwise; orders of whole epochs ("reshuffle", "sequential") there
-    are none. The column "batch" of the history has the size of each step, and "samples" counts it.
+    The kernels are the same for all sizes. A step draws a subset (`sampler="nice"`) unless another sampler is given;
+    "reshuffle" and "sequential", which go through whole epochs, are refused. The column "batch" of the history has the
+    size of each step, and "samples" counts it. In an update `f.batch` is traced, and `f.indices`, `f.weights` and
+    `f.per_sample_grads(x)` have `most` rows: the first `f.batch` are the step's, and gradients behind them are 0.
 
-    In an update `f.batch` is traced, and `f.indices`, `f.weights` and `f.per_sample_grads(x)` have `most` rows, of
-    which the first `f.batch` are the step's: gradients behind them are 0.
+    Args:
+        size: Samples of a step: an int, or a schedule of t, rounded and clipped to [1, most]. A rule that chooses
+            sizes itself, as `AdAdaGrad` does, begins with it.
+        most: The largest size, for which memory is reserved. None: all samples.
+
+    Raises:
+        ArgumentError: For a size that is not between 1 and `most`.
 
     >>> import numpy as np, burlab as bl
     >>> problem = bl.FiniteSum(lambda x, a: np.sum((x - a) ** 2), np.arange(8.0))
@@ -39,7 +43,7 @@ class Batch:
 
     def __post_init__(self) -> None:
         if self.most is not None:
-            whole(self.most, "Batch.most", 1, _MOST)
+            whole(self.most, "Batch.most", 1, MAX_BATCH)
         if callable(self.size):
             check_takes(
                 self.size, "Batch.size", "the step alone", "A schedule takes t, such as lambda t: 8 + t // 100."
@@ -50,7 +54,7 @@ class Batch:
             raise ArgumentError(f"Batch.size={self.size} is more than most={self.most}. Pass a larger most.")
 
     def of(self, samples: int) -> "Batch":
-        """The same for a sum of so many samples. Raises ArgumentError where there are not as many."""
+        """Return the batch for a sum of so many samples. Raises ArgumentError if it has fewer."""
         most = samples if self.most is None else self.most
         if not callable(self.size) and self.size > most:
             raise ArgumentError(f"Batch.size={self.size} is more than the {samples} samples. Pass a smaller one.")
@@ -59,11 +63,11 @@ class Batch:
     @property
     def first(self) -> int:
         """The size of the first step."""
-        planned, most = self._planned(), self.most or _MOST
+        planned, most = self._planned(), self.most or MAX_BATCH
         return int(max(1, min(most, np.floor(planned + 0.5))))
 
     def _planned(self) -> float:
-        """The size at t = 0, as it is."""
+        """Return the size at t = 0, before rounding."""
         if not callable(self.size):
             return self.size
         number = np.asarray(self.size(0))

@@ -18,16 +18,16 @@ Array = Any
 class Federated(FiniteSum):
     """f(x) = 1/m sum_c f_c(x), f_c(x) = mean of the loss over the samples of client c, plus regularizer(x).
 
-    It is made by `bl.problems.federated`. A rule asks for the gradients of clients, `f.client_grads(y)`. As a FiniteSum
-    its samples are those of all clients, one after another, weighted so that every client counts alike whatever it
-    holds; `data` are its arrays, the weights last, which is what `bl.load_run` takes.
+    `bl.problems.federated` creates it. A rule reads the gradients of clients by `f.client_grads(y)`. As a FiniteSum its
+    samples are those of all clients, one after another, weighted so that every client counts alike. `data`: its arrays,
+    the weights last, as `bl.load_run` takes them.
     """
 
     def __init__(
         self, loss: Callable[..., Any], data: tuple[Array, ...], sizes: tuple[int, ...], options: Any, cluster: Any
     ) -> None:
         if not isinstance(options, Mapping) or not isinstance(data, tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ArgumentError("a Federated is made by bl.problems.federated(loss, clients, ...). Call that.")
+            raise ArgumentError("Federated has no public constructor. Call bl.problems.federated(loss, clients, ...).")
         super().__init__(loss, data, **cast("Any", options))
         self.data, self.sizes = data, sizes
         keepers = None if cluster is None else _on(cluster, data, sizes, self.threads)
@@ -35,7 +35,7 @@ class Federated(FiniteSum):
 
     @property
     def clients(self) -> int:
-        """How many clients there are."""
+        """Number of clients."""
         return len(self.sizes)
 
 
@@ -48,16 +48,27 @@ def federated(
     tile: int | None = None,
     cluster: Any = None,
 ) -> Federated:
-    """The problem of clients with data of their own, of different sizes.
+    """Return the problem of clients that have data of their own, of different sizes.
 
-    loss: (x, *sample) -> number, as for FiniteSum, with `key=` too where it draws random numbers. clients: for each
-    client its data, an array or a tuple of arrays with a leading sample axis, of the same dtypes and, but for that
-    axis, shapes. They are copied into one.
-    regularizer: x -> number, part of every client's function. threads, tile: as for FiniteSum.
-    cluster: a client of `dask.distributed`, on whose workers the clients then live, as actors: they answer what rules
-    ask about clients, and the bits are the same. Rules that ask about samples are refused. This process keeps the data
-    as well: values that clients do not log are computed here, and clients of a lost worker are sent to another one. A
-    run goes on meanwhile.
+    With `cluster` the clients are actors on its workers, which answer the queries about clients; the bits are the same.
+    Rules that read gradients over samples are refused. This process keeps the data as well: values that clients do not
+    log are computed here, and the clients of a lost worker are sent to another one while the run continues.
+
+    Args:
+        loss: (x, *sample) -> number, as for `FiniteSum`; with a keyword `key` if it draws random numbers.
+        clients: For each client its data: an array or a tuple of arrays with a leading sample axis, all of the same
+            dtypes and, but for that axis, shapes. They are copied.
+        regularizer: x -> number, part of every client's function.
+        threads: Threads of a sum, as for `FiniteSum`.
+        tile: Samples of one call of a kernel, as for `FiniteSum`.
+        cluster: A client of `dask.distributed`. None: all clients are in this process.
+
+    Returns:
+        The `Federated` problem.
+
+    Raises:
+        ArgumentError: Without clients, or for a loss that does not take a sample.
+        ShapeError: For clients whose samples differ in shape or dtype.
 
     >>> import numpy as np, burlab as bl
     >>> clients = [np.array([0.0]), np.array([3.0, 4.0, 5.0])]
@@ -100,9 +111,9 @@ def federated(
 
 
 def _on(cluster: Any, data: tuple[Array, ...], sizes: tuple[int, ...], threads: int) -> Any:
-    from .actors import Actors
+    from .actors import ClientActors
 
-    return Actors(cluster, data, sizes, threads)
+    return ClientActors(cluster, data, sizes, threads)
 
 
 def _forms(part: Sequence[Any]) -> str:

@@ -1,4 +1,4 @@
-"""The samples of a finite sum: arrays with a leading sample axis, checked once and then read where they lie."""
+"""The samples of a finite sum: arrays with a leading sample axis, checked once and then read in place."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -14,19 +14,19 @@ from burlab.runtime.plain import as_array
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Arrays of equal length. C++ reads samples in place, so what NumPy lays out differently was copied once."""
+    """Arrays of equal length. C++ reads samples in place; arrays that are not C-contiguous were copied once."""
 
     arrays: tuple[Array, ...]
     samples: int
 
     @staticmethod
     def none() -> "Data":
-        """No arrays and one sample: the data of a plain function."""
+        """Return no arrays and one sample: the data of a plain function."""
         return Data((), 1)
 
     @staticmethod
     def of(data: Any, name: str = "data") -> "Data":
-        """An array, or a tuple of arrays of equal length. Raises, by that name, where they cannot be samples."""
+        """Return the data of an array or a tuple of arrays of equal length. name: of the argument, for errors."""
         parts = cast("tuple[Any, ...]", data) if isinstance(data, tuple) else (data,)
         if not parts:
             raise ArgumentError(
@@ -45,12 +45,12 @@ class Data:
         return Data(arrays, lengths[0])
 
     def with_weights(self, weights: Array) -> "Data":
-        """The same with one more array, shape (n,)."""
+        """Return the data with one more array, shape (n,)."""
         return Data((*self.arrays, weights), self.samples)
 
     @property
     def example(self) -> tuple[Any, ...]:
-        """The first sample: what the loss sees of it."""
+        """The first sample, as the loss takes it."""
         return tuple(a[0] for a in self.arrays)
 
     @property
@@ -75,8 +75,8 @@ def _array(part: Any, name: str) -> Array:
         array: Array = as_array(part, name)
     except ValueError:  # rows of different lengths
         raise ShapeError(
-            f"{name} is a {type(part).__name__} whose parts have different shapes: no array. Pass a tuple of arrays, "
-            "each with one row per sample, and not one inside of another."
+            f"{name} is a {type(part).__name__} whose parts have different shapes, expected an array. Pass a "
+            "tuple of arrays, each with one row per sample."
         ) from None
     if array.ndim == 0:
         raise ShapeError(f"{name} has shape (): it needs a leading sample axis. Pass an array with one row per sample.")
@@ -89,7 +89,7 @@ def _array(part: Any, name: str) -> Array:
 
 
 def _overlaps(array: Array, dtype: "np.dtype[Any]") -> bool:
-    """Whether samples share numbers, as windows onto a text do: a copy would be as many times larger."""
+    """Return True if samples overlap in memory, as windows onto a text do: a copy would be many times larger."""
     if array.dtype != dtype or not array.flags.aligned or not len(array):
         return False
     return bool(array[0].flags.c_contiguous and 0 < array.strides[0] < array[0].nbytes)

@@ -28,22 +28,30 @@ Tree = Any
 class FiniteSum:
     """The mean of a one-sample loss over data: f(x) = 1/n sum_i loss(x, data_i) + regularizer(x).
 
-    loss: (x, *sample) -> number, in NumPy; where it takes `key=` it gets a random key of its own per sample.
-    data: an array or a tuple of arrays with a leading sample axis, float32, float64, integers or bool.
-    It is not copied, so a change of its numbers shows in later results and in running runs; pass data.copy() to avoid
-    that. Arrays that are not C-contiguous, or of another dtype, are copied at once.
-    regularizer: x -> number, added once. threads: at most 16 work on a sum; their number changes no bit. tile: how many
-    samples one call of the kernel takes, 1 to 64; it changes no bit either. By default it is as many as stay in cache,
-    or the result of a measurement at the first point, where that soon pays. `tiles` and `run.profile()` show it.
-    remat: as for `bl.compile`, what value and gradient compute again instead of storing it: "sqrt", or the bytes that a
-    tile may take; tiles are then made smaller before anything is computed again. It changes no bit.
-    has_aux: the loss gives (number, {name: number, ...}); a run records the batch's means of these metrics as columns.
-    resampled: (x, *sample, key=) -> number, the loss for a label that the model draws with the key, for rules that ask
-    `f.resampled_grad`: the Gauss-Newton curvature of `bl.optim.SophiaG` is made of it.
-    model: (x, *sample) -> array, where the loss is one of its result, loss(model(x, *sample), *sample). The problem is
-    the same, and rules such as `bl.optim.SSO` may ask about both parts: `f.targets` and `f.surrogate`.
-    x is a float array or any tree of them; results have its structure and dtypes. `indices`, shape (b,), chooses a
-    batch of samples, repeats allowed, in place of all n.
+    x is a float array or any tree of them; results have its structure and dtypes. In every method `indices`, integers
+    of shape (b,), repeats allowed, is a batch of samples in place of all n, and `key`, uint64 of shape (2,), is the
+    random key of a loss that takes one. `threads`, `tile` and `remat` change no bit of any result.
+
+    Args:
+        loss: (x, *sample) -> number, in NumPy. If it has a parameter `key`, it gets a random key for each sample.
+        data: An array or a tuple of arrays of shape (n, ...): float32, float64, integers or bool. C-contiguous arrays
+            are not copied: later changes of their numbers change later results. Pass data.copy() to avoid that.
+        regularizer: x -> number, added once.
+        threads: Threads of a sum, at most 16.
+        tile: Samples of one call of the kernel, 1 to 64. None: as many as stay in cache, or the fastest of some sizes
+            where measuring soon pays. `tiles` and `run.profile()` show it.
+        remat: Values that value and gradient compute again instead of storing them, as for `bl.compile`: "sqrt", or
+            the bytes that a tile may take.
+        has_aux: True if the loss returns (number, {name: number, ...}); runs record the batch means of these metrics.
+        resampled: (x, *sample, key=) -> number, the loss for a label that the model draws with the key, for rules
+            that read `f.resampled_grad`, as the Gauss-Newton curvature of `bl.optim.SophiaG`.
+        model: (x, *sample) -> array of targets z, if the loss is one of (z, *sample), for rules such as `bl.optim.SSO`
+            that read `f.targets` and `f.surrogate`.
+
+    Raises:
+        ArgumentError: For a loss, regularizer or model that does not take these arguments, or an option out of range.
+        DTypeError: For data of another dtype.
+        ShapeError: For arrays of different lengths, or without samples.
 
     >>> import numpy as np, burlab as bl
     >>> problem = bl.FiniteSum(lambda x, a, b: 0.5 * (a @ x - b) ** 2, (np.ones((2, 2)), np.array([1.0, 2.0])))
@@ -93,7 +101,7 @@ class FiniteSum:
 
     @property
     def tiles(self) -> dict[tuple[str, int], Tiling]:
-        """How batches are cut into tiles, as far as chosen: by query ("training": that of a run) and number of samples.
+        """The tiles chosen so far, by query ("training": that of a run) and number of samples of a batch.
 
         >>> import numpy as np, burlab as bl
         >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(100.0), tile=16)
@@ -105,22 +113,22 @@ class FiniteSum:
         return self.oracle.tiles
 
     def value(self, x: Tree, indices: Any = None, *, key: Any = None) -> Any:
-        """f(x), or the mean over the samples `indices` plus the regularizer."""
+        """Return f(x), or the mean over the samples `indices` plus the regularizer; shape ()."""
         return self._mean("value", (x,), indices, key)[0][()]
 
     def grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
-        """The gradient of f at x, or of the mean over the samples `indices`, in x's structure."""
+        """Return the gradient of f at x, or of the mean over the samples `indices`, in x's structure."""
         if self.oracle.options.remat is not None:  # remat is an option of kernels that compute the value first
             return self.value_and_grad(x, indices, key=key)[1]
         return self._mean("grad", (x,), indices, key)[0]
 
     def value_and_grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> tuple[Any, Tree]:
-        """Value and gradient together, at the cost of the gradient."""
+        """Return value and gradient together, at the cost of the gradient."""
         value, gradient = self._mean("value_and_grad", (x,), indices, key)
         return value[()], gradient
 
     def per_sample_grads(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
-        """The gradient of each sample's loss: x's structure with a leading sample axis, (b, d) for a vector x.
+        """Return the gradient of each sample's loss: x's structure with a leading sample axis, (b, d) for a vector x.
 
         Without the regularizer, which belongs to no sample: the mean is `grad` minus the regularizer's gradient.
         """
@@ -130,7 +138,7 @@ class FiniteSum:
         return samples.rows(point.leaves, stream, self._key(key))[0]
 
     def per_sample_values(self, x: Tree, indices: Any = None, *, key: Any = None) -> Array:
-        """Each sample's loss at x, shape (b,), of x's dtype, without the regularizer.
+        """Return each sample's loss at x, shape (b,), of x's dtype, without the regularizer.
 
         >>> import numpy as np, burlab as bl
         >>> bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(3.0)).per_sample_values(1.0)
@@ -142,13 +150,13 @@ class FiniteSum:
         return tree.flatten(samples.rows(point.leaves, stream, self._key(key)))[0][0]
 
     def grad_difference(self, x: Tree, y: Tree, indices: Any = None, *, key: Any = None) -> Tree:
-        """grad(x) - grad(y) over the same samples: the correction of variance-reduced methods."""
+        """Return grad(x) - grad(y) over the same samples: the correction of variance-reduced methods."""
         return self._mean("grad_difference", (x, y), indices, key, "y")[0]
 
     def partial_grad(self, x: Tree, coordinates: Any, indices: Any = None, *, key: Any = None) -> Array:
-        """Some entries of the gradient, shape (k,): those at `coordinates` of the vector of all leaves in order.
+        """Return entries of the gradient, shape (k,): at `coordinates`, integers (k,), of the vector of all leaves.
 
-        It computes what these need. One of 1,000 entries takes 0.1 of the time of the gradient of x'Ax, half of that of
+        Only these are computed. One of 1,000 entries takes 0.1 of the time of the gradient of x'Ax, half of that of
         |Ax - b|^2 or of a logistic regression, where the rest is the residual; many entries take what all take.
         """
         size = sum(np.size(leaf) for leaf in tree.flatten(x)[0])
@@ -156,24 +164,24 @@ class FiniteSum:
         return self._mean("partial_grad", (x, chosen), indices, key)[0]
 
     def resampled_grad(self, x: Tree, indices: Any = None, *, key: Any) -> Tree:
-        """The gradient at x of the mean loss for labels that the model draws, without the regularizer."""
+        """Return the gradient at x of the mean loss for labels that the model draws, without the regularizer."""
         point = as_point(x, "x")
         stream, _list = self._stream(indices)
         loss = self.oracle.kernels("resampled_grad", [point])
         return loss.mean([point], stream, known_key(key), self.threads)[0]
 
     def hvp(self, x: Tree, v: Tree, indices: Any = None, *, key: Any = None) -> Tree:
-        """The Hessian of f at x times v, which has x's structure and shapes; no matrix is formed."""
+        """Return the Hessian of f at x times v, which has x's structure and shapes; no matrix is formed."""
         return self._mean("hvp", (x, v), indices, key, "v")[0]
 
     def jvp(self, x: Tree, v: Tree, indices: Any = None, *, key: Any = None) -> Any:
-        """The derivative of f at x along v, which has x's structure: a number, by one forward sweep."""
+        """Return the derivative of f at x along v, which has x's structure: a number, by one forward sweep."""
         return self._mean("jvp", (x, v), indices, key, "v")[0][()]
 
     def _mean(self, query: str, shared: tuple[Tree, ...], indices: Any, key: Any, second: str = "") -> Any:
-        """The answer to a query about x, and about what is shaped like x, named `second`; repeated ones are fast.
+        """Return the answer to a query; a repeated one goes through the C gate.
 
-        Without such a name the others are coordinates.
+        shared: x, and a point like x that errors call `second`; coordinates if `second` is "".
         """
         array = None if indices is None else as_array(indices, "indices")
         place = query, None if array is None else array.size, self.threads
@@ -190,7 +198,7 @@ class FiniteSum:
         return answer
 
     def _stream(self, indices: Any) -> tuple[Stream, Any]:
-        """The batch, and the array that must live as long as it."""
+        """Return the batch, and the array that it refers to."""
         if indices is None:
             return full(len(self)), None
         chosen = as_indices(indices, len(self))
@@ -209,7 +217,7 @@ class FiniteSum:
 
 
 def known_key(key: Any) -> Any:
-    """The words of a key. Raises DTypeError for anything else."""
+    """Return a key as uint64, shape (2,). Raises DTypeError for anything else."""
     words = as_array(key, "key")
     if words.dtype != np.uint64 or words.shape != (2,):
         raise DTypeError(
@@ -219,7 +227,7 @@ def known_key(key: Any) -> Any:
 
 
 def check_loss(loss: Any, arrays: int) -> None:
-    """Raise ArgumentError where it is no function of x and of one sample."""
+    """Raise ArgumentError for a loss that does not take x and a sample of so many arrays."""
     given = f"x and a sample of {arrays} array{'s' if arrays > 1 else ''}"
     advice = "It is loss(x, *sample), with an argument for each array of data."
     check_takes(loss, "loss", given, advice, 1 + arrays, ["key"] if takes_key(loss) else [])

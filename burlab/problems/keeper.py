@@ -1,4 +1,4 @@
-"""Clients on a worker of a Dask cluster: an actor, which keeps their samples and answers questions about them."""
+"""Clients on a worker of a Dask cluster: an actor, which holds their samples and answers queries about them."""
 
 import pickle
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import numpy as np
 from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.graph.query import is_whole
-from burlab.problems.kernels.clients import Asked
+from burlab.problems.kernels.clients import ClientQuery
 from burlab.problems.kernels.oracle import Oracle
 from burlab.runtime.cluster import Machine, check_machine, machine
 from burlab.runtime.coerce import Array
@@ -18,16 +18,16 @@ from .point import Point, as_point
 from .sampling import listed
 
 Form = tuple[Oracle, tree.Tree, int]
-"""What a run asks about: the loss without samples, a tree like x, how many threads work on a sum."""
+"""The subject of queries: the loss without samples, a tree like x, the number of threads of a sum."""
 
 
-class Keeper:
-    """Keeps clients. It holds nothing that a round changes: another one with the same samples answers alike."""
+class ClientKeeper:
+    """The samples of clients. No query changes it: another one with the same samples answers alike."""
 
     def __init__(self, clients: Sequence[int], sizes: Sequence[int], own: Machine, *arrays: Array) -> None:
         """clients: their numbers. sizes: how many of the samples, one client after another, each of them holds.
 
-        own: the machine of the process that asks.
+        own: the machine of the process that sends queries.
         """
         check_machine("which came later", machine(), own, "this problem")
         firsts = np.cumsum([0, *sizes]).tolist()
@@ -35,30 +35,30 @@ class Keeper:
         self._data = Data(tuple(np.require(a, requirements=["C", "A"]) for a in arrays), firsts[-1])
         self._forms: dict[str, tuple[Oracle, Point, int]] = {}
 
-    def rows(self, form: str, asked: Asked, content: bytes | None) -> Array | Exception:
-        """A row for each client; what an answer ran into is given back. content: the form, where it is new."""
+    def rows(self, form: str, query: ClientQuery, content: bytes | None) -> Array | Exception:
+        """Return a row for each client, or the exception that was raised. content: the form, if it is new."""
         try:
             if content is not None:
                 oracle, like, threads = pickle.loads(content)
                 self._forms[form] = oracle.over(self._data), as_point(like, "x"), threads
-            return np.stack([self._row(form, asked, k) for k in range(len(asked.clients))])
+            return np.stack([self._row(form, query, k) for k in range(len(query.clients))])
         except Exception as error:  # also what functions of the user's raise
             return _able_to_travel(error)
 
-    def _row(self, form: str, asked: Asked, k: int) -> Array:
+    def _row(self, form: str, query: ClientQuery, k: int) -> Array:
         oracle, like, threads = self._forms[form]
-        first, size = self._places[int(asked.clients[k])]
-        samples = first + (asked.samples[k] if asked.samples.size else np.arange(size))
+        first, size = self._places[int(query.clients[k])]
+        samples = first + (query.samples[k] if query.samples.size else np.arange(size))
         batch = listed(self._data.samples, samples)
-        y = asked.points if asked.points.ndim == 1 else asked.points[k]
+        y = query.points if query.points.ndim == 1 else query.points[k]
 
-        def answer(query: str, *about: Array) -> Array:
-            found = oracle.mean(query, [like.with_numbers(v) for v in about], batch, asked.key, threads)
+        def answer(name: str, *about: Array) -> Array:
+            found = oracle.mean(name, [like.with_numbers(v) for v in about], batch, query.key, threads)
             return np.concatenate([np.reshape(leaf, -1) for leaf in tree.flatten(found)[0]])
 
-        if asked.query == "client_grads":
+        if query.query == "client_grads":
             return answer("grad", y)
-        if asked.query == "client_values_and_grads":
+        if query.query == "client_values_and_grads":
             return answer("training", y)
         if is_whole(y.size):
             return answer("hessian", y).reshape(y.size, y.size)

@@ -20,11 +20,11 @@ class Point(NamedTuple):
 
     @property
     def tree(self) -> tree.Tree:
-        """The tree itself."""
+        """The tree of arrays."""
         return tree.unflatten(self.structure, self.leaves)
 
     def with_numbers(self, flat: Any) -> "Point":
-        """A point of the same form with the numbers of a vector, shape (d,). It may share the vector's memory.
+        """Return a point of the same form with the numbers of a vector, shape (d,). It may share the vector's memory.
 
         The parts of a traced vector are traced leaves, in the vector's dtype.
         """
@@ -37,7 +37,7 @@ class Point(NamedTuple):
 
 
 def as_point(value: tree.Tree, name: str) -> Point:
-    """A tree of floats as a point, its leaves float32 or float64. Raises where a leaf is something else."""
+    """Return a tree of float32 or float64 arrays as a point. Raises DTypeError for other leaves."""
     leaves, structure = tree.flatten(value)
     if not leaves:
         raise ArgumentError(f"{name} holds no array. Pass a float array, or a tree (tuple, list, dict) of them.")
@@ -45,20 +45,20 @@ def as_point(value: tree.Tree, name: str) -> Point:
 
 
 def coordinates_of(index: Array) -> Point:
-    """Numbers of entries of x, int64 of shape (k,), as what a query is about."""
+    """Return coordinates of x, int64 of shape (k,), as an argument of a query."""
     return Point([index], tree.flatten(index)[1])
 
 
 def scale_of(point: Point) -> Point:
-    """A number of a point's dtype, as what a query is about."""
+    """Return a number of a point's dtype, as an argument of a query."""
     one = np.ones((), point.leaves[0].dtype)
     return Point([one], tree.flatten(one)[1])
 
 
 def as_start(value: tree.Tree, name: str) -> Point:
-    """The same of the start of a run, whose whole numbers become floats, as SciPy takes them.
+    """Return the start of a run as a point; integers become floats.
 
-    They become float32 where the first float leaf of the tree is that.
+    They become float32 if the first float leaf of the tree is float32.
     """
     leaves, structure = tree.flatten(value)
     arrays: list[Array] = [as_array(leaf, name) for leaf in leaves]
@@ -68,7 +68,7 @@ def as_start(value: tree.Tree, name: str) -> Point:
 
 
 def like_point(value: tree.Tree, point: Point, name: str) -> Point:
-    """A vector with the structure and shapes of a point, in the point's dtypes. Raises where it has others."""
+    """Return a tree with the structure and shapes of a point, in its dtypes. Raises ShapeError for others."""
     vector = as_point(value, name)
     if vector.structure != point.structure:
         raise ShapeError(

@@ -1,4 +1,4 @@
-"""Which samples a batch holds: the caller's own, or a sampler's draw by seed, step and position (see `sampler.hpp`)."""
+"""The samples of a batch: the caller's own, or a sampler's draw by seed, step and position (see `sampler.hpp`)."""
 
 import ctypes
 import enum
@@ -23,7 +23,7 @@ Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 class Sampling(enum.IntEnum):
-    """How a batch is drawn; mirrors the C++ enumeration of the same name."""
+    """The kinds of samplers; mirrors the C++ enumeration of the same name."""
 
     listed = 0
     sequential = 1
@@ -38,8 +38,8 @@ class Sampling(enum.IntEnum):
 class Stream(CStream):
     """The batches of a run, or one batch, as C++ takes it.
 
-    numbers: the array that it was made of: a table of samples, or probabilities. bounds: these as C++ draws by them.
-    graph: of the samples of a step, shape (b,), from its key and its number, where a function of the user's names them.
+    numbers: a table of samples, or probabilities. bounds: probabilities as cumulative sums, for C++. graph: the samples
+    of a step, shape (b,), from its key and its number, for a sampler that is a function.
     """
 
     numbers: Any = None
@@ -48,27 +48,27 @@ class Stream(CStream):
 
 
 def full(samples: int) -> Stream:
-    """Every sample, in order."""
+    """Return the batch of all samples, in order."""
     return Stream(sampling=Sampling.sequential, samples=samples, batch=samples, key=_key(0))
 
 
 def is_full(stream: Stream) -> bool:
-    """Whether every batch is all samples, in order."""
+    """Return True if every batch is all samples, in order."""
     return stream.sampling == Sampling.sequential and stream.batch == stream.samples
 
 
 def listed(samples: int, indices: Indices) -> Stream:
-    """The samples that an index array names. The array must outlive the stream."""
+    """Return the batch of an index array, which must outlive the stream."""
     return Stream(sampling=Sampling.listed, samples=samples, batch=len(indices), list=indices.ctypes.data, key=_key(0))
 
 
 def chosen(stream: Stream, batch: int) -> Stream:
-    """As many samples as `batch`, of those of another stream, which are named later."""
+    """Return a batch of so many samples of a stream, whose indices follow later."""
     return Stream(sampling=Sampling.listed, samples=stream.samples, batch=batch, key=stream.key)
 
 
 def reseeded(stream: Stream, seed: int) -> Stream:
-    """The same batches as of another seed."""
+    """Return a stream of the same form with another seed."""
     other = Stream.from_buffer_copy(stream)
     other.key = _key(whole(seed, "seed", 0, 2**64 - 1))
     other.numbers, other.bounds, other.graph = stream.numbers, stream.bounds, stream.graph
@@ -76,11 +76,10 @@ def reseeded(stream: Stream, seed: int) -> Stream:
 
 
 def drawn(samples: int, batch: int | Batch | None, sampler: Any, seed: int) -> Stream:
-    """The batches of a run. batch: samples per step, None for all. Raises ArgumentError for what cannot be drawn.
+    """Return the batches of a run; of a `Batch`, the largest. batch: samples per step, None for all.
 
-    Of a batch whose size varies, the stream has the largest.
     sampler: a name, or the samples of every step, shape (steps, b), or their probabilities, floats of shape (n,), or a
-    function of the key of a step and t that gives its samples, shape (b,).
+    function of the key of a step and t that gives its samples, shape (b,). Raises ArgumentError for other samplers.
     """
     if isinstance(batch, Batch):
         stream = _varying(samples, batch.of(samples), sampler, seed)
@@ -94,8 +93,8 @@ def drawn(samples: int, batch: int | Batch | None, sampler: Any, seed: int) -> S
         return (_weighted if _is_weights(array) else _tabled)(samples, batch, array, seed)
     if not isinstance(sampler, str) or sampler not in _SAMPLERS:
         raise ArgumentError(
-            f"sampler={shown(sampler)} is unknown. Use one of {', '.join(_SAMPLERS)}, an integer array (steps, b), "
-            f"probabilities ({samples},), or a function of (key, t) that gives the samples of step t."
+            f"sampler must be one of {', '.join(map(repr, _SAMPLERS))}, an integer array (steps, b), probabilities "
+            f"({samples},), or a function of (key, t) that gives the samples of step t; got {shown(sampler)}."
         )
     key = _key(whole(seed, "seed", 0, 2**64 - 1))
     if batch is None:
@@ -111,12 +110,12 @@ def drawn(samples: int, batch: int | Batch | None, sampler: Any, seed: int) -> S
 
 
 def weights_of(stream: Stream, dtype: "np.dtype[Any]") -> Array | None:
-    """What the samples of a batch count, shape (n,), so that their mean is unbiased: 1 / (n p_i); None for 1 each."""
+    """Return importance weights 1 / (n p_i), shape (n,), for an unbiased mean over a batch; None for 1 each."""
     return (1.0 / (stream.samples * stream.numbers)).astype(dtype) if stream.sampling == Sampling.weighted else None
 
 
 def _weighted(samples: int, batch: int | None, sampler: Array, seed: int) -> Stream:
-    """Independent draws by probabilities, which are copied."""
+    """Return independent draws by probabilities, which are copied."""
     p = np.array(sampler, np.float64)
     if p.shape != (samples,):
         raise ShapeError(f"sampler holds probabilities of shape {p.shape}, expected ({samples},): one for each sample.")
@@ -140,7 +139,7 @@ def _weighted(samples: int, batch: int | None, sampler: Array, seed: int) -> Str
 
 
 def _tabled(samples: int, batch: int | None, table: Array, seed: int) -> Stream:
-    """Batches from a table, which is copied."""
+    """Return batches from a table, which is copied."""
     if table.dtype.kind not in "iu":
         raise DTypeError(
             f"sampler has dtype {table.dtype}, expected integers from 0 to {samples - 1} of shape (steps, b): the "
@@ -175,7 +174,7 @@ def _varying(samples: int, batch: Batch, sampler: Any, seed: int) -> Stream:
 
 
 def _is_weights(sampler: Any) -> bool:
-    """Whether it is an array of probabilities, and not one of samples."""
+    """Return True for an array of probabilities, False for one of samples."""
     if not isinstance(sampler, (np.ndarray, list, tuple)):
         return False
     array = as_array(sampler, "sampler")
@@ -183,7 +182,7 @@ def _is_weights(sampler: Any) -> bool:
 
 
 def _traced(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
-    """Batches by a function of the key of a step and t, or by its graph."""
+    """Return batches by a function of the key of a step and t, or by its graph."""
     graph = sampler if isinstance(sampler, Graph) else _graph(sampler)
     (width,) = graph.outputs[0].shape
     if batch is not None and batch != width:
@@ -226,7 +225,7 @@ def _key(seed: int) -> Any:
 
 
 def as_indices(indices: Any, limit: int, name: str = "indices", of: str = "samples") -> Indices:
-    """Integers in [0, limit), shape (b,), as int64. Raises where they are something else."""
+    """Return integers in [0, limit), shape (b,), as int64. name, of: for errors."""
     array = as_array(indices, name)
     if array.size == 0:
         raise ArgumentError(f"{name} is empty: the mean over no {of} is not defined. Pass at least one.")

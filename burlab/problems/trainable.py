@@ -1,4 +1,4 @@
-"""What of x is trained: its other leaves are constants of the loss."""
+"""Training of a part of x: its other leaves are constants of the loss."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -17,10 +17,10 @@ from .point import Point
 
 
 class Trainable(NamedTuple):
-    """x in two parts.
+    """The trained and the constant part of x.
 
-    whole: its structure. chosen: of each of its arrays, complex ones counting once, whether it is trained. point: x at
-    the start, with None for what is not, as a run sees it. rest: the other arrays, as nodes that all kernels share.
+    whole: the structure of x. chosen: for each array, a complex one counting once, True if it is trained. point: the
+    trained part at the start, None in place of other arrays. rest: the constant arrays, as nodes that kernels share.
     """
 
     whole: tree.TreeDef
@@ -30,13 +30,13 @@ class Trainable(NamedTuple):
 
     @staticmethod
     def split(x: Point, chosen: Sequence[bool]) -> "Trainable":
-        """x in two parts. What is not trained is copied."""
+        """Split x; constant arrays are copied."""
         pairs = list(zip(x.leaves, _flags(x.structure, chosen), strict=True))
         return Trainable.of(x.structure, chosen, [x for x, flag in pairs if flag], [x for x, flag in pairs if not flag])
 
     @staticmethod
     def of(whole: tree.TreeDef, chosen: Sequence[bool], trained: list[Array], others: Sequence[Array]) -> "Trainable":
-        """The parts themselves. Raises ValueError where they are not as many as there must be."""
+        """Combine two parts. Raises ValueError for a wrong number of arrays."""
         if _flags(whole, chosen).count(True) != len(trained) or whole.num_leaves != len(trained) + len(others):
             raise ValueError(f"{len(trained)} trained arrays and {len(others)} others do not make {whole}")
         arrays, structure = _arrays(whole)
@@ -45,22 +45,22 @@ class Trainable(NamedTuple):
 
     @property
     def others(self) -> list[Any]:
-        """The numbers of what is not trained."""
+        """The constant arrays."""
         return [n.params for n in self.rest]
 
-    def rests_as(self, other: "Trainable") -> bool:
-        """Whether what is not trained has the same bits, in the same places."""
+    def has_constants_of(self, other: "Trainable") -> bool:
+        """Return True if both have the same constant arrays, bit for bit."""
         pairs = zip(map(_bits, self.others), map(_bits, other.others), strict=False)
         return (self.whole, self.chosen) == (other.whole, other.chosen) and all(
             a[1:] == b[1:] and np.array_equal(a[0], b[0]) for a, b in pairs
         )
 
     def with_numbers(self, flat: Any) -> Point:
-        """All of x, from the numbers of what is trained; the rest is copied."""
+        """Return all of x from the numbers of the trained part; constants are copied."""
         return self._merged(self.point.with_numbers(flat).leaves, [array.copy() for array in self.others])
 
     def bound(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of x as one of what is trained."""
+        """Return a function of x as a function of the trained part."""
 
         @functools.wraps(f, updated=())
         def of_trained(x: tree.Tree, *sample: Any, **key: Any) -> Any:
@@ -74,23 +74,23 @@ class Trainable(NamedTuple):
 
 
 def _bits(array: Array) -> tuple[Array, Any, Any]:
-    """An array as bytes, with its shape and its dtype."""
+    """Return an array as bytes, with its shape and its dtype."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8), array.shape, array.dtype
 
 
 def _arrays(structure: tree.TreeDef) -> tuple[list[Any], tree.TreeDef]:
-    """Arrays of a structure, complex ones whole, and how they lie in it."""
+    """Return the arrays of a structure, complex ones whole, and their structure."""
     return tree.flatten_whole(tree.unflatten(structure, [np.zeros(())] * structure.num_leaves))
 
 
 def _flags(structure: tree.TreeDef, chosen: Sequence[bool]) -> list[bool]:
-    """Of each leaf, whether it is trained: a complex array has two."""
+    """Return for each leaf True if it is trained; a complex array has two leaves."""
     arrays = _arrays(structure)[0]
     return [flag for x, flag in zip(arrays, chosen, strict=True) for _ in range(1 + tree.is_complex_leaf(x))]
 
 
 def chosen_of(trainable: Any, x: Point) -> list[bool]:
-    """Of each array of x, whether it is trained. trainable: a tree of bools, or a predicate on paths."""
+    """Return for each array of x True if it is trained. trainable: a tree of bools, or a predicate on paths."""
     whole = x.tree
     structure = tree.flatten_whole(whole)[1]
     names = tree.dotted(structure)
@@ -108,8 +108,8 @@ def chosen_of(trainable: Any, x: Point) -> list[bool]:
             ) from error
     for name, flag in zip(names, flags, strict=True):
         if not isinstance(flag, (bool, np.bool_)):
-            raise ArgumentError(f"trainable says {shown(flag)} of {name}, expected True or False.")
+            raise ArgumentError(f"trainable gave {shown(flag)} for {name}, expected True or False.")
     if not any(flags):
         every = f"{', '.join(names):.200}"
-        raise ArgumentError(f"trainable leaves nothing to train: it is False for all of {every}. Say True of one.")
+        raise ArgumentError(f"trainable is False for all of {every}, expected True for at least one.")
     return [bool(flag) for flag in flags]

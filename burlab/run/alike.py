@@ -1,4 +1,4 @@
-"""Runs that differ from one by numbers alone: they share what was traced, planned and compiled for it."""
+"""Setups that runs share: runs that differ by numbers alone use one trace, plan and compiled code."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,8 +18,8 @@ from burlab.runtime.coerce import Array
 
 
 @dataclass(frozen=True)
-class Model:
-    """What a run opened from, as far as others can: its optimizer, its seed, and the setup of its loop."""
+class SharedSetup:
+    """The optimizer, the seed and the setup of a run, for runs that differ by numbers alone."""
 
     optimizer: Optimizer
     seed: int
@@ -29,9 +29,9 @@ class Model:
     def setup_of(
         self, optimizer: Optimizer, x: Array, start: Point | Trainable, seed: int, batch: Any, state: tree.Tree
     ) -> tuple[Setup, list[Array]] | None:
-        """The setup of another run of the same problem, and the leaves of its state; None where more is different.
+        """Return the setup of another run of the same problem, and the leaves of its state; None if more differs.
 
-        x: its start as one vector. start: the same as it was given. batch, state: as for `minimize`.
+        x: its start as one vector. start: the same as a point. batch, state: as for `minimize`.
         """
         setup, part = self.setup, start if isinstance(start, Trainable) else None
         point = start if isinstance(start, Point) else start.point
@@ -56,11 +56,12 @@ class Model:
         return other, leaves if state is None else like_state(state, rule, leaves)
 
     def _fits(self, point: Point, part: Trainable | None, seed: int) -> bool:
-        """Whether its kernels are for a start of this form. Those of queries draw by its seed."""
+        """Return True if its kernels serve a start of this form. Kernels of queries depend on the seed."""
         mine = self.setup.part
-        trained = part is mine or (part is not None and mine is not None and part.rests_as(mine))
-        asks = bool(self.setup.rule.queries)
-        return trained and _form(point) == _form(self.setup.start) and (seed == self.seed or not asks)
+        trained = part is mine or (part is not None and mine is not None and part.has_constants_of(mine))
+        return (
+            trained and _form(point) == _form(self.setup.start) and (seed == self.seed or not self.setup.rule.queries)
+        )
 
 
 def _form(point: Point) -> tuple[Any, ...]:

@@ -11,12 +11,12 @@ from burlab.run.record.norms import BATCH
 from burlab.run.record.stop import Predicate, Stopped, check_norm
 from burlab.runtime.checks.numbers import shown
 
-_MOST_HITS = 10_000  # that are kept, the last ones
+MAX_HITS = 10_000  # the last ones are kept
 
 
 @dataclass
-class Table:
-    """What breakpoints a run has. added: how many there ever were. hits: by step, in order."""
+class BreakpointTable:
+    """The breakpoints of a run. added: number of those added so far. hits: by step, in order."""
 
     points: dict[int, Breakpoint] = field(default_factory=dict[int, Breakpoint])
     off: set[int] = field(default_factory=set[int])
@@ -24,11 +24,11 @@ class Table:
     hits: dict[int, Hit] = field(default_factory=dict[int, Hit])
 
     def enabled(self) -> dict[int, Breakpoint]:
-        """Those that are switched on, by number."""
+        """Return the enabled breakpoints by number."""
         return {number: point for number, point in self.points.items() if number not in self.off}
 
     def note(self, stopped: Stopped | None, at: Callable[[int], Mapping[str, float] | None]) -> None:
-        """Take down a hit, where a run rests at one. at: gives a row of the record, None where it was merged."""
+        """Store a hit, if a run rests at one. at: returns a row of the record, None if it was merged."""
         number = None if stopped is None else stopped.breakpoint
         if stopped is None or number not in self.points or stopped.step in self.hits:
             return
@@ -36,7 +36,7 @@ class Table:
         if value is None:
             value = (at(stopped.step) or {}).get("value", math.nan)
         self.hits[stopped.step] = Hit(stopped.step, number, self.points[number], value)
-        if len(self.hits) > _MOST_HITS:
+        if len(self.hits) > MAX_HITS:
             del self.hits[next(iter(self.hits))]
 
     def cut(self, step: int) -> None:
@@ -48,9 +48,9 @@ class Breakpoints(Mapping[int, Breakpoint]):
     """The breakpoints of a run by number, from 1: add and remove them, switch them on and off, also while it runs.
 
     A run that hits one rests at the point that was measured: that row is the last of the record, and its step is not
-    done yet. `run.stopped` says which one it was; `run.start()` goes on. Only new rows are tested, where a condition
-    begins to hold: going back, and through rows that are recorded, no run rests. A fork and a run that was loaded have
-    none; a change in the past of a run leaves its own where they are. `run.step` stops at them, too.
+    done yet. `run.stopped` names the breakpoint; `run.start()` continues, and `run.step` stops at breakpoints, too.
+    Only new rows are tested, where a condition begins to hold; `run.seek` and steps already recorded never stop. Forks
+    and loaded runs have no breakpoints; a change in the past of a run keeps its own.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.1))
@@ -64,8 +64,10 @@ class Breakpoints(Mapping[int, Breakpoint]):
     (110, False)
     """
 
-    def __init__(self, table: Table, arm: Callable[[], None], note: Callable[[], None], engine: Engine) -> None:
-        """arm: called after every change of the table; note: before it is read, and before one is taken away.
+    def __init__(
+        self, table: BreakpointTable, arm: Callable[[], None], note: Callable[[], None], engine: Engine
+    ) -> None:
+        """arm: called after every change of the table; note: before it is read, and before a removal.
 
         engine: does the steps.
         """
@@ -76,7 +78,7 @@ class Breakpoints(Mapping[int, Breakpoint]):
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """What may be passed to `add`: a run whose rule never reads the gradient has no `grad_norm`.
+        """The keywords of `add` that this run accepts: without `grad_norm` if its rule reads no gradient.
 
         >>> import numpy as np, burlab as bl
         >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25)).breakpoints.conditions
@@ -86,7 +88,7 @@ class Breakpoints(Mapping[int, Breakpoint]):
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """Where the record that the run has now was stopped, in order, the last 10,000: `run.seek(hit.step)`.
+        """The last 10,000 hits in the present record, in order; see `run.seek(hit.step)`.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25))
@@ -108,9 +110,9 @@ class Breakpoints(Mapping[int, Breakpoint]):
         when: Predicate | None = None,
         of: str = BATCH,
     ) -> int:
-        """Add one, with one condition: see `Breakpoint`. The number by which it is known.
+        """Add a breakpoint with one condition, see `Breakpoint`, and return its number.
 
-        Raises ArgumentError where it is no condition, or none that this run can come to.
+        Raises ArgumentError for an invalid condition, or one on a column that this run does not record.
         """
         point = Breakpoint(rises, patience, grad_norm, non_finite, every, when, of)
         check_norm(grad_norm, of, self._engine.has_gradient, "the breakpoint", "rises=, or when=")
@@ -121,7 +123,7 @@ class Breakpoints(Mapping[int, Breakpoint]):
         return self._table.added
 
     def remove(self, number: int) -> None:
-        """Take one away; its number is not given again."""
+        """Remove a breakpoint; its number is not used again."""
         self._check(number)
         self._note()
         del self._table.points[number]
@@ -129,26 +131,26 @@ class Breakpoints(Mapping[int, Breakpoint]):
         self._arm()
 
     def clear(self) -> None:
-        """Take all away."""
+        """Remove all breakpoints."""
         self._note()
         self._table.points.clear()
         self._table.off.clear()
         self._arm()
 
     def enable(self, number: int) -> None:
-        """Switch one on."""
+        """Enable a breakpoint."""
         self._check(number)
         self._table.off.discard(number)
         self._arm()
 
     def disable(self, number: int) -> None:
-        """Switch one off; it stays in the list."""
+        """Disable a breakpoint; it stays in the list."""
         self._check(number)
         self._table.off.add(number)
         self._arm()
 
     def enabled(self, number: int) -> bool:
-        """Whether one is switched on, as all are at first."""
+        """Return True if a breakpoint is enabled, as all are at first."""
         self._check(number)
         return number not in self._table.off
 
@@ -169,5 +171,5 @@ class Breakpoints(Mapping[int, Breakpoint]):
         if number not in self._table.points:
             have = ", ".join(map(str, self)) or "none"
             raise ArgumentError(
-                f"there is no breakpoint {shown(number)}; there are {have}. run.breakpoints lists them."
+                f"the breakpoint must be one of {have}; got {shown(number)}. run.breakpoints lists them."
             )

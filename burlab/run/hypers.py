@@ -16,8 +16,7 @@ from burlab.runtime.ranges import Range, number_in
 class Hypers(Attributes):
     """The live hyperparameters of a run: `run.hyper["lr"] = 0.01`, or `run.hyper.lr = 0.01`, counts from the next step.
 
-    A number takes over from a schedule; `run.hyper["lr"] = None` gives back to it. Reading gives the value of the next
-    step.
+    A number replaces the schedule; `run.hyper["lr"] = None` returns to it. Reading gives the value of the next step.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class Hypers(Attributes):
         self._change(self._index(name), math.nan if number is None else number)
 
     def check(self, name: str, value: float | None) -> float | None:
-        """The value, converted. Raises for an unknown hyperparameter, or a value out of its range."""
+        """Return the value as a float. Raises ArgumentError for an unknown name or a value out of range."""
         self._index(name)
         if value is not None:
             number = hyper_value(name, value)
@@ -53,7 +52,7 @@ class Hypers(Attributes):
             return number if allowed is None else number_in(allowed, number, f"the hyperparameter {name}")
         if name not in self._schedules:
             raise ArgumentError(
-                f"{name} has no schedule to follow. Give it one where the optimizer is made, or a number."
+                f"{name} has no schedule to follow. Give the optimizer one when you create it, or pass a number."
             )
         return None
 
@@ -63,7 +62,7 @@ class Hypers(Attributes):
         return tuple(name for name in self.keys() if name in self._schedules)
 
     def follows(self, name: str) -> bool:
-        """Whether a hyperparameter follows its schedule now."""
+        """Return True if a hyperparameter follows its schedule now."""
         return name in self._schedules and math.isnan(self._engine.hyper(self._index(name)))
 
     def __iter__(self) -> Iterator[str]:

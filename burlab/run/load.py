@@ -12,13 +12,13 @@ from burlab.graph import tree
 from burlab.run.file.form import check_document, with_current_names
 from burlab.run.file.recipe import Given, bits, rebuild
 from burlab.run.file.save import KIND, STANDING
-from burlab.run.loop.loop import Loop
+from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.setup import Setup
 from burlab.run.loop.snapshot import Saved, TableContents, Tables
 from burlab.run.record.recorder import SAMPLES
 from burlab.run.record.stop import Stop, check_norm, check_stop
 from burlab.run.record.tables import KINDS
-from burlab.run.record.traces import MOST, SAMPLED
+from burlab.run.record.traces import MAX_SAMPLES, SAMPLED
 from burlab.runtime.coerce import Array
 from burlab.runtime.structs import CStanding
 
@@ -36,16 +36,24 @@ def load_run(
     like: tree.Tree = None,
     stop: Stop | None = None,
 ) -> Run:
-    """The run that `run.save(path)` wrote, at rest at its step. It continues as if it had never stopped, bit for bit.
+    """Return the run that `run.save(path)` wrote, at rest at its step; it continues bit for bit.
 
-    data: the data of the FiniteSum, an array or a tuple of arrays; the file holds a checksum of it. validation: the
-    data of the validation problem, if it had any. Functions and classes of the program that saved need not exist.
-    like: any tree with x's structure, needed where it holds classes or keys that no file can hold. stop: in place of
-    the one that was saved. A predicate (`Stop.when`) is never saved, nor is `run.parent`.
+    Everything is verified before anything runs. Functions and classes of the program that saved the run need not exist.
+    A predicate (`Stop.when`) and `run.parent` are not saved. It warns if steps may differ in their last bits from those
+    in the file, because this burlab or this CPU computes them with other instructions.
 
-    Everything is verified before anything runs. Raises FileError where the file is missing, damaged or from another
-    version, or the data are not those of the run. Warns where steps may differ in their last bits from those in the
-    file, because this burlab or this CPU computes them with other instructions.
+    Args:
+        path: The file.
+        data: The data of the `FiniteSum`, an array or a tuple of arrays, of which the file holds checksums.
+        validation: The data of the validation problem, if the run has one.
+        like: A tree with x's structure, needed if x holds classes or keys that no file can hold.
+        stop: A `Stop` in place of the saved one.
+
+    Returns:
+        The run.
+
+    Raises:
+        FileError: If the file is missing, damaged or from another version, or data are not those of the run.
 
     >>> import tempfile, numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2)
@@ -75,35 +83,35 @@ def load_run(
     check_norm(setup.stop.grad_norm, setup.stop.of, setup.loss.has_gradient, "stop", "Stop(value=), or Stop(when=)")
     setup.norm_column(setup.stop.of)
     _warn(path, document["recipe"], setup, stop)
-    return Run(Loop.restored(setup, saved), setup.part or setup.start, setup.rule.schedules, None, None)
+    return Run(RunLoop.restored(setup, saved), setup.part or setup.start, setup.rule.schedules, None, None)
 
 
 def _saved(document: Any, arrays: dict[str, Array]) -> Saved:
     measured = _named(arrays, "standing", np.float64)
     if measured.shape != (3,) or not measured[0] >= 0:
-        raise FileError("it does not say where the run stands. Use another copy.")
+        raise FileError("it has no position of the run. Use another copy.")
     elapsed, value, norm = measured.tolist()
     counts = {name: document["standing"][name] for name in STANDING}
     standing = CStanding(**counts, elapsed=elapsed, value=value, norm=norm)
 
-    def kept(name: str) -> TableContents:
+    def table(name: str) -> TableContents:
         rows, span = document["tables"][name]
         return TableContents(rows, span, _numbered(arrays, name))
 
     none = TableContents(0, 1, [np.empty(0)] * len(SAMPLED))
-    traces = kept("traces") if "traces" in document["tables"] else none
-    path = None if document["tables"]["path"] is None else _with_steps(kept("path"), cells=_numbered(arrays, "cells"))
+    traces = table("traces") if "traces" in document["tables"] else none
+    path = None if document["tables"]["path"] is None else _with_steps(table("path"), cells=_numbered(arrays, "cells"))
     whole, real = np.int64, np.float64
     events = _named(arrays, "events/0", whole), _named(arrays, "events/1", whole), _named(arrays, "events/2", real)
     steps, frames, cells = _named(arrays, "frames", whole), _numbered(arrays, "frames"), _numbered(arrays, "cells")
     if steps.ndim != 1 or not steps.size or any(frame.ndim == 0 or not len(frame) for frame in frames):
         raise FileError("it has no keyframe at which a run could begin. Use another copy.")
-    tables = Tables(kept("record"), kept("stamps"), path, traces)
+    tables = Tables(table("record"), table("stamps"), path, traces)
     return Saved(standing, tables, events, steps, frames, cells)
 
 
 def _with_steps(path: TableContents, cells: list[Array]) -> TableContents:
-    """A path as it is kept now; one without a column of steps, as it was written before, has every span-th point."""
+    """Return a path with a column of steps; older files have none and hold every span-th point."""
     if not path.columns or not cells or len(path.columns) > cells[0].size or path.span < 1:
         return path
     steps = np.arange(len(path.columns[0]), dtype=np.float64) * path.span
@@ -111,15 +119,15 @@ def _with_steps(path: TableContents, cells: list[Array]) -> TableContents:
 
 
 def _counting(saved: Saved, setup: Setup) -> Saved:
-    """A record as it is kept now; one of a rule with queries, as it was written before, counts no samples of these."""
-    kept, missing = saved.tables.record, setup.counters
-    if not missing or len(kept.columns) != len(setup.columns) - len(missing) or kept.columns[0].ndim != 1:
+    """Return a record with the counters of queries, which older files do not have."""
+    old, missing = saved.tables.record, setup.counters
+    if not missing or len(old.columns) != len(setup.columns) - len(missing) or old.columns[0].ndim != 1:
         return saved
-    slots = np.arange(kept.columns[0].size)
-    pairs = np.where(slots % 2, np.minimum((slots // 2 + 1) * kept.span, kept.rows), slots // 2 * kept.span + 1)
-    samples = (slots + 1 if kept.span == 2 else pairs) * np.float64(setup.stream.batch)
+    slots = np.arange(old.columns[0].size)
+    pairs = np.where(slots % 2, np.minimum((slots // 2 + 1) * old.span, old.rows), slots // 2 * old.span + 1)
+    samples = (slots + 1 if old.span == 2 else pairs) * np.float64(setup.stream.batch)
     counts = [samples if name == SAMPLES else 0 * samples for name in missing]
-    record = TableContents(kept.rows, kept.span, [*kept.columns, *counts])
+    record = TableContents(old.rows, old.span, [*old.columns, *counts])
     return replace(saved, tables=replace(saved.tables, record=record))
 
 
@@ -137,20 +145,20 @@ def _numbered(arrays: dict[str, Array], name: str) -> list[Array]:
 
 
 def _verify(saved: Saved, setup: Setup) -> None:
-    """Check what C++ relies on: tables, events and keyframes fit each other and the recipe."""
-    at, held = saved.standing, saved.tables
-    rows, span = held.record.rows, held.record.span
+    """Raise FileError unless tables, events and keyframes fit each other and the recipe, as C++ relies on."""
+    at, tables = saved.standing, saved.tables
+    rows, span = tables.record.rows, tables.record.span
     slots = rows if span == 2 else -(-rows // max(span, 1)) * 2
     steps, hypers, values = saved.events
     frames, first = saved.frame_steps, setup.start.leaves[0]
     rules = {
         "cursor": 0 <= at.step <= at.done <= rows <= at.done + 1,
         "reason": 0 <= at.reason <= 6,
-        "record": _fits(held.record, len(setup.columns), slots) and _doubling(span, 2),
-        "time stamps": _thin(held.stamps, 2) and bool((np.diff(held.stamps.columns[0]) > 0).all()),
-        "path": (held.path is None) == (setup.dimension > 2),
-        "path's columns": held.path is None or _is_path(held.path, setup.dimension, rows),
-        "traces": _are_traces(held.traces, rows),
+        "record": _fits(tables.record, len(setup.columns), slots) and _doubling(span, 2),
+        "time stamps": _is_strided(tables.stamps, 2) and bool((np.diff(tables.stamps.columns[0]) > 0).all()),
+        "path": (tables.path is None) == (setup.dimension > 2),
+        "path's columns": tables.path is None or _is_path(tables.path, setup.dimension, rows),
+        "traces": _are_traces(tables.traces, rows),
         "events": steps.shape == hypers.shape == values.shape and _rising(steps, 0, at.done),
         "event's hyperparameters": bool(((hypers >= 0) & (hypers < len(setup.rule.hyper))).all()),
         "columns": len(set(setup.columns)) == len(setup.columns),
@@ -164,12 +172,12 @@ def _verify(saved: Saved, setup: Setup) -> None:
         raise FileError(f"it is malformed: its {broken[0]} do not fit the rest. Use another copy.")
 
 
-def _fits(kept: TableContents, columns: int, slots: int) -> bool:
-    return len(kept.columns) == columns and all(c.shape == (slots,) and c.dtype == np.float64 for c in kept.columns)
+def _fits(table: TableContents, columns: int, slots: int) -> bool:
+    return len(table.columns) == columns and all(c.shape == (slots,) and c.dtype == np.float64 for c in table.columns)
 
 
-def _thin(kept: TableContents, columns: int) -> bool:
-    return _doubling(kept.span, 1) and kept.rows >= 0 and _fits(kept, columns, -(-kept.rows // kept.span))
+def _is_strided(table: TableContents, columns: int) -> bool:
+    return _doubling(table.span, 1) and table.rows >= 0 and _fits(table, columns, -(-table.rows // table.span))
 
 
 def _is_path(path: TableContents, dimension: int, rows: int) -> bool:
@@ -181,7 +189,7 @@ def _is_path(path: TableContents, dimension: int, rows: int) -> bool:
 
 
 def _are_traces(traces: TableContents, rows: int) -> bool:
-    if not _thin(traces, len(SAMPLED)) or len(traces.columns[0]) > MOST:
+    if not _is_strided(traces, len(SAMPLED)) or len(traces.columns[0]) > MAX_SAMPLES:
         return False
     steps, kinds = traces.columns[0], np.stack(traces.columns[-len(KINDS) :])
     whole = bool(((steps == np.floor(steps)) & (steps >= 0) & (steps < rows)).all() and (np.diff(steps) > 0).all())

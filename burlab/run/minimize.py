@@ -35,26 +35,39 @@ def minimize(  # noqa: PLR0913 - all options of a run
     keyframe_bytes: int = 64 << 20,
     progress: bool | None = None,
 ) -> Run:
-    """A run of an optimizer on a problem, paused at step 0. With `steps` it does them, shows progress, and returns.
+    """Return a run of an optimizer on a problem, paused at step 0, or after `steps` steps.
 
-    problem: a FiniteSum, or a function of x alone. x0: the start, a float array or a tree of them, all float64 or all
-    float32, of which a complex array holds two; whole numbers become floats, as SciPy takes them. It is never changed.
-    batch: samples per step, None for the full gradient, or a `bl.Batch`, whose size changes as the run goes on.
-    sampler: "reshuffle" (each sample once per epoch; the default, but with a `bl.Batch`), "uniform" (with replacement),
-    "nice" (a subset, anew at every step) or "sequential"; or integers of shape (steps, b), the samples of each step,
-    with whose last row the run ends; or a function of (key, t), or an object that is called so, that gives the samples
-    of step t, integers of shape (b,), drawn by `bl.random` from the key; or probabilities of shape (n,): draws with
-    replacement in which sample i counts 1 / (n p_i), so that values, gradients and answers over a batch are unbiased.
-    seed: of all randomness; the same seed gives the same bits. stop: when it rests by itself. progress: True for a bar,
-    False for none, None where someone sees it. state: of the optimizer at the start, in place of what its `init` gives,
-    in the same form: `run.state` of another run. trainable: which arrays of x0 are trained, a tree of bools of x0's
-    structure or of its upper part, or a function that takes paths such as "blocks.0.weight"; all others stay as they
-    are, and cost neither gradient nor state nor history.
+    Args:
+        problem: A `FiniteSum`, or a function of x alone.
+        x0: The start, never changed: an array or a tree of them, all float64 or all float32; a complex array holds two
+            of these, and integers become floats.
+        optimizer: A `bl.optim.Optimizer` or `bl.optim.SciPy`.
+        batch: Samples per step, None for the full gradient, or a `bl.Batch`, whose size can change.
+        sampler: The samples of each step. "reshuffle": each sample once per epoch (the default); "uniform": with
+            replacement; "nice": a new subset at every step (the default of a `bl.Batch`); "sequential". Or integers of
+            shape (steps, b), after whose last row the run ends. Or a function of (key, t) that returns the samples of
+            step t, integers of shape (b,), drawn by `bl.random`. Or probabilities of shape (n,), with replacement:
+            sample i has the weight 1 / (n p_i), so that means over a batch are unbiased.
+        seed: Seed of all randomness; the same seed gives the same bits.
+        steps: Steps to do before it returns, with a progress bar.
+        stop: Criteria at which the run stops by itself.
+        state: `run.state` of another run, in place of the result of the optimizer's `init`.
+        trainable: Arrays of x0 to train: a tree of bools with x0's structure or its upper part, or a predicate on paths
+            such as "blocks.0.weight". The others are constants without gradient, state or history.
+        has_aux: True if the function returns (number, {name: number, ...}): metrics, which become columns of the
+            history. For a `FiniteSum` pass it there.
+        validation: A second problem, whose full value at x is the column "validation_value".
+        validate_every: Steps from one validation to the next; NaN between.
+        history_bytes: Bytes from which on the history keeps minimum and maximum of neighbouring steps.
+        keyframe_bytes: Bytes of snapshots for `seek`.
+        progress: True for a bar, False for none, None for a bar in a notebook or terminal.
 
-    has_aux: the function returns (number, {name: number, ...}), and the history has these metrics as columns; for a
-    FiniteSum it is an argument of FiniteSum. validation: a second problem, whose full value at x is the column
-    "validation_value" at every `validate_every` steps and NaN between. history_bytes: where the history needs more, it
-    keeps minimum and maximum of neighbouring steps. keyframe_bytes: for snapshots that `seek` starts from.
+    Returns:
+        The `Run`.
+
+    Raises:
+        ArgumentError: For options that do not fit each other, the problem or the optimizer.
+        DTypeError, ShapeError: For an x0 or a batch of samples of another form.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2), bl.optim.GD(0.5), steps=1)

@@ -1,4 +1,4 @@
-"""From a problem to runs: an opener checks what all of them have in common once, and they share what is compiled."""
+"""Openers create runs of one problem: they check its options, and runs share compiled code."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from burlab.problems.kernels.start import StartQueries
 from burlab.problems.point import Point, as_start
 from burlab.problems.sampling import Stream, drawn, full, is_full, weights_of
 from burlab.problems.trainable import Trainable, chosen_of
-from burlab.run.loop.loop import Loop
+from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.engine import COLUMNS
 from burlab.run.record.norms import ESTIMATOR, FULL, FULL_NORM
@@ -29,20 +29,20 @@ from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
 
-from .alike import Model
+from .alike import SharedSetup
 from .run import Run
 
 _VALIDATED = "validation_value"
-_MOST = 2**63 - 1  # what an int64 of C++ holds
-_MODELS = 16  # that an opener remembers
+MAX_INT64 = 2**63 - 1
+MAX_SHARED_SETUPS = 16  # that an opener stores
 
 
 @dataclass(frozen=True, slots=True)
 class Opener:
     """Opens runs of one problem, at step 0; see `minimize` for the options.
 
-    A run that differs from an earlier one by live numbers, its start or its seed takes what was traced, planned and
-    compiled for that one: then opening costs a millisecond or two in place of some tens. Its bits are the same.
+    A run that differs from an earlier one by hyperparameters, start or seed uses its trace, plan and compiled code:
+    opening then takes a millisecond or two in place of some tens. Its bits are the same.
     """
 
     problem: Any
@@ -56,17 +56,19 @@ class Opener:
     validate_every: int = 100
     history_bytes: int = 256 << 20
     keyframe_bytes: int = 64 << 20
-    _models: deque[Model] = field(default_factory=lambda: deque[Model](maxlen=_MODELS), init=False, repr=False)
+    _setups: deque[SharedSetup] = field(
+        default_factory=lambda: deque[SharedSetup](maxlen=MAX_SHARED_SETUPS), init=False, repr=False
+    )
 
     def open(self, x0: tree.Tree, optimizer: Optimizer | SciPy, seed: int) -> Run:
-        """A run. Raises where it cannot begin."""
+        """Return a run at step 0. Raises ArgumentError for options that do not fit."""
         _check_optimizer(optimizer)
         check_stop(self.stop)
         budgets = (
-            whole(self.history_bytes, "history_bytes", 1, _MOST),
-            whole(self.keyframe_bytes, "keyframe_bytes", 0, _MOST),
+            whole(self.history_bytes, "history_bytes", 1, MAX_INT64),
+            whole(self.keyframe_bytes, "keyframe_bytes", 0, MAX_INT64),
         )
-        every = whole(self.validate_every, "validate_every", 1, _MOST)
+        every = whole(self.validate_every, "validate_every", 1, MAX_INT64)
         start = point = as_start(x0, "x0")
         if self.trainable is not None:
             start = Trainable.split(point, chosen_of(self.trainable, point))
@@ -74,20 +76,20 @@ class Opener:
         x = _flat(point.leaves)
         if isinstance(optimizer, SciPy):
             return self._scipy(optimizer, start, seed, budgets)
-        for model in tuple(self._models):
-            if (found := model.setup_of(optimizer, x, start, seed, self.batch, self.state)) is not None:
+        for shared in tuple(self._setups):
+            if (found := shared.setup_of(optimizer, x, start, seed, self.batch, self.state)) is not None:
                 setup, leaves = found
                 break
         else:
             setup, leaves = self._first(optimizer, x, start, seed, budgets, every)
         start = setup.start if setup.part is None else setup.part
-        return Run(Loop.open(setup, [x, *leaves]), start, setup.rule.schedules, self.problem, optimizer)
+        return Run(RunLoop.open(setup, [x, *leaves]), start, setup.rule.schedules, self.problem, optimizer)
 
     def _scipy(self, optimizer: SciPy, start: Point | Trainable, seed: int, budgets: tuple[int, int]) -> Run:
         oracle, threads = self._oracle(start)
         stream = drawn(oracle.data.samples, self.batch, self.sampler, seed)
         stop = ended_by(stream, self.stop)
-        _check_here(oracle, optimizer, True)
+        _check_local_samples(oracle, optimizer, True)
         if oracle.has_aux or self.validation is not None or self.state is not None:
             raise ArgumentError(
                 "SciPy's minimizers record neither metrics nor a validation, and take no state. Leave these arguments "
@@ -106,7 +108,7 @@ class Opener:
         budgets: tuple[int, int],
         every: int,
     ) -> tuple[Setup, list[Array]]:
-        """The setup of a run that shares nothing, and the leaves of its state; from now on others can share it."""
+        """Return the setup of the first run of its kind, and the leaves of its state; store it for later runs."""
         oracle, threads = self._oracle(start)
         part, point = (None, start) if isinstance(start, Point) else (start, start.point)
         stream = drawn(oracle.data.samples, self.batch, self.sampler, seed)
@@ -116,7 +118,7 @@ class Opener:
         weights = weights_of(stream, x.dtype)
         batches = _batches(oracle, point, stream, weights, varies and varies.size)
         rule, leaves = trace_rule(optimizer, x, batches, point.tree, before, stop.of == ESTIMATOR)
-        _check_here(oracle, optimizer, rule.reads_gradient)
+        _check_local_samples(oracle, optimizer, rule.reads_gradient)
         leaves = leaves if self.state is None else like_state(self.state, rule, leaves)
         drawn_oracle = oracle if weights is None else oracle.weighted(weights)
         loss = drawn_oracle.kernels(_kernels_for(rule, oracle, stop), [point])
@@ -139,8 +141,8 @@ class Opener:
         )
         setup.norm_column(stop.of)
         _check_names(setup)
-        if oracle.keepers is None:  # else every run talks with the clients by itself
-            self._models.appendleft(Model(optimizer, seed, oracle, setup))
+        if oracle.keepers is None:  # else every run sends its own queries to the clients
+            self._setups.appendleft(SharedSetup(optimizer, seed, oracle, setup))
         return setup, leaves
 
     def _oracle(self, start: Point | Trainable) -> tuple[Oracle, int]:
@@ -148,27 +150,27 @@ class Opener:
         return (oracle if isinstance(start, Point) else oracle.of_trained(start)), threads
 
 
-def _check_here(oracle: Oracle, optimizer: Any, reads: bool) -> None:
-    """Raise where an optimizer reads gradients over samples that are elsewhere."""
+def _check_local_samples(oracle: Oracle, optimizer: Any, reads: bool) -> None:
+    """Raise ArgumentError for an optimizer that reads gradients over samples of remote clients."""
     if reads and oracle.keepers is not None:
         raise ArgumentError(
-            f"{type(optimizer).__name__} reads the gradient over samples, and these lie with clients on the cluster. "
-            "Use a rule for clients, such as DCGD or FedAvg, or make the problem without cluster=."
+            f"{type(optimizer).__name__} reads the gradient over samples, but these are on the cluster. Use a rule "
+            "for clients, such as DCGD or FedAvg, or create the problem without cluster=."
         )
 
 
 def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None, planned: Any) -> Batches:
-    """What an update knows of its batches."""
-    elsewhere = oracle.keepers is not None
+    """Return the facts about batches that an update reads."""
+    remote = oracle.keepers is not None
     sizes = int(stream.batch), int(stream.samples)
     whole = is_full(stream)
     clients_log = bool(oracle.clients) and whole and not oracle.keyed  # a sample's key depends on its place in a query
     targets = oracle.target_size(point)
-    return Batches(*sizes, whole, oracle.clients, elsewhere, weights, planned, targets, clients_log)
+    return Batches(*sizes, whole, oracle.clients, remote, weights, planned, targets, clients_log)
 
 
 def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:
-    """What is computed in each step: no gradient where the rule reads none."""
+    """Return the query of each step: without a gradient if the rule reads none."""
     if rule.reads_gradient:
         return "measured" if oracle.has_aux else "training"
     check_norm(stop.grad_norm, stop.of, False, "stop", "Stop(value=), or Stop(when=)")
@@ -187,7 +189,7 @@ def _validation(problem: Any, every: int, point: Point, seed: int, part: Trainab
 def _full_gradient(
     rule: UpdateRule, oracle: Oracle, point: Point, stream: Stream, threads: int, stop: Stop
 ) -> Validation | None:
-    """What a run evaluates besides its steps to stop by the full gradient; None where its steps compute that."""
+    """Return the full gradient for `Stop.of`, to evaluate now and then; None if not needed or if steps compute it."""
     if stop.of != FULL or (rule.reads_gradient and rule.output is None and is_full(stream)):
         return None
     loss, batches = oracle.kernels("grad", [point]), full(oracle.data.samples)
@@ -197,15 +199,15 @@ def _full_gradient(
 
 
 def _check_names(setup: Setup) -> None:
-    """Every column of the history has a name of its own."""
+    """Raise ArgumentError for a column name that occurs twice."""
     own = {*COLUMNS, _VALIDATED, FULL_NORM}
-    for what, names in (
+    for kind, names in (
         ("field", tuple(setup.rule.hyper)),
         ("metric", setup.loss.samples.metrics),
         ("number", setup.rule.columns),
     ):
         if taken := own.intersection(names):
-            raise ArgumentError(f"the {what} {shown(taken.pop())} is a column of every history. Give it another name.")
+            raise ArgumentError(f"the {kind} {shown(taken.pop())} is a column of every history. Give it another name.")
         own.update(names)
 
 
@@ -237,7 +239,7 @@ def _oracle(problem: Any, has_aux: bool, name: str = "problem") -> tuple[Oracle,
 
 
 def _flat(leaves: list[Array]) -> Array:
-    """All leaves in one vector."""
+    """Return all leaves in one vector."""
     dtypes = {leaf.dtype for leaf in leaves}
     if len(dtypes) > 1:
         raise DTypeError(

@@ -1,4 +1,4 @@
-"""Predicates on the record: every new row is seen, and the run rests at the first one where the predicate holds."""
+"""Predicates on new rows of the record: a run rests at the first row where one holds."""
 
 import threading
 import weakref
@@ -16,11 +16,11 @@ from burlab.run.record.stop import Predicate
 from burlab.run.record.tables import Column
 from burlab.runtime.checks.numbers import shown
 
-_SOON = 2.0  # seconds that a predicate may still take when Python ends
+EXIT_SECONDS = 2.0  # for a predicate to end when Python exits
 
 
 class Observer:
-    """Shows every row to predicates: in calls that wait for the run, and on a thread in between."""
+    """Calls predicates with every new row: while a call waits for the run, else on a thread."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -33,22 +33,22 @@ class Observer:
 
     @property
     def behind(self) -> bool:
-        """Whether there are rows that the predicate has not seen."""
+        """Return True if there are rows that were not tested."""
         return self._error is None and self._feed.pending()
 
     def pulse(self, seconds: float) -> bool:
-        """Wait a moment for rows and look at them; whether the run rests, with all rows seen."""
+        """Wait for rows and test them; return True if the run rests and all rows are tested."""
         self._feed.wait(seconds)
         rests = self._engine.rests(0.0)  # first, so that no row comes after those shown
         return self._show_new() and rests
 
     def arm(self, points: Mapping[int, Predicate]) -> None:
-        """Have the predicates of these breakpoints, by number, besides `Stop.when`."""
+        """Set the predicates of breakpoints, by number, besides `Stop.when`."""
         self._points = dict(points)  # without the lock, which is held while a predicate may call this
         self._error = None  # of one that may be gone
 
     def check(self) -> None:
-        """Raise, once, what a predicate raised."""
+        """Raise the exception of a predicate, once."""
         with self._showing:
             error, self._error = self._error, None
         if error is not None:
@@ -58,7 +58,7 @@ class Observer:
                 del error  # this frame, which holds the run, is in its traceback
 
     def attend(self) -> None:
-        """Have a thread look until the run rests. It does not keep this alive."""
+        """Start a thread that tests rows until the run rests. It holds no reference to this."""
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(
                 target=_attend, args=(weakref.ref(self),), name="burlab-observer", daemon=True
@@ -67,9 +67,9 @@ class Observer:
             self._thread.start()
 
     def _show_new(self) -> bool:
-        """Show the predicates the new rows. If one raises, the run pauses.
+        """Call the predicates with the new rows. If one raises, the run pauses.
 
-        True if there were no new rows, or if an error waits for `check`: until then no row is shown.
+        Return True if there were no new rows, or if an error waits for `check`: until then no row is tested.
         """
         with self._showing:
             if self._error is not None:
@@ -90,7 +90,7 @@ class Observer:
             return False
 
     def _first(self, rows: "_Window", count: int) -> tuple[int | None, int]:
-        """The first row where the run is to rest, and the number of the breakpoint, 0 for `Stop.when`."""
+        """Return the first row where the run is to rest, and the number of the breakpoint, 0 for `Stop.when`."""
         flags: dict[int, Column] = {}
         hits: dict[int, int] = {}
         when = self._engine.stop.when
@@ -113,7 +113,7 @@ def _attend(reference: "weakref.ref[Observer]") -> None:
 
 
 class _Window(Mapping[str, Column]):
-    """Consecutive rows of the record: the columns of `History` except time, each made at its first use."""
+    """Consecutive rows of the record: the columns of `History` except time, each computed at its first use."""
 
     def __init__(self, recorder: Recorder, rows: Fresh) -> None:
         self._recorder = recorder
@@ -131,7 +131,7 @@ class _Window(Mapping[str, Column]):
         if name == SAMPLES:
             return (steps + 1) * recorder.batch
         if name not in recorder.start_hypers:
-            raise KeyError(f"{shown(name)} is no column; there are {', '.join(self._names)}.")
+            raise KeyError(f"the column must be one of {', '.join(self._names)}; got {shown(name)}.")
         moments, which, values = recorder.event_rows()
         own = which == list(recorder.start_hypers).index(name)
         return live(recorder.start_hypers[name], (moments[own], values[own]), steps, 2)
@@ -144,19 +144,19 @@ class _Window(Mapping[str, Column]):
 
 
 def _flags(predicate: Predicate, rows: _Window, count: int, whose: str) -> Column:
-    """What a predicate says of rows."""
+    """Return the result of a predicate, bool of shape (count,)."""
     try:
         flags: Column = np.asarray(predicate(rows))
     except ValueError as error:
         if "truth value" not in str(error):
             raise
         raise ArgumentError(
-            f"the predicate of {whose}(when=...) asks a column of {count} rows for one truth value. Columns are "
+            f"the predicate of {whose}(when=...) uses a column of {count} rows as one truth value. Columns are "
             "arrays: write & | ~ for and, or, not, with parentheses around comparisons, and np.where for if."
         ) from error
     if flags.dtype != np.bool_ or flags.shape != (count,):
         raise ArgumentError(
-            f"the predicate of {whose}(when=...) answered {flags.dtype} of shape {flags.shape} for {count} rows, "
+            f"the predicate of {whose}(when=...) returned {flags.dtype} of shape {flags.shape} for {count} rows, "
             f'expected bool of shape ({count},). Compare a column, as in lambda rows: rows["value"] < 1e-3.'
         )
     return flags
@@ -167,7 +167,7 @@ _threads: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
 
 @at_end
 def _join_all() -> None:
-    """Wait for the threads, which end once all runs rest."""
+    """Join the threads, which end once all runs rest."""
     for thread in list(_threads):
         if thread.is_alive():
-            thread.join(_SOON)
+            thread.join(EXIT_SECONDS)

@@ -14,30 +14,30 @@ from burlab.compiler.planning.phases import nodes_of
 from burlab.errors import StatusError
 from burlab.graph import Node
 from burlab.run.loop.fused import FusedStep
-from burlab.run.loop.loop import Loop
+from burlab.run.loop.loop import RunLoop
 from burlab.run.record.stop import Stop
 from burlab.run.record.traces import Shares
 from burlab.runtime.structs import CPlan
 
-_LEAST, _MOST = 10, 1000  # steps that are measured
-_ENOUGH = 0.5  # seconds of measuring
-_BRIEFLY = 0.05  # where only shares are asked for
+MIN_STEPS, MAX_STEPS = 10, 1000  # that are measured
+PROFILE_SECONDS = 0.5  # of measuring
+SHARES_SECONDS = 0.05  # of measuring, for shares alone
 
 
 def profile(loop: object) -> Profile:
-    """The fastest of some steps of a fork, and the fastest of a fork without clocks."""
-    if not isinstance(loop, Loop):
+    """Return the fastest of some steps of a fork, and the time of the fastest step without clocks."""
+    if not isinstance(loop, RunLoop):
         raise StatusError("a run of SciPy's has no step of its own to measure. Profile its function: bl.compile(f, x).")
     timed = _Timed(loop)
     fork = loop.fork(timed.put)
     best, rows = 1 << 62, list[ProfileRow]()
-    for took in _steps(fork, _LEAST, _ENOUGH):
+    for took in _steps(fork, MIN_STEPS, PROFILE_SECONDS):
         times = timed.take()
         if took < best:
             best, rows = took, timed.rows(times)
     fork.end()
     plain = loop.fork(_endless)
-    alone = min(_steps(plain, _LEAST, _ENOUGH))
+    alone = min(_steps(plain, MIN_STEPS, PROFILE_SECONDS))
     plain.end()
     tiling = loop.setup.loss.samples.tilings.get(loop.batch)
     name = f"a step on {loop.batch} samples, {tiling}" if tiling else "a step"
@@ -46,21 +46,21 @@ def profile(loop: object) -> Profile:
 
 
 def _joined(parts: Sequence[LiveBytes]) -> LiveBytes:
-    """What lives while kernels run one after another, each with memory of its own."""
+    """Return the live bytes of kernels that run one after another, each with memory of its own."""
     return {kind: tuple(count for part in parts for count in part[kind]) for kind in KINDS}
 
 
 def shares(loop: object) -> Shares | None:
-    """What parts of the time of a step's function are forward, backward and update; None where there is no telling.
+    """Return the shares of forward, backward and update in the time of a step's function; None if unknown.
 
-    A loop of its own begins where this one is, which may go on meanwhile.
+    They are measured on another loop from the same point; this one may run meanwhile.
     """
-    if not isinstance(loop, Loop):
+    if not isinstance(loop, RunLoop):
         return None
     timed = _Timed(loop)
-    twin = Loop.open(loop.setup, [loop.read(k) for k in range(len(loop.setup.buffers))], timed.put)
+    twin = RunLoop.open(loop.setup, [loop.read(k) for k in range(len(loop.setup.buffers))], timed.put)
     best, spent = 1 << 62, [0] * len(Shares._fields)
-    for took in _steps(twin, 2, _BRIEFLY):
+    for took in _steps(twin, 2, SHARES_SECONDS):
         times = timed.take()
         if took < best:
             best, spent = took, timed.spent(times)
@@ -68,12 +68,12 @@ def shares(loop: object) -> Shares | None:
     return Shares(*(part / sum(spent) for part in spent)) if sum(spent) else None
 
 
-def _steps(loop: Loop, least: int, seconds: float) -> Any:
-    """Do steps, and give the nanoseconds of each."""
+def _steps(loop: RunLoop, least: int, seconds: float) -> Any:
+    """Do steps and yield the nanoseconds of each."""
     end = time.monotonic() + seconds
-    while not loop.rests(1.0):  # a fork that has just been made may have to settle
+    while not loop.rests(1.0):  # a new fork may still have to settle
         pass
-    for count in range(_MOST):
+    for count in range(MAX_STEPS):
         if count >= least and time.monotonic() > end:
             return
         before = loop.view()
@@ -94,7 +94,7 @@ _PHASES: dict[str, Phase] = {"prepare": "forward", "finish": "backward"}  # what
 class _Timed:
     """The timed kernels of a loop, in the order in which a step calls them, with the phase of those that have one."""
 
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, loop: RunLoop) -> None:
         setup = loop.setup
         self.fused = setup.update if isinstance(setup.update, FusedStep) else None
         loss = None if self.fused else setup.loss
@@ -105,7 +105,7 @@ class _Timed:
         self.kernels = [*self.samples.values(), *self.regularizer, self.update]
 
     def put(self, plan: CPlan) -> None:
-        """Have C++ call the timed kernels."""
+        """Let C++ call the timed kernels."""
         _endless(plan)
         self.update.put(plan.fused.kernel if self.fused else plan.update)
         for kernel in self.regularizer:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
 
-class Bar(Protocol):
-    """What shows how far a run is. `update` comes about ten times a second, `close` once, also after an interrupt."""
+class ProgressBar(Protocol):
+    """A progress display. `update` is called about ten times a second, `close` once, also after an interrupt."""
 
     def update(self, done: int, value: float) -> None:
         """done: steps since the bar was opened; value: of the last step."""
@@ -21,25 +21,25 @@ class Bar(Protocol):
 
 
 _WIDTH = 30  # columns of a bar
-_MIN_WIDTH = 5  # columns, below which a bar is left out
-_PATIENCE = 0.5  # seconds that work takes before it gets a bar, unless one is requested
-_screens: list[Callable[[int], Bar | None]] = []
+MIN_BAR_COLUMNS = 5
+DELAY_SECONDS = 0.5  # of work before a bar appears by default
+_screens: list[Callable[[int], ProgressBar | None]] = []
 
 
-def register_screen(open_bar: Callable[[int], Bar | None]) -> None:
+def register_screen(open_bar: Callable[[int], ProgressBar | None]) -> None:
     """Let a notebook show bars: `open_bar(total)` gives one, or None without a screen. The newest comes first."""
     _screens.insert(0, open_bar)
 
 
-def open_bar(total: int, wanted: bool | None, unit: str = "steps", name: str = "") -> Bar | None:
-    """A bar for so many steps, or of another unit. name: of what makes them, for bars that have one.
+def open_bar(total: int, wanted: bool | None, unit: str = "steps", name: str = "") -> ProgressBar | None:
+    """Return a bar for `total` steps, or another unit. name: of the work, for bars that show one.
 
-    wanted: True: always, False: never, None: where someone sees it and the work takes half a second.
+    wanted: True: always, False: never, None: in a notebook or terminal, if the work takes half a second.
     """
     if wanted is False or total == 0:
         return None
 
-    def shown() -> Bar | None:
+    def shown() -> ProgressBar | None:
         for screen in _screens:
             if (bar := screen(total)) is not None:
                 return bar
@@ -49,7 +49,7 @@ def open_bar(total: int, wanted: bool | None, unit: str = "steps", name: str = "
 
 
 def _named(bar: Any, name: str, start: float) -> Any:
-    """A bar that knows whose it is and when the work began, as far as it wants to."""
+    """Set the name and the start of the work on a bar that has these fields."""
     for field, value in (("name", name), ("start", start)):
         if hasattr(bar, field):
             setattr(bar, field, value)
@@ -57,18 +57,18 @@ def _named(bar: Any, name: str, start: float) -> Any:
 
 
 class LateBar:
-    """A bar that is opened when the work has taken half a second, and never where it is over before."""
+    """A bar that opens when the work has taken half a second."""
 
-    def __init__(self, shown: Callable[[], Bar | None], name: str) -> None:
-        """shown: opens it, or gives None without a screen."""
+    def __init__(self, shown: Callable[[], ProgressBar | None], name: str) -> None:
+        """shown: opens it, or returns None without a screen."""
         self._shown, self._name = shown, name
         self._start = time.perf_counter()
-        self._bar: Bar | None = None
+        self._bar: ProgressBar | None = None
         self._opened = False
 
     def update(self, done: int, value: float) -> None:
         """Show it, once it is time."""
-        if not self._opened and time.perf_counter() - self._start >= _PATIENCE:
+        if not self._opened and time.perf_counter() - self._start >= DELAY_SECONDS:
             self._opened, self._bar = True, _named(self._shown(), self._name, self._start)
         if self._bar is not None:
             self._bar.update(done, value)
@@ -80,10 +80,10 @@ class LateBar:
 
 
 class TextBar:
-    """One line that is written anew: `[####....]  1200/2000  4,100 steps/s  value 0.0312`; in a file one per tenth.
+    """One line that is rewritten: `[####....]  1200/2000  4,100 steps/s  value 0.0312`; in a file one per tenth.
 
-    total: steps to do; None where nobody knows: `1,200 steps  4,100 steps/s  value 0.0312`, in a file at the end only.
-    In a narrow terminal the bar is shorter, or left out: a line that wraps could not be written anew.
+    total: steps to do; None if unknown: `1,200 steps  4,100 steps/s  value 0.0312`, in a file at the end only.
+    In a narrow terminal the bar is shorter, or left out: a line that wraps could not be rewritten.
     """
 
     def __init__(self, total: int | None, stream: TextIO, unit: str = "steps") -> None:
@@ -118,18 +118,18 @@ class TextBar:
             self._stream.flush()
 
     def _part(self, done: int) -> str:
-        """How many steps are done, of how many."""
+        """Return the number of steps done, and of all if known."""
         return f"{done:,} {self._unit}" if self._total is None else f"{done}/{self._total}"
 
     def _drawn(self, done: int, room: int) -> str:
-        """The bar, in so many columns at most."""
+        """Return the bar, in at most `room` columns."""
         width = min(_WIDTH, room - len("[] "))
-        if self._total is None or width < _MIN_WIDTH:
+        if self._total is None or width < MIN_BAR_COLUMNS:
             return ""
         return f"[{'#' * (width * done // self._total):.<{width}}] "
 
     def _room(self) -> int:
-        """Columns of the terminal but for the last one, where some begin a new line; no end of them in a file."""
+        """Return the columns of the terminal but the last, where some begin a new line; sys.maxsize in a file."""
         try:
             columns = os.get_terminal_size(self._stream.fileno()).columns if self._live else 0
         except (OSError, ValueError):  # it has no number, or its terminal no size

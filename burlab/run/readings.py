@@ -1,4 +1,4 @@
-"""What one can read of a run at any time, also while it does steps."""
+"""Properties of a run that can be read at any time, also while it does steps."""
 
 import hashlib
 import math
@@ -14,7 +14,7 @@ from burlab.problems.trainable import Trainable
 from burlab.run.record.digest import Digest
 from burlab.run.record.engine import Engine
 from burlab.run.record.history import Event, History, events
-from burlab.run.record.live import Cursor, at, path, rows_since
+from burlab.run.record.live import RecordCursor, at, path, rows_since
 from burlab.run.record.recorder import BITS, COUNTERS
 from burlab.run.record.traces import Traces
 from burlab.runtime.checks.attributes import refuse_hyper
@@ -25,10 +25,10 @@ from .profile import shares
 
 
 class Readings:
-    """The part of a `Run` that moves nothing."""
+    """The part of a `Run` that only reads."""
 
     def __init__(self, engine: Engine, start: Point | Trainable, problem: Any, optimizer: Any) -> None:
-        """problem, optimizer: what `minimize` was given."""
+        """problem, optimizer: the arguments of `minimize`."""
         self._engine = engine
         self._start = start
         self._known: tuple[bytes, float] = b"", math.nan  # a point, by its hash, and the value there
@@ -43,7 +43,7 @@ class Readings:
 
     @property
     def engine(self) -> Engine:
-        """What does its steps: for code that steers many runs."""
+        """The engine that does its steps, for code that steers many runs."""
         return self._engine
 
     @property
@@ -86,7 +86,7 @@ class Readings:
     def value(self) -> float:
         """The value at `x`, over all samples, with the regularizer; while the run does steps, that of its newest row.
 
-        It is evaluated once when somebody asks at rest, and counts nowhere. A loss that draws has the key 0, unless x
+        It is evaluated at the first access at rest, and counts in no column. A loss that draws has the key 0, unless x
         is all that steps differ in.
 
         >>> import numpy as np, burlab as bl
@@ -122,7 +122,7 @@ class Readings:
 
     @property
     def value_name(self) -> str:
-        """What the values of rows are: "value", or "batch value", or "value at the iterate".
+        """The name of the values of rows: "value", "batch value" or "value at the iterate".
 
         >>> import numpy as np, burlab as bl
         >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(10.0))
@@ -134,7 +134,7 @@ class Readings:
         return "value" if self._engine.is_exact or not self._engine.averages else "value at the iterate"
 
     def _valued(self) -> float:
-        """The value at the point that the optimizer gives, over all samples; the last one is remembered."""
+        """The value at the point that the optimizer gives, over all samples; the last one is cached."""
         place = hashlib.blake2b(self._engine.output().tobytes()).digest()
         known, value = self._known
         if known != place:
@@ -152,10 +152,10 @@ class Readings:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What the run has cost so far: sample gradients, values, Hessian-vector products, derivatives along vectors.
+        """The cost so far: sample gradients, values, Hessian-vector products, derivatives along vectors.
 
-        And partial derivatives, surrogates, and the bits that were sent, where the rule logs them. One evaluation of
-        one sample counts one; of partial derivatives, each entry.
+        Also partial derivatives, surrogates, and bits sent, if the rule logs them. One evaluation of one sample counts
+        one; of partial derivatives, each entry.
 
         >>> import numpy as np, burlab as bl
         >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(10.0))
@@ -167,7 +167,7 @@ class Readings:
 
     @property
     def traces(self) -> Traces:
-        """What the run costs over its steps: nanoseconds by part, bytes by kind, sampled now and then.
+        """Samples of the cost of steps: nanoseconds by part, bytes by kind.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.1), steps=100)
@@ -205,21 +205,21 @@ class Readings:
         return np.append(found[0], view.step), np.concatenate([found[1], current[None]])
 
     def digest(self, column: str = "value") -> Digest:
-        """A stored column in bounded memory, for charts of long runs: see `burlab.run.record.digest`."""
+        """Return a stored column in bounded memory, for charts of long runs: see `burlab.run.record.digest`."""
         return Digest(self._engine, column)
 
     def tail(
         self,
-        cursor: Cursor | None = None,
+        cursor: RecordCursor | None = None,
         columns: tuple[str, ...] | None = None,
         *,
         most: int | None = None,
-    ) -> tuple[dict[str, Array], Cursor, bool]:
-        """What was written since `cursor`, for live views: see `burlab.run.record.live.rows_since`."""
+    ) -> tuple[dict[str, Array], RecordCursor, bool]:
+        """Return the rows since `cursor`, for live views: see `burlab.run.record.live.rows_since`."""
         return rows_since(self._engine, cursor, columns, most=most)
 
     def at(self, step: int) -> dict[str, float] | None:
-        """The stored columns at a step of the record; None where it has no row, or one that was merged."""
+        """Return the stored columns at a step of the record; None if it has no row, or one that was merged."""
         return at(self._engine, step)
 
     @property

@@ -23,12 +23,12 @@ from burlab.run.record.stop import ENDLESS, Stopped
 from burlab.runtime.checks.numbers import MAX_STEPS, real, whole
 from burlab.runtime.ranges import Range
 
-from .breakpoints import Breakpoints, Table
+from .breakpoints import Breakpoints, BreakpointTable
 from .family import Family
 from .hypers import Hypers
 from .predicate import Observer
 from .profile import profile
-from .progress import Bar, open_bar
+from .progress import ProgressBar, open_bar
 from .readings import Readings
 
 _MOMENT = 1.0  # seconds that a line of text waits for a value
@@ -36,7 +36,9 @@ _REDRAW = 0.1  # seconds between two updates of the progress bar
 
 
 class Run(Readings):
-    """What `burlab.minimize` gives. Steps run in a C++ thread; the same seed gives the same bits.
+    """A run of an optimizer on a problem, as `burlab.minimize` returns it.
+
+    Steps run in a C++ thread; the same seed gives the same bits.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2), bl.optim.GD(0.25))
@@ -46,7 +48,7 @@ class Run(Readings):
     """
 
     can_seek = True
-    title = remark = ""  # what it is, its problem and its optimizer say
+    title = remark = ""  # of an `ObservedLoop`: a run is described by problem and optimizer
 
     def __init__(
         self,
@@ -56,7 +58,7 @@ class Run(Readings):
         problem: Any,
         optimizer: Any,
     ) -> None:
-        """problem, optimizer: what `minimize` was given."""
+        """problem, optimizer: the arguments of `minimize`."""
         if not hasattr(engine, "hypers"):
             raise ArgumentError("a Run is made by bl.minimize(problem, x0, optimizer). Call that.")
         super().__init__(engine, start, problem, optimizer)
@@ -65,7 +67,7 @@ class Run(Readings):
         self._ended = False
         self._pauses = 0
         self._observer = Observer(engine) if engine.stop.when else None
-        self._breakpoints = Table()
+        self._breakpoints = BreakpointTable()
         self.family = Family(self)
 
     @property
@@ -76,21 +78,21 @@ class Run(Readings):
     @property
     def hyper(self) -> Hypers:
         """The live hyperparameters, by name: read them, and change them between two steps."""
-        # Not kept: a run must end with its last reference.
+        # Not stored: a run must end with its last reference.
         return Hypers(self._engine, self._change, self._schedules, self._ranges)
 
     def _ranges(self) -> Mapping[str, Range | None]:
-        """What its hyperparameters may be, as far as that is known."""
+        """Return the known ranges of hyperparameters."""
         return {BATCH: Range(1.0, float(self._engine.batch)), **ranges_of(self.optimizer)}
 
     @property
     def running(self) -> bool:
-        """Whether it is doing steps now."""
+        """Return True if it is doing steps now."""
         return not self._engine.view().rests or (self._observer is not None and self._observer.behind)
 
     @property
     def ended(self) -> bool:
-        """Whether it was stopped for good: see `stop`."""
+        """Return True after `stop`."""
         return self._ended
 
     @property
@@ -106,7 +108,7 @@ class Run(Readings):
 
     @property
     def breakpoints(self) -> Breakpoints:
-        """Where the run comes to rest, by number: add and remove them, switch them on and off, also while it runs.
+        """The breakpoints by number: add, remove, enable and disable them, also while it runs.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(1.25))
@@ -114,7 +116,7 @@ class Run(Readings):
         >>> run.step(99); run.t, run.stopped.message
         (1, 'Stopped at step 1 by breakpoint 1: the value has risen by more than 1 of its size, to 2.25.')
         """
-        # Not kept: a run must end with its last reference.
+        # Not stored: a run must end with its last reference.
         return Breakpoints(self._breakpoints, self._arm, self._note, self._engine)
 
     @property
@@ -144,19 +146,19 @@ class Run(Readings):
         >>> p.nanoseconds("update") > 0, p.total == sum(row.nanoseconds for row in p.rows)
         (True, True)
         """
-        with self._moving():
+        with self._stepping():
             self._rest()
             return profile(self._engine)
 
     def step(self, n: int = 1, *, progress: bool | None = False) -> None:
-        """Do n steps and wait for them; fewer where `stop` ends them. A run in the background is paused first.
+        """Do n steps and wait for them; fewer if `stop` ends them. A run in the background is paused first.
 
-        progress: True for a bar, None for a bar where someone sees it. An interrupt (KeyboardInterrupt) ends the wait
-        at once; the steps done so far count, the unfinished one does not, and the run can continue. Raises what a
-        kernel reports, such as an index out of range, before the step that failed.
+        progress: True for a bar, None for a bar in a notebook or terminal. An interrupt (KeyboardInterrupt) ends the
+        wait at once; the steps done so far count, the unfinished one does not, and the run can continue. Errors of
+        kernels, such as an index out of range, are raised before the step that failed.
         """
         n = whole(n, "n", 0, MAX_STEPS)
-        with self._moving():
+        with self._stepping():
             self._rest()
             first = self.t
             bar, patience = open_bar(n, progress, name=self._name()), 0.0
@@ -180,7 +182,7 @@ class Run(Readings):
         (True, 100000)
         """
         steps = None if steps is None else whole(steps, "steps", 0, MAX_STEPS)
-        with self._moving():
+        with self._stepping():
             if steps is not None or self._observer is not None:
                 self._rest()
             self._engine.aim(ENDLESS if steps is None else min(self.t + steps, ENDLESS))
@@ -205,7 +207,7 @@ class Run(Readings):
             pass  # an interrupt is raised here
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the run rests, at most `timeout` seconds; whether it does. Raises the error that stopped it.
+        """Wait until the run rests, at most `timeout` seconds; True if it does. Raises the error that stopped it.
 
         An interrupt (KeyboardInterrupt) pauses the run.
         """
@@ -221,7 +223,7 @@ class Run(Readings):
         return rests
 
     def rests(self, timeout: float = 0.0) -> bool:
-        """Wait until the run rests, at most `timeout` seconds and at most 50 ms, and raise nothing; whether it does."""
+        """Wait until the run rests, at most `timeout` seconds and at most 50 ms, and raise nothing; True if it does."""
         return self._pulse(timeout)
 
     def seek(self, step: int) -> None:
@@ -236,14 +238,14 @@ class Run(Readings):
         >>> run.seek(2); run.t, run.x, run.length
         (2, array([0.25]), 4)
         """
-        with self._moving():
+        with self._stepping():
             self.pause()
             step = whole(step, "step", 0, self.length)
             self._go(lambda: self._engine.seek(step))
             self._warn()
 
     def fork(self, **hypers: float) -> "Run":
-        """Another run, at rest where this one is, with some hyperparameters changed; this one stays as it is.
+        """Return another run, at rest at the same step, with some hyperparameters changed.
 
         The fork has the record up to here and nothing later. With nothing changed it continues as this run did from
         here before any later change, bit for bit.
@@ -264,7 +266,7 @@ class Run(Readings):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of what decides its steps: problem, data, start, rule, first hyperparameters, batches, criteria.
+        """A hash of problem, data, start, rule, first hyperparameters, batches and criteria, which determine its steps.
 
         Two runs of one fingerprint have the same bits, on one instruction set and with one version of burlab; a
         predicate (`Stop.when`) does not enter. Raises StatusError where the optimizer is SciPy's.
@@ -310,28 +312,28 @@ class Run(Readings):
         )
 
     def _name(self) -> str:
-        """What it is, in a few words."""
+        """Return optimizer and problem, such as "Adam on rosenbrock"."""
         problem = getattr(self.problem, "name", "") or getattr(self.problem, "__name__", "")
-        what = type(self.optimizer).__name__ if self.optimizer is not None else "a run"
-        return f"{what} on {problem}" if problem and problem != "<lambda>" else what
+        name = type(self.optimizer).__name__ if self.optimizer is not None else "a run"
+        return f"{name} on {problem}" if problem and problem != "<lambda>" else name
 
-    def _moving(self) -> "threading.Lock":
-        """What is held while the run is moved."""
+    def _stepping(self) -> "threading.Lock":
+        """Return the lock of calls that change the step."""
         if self._ended:
             raise StatusError("this run was stopped for good. What it computed can be read; start another one to step.")
         self._note()
         return self._blocking
 
     def _note(self) -> None:
-        """Take down a breakpoint at which the run rests, before it moves on."""
+        """Store the hit of a breakpoint at which the run rests, before it continues."""
         self._breakpoints.note(self._engine.view().stopped, self.at)
 
     def _with(self, engine: Engine) -> "Run":
-        """A run of the same problem."""
+        """Return a run of the same problem."""
         return Run(engine, self._start, self._schedules, self.problem, self.optimizer)
 
     def _arm(self) -> None:
-        """Have the breakpoints that are switched on."""
+        """Pass the enabled breakpoints to the engine."""
         points = self._breakpoints.enabled()
         self._engine.arm(points)
         whens = {number: point.when for number, point in points.items() if point.when is not None}
@@ -343,7 +345,7 @@ class Run(Readings):
                 self._observer.attend()
 
     def _change(self, index: int, value: float) -> None:
-        self._moving()
+        self._stepping()
         rests = self._engine.view().rests
         old = self._engine.set(index, value)
         if rests:
@@ -355,7 +357,7 @@ class Run(Readings):
             line.family.inherit(self.family)
             line.family.adopt(self)
 
-    def _go(self, order: Callable[[], None], bar: Bar | None = None, first: int = 0) -> None:
+    def _go(self, order: Callable[[], None], bar: ProgressBar | None = None, first: int = 0) -> None:
         """Give an order and wait until it is carried out."""
         try:
             order()
@@ -366,10 +368,10 @@ class Run(Readings):
             raise
 
     def _pulse(self, seconds: float) -> bool:
-        """Wait a moment; whether the run rests, and no predicate can call it back."""
+        """Wait a moment; return True if the run rests and no predicate can set it back."""
         return self._engine.rests(seconds) if self._observer is None else self._observer.pulse(seconds)
 
-    def _wait(self, deadline: float | None, bar: Bar | None = None, first: int = 0) -> bool:
+    def _wait(self, deadline: float | None, bar: ProgressBar | None = None, first: int = 0) -> bool:
         shown = time.monotonic()
         while not self._pulse(1.0 if deadline is None else max(deadline - time.monotonic(), 0.0)):
             now = time.monotonic()
@@ -384,7 +386,7 @@ class Run(Readings):
         return True
 
     def _warn(self) -> None:
-        """Tell of an end that nobody wanted, on a line of its own: where there was a bar, it is closed."""
+        """Warn of a run that ended with inf or nan, after its bar is closed."""
         stopped = self.stopped
         if stopped is not None and stopped.reason == "non_finite":
             file, line = user_line() or ("burlab", 0)

@@ -34,7 +34,7 @@ def test_a_kind_that_comes_later_is_0_before():
 
 
 def test_the_panel_of_a_loop_shows_its_bytes_with_the_process_above_them(monkeypatch):
-    monkeypatch.setattr(monitor, "_LOOK", 0)
+    monkeypatch.setattr(monitor, "REFRESH_NANOSECONDS", 0)
     with bl.watch(show=False) as w:
         for step in range(10):
             w.track(weights=np.zeros(1000 * (step + 1)))

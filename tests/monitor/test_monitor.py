@@ -10,7 +10,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, StatusError
-from burlab.run.record.subject import Subject
+from burlab.run.record.subject import ObservedLoop
 
 
 def run(count=5, **hypers):
@@ -21,7 +21,7 @@ def run(count=5, **hypers):
 
 
 def test_a_loop_is_a_subject_of_panels_as_a_run_is():
-    members = [name for name in vars(Subject) if not name.startswith("_")] + ["problem", "optimizer"]
+    members = [name for name in vars(ObservedLoop) if not name.startswith("_")] + ["problem", "optimizer"]
     for subject in (run(), bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.1))):
         assert [name for name in members if not hasattr(subject, name)] == []
 
@@ -145,7 +145,7 @@ def test_unknown_hyperparameter_raises():
         w.hyper["mu"] = 1.0
     with pytest.raises(AttributeError, match="no attribute 'mu'; its hyperparameters are lr"):
         w.mu  # noqa: B018 - the look-up is what is tested
-    with pytest.raises(AttributeError, match="'mu' is no hyperparameter of this watch, which has lr"):
+    with pytest.raises(AttributeError, match=r"expected a hyperparameter of this watch \(lr\), got 'mu'"):
         w.mu = 0.5
     with pytest.raises(ArgumentError, match="cannot be given back"):
         w.hyper["lr"] = None
@@ -159,11 +159,11 @@ def test_hyperparameters_are_numbers(value, error):
 
 def test_a_loop_stands_inside():
     w = bl.watch()
-    assert w.remark == "The loop has not begun"
+    assert w.remark == "The loop has not started"
     with pytest.raises(StatusError, match="log was called before the `with` block"):
         w.log(value=1.0)
     with w:
-        with pytest.raises(StatusError, match="a loop stands inside of this watch already"), w:
+        with pytest.raises(StatusError, match="this watch already has a running loop"), w:
             pass
         w.log(value=1.0)
     with pytest.raises(StatusError, match="log was called after the `with` block"):
@@ -240,7 +240,7 @@ def test_the_tail_has_new_rows_and_when_steps_ended():
         rows, cursor, _ = w.tail(cursor)
         assert rows["stamp_step"].tolist() == [6.0]
         np.testing.assert_array_equal(rows["stamp_time"], w.history["time"][-1:])
-    with pytest.raises(ArgumentError, match="none that tail gave"):
+    with pytest.raises(ArgumentError, match="the second result of tail, got"):
         w.tail("a")
 
 
@@ -283,6 +283,6 @@ def test_long_record_merges_and_reports_it():
     with bl.watch(history_bytes=1) as w:
         for step in range(5000):
             w.log(step, value=math.sin(step))
-    assert repr(w.history).startswith("<Columns of 626 entries, minimum and maximum of each 16:")
+    assert repr(w.history).startswith("<LoopHistory of 626 entries, minimum and maximum of each 16:")
     assert w.history["value"].max() == max(math.sin(step) for step in range(5000))
     assert w.at(3) is None

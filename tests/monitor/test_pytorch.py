@@ -13,13 +13,13 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 import burlab as bl  # noqa: E402 - only where there is PyTorch
 from burlab.errors import ArgumentError  # noqa: E402
 from burlab.monitor import pytorch  # noqa: E402
-from tests.monitor.test_gate import until  # noqa: E402
+from tests.monitor.test_pause_gate import until  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def every_step(monkeypatch):
     """Norms in every step, whatever they cost."""
-    monkeypatch.setattr(pytorch, "_SHARE", math.inf)
+    monkeypatch.setattr(pytorch, "MAX_MEASURING_SHARE", math.inf)
 
 
 class Training:
@@ -271,7 +271,7 @@ def test_a_gradient_that_is_nan_is_marked():
 
 
 def test_norms_take_a_share_of_the_time_at_most(monkeypatch):
-    monkeypatch.setattr(pytorch, "_SHARE", 1e-9)
+    monkeypatch.setattr(pytorch, "MAX_MEASURING_SHARE", 1e-9)
     t = Training()
     with t.watch() as w:
         for _ in range(10):
@@ -309,7 +309,7 @@ def test_watch_torch_with_wrong_arguments_raises():
         bl.watch.torch(lambda x: x, t.optimizer)
     with pytest.raises(ArgumentError, match="the optimizer is a GD"):
         bl.watch.torch(t.model, bl.optim.GD(0.1))
-    with pytest.raises(ArgumentError, match="moves no parameter of the model"):
+    with pytest.raises(ArgumentError, match="expected an optimizer of the model's parameters"):
         bl.watch.torch(t.model, other.optimizer)
 
 

@@ -16,7 +16,7 @@ from burlab.widgets.panel.panel_model import PanelModel
 def in_a_terminal(monkeypatch, loop):  # of a few kilobytes, which a terminal holds until they are read
     """Return the lines that a terminal shows of a loop, each with its later texts."""
     master, slave = pty.openpty()
-    monkeypatch.setattr(monitor, "_LOOK", 0)  # at every log
+    monkeypatch.setattr(monitor, "REFRESH_NANOSECONDS", 0)  # at every log
     with os.fdopen(slave, "w") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         loop()

@@ -285,7 +285,7 @@ def test_failing_query_names_its_place() -> None:
     run.step(1)
     with pytest.raises(IndexRangeError, match=rf"line {line}.*gather") as caught:
         run.step(1)
-    assert caught.value.__notes__ == ["In sample 2 of the data.", "The update asked for f.value."]
+    assert caught.value.__notes__ == ["In sample 2 of the data.", "In the query f.value of the update."]
     assert run.t == 1
     run = bl.minimize(
         bl.FiniteSum(lambda x, a: x[0] * a, data, lambda x: _pick(table, x, 1.0)),
@@ -294,7 +294,7 @@ def test_failing_query_names_its_place() -> None:
     )
     with pytest.raises(IndexRangeError, match=rf"line {line}.*gather") as caught:
         run.step(1)
-    assert caught.value.__notes__ == ["The update asked for f.value."]
+    assert caught.value.__notes__ == ["In the query f.value of the update."]
 
 
 def _pick(table: Any, x: Any, a: Any) -> Any:

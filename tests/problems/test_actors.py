@@ -12,7 +12,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, ConfigurationError, StatusError
-from burlab.problems.keeper import Keeper
+from burlab.problems.keeper import ClientKeeper
 from burlab.runtime import cluster as machines
 from burlab.runtime.cpu import InstructionSet
 from tests.optim.federated_cases import FEATURES, FEDERATED, LABELS, MU, X0, D, loss, problem
@@ -118,7 +118,7 @@ def test_runs_on_threads_share_the_actors_and_their_kernels(on_cluster):
 
     for row, other in zip(swept(on_cluster).rows, swept(problem()).rows, strict=True):
         assert (row.value, row.counts, row.reason) == (other.value, other.counts, "steps")
-    assert {len(actor.known) for actor in on_cluster.oracle.keepers._actors} == {1}
+    assert {len(actor.forms) for actor in on_cluster.oracle.keepers._actors} == {1}
 
 
 def test_a_pause_leaves_a_question_that_nobody_answers(client):
@@ -163,7 +163,7 @@ def test_error_of_a_client_is_raised_locally(client):
 @pytest.mark.parametrize(
     ("optimizer", "message"),
     [
-        (bl.optim.GD(0.1), "GD reads the gradient over samples, and these lie with clients on the cluster"),
+        (bl.optim.GD(0.1), "GD reads the gradient over samples, but these are on the cluster"),
         (bl.optim.SAGA(0.1), r"f\.per_sample_grads is about samples, and these lie with clients on the cluster"),
         (bl.optim.SciPy("BFGS"), "SciPy reads the gradient"),
     ],
@@ -180,7 +180,7 @@ def test_federation_refuses_workers_of_another_kind(client, monkeypatch):
     with pytest.raises(ConfigurationError, match=r"computes with .*, this problem with none.*BURLAB_ISA"):
         placed(client)
     with pytest.raises(ConfigurationError, match="which came later computes with none"):
-        Keeper([0], [1], own, np.zeros(1))
+        ClientKeeper([0], [1], own, np.zeros(1))
 
 
 def test_the_problem_computes_here_and_is_not_sent(on_cluster, client):

@@ -177,7 +177,7 @@ NUMBERS = {
         (f"burlab::run::trace_laps + burlab::run::lap_{lap}", traces.SAMPLED.index(name))
         for lap, name in {"data": "data", "gradient": "function", "update": "update", "other": "other"}.items()
     ]
-    + [("burlab::run::kTraceColumns", len(traces.SAMPLED)), ("burlab::run::kTraces", traces.MOST)],
+    + [("burlab::run::kTraceColumns", len(traces.SAMPLED)), ("burlab::run::kTraces", traces.MAX_SAMPLES)],
     "burlab/run/abi/plan.hpp": [
         (f"burlab::run::{name}", k)
         for k, name in enumerate(("value_column", "gradient_norm", "step_norm", "first_extra"))

@@ -77,7 +77,7 @@ METHODS = [
     (lambda run: run.at("a"), "step='a' is not a whole number"),
     (lambda run: run.at(1.0), "step=1.0 is not a whole number"),
     (lambda run: run.at(None), "step=None is not a whole number"),
-    (lambda run: run.tail(5), "cursor=5 is none that tail gave"),
+    (lambda run: run.tail(5), "the second result of tail, got 5"),
     (lambda run: run.tail(most=-1), "most=-1 is not a whole number at least 2"),
     (lambda run: run.tail(most=0), "most=0 is not a whole number at least 2"),
     (lambda run: run.tail(most=1), "most=1 is not a whole number at least 2"),

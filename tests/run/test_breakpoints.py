@@ -9,7 +9,7 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError
 from burlab.run import Breakpoint
-from burlab.run.record.breakpoints import Armed
+from burlab.run.record.breakpoints import BreakpointTester
 
 START = np.array([3.0, -2.0])
 
@@ -160,11 +160,11 @@ def test_a_predicate_that_comes_while_it_runs_is_attended_to() -> None:
 def test_a_predicate_that_fails_is_raised() -> None:
     run = minimize()
     run.breakpoints.add(when=lambda rows: rows["speed"] > 1)
-    with pytest.raises(KeyError, match="'speed' is no column"):
+    with pytest.raises(KeyError, match="got 'speed'"):
         run.step(10)
     run.breakpoints.clear()
     run.breakpoints.add(when=lambda rows: 1.0)
-    with pytest.raises(ArgumentError, match=r"the predicate of Breakpoint\(when=...\) answered float64 of shape \(\)"):
+    with pytest.raises(ArgumentError, match=r"the predicate of Breakpoint\(when=...\) returned float64 of shape \(\)"):
         run.step(10)
 
 
@@ -234,7 +234,7 @@ def test_c_and_python_agree() -> None:
     points = [
         Breakpoint(rises=0.2, patience=2), Breakpoint(grad_norm=1.0), Breakpoint(every=70), Breakpoint(rises=3.0),
     ]  # fmt: skip
-    armed, other = Armed(), noisy()
+    armed, other = BreakpointTester(), noisy()
     for number, point in enumerate(points, 1):
         armed.points[number] = point
         other.breakpoints.add(**{name: getattr(point, name) for name in ("rises", "patience", "grad_norm", "every")})
@@ -347,7 +347,7 @@ def test_a_number_that_is_none() -> None:
     run = minimize()
     run.breakpoints.add(grad_norm=1.0)
     for act in (run.breakpoints.remove, run.breakpoints.enable, run.breakpoints.disable, run.breakpoints.enabled):
-        with pytest.raises(ArgumentError, match="there is no breakpoint 7; there are 1"):
+        with pytest.raises(ArgumentError, match="the breakpoint must be one of 1; got 7"):
             act(7)
     run.breakpoints.disable(1)
     assert repr(run.breakpoints) == "1: Breakpoint(grad_norm=1.0) (off)"

@@ -22,7 +22,7 @@ def minimize(**options) -> bl.Run:
 
 @pytest.mark.parametrize(("asked", "shown"), [(None, True), (True, True), (False, False)])
 def test_a_terminal_shows_a_bar(monkeypatch: pytest.MonkeyPatch, asked, shown):
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.0)
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     run = minimize(progress=asked)
@@ -57,7 +57,7 @@ def test_a_notebook_brings_its_own(monkeypatch: pytest.MonkeyPatch, capsys: pyte
             calls.append("closed")
 
     monkeypatch.setattr(progress, "_screens", [])
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.0)
     progress.register_screen(Bar)
     run = minimize()
     assert calls[0] == 2000
@@ -70,7 +70,7 @@ def test_a_notebook_brings_its_own(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 def test_many_short_runs_leave_no_bars(monkeypatch: pytest.MonkeyPatch):
     screen, opened = Terminal(), []
-    monkeypatch.setattr(progress, "_PATIENCE", 30.0)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 30.0)
     monkeypatch.setattr(progress, "_screens", [])
     progress.register_screen(opened.append)
     monkeypatch.setattr(sys, "stderr", screen)
@@ -84,7 +84,7 @@ def test_a_late_bar_counts_from_the_beginning(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(progress, "_screens", [])
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(progress, "_PATIENCE", 0.05)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.05)
     bar = progress.open_bar(10, None)
     bar.update(1, 0.5)
     assert screen.getvalue() == ""

@@ -123,11 +123,11 @@ def test_a_rule_without_gradients_and_one_with_another_point() -> None:
 
 
 def test_invalid_stop_of_raises() -> None:
-    with pytest.raises(ArgumentError, match=r"Stop.of='mean' is unknown, expected one of 'batch', 'estimator', 'full'"):
+    with pytest.raises(ArgumentError, match=r"Stop.of must be one of 'batch', 'estimator', 'full'; got 'mean'"):
         bl.Stop(grad_norm=0.1, of="mean")
-    with pytest.raises(ArgumentError, match=r"Stop.of='full' says which norm grad_norm is about"):
+    with pytest.raises(ArgumentError, match=r"Stop.of='full' selects the norm of grad_norm"):
         bl.Stop(of="full")
-    with pytest.raises(ArgumentError, match=r"grad_norm is of='estimator', but its optimizer says no estimate"):
+    with pytest.raises(ArgumentError, match=r"grad_norm is of='estimator', but its optimizer reports no estimate"):
         bl.minimize(PROBLEM, np.ones(2), GD(0.1), stop=bl.Stop(grad_norm=0.1, of="estimator"))
     run = bl.minimize(PROBLEM, np.ones(2), SAGA(0.1), batch=1)
     with pytest.raises(ArgumentError, match=r"the run computes no full gradient: open it with stop=bl.Stop\("):

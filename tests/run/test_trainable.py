@@ -197,9 +197,12 @@ def test_run_owns_its_frozen_parameters() -> None:
 @pytest.mark.parametrize(
     ("trainable", "text"),
     [
-        (False, "it is False for all of body.0, body.1, body.2, body.3, head, scale. Say True of one"),
-        ({"body": True, "head": 1, "scale": False}, "trainable says 1 of head, expected True or False"),
-        (lambda path: path, "trainable says 'body.0' of body.0, expected True or False"),
+        (
+            False,
+            "trainable is False for all of body.0, body.1, body.2, body.3, head, scale, expected True",
+        ),
+        ({"body": True, "head": 1, "scale": False}, "trainable gave 1 for head, expected True or False"),
+        (lambda path: path, "trainable gave 'body.0' for body.0, expected True or False"),
         ({"body": True, "tail": True}, "trainable is the tree {'body': *, 'tail': *}, but x0 is the tree"),
         (lambda path, leaf: True, "trainable cannot be called with a path"),
         ([True, False], "Pass a bool for each array of x0, or for a part of it; or a function of paths"),

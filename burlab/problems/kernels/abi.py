@@ -15,7 +15,7 @@ from burlab.runtime.structs import CKernel, COutcome, CSumCall
 
 
 class Part(enum.IntEnum):
-    """Which kernel of a loss or of a step failed."""
+    """The part of a loss or of a step that failed."""
 
     SAMPLES = 0
     PREPARE = 1

@@ -16,8 +16,8 @@ from burlab.runtime.structs import CBlock, CSpan
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where the outputs of a kernel lie in one block of memory: each group begins at a multiple of 64 bytes."""
+class OutputLayout:
+    """Offsets of the outputs of a kernel in one block of memory; each group starts at a multiple of 64 bytes."""
 
     shapes: tuple[tuple[int, ...], ...]
     dtypes: tuple["np.dtype[Any]", ...]
@@ -25,7 +25,9 @@ class Layout:
     nbytes: int
 
     @staticmethod
-    def of(shapes: Sequence[tuple[int, ...]], dtypes: Sequence["np.dtype[Any]"], groups: Sequence[int]) -> "Layout":
+    def of(
+        shapes: Sequence[tuple[int, ...]], dtypes: Sequence["np.dtype[Any]"], groups: Sequence[int]
+    ) -> "OutputLayout":
         """groups: how many outputs each group has; inside of one they follow each other without a gap."""
         firsts = {sum(groups[:k]) for k in range(len(groups))}
         offsets: list[int] = []
@@ -34,16 +36,16 @@ class Layout:
             step = 64 if k in firsts else dtype.itemsize
             offsets.append(-(-end // step) * step)
             end = offsets[-1] + math.prod(shape) * dtype.itemsize
-        return Layout(tuple(shapes), tuple(dtypes), tuple(offsets), rounded(max(end, 1)))
+        return OutputLayout(tuple(shapes), tuple(dtypes), tuple(offsets), rounded(max(end, 1)))
 
     @staticmethod
-    def of_nodes(nodes: Sequence[Node], groups: Sequence[int]) -> "Layout":
+    def of_nodes(nodes: Sequence[Node], groups: Sequence[int]) -> "OutputLayout":
         """The layout of values."""
-        return Layout.of([n.shape for n in nodes], [n.dtype for n in nodes], groups)
+        return OutputLayout.of([n.shape for n in nodes], [n.dtype for n in nodes], groups)
 
-    def at(self, offsets: Sequence[int]) -> "Layout":
+    def at(self, offsets: Sequence[int]) -> "OutputLayout":
         """The same outputs elsewhere."""
-        return Layout(self.shapes, self.dtypes, tuple(offsets), self.nbytes)
+        return OutputLayout(self.shapes, self.dtypes, tuple(offsets), self.nbytes)
 
     @property
     def sizes(self) -> list[int]:
@@ -64,7 +66,7 @@ class Layout:
 
     @cached_property
     def _arrays(self) -> tuple[Any, Any]:
-        """What a block points to."""
+        """The objects that a block points to."""
         parts = (
             CSpan(offset=offset, count=math.prod(shape), dtype=dtype.itemsize)
             for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
@@ -78,9 +80,9 @@ class Layout:
             for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
         ]
 
-    def table(self, rows: int) -> "Layout":
+    def table(self, rows: int) -> "OutputLayout":
         """The layout of every output repeated along a new first axis."""
-        return Layout.of([(rows, *s) for s in self.shapes], self.dtypes, [1] * len(self.shapes))
+        return OutputLayout.of([(rows, *s) for s in self.shapes], self.dtypes, [1] * len(self.shapes))
 
 
 def integers(values: Sequence[int]) -> Any:

@@ -1,4 +1,4 @@
-"""Questions about clients: the ctypes mirrors of `cpp/burlab/run/step/clients.hpp` and of `kernels/ask.hpp`."""
+"""Queries about clients: the ctypes mirrors of `cpp/burlab/run/step/clients.hpp` and of `kernels/ask.hpp`."""
 
 import ctypes
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ from .abi import Part
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 
 
-_ELSEWHERE = ctypes.CFUNCTYPE(_INT, ctypes.POINTER(CQuestion), _POINTER, _POINTER, _POINTER, _INT)
+_CALLBACK = ctypes.CFUNCTYPE(_INT, ctypes.POINTER(CQuestion), _POINTER, _POINTER, _POINTER, _INT)
 
 
-class Asked(NamedTuple):
-    """A question about clients. query: its name. clients: by number, shape (r,), int64.
+class ClientQuery(NamedTuple):
+    """A query about clients. query: its name. clients: by number, shape (r,), int64.
 
-    samples: of each, by their numbers within it, shape (r, b); b is 0 where all of them are meant. points: shape (d,),
+    samples: of each, by their numbers within it, shape (r, b); b is 0 for all of them. points: shape (d,),
     or (r, d). key: of the step.
     """
 
@@ -34,43 +34,43 @@ class Asked(NamedTuple):
     points: Array
     key: tuple[int, int]
 
-    def of(self, rows: Sequence[int]) -> "Asked":
-        """The question about some of the clients, by their places in this one."""
+    def of(self, rows: Sequence[int]) -> "ClientQuery":
+        """Return the query about some of the clients, by their positions in this one."""
         points = self.points if self.points.ndim == 1 else self.points[list(rows)]
-        return Asked(self.query, self.clients[list(rows)], self.samples[list(rows)], points, self.key)
+        return ClientQuery(self.query, self.clients[list(rows)], self.samples[list(rows)], points, self.key)
 
 
-class Elsewhere(Protocol):
-    """Who keeps clients on other machines."""
+class RemoteClients(Protocol):
+    """Clients on other machines."""
 
-    def answer(self, asked: Asked, cancelled: Callable[[], bool]) -> Array | None:
-        """A row for each client, (r, d), (r, 1 + d) or (r, d, d), before weights are undone; None if cancelled."""
+    def answer(self, query: ClientQuery, cancelled: Callable[[], bool]) -> Array | None:
+        """Return a row for each client, (r, d), (r, 1 + d) or (r, d, d), before weights are undone, or None."""
         ...
 
 
-class Keepers(Protocol):
-    """Where the clients of a problem are, if not in this process."""
+class ClientKeepers(Protocol):
+    """The remote clients of a problem."""
 
-    def session(self, oracle: Any, point: Point) -> Elsewhere:
-        """Who answers for a run. oracle: of the problem. point: x."""
+    def session(self, oracle: Any, point: Point) -> RemoteClients:
+        """Return the remote clients of a run. oracle: of the problem. point: x."""
         ...
 
 
-class Clients:
+class ClientTable:
     """The clients of a federation, for C++. address: of the struct, which lives as long as this.
 
-    sizes: how many of the samples, which lie one client after another, each of them holds. elsewhere: who keeps them,
-    if not this process. failure: what that raised last.
+    sizes: number of samples of each client; samples lie one client after another. remote: clients that are not in this
+    process. failure: the last exception that they raised.
     """
 
-    def __init__(self, sizes: tuple[int, ...], point: Point, elsewhere: Elsewhere | None) -> None:
-        self.elsewhere = elsewhere
+    def __init__(self, sizes: tuple[int, ...], point: Point, remote: RemoteClients | None) -> None:
+        self.remote = remote
         self.failure: Exception | None = None
         self._sizes = np.array(sizes, np.int64)
         self._first = np.cumsum(self._sizes) - self._sizes
         self._scale = len(sizes) * self._sizes / self._sizes.sum()  # undoes the weights: all clients count alike
         self._dtype, self._dimension = point.leaves[0].dtype, sum(leaf.size for leaf in point.leaves)
-        self._callback = None if elsewhere is None else _ELSEWHERE(self._answer)
+        self._callback = None if remote is None else _CALLBACK(self._answer)
         self._all = CClients(
             count=len(sizes),
             first=self._first.ctypes.data,
@@ -81,7 +81,7 @@ class Clients:
         self.address = ctypes.addressof(self._all)
 
     def error(self, outcome: COutcome) -> Exception | None:
-        """The exception for a question about clients that failed."""
+        """Return the exception for a failed query about clients."""
         sample, m = int(outcome.sample), len(self._sizes)
         if outcome.part == Part.CLIENTS:
             return IndexRangeError(
@@ -98,10 +98,10 @@ class Clients:
     def _answer(self, question: Any, key: int, cancel: int, out: int, results: int) -> int:
         """Called by the thread of a run, which has no GIL until here."""
         try:
-            asked = self._asked(question.contents, key, results)
+            query = self._query(question.contents, key, results)
             flag = ctypes.c_bool.from_address(cancel)
-            assert self.elsewhere is not None
-            rows = self.elsewhere.answer(asked, lambda: flag.value)
+            assert self.remote is not None
+            rows = self.remote.answer(query, lambda: flag.value)
             if rows is None:
                 return Status.STOPPED
             rows = np.ascontiguousarray(rows, self._dtype)
@@ -113,14 +113,14 @@ class Clients:
             return Status.UNANSWERED
         return Status.OK
 
-    def _asked(self, question: CQuestion, key: int, results: int) -> Asked:
+    def _query(self, question: CQuestion, key: int, results: int) -> ClientQuery:
         d = self._dimension
         query: str = (*QUERIES, *CLIENT_QUERIES)[int(question.query)]
         rows = results // {"client_grads": d, "client_values_and_grads": d + 1}.get(query, d * d)
         listed = _copied(question.chosen, int(question.count), np.dtype(np.int64))
         points = _copied(question.about, int(question.numbers), self._dtype)
         words = _copied(key, 2, np.dtype(np.uint64)).tolist()
-        return Asked(
+        return ClientQuery(
             query,
             listed[:rows],
             listed[rows:].reshape(rows, -1),

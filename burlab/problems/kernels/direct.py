@@ -1,4 +1,4 @@
-"""Repeated queries about a finite sum: from the second time on, they go through the C gate.
+"""Repeated queries to a finite sum: from the second time on, they go through the C gate.
 
 `FiniteSum` checks and converts its arguments in Python, which costs many times as much as a small batch. The same query
 about a batch of the same size goes through the gate, which checks them in a fraction of a microsecond. Arguments that
@@ -18,7 +18,7 @@ from burlab.runtime.coerce import Array
 from .loss import Loss
 
 Place = tuple[str, int | None, int]
-"""A query, the size of the batch or None for all samples, and how many threads work on it."""
+"""A query, the size of the batch (None: all samples), and the number of threads."""
 
 
 class Direct:
@@ -33,12 +33,12 @@ class Direct:
         self._keyed = loss.samples.keyed
 
     def __call__(self, shared: tuple[Any, ...], indices: Array | None, key: Any) -> Any:
-        """What `oracle.mean` answers; None where the arguments are of another kind, or the kernel fails."""
+        """Return the answer of `oracle.mean`; None for other arguments, or if the kernel fails."""
         leaves, structure = tree.flatten(shared)
         if structure != self._shared:
             return None
         more = [] if indices is None else [indices]
-        if self._keyed or key is not None:  # one input too many where the loss takes no key: the gate refuses
+        if self._keyed or key is not None:  # too many inputs for a loss without a key: the gate refuses
             more.append(key)
         results = self._samples(*leaves, *more)
         terms = None if self._regularizer is None else self._regularizer(*leaves)
@@ -55,18 +55,18 @@ def _refuse(*_arguments: Any) -> None:
 
 
 class Directs:
-    """The gate functions made so far, and the kernels of queries that came once."""
+    """The gate functions of repeated queries, and the kernels of queries that came once."""
 
     def __init__(self) -> None:
         self.found: dict[Place, Loss | Direct] = {}
 
     def answer(self, place: Place, shared: tuple[Any, ...], indices: Array | None, key: Any) -> Any:
-        """The answer, or None where the query has to be checked in Python."""
+        """Return the answer, or None if the query has to be checked in Python."""
         direct = self.found.get(place)
         return direct(shared, indices, key) if isinstance(direct, Direct) else None
 
     def remember(self, place: Place, loss: Loss, make: Callable[[], Direct]) -> None:
-        """Note a query that Python checked. The second in a row with the same kernels makes a gate function."""
+        """Store a query that Python checked. The second in a row with the same kernels gets a gate function."""
         before = self.found.get(place)
         if before is loss:
             self.found[place] = make()

@@ -17,17 +17,17 @@ _FUNCTION = 10  # additions that take as long as exp
 class Prepared(NamedTuple):
     """A tile's graph in two parts.
 
-    once: from the inputs that all samples share, values that need no sample. tiled: what takes these values as further
-    shared inputs, behind the others.
+    once: maps the inputs that samples share to values that need no sample. tiled: takes these values as further shared
+    inputs, after the others.
     """
 
     once: Graph
     tiled: Tiled
 
 
-def prepared(made: Tiled, sampled: list[bool]) -> Prepared | None:
-    """The parts of a tile's graph, or None where the first is too small. sampled: which inputs belong to samples."""
-    graph = made.graph
+def prepared(tile: Tiled, sampled: list[bool]) -> Prepared | None:
+    """Split a tile's graph; None if the first part is too small. sampled: which inputs belong to samples."""
+    graph = tile.graph
     own = of_samples(graph, sampled)
     own |= _later(graph)
     found = list(dict.fromkeys(_source(x) for n in graph.nodes if n in own for x in n.inputs if x not in own))
@@ -41,16 +41,16 @@ def prepared(made: Tiled, sampled: list[bool]) -> Prepared | None:
     known = dict(zip(values, inputs, strict=True))
     fixed = sampled.count(False)
     first, second = graph.inputs[:fixed], graph.inputs[fixed:]
-    tile = Graph((*first, *inputs, *second), tuple(rebuild(graph.outputs, dict(known), keep)))
-    finish = made.finish
+    rest = Graph((*first, *inputs, *second), tuple(rebuild(graph.outputs, dict(known), keep)))
+    finish = tile.finish
     if finish is not None:
         outputs = tuple(rebuild(finish.outputs, dict(known), keep))
         finish = Graph((*first, *inputs, *finish.inputs[fixed:]), outputs)
-    return Prepared(Graph(first, tuple(values)), Tiled(tile, finish))
+    return Prepared(Graph(first, tuple(values)), Tiled(rest, finish))
 
 
 def _later(graph: Graph) -> set[Node]:
-    """The nodes that stay in the tile although they need no sample, and all that depend on them."""
+    """Return the nodes of unbounded operations, which stay in the tile, and all that depend on them."""
     found: set[Node] = set()
     for n in graph.nodes:
         if n.row.unbounded or any(x in found for x in n.inputs):
@@ -59,13 +59,13 @@ def _later(graph: Graph) -> set[Node]:
 
 
 def _source(x: Node) -> Node:
-    """What a view shows."""
+    """Return the base of a view."""
     while x.row.view:
         x = x.inputs[0]
     return x
 
 
 def _work(n: Node) -> int:
-    """Roughly the additions that a node takes."""
+    """Return roughly the number of additions of a node."""
     heavy = n.row.elementwise and ((text := formula(n)) is None or "std::" in text)
     return work(n) * (_FUNCTION if heavy else 1)

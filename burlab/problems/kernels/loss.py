@@ -19,7 +19,7 @@ from .sample_kernel import SampleKernel
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    """What answers a query about a finite sum: the mean over samples, plus the regularizer if there is one.
+    """The kernels of a query: the mean over samples, plus the regularizer if there is one.
 
     Both kernels have the same outputs, a tuple of trees of floats. Without data `samples` is a plain function.
     """
@@ -35,7 +35,7 @@ class Loss:
         threads: int,
         between: Callable[[], None] | None = None,
     ) -> Any:
-        """The answer over a batch. shared: the arguments that all samples share. between: as SampleKernel.mean."""
+        """Return the answer over a batch. shared: the arguments that samples share. between: as SampleKernel.mean."""
         fixed = [leaf for point in shared for leaf in point.leaves]
         result = self.samples.mean(fixed, stream, key, threads, between)
         if self.regularizer is not None:
@@ -46,7 +46,7 @@ class Loss:
 
     @property
     def has_gradient(self) -> bool:
-        """Whether it gives more than a value."""
+        """Return True if it computes more than a value."""
         return sum(self.samples.groups[1:2]) > 0
 
     def measure(self, batch: int, fixed: Sequence[Array]) -> None:
@@ -54,17 +54,17 @@ class Loss:
         self.samples.measure(batch, fixed)
 
     def vary(self, batch: int) -> None:
-        """Be ready for smaller batches, too, by the kernels for this one."""
+        """Prepare the kernels of a batch for smaller ones."""
         if batch > 1:
             self.samples.tile(batch).vary()
 
     def executables(self, batch: int) -> list[Executable]:
-        """What runs for a batch, in the order in which it does."""
+        """Return the kernels of a batch, in the order in which they run."""
         regularizer = [] if self.regularizer is None else [self.regularizer.executable]
         return [*self.samples.kernels(batch).values(), *regularizer]
 
     def mirror(self, batch: int) -> CLoss:
-        """For C++; valid as long as this."""
+        """Return the struct for C++, valid as long as this."""
         regularizer = self.regularizer.summand(1) if self.regularizer else CSummand()
         return CLoss(samples=self.samples.summand(batch), regularizer=regularizer)
 

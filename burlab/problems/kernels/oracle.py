@@ -27,7 +27,7 @@ from burlab.runtime.coerce import Array
 from burlab.transforms import jvp, vmap
 from burlab.transforms.call import pair_of
 
-from .clients import Elsewhere, Keepers
+from .clients import ClientKeepers, RemoteClients
 from .direct import Directs
 from .loss import Loss
 from .sample_kernel import SampleKernel
@@ -38,7 +38,7 @@ from .tiling import Tiling
 
 Function = Callable[..., Any]
 
-_MORE = 16  # times the work of a loss is that of the heaviest query about it
+QUERY_WORK_RATIO = 16  # work of the heaviest query over that of the loss
 
 
 def _value(loss: Function) -> Function:
@@ -66,7 +66,7 @@ def _training(loss: Function) -> Function:
 
 
 def _measured(loss: Function) -> Function:
-    """Value, gradient, and the metrics that the loss gives beside its value, in one dtype."""
+    """Value, gradient, and the metrics that the loss returns with its value, in one dtype."""
 
     def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
         (value, metrics), gradient = value_and_grad(loss, has_aux=True)(x, *sample, **key)
@@ -188,7 +188,7 @@ class _Given(NamedTuple):
     has_aux: bool
     options: KernelOptions
     clients: tuple[int, ...]
-    keepers: Keepers | None
+    keepers: ClientKeepers | None
     resampled: Function | None
     targets: Targets | None
 
@@ -204,15 +204,14 @@ class Oracle:
         has_aux: bool = False,
         options: KernelOptions = DEFAULT_OPTIONS,
         clients: tuple[int, ...] = (),
-        keepers: Keepers | None = None,
+        keepers: ClientKeepers | None = None,
         resampled: Function | None = None,
         targets: Targets | None = None,
     ) -> None:
-        """has_aux: the loss gives (value, metrics); "measured" and "measured_value" then give both.
+        """has_aux: the loss returns (value, metrics); "measured" and "measured_value" then return both.
 
-        options: of the kernels. clients: of a federation, how many of the samples each one holds. keepers: where they
-        are, if not in this process. resampled: the loss with a label that the model draws, by the sample's key.
-        targets: the parts of the loss, where it has some.
+        options: of the kernels. clients: number of samples of each client of a federation. keepers: the remote clients.
+        resampled: the loss with a label that the model draws, by the sample's key. targets: the parts of the loss.
         """
         has_aux = flag(has_aux, "has_aux")
         self._given = _Given(loss, data, regularizer, has_aux, options, clients, keepers, resampled, targets)
@@ -228,30 +227,30 @@ class Oracle:
         self.directs = Directs()
 
     def __reduce__(self) -> Any:
-        """Copies and pickles are what it was made of, without what was compiled, which points into memory of C++."""
+        """Copy and pickle the arguments only: compiled kernels point into memory of C++."""
         return Oracle, tuple(self._given)
 
-    def of_clients(self, sizes: tuple[int, ...], keepers: Keepers | None) -> "Oracle":
-        """The same, whose samples lie with clients."""
+    def of_clients(self, sizes: tuple[int, ...], keepers: ClientKeepers | None) -> "Oracle":
+        """Return the oracle with samples that belong to clients."""
         return Oracle(*self._given._replace(clients=sizes, keepers=keepers))
 
     def over(self, data: Data) -> "Oracle":
-        """The same over other samples, which lie with no clients."""
+        """Return the oracle over other samples, without clients."""
         return Oracle(*self._given._replace(data=data, clients=(), keepers=None))
 
-    def elsewhere(self, point: Point) -> Elsewhere | None:
-        """Who answers for clients that are not in this process. point: x."""
+    def remote(self, point: Point) -> RemoteClients | None:
+        """Return the clients that are not in this process. point: x."""
         return None if self.keepers is None else self.keepers.session(self, point)
 
     def weighted(self, weights: Array) -> "Oracle":
-        """The same with what every sample counts, shape (n,), of x's dtype."""
+        """Return the oracle with weights of samples, shape (n,), of x's dtype."""
         data, own = self._given.data.with_weights(weights), self._given.resampled
         loss, resampled = _weighted(self._given.loss), None if own is None else _weighted(own)
         parts = self._given.targets and self._given.targets._replace(weighted=True)
         return Oracle(*self._given._replace(loss=loss, data=data, resampled=resampled, targets=parts))
 
     def of_trained(self, part: Trainable) -> "Oracle":
-        """The same as a function of a part of x."""
+        """Return the oracle as a function of the trained part of x."""
         given = self._given
         loss, *others = (None if f is None else part.bound(f) for f in (given.loss, given.regularizer, given.resampled))
         parts = given.targets and given.targets._replace(model=part.bound(given.targets.model))
@@ -260,14 +259,14 @@ class Oracle:
         )
 
     def target_size(self, point: Point) -> int:
-        """How many numbers the model gives for a sample; 0 where the loss has no parts."""
+        """Return the size of the model's output for a sample; 0 for a loss without parts."""
         return 0 if self._given.targets is None else self._given.targets.size(point, self.data)
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
-        """The kernels that answer a query. shared: x, and what else is needed."""
+        """Return the kernels of a query. shared: x, and its other arguments."""
         key = (query, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
         if key not in self._losses:
-            self._losses.setdefault(key, self._traced(query, shared))  # threads that come together take the same
+            self._losses.setdefault(key, self._traced(query, shared))  # concurrent threads get the same
         return self._losses[key]
 
     def _traced(self, query: str, shared: Sequence[Point]) -> Loss:
@@ -289,7 +288,7 @@ class Oracle:
         return Loss(samples, SampleKernel.trace(rule(other), trees, Data.none(), False))
 
     def _of_targets(self, query: str, parts: Targets, shared: Sequence[Point]) -> Loss:
-        """The kernels about the targets of samples."""
+        """Return the kernels of the queries about targets of samples."""
         trees = [p.tree for p in shared]
         if query == "targets":
             loss = _first(parts.loss) if self.has_aux else parts.loss
@@ -305,42 +304,42 @@ class Oracle:
         return Loss(samples, SampleKernel.trace(plain(self.regularizer), trees, Data.none(), False))
 
     def _resampled(self) -> Function:
-        """The loss with labels that the model draws. Raises ArgumentError where the problem has none."""
+        """Return the loss with labels that the model draws. Raises ArgumentError for a problem without one."""
         if self._given.resampled is None:
             raise ArgumentError(
-                "f.resampled_grad is about labels that the model draws itself, and nobody said how. Make the problem "
-                "with bl.FiniteSum(loss, data, resampled=f), f(x, *sample, key=) being the loss for such a label."
+                "f.resampled_grad needs a loss for labels that the model draws. Pass it as bl.FiniteSum(loss, data, "
+                "resampled=f), where f(x, *sample, key=) is the loss for such a label."
             )
         return _own(self._given.resampled)
 
     def _work(self, query: str, graph: Graph, x: tree.Tree) -> int:
-        """The work of the loss of a sample, the same for all queries, so that they cut batches alike.
+        """Return the work of the loss of a sample, the same for all queries, so that they cut batches alike.
 
-        graph: of the query, whose work is estimate enough where it is heavy.
+        graph: of the query; its work serves as the estimate if it is heavy.
         """
-        if query != "value" and work_of(graph) <= _MORE * HEAVY:
+        if query != "value" and work_of(graph) <= QUERY_WORK_RATIO * HEAVY:
             keyword = {"key": np.zeros(2, np.uint64)} if self.keyed else {}
             graph = trace(_value(self.loss), (x, *self.data.example), keyword).graph
         return work_of(graph)
 
     @property
     def tiles(self) -> dict[tuple[str, int], Tiling]:
-        """How batches are cut into tiles so far, by query and number of samples."""
+        """The tiles chosen so far, by query and number of samples of a batch."""
         kernels = ((key[0], loss.samples) for key, loss in list(self._losses.items()))
         return {(query, batch): tiling for query, k in kernels for batch, tiling in list(k.tilings.items())}
 
     @property
     def has_aux(self) -> bool:
-        """Whether the loss gives metrics beside its value."""
+        """Return True if the loss returns metrics with its value."""
         return self._measured is not None
 
     def mean(self, query: str, shared: Sequence[Point], stream: Stream, key: Any, threads: int) -> Any:
-        """The answer over a batch: the mean over its samples, plus the regularizer's."""
+        """Return the answer over a batch: the mean over its samples, plus the regularizer's."""
         return self.kernels(query, shared).mean(shared, stream, key, threads)
 
 
 def _own(loss: Function) -> Function:
-    """A function that ends with the oracle: of a method, transforms remember what they made, and with it its object."""
+    """Wrap a method, so that caches of transforms, which hold the function, do not hold its object."""
     kind: type[Any] = type(loss)
     if kind in (FunctionType, CompiledFunction):
         return loss
@@ -353,7 +352,7 @@ def _own(loss: Function) -> Function:
 
 
 def _first(loss: Function) -> Function:
-    """The value alone of a loss that gives (value, metrics)."""
+    """Return the value of a loss that returns (value, metrics)."""
 
     def value(x: tree.Tree, *sample: Any, **key: Any) -> Any:
         return pair_of(loss(x, *sample, **key), loss)[0]
@@ -362,7 +361,7 @@ def _first(loss: Function) -> Function:
 
 
 def _weighted(loss: Function) -> Function:
-    """A loss times the last array of its sample; of (value, metrics) each."""
+    """Multiply a loss, and its metrics, by the last array of its sample."""
 
     @functools.wraps(loss, updated=())
     def product(x: tree.Tree, *sample: Any, **key: Any) -> Any:
@@ -375,7 +374,7 @@ def _weighted(loss: Function) -> Function:
 
 
 def _with_zeros(regularizer: Function, metrics: Sequence[str]) -> Function:
-    """A regularizer adds nothing to metrics."""
+    """Return a regularizer with metrics of 0."""
 
     def rule(x: tree.Tree) -> Any:
         return regularizer(x), dict.fromkeys(metrics, 0.0)
@@ -384,7 +383,7 @@ def _with_zeros(regularizer: Function, metrics: Sequence[str]) -> Function:
 
 
 def takes_key(loss: Function) -> bool:
-    """Whether a loss draws random numbers: it names `key`, and gets one of its own for each sample."""
+    """Return True for a loss with a parameter `key`, which is a random key for each sample."""
     try:
         key = inspect.signature(loss).parameters.get("key")
     except (TypeError, ValueError):  # a NumPy ufunc has no signature

@@ -1,4 +1,4 @@
-"""The queries of an update about its problem, as kernels: the ctypes mirror of `cpp/burlab/run/step/query.hpp`."""
+"""The queries of an update to its problem, as kernels: the ctypes mirror of `cpp/burlab/run/step/query.hpp`."""
 
 import ctypes
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from burlab.problems.sampling import Stream, chosen, full
 from burlab.runtime.structs import CLoss, COutcome, CQueries, CQuery, CSummand
 
 from .abi import Part
-from .clients import Clients, Elsewhere
+from .clients import ClientTable, RemoteClients
 from .loss import Loss
 from .sample_kernel import SampleKernel
 
@@ -22,7 +22,7 @@ _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 
 
 class _Form(NamedTuple):
-    """How a query is answered. kernel: of the oracle; points: how many it is about; full: over all samples."""
+    """The form of an answer. kernel: of the oracle; points: number of arguments; full: over all samples."""
 
     kernel: str
     has_value: bool
@@ -51,7 +51,7 @@ _FORMS = {
 
 
 def counter_of(query: str) -> str:
-    """The column that counts what a query evaluates.
+    """Return the column that counts the evaluations of a query.
 
     >>> counter_of("full_value"), counter_of("hvp"), counter_of("per_sample_grads")
     ('values', 'hvps', 'samples')
@@ -71,30 +71,31 @@ _COUNTERS = {
 }
 
 
-_SIZES = 2  # of batches of clients, for which tiles are made to measure
+MAX_CLIENT_BATCHES = 2  # sizes of batches of clients that get tiles of their own
 
 
-class Oracle(Protocol):
+class KernelSource(Protocol):
     """The source of the kernels: the oracle of a problem, or a file.
 
-    keyed: whether samples take a random key. data: the samples. clients: of a federation, how many of them each holds.
+    keyed: whether samples take a random key. data: the samples. clients: number of samples of each
+    client of a federation.
     """
 
     keyed: bool
     data: Data
     clients: tuple[int, ...]
 
-    def elsewhere(self, point: Point) -> Elsewhere | None:
-        """Who answers for clients that are not in this process."""
+    def remote(self, point: Point) -> RemoteClients | None:
+        """Return the clients that are not in this process."""
         ...
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
-        """The kernels that answer a query."""
+        """Return the kernels of a query."""
         ...
 
 
-class _Made(NamedTuple):
-    """What answers a question. shared: what it is about. batch: samples of one call."""
+class _Answer(NamedTuple):
+    """The kernels of a query. shared: its arguments. batch: samples of one call."""
 
     loss: Loss
     shared: list[Point]
@@ -106,13 +107,14 @@ class QueryKernels:
     """The kernels behind the queries of an update, for C++.
 
     names: the queries, and "key" and "indices" where the update uses these of the step. stream: the batches of the run.
-    address: of the C++ struct, which lives as long as this; 0 if there are none. clients: how many samples each holds,
-    where queries are about clients. losses: of `oracle`, by its name of the query, and by how many points it is about;
-    of entries of a gradient, how many. drawn_losses: the same of the batches that the run draws, where these are not
-    those of `oracle`.
+    address: of the C++ struct, which lives as long as this; 0 if there are none. clients: number of samples of each, if
+    queries are about clients. losses: by the kernel of `oracle` and the number of its points, or of entries of a
+    gradient. drawn_losses: those of batches, if samples have weights.
     """
 
-    def __init__(self, oracle: Oracle, point: Point, names: Sequence[str], stream: Stream, drawn: Oracle) -> None:
+    def __init__(
+        self, oracle: KernelSource, point: Point, names: Sequence[str], stream: Stream, drawn: KernelSource
+    ) -> None:
         """drawn: the source for queries about the batches of the run, where samples may have weights."""
         self.losses: dict[tuple[str, int], Loss] = {}
         self.drawn_losses = self.losses if drawn is oracle else dict[tuple[str, int], Loss]()
@@ -121,21 +123,21 @@ class QueryKernels:
         self._dimension = sum(leaf.size for leaf in point.leaves)
         size = point.leaves[0].itemsize
         self.questions = tuple(q for q in map(Question.of, names) if q.name in _FORMS)
-        self._made = [self._kernels(q, oracle, stream, drawn) for q in self.questions]
-        asked = any(name in CLIENT_QUERIES for name in names)
-        self._cuts_evenly = asked and len({q.chosen for q in self.questions if q.chosen}) <= _SIZES
-        self.clients = oracle.clients if asked else ()
-        elsewhere = oracle.elsewhere(point) if asked else None
-        self._clients = Clients(oracle.clients, point, elsewhere) if asked else None
-        pairs = zip(self.questions, self._made, strict=True)
+        self._answers = [self._kernels(q, oracle, stream, drawn) for q in self.questions]
+        about_clients = any(name in CLIENT_QUERIES for name in names)
+        self._cuts_evenly = about_clients and len({q.chosen for q in self.questions if q.chosen}) <= MAX_CLIENT_BATCHES
+        self.clients = oracle.clients if about_clients else ()
+        remote = oracle.remote(point) if about_clients else None
+        self._clients = ClientTable(oracle.clients, point, remote) if about_clients else None
+        pairs = zip(self.questions, self._answers, strict=True)
         self._mirrors = [
-            self._mirror(q, made) for q, made in pairs if elsewhere is None
-        ]  # else none are for this process
+            self._mirror(q, answer) for q, answer in pairs if remote is None
+        ]  # of remote clients none is in this process
         self._list = (_POINTER * max(len(self._mirrors), 1))(*map(ctypes.addressof, self._mirrors))
         self._all = CQueries(
             count=len(self._mirrors),
             list=ctypes.addressof(self._list),
-            keyed="key" in names or any(loss.samples.keyed for loss, *_ in self._made),
+            keyed="key" in names or any(loss.samples.keyed for loss, *_ in self._answers),
             indexed="indices" in names,
             dimension=int(ends[-1]) // size,
             bytes=size,
@@ -146,12 +148,12 @@ class QueryKernels:
         self.address = ctypes.addressof(self._all) if names else 0
 
     @property
-    def asks_elsewhere(self) -> bool:
-        """Whether others, in other processes, answer."""
-        return self._clients is not None and self._clients.elsewhere is not None
+    def is_remote(self) -> bool:
+        """Return True if clients in other processes answer."""
+        return self._clients is not None and self._clients.remote is not None
 
-    def _kernels(self, question: Question, oracle: Oracle, stream: Stream, drawn: Oracle) -> _Made:
-        """What answers a question, traced and not compiled."""
+    def _kernels(self, question: Question, oracle: KernelSource, stream: Stream, drawn: KernelSource) -> _Answer:
+        """Return the kernels of a query, traced and not compiled."""
         form = _FORMS[question.name]
         own = not (form.full or question.chosen)
         source, losses = (drawn, self.drawn_losses) if own else (oracle, self.losses)
@@ -166,24 +168,24 @@ class QueryKernels:
         batches = full(oracle.data.samples) if form.full else stream
         if question.chosen:
             batches = chosen(stream, question.chosen)
-        return _Made(loss, shared, batches, 1 if form.rows else int(batches.batch))
+        return _Answer(loss, shared, batches, 1 if form.rows else int(batches.batch))
 
-    def _mirror(self, question: Question, made: _Made) -> CQuery:
-        form, loss = _FORMS[question.name], made.loss
+    def _mirror(self, question: Question, answer: _Answer) -> CQuery:
+        form, loss = _FORMS[question.name], answer.loss
         of_targets = question.name in ("targets", "surrogate")  # whose entries are numbers of a target
         if self._cuts_evenly and question.chosen > 1:
-            loss.samples.cut_evenly(made.batch)
-        loss.measure(made.batch, [leaf for point in made.shared for leaf in point.leaves])
-        if made.stream.varies:
-            loss.vary(made.batch)
+            loss.samples.cut_evenly(answer.batch)
+        loss.measure(answer.batch, [leaf for point in answer.shared for leaf in point.leaves])
+        if answer.stream.varies:
+            loss.vary(answer.batch)
         offsets = loss.samples.layout.offsets
         rows = CLoss(samples=loss.samples.together, regularizer=CSummand()) if form.rows else None
         return CQuery(
             kind=QUERIES.index(question.name),
             chosen=question.chosen,
             entries=0 if of_targets else question.entries,
-            loss=rows or loss.mirror(int(made.stream.batch)),
-            stream=made.stream,
+            loss=rows or loss.mirror(int(answer.stream.batch)),
+            stream=answer.stream,
             points=form.points,
             value=offsets[0] if form.has_value else -1,
             vector=offsets[int(form.has_value)] if form.has_vector else -1,
@@ -196,23 +198,23 @@ class QueryKernels:
 
     @property
     def both(self) -> tuple[dict[tuple[str, int], Loss], ...]:
-        """The losses that answer, plain and of the batches drawn."""
+        """The losses of queries, plain and of the batches drawn."""
         return self.losses, self.drawn_losses
 
     @property
     def used(self) -> list[tuple[SampleKernel | None, int]]:
-        """The kernels, and the batches that they are for."""
-        return [use for loss, _, _, batch in self._made for use in ((loss.samples, batch), (loss.regularizer, 1))]
+        """The kernels, with the sizes of their batches."""
+        return [use for loss, _, _, batch in self._answers for use in ((loss.samples, batch), (loss.regularizer, 1))]
 
     def error(self, outcome: COutcome) -> Exception | None:
-        """The exception for how a step ended, if a query failed."""
+        """Return the exception of a step, if a query failed."""
         error = None if self._clients is None else self._clients.error(outcome)
         if error is not None:
             return error
-        if not 0 <= outcome.owner < len(self._made):
+        if not 0 <= outcome.owner < len(self._answers):
             return None
         owner = int(outcome.owner)
-        (loss, _, _, batch), name = self._made[owner], self.questions[owner].name
+        (loss, _, _, batch), name = self._answers[owner], self.questions[owner].name
         if outcome.part == Part.ENTRIES:
             size = self._dimension
             held = f"coordinates of f.{name} held {outcome.sample}"
@@ -223,5 +225,5 @@ class QueryKernels:
                 f"indices of f.{name} held {outcome.sample}, but there are {samples} samples: use 0 to {samples - 1}."
             )
         error = loss.error(outcome, batch)
-        error.add_note(f"The update asked for f.{name}.")
+        error.add_note(f"In the query f.{name} of the update.")
         return error

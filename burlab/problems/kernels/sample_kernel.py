@@ -22,7 +22,7 @@ from burlab.runtime.structs import CBlock, CKernel, CMeanKernel, COutcome, CSumC
 from burlab.runtime.wait import SLICE
 
 from .abi import Part, answer_of, kernel_of, mean_address, sum_exports
-from .blocks import Layout, at, integers
+from .blocks import OutputLayout, at, integers
 from .tiles import DEFAULT_OPTIONS, KernelOptions, Tile
 from .tiling import Tiling, Tilings
 
@@ -31,7 +31,7 @@ _SLICE = int(SLICE * 1e9)  # nanoseconds
 
 
 class SampleKernel:
-    """A function of shared arguments, one sample and a key, compiled. It returns a tuple of trees of floats.
+    """The kernel of a function of shared arguments, one sample and a key. It returns a tuple of trees of floats.
 
     graph: inputs: leaves of the shared arguments, one sample of each data array, the key if it is keyed. structure: of
     the tuple that the outputs are: value and gradient where there are several. A result's memory is laid out with one
@@ -48,7 +48,7 @@ class SampleKernel:
         options: KernelOptions = DEFAULT_OPTIONS,
         placed: int = 0,
     ) -> None:
-        """placed: how many arrays at the end of data have a row for each position of a batch, brought along."""
+        """placed: number of last arrays of data with a row for each position of a batch, passed with the call."""
         self.placed = placed
         self.graph = simplify(graph)
         self.structure = structure
@@ -56,7 +56,7 @@ class SampleKernel:
         self.keyed = keyed
         self.options = options if len(self.groups) > 1 else options._replace(remat=None)
         self.data = data
-        self.layout = Layout.of_nodes(self.graph.outputs, self.groups)
+        self.layout = OutputLayout.of_nodes(self.graph.outputs, self.groups)
         self._fixed = len(self.graph.inputs) - len(data.arrays) - keyed
         self._sampled = [k >= self._fixed for k in range(len(self.graph.inputs))]
         self.least = least
@@ -67,9 +67,9 @@ class SampleKernel:
         self._strides = integers([*(a.strides[0] for a in data.arrays[:first]), *sizes[first:]])
         self._sizes = integers(sizes)
         self._steps = integers(self.layout.sizes)
-        self._making = threading.RLock()  # C++ keeps addresses of kernels and layouts: made once, never replaced
+        self._build_lock = threading.RLock()  # C++ holds addresses of kernels and layouts: built once, never replaced
         self._executable: Executable | None = None
-        self._row: tuple[Layout, Any] | None = None
+        self._row: tuple[OutputLayout, Any] | None = None
 
     @staticmethod
     def trace(
@@ -81,7 +81,7 @@ class SampleKernel:
         options: KernelOptions = DEFAULT_OPTIONS,
         placed: int = 0,
     ) -> "SampleKernel":
-        """The kernel of a Python function. shared: examples of the arguments that all samples share.
+        """Return the kernel of a Python function. shared: examples of the arguments that all samples share.
 
         least: samples of a slot, from the graph.
         """
@@ -91,16 +91,16 @@ class SampleKernel:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The keys of its third output, a dict of numbers, in their order; none where it has no third output."""
+        """The keys of its third output, a dict of numbers, in their order; () without a third output."""
         children = self.structure.children()
         return tuple(children[2].entries()) if len(children) > 2 else ()
 
     def mean(
         self, fixed: Sequence[Array], stream: Stream, key: Any, threads: int, between: Callable[[], None] | None = None
     ) -> tree.Tree:
-        """The mean of the outputs over a batch. fixed: the leaves of the shared arguments, C-contiguous.
+        """Return the mean of the outputs over a batch. fixed: the leaves of the shared arguments, C-contiguous.
 
-        between: called between two slices of a long sum; it may wait, or raise to leave.
+        between: called between two slices of a long sum; it may wait, or raise.
         """
         self.measure(int(stream.batch), fixed)
         block = empty((self.layout.nbytes,), np.dtype(np.uint8), "a sum over samples")
@@ -108,9 +108,9 @@ class SampleKernel:
         return tree.unflatten(self.structure, self.layout.views(block))
 
     def gate(self, stream: Stream, threads: int, fallback: Callable[..., Any]) -> Callable[..., Any]:
-        """`mean` for batches of one size as a builtin function of arrays, which gives a tuple of them.
+        """Return `mean` for batches of one size as a builtin function of arrays, which returns a tuple of them.
 
-        Its arguments: the leaves that samples share, indices where the stream is listed, the key of a stochastic loss.
+        Its arguments: the leaves that samples share, indices if the stream is listed, the key of a stochastic loss.
         """
         summand = self.summand(int(stream.batch))
         kernel = CMeanKernel(summand=summand, stream=stream, threads=threads)
@@ -124,83 +124,83 @@ class SampleKernel:
         return make_callable(function, CallSignature(inputs, outputs), fallback, releases=True, takes_out=False)
 
     def rows(self, fixed: Sequence[Array], stream: Stream, key: Any) -> tree.Tree:
-        """The outputs for every sample of a batch, stacked along a new first axis."""
+        """Return the outputs for every sample of a batch, stacked along a new first axis."""
         layout = self.layout.table(stream.batch)
-        block = empty((layout.nbytes,), np.dtype(np.uint8), f"what {stream.batch} samples give")
+        block = empty((layout.nbytes,), np.dtype(np.uint8), f"the results of {stream.batch} samples")
         self._call("rows", self._single(layout, self._steps), fixed, stream, key, 1, block)
         return tree.unflatten(self.structure, layout.views(block))
 
     @property
     def executable(self) -> Executable:
         """The kernel of a single sample."""
-        with self._making:
+        with self._build_lock:
             if self._executable is None:
                 self._executable = build(self.graph, remat=self.options.remat)
             return self._executable
 
     def kernels(self, batch: int) -> dict[str, Executable]:
-        """What runs for the mean over a batch, by the names of the fields of a `Summand`, in the order of a step."""
+        """Return the kernels of the mean over a batch, by fields of `Summand`, in the order of a step."""
         return {"kernel": self.executable} if batch == 1 else self.tile(batch).kernels
 
     @property
     def tilings(self) -> Mapping[int, Tiling]:
-        """How batches are cut into tiles, so far as that is chosen."""
+        """The tiles chosen so far, by number of samples of a batch."""
         return self._tilings.chosen
 
     def measure(self, batch: int, fixed: Sequence[Array]) -> None:
-        """Choose the tiles for a batch by a measurement at a point, where that pays; a choice made before stays.
+        """Choose the tiles for a batch, unless they are chosen, by measuring at a point where that saves time.
 
         fixed: the leaves of the shared arguments, C-contiguous.
         """
-        with self._making:
+        with self._build_lock:
             self._tilings.measure(batch, fixed, self.data, self.keyed)
 
     def cut_evenly(self, batch: int) -> None:
-        """Choose tiles for a batch without empty places: one of another size needs kernels of its own."""
-        with self._making:
+        """Choose tiles for a batch so that all are full: a batch of another size needs other kernels."""
+        with self._build_lock:
             self._tilings.cut_evenly(batch)
 
     def tile(self, batch: int) -> Tile:
-        """The tiles that a batch of more than one sample is cut into."""
-        with self._making:
+        """Return the tile of a batch of more than one sample."""
+        with self._build_lock:
             return self._tilings.tile(batch)
 
     def summand(self, batch: int) -> CSummand:
-        """What is averaged over a batch. Valid as long as this."""
+        """Return the struct of a mean over a batch, valid as long as this."""
         if batch == 1:
             return self._single(self.layout, self._steps)
-        with self._making:
+        with self._build_lock:
             tile = self.tile(batch)
             result = self.layout.block if tile.finish else tile.sums.block
-            made = self._made(
+            summand = self._summand(
                 kernel_of(tile.executable), tile.size, tile.contexts(batch), None, tile.sums.block, result
             )
             for name, executable in tile.kernels.items():
-                setattr(made, name, kernel_of(executable))
-            made.prepared = tile.prepared.block
-            return made
+                setattr(summand, name, kernel_of(executable))
+            summand.prepared = tile.prepared.block
+            return summand
 
     @property
     def source(self) -> CSummand:
-        """The table of samples, for a kernel from elsewhere. Valid as long as this."""
+        """The struct with the samples alone, for a kernel of another module; valid as long as this."""
         none = CBlock()
-        return self._made(CKernel(), 0, None, None, none, none)
+        return self._summand(CKernel(), 0, None, None, none, none)
 
     @property
     def together(self) -> CSummand:
-        """For a row of numbers per sample that holds all outputs one after another."""
-        with self._making:
+        """The struct of a row per sample, which holds all outputs one after another."""
+        with self._build_lock:
             if self._row is None:
                 sizes = self.layout.sizes
                 steps = integers([sum(sizes)] * len(sizes))
                 self._row = self.layout.at([sum(sizes[:k]) for k in range(len(sizes))]), steps
             return self._single(*self._row)
 
-    def _single(self, layout: Layout, steps: Any) -> CSummand:
-        with self._making:
-            return self._made(kernel_of(self.executable), 0, None, at(steps), layout.block, layout.block)
+    def _single(self, layout: OutputLayout, steps: Any) -> CSummand:
+        with self._build_lock:
+            return self._summand(kernel_of(self.executable), 0, None, at(steps), layout.block, layout.block)
 
-    def _made(self, kernel: CKernel, tile: int, contexts: Any, rows: Any, sums: CBlock, result: CBlock) -> CSummand:
+    def _summand(self, kernel: CKernel, tile: int, contexts: Any, rows: Any, sums: CBlock, result: CBlock) -> CSummand:
         return CSummand(
             kernel=kernel, tile=tile, contexts=contexts, fixed=self._fixed, arrays=len(self.data.arrays),
             keyed=self.keyed, placed=self.placed, least=self.least, data=at(self._addresses), strides=at(self._strides),
@@ -230,13 +230,13 @@ class SampleKernel:
             raise self.error(call.outcome, int(stream.batch) if name == "sum" else 1)
 
     def error(self, outcome: COutcome, batch: int = 1) -> Exception:
-        """The exception for an outcome, not OK, of the kernels for a batch, with a note on the sample."""
+        """Return the exception for a failure of the kernels for a batch, with a note on the sample."""
         if outcome.part == Part.PREPARE:
             return self.kernels(batch)["prepare"].error(answer_of(outcome))
         return self.with_sample(self.kernels(batch)["kernel"].error(answer_of(outcome)), outcome.sample)
 
     def with_sample(self, error: Exception, sample: int) -> Exception:
-        """The exception with a note on the sample, where it was one of the data."""
+        """Return the exception with a note on the sample, unless data are empty."""
         if self.data.arrays and sample >= 0:
             error.add_note(f"In sample {sample} of the data.")
         return error

@@ -1,6 +1,6 @@
-"""Gradients as directions: those of `burlab.transforms`, but by a complex array the conjugate, which points uphill.
+"""Directions of steepest ascent: the gradients of `burlab.transforms`, conjugated for complex arrays.
 
-In real and imaginary parts, which is how points are held, they are the gradient by both.
+In real and imaginary parts, as points store them, they are the gradient by both.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 def grad(loss: Function) -> Function:
-    """The direction of steepest ascent."""
+    """Return the function to the direction of steepest ascent."""
 
     def rule(*args: Any, **kwargs: Any) -> Any:
         return tree.conjugated(transforms.grad(loss)(*args, **kwargs))
@@ -22,7 +22,7 @@ def grad(loss: Function) -> Function:
 
 
 def value_and_grad(loss: Function, has_aux: bool = False) -> Function:
-    """The value, and the direction of steepest ascent."""
+    """Return the function to the value and the direction of steepest ascent."""
 
     def rule(*args: Any, **kwargs: Any) -> Any:
         value, gradient = transforms.value_and_grad(loss, has_aux=has_aux)(*args, **kwargs)
@@ -32,7 +32,7 @@ def value_and_grad(loss: Function, has_aux: bool = False) -> Function:
 
 
 def hvp(loss: Function) -> Function:
-    """How that direction changes along a vector."""
+    """Return the function to the derivative of that direction along a vector."""
 
     def rule(*args: Any, **kwargs: Any) -> Any:
         return tree.conjugated(transforms.hvp(loss)(*args, **kwargs))

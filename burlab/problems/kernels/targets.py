@@ -1,4 +1,4 @@
-"""Losses in two parts: a model makes targets of x and a sample, and the loss is about these."""
+"""Losses in two parts: a model maps x and a sample to targets, and the loss is a function of these."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,9 +23,9 @@ Function = Callable[..., Any]
 
 
 class Targets(NamedTuple):
-    """The parts: model(x, *sample) and loss(z, *sample); what of them takes a key gets the sample's.
+    """The parts: model(x, *sample) and loss(z, *sample); a part with a parameter `key` gets the sample's.
 
-    weighted: whether a sample has a weight behind its arrays, which neither of them sees.
+    weighted: True if a sample ends with a weight, which neither part takes.
     """
 
     model: Function
@@ -42,7 +42,7 @@ class Targets(NamedTuple):
         return whole
 
     def targets(self, x: tree.Tree, sample: tuple[Any, ...], **key: Any) -> Node:
-        """What the model gives. Raises where that is no array of floats."""
+        """Return the targets of a sample. Raises DTypeError if the model returns no array of floats."""
         found: Any = self.model(x, *sample, **(key if self.model_keyed else {}))
         if not tree.flatten(found)[1].is_leaf():
             raise ArgumentError("the model gave several arrays, expected one: the targets. Join them.")
@@ -52,7 +52,7 @@ class Targets(NamedTuple):
         return node
 
     def size(self, point: Point, data: Data) -> int:
-        """How many numbers a target has."""
+        """Return the number of entries of a target."""
         key = {"key": np.zeros(2, np.uint64)} if self.model_keyed else {}
 
         def of_sample(x: tree.Tree, *sample: Any, **key: Any) -> Node:
@@ -61,9 +61,9 @@ class Targets(NamedTuple):
         return trace(of_sample, (point.tree, *data.example), key).graph.outputs[0].size
 
     def row(self, loss: Function) -> Function:
-        """A sample's targets, and behind them the gradient of the loss by them, in one vector of x's dtype.
+        """Return a function to a sample's targets, followed by the loss's gradient at them, in one vector of x's dtype.
 
-        loss: as it gives a number.
+        loss: of targets and a sample, one number.
         """
 
         def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
@@ -75,7 +75,7 @@ class Targets(NamedTuple):
         return rule
 
     def surrogate(self, x: tree.Tree, scale: Any, *sample: Any, **key: Any) -> Any:
-        """Value and gradient of |model(x) - goal|^2 / (2 scale); the goal, shape (k,), is behind the sample."""
+        """Value and gradient of |model(x) - goal|^2 / (2 scale); the goal, shape (k,), follows the sample."""
         *given, goal = sample
         own, dtype = self._own(tuple(given)), tree.flatten(x)[0][0].dtype
 
@@ -101,13 +101,13 @@ def _keyed(parts: Targets, x: tree.Tree, *sample: Any, key: Any) -> Any:
 
 
 def with_goals(data: Data, size: int, dtype: "np.dtype[Any]") -> Data:
-    """Samples with one more array behind: a row of so many numbers for each position of a batch, brought along."""
+    """Return the data with a last array of goals: `size` numbers for each position of a batch, passed with it."""
     goals: Array = np.broadcast_to(np.zeros(size, dtype), (data.samples, size))
     return Data((*data.arrays, goals), data.samples)
 
 
 def plain(regularizer: Function) -> Function:
-    """A regularizer beside a surrogate: it has no scale."""
+    """Return value and gradient of a regularizer, which ignores the scale of a surrogate."""
 
     def rule(x: tree.Tree, scale: Any) -> Any:  # noqa: ARG001 - what samples share
         value, gradient = value_and_grad(regularizer)(x)

@@ -11,19 +11,19 @@ from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
 from burlab.graph.rewrite.batch_sum import inside, of_samples, tiled
 
-from .blocks import Layout, at
+from .blocks import OutputLayout, at
 from .hoisted import prepared
 
 _PIECE = 64  # samples whose floats are added up as floats, as in `cpp/burlab/run/sum/sum.hpp`
 LARGEST = 64  # samples: more fill no further lanes or rows
 _CACHE = 1 << 19  # bytes of live values that a tile may have; more where results or scans are larger, see `sizes_for`
-_FAR = 1 << 25  # of what scans read, at most so many bytes count
+MAX_SCAN_BYTES = 1 << 25  # of what scans read, as far as it counts for the size of a tile
 _SLOT = 4096  # elements of work that a slot should have, as far as `LARGEST` samples have them
 HEAVY = _SLOT // 8  # of a sample, from which slots are as small as results allow
 
 
 def least_of(work: int) -> int:
-    """The samples of a slot, at least, from the work of the loss of one: of light ones so many that tiles are full.
+    """Return the minimal number of samples of a slot, from the work of one: light ones fill a tile.
 
     >>> least_of(60), least_of(300), least_of(100_000)
     (64, 13, 1)
@@ -32,9 +32,9 @@ def least_of(work: int) -> int:
 
 
 def slots_of(batch: int, nbytes: int, least: int) -> int:
-    """The number of slots that a batch is cut into, as in `cpp/burlab/run/sum/sum.hpp`.
+    """Return the number of slots of a batch, as in `cpp/burlab/run/sum/sum.hpp`.
 
-    nbytes: of what is added up. least: samples of a slot, of which large results have more.
+    nbytes: of the sum. least: samples of a slot; for large results there are more.
 
     >>> slots_of(64, 1000, 1), slots_of(64, 200_000, 1), slots_of(64, 1000, 32), slots_of(1, 8, 1)
     (8, 2, 2, 1)
@@ -44,20 +44,20 @@ def slots_of(batch: int, nbytes: int, least: int) -> int:
 
 
 def lengths_of(batch: int, nbytes: int, least: int) -> list[int]:
-    """The number of samples in each slot."""
+    """Return the number of samples of each slot."""
     slots = slots_of(batch, nbytes, least)
     return [batch * (k + 1) // slots - batch * k // slots for k in range(slots)]
 
 
 def calls_of(size: int, batch: int, nbytes: int, least: int) -> int:
-    """The number of tiles of a size that a batch is cut into."""
+    """Return the number of tiles of a size in a batch."""
     return sum(-(-length // size) for length in lengths_of(batch, nbytes, least))
 
 
 def sizes_for(
     graph: Graph, sampled: list[bool], batch: int, least: int, remat: Remat | None = None
 ) -> tuple[int, tuple[int, ...]]:
-    """The size of the tiles for a batch that should be good, and others that may be better; powers of two.
+    """Return an estimate of the best size of tiles for a batch, and other sizes to try; powers of two.
 
     The live values of a tile of the good size fit into _CACHE or, where that is more, into half of the bytes of the
     result, or of what scans read: a scan keeps the values of all iterations, and reads the weights in each. Those of
@@ -66,7 +66,7 @@ def sizes_for(
     """
     result = sum(y.nbytes for y in graph.outputs)
     each = max(_most_at_once(inside(graph, sampled, power(batch)), sampled), 1)
-    again = min(_read_by_scans(graph, sampled), _FAR)
+    again = min(_read_by_scans(graph, sampled), MAX_SCAN_BYTES)
     most = min(LARGEST, batch // slots_of(batch, result, least))
     if isinstance(remat, int):
         most = min(most, remat // each)
@@ -77,9 +77,9 @@ def sizes_for(
 
 
 def even_size(size: int, batch: int, nbytes: int, least: int) -> int:
-    """The size that cuts a batch into no more tiles than `size` does, all of them about as large.
+    """Return the size that cuts a batch into no more tiles than `size` does, all about equally large.
 
-    nbytes: of what is added up. least: samples of a slot.
+    nbytes: of the sum. least: samples of a slot.
 
     >>> [even_size(64, batch, 8, 64) for batch in (5, 64, 100, 200)], even_size(4, 5, 8, 64)
     ([5, 64, 50, 50], 5)
@@ -89,7 +89,7 @@ def even_size(size: int, batch: int, nbytes: int, least: int) -> int:
 
 
 def _read_by_scans(graph: Graph, sampled: list[bool]) -> int:
-    """Bytes that the scans of a tile read, in all iterations, of arrays that samples share."""
+    """Return the bytes that the scans of a tile read, in all iterations, of arrays that samples share."""
     own, total = of_samples(graph, sampled), 0
     for execution in executions(graph):
         scan = execution.region.iterations
@@ -100,7 +100,7 @@ def _read_by_scans(graph: Graph, sampled: list[bool]) -> int:
 
 
 def _most_at_once(graph: Graph, sampled: list[bool]) -> int:
-    """Bytes of one sample's values, at the time when most of them are needed later."""
+    """Return the peak of live bytes of one sample's values."""
     own = of_samples(graph, sampled)
     lasts: dict[Node, Node] = {}
     for n in graph.nodes:
@@ -119,7 +119,7 @@ def _most_at_once(graph: Graph, sampled: list[bool]) -> int:
 
 
 def power(size: int) -> int:
-    """The largest power of two that is no larger, at least 1."""
+    """Return the largest power of two up to `size`, at least 1."""
     return 1 << (max(size, 1).bit_length() - 1)
 
 
@@ -137,10 +137,10 @@ DEFAULT_OPTIONS = KernelOptions()
 
 
 class Tile:
-    """A kernel of `size` samples; what is computed before, once for all tiles of a batch; and what follows.
+    """The kernels of tiles of `size` samples.
 
-    kernels: `kernel`, which adds to the sums; `prepare`, if any, whose results are inputs of the others behind those
-    that samples share anyway; `finish`, if any, makes the result of the mean of the sums. In the order of a step.
+    kernels, in the order of a step: `prepare`, if any, runs once for a batch, and its results are further shared inputs
+    of the others; `kernel` adds a tile to the sums; `finish`, if any, computes the result from the mean of the sums.
     """
 
     def __init__(
@@ -154,27 +154,27 @@ class Tile:
         least: int,
         remat: Remat | None,
     ) -> None:
-        """Make it for a batch of at least so many samples. graph: simplified; groups: those of its outputs.
+        """Compile the kernels for batches of at least `batch` samples. graph: simplified; groups: those of its outputs.
 
         prepares: whether to compute anything once. least: samples of a slot.
         """
-        made = tiled(graph, sampled, size, batch)
-        once, made = (prepares and prepared(made, sampled)) or (None, made)
+        tile = tiled(graph, sampled, size, batch)
+        once, tile = (prepares and prepared(tile, sampled)) or (None, tile)
         self.size, self._least = size, least
-        self.executable: Executable = build_tile(made.graph, size, remat)
+        self.executable: Executable = build_tile(tile.graph, size, remat)
         self.prepare = None if once is None else build(once)
-        self.finish = None if made.finish is None else build(made.finish)
+        self.finish = None if tile.finish is None else build(tile.finish)
         parts = {"prepare": self.prepare, "kernel": self.executable, "finish": self.finish}
         self.kernels = {name: executable for name, executable in parts.items() if executable is not None}
-        own = groups if self.finish is None else [1] * len(made.graph.outputs)
-        self.sums = Layout.of_nodes(made.graph.outputs, own)
+        own = groups if self.finish is None else [1] * len(tile.graph.outputs)
+        self.sums = OutputLayout.of_nodes(tile.graph.outputs, own)
         values = () if once is None else once.outputs
-        self.prepared = Layout.of_nodes(values, [1] * len(values))
+        self.prepared = OutputLayout.of_nodes(values, [1] * len(values))
         self._contexts: dict[int, int] = {}
         self._table: Any = (ctypes.c_void_p * size)()
 
     def contexts(self, batch: int) -> int:
-        """The address of the contexts for the tiles of a batch: those that are full, and the last ones of slots."""
+        """Return the address of the contexts for the tiles of a batch: full ones, and the last ones of slots."""
         lengths = set(lengths_of(batch, self.sums.nbytes, self._least))
         parts = lengths | {length % _PIECE for length in lengths} | {_PIECE}
         rests = {part % self.size for part in parts}
@@ -183,10 +183,10 @@ class Tile:
         return at(self._table)
 
     def vary(self) -> None:
-        """Have contexts for tiles of every number of samples."""
+        """Prepare contexts for tiles of every number of samples."""
         for count in range(1, self.size + 1):
             self._table[count - 1] = self.executable.context_for(count)
 
     def calls(self, batch: int) -> int:
-        """The number of tiles that a batch is cut into."""
+        """Return the number of tiles in a batch."""
         return calls_of(self.size, batch, self.sums.nbytes, self._least)

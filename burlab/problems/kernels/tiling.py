@@ -19,14 +19,14 @@ from .tiles import KernelOptions, Tile, calls_of, even_size, power, sizes_for
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
 _GAIN = 0.05  # part of the time that another size must save
-_ENOUGH = 5_000_000  # nanoseconds of calls in one measurement
-_QUICK = 20_000_000  # nanoseconds of a call, at most: measuring slower ones takes too long
+MEASURING_NANOSECONDS = 5_000_000  # of calls in one measurement
+MAX_CALL_NANOSECONDS = 20_000_000  # slower calls are not measured
 _ROUNDS = 2  # measurements of each size, in turn
 
 
 @dataclass(frozen=True, slots=True)
 class Tiling:
-    """How a batch is cut into tiles. Neither size nor number changes a bit of any result.
+    """The tiles of a batch. Neither size nor number changes a bit of any result.
 
     size: samples in a call of the kernel; calls: of a batch. how: "given", "by cache size", "by batch size", or
     "measured": then `nanoseconds` has the time per sample for each size that was tried.
@@ -44,10 +44,10 @@ class Tiling:
 
 
 class Tilings:
-    """The tiles of a kernel, for each batch; a choice stays.
+    """The tiles of a kernel, chosen once for each batch.
 
-    graph: simplified; sampled: which of its inputs belong to samples; groups: of its outputs, as in `Layout.of`. least:
-    samples of a slot.
+    graph: simplified; sampled: which of its inputs belong to samples; groups: of its outputs, as in
+    `OutputLayout.of`. least: samples of a slot.
     """
 
     def __init__(
@@ -62,23 +62,23 @@ class Tilings:
         self.chosen: dict[int, Tiling] = {}
 
     def tile(self, batch: int) -> Tile:
-        """What runs for a batch of more than one sample; chosen now, if it was not before."""
+        """Return the tile of a batch of more than one sample; choose its size at the first call."""
         if batch not in self.chosen:
             self._choose(batch, None)
         return self._tile(self.chosen[batch].size, batch)
 
     def cut_evenly(self, batch: int) -> None:
-        """Choose the size for a batch, if it is not chosen yet, so that no place of a tile is empty."""
+        """Choose the size for a batch, unless it is chosen, so that all tiles are full."""
         if batch > 1 and batch not in self.chosen and self._options.tile is None:
             good = sizes_for(self._graph, self._sampled, batch, self._least, self._options.remat)[0]
             size = even_size(good, batch, sum(y.nbytes for y in self._graph.outputs), self._least)
             self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), "by batch size")
 
     def measure(self, batch: int, fixed: Sequence[Array], data: Data, keyed: bool) -> None:
-        """Choose the size for a batch, if it is not chosen yet, by measuring where that should be repaid.
+        """Choose the size for a batch, unless it is chosen, by measuring where that saves time.
 
-        Compiling another size takes about as long as the first one did. It is done where _CALLS evaluations would be
-        shorter by that if _GAIN of their time were saved. fixed: the inputs that all samples share.
+        Compiling another size takes about as long as the first. It is done if _GAIN of the time of _CALLS evaluations
+        is longer than that. fixed: the inputs that all samples share.
         """
         if batch > 1 and batch not in self.chosen:
             self._choose(batch, Stopwatch(fixed, data, keyed))
@@ -104,7 +104,7 @@ class Tilings:
         found: dict[int, float] = {}
         if watch is not None and others and not tile.executable.plan.parts:
             each = watch.time(tile)
-            if each * good < _QUICK and each * batch * _CALLS * _GAIN > cost:
+            if each * good < MAX_CALL_NANOSECONDS and each * batch * _CALLS * _GAIN > cost:
                 found = watch.compare([tile, *(self._tile(other, batch) for other in others)])
         size = min(found, key=lambda size: found[size] * (1 - _GAIN * (size == good)), default=good)
         how = "measured" if found else "by cache size"
@@ -112,7 +112,7 @@ class Tilings:
 
 
 class Stopwatch:
-    """Calls tiles on the first samples of the data, at a point."""
+    """Times tiles on the first samples of the data, at a point."""
 
     def __init__(self, fixed: Sequence[Array], data: Data, keyed: bool) -> None:
         self._fixed = fixed
@@ -120,12 +120,12 @@ class Stopwatch:
         self._keyed = keyed
 
     def compare(self, tiles: Sequence[Tile]) -> dict[int, float]:
-        """Nanoseconds per sample, by size; measured alternately, so that a disturbance favours none."""
+        """Return nanoseconds per sample, by size; sizes are measured in turn, so that disturbances affect all."""
         rounds = [[self.time(tile) for tile in tiles] for _ in range(_ROUNDS)]
         return {tile.size: min(times) for tile, times in zip(tiles, zip(*rounds, strict=True), strict=True)}
 
     def time(self, tile: Tile) -> float:
-        """Nanoseconds per sample in the fastest of some calls; infinite for a call that fails, which a run reports."""
+        """Return nanoseconds per sample in the fastest of some calls; inf for a call that fails."""
         executable, once = tile.executable, tile.prepare
         made = [] if once is None else _buffers(once)
         if once is not None and once.function(self._fixed, made, Workspace(once.workspace_bytes)):
@@ -138,7 +138,7 @@ class Stopwatch:
         call = _KERNEL(executable.address)
         places: Any = executable.context, pointers(arrays), pointers(buffers), workspace.address
         best, start = math.inf, time.perf_counter_ns()
-        end = start + _ENOUGH
+        end = start + MEASURING_NANOSECONDS
         while start < end:
             if call(*places):
                 return math.inf

@@ -1,4 +1,4 @@
-"""A function to try optimizers on, and what is known about it."""
+"""Test functions for optimizers, with their known minima and constants."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,31 +16,41 @@ Points = np.ndarray[Any, np.dtype[np.float64]]
 Formula = Callable[[Any], Any]
 
 
-_MOST = 1 << 28  # entries: two gigabytes a vector
+MAX_DIMENSION = 1 << 28  # two gigabytes a vector
 
 
 def dimension(dim: Any, least: int) -> int:
-    """The number of dimensions of a function, checked. A traced value is the point of somebody who left out a call."""
+    """Return the number of dimensions of a function, at least `least`. Raises ArgumentError for others."""
     if isinstance(dim, Node):
         raise ArgumentError(
             "dim is a traced value, expected a whole number. Pass an int; a function of the library is called "
             "first: f = bl.problems.rosenbrock(), then bl.minimize(f, ...)."
         )
-    return whole(dim, "dim", least, _MOST)
+    return whole(dim, "dim", least, MAX_DIMENSION)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True, repr=False)
 class TestFunction:
-    """A function of a vector, and what is known about it; it serves as `problem` in `bl.minimize`.
+    """A function of a vector with its known minima and constants; a `problem` of `bl.minimize`.
 
-    Called with x, shape (dim,), it gives f(x). It is plain NumPy, so `bl.grad`, `bl.hessian` and `bl.vmap` take it.
-    name: what the literature calls it. formula: f in NumPy. start: the usual starting point, shape (dim,), or, where
-    the literature has none, one that shows the difficulty of f. domain: where f is usually studied, lower and upper
-    bound of each coordinate, shape (dim, 2). minima: all global minimizers, shape (k, dim); k = 0 where f is unbounded
-    below, and k = 1 where they are a continuum. minimum: f there, or -inf. source: who stated f.
-    saddles: known saddle points, shape (k, dim). smooth: whether f is differentiable at its minima.
-    smoothness, strong_convexity: bounds of the curvature of f from above and below, None where there is none.
-    Points are float64 and read-only.
+    Called with x, shape (dim,), it returns f(x). It is plain NumPy, so `bl.grad`, `bl.hessian` and `bl.vmap` take it.
+    Its points are float64 and read-only.
+
+    Args:
+        name: Its name in the literature.
+        formula: f in NumPy.
+        start: The usual starting point, shape (dim,); if there is none, one that shows the difficulty of f.
+        domain: Lower and upper bound of each coordinate of the usual domain, shape (dim, 2).
+        minima: All global minimizers, shape (k, dim); k = 0 if f is unbounded below, k = 1 if they are a continuum.
+        minimum: f at the minima, or -inf.
+        source: The publication that defines f.
+        saddles: Known saddle points, shape (k, dim).
+        smooth: True if f is differentiable at its minima.
+        smoothness: Upper bound of the curvature of f, or None.
+        strong_convexity: Lower bound of the curvature of f, or None.
+
+    Raises:
+        ShapeError: For points of another dimension than `start`.
 
     >>> import burlab as bl
     >>> f = bl.problems.rosenbrock()
@@ -64,7 +74,7 @@ class TestFunction:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-            raise ArgumentError(f"name={shown(self.name)} is no text. Pass a str, as 'rosenbrock'.")
+            raise ArgumentError(f"name={shown(self.name)}, expected a str such as 'rosenbrock'.")
         if not callable(self.formula):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
             raise ArgumentError(f"formula of {self.name} is a {type(self.formula).__name__}, expected a function of x.")
         number_in(Range(-np.inf, np.inf, infinite=True), self.minimum, f"minimum of {self.name}")
@@ -79,7 +89,7 @@ class TestFunction:
             object.__setattr__(self, name, points)
 
     def __call__(self, x: Any) -> Any:
-        """f(x), a number. x: shape (dim,). Raises ShapeError for another shape."""
+        """Return f(x), a number. x: shape (dim,). Raises ShapeError for another shape."""
         point = x if isinstance(x, Node) else np.asarray(as_array(x, "x"), np.float64)
         if point.shape != (self.dim,):
             raise ShapeError(
@@ -99,7 +109,7 @@ class TestFunction:
 
     @property
     def __burlab_reads__(self) -> tuple[Formula]:
-        """What a trace depends on: the formula, and nothing else of this."""
+        """The object that a trace depends on: the formula alone."""
         return (self.formula,)
 
     def __repr__(self) -> str:
@@ -107,5 +117,5 @@ class TestFunction:
 
 
 def box(low: float, high: float, dim: int) -> Points:
-    """The same bounds for every coordinate, shape (dim, 2)."""
+    """Return the same bounds for every coordinate, shape (dim, 2)."""
     return np.tile([low, high], (dim, 1))

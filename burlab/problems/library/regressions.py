@@ -30,13 +30,13 @@ class Regression(FiniteSum):
     """
 
     def __init__(self, loss: Any, samples: tuple[Array, Array], l2: float, model: tuple[float, float, Array]) -> None:
-        """loss: of (x, a_i, target). model: the least and the largest curvature of any h_i, and the start."""
+        """loss: of (x, a_i, target). model: smallest and largest curvature of any h_i, and the start."""
 
         def ridge(x: Any) -> Any:
             return 0.5 * l2 * np.sum(x**2)
 
         if not isinstance(samples, tuple) or len(samples) != 2:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-            raise ArgumentError("a Regression is made by bl.problems.least_squares and its kin. Call one of them.")
+            raise ArgumentError("Regression has no public constructor. Call bl.problems.least_squares, ...")
         l2 = _weight(l2)
         super().__init__(loss, samples, ridge if l2 else None)
         self.features = samples[0]
@@ -60,7 +60,7 @@ class Regression(FiniteSum):
 
     @cached_property
     def _spectrum(self) -> Array:
-        """The least and the largest eigenvalue of A^T A / n, from the smaller of the two Gram matrices."""
+        """The smallest and the largest eigenvalue of A^T A / n, from the smaller of the two Gram matrices."""
         a = self.features.astype(np.float64)
         n, d = a.shape
         values = np.linalg.eigvalsh((a.T @ a if d <= n else a @ a.T) / n)

@@ -80,7 +80,7 @@ def sha256(array: Array) -> str:
 def _raw(array: Array) -> Array:
     """The bytes of an array, little-endian and in C order."""
     if array.dtype.name not in _DTYPES:
-        raise FileError(f"an array of dtype {array.dtype} was to be saved; expected {', '.join(sorted(_DTYPES))}.")
+        raise FileError(f"an array of dtype {array.dtype} cannot be saved; expected {', '.join(sorted(_DTYPES))}.")
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
 
 
@@ -97,11 +97,11 @@ def _header(stream: BufferedReader, place: Path) -> tuple[Any, int]:
     size = os.fstat(stream.fileno()).st_size
     begin = stream.read(_START)
     if not MAGIC.startswith(begin[: len(MAGIC)]) or not begin:
-        raise FileError(f"{place} is no file of burlab: it begins with {begin[:12]!r}, expected {MAGIC!r}.")
+        raise FileError(f"expected a file of burlab, got {place}, which begins with {begin[:12]!r} and not {MAGIC!r}.")
     if len(begin) < _START:
         raise FileError(f"{place} is cut off after {size} bytes, inside its first {_START}. Use another copy.")
     _, version, length, end = cast("tuple[bytes, int, int, int]", _FIRST.unpack(begin[: _FIRST.size]))
-    newer = f" It says that its format is version {version}, and this burlab ({__version__}) reads version {VERSION}."
+    newer = f" Its format is version {version}, and this burlab ({__version__}) reads version {VERSION}."
     header = stream.read(length) if _START + length <= size else b""
     if hashlib.sha256(begin[: _FIRST.size] + header).digest() != begin[_FIRST.size :]:
         cut = f"it has {size} bytes of {end}" if size < end else "its header does not match its checksum"
@@ -144,7 +144,7 @@ def _array(stream: BufferedReader, place: Path, row: Any, end: int) -> Array:
 
 
 def _gap(stream: BufferedReader, place: Path) -> int:
-    """Step over the zeros before the next array, and answer where it begins."""
+    """Skip the zeros before the next array, and return its offset."""
     position = stream.tell()
     if any(stream.read(rounded(position) - position)):
         raise FileError(f"{place} is damaged: bytes between arrays are not zero. Use another copy.")

@@ -11,7 +11,7 @@ from burlab.errors import FileError, GraphError, UnregisteredError
 from burlab.graph import Graph, tree
 from burlab.graph.file import reading, serial
 from burlab.problems.data import Data
-from burlab.problems.kernels.clients import Elsewhere
+from burlab.problems.kernels.clients import RemoteClients
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.sample_kernel import SampleKernel
 from burlab.problems.kernels.targets import with_goals
@@ -40,7 +40,7 @@ class GraphWriter:
         return name
 
     def kernels(self, loss: Loss) -> list[Any]:
-        """What describes the kernels of a loss: of its samples, and of the regularizer, or None.
+        """Return descriptions of the kernels of a loss: of its samples, and of the regularizer, or None.
 
         Of each: its graph, how many arrays each of its outputs has, the names in the third, whether it takes a key,
         the sizes of its tiles, by batch, what is computed again, and how many samples a slot has at least.
@@ -87,15 +87,15 @@ class GraphReader:
             )
         return Loss(kernel, self._kernel(query, regularizer, Data.none(), number))
 
-    def elsewhere(self, point: Point) -> Elsewhere | None:  # noqa: ARG002 - as of every oracle
-        """Nobody: the samples are here."""
+    def remote(self, point: Point) -> RemoteClients | None:  # noqa: ARG002 - as of every oracle
+        """Return None: the samples are in this process."""
         return None
 
     def know(self, query: str, points: int, described: list[Any]) -> None:
         """Add the kernels for a query."""
         asked = ("value_like", "grad", "training", "hvp", "hessian", "jvp", "resampled_grad", *_SIZED)
         if query not in asked or not (points > 0 if query in _SIZED else points == _points(query)):
-            raise FileError(f"it answers a question {shown(query)} about {points} points, which no update asks.")
+            raise FileError(f"expected a query of updates, got {shown(query)} about {points} points.")
         self._known[query, points] = self.make(query, described, points)
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
@@ -104,7 +104,7 @@ class GraphReader:
         if query in ("targets", "surrogate"):  # a problem has targets of one size
             number = next((size for name, size in self._known if name == query), 0)
         if (query, number) not in self._known:
-            raise FileError(f"its update asks for {query}, to which the file has no answer. Use another copy.")
+            raise FileError(f"its update has the query {query}, but the file has no kernel for it. Use another copy.")
         return self._known[query, number]
 
     def _kernel(self, query: str, described: list[Any], data: Data, number: int) -> SampleKernel:
@@ -149,12 +149,12 @@ def read_graph(
 
 
 def _points(query: str) -> int:
-    """How many points a query is about."""
+    """Return the number of points of a query."""
     return 2 if query in ("hvp", "jvp") else 1
 
 
 def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int) -> list[Specs]:
-    """What the kernel for a query gives: x's leaves are the form of a gradient, and numbers have x's dtype.
+    """Return the outputs of the kernel of a query: gradients have the form of x's leaves, numbers x's dtype.
 
     first: the form of its first output. The value of a validation is of any floating dtype.
     """
@@ -176,8 +176,8 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int)
     return groups.get(query, [leaves])
 
 
-class Schedule:
-    """What a schedule gives, by the graph of the update: its output, from the step and no live value."""
+class StoredSchedule:
+    """A schedule as a part of the graph of the update: from the step to an output."""
 
     def __init__(self, update: Graph, output: int, hyper: int) -> None:
         """output, hyper: which output of the update it is, and which input the hyperparameter."""

@@ -1,4 +1,4 @@
-"""What a run consists of, as JSON and arrays, and back: graphs in place of functions, checksums in place of data."""
+"""The recipe of a run as JSON and arrays, and back: graphs in place of functions, checksums of data."""
 
 import hashlib
 import json
@@ -27,13 +27,13 @@ from burlab.runtime.quoting import without_comments
 
 from . import structure
 from .checksums import checked, checksum
-from .graphs import GraphReader, GraphWriter, Schedule, Specs, read_graph
+from .graphs import GraphReader, GraphWriter, Specs, StoredSchedule, read_graph
 
 _NUMBERS = ("seconds", "grad_norm", "value")
 
 
 class Given(NamedTuple):
-    """What a file does not hold: see `load_run`."""
+    """Arguments of `load_run` that a file does not hold."""
 
     data: Any
     validation: Any
@@ -51,7 +51,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "state": structure.to_json(rule.structure),
         "cells": [[shape, dtype.name] for shape, dtype in setup.buffers],
         "loss": graphs.kernels(setup.loss),
-        "query_losses": _asked(setup.queries.losses, graphs),
+        "query_losses": _described_losses(setup.queries.losses, graphs),
         "update": graphs.add(setup.update.graph),
         "hypers": list(rule.hyper),
         "schedules": list(rule.schedules),
@@ -60,7 +60,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "spent": [[name, int(count)] for name, count in setup.spent.items()],
         "output": rule.output and graphs.add(rule.output),
         "data": [checksum(array) for array in _data(setup)],
-        "weighted": _asked(setup.queries.drawn_losses, graphs) if _is_weighted(setup.stream) else [],
+        "weighted": _described_losses(setup.queries.drawn_losses, graphs) if _is_weighted(setup.stream) else [],
         "stream": _described_stream(setup.stream),
         "size": rule.size and graphs.add(rule.size),
         "sampler": setup.stream.graph and graphs.add(setup.stream.graph),
@@ -100,7 +100,9 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     if not hyper.keys() >= set(document["schedules"]):
         raise FileError(f"its schedules are of {document['schedules']}, its hyperparameters {list(hyper)}.")
     places = [list(hyper).index(name) for name in document["schedules"]]
-    schedules = {name: Schedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])}
+    schedules = {
+        name: StoredSchedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])
+    }
     weights = weights_of(stream, start[0].dtype)
     drawn_reader = reader if weights is None else GraphReader(arrays, point, samples.with_weights(weights))
     for query, points, described in document["query_losses"]:
@@ -192,7 +194,7 @@ def _data(setup: Setup) -> Sequence[Array]:
     return arrays[:-1] if _is_weighted(setup.stream) else arrays
 
 
-def _asked(losses: Mapping[tuple[str, int], Loss], graphs: GraphWriter) -> list[Any]:
+def _described_losses(losses: Mapping[tuple[str, int], Loss], graphs: GraphWriter) -> list[Any]:
     return [[*key, graphs.kernels(loss)] for key, loss in losses.items()]
 
 
@@ -273,7 +275,7 @@ def _leaves(flat: Array, shapes: list[list[int]]) -> list[Array]:
 def _part(
     chosen: list[bool] | None, whole: tree.TreeDef, trained: list[Array], arrays: dict[str, Array]
 ) -> Trainable | None:
-    """What of x is trained, where it is not all of it."""
+    """Return the trained part of x; None if all is trained."""
     if chosen is None:
         return None
     others = [arrays[f"rest/{k}"] for k in range(whole.num_leaves - len(trained)) if f"rest/{k}" in arrays]

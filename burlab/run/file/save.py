@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 from burlab.errors import StatusError
-from burlab.run.loop.loop import Loop
+from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.snapshot import TableContents
 
 from . import container
@@ -43,8 +43,8 @@ def save(engine: object, path: str | os.PathLike[str]) -> None:
     container.write(path, KIND, document, arrays)
 
 
-def _loop(engine: object) -> Loop:
-    if not isinstance(engine, Loop):
+def _loop(engine: object) -> RunLoop:
+    if not isinstance(engine, RunLoop):
         raise StatusError(
             "a minimizer of SciPy cannot be saved: what it remembers is its own. Save run.x and run.history instead."
         )

@@ -15,7 +15,7 @@ _HINT = "Pass load_run(..., like=x), x being any tree of the same structure."
 
 
 def to_json(structure: tree.TreeDef) -> Text:
-    """What describes a structure.
+    """Return the description of a structure.
 
     >>> to_json(tree.flatten({"w": (1.0, None)})[1])
     ['dict', [['w', ['tuple', ['leaf', 'none']]]]]
@@ -24,7 +24,7 @@ def to_json(structure: tree.TreeDef) -> Text:
 
 
 def from_json(text: Text, like: tree.Tree = None) -> tree.TreeDef:
-    """The structure that JSON describes. like: a tree of that structure, needed where it holds what no file can.
+    """Return the structure that JSON describes. like: a tree of that structure, needed where it holds what no file can.
 
     Raises FileError where a class is not there, or `like` has another structure.
     """

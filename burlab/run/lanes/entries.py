@@ -18,7 +18,7 @@ from burlab.graph.node import constant
 from burlab.graph.numpy_api.promotion import node
 
 Places = np.ndarray[Any, np.dtype[np.int64]]  # of the entries of an array, in its shape
-_MOST = 1024  # numbers of a graph
+MAX_NUMBERS = 1024  # of a graph
 _TERMS = 2  # of a sum
 
 
@@ -28,7 +28,7 @@ def in_rows(graph: Graph, shared: AbstractSet[Node], width: int) -> Graph | None
     shared: inputs that are the same for all runs, which stay as they are. Each other input becomes one of shape
     (width,) for every entry that it has, in row-major order, and so does each output.
     """
-    if not all(map(_fits, graph.nodes)) or sum(n.size for n in graph.nodes) > _MOST:
+    if not all(map(_fits, graph.nodes)) or sum(n.size for n in graph.nodes) > MAX_NUMBERS:
         return None
     rows, inputs, known = _Rows(width), list[Node](), dict[Node, Places]()
     for x in graph.inputs:
@@ -42,7 +42,7 @@ def in_rows(graph: Graph, shared: AbstractSet[Node], width: int) -> Graph | None
 
 
 def _fits(n: Node) -> bool:
-    """Whether the bits of a node are the same in rows."""
+    """Return True if the bits of a node are the same in rows."""
     if n.is_input or n.is_constant:
         return True
     if n.row.elementwise:
@@ -62,7 +62,7 @@ class _Rows:
         self.entries: list[Node] = []
 
     def added(self, entries: Iterable[Node], shape: tuple[int, ...]) -> Places:
-        """Where some new ones are."""
+        """Add entries and return their places, in `shape`."""
         first = len(self.entries)
         self.entries += entries
         return np.arange(first, len(self.entries)).reshape(shape)
@@ -141,7 +141,7 @@ def _broadcast(n: Node, xs: Sequence[Places], _rows: _Rows) -> Places:
 
 
 def _region(n: Node, shape: tuple[int, ...]) -> Any:
-    """What a slice reads, or a pad writes to."""
+    """Return the index that a slice reads, or a pad writes to."""
     starts, steps, _ = n.params
     return np.ix_(*(start + step * np.arange(size) for start, step, size in zip(starts, steps, shape, strict=True)))
 

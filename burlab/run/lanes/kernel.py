@@ -48,7 +48,7 @@ class LaneKernel:
         return LaneKernel(build(Graph(ordered, rows.outputs)), setup, hypers, columns, numbers)
 
     def serves(self, setup: Setup) -> bool:
-        """Whether it is for a run of this setup as well."""
+        """Return True if it also serves a run of this setup."""
         return setup.update is self.setup.update and _is_plain(setup) and setup.stop == self.setup.stop
 
 
@@ -61,7 +61,7 @@ def _in_plain_units(graph: Graph) -> Graph:
 
 
 def _is_plain(setup: Setup) -> bool:
-    """Whether a run is a function of numbers alone, and its record what its step gives."""
+    """Return True if a run is a function of numbers alone, and its record is the outputs of its steps."""
     more = (setup.validation, setup.full, setup.output, setup.size, setup.sampler, setup.stop.when, setup.stop.seconds)
     step = setup.update
     draws = isinstance(step, FusedStep) and step.given != step.leaves

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from burlab.problems.kernels.abi import kernel_of
-from burlab.run.loop.loop import Loop
+from burlab.run.loop.loop import RunLoop
 from burlab.runtime.exports import exports
 from burlab.runtime.gate import Workspace
 from burlab.runtime.structs import CLanes
@@ -28,10 +28,10 @@ def _exports() -> dict[str, Callable[..., Any]]:
     return exports("burlab/run/abi/lanes.hpp", "burlab::run", {"lanes_step": signature})
 
 
-class Lanes:
+class KernelLanes:
     """At most `WIDTH` runs, at rest at one step; other threads leave them alone meanwhile."""
 
-    def __init__(self, kernel: LaneKernel, loops: Sequence[Loop]) -> None:
+    def __init__(self, kernel: LaneKernel, loops: Sequence[RunLoop]) -> None:
         """kernel: serves all of them. Lanes without a run do what the last one does, for nobody."""
         self.step = loops[0].view().step
         every = [*loops, *[loops[-1]] * (WIDTH - len(loops))]
@@ -70,7 +70,7 @@ class Lanes:
 
     @property
     def runs(self) -> int:
-        """How many are still here. One leaves before steps in which it comes to its end, or to a number not finite."""
+        """The number of runs in the lanes; a run leaves before its end and before inf or nan."""
         return sum(place is not None for place in self._places)
 
     def advance(self, target: int) -> None:

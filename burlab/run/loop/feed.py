@@ -12,7 +12,7 @@ from burlab.runtime.wait import SLICE
 
 
 class LoopFeed:
-    """The rows that a loop has made and that a predicate has not seen."""
+    """The rows of a loop that predicates have not tested."""
 
     def __init__(self, call: Callable[..., Any], columns: int) -> None:
         self._call = call
@@ -23,12 +23,12 @@ class LoopFeed:
         self._call("loop_fed", int(min(seconds, SLICE) * 1e3))
 
     def pending(self) -> bool:
-        """Whether there are any."""
+        """Return True if there are new rows."""
         view = self._view()
         return view.taken < view.head
 
     def fresh(self) -> Fresh:
-        """Those that are there."""
+        """Return the new rows."""
         view = self._view()
         columns = [np.empty(view.head - view.taken) for _ in range(self._columns)]
         for k, column in enumerate(columns):
@@ -36,7 +36,7 @@ class LoopFeed:
         return Fresh(view.taken, view.generation, columns)
 
     def take(self, rows: Fresh, hit: int | None, number: int = 0) -> None:
-        """They were seen. hit: the one that the loop is to go back to; number: of its breakpoint, 0 for `Stop.when`."""
+        """Mark rows as tested. hit: the row where to rest; number: of its breakpoint, 0 for `Stop.when`."""
         end = rows.first + (len(rows) if hit is None else hit + 1)
         self._call("loop_feed_take", rows.generation, end, hit is not None, number)
 

@@ -54,26 +54,28 @@ class FusedStep:
 
     @property
     def has_units(self) -> bool:
-        """Whether its last input are the units of the gradient's norm."""
+        """Return True if its last input is the units of the gradient's norm."""
         return self.executable.plan.graph.inputs[-1].params == "units"
 
     @property
     def updates(self) -> set[Node]:
-        """What the step computes for the update and the record, not for the gradient."""
+        """The nodes of the update and the record, but not of the gradient."""
         graph = self.executable.plan.graph
         of_loss = set(graph.inputs[: self.given])
         squares = {n for n in graph.nodes if n.row.epilogue is Ending.SQUARES}
-        return _made_of(graph, {*graph.inputs[self.given :], *graph.outputs[-len(self.pieces) :], *squares} - of_loss)
+        return _dependents(
+            graph, {*graph.inputs[self.given :], *graph.outputs[-len(self.pieces) :], *squares} - of_loss
+        )
 
     def sees_sample(self, number: int) -> bool:
-        """Whether a node, by its number, depends on the sample of the step; in sub-graphs, whether it may."""
+        """Return True if a node, by its number, depends on the sample of the step; always for sub-graphs."""
         graph = self.executable.plan.graph
         inside = number >= len(graph.nodes)
-        return inside or graph.nodes[number] in _made_of(graph, set(graph.inputs[self.leaves : self.given]))
+        return inside or graph.nodes[number] in _dependents(graph, set(graph.inputs[self.leaves : self.given]))
 
 
-def _made_of(graph: Graph, seeds: set[Node]) -> set[Node]:
-    """These nodes, and what depends on any of them."""
+def _dependents(graph: Graph, seeds: set[Node]) -> set[Node]:
+    """Return these nodes, and those that depend on any of them."""
     found = set(seeds)
     for n in graph.nodes:
         if not found.isdisjoint(n.inputs):
@@ -118,11 +120,11 @@ class _Parts:
         return simplify(Graph(inputs, tuple(outputs)))
 
     def _in_units(self, gradients: Sequence[Node]) -> Sequence[Node]:
-        """What norms are made of: C++ gives other units than 1 where the squares are beyond the range of a float64."""
+        """Return the gradients in units, which differ from 1 if their squares exceed the range of a float64."""
         return [node("mul", g, broadcast(unit, g.shape)) for g in gradients for unit in self.units] or gradients
 
     def pieces(self) -> tuple[tuple[int, int], ...]:
-        """Where the leaves of x lie, and the pieces of the state."""
+        """Return the places of the leaves of x and the pieces of the state: buffer, offset."""
         sizes = [leaf.size for leaf in self.x.leaves]
         firsts = [sum(sizes[:k]) for k in range(len(sizes))]
         buffers = [(0, self.x.leaves[0].itemsize, True)]

@@ -1,4 +1,4 @@
-"""The lifetime of the threads of runs: until the run is garbage, or Python ends, whatever interrupts come."""
+"""The lifetime of the threads of runs: until the run is garbage, or Python exits, also with interrupts."""
 
 import atexit
 import ctypes
@@ -22,9 +22,9 @@ from .abi import loop_exports
 
 
 def at_end(action: Callable[[], None]) -> None:
-    """Have something done when Python ends, before it waits for threads, which may be stepping a run.
+    """Register an action for the exit of Python, before it joins threads, which may be stepping a run.
 
-    What is registered last is done first. A thread that still runs when Python is torn down may end the process with an
+    Actions run in reverse order. A thread that still runs when Python is torn down may end the process with an
     error, wherever C++ stands between it and Python; so threads that are no loops are ended here, too.
     """
     import_module("concurrent.futures.thread")  # it waits for threads too
@@ -37,13 +37,13 @@ def at_end(action: Callable[[], None]) -> None:
 
 
 class Handle:
-    """Where C++ puts the loop that it makes, at `place`; that is closed after the last reference to this.
+    """The owner of a C++ loop, whose address is at `place`; the loop is closed after the last reference to this.
 
-    It is there before the loop: an interrupt, which may come as soon as C++ returns, leaves no loop without an owner.
-    keep: what the loop points to, freed only after it. forked: whether its thread stayed behind in a forked parent.
+    It exists before the loop, so that an interrupt after the C++ call leaves no loop without an owner. keep: objects
+    that the loop points to, freed after it. forked: True in a forked child: the thread is in the parent.
 
-    A thread of its own closes loops: it hears no interrupts, and nobody waits while a step in flight is left. Only
-    where loops are dropped faster than they end, making another one waits for some of them.
+    A separate thread closes loops, so nobody waits for their last step. If loops are dropped faster than they end,
+    creating another one waits for some of them.
     """
 
     def __init__(self, keep: object) -> None:

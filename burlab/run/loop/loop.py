@@ -13,9 +13,9 @@ from burlab.graph import Graph, tree
 from burlab.problems.sampling import Sampling, full
 from burlab.run.record.breakpoints import Breakpoint, as_struct
 from burlab.run.record.stop import REASONS, Stopped, explain
-from burlab.run.record.tables import Path, Table, nbytes
+from burlab.run.record.tables import RecordPath, RecordTable, nbytes
 from burlab.run.record.traces import SAMPLED
-from burlab.run.record.view import View
+from burlab.run.record.view import EngineState
 from burlab.runtime.coerce import Array
 from burlab.runtime.structs import CBreakpoint, CEvent, COutcome, CPlan, CView
 from burlab.runtime.wait import SLICE
@@ -29,10 +29,10 @@ from .snapshot import Saved, Tables, clone, contents_of, path_contents, put, tak
 
 _PATIENCE = int(SLICE * 1e3)  # milliseconds
 Change = Callable[[CPlan], None]
-"""Changes what C++ gets to see."""
+"""Changes the plan for C++."""
 
 
-class Loop:
+class RunLoop:
     """A step loop. Its thread ends and its memory is freed with the last reference to this."""
 
     def __init__(self, setup: Setup, handle: Handle) -> None:
@@ -53,13 +53,13 @@ class Loop:
         self.is_exact, self.takes_all, self.averages = setup.is_exact, setup.takes_all, setup.output is not None
 
     @staticmethod
-    def open(setup: Setup, buffers: list[Array], change: Change | None = None) -> "Loop":
+    def open(setup: Setup, buffers: list[Array], change: Change | None = None) -> "RunLoop":
         """A loop at rest at step 0. buffers: x and the leaves of the state, which are copied. change: see `fork`."""
-        return Loop(setup, _opened(setup, buffers, change))
+        return RunLoop(setup, _opened(setup, buffers, change))
 
     @property
     def setup(self) -> Setup:
-        """What it opened from."""
+        """The setup that it was opened from."""
         return self._setup
 
     @property
@@ -68,10 +68,10 @@ class Loop:
         return self._handle.place.value
 
     @staticmethod
-    def restored(setup: Setup, saved: Saved) -> "Loop":
-        """A loop at rest that is what was saved."""
+    def restored(setup: Setup, saved: Saved) -> "RunLoop":
+        """Return a loop at rest with the saved contents."""
         handle = _opened(setup, None)
-        loop = Loop(setup, handle)
+        loop = RunLoop(setup, handle)
         while not (done := put(handle.place, saved, _PATIENCE)):
             pass  # an interrupt is raised here
         if done != 1:
@@ -81,21 +81,21 @@ class Loop:
         return loop
 
     def saved(self, most: int) -> Saved:
-        """All that this loop is, besides its setup. most: bytes of keyframes, besides the first and the last one."""
+        """Return the contents of this loop, besides its setup. most: bytes of keyframes between first and last."""
         self.settle()
         plan = plan_of(self._setup)
         handle = Handle((plan, *self._setup.used))
         while not clone(self._handle.place, plan, handle.back, _PATIENCE):
             pass
-        other = Loop(self._setup, handle)
+        other = RunLoop(self._setup, handle)
         while not other.rests(1.0):
             pass
         record, stamps = contents_of(other.record, len(self.columns)), contents_of(other.record.stamps, 2)
         tables = Tables(record, stamps, path_contents(other), contents_of(other.traces, len(SAMPLED)))
         return take(handle.place, self._setup.buffers, tables, other.event_rows(), most)
 
-    def view(self) -> View:
-        """What the loop is doing."""
+    def view(self) -> EngineState:
+        """Return the state of the loop."""
         view = self._view()
         stopped = None
         if view.outcome.status:
@@ -105,7 +105,7 @@ class Loop:
             stopped = self._breakpoints[number].stopped(number, view.step, view.value, view.norm)
         elif view.reason:
             stopped = explain(self.stop, REASONS[int(view.reason)], view.step, view.value, view.norm)
-        return View(view.step, view.length, bool(view.rests), stopped, view.elapsed)
+        return EngineState(view.step, view.length, bool(view.rests), stopped, view.elapsed)
 
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done."""
@@ -167,7 +167,7 @@ class Loop:
         return float(self.call("loop_hyper", index))
 
     def size(self) -> float:
-        """How many samples the next step has."""
+        """Return the number of samples of the next step."""
         graph, executable = self._setup.rule.size, self._setup.size
         if graph is None or executable is None:
             return float(self.batch)
@@ -179,7 +179,7 @@ class Loop:
         ]
         return float(executable(np.int64(self.view().step), *map(np.float64, hypers), *state)[0])
 
-    def set(self, index: int, value: float) -> "Loop | None":
+    def set(self, index: int, value: float) -> "RunLoop | None":
         """Order: give a hyperparameter a value, from the next step on; in the past, a new line begins there."""
         if self.call("loop_set", index, value):
             return None
@@ -187,12 +187,12 @@ class Loop:
         old = Handle((plan, *self._setup.used))
         while not (done := self.call("loop_branch", plan, index, value, old.back, _PATIENCE, exports=fork_exports)):
             pass
-        return Loop(self._setup, old) if old.place or done != 1 else None
+        return RunLoop(self._setup, old) if old.place or done != 1 else None
 
-    def fork(self, change: Change | None = None) -> "Loop":
+    def fork(self, change: Change | None = None) -> "RunLoop":
         """Another loop, at rest where this one is, without anything later.
 
-        change: changes what C++ gets to see, and is kept for as long as the loop, with what it belongs to.
+        change: changes the plan for C++; it is stored for as long as the loop.
         """
         plan = plan_of(self._setup)
         if change is not None:
@@ -200,23 +200,23 @@ class Loop:
         other = Handle((plan, *self._setup.used, change))
         while not self.call("loop_fork", plan, other.back, _PATIENCE, exports=fork_exports):
             pass
-        return Loop(self._setup, other)
+        return RunLoop(self._setup, other)
 
     @property
-    def record(self) -> Table:
+    def record(self) -> RecordTable:
         """A row per step."""
-        return Table("record", self.call("loop_record"), self)
+        return RecordTable("record", self.call("loop_record"), self)
 
     @property
-    def path(self) -> Path | None:
+    def path(self) -> RecordPath | None:
         """Steps and points, where x has one or two entries."""
         address = self.call("loop_path")
-        return Path(address, self) if address else None
+        return RecordPath(address, self) if address else None
 
     @property
-    def traces(self) -> Table:
-        """What steps cost: the columns `traces.SAMPLED`."""
-        return Table("trail", self.call("loop_traces"), self)
+    def traces(self) -> RecordTable:
+        """Samples of the cost of steps: the columns `traces.SAMPLED`."""
+        return RecordTable("trail", self.call("loop_traces"), self)
 
     def event_rows(self) -> tuple[Array, Array, Array]:
         """The changes so far: steps, positions among the hyperparameters, values."""
@@ -227,7 +227,7 @@ class Loop:
         return np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], np.float64)
 
     def feed(self) -> LoopFeed:
-        """The rows of which nobody said that they were seen; from now on, where nobody asked before."""
+        """Return the feed of rows that were not taken; a new feed begins with the next row."""
         while not (done := self.call("loop_feed_open", FEED, _PATIENCE)):
             pass  # an interrupt is raised here
         if done != 1:
@@ -257,12 +257,12 @@ class Loop:
                 return float(column[0])
 
     def measured(self, seconds: float = math.inf) -> float | None:
-        """The value that the row of the step at hand holds, or will hold; None where it runs, or others must be asked.
+        """The value that the row of the step at hand holds, or will hold; None while it runs, or with remote clients.
 
         It is evaluated once, by the kernels of a step, and counts nowhere. seconds: to wait for it; None after that.
         """
         value, end = ctypes.c_double(), time.monotonic() + seconds
-        while not self._setup.asks_others:
+        while not self._setup.needs_remote:
             answer = self.call("loop_measure", ctypes.byref(value), int(1e3 * min(seconds, SLICE)))
             if answer or time.monotonic() > end:
                 return value.value if answer == 1 else None
@@ -285,8 +285,8 @@ class Loop:
         """One call of the C++ interface, by name."""
         if self._handle.forked:
             raise StatusError(
-                "this run was made before the process forked, and its thread stayed behind in the parent. "
-                "Make the run in the process that steps it."
+                "this run was created before the process forked, and its thread is in the parent. Create the run "
+                "in the process that steps it."
             )
         return exports()[name](self._handle.place, *args)
 

@@ -23,9 +23,9 @@ class RowBuffer(NamedTuple):
 
 
 def row_buffers_of(graph: Graph, hypers: int, count: int) -> tuple[Graph, Aliases, tuple[RowBuffer, ...]]:
-    """Those among the `count` buffers of an update, and the update that also returns which rows it wrote.
+    """Return an update that also returns the rows it wrote, pairs of inputs and outputs in place, and row buffers.
 
-    It has a further output for each, and updates them in place: the pairs say where they are among inputs and outputs.
+    count: number of its buffers. The update has a further output for each row buffer.
     """
     inputs = [1, *range(_BEFORE_STATE + hypers, _BEFORE_STATE + hypers + count - 1)]
     outputs, pairs, found = list(graph.outputs), list[tuple[int, int]](), list[RowBuffer]()
@@ -43,5 +43,5 @@ def row_buffers_of(graph: Graph, hypers: int, count: int) -> tuple[Graph, Aliase
 
 
 def mirrored(rows: tuple[RowBuffer, ...]) -> "ctypes.Array[CRowBuffer]":
-    """The same as C++ reads them."""
+    """Return row buffers as C++ reads them."""
     return (CRowBuffer * len(rows))(*(CRowBuffer(**row._asdict()) for row in rows))

@@ -1,4 +1,4 @@
-"""What a family of loops opens from: a loss, a rule, the batches, budgets."""
+"""The setup of a family of loops: a loss, a rule, the batches, budgets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from burlab.optim.batches import ROWS
 from burlab.optim.rule import UpdateRule
 from burlab.problems.kernels.abi import FULL_GRADIENT, VALIDATION, Part, answer_of
 from burlab.problems.kernels.loss import Loss
-from burlab.problems.kernels.queries import Oracle, QueryKernels, counter_of
+from burlab.problems.kernels.queries import KernelSource, QueryKernels, counter_of
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream, is_full
 from burlab.problems.trainable import Trainable
@@ -38,7 +38,7 @@ class Validation:
     every: int
 
     def error(self, outcome: COutcome, where: str = "In the validation problem.") -> Exception:
-        """The exception for how a step ended, if the validation failed."""
+        """Return the exception of a failed validation."""
         error = self.loss.error(outcome, int(self.stream.batch))
         error.add_note(where)
         return error
@@ -46,7 +46,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class Setup:
-    """What every loop of a family of forks opens from.
+    """The values that all loops of a family of forks share.
 
     loss: with gradients; a fused step needs none of its kernels. budgets: bytes for history and snapshots.
     """
@@ -72,7 +72,7 @@ class Setup:
     def of(  # noqa: PLR0913 - what a run consists of
         loss: Loss,
         rule: UpdateRule,
-        oracle: Oracle,
+        oracle: KernelSource,
         start: Point,
         stream: Stream,
         *,
@@ -82,7 +82,7 @@ class Setup:
         validation: Validation | None,
         spent: Mapping[str, int],
         part: Trainable | None = None,
-        drawn: Oracle | None = None,
+        drawn: KernelSource | None = None,
         full: Validation | None = None,
     ) -> "Setup":
         """A setup; compiles the update and its queries now. drawn: the source for the batches, if not `oracle`."""
@@ -112,7 +112,7 @@ class Setup:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the record stores."""
+        """The columns of the record."""
         seen = () if self.validation is None else ("validation_value",)
         seen = seen if self.full is None else (*seen, FULL_NORM)
         extra = (*self.loss.samples.metrics, *seen, *self.rule.schedules, *self.rule.columns, *self.counters)
@@ -120,11 +120,11 @@ class Setup:
 
     @property
     def counters(self) -> tuple[str, ...]:
-        """What is counted in columns: what the update asks, and what was spent before the first step."""
-        asked = {counter_of(question.name) for question in self.queries.questions}
-        asked |= set() if self.loss.has_gradient else {SAMPLES, "values"}
-        asked |= set() if self.full is None and self.size is None else {SAMPLES}
-        return tuple(name for name in COUNTERS if name in asked or self.spent.get(name))
+        """The counters among the columns: of queries of the update, and of costs before the first step."""
+        counted = {counter_of(question.name) for question in self.queries.questions}
+        counted |= set() if self.loss.has_gradient else {SAMPLES, "values"}
+        counted |= set() if self.full is None and self.size is None else {SAMPLES}
+        return tuple(name for name in COUNTERS if name in counted or self.spent.get(name))
 
     @property
     def totals(self) -> tuple[str, ...]:
@@ -145,23 +145,23 @@ class Setup:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the value of a row is that of the function, at the point that the run gives."""
+        """Return True if the value of a row is that of the function at `run.x`."""
         rule, samples = self.rule, self.loss.samples
         return self.takes_all and self.output is None and not rule.logs_value and not samples.keyed
 
     @property
     def takes_all(self) -> bool:
-        """Whether the value of a row is of all samples, and no draw."""
+        """Return True if the value of a row is of all samples, without randomness."""
         return is_full(self.stream) and not self.loss.samples.keyed
 
     @property
-    def asks_others(self) -> bool:
-        """Whether only clients in other processes can say the value of a step."""
-        return self.rule.logs_value and self.queries.asks_elsewhere
+    def needs_remote(self) -> bool:
+        """Return True if only clients in other processes know the value of a step."""
+        return self.rule.logs_value and self.queries.is_remote
 
     @property
     def knows_rows(self) -> bool:
-        """Whether a step computes its gradient sample by sample, since the update reads these, too."""
+        """Return True if a step computes gradients sample by sample, because the update reads them."""
         return ROWS in self.rule.queries and self.loss.has_gradient
 
     @property
@@ -171,7 +171,7 @@ class Setup:
 
     @property
     def executables(self) -> list[Executable]:
-        """What a step runs, in the order in which it does, besides queries; last, what gives its point and samples."""
+        """The kernels of a step in order, without queries; output, size and sampler last."""
         loss = [] if isinstance(self.update, FusedStep) else self.loss.executables(self.batch_of_kernels)
         return [
             *loss,
@@ -190,7 +190,7 @@ class Setup:
         return [((self.dimension,), self.start.leaves[0].dtype), *self.rule.state]
 
     def error(self, outcome: COutcome) -> Exception:
-        """The exception for how a step ended; None if it went well."""
+        """Return the exception of a failed step."""
         if outcome.part == Part.OUTPUT and self.output is not None:
             return self.output.error(answer_of(outcome))
         if outcome.part == Part.SIZE and self.size is not None:

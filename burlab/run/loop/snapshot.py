@@ -14,7 +14,7 @@ import numpy as np
 
 from burlab.run.record.live import path
 from burlab.run.record.recorder import Recorder
-from burlab.run.record.tables import Column, Table, read
+from burlab.run.record.tables import Column, RecordTable, read
 from burlab.runtime.coerce import Array
 from burlab.runtime.exports import exports
 from burlab.runtime.memory import rounded
@@ -30,7 +30,7 @@ Buffers = Sequence[tuple[tuple[int, ...], "np.dtype[Any]"]]
 
 @dataclass(frozen=True, eq=False)
 class TableContents:
-    """What a table held: rows that were written, the span (see `Extent.span`), and the columns."""
+    """The contents of a table: number of rows written, the span (see `Extent.span`), and the columns."""
 
     rows: int
     span: int
@@ -39,7 +39,7 @@ class TableContents:
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """What the tables of a run held. path: in one or two dimensions."""
+    """The contents of the tables of a run. path: in one or two dimensions."""
 
     record: TableContents
     stamps: TableContents
@@ -49,7 +49,7 @@ class Tables:
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """All that a run is, besides its recipe.
+    """The contents of a run, besides its recipe.
 
     events: steps, hyperparameters by number, values. frame_steps: of the keyframes, the first is 0. frames: of each
     buffer (x, then the state) one array with the keyframes along its first axis; buffers: where it stands.
@@ -115,14 +115,14 @@ def put(loop: Address, saved: Saved, milliseconds: int) -> int:
     return int(_exports()["loop_restore"](loop, ctypes.byref(plain), milliseconds))
 
 
-def contents_of(table: Table, columns: int) -> TableContents:
-    """What a table holds now."""
+def contents_of(table: RecordTable, columns: int) -> TableContents:
+    """Return the present contents of a table."""
     extent, read_columns = read(table, range(columns))
     return TableContents(int(extent.rows), int(extent.span), read_columns)
 
 
 def path_contents(recorder: Recorder) -> TableContents | None:
-    """What the path of a run at rest holds: the columns step and coordinates, the newest point last."""
+    """Return the path of a run at rest: the columns step and coordinates, the newest point last."""
     if recorder.path is None or (found := path(recorder)) is None:
         return None
     extent, (steps, points) = recorder.path.extent(), found

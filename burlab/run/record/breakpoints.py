@@ -1,4 +1,4 @@
-"""Where a run comes to rest while somebody looks at it: conditions that are added, switched and removed as it goes."""
+"""Breakpoints: conditions on new rows that can be added, enabled and removed while a run does steps."""
 
 import math
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Breakpoint:
         if len(given) != 1:
             raise ArgumentError(
                 f"a breakpoint has one condition, got {' and '.join(given) or 'none'}. Pass one of rises=, "
-                "grad_norm=, non_finite=True, every= or when=; several breakpoints may stand side by side."
+                "grad_norm=, non_finite=True, every= or when=; add several breakpoints for several conditions."
             )
         whole(self.patience, "Breakpoint.patience", 1, _LONGEST)
         if self.patience != 1 and self.rises is None:
@@ -77,8 +77,8 @@ class Breakpoint:
         """The name of its condition."""
         return self._given()[0]
 
-    def says(self, value: float, gradient_norm: float) -> str:
-        """What holds at a row, in words."""
+    def describe(self, value: float, gradient_norm: float) -> str:
+        """Return the condition that holds at a row, in words."""
         if self.rises is not None:
             much = f" by more than {self.rises:.6g} of its size" if self.rises else ""
             often = "" if self.patience == 1 else f" in {self.patience} steps one after another"
@@ -90,16 +90,16 @@ class Breakpoint:
         return f"it stops every {self.every} steps" if self.every is not None else "its predicate holds"
 
     def stopped(self, number: int, step: int, value: float, gradient_norm: float) -> Stopped:
-        """Why a run rests that has hit it. number: its name."""
-        text = f"Stopped at step {step} by breakpoint {number}: {self.says(value, gradient_norm)}."
+        """Return the reason of a run that rests at it. number: of the breakpoint."""
+        text = f"Stopped at step {step} by breakpoint {number}: {self.describe(value, gradient_norm)}."
         return Stopped("breakpoint", step, text, number, value if self.when is None else None)
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Where a run was stopped. step: the row that was measured; number: of the breakpoint; value: of the function.
+    """A stop of a run at a breakpoint. step: of the measured row; number: of the breakpoint; value: of the function.
 
-    It is NaN where a predicate held in a record whose rows have been merged.
+    value is NaN if a predicate held in a record whose rows have been merged.
     """
 
     step: int
@@ -114,12 +114,12 @@ def as_struct(number: int, point: Breakpoint, column: int) -> CBreakpoint:
     return CBreakpoint(number, WATCHED.index(point.condition), limit or 0.0, point.every or point.patience, column)
 
 
-class Armed:
-    """Breakpoints that are tested row by row in Python: what `cpp/burlab/run/record/breakpoints.hpp` does in C++.
+class BreakpointTester:
+    """Breakpoints tested row by row in Python, as `cpp/burlab/run/record/breakpoints.hpp` does in C++.
 
-    >>> armed = Armed()
-    >>> armed.points = {1: Breakpoint(grad_norm=1.0)}
-    >>> [armed.hit(step, value=0.0, gradient_norm=norm) for step, norm in enumerate([0.5, 2.0, 3.0, 0.5, 2.0])]
+    >>> tester = BreakpointTester()
+    >>> tester.points = {1: Breakpoint(grad_norm=1.0)}
+    >>> [tester.hit(step, value=0.0, gradient_norm=norm) for step, norm in enumerate([0.5, 2.0, 3.0, 0.5, 2.0])]
     [0, 1, 0, 0, 1]
     """
 
@@ -129,7 +129,7 @@ class Armed:
         self._last = math.nan
 
     def hit(self, step: int, value: float, gradient_norm: float) -> int:
-        """The number of the first one that a row hits; 0: none does."""
+        """Return the number of the first breakpoint that a row hits, or 0."""
         found = 0
         for number, point in self.points.items():
             if self._hits(number, point, step, value, gradient_norm) and not found:

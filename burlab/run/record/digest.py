@@ -1,4 +1,4 @@
-"""A column of a record in bounded memory: what a chart needs of ten million steps, at the cost of the new ones."""
+"""A column of a record in bounded memory, for charts of long runs; each update reads only the new rows."""
 
 import math
 from time import monotonic
@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from .derived import times
-from .live import Cursor, rows_since
+from .live import RecordCursor, rows_since
 from .recorder import COSTS, COUNTERS, FIRST, SAMPLES, Recorder
 from .tables import read
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
-_ALONE = 1024  # steps that are kept one by one; behind them each doubling of the steps has half as many stretches
-_PIECE = 1 << 18  # entries that are read at once
+SINGLE_STEPS = 1024  # stretches of their own; after them each doubling of the steps has half as many stretches
+MAX_ENTRIES = 1 << 18  # that are read at once
 _NONE: Numbers = np.empty((6, 0))
 
 
@@ -37,11 +37,11 @@ class Digest:
         self._recorder = recorder
         self._counters = [name for name in COSTS if name in recorder.columns]
         self._columns = tuple(dict.fromkeys((column, *self._counters)))
-        self._cursor: Cursor | None = None
+        self._cursor: RecordCursor | None = None
         self._rows = _NONE  # number of the stretch, last step, rows, sum, low, high
         self._used: Numbers = np.empty((len(self._counters), 0))
         self.version = 0
-        """Changes when there is something new."""
+        """Counter of changes."""
         rows_since(recorder, None, self._columns, most=2)  # raises where there is no such column
 
     @property
@@ -51,7 +51,7 @@ class Digest:
 
     @property
     def rows(self) -> Numbers:
-        """How many rows each stretch has, as numbers that can be divided by."""
+        """The number of rows of each stretch, float64."""
         return self._rows[2]
 
     @property
@@ -70,7 +70,7 @@ class Digest:
         return self._rows[5]
 
     def cost(self, name: str) -> Numbers:
-        """What was spent up to the end of each stretch, by a name of `COSTS`."""
+        """Return the cost up to the end of each stretch, by a name of `COSTS`."""
         if name in self._counters:
             return self._used[self._counters.index(name)]
         return (self.steps + 1) * self._recorder.batch if name == SAMPLES else np.zeros_like(self.steps)
@@ -88,14 +88,14 @@ class Digest:
         return times((stamps[0], stamps[1]), view.elapsed, view.length, self.steps) * 1e-9
 
     def read(self, seconds: float = math.inf) -> bool:
-        """Take what was written since the last time; whether that was all. seconds: after which the rest is left."""
+        """Read new rows; return True if these were all. seconds: after which the rest is left."""
         end = monotonic() + seconds
-        while (count := self._read_piece()) == _PIECE and monotonic() < end:
+        while (count := self._read_piece()) == MAX_ENTRIES and monotonic() < end:
             pass
-        return count < _PIECE
+        return count < MAX_ENTRIES
 
     def _read_piece(self) -> int:
-        rows, self._cursor, fresh = rows_since(self._recorder, self._cursor, self._columns, most=_PIECE)
+        rows, self._cursor, fresh = rows_since(self._recorder, self._cursor, self._columns, most=MAX_ENTRIES)
         if fresh:
             self._rows, self._used = _NONE, np.empty((len(self._counters), 0))
             self.version += 1
@@ -110,7 +110,7 @@ class Digest:
         return int(steps.size)
 
     def _append(self, steps: Numbers, values: Numbers, used: Numbers) -> None:
-        numbers = stretch(steps)
+        numbers = stretch_of(steps)
         begins = np.flatnonzero(np.diff(numbers, prepend=-1.0))
         ends = np.append(begins[1:], steps.size) - 1
         with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverges
@@ -127,13 +127,13 @@ class Digest:
         self._used = np.hstack((used_before, used[:, ends]))
 
 
-def stretch(steps: Numbers) -> Numbers:
-    """The number of the stretch that each step lies in.
+def stretch_of(steps: Numbers) -> Numbers:
+    """Return the number of the stretch of each step.
 
-    >>> stretch(np.array([0.0, 1023.0, 1024.0, 1025.0, 1026.0, 2048.0]))
+    >>> stretch_of(np.array([0.0, 1023.0, 1024.0, 1025.0, 1026.0, 2048.0]))
     array([   0., 1023., 1024., 1024., 1025., 1536.])
     """
-    doublings = np.maximum(np.frexp(steps / _ALONE)[1] - 1, -1)
-    inside = _ALONE * 2.0**doublings
-    later = _ALONE + _ALONE / 2 * doublings + np.floor((steps - inside) / 2.0 ** (doublings + 1))
-    return np.where(steps < _ALONE, steps, later)
+    doublings = np.maximum(np.frexp(steps / SINGLE_STEPS)[1] - 1, -1)
+    inside = SINGLE_STEPS * 2.0**doublings
+    later = SINGLE_STEPS + SINGLE_STEPS / 2 * doublings + np.floor((steps - inside) / 2.0 ** (doublings + 1))
+    return np.where(steps < SINGLE_STEPS, steps, later)

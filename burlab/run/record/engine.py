@@ -76,7 +76,7 @@ class Engine(Recorder, Protocol):
         ...
 
     def size(self) -> float:
-        """How many samples the next step has."""
+        """Return the number of samples of the next step."""
         ...
 
     def set(self, index: int, value: float) -> "Engine | None":

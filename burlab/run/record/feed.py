@@ -1,4 +1,4 @@
-"""The newest rows of a run, for a predicate that must see every one of them."""
+"""The newest rows of a run, for predicates that test every row."""
 
 import threading
 from collections.abc import Callable
@@ -20,22 +20,22 @@ class Fresh(NamedTuple):
 
 
 class Feed(Protocol):
-    """Rows that a predicate has not seen. The run waits where there are too many."""
+    """Rows that were not tested. The run waits if there are too many."""
 
     def wait(self, seconds: float) -> None:
         """Wait until there are many, or the run rests; at most this long and at most 50 ms."""
         ...
 
     def pending(self) -> bool:
-        """Whether there are any."""
+        """Return True if there are new rows."""
         ...
 
     def fresh(self) -> Fresh:
-        """Those that are there."""
+        """Return the new rows."""
         ...
 
     def take(self, rows: Fresh, hit: int | None, number: int = 0) -> None:
-        """They were seen. hit: the one that the run is to go back to and rest at, counted from `first`.
+        """Mark rows as tested. hit: the row where the run is to rest, counted from `first`.
 
         number: of the breakpoint that is hit there; 0 for `Stop.when`.
         """
@@ -58,11 +58,11 @@ class RecordFeed:
         self._rests(seconds)
 
     def pending(self) -> bool:
-        """Whether there are rows that were not taken."""
+        """Return True if there are rows that were not taken."""
         return int(self._recorder.record.extent().rows) > self._taken
 
     def fresh(self) -> Fresh:
-        """The rows that were not taken."""
+        """Return the rows that were not taken."""
         record = self._recorder.record
         while True:
             extent = record.extent()
@@ -73,7 +73,7 @@ class RecordFeed:
                 return Fresh(first, int(extent.generation), columns)
 
     def take(self, rows: Fresh, hit: int | None, number: int = 0) -> None:
-        """They were seen. hit: where the run is to go back to, counted from `first`; number: of the breakpoint."""
+        """Mark rows as tested. hit: the row where the run is to rest, from `first`; number: of the breakpoint."""
         with self._lock:
             self._taken = rows.first + (len(rows) if hit is None else hit + 1)
         if hit is not None:

@@ -26,11 +26,11 @@ class Event:
 
 
 class History(Mapping[str, Column]):
-    """The record of a run up to the moment it was asked for; columns are NumPy arrays of one length.
+    """The record of a run when it was read; columns are NumPy arrays of one length.
 
     step: which one, from 0, int64. value: of the batch at the step's start, regularizer included. gradient_norm,
     step_norm: Euclidean norms of the batch's gradient and of x's change. samples: sample gradients computed so far,
-    int64, by steps, questions, line searches and `init`; where the rule asks for them also values, hvps, jvps, partials
+    int64, by steps, queries, line searches and `init`; if the rule has such queries, also values, hvps, jvps, partials
     and surrogates: sample values, Hessian-vector products, derivatives along vectors and by single entries, surrogates
     with their gradients. bits: the sum of what a rule logs as "bits". time: nanoseconds of running until the step's
     end; short steps share a clock read and are interpolated. Then one column per metric of the loss, and per
@@ -73,7 +73,7 @@ class History(Mapping[str, Column]):
     def __getitem__(self, name: str) -> Column:
         if name not in self._columns:
             if name not in self._names:
-                raise KeyError(f"{shown(name)} is no column; there are {', '.join(self._names)}.")
+                raise KeyError(f"the column must be one of {', '.join(self._names)}; got {shown(name)}.")
             self._columns[name] = self._implicit(name)
         return self._columns[name]
 

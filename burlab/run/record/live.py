@@ -15,8 +15,8 @@ from .tables import Column, copy_all, read
 
 
 @dataclass(frozen=True, slots=True)
-class Cursor:
-    """How far a reader is: the rows and time stamps that it has read, and the extents of the tables then."""
+class RecordCursor:
+    """Position of a reader: numbers of rows and time stamps read, and the extents of the tables then."""
 
     rows: int
     stamps: int
@@ -25,22 +25,20 @@ class Cursor:
 
 def rows_since(
     recorder: Recorder,
-    cursor: Cursor | None = None,
+    cursor: RecordCursor | None = None,
     columns: tuple[str, ...] | None = None,
     *,
     most: int | None = None,
-) -> tuple[dict[str, Column], Cursor, bool]:
-    """What was written since `cursor`, None for everything: the entries, a new cursor, whether they begin anew.
+) -> tuple[dict[str, Column], RecordCursor, bool]:
+    """Return the entries since `cursor` (None: all), a new cursor, and True if entries begin anew.
 
-    Entries begin anew at first, and when the record was cut: forget those before. After a merge they go on, so that a
-    reader keeps the finer ones that it has. A span that is still growing is left for later.
-    columns: those wanted, None for all stored ones. Besides them "step"; and of a length of their own "stamp_step" and
-    "stamp_time", when steps ended, in nanoseconds of running. most: entries at once, at least two.
+    They begin anew at first and after the record was cut: drop earlier ones. After a merge they continue, and a reader
+    keeps the finer ones that it has. A span that is still growing comes later.
+    columns: names, None for all stored ones. Besides them there are "step", and of another length "stamp_step" and
+    "stamp_time": nanoseconds of running when steps ended. most: entries at once, at least two.
     """
-    if not isinstance(cursor, Cursor | None):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(
-            f"cursor={shown(cursor)} is none that tail gave. Pass its second result, or None for all rows."
-        )
+    if not isinstance(cursor, RecordCursor | None):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"expected cursor=None or the second result of tail, got {shown(cursor)}.")
     most = None if most is None else whole(most, "most", 2)
     names = recorder.columns if columns is None else columns
     if unknown := [name for name in names if name not in recorder.columns]:
@@ -62,17 +60,19 @@ def rows_since(
     rows = {FIRST: np.maximum(steps(first, closed - first, int(extent.rows), span), known)}
     rows |= dict(zip(names, read, strict=True))
     rows |= {"stamp_step": read_stamps[0], "stamp_time": read_stamps[1]}
-    after = Cursor(closed if span == 2 else closed // 2 * span, int(moments.slots * moments.span), (extent, moments))
+    after = RecordCursor(
+        closed if span == 2 else closed // 2 * span, int(moments.slots * moments.span), (extent, moments)
+    )
     return rows, after, fresh
 
 
 def _continues(before: CExtent, now: CExtent) -> bool:
-    """Whether a table was merged at most: a merge doubles the span, a cut does not."""
+    """Return True unless a table was cut: a merge doubles the span with each generation, a cut does not."""
     return now.generation - before.generation == int(now.span).bit_length() - int(before.span).bit_length()
 
 
 def at(recorder: Recorder, step: int) -> dict[str, float] | None:
-    """The stored columns at one step; None where it has no row, or one that was merged with others."""
+    """Return the stored columns at one step; None if it has no row, or one that was merged with others."""
     if isinstance(step, bool) or not isinstance(step, (int, np.integer)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"step={shown(step)} is not a whole number. Pass an int such as run.t - 1.")
     record = recorder.record
@@ -86,9 +86,9 @@ def at(recorder: Recorder, step: int) -> dict[str, float] | None:
 
 
 def path(recorder: Recorder) -> tuple[Column, Array] | None:
-    """The points that a run went through, where x has one or two entries: steps, int64 (n,), and points (n, d).
+    """Return the points of a run in d = 1 or 2 dimensions, as many as `Run.path` keeps: steps, int64 (n,), and (n, d).
 
-    As many as a drawing needs, see `Run.path`, and the one that was written last.
+    None for other dimensions. The last point written is included.
     """
     kept = recorder.path
     if kept is None:

@@ -4,8 +4,8 @@ from typing import Protocol
 
 from burlab.runtime.coerce import Array
 
-from .tables import Columns, PathColumns, RecordColumns
-from .view import View
+from .tables import PathColumns, RecordColumns, TableReader
+from .view import EngineState
 
 FIRST, SAMPLES = "step", "samples"
 COUNTERS = SAMPLES, "values", "hvps", "jvps", "partials", "surrogates"  # of one sample each, by the numbers of C++
@@ -19,12 +19,12 @@ COSTS = {
     "surrogates": "surrogates of samples",
     BITS: "bits sent",
 }
-"""What a run has spent, by the names of columns, and how an axis says so; without the column it has spent none."""
+"""Labels of costs by column names; a record without the column has a cost of 0."""
 IMPLICIT = SAMPLES, "time"  # columns that a record need not store; most hyperparameters are others
 
 
 class Recorder(Protocol):
-    """Whatever keeps a record: a loop in C++, or a minimizer written in Python.
+    """The owner of a record: a loop in C++, or a minimizer written in Python.
 
     columns: of the record, in order: value, gradient_norm, step_norm, what else is stored; among them hyperparameters
     that the update gives. start_hypers: all hyperparameters at step 0. batch: samples per step. dimension: of x.
@@ -46,8 +46,8 @@ class Recorder(Protocol):
         ...
 
     @property
-    def traces(self) -> Columns:
-        """What it costs, now and then: the columns `traces.SAMPLED`."""
+    def traces(self) -> TableReader:
+        """Samples of its cost: the columns `traces.SAMPLED`."""
         ...
 
     def event_rows(self) -> tuple[Array, Array, Array]:
@@ -58,6 +58,6 @@ class Recorder(Protocol):
         """Wait until all changes are among the event rows."""
         ...
 
-    def view(self) -> View:
-        """What it is doing."""
+    def view(self) -> EngineState:
+        """Return its state."""
         ...

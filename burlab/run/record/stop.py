@@ -32,19 +32,26 @@ ENDLESS = 2**63 - 1  # more steps than any run does
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """When a run stops by itself: at the first of these criteria.
+    """Criteria at which a run stops by itself; the first one that holds counts.
 
-    steps: done in all. seconds: of running. grad_norm, value: at the first point where the norm of a gradient, or the
-    batch's value, is at most this. of: which gradient's norm. "batch": of what the step computes over its batch,
-    `history["gradient_norm"]`. "estimator": of the direction that SVRG, SAGA and the like make of it, or that a rule of
-    yours says by `f.estimated(v)`: the column "estimator_norm". "full": of the mean over all samples at `run.x`, which
-    is evaluated at every so many steps, `every`, and NaN between: the column "full_gradient_norm"; it counts among the
-    samples. Where every step computes the full gradient anyway, it is the batch's.
-    non_finite: where the batch's value or gradient norm is inf or nan; False to go on.
-    when: a predicate on the record: it gets new rows as a mapping of columns, each of shape (n,), and returns n bools.
+    A run that stops because of a measurement rests at the measured point: that row is the last of the record, and its
+    step is not done yet. Continuing does it. Criteria are tested at new steps only.
 
-    A run that stops because of a measurement rests at the point that was measured: that row is the last of the record,
-    and its step is not done yet. Continuing does it. The criteria are evaluated at new steps only.
+    Args:
+        steps: Number of steps in all.
+        seconds: Seconds of running.
+        grad_norm: Largest norm of a gradient at which it stops.
+        value: Largest value of the batch at which it stops.
+        non_finite: True to stop if the batch's value or gradient norm is inf or nan.
+        when: A predicate on new rows: it gets a mapping of columns, each of shape (n,), and returns n bools.
+        of: The gradient of `grad_norm`. "batch": of the step's batch, the column "gradient_norm". "estimator": the
+            estimate of SVRG, SAGA and the like, or of a rule that calls `f.estimated(v)`, the column "estimator_norm".
+            "full": of all samples at `run.x`, the column "full_gradient_norm", which counts among the samples; if every
+            step computes the full gradient, the batch's.
+        every: Steps from one evaluation of the full gradient to the next; NaN between.
+
+    Raises:
+        ArgumentError: For a criterion out of range.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), stop=bl.Stop(grad_norm=0.3), steps=99)
@@ -81,7 +88,7 @@ class Stop:
             )
 
     def criteria(self, column: int = 1, stalls: bool = False) -> CCriteria:
-        """What C++ looks at. column: of the record that `grad_norm` is about. stalls: see `UpdateRule.repeats`."""
+        """Return the criteria that C++ tests. column: of the norm for `grad_norm`. stalls: see `UpdateRule.repeats`."""
         return CCriteria(
             steps=ENDLESS if self.steps is None else int(self.steps),
             nanoseconds=math.inf if self.seconds is None else self.seconds * 1e9,
@@ -111,13 +118,13 @@ class Stopped:
 
 
 def explain(stop: Stop, reason: str, step: int, value: float, gradient_norm: float) -> Stopped:
-    """A reason in words. value, gradient_norm: of the last row."""
+    """Return a reason with its message. value, gradient_norm: of the last row."""
     text = {
         "steps": f"{stop.steps} steps are done, as many as Stop allows",
         "seconds": f"the run has been running for {stop.seconds} s, as long as Stop allows",
         "grad_norm": f"the {NORMS[stop.of]} {gradient_norm:.6g} is at most {stop.grad_norm}",
         "value": f"the value {value:.6g} is at most {stop.value}",
-        "non_finite": f"the value is {value:.6g} and the gradient norm {gradient_norm:.6g}; {_lost(step)}",
+        "non_finite": f"the value is {value:.6g} and the gradient norm {gradient_norm:.6g}; {_non_finite_advice(step)}",
         "stalled": f"the search finds no better point than this one, of the value {value:.6g} and the gradient norm "
         f"{gradient_norm:.6g}, and would do the same at each further step",
         "when": "the predicate of Stop holds",
@@ -125,13 +132,13 @@ def explain(stop: Stop, reason: str, step: int, value: float, gradient_norm: flo
     return Stopped(reason, step, f"Stopped at step {step}: {text}.")
 
 
-def _lost(step: int) -> str:
-    """What may help where a number of a row is no number."""
+def _non_finite_advice(step: int) -> str:
+    """Return advice for a row with inf or nan."""
     return "smaller steps may help" if step else "so it is at the start already: begin where both are finite"
 
 
 def ended_by(stream: Stream, stop: Stop) -> Stop:
-    """The criteria of a run that ends with the last row of a table of samples, if its batches come from one."""
+    """Return the criteria of a run, which ends with the last row of a table of samples, if it has one."""
     if stream.sampling != Sampling.table:
         return stop
     rows = int(stream.rows)
@@ -148,6 +155,6 @@ def check_norm(limit: float | None, of: str, has_gradient: bool, what: str, inst
 
 
 def check_stop(stop: Any) -> None:
-    """Raise ArgumentError where it is no Stop."""
+    """Raise ArgumentError unless it is a `Stop`."""
     if not isinstance(stop, Stop):
         raise ArgumentError(f"stop is {shown(stop)}, expected a bl.Stop such as bl.Stop(steps=1000, grad_norm=1e-6).")

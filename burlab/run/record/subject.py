@@ -9,7 +9,7 @@ from .history import Event
 from .stop import Stopped
 
 
-class Knobs(Protocol):
+class LiveHypers(Protocol):
     """Live hyperparameters by name. None gives one back to its schedule."""
 
     def __getitem__(self, name: str) -> float: ...
@@ -20,15 +20,15 @@ class Knobs(Protocol):
 
     @property
     def scheduled(self) -> tuple[str, ...]:
-        """The names of those that something else turns while nobody does."""
+        """The names of those that have a schedule or another source."""
         ...
 
     def follows(self, name: str) -> bool:
-        """Whether one is turned by something else now."""
+        """Return True if a schedule or another source sets it now."""
         ...
 
 
-class Subject(Protocol):
+class ObservedLoop(Protocol):
     """A process that advances step by step, writes rows, and can be paused. Thread-safe; orders return at once.
 
     can_seek: whether it can go back in its record, and branch off. problem, optimizer: what it was given, if anything.
@@ -45,12 +45,12 @@ class Subject(Protocol):
 
     @property
     def title(self) -> str:
-        """What it is, in a few words; "" where problem and optimizer say that."""
+        """A short title; "" if problem and optimizer describe it."""
         ...
 
     @property
     def remark(self) -> str:
-        """What someone who looks should know and its other properties do not say; "" for nothing."""
+        """A further message for the panel, or ""."""
         ...
 
     @property
@@ -65,7 +65,7 @@ class Subject(Protocol):
 
     @property
     def running(self) -> bool:
-        """Whether it is doing steps now."""
+        """Return True if it is doing steps now."""
         ...
 
     @property
@@ -79,18 +79,18 @@ class Subject(Protocol):
         ...
 
     @property
-    def hyper(self) -> Knobs:
-        """What can be turned."""
+    def hyper(self) -> LiveHypers:
+        """The live hyperparameters."""
         ...
 
     @property
     def events(self) -> list[Event]:
-        """What was turned, in order."""
+        """Changes of hyperparameters, in order."""
         ...
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes by what they are for, and their "total"."""
+        """Bytes by purpose, and their "total"."""
         ...
 
     @property
@@ -105,11 +105,11 @@ class Subject(Protocol):
         *,
         most: int | None = None,
     ) -> tuple[dict[str, Array], Any, bool]:
-        """What was written since `cursor`: see `burlab.run.record.live.rows_since`."""
+        """Return the rows since `cursor`: see `burlab.run.record.live.rows_since`."""
         ...
 
     def at(self, step: int) -> dict[str, float] | None:
-        """What was written at a step; None where that is not known."""
+        """Return the row of a step; None if unknown."""
         ...
 
     def start(self, steps: int | None = None) -> None:

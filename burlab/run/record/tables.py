@@ -45,11 +45,11 @@ def _exports() -> dict[str, Callable[..., Any]]:
     )
 
 
-class Columns(Protocol):
-    """Columns of float64 that someone else writes meanwhile."""
+class TableReader(Protocol):
+    """Columns of float64 that another thread may write meanwhile."""
 
     def extent(self) -> CExtent:
-        """What there is now."""
+        """Return the present extent."""
         ...
 
     def copy(self, extent: CExtent, column: int, first: int, count: int) -> Column | None:
@@ -57,7 +57,7 @@ class Columns(Protocol):
         ...
 
 
-class PathColumns(Columns, Protocol):
+class PathColumns(TableReader, Protocol):
     """The points of a run: the columns step and coordinates."""
 
     def newest(self) -> Column | None:
@@ -65,16 +65,16 @@ class PathColumns(Columns, Protocol):
         ...
 
 
-class RecordColumns(Columns, Protocol):
+class RecordColumns(TableReader, Protocol):
     """The columns of a record."""
 
     @property
-    def stamps(self) -> Columns:
+    def stamps(self) -> TableReader:
         """When rows ended: the columns row and nanoseconds."""
         ...
 
 
-class Table:
+class RecordTable:
     """The columns of a C++ object. Its owner stays alive as long as this does."""
 
     def __init__(self, kind: str, address: int, owner: object) -> None:
@@ -84,12 +84,12 @@ class Table:
         self._owner = owner
 
     @property
-    def stamps(self) -> "Table":
+    def stamps(self) -> "RecordTable":
         """Of a record: when rows ended, a trail with the columns row and nanoseconds."""
-        return Table("trail", _exports()["record_stamps"](self._address), self._owner)
+        return RecordTable("trail", _exports()["record_stamps"](self._address), self._owner)
 
     def extent(self) -> CExtent:
-        """What there is now."""
+        """Return the present extent."""
         extent = CExtent()
         _exports()[f"{self._kind}_extent"](self._address, ctypes.byref(extent))
         return extent
@@ -101,7 +101,7 @@ class Table:
         return out if copy(self._address, extent.generation, column, first, count, out.ctypes.data) else None
 
 
-class Path(Table):
+class RecordPath(RecordTable):
     """The points of a run in one or two dimensions."""
 
     def __init__(self, address: int, owner: object) -> None:
@@ -114,7 +114,9 @@ class Path(Table):
         return row if _exports()["path_newest"](self._address, row.ctypes.data) else None
 
 
-def copy_all(table: Columns, extent: CExtent, columns: Iterable[int], first: int, count: int) -> list[Column] | None:
+def copy_all(
+    table: TableReader, extent: CExtent, columns: Iterable[int], first: int, count: int
+) -> list[Column] | None:
     """Slots [first, first + count) of several columns, or None where they have been rewritten since `extent`."""
     copies: list[Column] = []
     for column in columns:
@@ -125,7 +127,7 @@ def copy_all(table: Columns, extent: CExtent, columns: Iterable[int], first: int
     return copies
 
 
-def read(table: Columns, columns: Sequence[int]) -> tuple[CExtent, list[Column]]:
+def read(table: TableReader, columns: Sequence[int]) -> tuple[CExtent, list[Column]]:
     """Columns as they are at one moment."""
     while True:
         extent = table.extent()

@@ -1,4 +1,4 @@
-"""What a run costs while it goes: nanoseconds per step by part, and bytes by what they are for, sampled."""
+"""Samples of the cost of a run: nanoseconds per step by part, and bytes by purpose."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -11,9 +11,9 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import require
 
 from .table_files import write_csv
-from .tables import KINDS, Column, Columns, read
+from .tables import KINDS, Column, TableReader, read
 
-MOST = 2048  # samples that are kept
+MAX_SAMPLES = 2048
 _FUNCTION = "function"
 SAMPLED: tuple[str, ...] = ("step", "time", "data", _FUNCTION, "update", "other", "watching", "resident", *KINDS)
 """The columns that engines write: see `TraceColumn` in `cpp/burlab/run/record/traces.hpp`."""
@@ -25,7 +25,7 @@ _NAMES = (*NO_KINDS, *KINDS)
 
 
 class Shares(NamedTuple):
-    """What parts of the time of a step's kernels of the function belong where: they add up to 1."""
+    """Shares in the time of the function's kernels in a step; they add up to 1."""
 
     forward: float
     backward: float
@@ -59,8 +59,8 @@ class Traces(Mapping[str, Column]):
     (16000, True)
     """
 
-    def __init__(self, samples: Columns, shares: Callable[[], Shares | None]) -> None:
-        """samples: the columns `SAMPLED`. shares: of the function, called at most once; None where nobody knows."""
+    def __init__(self, samples: TableReader, shares: Callable[[], Shares | None]) -> None:
+        """samples: the columns `SAMPLED`. shares: of the function, called at most once; None if unknown."""
         columns: dict[str, Column] = dict(zip(SAMPLED, read(samples, range(len(SAMPLED)))[1], strict=True))
         columns |= {name: columns[name].astype(np.int64) for name in ("step", *KINDS)}
         self._columns = columns
@@ -81,7 +81,7 @@ class Traces(Mapping[str, Column]):
 
     def __getitem__(self, name: str) -> Column:
         if name not in _NAMES:
-            raise KeyError(f"{shown(name)} is no column; there are {', '.join(_NAMES)}.")
+            raise KeyError(f"the column must be one of {', '.join(_NAMES)}; got {shown(name)}.")
         return (self._split() if name in Shares._fields else self._columns)[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -14,17 +14,18 @@ from burlab.run.record.tables import KINDS
 from burlab.runtime.coerce import Array
 
 from .log import Measured
-from .objective import Objective
-from .rows import Trail
+from .objective import ScipyObjective
+from .rows import GrowingTable
 
 _STATM = Path("/proc/self/statm")
-_LEAST, _MOST, _GAPS, _DENSITY = 1e6, 1e9, 200, 256  # as in `cpp/burlab/run/record/traces.hpp`
+MIN_GAP, MAX_GAP = 1e6, 1e9  # nanoseconds; these and the next as in `cpp/burlab/run/record/traces.hpp`
+COST_GAPS, DENSITY = 200, 256
 
 
-class Costs:
+class StepCosts:
     """Writes a sample now and then, each the mean of the steps since the last one."""
 
-    def __init__(self, traces: Trail, step: int, elapsed: float) -> None:
+    def __init__(self, traces: GrowingTable, step: int, elapsed: float) -> None:
         """step, elapsed: where the run is, in steps and nanoseconds of running."""
         self._traces = traces
         self._due = 0.0
@@ -43,7 +44,7 @@ class Costs:
         cost = time.perf_counter_ns() - start
         self._traces.append((step, elapsed, math.nan, inside, update, 0.0, cost, resident, *kinds))
         self._since = step + 1, elapsed, function
-        self._due = elapsed + max(min(max(elapsed / _DENSITY, _LEAST), _MOST), _GAPS * cost)
+        self._due = elapsed + max(min(max(elapsed / DENSITY, MIN_GAP), MAX_GAP), COST_GAPS * cost)
 
 
 def _resident() -> float:
@@ -63,7 +64,7 @@ class Callbacks:
 
     def __init__(
         self,
-        objective: Objective,
+        objective: ScipyObjective,
         wait: Callable[[], None],
         fail: Callable[[Exception], None],
         elapsed: Callable[[], float],

@@ -1,4 +1,4 @@
-"""The engine of runs of SciPy's minimizers: orders and readings, while a `Session` does the work."""
+"""The engine of runs of SciPy's minimizers: orders and readings, while a `ScipySession` does the work."""
 
 import math
 import os
@@ -19,14 +19,14 @@ from burlab.run.record.breakpoints import Breakpoint
 from burlab.run.record.feed import RecordFeed
 from burlab.run.record.norms import column_of
 from burlab.run.record.stop import Predicate, Rows, Stop, Stopped, explain
-from burlab.run.record.view import View
+from burlab.run.record.view import EngineState
 from burlab.runtime.coerce import Array
 from burlab.runtime.wait import SLICE
 
 from .log import COLUMNS, Log
-from .objective import Objective
-from .rows import Path, Rows as Table, Trail
-from .session import Session
+from .objective import ScipyObjective
+from .rows import GrowingTable, ScipyPath, ScipyRows
+from .session import ScipySession
 
 
 class ScipyEngine:
@@ -39,7 +39,7 @@ class ScipyEngine:
     averages = False
     has_gradient = True  # of points that a minimizer without gradients moves to, it is computed all the same
 
-    def __init__(self, minimizer: SciPy, objective: Objective, stop: Stop, log: Log, head: int) -> None:
+    def __init__(self, minimizer: SciPy, objective: ScipyObjective, stop: Stop, log: Log, head: int) -> None:
         """log: holds the points up to step `head`, and the rows before it."""
         self.stop = stop
         self.start_hypers: dict[str, float] = {}
@@ -54,7 +54,7 @@ class ScipyEngine:
         start = log.points.at(head)
         assert start is not None
         own = replace(stop, when=None)  # a predicate may lead back here, and the thread of a session must not hold it
-        self._session = Session(minimizer, objective, own, _weakly(self), log, start, head)
+        self._session = ScipySession(minimizer, objective, own, _weakly(self), log, start, head)
         weakref.finalize(self, self._session.end).atexit = False
         _alive.add(self)
 
@@ -73,18 +73,18 @@ class ScipyEngine:
             raise ArgumentError(f"bounds of SciPy hold {given} pairs, but x has {entries} entries. Pass one for each.")
         column_of(stop.of, COLUMNS, True)
         queries = {"value": not traits.gradient, "value_and_grad": True, "hvp": bool(traits.curvature)}
-        objective = Objective(oracle, point, stream, threads, [name for name, wanted in queries.items() if wanted])
+        objective = ScipyObjective(oracle, point, stream, threads, [name for name, wanted in queries.items() if wanted])
         log = Log.empty(objective.dimension, budget)
         log.points.append(np.concatenate([np.reshape(leaf, -1) for leaf in point.leaves]).astype(np.float64))
         return ScipyEngine(minimizer, objective, stop, log, 0)
 
-    def view(self) -> View:
-        """What it is doing."""
+    def view(self) -> EngineState:
+        """Return its state."""
         session = self._usable()
         with session.lock:
             step = session.head if self._past is None else self._past
             stopped = session.stopped if self._past is None else self._cut
-            return View(step, session.log.steps, session.rests, stopped, session.elapsed)
+            return EngineState(step, session.log.steps, session.rests, stopped, session.elapsed)
 
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done. Raises StatusError in the past."""
@@ -117,10 +117,10 @@ class ScipyEngine:
         with session.lock:
             self._points |= points
             self._whens = {number: point.when for number, point in points.items() if point.when is not None}
-            session.armed.points = {number: point for number, point in points.items() if point.when is None}
+            session.breakpoints.points = {number: point for number, point in points.items() if point.when is None}
 
     def halts(self, row: Rows) -> bool:
-        """Whether a predicate begins to hold at a row, or fails there."""
+        """Return True if a predicate begins to hold at a row, or raises there."""
         held, self._held = self._held, {number: _holds(when, row) for number, when in self._whens.items()}
         begins = any(holds and not held.get(number, False) for number, holds in self._held.items())
         return begins or (self.stop.when is not None and _holds(self.stop.when, row))
@@ -189,7 +189,7 @@ class ScipyEngine:
         raise ArgumentError(f"SciPy's minimizers have no live hyperparameters; number {index} was asked for.")
 
     def size(self) -> float:
-        """How many samples a step has."""
+        """Return the number of samples of a step."""
         return float(self.batch)
 
     def set(self, index: int, value: float) -> NoReturn:  # noqa: ARG002 - as of every engine
@@ -205,18 +205,18 @@ class ScipyEngine:
         return ScipyEngine(session.minimizer, session.objective, self.stop, log, step)
 
     @property
-    def record(self) -> Table:
+    def record(self) -> ScipyRows:
         """A row per step."""
         return self._session.log.rows
 
     @property
-    def path(self) -> Path | None:
+    def path(self) -> ScipyPath | None:
         """The points themselves, where x has one or two entries."""
         return self._session.log.path
 
     @property
-    def traces(self) -> Trail:
-        """What steps cost: the columns `traces.SAMPLED`."""
+    def traces(self) -> GrowingTable:
+        """Samples of the cost of steps: the columns `traces.SAMPLED`."""
         return self._session.log.traces
 
     def event_rows(self) -> tuple[Array, Array, Array]:
@@ -277,11 +277,11 @@ class ScipyEngine:
             )
         self._past = None if step == head else step
 
-    def _usable(self) -> Session:
+    def _usable(self) -> ScipySession:
         if self.forked:
             raise StatusError(
-                "this run was made before the process forked, and its thread stayed behind in the parent. "
-                "Make the run in the process that steps it."
+                "this run was created before the process forked, and its thread is in the parent. Create the run "
+                "in the process that steps it."
             )
         return self._session
 
@@ -291,14 +291,14 @@ def _weakly(engine: ScipyEngine) -> Callable[[Rows], bool]:
     reference = weakref.ref(engine)
 
     def halts(row: Rows) -> bool:
-        there = reference()
-        return there is None or there.halts(row)
+        engine = reference()
+        return engine is None or engine.halts(row)
 
     return halts
 
 
 def _holds(when: Predicate, row: Rows) -> bool:
-    """Whether a predicate holds for a row or raises; where it raises, the run's own look at the row raises it again."""
+    """Return True if a predicate holds for a row or raises; the run tests the row again and raises it there."""
     try:
         return bool(np.any(when(row)))
     except Exception:

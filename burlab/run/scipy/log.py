@@ -9,7 +9,7 @@ from burlab.run.record.tables import KINDS, read
 from burlab.run.record.traces import SAMPLED
 from burlab.runtime.coerce import Array
 
-from .rows import Path, Rows, Trail
+from .rows import GrowingTable, ScipyPath, ScipyRows
 
 
 class Iterates:
@@ -78,16 +78,16 @@ class Log:
     A row without its step is the last one: where the run came to rest at a point that was measured.
     """
 
-    rows: Rows
-    path: Path | None
+    rows: ScipyRows
+    path: ScipyPath | None
     points: Iterates
-    traces: Trail
+    traces: GrowingTable
 
     @classmethod
     def empty(cls, dimension: int, budget: int) -> "Log":
         """Tables for points of shape (dimension,). budget: bytes of points."""
-        path = Path(1 + dimension) if dimension <= 2 else None
-        return cls(Rows(len(COLUMNS)), path, Iterates(dimension, budget), Trail(len(SAMPLED)))
+        path = ScipyPath(1 + dimension) if dimension <= 2 else None
+        return cls(ScipyRows(len(COLUMNS)), path, Iterates(dimension, budget), GrowingTable(len(SAMPLED)))
 
     @property
     def steps(self) -> int:
@@ -125,8 +125,8 @@ class Log:
 
     def copy(self, steps: int) -> "Log":
         """The first steps, and the points up to after them."""
-        trail = None if self.path is None else Path(1 + self.points.dimension)
-        other = Log(Rows(len(COLUMNS)), trail, self.points.copy(steps + 1), self.traces.copy_below(steps))
+        trail = None if self.path is None else ScipyPath(1 + self.points.dimension)
+        other = Log(ScipyRows(len(COLUMNS)), trail, self.points.copy(steps + 1), self.traces.copy_below(steps))
         columns = read(self.rows, range(len(COLUMNS)))[1]
         times = read(self.rows.stamps, (1,))[1][0]
         for k in range(steps):

@@ -13,7 +13,7 @@ from burlab.problems.sampling import Stream
 from burlab.runtime.coerce import Array
 
 
-class Objective:
+class ScipyObjective:
     """Value, gradient and curvature of a problem over all its samples, from compiled kernels.
 
     point: whose structure and dtypes x has. stream: all samples, and the key of their losses. queries: those that

@@ -9,10 +9,10 @@ from burlab.run.record.tables import Column
 from burlab.runtime.structs import CExtent
 
 
-class Trail:
+class GrowingTable:
     """Every row that is appended, read through the same face as the tables in C++.
 
-    >>> trail = Trail(columns=2)
+    >>> trail = GrowingTable(columns=2)
     >>> trail.append((2.0, 1.0))
     >>> trail.extent().rows, trail.copy(trail.extent(), column=1, first=0, count=1)
     (1, array([1.]))
@@ -43,20 +43,20 @@ class Trail:
                 self._rows, self._generation = rows, self._generation + 1
 
     def below(self, bound: float) -> int:
-        """How many rows begin with a number below `bound`, where the first column never falls."""
+        """Return the number of rows whose first entry is below `bound`; the first column never falls."""
         with self._lock:
             return int(np.searchsorted(self._table[0, : self._rows], bound))
 
-    def copy_below(self, bound: float) -> "Trail":
+    def copy_below(self, bound: float) -> "GrowingTable":
         """Another one, with the rows that begin with a number below `bound`."""
-        other = Trail(len(self._table), self._span)
+        other = GrowingTable(len(self._table), self._span)
         rows = self.below(bound)
         for row in self._table[:, :rows].T:
             other.append(row.tolist())
         return other
 
     def extent(self) -> CExtent:
-        """What there is now."""
+        """Return the present extent."""
         with self._lock:
             return CExtent(self._rows, self._span, self._rows, self._generation)
 
@@ -68,7 +68,7 @@ class Trail:
             return self._table[column, first : first + count].copy()
 
 
-class Path(Trail):
+class ScipyPath(GrowingTable):
     """Every point of a run: the columns step and coordinates."""
 
     def newest(self) -> Column | None:
@@ -76,18 +76,18 @@ class Path(Trail):
         return None
 
 
-class Rows:
+class ScipyRows:
     """A row per step, never merged, and when steps ended.
 
-    >>> rows = Rows(columns=3)
+    >>> rows = ScipyRows(columns=3)
     >>> rows.append((2.0, 1.0, 0.5)); rows.stamp(350.0)
     >>> rows.extent().rows, rows.copy(rows.extent(), column=0, first=0, count=1)
     (1, array([2.]))
     """
 
     def __init__(self, columns: int) -> None:
-        self._rows = Trail(columns, span=2)
-        self.stamps = Trail(columns=2)
+        self._rows = GrowingTable(columns, span=2)
+        self.stamps = GrowingTable(columns=2)
 
     @property
     def nbytes(self) -> int:
@@ -108,7 +108,7 @@ class Rows:
         self.stamps.cut(self.stamps.below(rows))
 
     def extent(self) -> CExtent:
-        """What there is now."""
+        """Return the present extent."""
         return self._rows.extent()
 
     def copy(self, extent: CExtent, column: int, first: int, count: int) -> Column | None:

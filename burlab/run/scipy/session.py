@@ -11,24 +11,24 @@ import numpy as np
 
 from burlab.optim.scipy_minimizer import SciPy, limits
 from burlab.run.loop.lifetime import at_end
-from burlab.run.record.breakpoints import Armed
+from burlab.run.record.breakpoints import BreakpointTester
 from burlab.run.record.stop import Rows, Stop, Stopped, explain
 from burlab.runtime.coerce import Array
 from burlab.runtime.extras import require
 from burlab.runtime.flag import Flag, Thread
 
-from .callbacks import Callbacks, Costs
+from .callbacks import Callbacks, StepCosts
 from .log import Log, Measured
-from .objective import Objective
+from .objective import ScipyObjective
 
-_PARTING = 5.0  # seconds that threads may take to leave when Python ends
+EXIT_SECONDS = 5.0  # for threads to end when Python exits
 
 
 class _SessionEnded(BaseException):
     """Unwinds SciPy's frames when a session ends. Not an Exception, so that no frame on the way catches it."""
 
 
-class Session:
+class ScipySession:
     """The thread and what it shares with those who steer and read it; `lock` guards all of that.
 
     log: the rows and points. head: steps done. target: steps to do. stopped: why it rests by itself. failure: what the
@@ -42,7 +42,7 @@ class Session:
     def __init__(
         self,
         minimizer: SciPy,
-        objective: Objective,
+        objective: ScipyObjective,
         stop: Stop,
         halts: Callable[[Rows], bool],
         log: Log,
@@ -56,7 +56,7 @@ class Session:
         self.rested.set()
         self.minimizer, self.objective, self.stop, self.log = minimizer, objective, stop, log
         self.head = self.target = head
-        self.armed = Armed()
+        self.breakpoints = BreakpointTester()
         self._halts = halts
         self.rests = True
         self.stopped: Stopped | None = None
@@ -70,7 +70,7 @@ class Session:
         samples, self._ran = log.spent
         self._since = 0
         self._callbacks = Callbacks(objective, self._pass, self._fail, lambda: self.elapsed, samples)
-        self._costs = Costs(log.traces, head, self._ran)
+        self._costs = StepCosts(log.traces, head, self._ran)
 
     @property
     def elapsed(self) -> int:
@@ -85,7 +85,7 @@ class Session:
         if self.stop.steps is not None and target > self.stop.steps:
             target = self.stop.steps
             if self.head >= target:
-                self._say("steps")
+                self._stop_for("steps")
         if self.head >= target:
             self.target = target
             return
@@ -172,7 +172,7 @@ class Session:
         limit = self.stop.seconds
         with self.lock:
             if limit is not None and not self.rests and self.elapsed >= limit * 1e9:
-                self._say("seconds")
+                self._stop_for("seconds")
         while True:
             with self.lock:
                 if self._ending:
@@ -224,18 +224,18 @@ class Session:
             reason = "steps"
         else:
             reason = ""
-        number = self.armed.hit(self.head, value, norm)
+        number = self.breakpoints.hit(self.head, value, norm)
         if not reason and not number:
             return
         if reason != "steps":
             self.log.write(point, None, self._callbacks.samples, self.elapsed)
         if reason:
-            self._say(reason)
+            self._stop_for(reason)
         else:
-            self.stopped = self.armed.points[number].stopped(number, self.head, value, norm)
+            self.stopped = self.breakpoints.points[number].stopped(number, self.head, value, norm)
             self.target = self.head
 
-    def _say(self, reason: str) -> None:
+    def _stop_for(self, reason: str) -> None:
         newest = self.measured
         value, norm = (np.nan, np.nan) if newest is None else (newest.value, newest.gradient_norm)
         self.stopped = explain(self.stop, reason, self.head, value, norm)
@@ -262,12 +262,12 @@ def _fixed(bounds: Any, d: int) -> Array:
     return np.where(low == high, low, np.nan)
 
 
-_at_work: set[Session] = set()  # a thread in a kernel may outlive its run
+_at_work: set[ScipySession] = set()  # a thread in a kernel may outlive its run
 
 
 def _leave_all() -> None:
     """End all threads, before the interpreter that they run in is torn down; not one that a user's function keeps."""
-    sessions, end = list(_at_work), time.monotonic() + _PARTING
+    sessions, end = list(_at_work), time.monotonic() + EXIT_SECONDS
     for session in sessions:
         session.end()
     for session in sessions:

@@ -153,7 +153,7 @@ def test_missing_file_or_folder_raises(tmp_path):
     with pytest.raises(FileError, match=r"No such file or directory.+Check that the folder exists"):
         container.write(tmp_path / "no" / "a", "test", None, {})
     (tmp_path / "text").write_text("hello, this is some text that is no run")
-    with pytest.raises(FileError, match="is no file of burlab"):
+    with pytest.raises(FileError, match="expected a file of burlab"):
         container.read(tmp_path / "text", "test")
     (tmp_path / "empty").touch()
     with pytest.raises(FileError):

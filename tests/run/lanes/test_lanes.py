@@ -15,8 +15,8 @@ from burlab.experiments import local_executor
 from burlab.experiments.sweeps import Sweep
 from burlab.graph import tree
 from burlab.run import Opener, Run
-from burlab.run.lanes import WIDTH, LaneKernel, Lanes, entries
-from burlab.run.loop.loop import Loop
+from burlab.run.lanes import WIDTH, KernelLanes, LaneKernel, entries
+from burlab.run.loop.loop import RunLoop
 from burlab.runtime import cpu
 from burlab.runtime.cpu import cpu_flags
 
@@ -67,9 +67,9 @@ def opened(problem: Any, start: Any, rules: Sequence[Any], **more: Any) -> list[
     return [opener.open(start, rule, 0) for rule in rules]
 
 
-def loops(runs: Sequence[Run]) -> list[Loop]:
+def loops(runs: Sequence[Run]) -> list[RunLoop]:
     found = [run.engine for run in runs]
-    assert all(isinstance(loop, Loop) for loop in found)
+    assert all(isinstance(loop, RunLoop) for loop in found)
     return found  # type: ignore[return-value]
 
 
@@ -77,12 +77,12 @@ def kernel_of(run: Run) -> LaneKernel | None:
     return LaneKernel.of(loops([run])[0].setup)
 
 
-def step(runs: Sequence[Run], target: int) -> Lanes:
+def step(runs: Sequence[Run], target: int) -> KernelLanes:
     """Let runs step in lanes, and those that leave by themselves."""
     kernel = kernel_of(runs[0])
     assert kernel is not None
     assert all(kernel.serves(loop.setup) for loop in loops(runs))
-    lanes = Lanes(kernel, loops(runs))
+    lanes = KernelLanes(kernel, loops(runs))
     while lanes.step < target and lanes.runs:
         lanes.advance(target)
     return lanes
@@ -173,7 +173,7 @@ def test_run_with_a_new_order_takes_no_lane_results() -> None:
     runs = opened(f, f.start, [bl.optim.GD(float(lr)) for lr in RATES])
     kernel = kernel_of(runs[0])
     assert kernel is not None
-    lanes = Lanes(kernel, loops(runs))
+    lanes = KernelLanes(kernel, loops(runs))
     runs[0].hyper["lr"] = 1e-2
     runs[1].step(1)
     runs[2].breakpoints.add(every=100)
@@ -209,13 +209,13 @@ def test_runs_that_lanes_cannot_reproduce_are_left_out() -> None:
 def test_a_sweep_uses_lanes_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     """And gives the same rows, runs and bits without."""
     f, seen = P.rosenbrock(), list[int]()
-    advance = Lanes.advance
+    advance = KernelLanes.advance
 
-    def counted(self: Lanes, target: int) -> None:
+    def counted(self: KernelLanes, target: int) -> None:
         seen.append(self.runs)
         advance(self, target)
 
-    monkeypatch.setattr(Lanes, "advance", counted)
+    monkeypatch.setattr(KernelLanes, "advance", counted)
     grid = {"lr": [*np.geomspace(1e-5, 1e-3, WIDTH + 4), 1.0]}
 
     def swept(threads: int) -> Sweep:

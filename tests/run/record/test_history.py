@@ -12,9 +12,9 @@ from burlab.errors import ArgumentError, ConfigurationError
 from burlab.run.record import tables
 from burlab.run.record.history import Event, History, events
 from burlab.run.record.live import at, path, rows_since
-from burlab.run.record.tables import Table
-from burlab.run.record.view import View
-from burlab.run.scipy.rows import Path, Rows
+from burlab.run.record.tables import RecordTable
+from burlab.run.record.view import EngineState
+from burlab.run.scipy.rows import ScipyPath, ScipyRows
 from tests.run.record.tables import Writer
 
 STORED = ("value", "gradient_norm", "step_norm", "lr")  # a scheduled learning rate is stored
@@ -27,11 +27,11 @@ class Recorder:
         self.columns, self.start_hypers, self.batch, self.dimension = STORED, {"lr": np.nan, "mu": 0.5}, 3, 2
         self.changes, self.elapsed, self.python = changes, 0.0, python
         if python:
-            self.record, self.path = Rows(4), Path(3)
+            self.record, self.path = ScipyRows(4), ScipyPath(3)
         else:
             self.writer = Writer(4, budget)
-            self.record = Table("record", self.writer("record"), self.writer)
-            self.path = tables.Path(self.writer("path"), self.writer)
+            self.record = RecordTable("record", self.writer("record"), self.writer)
+            self.path = tables.RecordPath(self.writer("path"), self.writer)
 
     def event_rows(self):
         steps = [step for step, _ in self.changes]
@@ -41,7 +41,7 @@ class Recorder:
         pass
 
     def view(self):
-        return View(0, 0, True, None, self.elapsed)
+        return EngineState(0, 0, True, None, self.elapsed)
 
     def append(self, rows):
         for row in rows if self.python else ():
@@ -210,7 +210,7 @@ def test_the_new_rows_of_a_record_that_grows_meanwhile():
     writer = Writer(8, 1 << 20)
     recorder, view = Recorder(0), View3()
     recorder.columns = tuple("abcdefgh")
-    recorder.record = Table("record", writer("record"), writer)
+    recorder.record = RecordTable("record", writer("record"), writer)
     thread = threading.Thread(target=writer, args=("count", 2_000_000, 200_003, 3_000))
     thread.start()
     while thread.is_alive():

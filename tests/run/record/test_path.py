@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import burlab as bl
-from burlab.run.record.tables import Path, read
+from burlab.run.record.tables import RecordPath, read
 from burlab.runtime.structs import CExtent
 from tests.run.record.tables import Writer
 
@@ -61,7 +61,7 @@ class Rule:
 
 
 def stored(writer):
-    extent, columns = read(Path(writer("path"), writer), range(3))
+    extent, columns = read(RecordPath(writer("path"), writer), range(3))
     return extent, np.stack(columns, 1)
 
 
@@ -93,7 +93,7 @@ def test_path_follows_its_rule_also_from_a_copy_or_a_file(actions, shrink, luck)
     others = Writer(2, 10**6), Writer(2, 10**6)
     assert writer("copy_path", others[0].handle) == 1
     columns = [np.ascontiguousarray(column) for column in rows.T]
-    newest = Path(writer("path"), writer).newest()
+    newest = RecordPath(writer("path"), writer).newest()
     if newest is not None and (not len(rows) or newest[0] > rows[-1, 0]):
         columns = [np.append(column, number) for column, number in zip(columns, newest, strict=True)]
     saved = CExtent(extent.rows, extent.span, len(columns[0]), 0)
@@ -105,7 +105,9 @@ def test_path_follows_its_rule_also_from_a_copy_or_a_file(actions, shrink, luck)
     for other in others:
         np.testing.assert_array_equal(stored(other)[1], stored(writer)[1])
         assert stored(other)[0].span == stored(writer)[0].span
-        np.testing.assert_array_equal(Path(other("path"), other).newest(), Path(writer("path"), writer).newest())
+        np.testing.assert_array_equal(
+            RecordPath(other("path"), other).newest(), RecordPath(writer("path"), writer).newest()
+        )
 
 
 @pytest.mark.parametrize("points", [np.full((500, 2), np.nan), np.outer(np.tile([1e308, -1e308], 250), [1, 1])])

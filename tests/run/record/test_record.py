@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from burlab.run.record.tables import KINDS, Table, nbytes, read
+from burlab.run.record.tables import KINDS, RecordTable, nbytes, read
 from burlab.runtime.structs import CExtent
 from tests.run.record.tables import Writer
 
@@ -42,8 +42,8 @@ class Model:
         return np.reshape(pairs, (-1, self.rows.shape[1]))
 
 
-def table(writer: Writer) -> Table:
-    return Table("record", writer("record"), writer)
+def table(writer: Writer) -> RecordTable:
+    return RecordTable("record", writer("record"), writer)
 
 
 def check(writer: Writer, model: Model):
@@ -193,7 +193,7 @@ def test_stamps_thin_out_and_are_cut_with_their_rows():
 
 
 def trail_of(writer):
-    extent, columns = read(Table("trail", writer("trail"), writer), range(writer.columns))
+    extent, columns = read(RecordTable("trail", writer("trail"), writer), range(writer.columns))
     return extent, np.stack(columns, 1)
 
 
@@ -224,7 +224,7 @@ def test_a_trail_keeps_every_stride_th_row(capacity, actions):
 def test_concurrent_readers_see_whole_rows_while_a_record_merges(budget):
     """Row s is (s, -s, ...): whatever a reader sees must be whole."""
     writer = Writer(8, budget)
-    record, trail = table(writer), Table("trail", writer("trail"), writer)
+    record, trail = table(writer), RecordTable("trail", writer("trail"), writer)
     thread = threading.Thread(target=writer, args=("count", 3_000_000, 300_007, 5_000))
     thread.start()
     seen = set()
@@ -258,7 +258,7 @@ def test_reader_of_an_old_generation_is_notified():
     writer.append(np.ones(20))
     assert record.copy(before, 0, 0, 10) is None
     assert record.extent().generation != before.generation
-    trail = Table("trail", writer("trail"), writer)
+    trail = RecordTable("trail", writer("trail"), writer)
     before = trail.extent()
     writer.append(np.zeros(100))  # the trail holds 64 rows
     assert trail.copy(before, 0, 0, 10) is None

@@ -114,7 +114,7 @@ def test_a_sample_holds_until_the_next_one() -> None:
     assert traces.at(third)["step"] == third
     with pytest.raises(ArgumentError, match=r"step=1\.5 is not a whole number"):
         traces.at(1.5)
-    with pytest.raises(KeyError, match="'speed' is no column; there are step, time, data"):
+    with pytest.raises(KeyError, match=r"the column must be one of step, time, data.*got 'speed'"):
         traces["speed"]
 
 

@@ -6,21 +6,22 @@ from time import perf_counter_ns
 
 from burlab.runtime.flag import Flag
 
-SLICE = 0.05  # seconds: so often a loop that rests looks for interrupts and messages
+POLL_SECONDS = 0.05  # between two polls of interrupts and messages, while a loop rests
 
 
 class LoopEnd(BaseException):
-    """Leaves a loop that was told to stop; no `except Exception` of the loop's own catches it. gate: that told it."""
+    """Ends a loop after `Monitor.stop`; no `except Exception` of the loop's own catches it. gate: that raised it."""
 
     def __init__(self, gate: "Gate") -> None:
         self.gate = gate
 
 
 class Gate:
-    """Lets the steps of a loop through, or so many, or none. Any thread may turn it; the loop's own `passes` it.
+    """Lets all steps of a loop through, or a number of them, or none.
 
-    shut: whether it counts, or lets none through: while it is False the loop need not ask. holding: whether the loop
-    waits at it.
+    Any thread may call `allow` and `end`; the loop's own thread calls `passes` after each step.
+
+    shut: whether steps are counted; while it is False the loop need not call `passes`. holding: whether the loop waits.
     """
 
     def __init__(self) -> None:
@@ -32,32 +33,32 @@ class Gate:
         self._free = Flag()  # set while a step may be done
         self._free.set()
 
-    def turn(self, steps: int | None) -> None:
-        """Let so many more steps through, None for all. One that is being done is the first of them."""
+    def allow(self, steps: int | None) -> None:
+        """Let `steps` more steps through, None for all. The step in progress counts as the first."""
         with self._lock:
             self.shut, self._left = steps is not None, steps or 0
             (self._free.clear if steps == 0 else self._free.set)()
 
     def end(self) -> None:
-        """Have the loop leave."""
+        """End the loop at its next step."""
         with self._lock:
             self.shut = self.ending = True
             self._free.set()
 
     @property
     def free(self) -> bool:
-        """Whether a step may be done."""
+        """Return True if a step may be done."""
         return self._free.is_set()
 
     @property
     def resting(self) -> bool:
-        """Whether the loop waits, and nobody has let it go on."""
+        """Return True if the loop waits and no step is allowed."""
         return self.holding and not self._free.is_set()
 
-    def passes(self, look: Callable[[], object]) -> int:
-        """A step is done: wait until another one may be. Gives the nanoseconds of waiting; raises LoopEnd at the end.
+    def passes(self, refresh: Callable[[], object]) -> int:
+        """Count a finished step, wait until the next one is allowed, and return the nanoseconds of waiting.
 
-        look: called about 20 times a second meanwhile. An interrupt is raised here.
+        refresh: called about 20 times a second while it waits. Raises LoopEnd after `end`, and interrupts.
         """
         with self._lock:
             if self.shut and not self.ending:
@@ -67,8 +68,8 @@ class Gate:
         start = perf_counter_ns()
         self.holding = not self._free.is_set()
         try:
-            while not self._free.wait(0.0 if not self.holding else SLICE):
-                look()
+            while not self._free.wait(0.0 if not self.holding else POLL_SECONDS):
+                refresh()
         finally:
             self.holding = False
         if self.ending:
