@@ -164,7 +164,7 @@ def test_error_of_a_client_is_raised_locally(client):
     ("optimizer", "message"),
     [
         (bl.optim.GD(0.1), "GD reads the gradient over samples, but these are on the cluster"),
-        (bl.optim.SAGA(0.1), r"f\.per_sample_grads is about samples, and these lie with clients on the cluster"),
+        (bl.optim.SAGA(0.1), r"f\.per_sample_grads is about samples, and these are on a cluster"),
         (bl.optim.SciPy("BFGS"), "SciPy reads the gradient"),
     ],
     ids=["step", "question", "scipy"],

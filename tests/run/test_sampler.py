@@ -101,7 +101,7 @@ def test_a_biased_sampler_would_be_caught():
 @pytest.mark.parametrize(
     ("batch", "sampler", "seed", "message"),
     [
-        (4, "shuffle", 0, "reshuffle, uniform, nice, sequential"),
+        (4, "shuffle", 0, "'reshuffle', 'uniform', 'nice', 'sequential'"),
         (0, "reshuffle", 0, "whole number"),
         (2.0, "reshuffle", 0, "whole number"),
         (True, "reshuffle", 0, "whole number"),

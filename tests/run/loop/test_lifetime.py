@@ -177,7 +177,7 @@ def test_a_run_that_its_own_problem_leads_back_to_ends(way):
     assert end_soon(own)
 
 
-@pytest.mark.parametrize("what", ["panel_of(run)", "Model(run)", "run.start()"])
+@pytest.mark.parametrize("what", ["panel_of(run)", "PanelModel(run)", "run.start()"])
 def test_no_thread_runs_python_when_it_is_torn_down(what):
     """In C++ between it and Python, such as optree's, it would end the process with an error."""
     program = f"""
