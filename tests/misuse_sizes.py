@@ -114,7 +114,12 @@ FAR_SIZES = [
         Misuse(f"bl.{word}(10**400)", lambda word=word: getattr(LAB, word)(BEYOND), DTypeError, f"x of {word}.*1.8e308")
         for word in "relu gelu sigmoid silu softplus softmax log_softmax logsumexp".split()
     ),
-    Misuse("check_grads of a text as function", lambda: LAB.check_grads("f", X), ArgumentError, "expected a function of arrays, got str"),
+    Misuse(
+        "check_grads of a text as function",
+        lambda: LAB.check_grads("f", X),
+        ArgumentError,
+        "expected a function of arrays, got str",
+    ),
     Misuse("check_grads(rtol='x')", lambda: LAB.check_grads(squares, X, rtol="x"), ArgumentError, "rtol='x'"),
     Misuse("check_grads(atol=-1)", lambda: LAB.check_grads(squares, X, atol=-1.0), ArgumentError, "atol=-1.0"),
     Misuse("check_grads(seed=-1)", lambda: LAB.check_grads(squares, X, seed=-1), ArgumentError, "seed=-1"),
