@@ -141,6 +141,10 @@ function render({ model, el }) {
     note.textContent = words;
     note.dataset.tone = tone;
   };
+  const invite = () => {
+    const from = block(connecting);
+    if (from) announce(`connect ${from.name} to another block: arrows choose it, Enter or the number of its argument connects`);
+  };
   const whole = () => {
     const [left, right] = [Math.min(...blocks.map((b) => b.x - b.width / 2)), Math.max(...blocks.map((b) => b.x + b.width / 2))];
     const [top, bottom] = [Math.min(...blocks.map((b) => b.y - b.height / 2)), Math.max(...blocks.map((b) => b.y + b.height / 2))];
@@ -239,7 +243,7 @@ function render({ model, el }) {
         if (!now) return;
         connecting = now.key;
         view.svg.classList.add("burlab-connecting");
-        announce(`connect ${now.name} to another block: arrows choose it, Enter or the number of its argument connects`);
+        invite();
       },
     })[key];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -282,6 +286,7 @@ function render({ model, el }) {
     if (fresh || remaining.length !== desk.selected.length || !desk.drawn) desk.held = null;
     desk.drawn = true;
     desk.select(fresh ? [fresh.key] : remaining);
+    invite(); // an answer of the kernel leaves it there
     if (state.refused && state.refused[2] !== refused) callOut(state.refused[0], state.refused[1]);
     else if (state.note && !desk.selected.length) announce(state.note);
     if (!state.refused) callout.replaceChildren();
