@@ -29,9 +29,7 @@ class CQuestion(ctypes.Structure):
 class CTimed(ctypes.Structure):
     """burlab::kernels::Timed, burlab/kernels/clock.hpp."""
 
-    _fields_ = [
-        *_of(_POINTER, "function context clock"),
-    ]
+    _fields_ = [*_of(_POINTER, "function context clock")]
 
 
 class CPoisoned(ctypes.Structure):
@@ -47,63 +45,43 @@ class CPoisoned(ctypes.Structure):
 class COperand(ctypes.Structure):
     """burlab::kernels::Operand, burlab/kernels/replay/program.hpp."""
 
-    _fields_ = [
-        *_of(ctypes.c_int32, "table index"),
-        *_of(_INT, "offset"),
-    ]
+    _fields_ = [*_of(ctypes.c_int32, "table index"), *_of(_INT, "offset")]
 
 
 class CRecord(ctypes.Structure):
     """burlab::kernels::Record, burlab/kernels/replay/program.hpp."""
 
-    _fields_ = [
-        *_of(_POINTER, "kernel descriptor box"),
-        *_of(_INT, "first count node results table"),
-    ]
+    _fields_ = [*_of(_POINTER, "kernel descriptor box"), *_of(_INT, "first count node results table")]
 
 
 class CProgram(ctypes.Structure):
     """burlab::kernels::Program, burlab/kernels/replay/program.hpp."""
 
-    _fields_ = [
-        *_of(_POINTER, "records operands constants"),
-        *_of(_INT, "length"),
-        *_of(_POINTER, "clock"),
-    ]
+    _fields_ = [*_of(_POINTER, "records operands constants"), *_of(_INT, "length"), *_of(_POINTER, "clock")]
 
 
 class CGroup(ctypes.Structure):
     """burlab::kernels::Group, burlab/kernels/replay/segment.hpp."""
 
-    _fields_ = [
-        *_of(_POINTER, "interpreter end"),
-    ]
+    _fields_ = [*_of(_POINTER, "interpreter end")]
 
 
 class CSegment(ctypes.Structure):
     """burlab::kernels::Segment, burlab/kernels/replay/segment.hpp."""
 
-    _fields_ = [
-        *_of(_POINTER, "groups code"),
-        *_of(_INT, "length"),
-    ]
+    _fields_ = [*_of(_POINTER, "groups code"), *_of(_INT, "length")]
 
 
 class CInstruction(ctypes.Structure):
     """burlab::kernels::Instruction, burlab/kernels/replay/threaded.hpp."""
 
-    _fields_ = [
-        *_of(_POINTER, "code"),
-        *_of(ctypes.c_uint32, "result x y z"),
-    ]
+    _fields_ = [*_of(_POINTER, "code"), *_of(ctypes.c_uint32, "result x y z")]
 
 
 class CCall(ctypes.Structure):
     """burlab::kernels::Call, burlab/kernels/replay/threaded.hpp."""
 
-    _fields_ = [
-        *_of(_POINTER, "interpreter begin end"),
-    ]
+    _fields_ = [*_of(_POINTER, "interpreter begin end")]
 
 
 class CMappedRows(ctypes.Structure):
@@ -130,19 +108,13 @@ class CForm(ctypes.Structure):
 class CEntry(ctypes.Structure):
     """burlab::ops::Entry, burlab/ops/table.hpp."""
 
-    _fields_ = [
-        *_of(_TEXT, "name doc"),
-        *_of(ctypes.c_int, "arity"),
-        *_of(ctypes.c_bool, "differentiable"),
-    ]
+    _fields_ = [*_of(_TEXT, "name doc"), *_of(ctypes.c_int, "arity"), *_of(ctypes.c_bool, "differentiable")]
 
 
 class CForms(ctypes.Structure):
     """burlab::ops::Forms, burlab/ops/table.hpp."""
 
-    _fields_ = [
-        *_of(CForm * 8, "partial"),
-    ]
+    _fields_ = [*_of(CForm * 8, "partial")]
 
 
 class CArgumentSpec(ctypes.Structure):
@@ -183,67 +155,43 @@ class CGate(ctypes.Structure):
 class CCriteria(ctypes.Structure):
     """burlab::run::Criteria, burlab/run/abi/criteria.hpp."""
 
-    _fields_ = [
-        *_of(_INT, "steps"),
-        *_of(_REAL, "nanoseconds gradient value"),
-        *_of(_INT, "non_finite column stalls"),
-    ]
+    _fields_ = [*_of(_INT, "steps"), *_of(_REAL, "nanoseconds gradient value"), *_of(_INT, "non_finite column stalls")]
 
 
 class CBreakpoint(ctypes.Structure):
     """burlab::run::Breakpoint, burlab/run/abi/criteria.hpp."""
 
-    _fields_ = [
-        *_of(_INT, "number watched"),
-        *_of(_REAL, "limit"),
-        *_of(_INT, "count column"),
-    ]
+    _fields_ = [*_of(_INT, "number watched"), *_of(_REAL, "limit"), *_of(_INT, "count column")]
 
 
 class COutcome(ctypes.Structure):
     """burlab::run::Outcome, burlab/run/abi/outcome.hpp."""
 
-    _fields_ = [
-        *_of(ctypes.c_int32, "status part owner node"),
-        *_of(_INT, "sample"),
-    ]
+    _fields_ = [*_of(ctypes.c_int32, "status part owner node"), *_of(_INT, "sample")]
 
 
 class CPiece(ctypes.Structure):
     """burlab::run::Piece, burlab/run/abi/plan.hpp."""
 
-    _fields_ = [
-        *_of(_INT, "buffer offset"),
-    ]
+    _fields_ = [*_of(_INT, "buffer offset")]
 
 
 class CKernel(ctypes.Structure):
     """burlab::run::Kernel, burlab/run/abi/summand.hpp."""
 
-    _fields_ = [
-        *_of(_POINTER, "function context"),
-        *_of(_INT, "workspace"),
-    ]
+    _fields_ = [*_of(_POINTER, "function context"), *_of(_INT, "workspace")]
 
 
 class CFused(ctypes.Structure):
     """burlab::run::Fused, burlab/run/abi/plan.hpp."""
 
-    _fields_ = [
-        *_of(CKernel, "kernel"),
-        *_of(_INT, "pieces"),
-        *_of(_POINTER, "table"),
-    ]
+    _fields_ = [*_of(CKernel, "kernel"), *_of(_INT, "pieces"), *_of(_POINTER, "table")]
 
 
 class CBlock(ctypes.Structure):
     """burlab::run::Block, burlab/run/abi/summand.hpp."""
 
-    _fields_ = [
-        *_of(_INT, "outputs spans"),
-        *_of(_POINTER, "offsets parts"),
-        *_of(_INT, "bytes"),
-    ]
+    _fields_ = [*_of(_INT, "outputs spans"), *_of(_POINTER, "offsets parts"), *_of(_INT, "bytes")]
 
 
 class CSummand(ctypes.Structure):
@@ -264,9 +212,7 @@ class CSummand(ctypes.Structure):
 class CLoss(ctypes.Structure):
     """burlab::run::Loss, burlab/run/abi/summand.hpp."""
 
-    _fields_ = [
-        *_of(CSummand, "samples regularizer"),
-    ]
+    _fields_ = [*_of(CSummand, "samples regularizer")]
 
 
 class CStream(ctypes.Structure):
@@ -313,36 +259,25 @@ class CPlan(ctypes.Structure):
 class CEvent(ctypes.Structure):
     """burlab::run::Event, burlab/run/abi/saved.hpp."""
 
-    _fields_ = [
-        *_of(_INT, "step hyper"),
-        *_of(_REAL, "value"),
-    ]
+    _fields_ = [*_of(_INT, "step hyper"), *_of(_REAL, "value")]
 
 
 class CStanding(ctypes.Structure):
     """burlab::run::Standing, burlab/run/abi/saved.hpp."""
 
-    _fields_ = [
-        *_of(_INT, "step done reason"),
-        *_of(_REAL, "elapsed value norm"),
-    ]
+    _fields_ = [*_of(_INT, "step done reason"), *_of(_REAL, "elapsed value norm")]
 
 
 class CExtent(ctypes.Structure):
     """burlab::run::Extent, burlab/run/record/trail.hpp."""
 
-    _fields_ = [
-        *_of(_INT, "rows span slots generation"),
-    ]
+    _fields_ = [*_of(_INT, "rows span slots generation")]
 
 
 class CSavedTable(ctypes.Structure):
     """burlab::run::SavedTable, burlab/run/record/trail.hpp."""
 
-    _fields_ = [
-        *_of(CExtent, "extent"),
-        *_of(_POINTER, "columns"),
-    ]
+    _fields_ = [*_of(CExtent, "extent"), *_of(_POINTER, "columns")]
 
 
 class CSaved(ctypes.Structure):
@@ -360,11 +295,7 @@ class CSaved(ctypes.Structure):
 class CMeanKernel(ctypes.Structure):
     """burlab::run::MeanKernel, burlab/run/abi/sum.hpp."""
 
-    _fields_ = [
-        *_of(CSummand, "summand"),
-        *_of(CStream, "stream"),
-        *_of(_INT, "threads"),
-    ]
+    _fields_ = [*_of(CSummand, "summand"), *_of(CStream, "stream"), *_of(_INT, "threads")]
 
 
 class CSumCall(ctypes.Structure):
@@ -384,9 +315,7 @@ class CSumCall(ctypes.Structure):
 class CSpan(ctypes.Structure):
     """burlab::run::Span, burlab/run/abi/summand.hpp."""
 
-    _fields_ = [
-        *_of(_INT, "offset count dtype"),
-    ]
+    _fields_ = [*_of(_INT, "offset count dtype")]
 
 
 class CLanes(ctypes.Structure):
@@ -413,18 +342,13 @@ class CView(ctypes.Structure):
 class CFeedView(ctypes.Structure):
     """burlab::run::FeedView, burlab/run/record/feed.hpp."""
 
-    _fields_ = [
-        *_of(_INT, "taken head generation"),
-    ]
+    _fields_ = [*_of(_INT, "taken head generation")]
 
 
 class CClients(ctypes.Structure):
     """burlab::run::Clients, burlab/run/step/clients.hpp."""
 
-    _fields_ = [
-        *_of(_INT, "count"),
-        *_of(_POINTER, "first sizes scale elsewhere"),
-    ]
+    _fields_ = [*_of(_INT, "count"), *_of(_POINTER, "first sizes scale elsewhere")]
 
 
 class CQuery(ctypes.Structure):
@@ -452,16 +376,10 @@ class CQueries(ctypes.Structure):
 class CRowBuffer(ctypes.Structure):
     """burlab::run::RowBuffer, burlab/run/step/row_buffers.hpp."""
 
-    _fields_ = [
-        *_of(_INT, "buffer row rows"),
-    ]
+    _fields_ = [*_of(_INT, "buffer row rows")]
 
 
 class CValidation(ctypes.Structure):
     """burlab::run::Validation, burlab/run/step/validation.hpp."""
 
-    _fields_ = [
-        *_of(CLoss, "loss"),
-        *_of(CStream, "stream"),
-        *_of(_INT, "threads every dimension"),
-    ]
+    _fields_ = [*_of(CLoss, "loss"), *_of(CStream, "stream"), *_of(_INT, "threads every dimension")]

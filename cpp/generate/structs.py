@@ -13,6 +13,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 CPP = ROOT / "cpp"
 TARGET = ROOT / "burlab/runtime/structs.py"
+MAX_LINE = 121  # characters of a line, with its end
 HEAD = '''"""C++ structs that Python shares, as ctypes. `make pages` writes them from the headers.
 
 A name is that of the C++ struct behind a C, and so are the names of fields (`in_` is `in`). Comments in the headers
@@ -60,9 +61,11 @@ class Struct(NamedTuple):
     def text(self) -> str:
         """The class of Python."""
         groups = groupby(self.fields, key=lambda name: self.fields[name])
-        fields = "".join(f'        *_of({kind}, "{" ".join(names)}"),\n' for kind, names in groups)
-        head = f'class {self.mirror}(ctypes.Structure):\n    """{self.name}, {self.header}."""\n'
-        return f"{head}\n    _fields_ = [\n{fields}    ]\n"
+        runs = [f'*_of({kind}, "{" ".join(names)}")' for kind, names in groups]
+        fields = f"    _fields_ = [{', '.join(runs)}]\n"
+        if len(fields) > MAX_LINE:
+            fields = "".join(("    _fields_ = [\n", *(f"        {run},\n" for run in runs), "    ]\n"))
+        return f'class {self.mirror}(ctypes.Structure):\n    """{self.name}, {self.header}."""\n\n{fields}'
 
 
 def shared() -> list[Struct]:
