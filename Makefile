@@ -98,9 +98,10 @@ peers: $(VENV)/peers.stamp
 ## all static checks: lint types layers cpp-format
 static: lint types layers cpp-format
 
-## ruff and biome: style of Python and JavaScript, format of Python
+## ruff and biome: style of Python and JavaScript, format of Python, names in notebooks
 lint:
 	$(BIN)/ruff check .
+	$(BIN)/ruff check --isolated --select F notebooks docs
 	$(BIN)/ruff format --check .
 	$(BIN)/python burlab/widgets/hatch_build.py lint
 
