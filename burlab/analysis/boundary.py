@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from burlab.charts.chart import Axis, Chart, Dots, Map, Numbers
-from burlab.charts.grid import grid
+from burlab.charts.chart import Chart, Dots, Map, Numbers
+from burlab.charts.grid import axes, grid
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.columns import aligned
 from burlab.runtime.checks.numbers import whole
@@ -55,8 +55,7 @@ class Boundary:
         for k, label in enumerate(sorted(set(self.labels.tolist()))):
             mine = self.features[self.labels == label]
             dots.append(Dots(mine[:, 0], mine[:, 1], f"class {label}", k, _SHAPES[k % len(_SHAPES)]))
-        x = Axis("feature 0", low=float(self.a[0]), high=float(self.a[-1]))
-        y = Axis("feature 1", low=float(self.b[0]), high=float(self.b[-1]))
+        x, y = axes((self.a[[0, -1]], self.b[[0, -1]]), ("feature 0", "feature 1"))
         middle = self._middle() if len(dots) <= 2 else None
         part = Map("boundary", "decision boundary", x, y, self.score, dots=tuple(dots), equal=True, middle=middle)
         return Chart((part,), about="Decision boundary")

@@ -96,7 +96,9 @@ class FlatObjective:
                 rows = np.minimum(np.arange(first, first + many), len(at) - 1)  # as many each time: one kernel
                 values = np.asarray(self._batched(at[rows], origin, directions), np.float64)
                 if values.shape != (many,):
-                    raise ShapeError(f"the problem gave shape {values.shape[1:]} at a point, expected one number.")
+                    raise ShapeError(
+                        f"the problem gave shape {values.shape[1:]} at a point, expected one number. Return a scalar."
+                    )
                 found[rows] = values
             return found
 

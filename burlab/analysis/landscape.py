@@ -1,6 +1,5 @@
 """The loss over a plane through the space of parameters, with the path of a run in it."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -8,8 +7,8 @@ from zlib import crc32
 
 import numpy as np
 
-from burlab.charts.chart import Axis, Chart, Curve, Dots, Map, Numbers
-from burlab.charts.grid import grid, shade
+from burlab.charts.chart import Chart, Curve, Dots, Map, Numbers
+from burlab.charts.grid import axes, grid, lowest, shade
 from burlab.errors import ArgumentError
 from burlab.problems import TestFunction
 from burlab.runtime.checks.numbers import real, shown, whole
@@ -46,7 +45,7 @@ class Landscape:
     @property
     def shade(self) -> Numbers:
         """The logarithm of the height above the lowest value, for detail in valleys; NaN where it is not finite."""
-        return shade(self.value, float(np.min(self.value, where=np.isfinite(self.value), initial=math.inf)))
+        return shade(self.value, lowest(self.value))
 
     def holds(self, x: Numbers) -> bool:
         """Return True if the place of a point, shape (d,), in the plane lies on the grid."""
@@ -80,10 +79,7 @@ class Landscape:
             dots = Dots(self.path[:, 0], self.path[:, 1], "the run, at its true values", 1, "dot", hints)
             curves = (Curve(self.path[:, 0], self.path[:, 1], colour=1),)
             end = (Dots(self.path[-1:, 0], self.path[-1:, 1], "here", -1, "ring"),)
-        x, y = (
-            Axis(label, low=float(at[0]), high=float(at[-1]))
-            for label, at in zip(self.labels, (self.a, self.b), strict=True)
-        )
+        x, y = axes((self.a[[0, -1]], self.b[[0, -1]]), self.labels)
         note = "" if self.shares is None else f"{self.shares.sum():.1%} of the path lies in this plane"
         version = crc32(self.value.tobytes())  # a renderer reuses the heights while it is the same
         part = Map("landscape", "loss", x, y, self.value, version, curves, (dots, *end), note, shade=self.shade)

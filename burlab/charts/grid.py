@@ -1,10 +1,13 @@
-"""A function over a plane: the points of a grid, and the logarithm of the height, which colours follow."""
+"""A function over a plane: its axes, the points of a grid, and the logarithm of the height, which colours follow."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from burlab.charts.chart import Numbers
+from .chart import Axis, Numbers
+
+LEVELS = 18  # of a map, between its lowest and its highest point; as in widgets/chart/data.js
 
 
 class Grid(NamedTuple):
@@ -24,6 +27,22 @@ def grid(ends: Numbers, size: int) -> Grid:
     a, b = (np.linspace(float(low), float(high), size) for low, high in ends)
     points: list[Any] = [*np.meshgrid(a, b)]
     return Grid(a, b, np.stack(points, -1).reshape(-1, 2))
+
+
+def axes(ends: Any, labels: Sequence[str] = ("x₀", "x₁")) -> tuple[Axis, Axis]:
+    """The axes of a map between both ends of each. ends: shape (2, 2), low and high.
+
+    >>> axes([[0, 1], [5, 6]])[1]
+    Axis(label='x₁', unit='', log=False, low=5.0, high=6.0, floor=None)
+    """
+    x, y = (Axis(label, low=float(low), high=float(high)) for label, (low, high) in zip(labels, ends, strict=True))
+    return x, y
+
+
+def lowest(heights: Numbers) -> float:
+    """The lowest finite height, 0 if there is none."""
+    finite = heights[np.isfinite(heights)]
+    return float(finite.min()) if finite.size else 0.0
 
 
 def shade(heights: Numbers, minimum: float) -> Numbers:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from .chart import Numbers
+from .grid import LEVELS
 from .palette import PALETTE
 
 _SHADE, _LINE = (100, 135, 190), (110, 130, 165)  # the colours of a height and of a level line
 _SIDES = tuple(tuple(bytes.fromhex(colour[1:])) for colour in PALETTE[:2])  # below and above a middle
 _ALPHA, _LINE_ALPHA = 115, 130  # of 255
-LEVELS = 14
 
 
 def shaded(heights: Numbers, width: int, height: int, middle: float | None = None) -> bytes:

@@ -1,12 +1,13 @@
 """Figures and reports: pure functions from data to plotly figures, and to HTML that needs no network."""
 
+from burlab.analysis.height_map import HeightMap
+
 from .comparison import compare
-from .contour_map import contour
+from .contour_map import contour, landscape, landscape_traces
 from .paths import apart, path_traces
 from .report import write_report
 from .style import theme
 from .surface_map import surface
-from .terrain import HeightMap, landscape, landscape_traces
 from .thinning import thinned
 from .training import training_curve
 

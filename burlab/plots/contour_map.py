@@ -1,18 +1,30 @@
-"""The map of a function of two variables, with paths over it."""
+"""A function of two variables as shades and level lines, with paths over it."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from burlab.charts.palette import INK, PALETTE, colour
-from burlab.runtime.extras import late
+import numpy as np
 
-from .paths import named, path_traces
-from .style import FONT, HEIGHT, layout
-from .terrain import RESOLUTION, Problem, bounds_of, landscape, landscape_traces
+from burlab.analysis.flat_objective import Problem
+from burlab.analysis.height_map import HeightMap, height_map, known_points
+from burlab.charts.grid import LEVELS
+from burlab.charts.palette import INK, PALETTE, SHADES, colour
+from burlab.errors import ArgumentError, ShapeError
+from burlab.problems import TestFunction
+from burlab.runtime.checks.numbers import shown, whole
+from burlab.runtime.extras import late
+from burlab.runtime.plain import as_floats
+from burlab.typing import ArrayLike, Numbers
+
+from .paths import PathLike, named, path_traces
+from .style import FONT, HEIGHT, LEVEL_LINES, layout
 
 go: Any = late("plotly.graph_objects", "plots")
 
-_LONGEST = 12.0  # one side of a domain over the other, up to which both have the same scale
+RESOLUTION = 141  # points along each axis: a pixel in four
+_MAX_RESOLUTION = 10_000  # points along an axis: more than any screen has
+_MAX_RATIO = 12.0  # of the sides of a domain, up to which both have the same scale
+_SYMBOLS = {"cross": "x-thin-open", "star": "star"}
 # The legend lies on the plot, below the title: in a narrow cell a plot of equal scales is lower than the figure, and
 # what is left of that lies below everything. Its own title is an empty line, as high as that of the figure.
 _LEGEND: dict[str, Any] = {
@@ -21,11 +33,49 @@ _LEGEND: dict[str, Any] = {
 }  # fmt: skip
 
 
+def landscape(problem: Problem, domain: ArrayLike | None = None, *, resolution: int = RESOLUTION) -> HeightMap:
+    """The values of a function of two variables on a grid.
+
+    Args:
+        problem: A `TestFunction`, a `FiniteSum` or another function of x, shape (2,).
+        domain: Lower and upper bound of both coordinates, shape (2, 2); needed where the problem states none.
+        resolution: Points along each axis.
+
+    >>> import burlab as bl
+    >>> bl.plots.landscape(bl.problems.booth(), resolution=3).value[1, 1]
+    np.float64(74.0)
+    """
+    resolution = whole(resolution, "resolution", 2, _MAX_RESOLUTION)
+    return height_map(problem, np.zeros(2), bounds_of(problem, domain), resolution)
+
+
+def landscape_traces(problem: Problem, heights: HeightMap) -> list[Any]:
+    """The traces of a landscape: its level lines, and the known saddles and minima of the problem."""
+    if not isinstance(heights, HeightMap):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"heights must be a result of bl.plots.landscape; got {shown(heights)}.")
+    levels = levels_of(heights)
+    traces: list[Any] = [
+        go.Contour(
+            **ground(problem, heights),
+            autocontour=not levels,
+            contours={"coloring": "heatmap", **levels},  # filled levels lie on one another: clear ones would add up
+            colorscale=SHADES,
+            line={"color": LEVEL_LINES, "width": 0.6},
+        )
+    ]
+    for dots in known_points(problem):
+        line = {"width": 2 if dots.shape == "cross" else 0}
+        marker = {"symbol": _SYMBOLS[dots.shape], "size": 13, "color": INK, "line": line}
+        group = {"name": dots.label, "legendgroup": dots.label}  # a group each: plotly stacks what has none
+        traces.append(go.Scatter(x=dots.x, y=dots.y, mode="markers", marker=marker, **group))
+    return traces
+
+
 def contour(
     problem: Problem,
     *,
-    paths: Mapping[str, Any] | None = None,
-    domain: Any = None,
+    paths: Mapping[str, PathLike] | None = None,
+    domain: ArrayLike | None = None,
     title: str = "",
     resolution: int = RESOLUTION,
 ) -> Any:
@@ -57,10 +107,55 @@ def contour(
     (left, right), (bottom, top) = bounds_of(problem, domain)
     plane: dict[str, Any] = {"zeroline": False, "showgrid": False}
     shape = (top - bottom) / (right - left)
-    if 1 / _LONGEST <= shape <= _LONGEST:
+    if 1 / _MAX_RATIO <= shape <= _MAX_RATIO:
         plane["constrain"] = "domain"
         figure.update_yaxes(scaleanchor="x", scaleratio=1, constraintoward="top")
         figure.update_layout(height=min(HEIGHT + 160, 200 + 800 * shape))  # for a cell about 800 pixels wide
     figure.update_xaxes(title="x₀", range=[left, right], constraintoward="left", **plane)
     figure.update_yaxes(title="x₁", range=[bottom, top], **plane)
     return figure
+
+
+def ground(problem: Problem, heights: HeightMap) -> dict[str, Any]:
+    """The fields of a contour and of a surface: where the heights are, what they are, and what the mouse shows."""
+    return {
+        "x": heights.x,
+        "y": heights.y,
+        "z": heights.shade,
+        "customdata": heights.value,
+        "name": getattr(problem, "__name__", "f"),
+        "showscale": False,
+        "hovertemplate": "x₀ %{x:.4g}<br>x₁ %{y:.4g}<br>f %{customdata:.6g}<extra></extra>",
+    }
+
+
+def levels_of(heights: HeightMap) -> dict[str, float]:
+    """The first level, the last one, and the distance of two; {} where all heights are equal."""
+    if not np.isfinite(heights.shade).any():
+        return {}
+    low, high = float(np.nanmin(heights.shade)), float(np.nanmax(heights.shade))
+    return {"start": low, "end": high, "size": (high - low) / LEVELS} if high > low else {}
+
+
+def bounds_of(problem: Problem, domain: ArrayLike | None) -> Numbers:
+    """Lower and upper bound of both coordinates, shape (2, 2): those given, or else those of the problem. Raises.
+
+    >>> import burlab as bl
+    >>> bounds_of(bl.problems.branin(), None)
+    array([[-5., 10.],
+           [ 0., 15.]])
+    """
+    if domain is None:
+        if not isinstance(problem, TestFunction):
+            raise ArgumentError(
+                "the problem states no domain. Pass domain=[(left, right), (bottom, top)], or a TestFunction."
+            )
+        domain = problem.domain
+    bounds = as_floats(domain, "domain")
+    if bounds.shape != (2, 2):
+        raise ShapeError(
+            f"the domain has shape {bounds.shape}, expected (2, 2): a contour needs a function of two variables."
+        )
+    if not (np.isfinite(bounds).all() and (bounds[:, 0] < bounds[:, 1]).all()):
+        raise ArgumentError(f"domain={bounds.tolist()} must hold two finite bounds per coordinate, the lower first.")
+    return bounds

@@ -5,19 +5,21 @@ from typing import Any
 
 import numpy as np
 
+from burlab.analysis.flat_objective import Problem
+from burlab.analysis.height_map import HeightMap
 from burlab.charts.palette import HIGH, INK, LOW, colour
 from burlab.charts.relief import TALL, Pose, interpolated
 from burlab.runtime.extras import late
+from burlab.typing import ArrayLike, Numbers
 
-from .paths import apart, named, points_of
+from .contour_map import RESOLUTION, ground, landscape, levels_of
+from .paths import PathLike, apart, named, points_of
 from .style import HEIGHT, layout
-from .terrain import RESOLUTION, HeightMap, Problem, landscape
 
 go: Any = late("plotly.graph_objects", "plots")
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
-_FINE = 120  # points of a straight line across the plane
-_LONGEST = 4.0  # one side of a domain over the other, up to which both have the same scale
+_LINE_POINTS = 120  # of a straight line across the plane
+_MAX_RATIO = 4.0  # of the sides of a domain, up to which both have the same scale
 OPENS = Pose(lift=52.0)  # steep enough to see the floor of a valley
 _DISTANCE = 1.75  # of the camera, in sides of the plane
 
@@ -25,8 +27,8 @@ _DISTANCE = 1.75  # of the camera, in sides of the plane
 def surface(
     problem: Problem,
     *,
-    paths: Mapping[str, Any] | None = None,
-    domain: Any = None,
+    paths: Mapping[str, PathLike] | None = None,
+    domain: ArrayLike | None = None,
     title: str = "",
     resolution: int = RESOLUTION,
 ) -> Any:
@@ -45,22 +47,13 @@ def surface(
     """
     heights = landscape(problem, domain, resolution=resolution)
     figure: Any = go.Figure(layout=layout(title=title))
-    figure.add_surface(
-        x=heights.x,
-        y=heights.y,
-        z=heights.shade,
-        customdata=heights.value,
-        name=getattr(problem, "__name__", "f"),
-        colorscale=[[0, LOW], [1, HIGH]],
-        showscale=False,
-        contours={"z": {"show": True, "color": "rgba(20, 40, 80, 0.35)", "width": 1, **_levels(heights.shade)}},
-        hovertemplate="x₀ %{x:.4g}<br>x₁ %{y:.4g}<br>f %{customdata:.6g}<extra></extra>",
-    )
+    lines = {"show": True, "color": "rgba(20, 40, 80, 0.35)", "width": 1, **levels_of(heights)}
+    figure.add_surface(**ground(problem, heights), colorscale=[[0, LOW], [1, HIGH]], contours={"z": lines})
     for k, (name, path) in enumerate(named(paths).items()):
         figure.add_traces(_path(name, path, heights, colour(k)))
     axis: dict[str, Any] = {"showbackground": False, "color": INK, "gridcolor": INK, "showspikes": False}
     sides = np.array([np.ptp(heights.x), np.ptp(heights.y)])
-    across, along = sides / sides.max() if sides.max() <= _LONGEST * sides.min() else np.ones(2)
+    across, along = sides / sides.max() if sides.max() <= _MAX_RATIO * sides.min() else np.ones(2)
     figure.update_scenes(
         xaxis={"title": "x₀", "range": [heights.x[0], heights.x[-1]], **axis},
         yaxis={"title": "x₁", "range": [heights.y[0], heights.y[-1]], **axis},
@@ -75,19 +68,11 @@ def surface(
     return figure.update_layout(height=HEIGHT + 60, margin={"l": 0, "r": 0, "t": 40 if title else 0, "b": 20})
 
 
-def _levels(heights: Array) -> dict[str, float]:
-    """Lines of equal height: where the first and the last lie, and how far apart."""
-    low, high = float(np.nanmin(heights)), float(np.nanmax(heights))
-    return {"start": low, "end": high, "size": (high - low) / 16} if high > low else {}
-
-
-def _path(name: str, path: Any, heights: HeightMap, line_colour: str) -> list[Any]:
+def _path(name: str, path: PathLike, heights: HeightMap, line_colour: str) -> list[Any]:
     """The line of a path on the surface, and a dot where it ends; what leaves the plane is not drawn."""
     points = points_of(name, path)
     places = _dense(points, np.array([np.ptp(heights.x), np.ptp(heights.y)]))
-    above = 0.006 * float(
-        np.nanmax(heights.shade) - np.nanmin(heights.shade)
-    )  # else the surface hides half of the line
+    above = 0.006 * float(np.nanmax(heights.shade) - np.nanmin(heights.shade))  # else the surface hides half of it
     traces: list[Any] = []
     for mode, part in (("lines", places), ("markers", points[-1:])):
         z = interpolated(heights.shade, heights.y, heights.x, part) + above
@@ -97,11 +82,13 @@ def _path(name: str, path: Any, heights: HeightMap, line_colour: str) -> list[An
     return traces
 
 
-def _dense(points: Array, sides: Array) -> Array:
+def _dense(points: Numbers, sides: Numbers) -> Numbers:
     """Points of a path, shape (n, 2), with more between those that are far apart: the line has to follow the ground."""
     seen = np.where(np.isfinite(points), points, np.nan)[apart(points)]
     moved = np.abs(np.diff(seen, axis=0)) / sides
-    parts = np.clip(np.ceil(_FINE * np.nan_to_num(moved, posinf=0.0).max(axis=1, initial=0.0)), 1, _FINE).astype(int)
+    parts = np.clip(
+        np.ceil(_LINE_POINTS * np.nan_to_num(moved, posinf=0.0).max(axis=1, initial=0.0)), 1, _LINE_POINTS
+    ).astype(int)
     starts = np.repeat(np.arange(len(parts)), parts)
     share = (np.arange(len(starts)) - np.repeat(np.cumsum(parts) - parts, parts)) / parts[starts]
     between = np.where(

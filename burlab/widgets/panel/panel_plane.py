@@ -5,17 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from burlab.charts import Axis, Curve, Dots, Map
+from burlab.analysis.height_map import known_points, map_over
+from burlab.charts import Curve, Dots, Map
 from burlab.charts.limits import along
 
-from .panel_landscape import marks
 from .panel_model import PanelModel
 from .pyramid import Series
 
 Once = Callable[[str, Any, Callable[[], Any]], Any]  # (name, version, make)
 _INK, _PATH = -1, 1  # colours
 _BREAK = np.full((1, 2), np.nan)
-_SHAPES = {"minimum": "star", "saddle": "cross"}
 
 
 def plane(model: PanelModel, once: Once) -> Map:
@@ -25,27 +24,13 @@ def plane(model: PanelModel, once: Once) -> Map:
     box = (
         landscape.box if heights is None else np.array([heights.x[[0, -1]], heights.y[[0, -1]]])
     )  # new ones come later
-    (left, right), (bottom, top) = box.tolist()
-    shade = None if heights is None else once("shade", landscape.version, lambda: heights.shade)
-    known = once("marks", None, lambda: _known(model.run.problem))
+    known = once("marks", None, lambda: known_points(model.run.problem))
     here = once("here", tuple(model.point), lambda: Dots(model.point[:1], model.point[1:], "here", _PATH))
-    return Map(
-        "plane",
-        f"path over {model.problem}",
-        Axis("x₀", low=left, high=right),
-        Axis("x₁", low=bottom, high=top),
-        None if heights is None else heights.value,
-        version=landscape.version,
-        curves=tuple(_paths(model, box, once)),
-        dots=(*known, here),
-        note=landscape.why,
-        shade=shade,
+    curves = tuple(_paths(model, box, once))
+    title = f"path over {model.problem}"
+    return map_over(
+        box, heights, title, curves, (*known, here), name="plane", version=landscape.version, note=landscape.why
     )
-
-
-def _known(problem: Any) -> tuple[Dots, ...]:
-    found = marks(problem).items()
-    return tuple(Dots(p[:, 0], p[:, 1], name, _INK, _SHAPES[name]) for name, p in found if len(p))
 
 
 def _paths(model: PanelModel, box: Series, once: Once) -> Iterator[Curve]:

@@ -80,7 +80,7 @@ class FakeRun:
 
     @property
     def x(self) -> Any:
-        return np.array([float(self.t)])
+        return np.full(1 if self.path is None else 2, float(self.t))
 
     def start(self, steps: int | None = None) -> None:
         self.said.append(("start", steps))
