@@ -16,7 +16,8 @@ from burlab.runtime.checks.stored import Check, nothing
 
 from . import hooks
 from .node import Node
-from .scalar import arity, is_differentiable, is_float_only, is_mask, parsed, row_of
+from .scalar import arity, parsed, row_of
+from .scalar_row import NOT_SCALAR, ScalarOp
 from .signatures import ALL, BOOL, FLOATS, NUMBERS, WHOLE, Form, form_of, require
 
 Tangents = dict[Node, Node]
@@ -64,7 +65,7 @@ class Operation(ABC):
     linearity: see `Linearity`. follows_sums: where it is linear, it may be done once with a sum, not with each addend.
     constant: no derivative passes. parts: names of the sub-graphs that it executes. endless: it may never end.
     differentiable: scalar, with partial derivatives. chooses: between two values, and never computes with the other.
-    base: the scalar operation of which it is the partial derivative of an order, itself for 0; "" if not scalar.
+    scalar: the facts of the scalar operation of which it is the partial derivative of an order, itself for 0.
     """
 
     name: ClassVar[str]
@@ -93,7 +94,7 @@ class Operation(ABC):
     endless: ClassVar[bool] = False
     differentiable: bool = False
     chooses: bool = False
-    base: str = ""
+    scalar: ScalarOp = NOT_SCALAR
     order: int = 0
 
     def form(self, _params: Any, _inputs: Sequence[Node], /) -> Form:
@@ -183,14 +184,13 @@ class ScalarOperation(Together):
 
     def __init__(self, op: str) -> None:
         self.op = op
-        self.base, *by = op.split("'")
+        base, *by = op.split("'")
         self.order = len(by)
-        row = row_of(op)
-        self.cheap = row is not None and row.cheap
-        self.linearity = Linearity[(row and row.linear_in.upper()) or "NONE"]
+        self.scalar = row = row_of(base) or NOT_SCALAR
+        self.cheap = row.cheap and not by
+        self.linearity = Linearity["NONE" if by or not row.linear_in else row.linear_in.upper()]
         self.follows_sums = self.linearity is not Linearity.NONE
-        self.differentiable, self._is_mask = is_differentiable(op), is_mask(op)
-        self.chooses = self.base == "where"
+        self.differentiable, self.chooses, self._is_mask = row.differentiable, row.chooses, row.is_mask
 
     def form(self, _: None, inputs: Sequence[Node]) -> Form:  # noqa: D102
         last = inputs[-1] if self.chooses else inputs[0]
@@ -214,11 +214,11 @@ class ScalarOperation(Together):
         Arithmetic on masks is logic, and comparisons of masks go through int64: see `promotion.apply`.
         """
         row, by = parsed(self.op)
-        if by or is_float_only(row.name):
+        if by or row.of_floats:
             return FLOATS
         if row.of_integers:
             return WHOLE
-        if row.name.startswith("logical_"):
+        if row.of_masks:
             return frozenset({BOOL})
         return ALL if self.chooses else NUMBERS
 
@@ -241,7 +241,7 @@ class _Rows(dict[str, Operation]):
         if op not in STRUCTURAL and row_of(op.partition("'")[0]) is None:
             hooks.import_rare()
         row = STRUCTURAL.get(op) or ScalarOperation(op)
-        if op in STRUCTURAL or row_of(row.base):  # else a user may register it, with other facts
+        if op in STRUCTURAL or row.scalar.name:  # else a user may register it, with other facts
             self[op] = row
         return row
 

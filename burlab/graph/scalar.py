@@ -137,16 +137,10 @@ def missing(name: str) -> GraphError:
     )
 
 
-def is_float_only(name: str) -> bool:
-    """Return True if an operation is for floats alone, to which integers are converted."""
-    row = row_of(name)
-    return row is not None and row.of_floats
-
-
 def _counted(row: ScalarOp, by: tuple[int, ...]) -> bool:
     """Return True if every order has the argument that it is taken by, which is no mask."""
     in_range = all(k < row.arity + order for order, k in enumerate(by))
-    return in_range and row.arity + len(by) <= MAX_ARGUMENTS + 1 and not (row.name == "where" and 0 in by)
+    return in_range and row.arity + len(by) <= MAX_ARGUMENTS + 1 and not (row.chooses and 0 in by)
 
 
 def arity(name: str) -> int:
@@ -220,12 +214,6 @@ def is_differentiable(name: str) -> bool:
     """Return True for the name of a scalar operation, or of a partial, that has derivatives."""
     row = row_of(name.partition("'")[0])
     return row is not None and row.differentiable
-
-
-def is_mask(name: str) -> bool:
-    """Return True if a scalar operation gives a mask: comparisons, tests and logic. Their names have no partials."""
-    row = row_of(name.partition("'")[0])
-    return row is None or not (row.differentiable or row.of_integers)
 
 
 def cpp_type(name: str) -> str:

@@ -8,8 +8,13 @@ class ScalarOp:
     """A scalar operation: its name, number of arguments, table (`family`), documentation, and what is known of it.
 
     differentiable: comparisons and logic, whose results are masks, and operations on integers have no derivative.
-    of_floats: integers are converted to floats before. of_integers: it is not defined for floats.
-    cheap: computing it again costs less than keeping it. own_lanes: functions of ours compute it, also in SIMD lanes.
+    of_floats: integers are converted to floats before. of_integers: it is not defined for floats. of_masks: it is for
+    masks only. chooses: by its first argument, a mask, between the others.
+    cheap: computing it again costs less than keeping it. activation: of neural networks. inlined: its function is
+    short but for what is rare. long_chain: an element of float64 is a chain of 30 dependent operations.
+    own_lanes: functions of ours compute it and its derivatives, also in SIMD lanes. first_own, last_own: of another
+    one, the orders of the derivatives that they compute. max_own_order: of a function of an order, its first argument,
+    up to which they do; each derivative raises it. literal: the argument that stands in the text of kernels; -1: none.
     linear_in: `all` of its arguments together, `each` by itself, or the `first`; "" for none.
     formula, integer_formula: the C++ text of its value, "" where a function is called. partials: those of its
     derivatives, in which the result is counted after the arguments. See `compiler/ir/spelling.py`.
@@ -23,14 +28,33 @@ class ScalarOp:
     differentiable: bool = False
     of_floats: bool = False
     of_integers: bool = False
+    of_masks: bool = False
+    chooses: bool = False
     cheap: bool = False
+    activation: bool = False
+    inlined: bool = False
+    long_chain: bool = False
     own_lanes: bool = False
+    first_own: int = 0
+    last_own: int = -1
+    max_own_order: int = -1
+    literal: int = -1
     linear_in: str = ""
     formula: str = ""
     integer_formula: str = ""
     partials: tuple[str, ...] = ()
     file: str = ""
     struct: str = ""
+
+    @property
+    def is_mask(self) -> bool:
+        """True if its values are masks, as those of comparisons, tests and logic are."""
+        return not (self.differentiable or self.of_integers)
+
+    @property
+    def has_own_orders(self) -> bool:
+        """True if its first argument is an order, which tells whether functions of ours compute it."""
+        return self.max_own_order >= 0
 
     @property
     def header(self) -> str:
@@ -41,3 +65,7 @@ class ScalarOp:
     def kernels(self) -> str:
         """The header of the kernels that it can be compiled into; "" for the first table, which all kernels know."""
         return self.file or ("" if self.family == "table" else f"burlab/kernels/families/{self.family}.hpp")
+
+
+NOT_SCALAR = ScalarOp("", 0, "", "")
+"""What stands in the place of a scalar operation where there is none."""

@@ -35,10 +35,7 @@ def facts(table: str) -> list[list[str]]:
 def row(table: str, fields: list[str]) -> str:
     """Return the Python text of a row, in lines of at most `WIDTH` characters."""
     name, doc, arity, words, *formulas = fields
-    tags = words.split()
-    arguments = [f'"{name}"', arity, f'"{table}"']
-    arguments += [f"{tag}=True" for tag in tags if not tag.startswith("linear_in_")]
-    arguments += [f'linear_in="{tag.removeprefix("linear_in_")}"' for tag in tags if tag.startswith("linear_in_")]
+    arguments = [f'"{name}"', arity, f'"{table}"', *words.split()]
     if formulas:
         value, integers, *partials = formulas
         partials = [text if set(text) & set("+-*/?(") - {text[:1]} else "" for text in partials]  # not a mere argument

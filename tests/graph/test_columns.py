@@ -24,6 +24,7 @@ from burlab.graph.operation import STRUCTURAL, Linearity, Operation, ScalarOpera
 from burlab.graph.query import query
 from burlab.graph.rewrite import batch_sum
 from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.scalar_row import NOT_SCALAR
 from burlab.graph.signatures import ALL
 from burlab.graph.tracing.trace import trace
 from burlab.problems.kernels import hoisted
@@ -233,7 +234,7 @@ WRONG: dict[str, Wrong] = {
     "indexed": Wrong("gather", False, a_gather_is_accepted),
     "dtypes": Wrong("scatter", ALL, test_signatures.test_undefined_dtypes_are_not_accepted),
     "before": Wrong("cond", 0, sides_do_not_take_the_bool),
-    "base": Wrong("sin", "", a_sine_is_computed_by_its_own_function),
+    "scalar": Wrong("sin", NOT_SCALAR, a_sine_is_computed_by_its_own_function),
     "order": Wrong("sin'0", 0, the_partial_derivative_of_a_sine_is_a_cosine),
     "differentiable": Wrong("sin", False, a_sine_has_a_derivative),
     "_is_mask": Wrong("less", False, a_comparison_gives_a_mask),

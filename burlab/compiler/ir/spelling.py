@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import Node
-from burlab.graph.operation import ScalarOperation
 from burlab.graph.scalar import cpp_type, parsed
 from burlab.graph.scalar_table import ROWS
 from burlab.runtime.dtypes import DTYPES, KNOWN_DTYPES
@@ -37,25 +36,16 @@ ROOTS = {
     "burlab_sqrt": 'extern "C" double burlab_sqrt(double) noexcept __asm__("sqrt") __attribute__((const));',
     "burlab_sqrtf": 'extern "C" float burlab_sqrtf(float) noexcept __asm__("sqrtf") __attribute__((const));',
 }
-# Operations that compute with polynomials of our own (`numbers/lane.hpp`), which become SIMD lanes as arithmetic does.
-OWN = frozenset(row.name for row in ROWS if row.own_lanes)
-INLINE = {"fmod", "remainder", "floor_divide"}  # short but for what is rare
-_DERIVED = {  # what has a loop or a long sum in it, or in a partial: how often it is derived where it has lanes
-    "log_ndtr": (0, 1), "mills": (0,), "erfcx": (0,),
-    "digamma": (0, 1), "gamma": (0, 1), "gammaln": (1, 2), "betaln": (1, 2), "beta": (1,),
-}  # fmt: skip
-_ORDERS = {"iv": 2, "ive": 2, "kv": 2, "kve": 2, "polygamma": 1}  # and up to which order, raised by each derivative
-_NOT_ALONE = {"power"}  # all others of `OWN` in the core table stand in `ops/own.hpp`; partials and all else take more
 
 
 def is_own(n: Node) -> bool:
-    """Return True if our own functions compute a node: an operation of `OWN`, or a partial of one, on floats."""
+    """Return True if functions of our own compute a node, which become SIMD lanes (`numbers/lane.hpp`)."""
+    facts, derived = n.row.scalar, n.row.order
     if n.dtype.kind != "f":
         return False
-    name, derived = n.row.base, n.row.order
-    if name in _ORDERS:
-        return _order(n) + derived <= _ORDERS[name]
-    return name in OWN or derived in _DERIVED.get(name, ())
+    if facts.has_own_orders:
+        return _order(n) + derived <= facts.max_own_order
+    return facts.own_lanes or facts.first_own <= derived <= facts.last_own
 
 
 def _order(n: Node) -> float:
@@ -103,26 +93,26 @@ def has_lanes(n: Node) -> bool:
 
 def has_lanes_in_replay(n: Node) -> bool:
     """The same of replay, whose loops are made before any number is known, that of an order too."""
-    return has_lanes(n) and n.row.base not in _ORDERS
+    return has_lanes(n) and not n.row.scalar.has_own_orders
 
 
 def is_chain(n: Node) -> bool:
     """Return True if an element is a chain of 30 dependent operations: the angle of a double is reduced."""
-    return n.itemsize == 8 and n.dtype.kind == "f" and n.row.base in {"sin", "cos", "tan"}
+    return n.itemsize == 8 and n.dtype.kind == "f" and n.row.scalar.long_chain
 
 
 def rule(n: Node) -> str:
     """The C++ struct that computes a node; "" for a conversion, which has none."""
-    if not isinstance(n.row, ScalarOperation):
+    if not n.row.scalar.name:
         return ""
     op = f"burlab::ops::{cpp_type(n.op)}"
-    return f"burlab::Own<{op}>" if is_own(n) and n.row.base not in _ORDERS else op
+    return f"burlab::Own<{op}>" if is_own(n) and not n.row.scalar.has_own_orders else op
 
 
 def function(n: Node, lanes: bool) -> LibraryKernel:
     """The library function that computes one element of a node; lanes: for a loop that becomes SIMD code.
 
-    What is short is made part of its loop: what works on lanes, on integers, and `INLINE`.
+    What is short is made part of its loop: what works on lanes, on integers, and what is `inlined`.
     """
     result = C_TYPES[n.dtype]
     types = [C_TYPES[x.dtype] for x in n.inputs]
@@ -132,15 +122,12 @@ def function(n: Node, lanes: bool) -> LibraryKernel:
     if n.op == "multiply_add":
         fused = f"BURLAB_INLINE {result} {symbol}({parameters}) noexcept {{ BURLAB_FUSED return x0 * x1 + x2; }}\n"
         return LibraryKernel(symbol, f"BURLAB_BEGIN\n{fused}BURLAB_END\n", "burlab/numbers/simd.hpp")
-    short = lanes or n.dtype.kind in "iu" or n.op in INLINE
+    row = parsed(n.op).row
+    short = lanes or n.dtype.kind in "iu" or (row.inlined and not n.row.order)
     kind = "BURLAB_INLINE" if short else 'extern "C" __attribute__((noinline))'
     text = f"{kind} {result} {symbol}({parameters}) noexcept {{ return {rule(n)}::primal({arguments}); }}\n"
-    return LibraryKernel(symbol, text, _header(n.op))
-
-
-def _header(op: str) -> str:
-    """Where the struct of an operation, and what it computes with, is found."""
-    return parsed(op).row.kernels or f"burlab/{'ops/own' if op in OWN - _NOT_ALONE else 'kernels/elementwise'}.hpp"
+    alone = row.own_lanes and row.of_floats and not n.row.order  # `ops/own.hpp` holds all that it computes with
+    return LibraryKernel(symbol, text, row.kernels or f"burlab/{'ops/own' if alone else 'kernels/elementwise'}.hpp")
 
 
 def loops(op: str, header: str) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from burlab.graph import Graph, Node
 
 _TEXT = frozenset({0.0, 0.5, 1.0, 2.0})  # and what is negative, infinite or nan of them
-_BY_ORDER = {"iv": 0, "ive": 0, "kv": 0, "kve": 0, "polygamma": 0, "power": 1, "ldexp": 1}  # which argument is text
 _MAX_NUMBERS = 256  # more make a table of their own, and long lists of arguments
 
 
@@ -32,9 +31,9 @@ def _is_any(n: Node) -> bool:
 
 def _in_text(graph: Graph) -> Iterator[Node]:
     for n in graph.nodes:
-        position = _BY_ORDER.get(n.row.base)
-        if position is not None:
-            yield _source(n.inputs[position])
+        literal = n.row.scalar.literal
+        if literal >= 0:
+            yield _source(n.inputs[literal])
         elif n.op == "div" and _is_power_of_two(_source(n.inputs[1])):
             yield _source(n.inputs[1])
 

@@ -156,7 +156,7 @@ def _weighted(n: Node, k: int, g: Node) -> Node | None:
     forms = partials(n.op)
     form = forms[k]
     if form.unknown:
-        what = f"{n.row.base} by its {('first', 'second', 'third')[k]} argument"
+        what = f"{n.row.scalar.name} by its {('first', 'second', 'third')[k]} argument"
         raise no_derivative(n.origin, what, "bl.stop_gradient of that argument where it counts as constant")
     if form.constant == 0:
         return None

@@ -12,7 +12,8 @@ from burlab.graph.linear import broadcast, convert
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.operation import make_node
 from burlab.graph.origin import Origin, location, user_line
-from burlab.graph.scalar import is_float_only
+from burlab.graph.scalar import parsed
+from burlab.graph.scalar_table import ROWS
 from burlab.graph.signatures import BOOL
 
 from .arguments import broadcast_shape
@@ -37,7 +38,7 @@ def apply(op: str, *values: Any) -> Node:
         if op == "where":
             xs = [as_mask(xs[0]), *promote(xs[1:])]
         else:
-            xs = promote(xs, float_only=is_float_only(op)) if op != "div" else _divided(xs)
+            xs = promote(xs, float_only=parsed(op).row.of_floats) if op != "div" else _divided(xs)
             if xs[0].dtype == BOOL:
                 xs, op = _on_masks(op, xs)
         xs = [broadcast(x, shape) for x in xs]
@@ -57,7 +58,7 @@ def _alike(op: str, xs: list[Node]) -> bool:
     return values is xs or (xs[0].dtype is BOOL and xs[0].shape == shape)
 
 
-_LOGIC = frozenset({"logical_and", "logical_or", "logical_not"})
+_LOGIC = frozenset(row.name for row in ROWS if row.of_masks)
 POWERS: dict[str, Callable[..., Node | None]] = {}  # products that are more than the operation: see `norm_powers.py`
 
 
@@ -149,7 +150,7 @@ def as_mask(x: Node) -> Node:
 def _on_masks(op: str, xs: list[Node]) -> tuple[list[Node], str]:
     """Operations on booleans as NumPy defines them: + is or, * is and; all others are those of int8."""
     logic = {"add": "logical_or", "maximum": "logical_or", "mul": "logical_and", "minimum": "logical_and"}.get(op, op)
-    if logic.startswith("logical_"):
+    if logic in _LOGIC:
         return xs, logic
     if op in ("sub", "neg"):
         raise fault(f"{op} of booleans, which NumPy refuses too", "np.logical_xor, ~mask or mask.astype(float)")

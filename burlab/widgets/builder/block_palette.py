@@ -13,6 +13,7 @@ from burlab.graph.node import UFUNCS
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import STRUCTURAL, make_node
 from burlab.graph.scalar import scalar_ops
+from burlab.graph.scalar_row import ScalarOp
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.checks.stored import either, flag, integer, matching, nothing, one_of, optional, several, whole
 from burlab.runtime.dtypes import DTYPES
@@ -33,14 +34,7 @@ _SCALAR_SYMBOLS = {"add": "+", "sub": "−", "mul": "×", "div": "÷", "power": 
     "equal": "=", "not_equal": "≠", "matmul": "@", "sum": "Σ", "prod": "Π",
 }  # fmt: skip
 _NUMPY = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "neg": "negative", "abs": "absolute"}
-_GROUPS = {
-    "arithmetic": "add sub mul div neg power square cube sqrt abs sign maximum minimum",
-    "functions": "exp expm1 log log1p sin cos tan arctan arctan2 sinh cosh tanh arctanh erf erfc",
-    "activations": "relu sigmoid softplus gelu silu",
-    "comparison": "less less_equal greater greater_equal equal not_equal isfinite isnan logical_and logical_or "
-    "logical_not where",
-}
-_PORTS = {"where": ("mask", "x", "y")}
+SCALAR_GROUPS = ("arithmetic", "functions", "activations", "comparison")
 
 
 @cache
@@ -79,13 +73,16 @@ def _never(*_: Any) -> Any:
 
 
 def _scalars() -> Iterator[Kind]:
-    rows = dict(scalar_ops())
-    grouped = {name: group for group, names in _GROUPS.items() for name in names.split()}
-    for name in [*(name for name in grouped if name in rows), *(name for name in rows if name not in grouped)]:
-        row = rows[name]
-        ports = _PORTS.get(name, ("x", "y", "z")[: row.arity])
-        rule = _np.where if name == "where" else UFUNCS.get(_NUMPY.get(name, name)) or partial(apply, name)
-        yield Kind(name, grouped.get(name, "functions"), rule, ports, (), row.doc, _SCALAR_SYMBOLS.get(name, ""))
+    for name, row in sorted(scalar_ops().items(), key=lambda item: SCALAR_GROUPS.index(_group(item[1]))):
+        ports = ("mask", "x", "y") if row.chooses else ("x", "y", "z")[: row.arity]
+        rule = _np.where if row.chooses else UFUNCS.get(_NUMPY.get(name, name)) or partial(apply, name)
+        yield Kind(name, _group(row), rule, ports, (), row.doc, _SCALAR_SYMBOLS.get(name, ""))
+
+
+def _group(row: ScalarOp) -> str:
+    if row.chooses or row.is_mask:
+        return "comparison"
+    return "activations" if row.activation else "arithmetic" if row.formula or not row.of_floats else "functions"
 
 
 def _reductions() -> Iterator[Kind]:

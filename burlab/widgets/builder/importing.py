@@ -12,7 +12,7 @@ from burlab.graph.scalar import scalar_ops
 from burlab.graph.tracing.trace import Spec, spec_of, trace
 from burlab.runtime.checks.numbers import shown
 
-from .block_palette import palette
+from .block_palette import SCALAR_GROUPS, palette
 from .document import Document
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _constant(n: Node) -> dict[str, Any]:
 def _operation(n: Node) -> tuple[str, dict[str, Any]]:
     """The kind of block for a node, and its options: NumPy's function where it is one, else the operation itself."""
     row = palette().get(n.op)
-    if row is not None and (row.group in _SCALAR or n.op == "stop_gradient"):
+    if row is not None and (row.group in SCALAR_GROUPS or n.op == "stop_gradient"):
         return n.op, {}
     if n.op == "sum":
         return "sum", {"axis": None if len(n.params) == n.inputs[0].ndim else n.params}
@@ -84,7 +84,6 @@ def _operation(n: Node) -> tuple[str, dict[str, Any]]:
     return f"graph.{n.op}", {} if n.params is None else {"params": n.params}
 
 
-_SCALAR = ("arithmetic", "functions", "activations", "comparison")
 _NAMED = {"reshape": ("reshape", "shape"), "transpose": ("transpose", "axes"), "concatenate": ("concatenate", "axis")}
 _MATRIX_PRODUCTS = ("ab,bc->ac", "ab,b->a", "a,ab->b", "a,a->")
 
@@ -95,7 +94,7 @@ def _silent(graph: Graph) -> set[Node]:
     for n in graph.nodes:
         for x in n.inputs:
             users.setdefault(x, []).append(n)
-    scalar = {name for name, row in palette().items() if row.group in _SCALAR}
+    scalar = {name for name, row in palette().items() if row.group in SCALAR_GROUPS}
     outputs, found = set(graph.outputs), set[Node]()
     for n in graph.nodes:
         if n.op == "broadcast" and n not in outputs and n.params[1] == tuple(range(n.ndim - n.inputs[0].ndim, n.ndim)):

@@ -61,7 +61,7 @@ def described(n: Node, words: Mapping[Node, str]) -> str:
     if (number := known(n)) is not None:
         return number
     operands = [described(x, words) for x in n.inputs]
-    if n.row.base in scalar_ops():
+    if n.row.scalar.name in scalar_ops():
         row, by = parsed(n.op)
         if len(by) < 2:
             formula = formulas(row.name)

@@ -8,6 +8,7 @@ BURLAB_BEGIN
 namespace burlab::ops {
 
 struct Relu {
+  using activation = void;
   static constexpr auto name = "relu";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = max(x, 0); nan stays nan. Partial 1 where y > 0, else 0: relu'(0) = 0.";
@@ -17,6 +18,7 @@ struct Relu {
 };
 
 struct Sigmoid {
+  using activation = void;
   using of_floats = void;
   using own_lanes = void;
   static constexpr auto name = "sigmoid";
@@ -35,6 +37,7 @@ struct Sigmoid {
 };
 
 struct Softplus {
+  using activation = void;
   using of_floats = void;
   using own_lanes = void;
   static constexpr auto name = "softplus";
@@ -49,6 +52,7 @@ struct Softplus {
 };
 
 struct Gelu {
+  using activation = void;
   using of_floats = void;
   using own_lanes = void;
   static constexpr auto name = "gelu";
@@ -70,6 +74,7 @@ struct Gelu {
 };
 
 struct Silu {
+  using activation = void;
   using of_floats = void;
   using own_lanes = void;
   static constexpr auto name = "silu";

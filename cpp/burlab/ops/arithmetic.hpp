@@ -145,7 +145,7 @@ struct PowerBy {
 struct Power {
   using own_lanes = void;
   static constexpr auto name = "power";
-  static constexpr int arity = 2;
+  static constexpr int arity = 2, literal = 1;
   static constexpr auto doc =
       "z = x^y. Partials y x^(y-1) (0 where y is 0) and z log x (0 where z is 0: the limit for y > 0).";
   template <class T> BURLAB_RULE T primal(T x, T y) {

@@ -22,7 +22,7 @@ struct Jv {
 struct Iv {
   using of_floats = void;
   static constexpr auto name = "iv";
-  static constexpr int arity = 2, parameters = 1;
+  static constexpr int arity = 2, parameters = 1, literal = 0, max_own_order = 2;
   static constexpr auto doc = "I_n(x), n whole. Partials: by n none, by x (I_(n-1)(x) + I_(n+1)(x)) / 2.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Iv>(n, x); }
   template <class T> BURLAB_RULE T number(T n, T x) { return static_cast<T>(math::bessel_i<false>(n, x)); }
@@ -34,7 +34,7 @@ struct Iv {
 struct Ive {
   using of_floats = void;
   static constexpr auto name = "ive";
-  static constexpr int arity = 2, parameters = 1;
+  static constexpr int arity = 2, parameters = 1, literal = 0, max_own_order = 2;
   static constexpr auto doc =
       "y = e^-|x| I_n(x), n whole. Partials: by n none, by x (y_(n-1) + y_(n+1)) / 2 - sign(x) y.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Ive>(n, x); }
@@ -61,7 +61,7 @@ struct Yv {
 struct Kv {
   using of_floats = void;
   static constexpr auto name = "kv";
-  static constexpr int arity = 2, parameters = 1;
+  static constexpr int arity = 2, parameters = 1, literal = 0, max_own_order = 2;
   static constexpr auto doc = "K_n(x), n whole. Partials: by n none, by x -(K_(n-1)(x) + K_(n+1)(x)) / 2.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Kv>(n, x); }
   template <class T> BURLAB_RULE T number(T n, T x) { return static_cast<T>(math::bessel_k<false>(n, x)); }
@@ -73,7 +73,7 @@ struct Kv {
 struct Kve {
   using of_floats = void;
   static constexpr auto name = "kve";
-  static constexpr int arity = 2, parameters = 1;
+  static constexpr int arity = 2, parameters = 1, literal = 0, max_own_order = 2;
   static constexpr auto doc = "y = e^x K_n(x), n whole. Partials: by n none, by x y - (y_(n-1) + y_(n+1)) / 2.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Kve>(n, x); }
   template <class T> BURLAB_RULE T number(T n, T x) { return static_cast<T>(math::bessel_k<true>(n, x)); }

@@ -2,7 +2,6 @@
 // What structs of operations state, as text: `cpp/generate/scalar_table.py` writes the table of Python from it. A line
 // for each operation, whose fields are separated by tabs.
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "../numbers/spelling.hpp"
@@ -13,13 +12,11 @@ namespace burlab::ops {
 
 inline std::string spelled_text(const Spelled& x) { return x.calls ? "" : x.text; }
 
-/// Argument k as text: {0} and so on; a mask where the operation takes one.
+/// Argument k as text: {0} and so on.
 template <class Op, class T, int K>
 auto spelled_argument() {
   const Spelled place{"{" + std::to_string(K) + "}"};
-  constexpr bool logic =
-      std::is_same_v<Op, LogicalAnd> || std::is_same_v<Op, LogicalOr> || std::is_same_v<Op, LogicalNot>;
-  if constexpr ((K == 0 && chooses<Op>) || logic) return SpelledMask{place, false, true};
+  if constexpr (takes_mask<Op, K>) return SpelledMask{place, false, true};
   else return T(place);
 }
 
@@ -46,18 +43,28 @@ std::string spelled_partials(std::integer_sequence<int, K...> arguments) {
   return text;
 }
 
-/// Name, documentation, arity, tags; then the formulas of floats, of integers and of the partials, if they are short.
+/// Name, documentation, arity, facts; then the formulas of floats, of integers and of the partials, if they are short.
 template <bool Short, class Op>
 std::string facts() {
   const auto arguments = std::make_integer_sequence<int, Op::arity>();
   std::string text = std::string(Op::name) + "\t" + Op::doc + "\t" + std::to_string(Op::arity) + "\t";
   constexpr bool floats = requires { typename Op::of_floats; }, integers = requires { typename Op::of_integers; };
-  if constexpr (differentiable<Op>) text += "differentiable ";
-  if constexpr (floats) text += "of_floats ";
-  if constexpr (integers) text += "of_integers ";
-  if constexpr (requires { typename Op::cheap; }) text += "cheap ";
-  if constexpr (requires { typename Op::own_lanes; }) text += "own_lanes ";
-  if constexpr (requires { Op::linear_in; }) text += std::string("linear_in_") + Op::linear_in;
+  const auto flag = [&](bool holds, const char* fact) { text += holds ? std::string(fact) + "=True " : ""; };
+  const auto number = [&](const char* fact, int value) { text += fact + ("=" + std::to_string(value)) + " "; };
+  flag(differentiable<Op>, "differentiable");
+  flag(floats, "of_floats");
+  flag(integers, "of_integers");
+  flag(of_masks<Op>, "of_masks");
+  flag(chooses<Op>, "chooses");
+  flag(requires { typename Op::cheap; }, "cheap");
+  flag(requires { typename Op::activation; }, "activation");
+  flag(requires { typename Op::inlined; }, "inlined");
+  flag(requires { typename Op::long_chain; }, "long_chain");
+  flag(requires { typename Op::own_lanes; }, "own_lanes");
+  if constexpr (requires { Op::first_own; }) number("first_own", Op::first_own), number("last_own", Op::last_own);
+  if constexpr (requires { Op::max_own_order; }) number("max_own_order", Op::max_own_order);
+  if constexpr (requires { Op::literal; }) number("literal", Op::literal);
+  if constexpr (requires { Op::linear_in; }) text += std::string("linear_in=\"") + Op::linear_in + "\"";
   if constexpr (Short) {
     text += "\t";
     if constexpr (!integers) text += spelled_value<Op, Spelling<false>>(arguments);

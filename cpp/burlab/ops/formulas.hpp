@@ -2,7 +2,6 @@
 // The formulas of operations and of their partial derivatives as text: what their structs say, in words for people.
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "../numbers/formula.hpp"
@@ -11,13 +10,11 @@
 BURLAB_BEGIN
 namespace burlab::ops {
 
-/// The name of argument k: a, b and so on; a mask where the operation chooses by its first.
+/// The name of argument k: a, b and so on.
 template <class Op, int K>
 auto letter() {
   const char name[] = {static_cast<char>('a' + K), 0};
-  if constexpr (K == 0 && chooses<Op>) return FormulaMask{Formula(name)};
-  else if constexpr (std::is_same_v<Op, LogicalAnd> || std::is_same_v<Op, LogicalOr> || std::is_same_v<Op, LogicalNot>)
-    return FormulaMask{Formula(name)};
+  if constexpr (takes_mask<Op, K>) return FormulaMask{Formula(name)};
   else return Formula(name);
 }
 

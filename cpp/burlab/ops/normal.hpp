@@ -72,7 +72,7 @@ struct MillsExcess : MillsTerm<1> {
 struct Mills {
   using of_floats = void;
   static constexpr auto name = "mills";
-  static constexpr int arity = 1;
+  static constexpr int arity = 1, first_own = 0, last_own = 0;
   static constexpr auto doc =
       "y = phi(x) / Phi(x), the derivative of log Phi. Partial -y (x + y), where the sum does not cancel.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Mills>(x); }
@@ -83,7 +83,7 @@ struct Mills {
 struct LogNdtr {
   using of_floats = void;
   static constexpr auto name = "log_ndtr";
-  static constexpr int arity = 1;
+  static constexpr int arity = 1, first_own = 0, last_own = 1;
   static constexpr auto doc = "log Phi(x), exact in both tails. Partial phi(x) / Phi(x).";
   template <class T> BURLAB_RULE T primal(T x) { return call<LogNdtr>(x); }
   template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::log_ndtr(x)); }
@@ -93,7 +93,7 @@ struct LogNdtr {
 struct Erfcx {
   using of_floats = void;
   static constexpr auto name = "erfcx";
-  static constexpr int arity = 1;
+  static constexpr int arity = 1, first_own = 0, last_own = 0;
   static constexpr auto doc =
       "y = e^(x^2) erfc x, by phi / Phi at u = -sqrt(2) x. Partial -sqrt(2) y (u + phi / Phi), exact in both tails.";
   template <class T> BURLAB_RULE T primal(T x) {

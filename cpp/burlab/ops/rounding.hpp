@@ -38,6 +38,7 @@ template <class T> BURLAB_CONSTEXPR bool minus_one(T y) {
 }
 
 struct Fmod {
+  using inlined = void;
   static constexpr auto name = "fmod";
   static constexpr int arity = 2;
   static constexpr auto doc = "x - y trunc(x / y), exact, with the sign of x. Partials 1 and -trunc(x / y).";
@@ -63,6 +64,7 @@ struct Fmod {
 };
 
 struct FloorDivide {
+  using inlined = void;
   static constexpr auto name = "floor_divide";
   static constexpr int arity = 2;
   static constexpr auto doc = "The largest whole number that is not above x / y. Partials 0.";
@@ -94,6 +96,7 @@ struct FloorDivide {
 };
 
 struct Remainder {
+  using inlined = void;
   static constexpr auto name = "remainder";
   static constexpr int arity = 2;
   static constexpr auto doc = "x - y floor(x / y), with the sign of y. Partials 1 and -floor(x / y).";
@@ -172,7 +175,7 @@ struct Ldexp {
   using of_floats = void;
   using own_lanes = void;
   static constexpr auto name = "ldexp";
-  static constexpr int arity = 2;
+  static constexpr int arity = 2, literal = 1;
   static constexpr auto doc = "x 2^n for whole n, rounded once. Partials 2^n and 0.";
   template <class T> BURLAB_RULE T primal(T x, T n) { return call<Ldexp>(x, n); }
   /// By up to three powers of two, of which only the last one rounds: the others leave a product that is a number, or

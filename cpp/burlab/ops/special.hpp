@@ -14,7 +14,7 @@ namespace burlab::ops {
 struct Polygamma {
   using of_floats = void;
   static constexpr auto name = "polygamma";
-  static constexpr int arity = 2, parameters = 1;
+  static constexpr int arity = 2, parameters = 1, literal = 0, max_own_order = 1;
   static constexpr auto doc = "The derivative of order n of digamma at x. Partials: by n none, by x that of n + 1.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Polygamma>(n, x); }
   template <class T> BURLAB_RULE T number(T n, T x) { return static_cast<T>(math::polygamma(n, x)); }
@@ -26,7 +26,7 @@ struct Polygamma {
 struct Digamma {
   using of_floats = void;
   static constexpr auto name = "digamma";
-  static constexpr int arity = 1;
+  static constexpr int arity = 1, first_own = 0, last_own = 1;
   static constexpr auto doc = "The derivative of log gamma. Partial polygamma(1, x).";
   template <class T> BURLAB_RULE T primal(T x) { return call<Digamma>(x); }
   template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::digamma(x)); }
@@ -36,7 +36,7 @@ struct Digamma {
 struct Gammaln {
   using of_floats = void;
   static constexpr auto name = "gammaln";
-  static constexpr int arity = 1;
+  static constexpr int arity = 1, first_own = 1, last_own = 2;
   static constexpr auto doc = "log |gamma x|. Partial digamma x.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Gammaln>(x); }
   template <class T> static T number(T x) { return static_cast<T>(math::lgamma(x)); }
@@ -46,7 +46,7 @@ struct Gammaln {
 struct Gamma {
   using of_floats = void;
   static constexpr auto name = "gamma";
-  static constexpr int arity = 1;
+  static constexpr int arity = 1, first_own = 0, last_own = 1;
   static constexpr auto doc = "y = gamma x. Partial y digamma x.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Gamma>(x); }
   template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::gamma(x)); }
@@ -56,7 +56,7 @@ struct Gamma {
 struct Betaln {
   using of_floats = void;
   static constexpr auto name = "betaln";
-  static constexpr int arity = 2;
+  static constexpr int arity = 2, first_own = 1, last_own = 2;
   static constexpr auto doc = "log |beta(a, b)|. Partials digamma a - digamma(a + b), and the same of b.";
   template <class T> BURLAB_RULE T primal(T a, T b) { return call<Betaln>(a, b); }
   template <class T> static T number(T a, T b) { return static_cast<T>(math::betaln(a, b)); }
@@ -68,7 +68,7 @@ struct Betaln {
 struct Beta {
   using of_floats = void;
   static constexpr auto name = "beta";
-  static constexpr int arity = 2;
+  static constexpr int arity = 2, first_own = 1, last_own = 1;
   static constexpr auto doc =
       "y = gamma a gamma b / gamma(a + b). Partials y (digamma a - digamma(a + b)), the same of b.";
   template <class T> BURLAB_RULE T primal(T a, T b) { return call<Beta>(a, b); }

@@ -39,6 +39,12 @@ inline constexpr bool chooses<Where> = true;
 template <class Op, int K>
 inline constexpr bool chooses<D<Op, K>> = chooses<Op>;
 
+template <class Op>
+inline constexpr bool of_masks =
+    std::is_same_v<Op, LogicalAnd> || std::is_same_v<Op, LogicalOr> || std::is_same_v<Op, LogicalNot>;
+template <class Op, int K>
+inline constexpr bool takes_mask = of_masks<Op> || (chooses<Op> && K == 0);  // as argument K
+
 /// The text of an operation in kernels, where its struct cannot be run on `Spelling`.
 template <class Op>
 inline constexpr const char* spelling = nullptr;

@@ -62,6 +62,7 @@ struct Log1p {
 struct Sin {
   using of_floats = void;
   using own_lanes = void;
+  using long_chain = void;
   static constexpr auto name = "sin";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial cos x.";
@@ -78,6 +79,7 @@ struct Sin {
 struct Cos {
   using of_floats = void;
   using own_lanes = void;
+  using long_chain = void;
   static constexpr auto name = "cos";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial -sin x.";
@@ -94,6 +96,7 @@ struct Cos {
 struct Tan {
   using of_floats = void;
   using own_lanes = void;
+  using long_chain = void;
   static constexpr auto name = "tan";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = tan x. Partial 1 + y^2.";
