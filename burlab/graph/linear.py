@@ -11,7 +11,7 @@ import numpy as np
 
 from .node import Node, constant
 from .operation import STRUCTURAL, Batching, Linearity, Operation, Shares, Tangents, repeated, total
-from .signatures import ALL, DTYPES, NUMBERS, Form, require
+from .signatures import ALL, DTYPES, NUMBERS, Form, letters_of, require
 
 Shape = tuple[int, ...]
 TOTALS = frozenset(dtype for dtype in NUMBERS if dtype.kind == "f" or dtype.itemsize == 8)  # dtypes of sums
@@ -162,8 +162,7 @@ def convert(x: Node, dtype: "np.dtype[Any]") -> Node:
 
 def contract(spec: str, a: Node, b: Node) -> Node:
     """Sum of products by an Einstein specification `ab,bc->ac`; letters in one operand only are summed out before."""
-    ins, out = spec.split("->")
-    left, right = ins.split(",")
+    left, right, out = letters_of(spec)
     if a.dtype in NUMBERS and a.itemsize < 4:  # no kernel multiplies them
         wide = DTYPES["int32" if a.dtype.kind == "i" else "uint32"]
         return convert(contract(spec, convert(a, wide), convert(b, wide)), a.dtype)

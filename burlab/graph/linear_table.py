@@ -2,7 +2,6 @@
 # ruff: noqa: D102 - LinearOp documents the methods
 
 import math
-import re
 import string
 from collections.abc import Sequence
 
@@ -30,7 +29,7 @@ from .linear import (
 from .node import Node
 from .operation import Ending, Linearity, structural
 from .parameters import axes, integers, shape, some_axes
-from .signatures import DTYPES, NUMBERS, Form
+from .signatures import DTYPES, NUMBERS, Form, letter_sizes, letters_of
 
 Flags = Sequence[bool]
 Nodes = Sequence[Node]
@@ -268,8 +267,7 @@ class Contract(LinearOp):
     dtypes = frozenset(dtype for dtype in NUMBERS if dtype.itemsize >= 4)
 
     def shape(self, spec: str, shapes: Shapes) -> Shape:
-        ins, out = spec.split("->")
-        left, right = ins.split(",")
+        left, right, out = letters_of(spec)
         x, y = shapes
         once = all(len(set(term)) == len(term) for term in (left, right, out))
         need(once and (len(left), len(right)) == (len(x), len(y)), f"letters of {x} and {y}", spec)
@@ -280,12 +278,10 @@ class Contract(LinearOp):
 
     def work(self, n: Node) -> int:
         """Return the number of products that are added up."""
-        letters = n.params.partition("->")[0].replace(",", "")
-        return math.prod(dict(zip(letters, n.inputs[0].shape + n.inputs[1].shape, strict=True)).values())
+        return math.prod(letter_sizes(n).values())
 
     def transpose(self, g: Node, node: Node, k: int) -> Node:
-        ins, out = node.params.split("->")
-        left, right = ins.split(",")
+        left, right, out = letters_of(node.params)
         x, y = node.inputs
         return contract(f"{out},{right}->{left}", g, y) if k == 0 else contract(f"{left},{out}->{right}", x, g)
 
@@ -299,7 +295,7 @@ class Contract(LinearOp):
 def _with_samples(spec: str, where: Flags) -> str:
     """A specification with a new letter before the terms of the operands, or of the result, where there are samples."""
     letter = next(c for c in string.ascii_letters if c not in spec)
-    left, right, out = (letter * b + term for b, term in zip(where, re.split(",|->", spec), strict=True))
+    left, right, out = (letter * b + term for b, term in zip(where, letters_of(spec), strict=True))
     return f"{left},{right}->{out}"
 
 

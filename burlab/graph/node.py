@@ -102,6 +102,20 @@ class Node:
         """True for a known array, which is in `params`."""
         return self.op == "constant"
 
+    @property
+    def known(self) -> "np.ndarray[Any, Any] | None":
+        """The value of a constant, or of one number repeated (as a 0-d array), else None."""
+        if self.op != "broadcast":
+            return self.params if self.op == "constant" else None
+        n = self.inputs[0]
+        return n.known if not n.shape else None
+
+    @property
+    def is_zero(self) -> bool:
+        """True for known zeros."""
+        known = self.known
+        return known is not None and not known.any()
+
     def __repr__(self) -> str:
         return f"Node({self.op}, shape={self.shape}, {self.dtype})"
 

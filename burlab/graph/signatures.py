@@ -3,7 +3,9 @@
 Tracing makes nodes by the `form` of their row (`operation.py`), and `verify` holds the nodes of a file against it.
 """
 
+import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,3 +36,16 @@ def form_of(n: Node) -> Form:
 def forms_of(nodes: Sequence[Node]) -> list[Form]:
     """Return the forms of nodes."""
     return [(n.shape, n.dtype) for n in nodes]
+
+
+@cache
+def letters_of(spec: str) -> tuple[str, str, str]:
+    """Return the letters of both operands of a contraction, and of its result."""
+    left, right, out = re.split(",|->", spec)
+    return left, right, out
+
+
+def letter_sizes(n: Node) -> dict[str, int]:
+    """Return the sizes of the axes of a contraction, by letter."""
+    left, right, _ = letters_of(n.params)
+    return dict(zip(left + right, n.inputs[0].shape + n.inputs[1].shape, strict=True))

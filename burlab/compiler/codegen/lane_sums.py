@@ -13,7 +13,6 @@ from burlab.compiler.ir.library import LibraryKernel, register
 from burlab.compiler.ir.spelling import is_own, spelled
 from burlab.graph import Node
 from burlab.graph.operation import Ending
-from burlab.graph.rewrite.simplify import known_value
 
 from .loops import ONE_BY_ONE, in_lanes, lanes_pragma, stores, values
 from .nest import Array, LoopNest
@@ -105,9 +104,4 @@ def _products(nest: LoopNest) -> set[Node]:
     """The products that nothing but sums of this loop read, with which they are fused."""
     read = {nest.plan.views[x].base for n in nest.members for x in n.inputs}.union(nest.results)
     ended = {nest.plan.views[n.inputs[0]].base for n in nest.step.nodes if n.row.epilogue}
-    return {n for n in ended - read if n.op == "multiply_add" and _is_zero(n.inputs[2])}
-
-
-def _is_zero(x: Node) -> bool:
-    value = known_value(x)
-    return value is not None and not value.any()
+    return {n for n in ended - read if n.op == "multiply_add" and n.inputs[2].is_zero}

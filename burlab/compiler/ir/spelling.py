@@ -50,8 +50,8 @@ def is_own(n: Node) -> bool:
 
 def _order(n: Node) -> float:
     """The first argument of a node, the order of a function, where it is one known number; else inf."""
-    first = n.inputs[0].inputs[0] if n.inputs[0].op == "broadcast" else n.inputs[0]
-    return abs(float(first.params)) if first.is_constant and first.size == 1 else math.inf
+    known = n.inputs[0].known
+    return abs(float(known.item())) if known is not None and known.size == 1 else math.inf
 
 
 def formula(n: Node) -> str | None:

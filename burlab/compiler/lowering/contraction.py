@@ -10,6 +10,7 @@ from burlab.compiler.ir.plan import Count, KernelCall
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, RINGS
 from burlab.compiler.ir.strides import POINT, StrideAxis, StridedView, dense_strides, elements, joined
 from burlab.graph import Node
+from burlab.graph.signatures import letter_sizes, letters_of
 from burlab.runtime.cpu import instruction_set
 
 from .descriptors import Contraction, OuterAxis, SumOrder
@@ -33,10 +34,9 @@ _MIN_LANES_LENGTH = 64  # from which sums with a vector run in lanes or phases
 
 def _axes(n: Node, views: dict[Node, StridedView]) -> tuple[list[StrideAxis], list[StrideAxis]]:
     """The letters of the result in its order, and the summed letters in the order of the first operand."""
-    ins, out = n.params.split("->")
-    left, right = ins.split(",")
+    left, right, out = letters_of(n.params)
     a, b = n.inputs
-    sizes = dict(zip(left + right, a.shape + b.shape, strict=True))
+    sizes = letter_sizes(n)
     strides = [
         dict(zip(letters, steps, strict=True))
         for letters, steps in ((out, dense_strides(n.shape)), (left, views[a].strides), (right, views[b].strides))
@@ -120,8 +120,7 @@ def _of_vectors(spec: str) -> bool:
 
     Decided by letters, not sizes, so that a product of matrices has the same bits when it happens to have one row.
     """
-    ins, out = spec.split("->")
-    left, right = map(set, ins.split(","))
+    left, right, out = map(set, letters_of(spec))
     return not (left - right).intersection(out) or not (right - left).intersection(out)
 
 

@@ -10,6 +10,7 @@ from burlab.compiler.ir.strides import Shape
 from burlab.graph import Node
 from burlab.graph.linear import broadcast, concatenate, convert, pad, reshape, slice_, sum_over, transpose, zeros
 from burlab.graph.origin import derived_from
+from burlab.graph.signatures import letter_sizes, letters_of
 from burlab.graph.substitute import copy, keep
 
 _FLOAT64 = np.dtype(np.float64)
@@ -241,26 +242,19 @@ def enumerated(n: Node) -> set[str] | None:
 
     These letters have to be the last ones in each term, and their numbers few.
     """
-    ins, out = n.params.split("->")
-    terms = ins.split(",")
+    *terms, out = letters_of(n.params)
     short = set(out[n.ndim - short_axes(n) :])
     for term, x in zip(terms, n.inputs, strict=True):
         short.update(c for c in term[x.ndim - short_axes(x) :] if c not in out)
     last = all(short.isdisjoint(term[: len(term) - len(short.intersection(term))]) for term in (*terms, out))
-    few = math.prod(size for c, size in _sizes(n).items() if c in short) <= _MAX_PRODUCTS
+    few = math.prod(size for c, size in letter_sizes(n).items() if c in short) <= _MAX_PRODUCTS
     return short if short and last and few else None
-
-
-def _sizes(n: Node) -> dict[str, int]:
-    """Of the letters of a contraction."""
-    letters = n.params.partition("->")[0].replace(",", "")
-    return dict(zip(letters, n.inputs[0].shape + n.inputs[1].shape, strict=True))
 
 
 def _contract(to: ColumnParts, n: Node, _k: int) -> _Made:
     """Products of parts, added up; a sum over other axes is left to the loop that computes them."""
-    short, sizes = enumerated(n) or set(), _sizes(n)
-    ins, out = n.params.split("->")
+    short, sizes = enumerated(n) or set(), letter_sizes(n)
+    *terms, out = letters_of(n.params)
     summed = [c for c in sizes if c in short and c not in out]
     lead = [*(c for c in out if c not in short), *(c for c in sizes if c not in short and c not in out)]
     remaining = [c for c in out if c in short]
@@ -270,7 +264,7 @@ def _contract(to: ColumnParts, n: Node, _k: int) -> _Made:
         places, total = dict(zip(remaining, index, strict=True)), None
         for inner in product(*(range(sizes[c]) for c in summed)):
             places.update(zip(summed, inner, strict=True))
-            x, y = (_factor(to, x, t, lead, sizes, places) for x, t in zip(n.inputs, ins.split(","), strict=True))
+            x, y = (_factor(to, x, t, lead, sizes, places) for x, t in zip(n.inputs, terms, strict=True))
             if x is not None and y is not None:
                 total = _with_product(total, x, y, bool(axes))
         found.append(total)

@@ -10,6 +10,7 @@ from burlab.graph.numpy_api.promotion import FLOAT64, node
 from burlab.graph.numpy_api.reduction import sum_of_squares
 from burlab.graph.operation import Ending
 from burlab.graph.origin import derived_from
+from burlab.graph.signatures import letters_of
 from burlab.graph.substitute import keep, rebuild
 
 _MAX_FINITE_SQUARE = float(np.finfo(np.float32).max) ** 2
@@ -57,7 +58,7 @@ def _is_outer(n: Node) -> bool:
     """Return True if a node multiplies each number with each, in float32, whose squares float64 always holds."""
     if not n.row.multiplies or n.dtype != np.float32:
         return False
-    left, right = n.params.partition("->")[0].split(",")
+    left, right, _ = letters_of(n.params)
     return _sums_nothing(n.params) and set(left).isdisjoint(right)
 
 
@@ -83,21 +84,20 @@ def _shared(graph: Graph) -> set[Node]:
 
 def _is_rows(n: Node, matrix: Node, vector: Node) -> bool:
     """Return True if a contraction takes each row of the matrix times the vector."""
-    ins, out = n.params.split("->")
-    left, right = ins.split(",")
+    left, right, out = letters_of(n.params)
     rows = left if len(left) == 2 else right
     return len(left) + len(right) == 3 and out == rows[0] and vector.size == matrix.shape[1]
 
 
-def _sums_nothing(letters: str) -> bool:
-    ins, out = letters.split("->")
-    return set(ins) - {","} == set(out)
+def _sums_nothing(spec: str) -> bool:
+    left, right, out = letters_of(spec)
+    return set(left + right) == set(out)
 
 
 def _product(n: Node, inputs: tuple[Node, ...]) -> Node:
     """An elementwise product."""
-    ins, out = n.params.split("->")
-    return node("mul", *(_spread(x, term, out, n.shape) for x, term in zip(inputs, ins.split(","), strict=True)))
+    *terms, out = letters_of(n.params)
+    return node("mul", *(_spread(x, term, out, n.shape) for x, term in zip(inputs, terms, strict=True)))
 
 
 def _spread(x: Node, term: str, out: str, shape: Shape) -> Node:

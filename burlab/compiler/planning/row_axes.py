@@ -6,6 +6,7 @@ from typing import Any
 
 from burlab.compiler.ir.strides import Shape
 from burlab.graph import Node
+from burlab.graph.signatures import letters_of
 from burlab.graph.substitute import copy
 
 Axes = tuple[int | None, ...]
@@ -45,8 +46,7 @@ def axes_of_sum(n: Node, axes: Mapping[Node, int]) -> Axes | None:
         return (axes[n.inputs[0]],) if axes.get(n.inputs[0]) in n.params else None
     if n.op != "contract":
         return None
-    ins, out = n.params.split("->")
-    terms = ins.split(",")
+    *terms, out = letters_of(n.params)
     for x, term in zip(n.inputs, terms, strict=True):
         if x in axes and term[axes[x]] not in out:
             found = tuple(t.index(term[axes[x]]) for t in terms)
@@ -72,8 +72,8 @@ def _with(shape: Shape, k: int, size: int) -> Shape:
 
 
 def _contract(n: Node, k: int) -> Axes:
-    ins, out = n.params.split("->")
-    return tuple(term.index(out[k]) if out[k] in term else None for term in ins.split(","))
+    *terms, out = letters_of(n.params)
+    return tuple(term.index(out[k]) if out[k] in term else None for term in terms)
 
 
 def _broadcast(n: Node, k: int) -> Axes:

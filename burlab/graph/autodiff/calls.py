@@ -24,12 +24,8 @@ def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
         return list(zip(floats, vjp([body], floats, [g]), strict=True))
     shares = inline(rule, (*n.inputs, n, g))
     floats = [x for x in n.inputs if x.dtype.kind == "f"]
-    return [(x, share) for x, share in zip(floats, shares, strict=True) if x in active and not _is_zero(share)]
-
-
-def _is_zero(x: Node) -> bool:
-    """Return True for zeros that a rule states explicitly: nothing needs to receive them."""
-    return x.op == "broadcast" and x.inputs[0].is_constant and not x.inputs[0].shape and x.inputs[0].params == 0
+    # Nothing needs to receive the zeros that a rule states explicitly.
+    return [(x, share) for x, share in zip(floats, shares, strict=True) if x in active and not share.is_zero]
 
 
 def _forward(n: Node, known: Tangents, _executions: Executions) -> Node | None:

@@ -105,7 +105,7 @@ def _share(scan: ReversedScan, share: Node) -> _Share:
         n = addends.pop()
         if n.op == "add":
             addends += n.inputs
-        elif n.op == "broadcast" and _is_zero(n.inputs[0]):
+        elif n.is_zero:
             continue
         elif term := _term(scan, n):
             terms.append(term)
@@ -131,10 +131,6 @@ def _can_wait(n: Node) -> bool:
     """Return True for a linear operation on one input, which can be done once with the sum over iterations."""
     row = n.row
     return isinstance(row, LinearOp) and row.follows_sums and len(n.inputs) == 1
-
-
-def _is_zero(x: Node) -> bool:
-    return x.is_constant and not x.shape and not x.params
 
 
 def added(x: Node, y: Node | None) -> Node:

@@ -32,9 +32,7 @@ def same(x: Node, y: Node) -> bool:
 
 def known_number(x: Node) -> float | None:
     """The one number that a node is known to be."""
-    while x.op == "broadcast":
-        (x,) = x.inputs
-    return float(x.params) if x.is_constant and x.shape == () else None
+    return None if (known := x.known) is None or known.shape else float(known)
 
 
 def least_known(x: Node) -> float | None:

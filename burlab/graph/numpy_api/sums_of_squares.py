@@ -2,6 +2,7 @@
 
 from burlab.graph.linear import reshape
 from burlab.graph.node import Node
+from burlab.graph.signatures import letters_of
 
 from .known import known_number, least_known, same, sizes_above_one
 from .promotion import POWERS
@@ -62,8 +63,7 @@ def _is_product_of_same(x: Node) -> bool:
     """Return True if the two factors of each product are the same entry of the same array: d * d, d @ d."""
     left, right = x.inputs
     if x.op == "contract":
-        terms = x.params.partition("->")[0].split(",")
-        (left, first), (right, second) = map(_lettered, x.inputs, terms)
+        (left, first), (right, second) = map(_lettered, x.inputs, letters_of(x.params))
         if first != second:
             return False
     return same(left, right)

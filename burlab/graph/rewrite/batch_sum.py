@@ -18,6 +18,7 @@ from burlab.graph.node import Node
 from burlab.graph.operation import make_node
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
+from burlab.graph.signatures import letters_of
 from burlab.graph.substitute import keep, rebuild
 
 from .batch import batch
@@ -162,8 +163,8 @@ def _adds_up(n: Node, own: set[Node]) -> bool:
 def _reduction_point(n: Node, own: set[Node]) -> _ReductionPoint:
     if _is_transposed_product(n, own):
         product = n.inputs[0]
-        spec, _, out = product.params.partition("->")
-        permuted = make_node(product.op, f"{spec}->{''.join(out[k] for k in n.params)}", *product.inputs)
+        left, right, out = letters_of(product.params)
+        permuted = make_node(product.op, f"{left},{right}->{''.join(out[k] for k in n.params)}", *product.inputs)
         return _ReductionPoint(n, product.inputs, partial(product.row.summed, permuted))
     if not _adds_up(n, own):
         return _ReductionPoint(n, (n,), _sum)

@@ -17,6 +17,7 @@ from burlab.graph.linear import broadcast, concatenate, contract, gather, reshap
 from burlab.graph.node import Node, as_node
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
+from burlab.graph.signatures import letters_of
 
 from .simplify import without_calls
 
@@ -189,8 +190,7 @@ def _sum(at: _Entries, n: Node, pick: Pick) -> Node:
 
 
 def _contract(at: _Entries, n: Node, pick: Pick) -> Node:
-    ins, out = n.params.split("->")
-    terms = ins.split(",")
+    *terms, out = letters_of(n.params)
     chosen = {out[axis]: index for axis, index in pick.items()}
     many = next(c for c in string.ascii_letters if c not in n.params)
     specs, inputs = list[str](), list[Node]()

@@ -16,6 +16,7 @@ from burlab.graph.linear import broadcast, contract, reshape, slice_, transpose
 from burlab.graph.node import Node, constant
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
+from burlab.graph.signatures import letters_of
 from burlab.graph.substitute import inline, keep, rebuild
 from burlab.runtime.gc_pause import gc_paused
 
@@ -96,9 +97,9 @@ def _only_transposed(outputs: Sequence[Node]) -> set[Node]:
 
 def _contract_transposed(n: Node, permutation: tuple[int, ...]) -> Node:
     """The result with its axes where a transpose would put them: written so, it need not be copied later."""
-    ins, out = n.params.split("->")
+    left, right, out = letters_of(n.params)
     with derived_from(n):
-        return contract(f"{ins}->{''.join(out[a] for a in permutation)}", *n.inputs)
+        return contract(f"{left},{right}->{''.join(out[a] for a in permutation)}", *n.inputs)
 
 
 def _identity(n: Node, inputs: tuple[Node, ...]) -> Any:
@@ -128,19 +129,10 @@ def _reduce(n: Node) -> Node:
     if n.row.order and (reduced := _partial(n)) is not None:
         return _reduce(reduced)
     if n.op in _FOLDED and n.size <= _LARGEST_FOLD:
-        values = [known_value(x) for x in n.inputs]
+        values = [x.known for x in n.inputs]
         if all(v is not None for v in values):
             return _folded(n, values)
     return n
-
-
-def known_value(n: Node) -> "np.ndarray[Any, Any] | None":
-    """The value of a constant, or of one number repeated (as a 0-d array), else None."""
-    if n.is_constant:
-        return n.params
-    if n.op == "broadcast" and n.inputs[0].is_constant and n.inputs[0].shape == ():
-        return n.inputs[0].params
-    return None
 
 
 def _folded(n: Node, values: list[Any]) -> Node:
@@ -150,7 +142,7 @@ def _folded(n: Node, values: list[Any]) -> Node:
 
 
 def _is(n: Node, number: float) -> bool:
-    value = known_value(n)
+    value = n.known
     return value is not None and value.shape == () and bool(value == number) and not (number == 0 and np.signbit(value))
 
 
@@ -188,7 +180,7 @@ def _subtract(n: Node) -> Node | None:
 
 
 def _where(n: Node) -> Node | None:
-    mask = known_value(n.inputs[0])
+    mask = n.inputs[0].known
     if mask is None or mask.size == 0 or mask.all() != mask.any():
         return None
     return n.inputs[1] if mask.all() else n.inputs[2]
@@ -208,7 +200,7 @@ def _reshape(n: Node) -> Node | None:
         return reshape(x.inputs[0], n.shape)
     if x.is_constant and x.size <= _LARGEST_FOLD:
         return constant(x.params.reshape(n.shape), n.dtype)
-    return broadcast(x.inputs[0], n.shape, ()) if x.op == "broadcast" and x.inputs[0].shape == () else None
+    return _repeated(x, n.shape)
 
 
 def _transpose(n: Node) -> Node | None:
@@ -217,7 +209,7 @@ def _transpose(n: Node) -> Node | None:
         return transpose(x.inputs[0], tuple(x.params[a] for a in n.params))
     if x.is_constant and x.size <= _LARGEST_FOLD:
         return constant(x.params.transpose(n.params), n.dtype)
-    return broadcast(x.inputs[0], n.shape, ()) if x.op == "broadcast" and x.inputs[0].shape == () else None
+    return _repeated(x, n.shape)
 
 
 def _slice(n: Node) -> Node | None:
@@ -229,11 +221,16 @@ def _slice(n: Node) -> Node | None:
         return slice_(x.inputs[0], at, tuple(a * b for a, b in zip(stride, step, strict=True)), shape)
     if x.op == "pad" and x.params[:2] == (start, step) and x.inputs[0].shape == shape:
         return x.inputs[0]
+    return _repeated(x, shape)
+
+
+def _repeated(x: Node, shape: tuple[int, ...]) -> Node | None:
+    """One number repeated in another shape; None where x is none."""
     return broadcast(x.inputs[0], shape, ()) if x.op == "broadcast" and x.inputs[0].shape == () else None
 
 
 def _convert(n: Node) -> Node | None:
-    value = known_value(n.inputs[0])
+    value = n.inputs[0].known
     if value is None or n.size > _LARGEST_FOLD:
         return None
     return broadcast(constant(value.astype(n.dtype), n.dtype), n.shape)
@@ -252,7 +249,7 @@ _NEXT = {"sin": ("cos", 1), "cos": ("sin", -1), "sinh": ("cosh", 1), "cosh": ("s
 
 def _inverse(n: Node) -> Node | None:
     """Return the factor of a cotangent behind a division by a known number: the IEEE division is done now."""
-    value = known_value(n.inputs[1])
+    value = n.inputs[1].known
     if value is None or n.dtype.kind != "f" or value.size > _LARGEST_FOLD:
         return None
     with np.errstate(all="ignore"):

@@ -15,6 +15,7 @@ from burlab.graph import Node
 from burlab.graph.autodiff.sweep import between
 from burlab.graph.numpy_api.roots import Root
 from burlab.graph.scalar import load_partials, partials
+from burlab.graph.signatures import letter_sizes, letters_of
 from burlab.runtime.extras import late
 
 sparse: Any = late("scipy.sparse", "scipy")
@@ -172,10 +173,9 @@ def _put(n: Node, k: int, values: Values) -> Matrix:
 
 def _contract(n: Node, k: int, _: Values) -> Matrix:
     """Elements that share the letters that both have; a zero of a known factor reads nothing."""
-    ins, out = n.params.split("->")
-    terms = ins.split(",")
+    *terms, out = letters_of(n.params)
     mine, other = terms[k], terms[1 - k]
-    sizes = dict(zip(terms[0] + terms[1], n.inputs[0].shape + n.inputs[1].shape, strict=True))
+    sizes = letter_sizes(n)
     factor = _constant(n.inputs[1 - k])
     letters = sorted({*mine, *out, *(other if factor is not None else "")})
     shape = tuple(sizes[c] for c in letters)

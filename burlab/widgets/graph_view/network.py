@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from burlab.graph import Graph, Node
 from burlab.graph.order import topological
 from burlab.graph.origin import Origin, short_place
-from burlab.graph.rewrite.simplify import known_value
 from burlab.graph.show import label
 
 from .inside import Inside, Spot, insides, unfolded
@@ -223,7 +222,7 @@ def pretty(name: str) -> str:
 
 def known(n: Node) -> str | None:
     """The number that a node is known to be, in short."""
-    value = known_value(n)
+    value = n.known
     return f"{value.item():.4g}" if value is not None and value.size == 1 else None
 
 
