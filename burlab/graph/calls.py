@@ -2,7 +2,8 @@
 # ruff: noqa: D102 - Operation documents the methods
 
 from collections.abc import Sequence
-from typing import Any
+
+from burlab.typing import Params
 
 from .graph import Call, Graph, Later
 from .node import Node
@@ -20,7 +21,7 @@ def reverse_rule(call: Call) -> Graph | None:
     return call.backward.graph if isinstance(call.backward, Later) else call.backward
 
 
-def _is_call(params: Any) -> bool:
+def _is_call(params: Params) -> bool:
     return isinstance(params, Call)
 
 

@@ -12,9 +12,9 @@ the plan makes one step of them (`executions.py`). Such nodes are made in `regio
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from burlab.runtime.checks.stored import size
+from burlab.typing import Params
 
 from . import parameters
 from .faults import no_derivative
@@ -30,7 +30,7 @@ _LOOP_REMEDY = (
 )
 
 
-def _is_result(params: Any) -> bool:
+def _is_result(params: Params) -> bool:
     """Return True if parameters are those of control flow."""
     return type(params) is Result and size(params.item) and parameters.axes(params.batch)
 

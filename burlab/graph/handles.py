@@ -26,7 +26,7 @@ class Level:
         self.views: dict[Any, tuple[Any, Callable[[Any], Any]]] = {}
         self.holders: dict[Any, list[Any]] = {}
 
-    def hold(self, node: Any, holder: Any) -> None:
+    def hold(self, node: object, holder: object) -> None:
         """An array holds a node: what is written into that one later is not for it."""
         self.holders.setdefault(node, []).append(holder)
 
@@ -59,13 +59,13 @@ def one_level_deeper() -> Generator[Level]:
             before[-1].nodes.extend(current.nodes)
 
 
-def record(node: Any) -> None:
+def record(node: object) -> None:
     """A node was made."""
     if _levels.stack:
         _levels.stack[-1].nodes.append(node)
 
 
-def present(value: Any) -> Any:
+def present(value: object) -> Any:
     """Return the current content of an array that can be written to; anything else as it is."""
     held = PRESENT.get(cast("Any", type(value)))
     return value if held is None else held(value)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from burlab.typing import ArrayLike, Tree
+
 if TYPE_CHECKING:
     from .graph import Graph
     from .node import Node
@@ -18,15 +20,17 @@ if TYPE_CHECKING:
 class WritableResults(Protocol):
     """Assignments to results of traced operations: `buffers/results.py`."""
 
-    def own(self, result: Any, /, *operands: Any) -> Any:
+    def own(self, result: Tree, /, *operands: Any) -> Any:
         """Return the result of an operator, as a copy where it is one of its operands."""
         ...
 
-    def of_method(self, result: Any, name: str, x: "Node", args: Any, kwargs: Any, /) -> Any:
+    def of_method(self, result: Tree, name: str, x: "Node", args: tuple[Any, ...], kwargs: dict[str, Any], /) -> Any:
         """Return the result of a method of an array, recorded as a view where NumPy makes one."""
         ...
 
-    def of_function(self, result: Any, func: Any, args: Any, kwargs: Any, /) -> Any:
+    def of_function(
+        self, result: Tree, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], /
+    ) -> Any:
         """Return the result of a function of NumPy's, recorded as a view where NumPy makes one."""
         ...
 
@@ -34,7 +38,7 @@ class WritableResults(Protocol):
         """Call a ufunc that writes into results: by `out`, or as ufunc.at."""
         ...
 
-    def is_writer(self, func: Any, /) -> bool:
+    def is_writer(self, func: Callable[..., Any], /) -> bool:
         """Return True if a function of NumPy's writes into its first argument."""
         ...
 
@@ -58,11 +62,11 @@ class ComplexNumbers(Protocol):
         """Apply an operator, given the name of its ufunc."""
         ...
 
-    def call_method(self, name: str, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def call_method(self, name: str, x: ArrayLike, /, *args: Any, **kwargs: Any) -> Any:
         """Call a method of an array."""
         ...
 
-    def pair(self, real: Any, imag: Any, /) -> Any:
+    def pair(self, real: ArrayLike, imag: Any, /) -> Any:
         """Return the complex array of two real ones."""
         ...
 

@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from burlab.typing import DTypeLike, Params
+
 from .node import Node, constant
 from .operation import STRUCTURAL, Batching, Linearity, Operation, Shares, Tangents, repeated, total
 from .signatures import ALL, DTYPES, NUMBERS, Form, letters_of, require
@@ -28,11 +30,11 @@ class LinearOp(Operation):
     indexed: ClassVar[bool] = False
     dtypes: ClassVar[frozenset["np.dtype[Any]"]] = ALL
 
-    def form(self, params: Any, inputs: Sequence[Node]) -> Form:
+    def form(self, params: Params, inputs: Sequence[Node]) -> Form:
         """Shape and dtype of the value, for inputs that it is defined for."""
         return self.shape(params, [x.shape for x in inputs]), inputs[0].dtype
 
-    def checked(self, params: Any, inputs: Sequence[Node]) -> Form:
+    def checked(self, params: Params, inputs: Sequence[Node]) -> Form:
         """Return the form for any inputs. Raises GraphError where they do not fit."""
         count = len(inputs) - self.indexed
         values, index = inputs[:count], inputs[count:]
@@ -66,7 +68,7 @@ class LinearOp(Operation):
         return self.batch(n.params, xs, flags)
 
     @abstractmethod
-    def shape(self, params: Any, shapes: Sequence[Shape], /) -> Shape:
+    def shape(self, params: Params, shapes: Sequence[Shape], /) -> Shape:
         """The shape of the value, from the shapes of the inputs. Raises GraphError where they do not fit the params."""
 
     @abstractmethod
@@ -74,11 +76,11 @@ class LinearOp(Operation):
         """The cotangent of input k, from the cotangent of the node."""
 
     @abstractmethod
-    def batch(self, params: Any, xs: Sequence[Node], batched: Sequence[bool], /) -> Node:
+    def batch(self, params: Params, xs: Sequence[Node], batched: Sequence[bool], /) -> Node:
         """The operation on many samples: a batched input has the batch as its axis 0, and so has the result."""
 
 
-def linear(name: str, params: Any, *inputs: Node) -> Node:
+def linear(name: str, params: Params, *inputs: Node) -> Node:
     """A node of the table."""
     shape, dtype = STRUCTURAL[name].form(params, inputs)
     return Node(name, inputs, params, shape, dtype, inputs[0].weak and not shape)
@@ -181,6 +183,6 @@ def spread(x: Node, size: int) -> Node:
     return repeated(x, size)
 
 
-def zeros(shape: Shape, dtype: Any) -> Node:
+def zeros(shape: Shape, dtype: DTypeLike) -> Node:
     """A node of zeros that takes no memory in the graph."""
     return broadcast(constant(0, dtype), shape)

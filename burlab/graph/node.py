@@ -13,6 +13,7 @@ import numpy as np
 
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
 from burlab.runtime.plain import as_array, check_items, endless, is_complex
+from burlab.typing import ArrayLike, DTypeLike, Index, Params
 
 from . import hooks
 from .faults import check_keywords, fault, public_name, refused_to_library, unsupported
@@ -56,7 +57,7 @@ class Node:
         self,
         op: str,
         inputs: tuple["Node", ...],
-        params: Any,
+        params: Params,
         shape: tuple[int, ...],
         dtype: np.dtype[Any],
         weak: bool = False,
@@ -229,10 +230,10 @@ class Node:
     def __round__(self, digits: int | None = None) -> "Node":
         return METHODS["__round__"](self, digits)
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: ArrayLike) -> Any:
         return UFUNCS["divmod"](self, other)
 
-    def __rdivmod__(self, other: Any) -> Any:
+    def __rdivmod__(self, other: ArrayLike) -> Any:
         return UFUNCS["divmod"](other, self)
 
     def __int__(self) -> NoReturn:
@@ -244,7 +245,7 @@ class Node:
             "bl.asarray(A)[i] for a constant array A; pass sizes as Python ints",
         )
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> "np.ndarray[Any, Any]":
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> "np.ndarray[Any, Any]":
         if (refused := refused_to_library()) is not None:
             raise refused
         if self.dtype.kind in "iu":
@@ -266,16 +267,16 @@ class Node:
         box[()] = self
         return box
 
-    def __getitem__(self, key: Any) -> "Node":
+    def __getitem__(self, key: Index) -> "Node":
         return _method("__getitem__", self, key)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Index, value: ArrayLike) -> None:
         hooks.results.writable(self)[key] = value
 
     def __copy__(self) -> "Node":
         return self
 
-    def __deepcopy__(self, memo: Any) -> "Node":
+    def __deepcopy__(self, memo: object) -> "Node":
         return self
 
 
@@ -304,11 +305,11 @@ def _without_rule(ufunc: np.ufunc, method: str, special: bool) -> Exception:
 PLAIN.add(Node)
 
 
-def _dtype_advice(value: Any) -> str:
+def _dtype_advice(value: object) -> str:
     return "its x.toarray()" if hasattr(value, "toarray") else "float, int or bool"
 
 
-def constant(value: Any, dtype: Any = None) -> Node:
+def constant(value: Any, dtype: DTypeLike = None) -> Node:
     """A node for a known array or number. Python scalars are weak: they take on the dtype of what they meet."""
     weak = dtype is None and type(value) in (int, float)
     if type(value) not in _NUMBERS:
@@ -330,7 +331,7 @@ _NUMBERS = {float, int, np.ndarray}
 _HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
-def _known(value: Any) -> Any:
+def _known(value: object) -> Any:
     """A list as it is, an array of another library as NumPy's. Raises DTypeError for arrays that mean more."""
     name = f"{location()}a value that met a traced array"
     if isinstance(value, np.ndarray) or hasattr(value, "__array__"):
@@ -364,7 +365,7 @@ def as_node(value: Any) -> Node:
     return constant(value)
 
 
-def _is_object_array(value: Any) -> bool:
+def _is_object_array(value: object) -> bool:
     return isinstance(value, np.ndarray) and cast("Any", value).dtype == object
 
 

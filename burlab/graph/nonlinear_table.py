@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.errors import GraphError
 from burlab.runtime.checks.stored import optional, positive, size, text
+from burlab.typing import Params
 
 from . import parameters
 from .linear import gather, scatter
@@ -236,7 +237,7 @@ class Matvec(Operation):
     name = "matvec"
     epilogue = Ending.ROWS
 
-    def form(self, _: Any, _inputs: Nodes) -> Form:
+    def form(self, _: Params, _inputs: Nodes) -> Form:
         raise GraphError(f"{self.name!r} is an operation of plans, expected one of graphs.")
 
 
@@ -247,7 +248,7 @@ class MultiplyAdd(Operation):
     name = "multiply_add"
     elementwise = True
 
-    def form(self, _: Any, _inputs: Nodes) -> Form:
+    def form(self, _: Params, _inputs: Nodes) -> Form:
         raise GraphError(f"{self.name!r} is an operation of plans, expected one of graphs.")
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from burlab.runtime.checks.stored import Check, nothing
+from burlab.typing import Params
 
 from . import hooks
 from .node import Node
@@ -97,11 +98,11 @@ class Operation(ABC):
     scalar: ScalarOp = NOT_SCALAR
     order: int = 0
 
-    def form(self, _params: Any, _inputs: Sequence[Node], /) -> Form:
+    def form(self, _params: Params, _inputs: Sequence[Node], /) -> Form:
         """Return shape and dtype of the value. Raises GraphError where parameters and inputs do not fit."""
         raise AssertionError(f"the operation {self.name} has no rule for its form")
 
-    def checked(self, params: Any, inputs: Sequence[Node], /) -> Form:
+    def checked(self, params: Params, inputs: Sequence[Node], /) -> Form:
         """Return the form for inputs that may be anything."""
         return self.form(params, inputs)
 
@@ -160,14 +161,14 @@ class Unary(Operation):
     """Base of operations on one input: the axis of samples comes before its own."""
 
     @abstractmethod
-    def of(self, params: Any, x: Node, /) -> Form:
+    def of(self, params: Params, x: Node, /) -> Form:
         """Shape and dtype of the value for this input. Raises GraphError where it does not fit the parameters."""
 
-    def behind(self, params: Any, /) -> Any:
+    def behind(self, params: Params, /) -> Any:
         """The parameters for inputs with another axis in front."""
         return params
 
-    def form(self, params: Any, inputs: Sequence[Node]) -> Form:
+    def form(self, params: Params, inputs: Sequence[Node]) -> Form:
         """Return the form for the input."""
         require(len(inputs) == 1, "it needs one input")
         return self.of(params, inputs[0])
@@ -254,12 +255,12 @@ ROWS = _Rows()
 """
 
 
-def make_node(op: str, params: Any, *inputs: Node, weak: bool = False) -> Node:
+def make_node(op: str, params: Params, *inputs: Node, weak: bool = False) -> Node:
     """Return a node of any operation."""
     return Node(op, inputs, params, *ROWS[op].form(params, inputs), weak)
 
 
-def together(n: Node, xs: Sequence[Node], flags: Sequence[bool], size: int, params: Any = None) -> Node:
+def together(n: Node, xs: Sequence[Node], flags: Sequence[bool], size: int, params: Params = None) -> Node:
     """Return the same operation with the axis of samples on all of its inputs."""
     inputs = tuple([x if f else repeated(x, size) for x, f in zip(xs, flags, strict=True)])
     return Node(n.op, inputs, n.params if params is None else params, (size, *n.shape), n.dtype)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from burlab.runtime.plain import is_complex
+from burlab.typing import ArrayLike
 
 from . import hooks
 from .faults import fault
@@ -39,13 +40,13 @@ def unary(ufunc: str) -> "Callable[[Node], Node]":
 def binary(ufunc: str) -> "tuple[Callable[[Node, Any], Node], Callable[[Node, Any], Node]]":
     """Return the methods of an operator such as `x + y`: of the left operand, and of the right one."""
 
-    def left(x: "Node", y: Any) -> "Node":
+    def left(x: "Node", y: ArrayLike) -> "Node":
         if type(y) not in PLAIN:
             return _general(ufunc, x, y, y, never=_NEVER)
         result: Node = UFUNCS[ufunc](x, y)
         return result if result is not x and result is not y else hooks.results.own(result, x, y)
 
-    def right(y: "Node", x: Any) -> "Node":
+    def right(y: "Node", x: ArrayLike) -> "Node":
         if type(x) not in PLAIN:
             return _general(ufunc, x, y, x, never=_NEVER)
         return hooks.results.own(UFUNCS[ufunc](x, y), y)
@@ -56,13 +57,13 @@ def binary(ufunc: str) -> "tuple[Callable[[Node, Any], Node], Callable[[Node, An
 def comparison(ufunc: str) -> "Callable[[Node, Any], Node]":
     """Return the method of an operator such as `x < y`."""
 
-    def method(x: "Node", y: Any) -> "Node":
+    def method(x: "Node", y: ArrayLike) -> "Node":
         return UFUNCS[ufunc](x, y) if type(y) in PLAIN else _general(ufunc, x, y, y, never=())  # None == x is False
 
     return method
 
 
-def _general(ufunc: str, x: Any, y: Any, other: Any, never: tuple[type, ...]) -> Any:
+def _general(ufunc: str, x: ArrayLike, y: ArrayLike, other: ArrayLike, never: tuple[type, ...]) -> Any:
     """The operator on x and y, one of which is a node and the other one of any type."""
     if is_complex(other):
         return hooks.complex_numbers().call_operator(ufunc, x, y)

@@ -10,11 +10,14 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from .handles import record
+
+if TYPE_CHECKING:
+    from .node import Node
 
 Origin = tuple[str, int]  # the user's file and line
 
@@ -185,7 +188,7 @@ def recording() -> Generator[list[Any]]:
             before.extend(recorded)
 
 
-def record_node(n: Any) -> None:
+def record_node(n: "Node") -> None:
     """A node was made."""
     record(n)
     if _context.recorded is not None:

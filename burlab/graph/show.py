@@ -1,6 +1,6 @@
 """A graph as text: a listing with one line per node, and Graphviz's DOT."""
 
-from typing import Any
+from burlab.typing import Params
 
 from .executions import executions
 from .graph import Call, Graph
@@ -52,7 +52,7 @@ def label(n: Node) -> str:
     return n.op if n.params is None else f"{n.op} {_short(n.params)}"
 
 
-def _short(params: Any) -> str:
+def _short(params: Params) -> str:
     return str(params).replace(" ", "")
 
 

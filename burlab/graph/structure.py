@@ -6,6 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.typing import Params
+
 from .graph import Call, Graph, Result
 from .node import Node
 
@@ -28,7 +30,7 @@ def structural_keys(graph: Graph, inputs: Mapping[Node, str] | None = None) -> d
     return keys
 
 
-def _described(params: Any) -> Any:
+def _described(params: Params) -> Any:
     """Parameters as text that does not depend on where things lie in memory."""
     if isinstance(params, np.ndarray):
         array: np.ndarray[Any, Any] = cast("Any", params)

@@ -109,7 +109,7 @@ def has_complex(tree: Tree) -> bool:
     return any(map(is_complex_leaf, flatten_whole(tree)[0]))
 
 
-def is_complex_leaf(value: Any) -> bool:
+def is_complex_leaf(value: object) -> bool:
     """Return True for a complex number or array, traced or not, and not for lists of such."""
     return not isinstance(value, (list, tuple)) and is_complex(value)
 
@@ -186,7 +186,7 @@ def pytree(cls: type[_Class]) -> type[_Class]:
     static = tuple(f.name for f in fields if f.metadata.get("static"))
     children_names = tuple(f.name for f in fields if not f.metadata.get("static"))
 
-    def to_leaves(value: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[str, ...]]:
+    def to_leaves(value: object) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[str, ...]]:
         return (
             tuple(getattr(value, k) for k in children_names),
             tuple(getattr(value, k) for k in static),

@@ -1,7 +1,7 @@
 """The array that takes traced entries, with NumPy's functions and methods."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
 import numpy as np
 
@@ -12,9 +12,13 @@ from burlab.graph.node import UFUNCS, Node, as_node
 from burlab.graph.numpy_api.updates import at_add
 from burlab.graph.origin import location
 from burlab.runtime.plain import as_plain, is_complex
+from burlab.typing import ArrayLike, Index, Tree
 
 from .entries import is_symbolic
 from .memory import Memory, Numbers, held, is_traced_key, known_key, written
+
+if TYPE_CHECKING:
+    from burlab.graph.complex.array import Complex
 
 Function = Callable[..., Any]
 WRITERS: dict[Function, Function] = {}
@@ -54,7 +58,9 @@ class Buffer(Memory):
         outputs = tuple(r if o is None else o for o, r in zip(out, _several(results), strict=True))
         return outputs[0] if len(outputs) == 1 else outputs
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, func: Callable[..., Any], types: Iterable[type], args: Iterable[Any], kwargs: Any
+    ) -> Any:
         if func in WRITERS:
             return WRITERS[func](*args, **kwargs)
         if func in VIEWS:
@@ -82,13 +88,13 @@ class Buffer(Memory):
     def __reduce__(self) -> Any:
         return _known(self).__reduce__()
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         return _known(self).__reduce_ex__(protocol)
 
     def __copy__(self) -> "Buffer":
         return self.duplicate()
 
-    def __deepcopy__(self, memo: Any) -> "Buffer":
+    def __deepcopy__(self, memo: object) -> "Buffer":
         return self.duplicate()
 
     def copy(self, order: Any = "C") -> Any:
@@ -99,7 +105,7 @@ class Buffer(Memory):
 PRESENT[Buffer] = Buffer.present
 
 
-def fresh(result: Any) -> Any:
+def fresh(result: Tree) -> Any:
     """A new array as one that takes traced entries while a function is traced; anything else as it is."""
     if level() is None:
         return result
@@ -111,18 +117,18 @@ def fresh(result: Any) -> Any:
     return cast("Any", result)
 
 
-def buffer_of(value: Any) -> Buffer:
+def buffer_of(value: "Node | Complex") -> Buffer:
     """A new array that holds a node, or a traced complex array."""
     result = np.zeros(value.shape, value.dtype).view(Buffer)
     result.rewrite(value)
     return result
 
 
-def _several(results: Any) -> tuple[Any, ...]:
+def _several(results: Tree) -> tuple[Any, ...]:
     return cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
 
 
-def _store(target: Any, result: Any, where: Any, func: Any) -> None:
+def _store(target: Any, result: Any, where: ArrayLike, func: Callable[..., Any]) -> None:
     """target[where] = result, for `out=` and in-place operators, which refuse what loses the kind of numbers."""
     if target is None:
         return
@@ -146,7 +152,7 @@ def _store(target: Any, result: Any, where: Any, func: Any) -> None:
         target[mask] = cast("Any", np.broadcast_to(node, target.shape))[mask]
 
 
-def _at(ufunc: np.ufunc, target: Any, key: Any, value: Any = None) -> None:
+def _at(ufunc: np.ufunc, target: Any, key: Index, value: Any = None) -> None:
     """ufunc.at: unbuffered, so that an index which comes twice counts twice."""
     key, value = known_key(key), written(value)
     if not isinstance(target, Buffer) or not (is_traced_key(key) or is_symbolic(value) or target.is_traced):
@@ -160,7 +166,7 @@ def _at(ufunc: np.ufunc, target: Any, key: Any, value: Any = None) -> None:
     target.rewrite(at_add(as_node(target), key, UFUNCS["negative"](more) if ufunc is np.subtract else more))
 
 
-def _presents(x: Any) -> Any:
+def _presents(x: object) -> Any:
     """Arguments with what arrays hold now in their place."""
     if type(x) is tuple or type(x) is list:
         parts = [_presents(item) for item in cast("Sequence[Any]", x)]

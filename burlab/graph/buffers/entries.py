@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -11,21 +11,25 @@ from burlab.graph.handles import Level, level
 from burlab.graph.linear import reshape, slice_
 from burlab.graph.node import Node
 from burlab.runtime.plain import is_complex
+from burlab.typing import Index
 
 from .assemble import Pieces, assemble
+
+if TYPE_CHECKING:
+    from burlab.graph.complex.array import Complex
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 _KNOWN = -1
 
 
-def is_symbolic(value: Any) -> bool:
+def is_symbolic(value: object) -> bool:
     """Return True for a node, or a traced complex array, which is two nodes."""
     if isinstance(value, Node):
         return True
     return is_complex(value) and not isinstance(value, (complex, np.ndarray, np.generic, list, tuple))
 
 
-def by_part(f: Callable[[Node], Node], value: Any) -> Any:
+def by_part(f: Callable[[Node], Node], value: "Node | Complex") -> Any:
     """A function of a node, applied to each part of a complex array."""
     return f(value) if isinstance(value, Node) else hooks.complex_numbers().pair(f(value.real), f(value.imag))
 
@@ -59,7 +63,7 @@ class Entries:
         strides = tuple(step // self.stride * 8 for step in view.strides)
         return np.ndarray(view.shape, np.int64, self.addresses, first * 8, strides)
 
-    def write(self, target: Numbers, key: Any, value: Any) -> None:
+    def write(self, target: Numbers, key: Index, value: "Node | Complex") -> None:
         """target[key] = value, of addresses. Raises what NumPy raises where they do not fit."""
         if value.shape == ():
             target[key] = self._end
@@ -71,7 +75,7 @@ class Entries:
         self._hold(value)
         self._cache.clear()
 
-    def _hold(self, value: Any) -> None:
+    def _hold(self, value: "Node | Complex") -> None:
         if self.level is not None:
             for part in (value,) if isinstance(value, Node) else (value.real, value.imag):
                 self.level.hold(part, self)
@@ -82,12 +86,12 @@ class Entries:
         self._cache.clear()
         self._hold(new)
 
-    def forget(self, target: Numbers, key: Any) -> None:
+    def forget(self, target: Numbers, key: Index) -> None:
         """The entries at target[key] are known numbers again."""
         target[key] = _KNOWN
         self._cache.clear()
 
-    def replace(self, value: Any) -> None:
+    def replace(self, value: "Node | Complex") -> None:
         """All entries of the memory, in its order, come from one node."""
         self._nodes, self._bases, self._end = [value], [0], value.size
         self.addresses[:] = np.arange(value.size)
@@ -123,7 +127,7 @@ class Entries:
         return hooks.complex_numbers().pair(real, imag)
 
 
-def _exchanged(held: Any, old: Node, new: Node) -> Any:
+def _exchanged(held: "Node | Complex", old: Node, new: Node) -> Any:
     """Return the written values, with one node replaced by another."""
     if isinstance(held, Node) or (held.real is not old and held.imag is not old):
         return new if held is old else held

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.graph.handles import present
 from burlab.graph.node import METHODS, Node, as_node
+from burlab.typing import ArrayLike, DTypeLike, Index
 
 from .buffer import Buffer
 from .writing import repeated
@@ -17,7 +18,7 @@ class Flat:
 
     __slots__ = ("base",)
 
-    def __init__(self, base: Any) -> None:
+    def __init__(self, base: Node | Buffer) -> None:
         self.base = base
 
     def __len__(self) -> int:
@@ -27,16 +28,16 @@ class Flat:
         row: Any = np.ravel(present(self.base))
         return iter(row)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Index) -> Any:
         held = present(self.base)
         return METHODS["ravel"](held)[present(key)] if isinstance(held, Node) else held.flat[present(key)]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Index, value: ArrayLike) -> None:
         places = cast("Any", np.arange(self.base.size))[present(key)]
         held = repeated(value, np.size(places)) if np.ndim(places) else as_node(value)
         self.base[np.unravel_index(places, self.base.shape)] = held
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Any:
         return np.asarray(np.ravel(present(self.base)), dtype)
 
 

@@ -18,13 +18,14 @@ from burlab.graph.origin import location
 from burlab.graph.substitute import copy
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array, check_numbers
+from burlab.typing import ArrayLike, DTypeLike, Index, ShapeLike
 
 from .buffer import Buffer, buffer_of, fresh
 from .making import array
 from .memory import is_traced_key, known_key, written
 
 
-def _new(make: Callable[..., Any], shape: Any, *rest: Any) -> Any:
+def _new(make: Callable[..., Any], shape: ShapeLike, *rest: Any) -> Any:
     """An array by NumPy. Raises AllocationError where none can be so large, ShapeError and DTypeError."""
     *value, dtype = rest
     dtype = dtype if dtype is None else known_dtype(dtype)
@@ -45,7 +46,7 @@ def _new(make: Callable[..., Any], shape: Any, *rest: Any) -> Any:
         raise AllocationError(f"{location()}no array can have this shape: {why}. Pass a smaller one.") from None
 
 
-def zeros(shape: Any, dtype: Any = float) -> Any:
+def zeros(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
     """An array of zeros to write into, shape and dtype as for np.zeros.
 
     >>> import numpy as np, burlab as bl
@@ -60,7 +61,7 @@ def zeros(shape: Any, dtype: Any = float) -> Any:
     return _new(np.zeros, shape, dtype)
 
 
-def ones(shape: Any, dtype: Any = float) -> Any:
+def ones(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
     """An array of ones to write into: see `zeros`.
 
     >>> import burlab as bl
@@ -70,7 +71,7 @@ def ones(shape: Any, dtype: Any = float) -> Any:
     return _new(np.ones, shape, dtype)
 
 
-def empty(shape: Any, dtype: Any = float) -> Any:
+def empty(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
     """An array of any numbers, to be filled: see `zeros`.
 
     >>> import burlab as bl
@@ -80,7 +81,7 @@ def empty(shape: Any, dtype: Any = float) -> Any:
     return _new(np.empty, shape, dtype)
 
 
-def full(shape: Any, value: Any, dtype: Any = None) -> Any:
+def full(shape: ShapeLike, value: ArrayLike, dtype: DTypeLike = None) -> Any:
     """An array that is filled with a value, which may be traced, to write into: see `zeros`.
 
     >>> import burlab as bl
@@ -95,7 +96,7 @@ def full(shape: Any, value: Any, dtype: Any = None) -> Any:
     return result
 
 
-def buffer(values: Any, dtype: Any = None) -> Any:
+def buffer(values: ArrayLike, dtype: DTypeLike = None) -> Any:
     """A new array with these values, numbers or traced ones, to write into: a copy, as np.array gives.
 
     >>> import numpy as np, burlab as bl
@@ -116,7 +117,7 @@ def buffer(values: Any, dtype: Any = None) -> Any:
         raise DTypeError(f"{location()}{shown(values)} cannot be made {into}. Pass numbers, all rows alike.") from None
 
 
-def at_set(x: Any, index: Any, value: Any) -> Any:
+def at_set(x: ArrayLike, index: Index, value: ArrayLike) -> Any:
     """A copy of x in which x[index] is value; x itself stays as it was. The index may be traced.
 
     x: an array of any shape. index: whatever NumPy takes, and traced integers. value: broadcast to the shape of
@@ -130,7 +131,7 @@ def at_set(x: Any, index: Any, value: Any) -> Any:
     return _updated("at_set", _set, x, index, value)
 
 
-def _set(x: Any, index: Any, value: Any) -> Any:
+def _set(x: ArrayLike, index: Index, value: ArrayLike) -> Any:
     if isinstance(x, Node) and is_traced_key(index):
         return updates.at_set(x, index, value)
     if isinstance(x, Node) or isinstance(value, Node) or is_traced_key(index):
@@ -143,7 +144,7 @@ def _set(x: Any, index: Any, value: Any) -> Any:
     return result
 
 
-def at_add(x: Any, index: Any, value: Any) -> Any:
+def at_add(x: ArrayLike, index: Index, value: ArrayLike) -> Any:
     """A copy of x in which value is added to x[index]; an entry that the index names twice gets both.
 
     Arguments and errors as for `at_set`.
@@ -155,7 +156,7 @@ def at_add(x: Any, index: Any, value: Any) -> Any:
     return _updated("at_add", _add, x, index, value)
 
 
-def _add(x: Any, index: Any, value: Any) -> Any:
+def _add(x: Any, index: Index, value: Any) -> Any:
     if isinstance(x, Node) or isinstance(value, Node) or is_traced_key(index):
         return updates.at_add(as_node(x), index, value)
     result = fresh(as_array(x, "x of at_add").copy())
@@ -163,7 +164,7 @@ def _add(x: Any, index: Any, value: Any) -> Any:
     return result
 
 
-def _updated(name: str, update: Callable[..., Any], x: Any, index: Any, value: Any) -> Any:
+def _updated(name: str, update: Callable[..., Any], x: Any, index: Index, value: Any) -> Any:
     """An update; what NumPy raises of its index or its value, in our words."""
     x, index, value = present(x), known_key(index), written(value)
     try:

@@ -4,7 +4,7 @@ While a function is traced, a list or a tuple that holds traced values becomes a
 known array beside which a traced value stands where NumPy does not look: `np.take(table, i)`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.numpy_api.promotion import promote
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import is_complex
+from burlab.typing import ArrayLike, Index
 
 _JOINING = frozenset("concatenate concat stack hstack vstack dstack column_stack".split())
 _OF_MANY = _JOINING | frozenset("lexsort select choose multi_dot".split())
@@ -44,7 +45,7 @@ def listed(original: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _within(value: Any) -> Any:
+def _within(value: object) -> Any:
     """A list of arrays, each of which may be a list."""
     if not isinstance(value, (list, tuple)):
         return value
@@ -52,7 +53,7 @@ def _within(value: Any) -> Any:
     return tuple(items) if isinstance(value, tuple) else list(items)
 
 
-def _as_array(value: Any) -> Any:
+def _as_array(value: object) -> Any:
     """A list, or an array of objects, as an array where a traced value lies in it; all else as it is."""
     if isinstance(value, np.ndarray) and cast("Any", value).dtype == object:
         value = cast("Any", value).tolist()
@@ -64,7 +65,7 @@ def _as_array(value: Any) -> Any:
     return as_node(cast("Any", value)) if Node in kinds else cast("Any", value)
 
 
-def _kinds(items: Any) -> Any:
+def _kinds(items: Sequence[Any]) -> Any:
     """Return for each traced value of a nested list whether it is real or complex."""
     for item in items:
         if isinstance(item, (list, tuple)):
@@ -75,7 +76,7 @@ def _kinds(items: Any) -> Any:
             yield complex
 
 
-def joined(original: Any, key: Any) -> Any:
+def joined(original: Any, key: Index) -> Any:
     """np.r_[key] or np.c_[key]: what stands in the brackets, joined along an axis."""
     parts: list[Any] = [*cast("tuple[Any, ...]", key)] if isinstance(key, tuple) else [key]
     if not any(_kinds(parts)):
@@ -102,7 +103,7 @@ def _directive(text: str, least: int, place: int) -> tuple[int, int, int]:
     return axis, least, place
 
 
-def _padded(x: Any, least: int, place: int) -> Any:
+def _padded(x: ArrayLike, least: int, place: int) -> Any:
     """An array with at least so many axes, its own at a place among them."""
     more = max(least - np.ndim(x), 0)
     before = place if place >= 0 else place + more + 1

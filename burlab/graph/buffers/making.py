@@ -10,6 +10,7 @@ from burlab.graph.handles import level, present
 from burlab.graph.node import METHODS, Node
 from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits
+from burlab.typing import DTypeLike
 
 from .buffer import Buffer, buffer_of, fresh
 from .entries import is_symbolic
@@ -26,7 +27,7 @@ def _of_square(N: Any, M: Any = None, *_: Any, **_options: Any) -> Any:
     return N * (N if M is None or isinstance(M, type) else M)
 
 
-def _of_range(_start: Any, _stop: Any, num: Any = 50, *_: Any, **_options: Any) -> Any:
+def _of_range(_start: Any, _stop: Any, num: int = 50, *_: Any, **_options: Any) -> Any:
     return num
 
 
@@ -37,7 +38,7 @@ _ENTRIES: dict[str, Function] = {
 """How many entries a constructor makes of its arguments, where NumPy would fill memory before it finds too little."""
 
 
-def _check_entries(name: str, args: Any, kwargs: Any) -> None:
+def _check_entries(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Raise AllocationError where there are more entries than bytes."""
     try:
         count = _ENTRIES[name](*args, **kwargs)
@@ -103,7 +104,7 @@ def _joined(value: Any) -> Any:
 def array(original: Function) -> Function:
     """np.array: a new array, of traced entries too."""
 
-    def make(value: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def make(value: Any, dtype: DTypeLike = None, **kwargs: Any) -> Any:
         if kwargs.get("copy", True) is not True:
             return asarray(original)(value, dtype, **kwargs)
         held = _held(value)
@@ -119,7 +120,7 @@ def array(original: Function) -> Function:
 def asarray(original: Function) -> Function:
     """np.asarray and its kin: an array as it is, else a new one."""
 
-    def make(value: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def make(value: Any, dtype: DTypeLike = None, *args: Any, **kwargs: Any) -> Any:
         if (isinstance(value, Buffer) or is_symbolic(value)) and (dtype is None or np.dtype(dtype) == value.dtype):
             return cast("Any", value)
         held = _held(value)
@@ -131,7 +132,7 @@ def asarray(original: Function) -> Function:
     return make
 
 
-def copied(x: Any, *_layout: Any, **_options: Any) -> Any:
+def copied(x: Node, *_layout: Any, **_options: Any) -> Any:
     """x.copy() of a traced array: one that can be assigned to, while a function is traced."""
     return x if level() is None else buffer_of(x)
 

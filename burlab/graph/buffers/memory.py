@@ -1,6 +1,6 @@
 """An array whose memory holds the known numbers, and `Entries` the traced ones: indexing and assignment."""
 
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -16,8 +16,12 @@ from burlab.graph.poison import poison
 from burlab.graph.signatures import ALL
 from burlab.graph.substitute import copy
 from burlab.runtime.plain import is_complex
+from burlab.typing import ArrayLike, Index
 
 from .entries import Entries, by_part, is_symbolic
+
+if TYPE_CHECKING:
+    from burlab.graph.complex.array import Complex
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 _REAL, _IMAG = vars(np.ndarray)["real"], vars(np.ndarray)["imag"]
@@ -33,7 +37,7 @@ class Memory(np.ndarray[Any, Any]):
     created_in: Level | None
     traced: Entries | None = None
 
-    def __array_finalize__(self, _source: Any) -> None:
+    def __array_finalize__(self, _source: object) -> None:
         self.created_in = level()
 
     @property
@@ -80,7 +84,7 @@ class Memory(np.ndarray[Any, Any]):
         addresses = entries.of(self)
         return entries.node(addresses, self.numbers) if (addresses >= 0).any() else self.numbers
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Index) -> Any:
         entries = self.root.traced
         key = known_key(key)
         if is_traced_key(key):
@@ -98,7 +102,7 @@ class Memory(np.ndarray[Any, Any]):
         found = entries.node(addresses, result.view(np.ndarray))
         return by_part(lambda x: copy(x, x.inputs) if x.inputs else x, found)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Index, value: Any) -> None:
         key, value = known_key(key), written(value)
         if (whole := self.whole) is not self and (is_traced_key(key) or is_symbolic(value) or self.root.traced):
             numbers = hooks.complex_numbers()
@@ -122,7 +126,7 @@ class Memory(np.ndarray[Any, Any]):
             if entries is not None:
                 entries.forget(entries.of(self), key)
 
-    def rewrite(self, value: Any) -> None:
+    def rewrite(self, value: "Node | Complex") -> None:
         """Put a node of its shape in the place of all entries."""
         entries = self._writable()
         entries.write(entries.of(self), ..., _converted(value, self.dtype))
@@ -134,7 +138,7 @@ class Memory(np.ndarray[Any, Any]):
         return _REAL.__get__(self)
 
     @real.setter
-    def real(self, values: Any) -> None:
+    def real(self, values: ArrayLike) -> None:
         _REAL.__get__(self)[...] = values
 
     @property
@@ -143,7 +147,7 @@ class Memory(np.ndarray[Any, Any]):
         return _IMAG.__get__(self)
 
     @imag.setter
-    def imag(self, values: Any) -> None:
+    def imag(self, values: ArrayLike) -> None:
         _IMAG.__get__(self)[...] = values
 
     def duplicate(self, order: Any = "C") -> Self:
@@ -179,12 +183,12 @@ class Memory(np.ndarray[Any, Any]):
         return root.traced
 
 
-def known_key(key: Any) -> Any:
+def known_key(key: Index) -> Any:
     """An index in which arrays that are known are plain."""
     return tuple(map(present, cast("tuple[Any, ...]", key))) if type(key) is tuple else present(key)
 
 
-def is_traced_key(key: Any) -> bool:
+def is_traced_key(key: Index) -> bool:
     """Return True if an index has a traced integer in it."""
     if type(key) is tuple:
         return any(map(is_traced_key, cast("tuple[Any, ...]", key)))
@@ -212,7 +216,7 @@ def held(b: Memory) -> Any:
     return numbers().pair(*numbers().parts(b)) if b.dtype.kind == "c" else as_node(b)
 
 
-def _converted(value: Any, dtype: "np.dtype[Any]") -> Any:
+def _converted(value: "Node | Complex", dtype: "np.dtype[Any]") -> Any:
     """A value in the dtype of what it is written to, as NumPy's assignment converts it."""
     if dtype.kind == "c":
         real, imag = hooks.complex_numbers().parts(value)

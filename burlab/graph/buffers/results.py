@@ -6,7 +6,7 @@ for a buffer with the same entries. What shares memory with it, by NumPy's rules
 """
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +20,7 @@ from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location, package_of
 from burlab.graph.substitute import copy
 from burlab.runtime.plain import is_complex
+from burlab.typing import ArrayLike, Index, Tree
 
 from .buffer import VIEWS, WRITERS, Buffer, buffer_of
 from .written import Written
@@ -108,7 +109,7 @@ def _become(x: Node, memory: Buffer, current: Level) -> None:
             del current.views[child]  # NumPy has copied
 
 
-def in_place(name: str, x: Node, other: Any) -> Any:
+def in_place(name: str, x: Node, other: ArrayLike) -> Any:
     """x op= other: x itself with other entries, or another number where x is one."""
     current = level()
     result = getattr(x, f"__{name}__")(other)
@@ -147,12 +148,12 @@ def _by_burlab() -> bool:
     return package_of(frame) == "burlab"
 
 
-def own(result: Any, *operands: Any) -> Any:
+def own(result: Tree, *operands: Any) -> Any:
     """The result of an operator, which is none of its operands."""
     return settled(result, operands) if any(result is x for x in operands) else result
 
 
-def settled(result: Any, sources: Any) -> Any:
+def settled(result: Tree, sources: tuple[Any, ...]) -> Any:
     """The result of a function of NumPy's that gives a new array: a copy where it gave back what it had got.
 
     Whoever writes into one of the two does not write into the other.
@@ -168,11 +169,11 @@ def settled(result: Any, sources: Any) -> Any:
     return linear("reshape", result.shape, result) if result.is_input else copy(result, result.inputs)
 
 
-def _among(x: Node, sources: Any) -> bool:
+def _among(x: Node, sources: Sequence[Any]) -> bool:
     return any(x is s or (isinstance(s, (list, tuple)) and _among(x, cast("Any", s))) for s in sources)
 
 
-def viewed(result: Any, base: Any, make: _Making) -> Any:
+def viewed(result: Tree, base: object, make: _Making) -> Any:
     """The result of a function that gives a view, where it can. make: how it is made of its base."""
     current = level()
     if current is None or type(base) is not Node:
@@ -185,20 +186,20 @@ def viewed(result: Any, base: Any, make: _Making) -> Any:
     return cast("Any", result)
 
 
-def of_method(result: Any, name: str, x: Node, args: Any, kwargs: Any) -> Any:
+def of_method(result: Tree, name: str, x: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a method of an array."""
     if name in _VIEWING and not (name == "__getitem__" and not _is_basic(args[0])):
         return viewed(result, x, lambda memory: getattr(memory, name)(*args, **kwargs))
     return settled(result, (x, *args))
 
 
-def _is_basic(key: Any) -> bool:
+def _is_basic(key: Index) -> bool:
     """Return True if an index gives a view."""
     parts = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
     return all(part is None or part is Ellipsis or isinstance(part, (int, np.integer, slice)) for part in parts)
 
 
-def of_function(result: Any, func: Any, args: Any, kwargs: Any) -> Any:
+def of_function(result: Tree, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a function of NumPy's."""
     if func in VIEWS and args:
         return viewed(result, args[0], lambda memory: func(memory, *args[1:], **kwargs))
@@ -215,7 +216,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any
     return outs[0] if len(outs) == 1 else outs
 
 
-def is_writer(func: Any) -> bool:
+def is_writer(func: Callable[..., Any]) -> bool:
     """Return True if a function of NumPy's writes into its first argument."""
     return func in WRITERS
 
@@ -231,7 +232,7 @@ METHODS.update({name: _writes(name) for name in ("fill", "sort", "put")})
 
 
 def _operator(name: str) -> Callable[..., Any]:
-    def method(x: Node, other: Any) -> Any:
+    def method(x: Node, other: ArrayLike) -> Any:
         return in_place(name, x, other)
 
     return method

@@ -10,11 +10,12 @@ from burlab.graph.handles import present
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import Array, ArrayLike
 
 from .buffer import WRITERS, Buffer
 
 
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: ArrayLike = True) -> None:
     """np.copyto."""
     src, where = present(src), present(where)
     if not isinstance(dst, Buffer) or not (isinstance(src, Node) or isinstance(where, Node) or dst.is_traced):
@@ -35,20 +36,20 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
         dst[mask] = METHODS["__getitem__"](FUNCTIONS[np.broadcast_to](as_node(src), dst.shape), mask)
 
 
-def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
     """np.fill_diagonal."""
     places = np.zeros(a.shape, bool)
     np.fill_diagonal(places, True, wrap)
     a[places] = repeated(val, int(places.sum()))
 
 
-def repeated(values: Any, count: int) -> Node:
+def repeated(values: ArrayLike, count: int) -> Node:
     """So many values, the given ones again and again."""
     flat = METHODS["ravel"](as_node(values))
     return METHODS["take"](flat, np.arange(count) % max(flat.size, 1))
 
 
-def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+def put(a: Array, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """np.put."""
     if mode != "raise":
         raise fault("np.put(mode=...) with traced values", "indices inside the array")
@@ -57,18 +58,18 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     a[places] = repeated(v, index.size)
 
 
-def putmask(a: Any, mask: Any, values: Any) -> None:
+def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
     """np.putmask: entry k of the values, which repeat, goes to entry k of the array."""
     copyto(a, METHODS["reshape"](repeated(values, a.size), a.shape), "unsafe", mask)
 
 
-def place(arr: Any, mask: Any, vals: Any) -> None:
+def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
     """np.place: the values, which repeat, go to where the mask is true."""
     known = np.asarray(present(mask), bool)
     arr[known] = repeated(vals, int(known.sum()))
 
 
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+def put_along_axis(arr: Array, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
     """np.put_along_axis."""
     indices = present(indices)
     target = arr.reshape(-1) if axis is None else arr
@@ -78,12 +79,12 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     target[tuple(grid)] = values
 
 
-def fill(self: Buffer, value: Any) -> None:
+def fill(self: Buffer, value: ArrayLike) -> None:
     """ndarray.fill."""
     self[...] = value
 
 
-def sort(self: Buffer, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
+def sort(self: Buffer, axis: int = -1, kind: Any = None, order: str | None = None, **options: Any) -> None:
     """ndarray.sort."""
     self[...] = np.sort(present(self), axis, kind, order, **options)
 

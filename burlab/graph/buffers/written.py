@@ -1,13 +1,14 @@
 """The result of a traced operation after an assignment to its elements."""
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from burlab.graph.handles import PRESENT
 from burlab.graph.node import Node
+from burlab.typing import ArrayLike, DTypeLike, Index, Tree
 
 
 class Written:
@@ -24,19 +25,21 @@ class Written:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return self._same(getattr(ufunc, method)(*_unwrapped(inputs), **_unwrapped(kwargs)))
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         return self._same(func(*_unwrapped(args), **_unwrapped(kwargs)))
 
-    def _same(self, result: Any) -> Any:
+    def _same(self, result: Tree) -> Any:
         return self if result is self.params else result
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.params, name)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Index) -> Any:
         return self.params[_unwrapped(key)]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Index, value: ArrayLike) -> None:
         self.params[_unwrapped(key)] = _unwrapped(value)
 
     def __len__(self) -> int:
@@ -47,7 +50,7 @@ class Written:
 
     __hash__ = object.__hash__
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Any:
         return Node.__array__(PRESENT[Written](self), dtype, copy)
 
     def __repr__(self) -> str:
@@ -62,11 +65,11 @@ class Written:
     def __copy__(self) -> Any:
         return self.params.copy()
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: object) -> Any:
         return self.params.copy()
 
 
-def _unwrapped(x: Any) -> Any:
+def _unwrapped(x: object) -> Any:
     """Arguments with buffers in the place of what stands for them."""
     if type(x) is Written:
         return x.params
@@ -81,13 +84,13 @@ def _unwrapped(x: Any) -> Any:
 def _binary(name: str) -> None:
     run = getattr(operator, name, None) or divmod
 
-    def forward(self: Written, other: Any) -> Any:
+    def forward(self: Written, other: ArrayLike) -> Any:
         return run(self.params, _unwrapped(other))
 
-    def backward(self: Written, other: Any) -> Any:
+    def backward(self: Written, other: ArrayLike) -> Any:
         return run(_unwrapped(other), self.params)
 
-    def in_place(self: Written, other: Any) -> Any:
+    def in_place(self: Written, other: ArrayLike) -> Any:
         getattr(operator, f"i{plain}")(self.params, _unwrapped(other))
         return self
 
@@ -99,7 +102,7 @@ def _binary(name: str) -> None:
             setattr(Written, f"__i{plain}__", in_place)
 
 
-def _unary(name: str, run: Any) -> None:
+def _unary(name: str, run: Callable[..., Any]) -> None:
     def method(self: Written, *args: Any) -> Any:
         return run(self.params, *args)
 

@@ -6,13 +6,13 @@ A real operand stays real: a product with one is two real products. Quotients ar
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS as REAL_FUNCTIONS, UFUNCS as REAL, Node, constant
 from burlab.graph.numpy_api.elementwise import arctan2, where
 from burlab.graph.numpy_api.promotion import FLOAT64, apply, as_dtype
 from burlab.graph.rules import Rule
+from burlab.typing import ArrayLike
 
 from .array import FUNCTIONS, METHODS, UFUNCS, Complex
 from .parts import as_complex, met, pair, parts
@@ -191,7 +191,7 @@ def _is_real(x: ArrayLike) -> Node:
 
 
 def _always(answer: bool) -> Rule:
-    def rule(_x: Any) -> bool:
+    def rule(_x: object) -> bool:
         return answer
 
     return rule

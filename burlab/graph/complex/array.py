@@ -14,6 +14,7 @@ from burlab.graph.faults import fault, unsupported
 from burlab.graph.handles import PRESENT, level
 from burlab.graph.node import Node
 from burlab.graph.rules import Rule, Rules
+from burlab.typing import ArrayLike, DTypeLike, Index
 
 UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> its rule for complex numbers
 REDUCTIONS: Rules[str] = Rules()  # name of a ufunc -> its `.reduce`
@@ -37,14 +38,14 @@ def call_operator(ufunc: str, *inputs: Any) -> Any:
 
 
 def _unary(ufunc: str) -> Callable[[Any], Any]:
-    def method(x: Any) -> Any:
+    def method(x: ArrayLike) -> Any:
         return UFUNCS[ufunc](x)
 
     return method
 
 
 def _comparison(ufunc: str) -> _Operator:
-    def method(x: Any, y: Any) -> Any:
+    def method(x: ArrayLike, y: ArrayLike) -> Any:
         return call_operator(ufunc, x, y) if _is_operand(y) else NotImplemented
 
     return method
@@ -53,7 +54,7 @@ def _comparison(ufunc: str) -> _Operator:
 def _binary(ufunc: str) -> tuple[_Operator, _Operator]:
     """Return the methods of an operator such as `x + y`: of the left operand, and of the right one."""
 
-    def right(y: Any, x: Any) -> Any:
+    def right(y: ArrayLike, x: ArrayLike) -> Any:
         return call_operator(ufunc, x, y) if _is_operand(x) else NotImplemented
 
     return _comparison(ufunc), right
@@ -139,7 +140,7 @@ class Complex:
     def __iter__(self) -> "Iterator[Complex]":
         return (self[k] for k in range(len(self)))
 
-    def __getitem__(self, key: Any) -> "Complex":
+    def __getitem__(self, key: Index) -> "Complex":
         return METHODS["__getitem__"](self, key)
 
     __add__, __radd__ = _binary("add")
@@ -157,7 +158,7 @@ class Complex:
     __neg__, __abs__, __pos__ = _unary("negative"), _unary("absolute"), _unary("positive")
     __hash__ = object.__hash__  # by identity, although == makes a node
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+    def __setitem__(self, key: Index, value: ArrayLike) -> NoReturn:
         raise fault(
             "an assignment into a traced complex array", "z = z.copy() before, or an array of np.zeros(n, complex)"
         )
@@ -171,7 +172,7 @@ class Complex:
     def __complex__(self) -> NoReturn:
         raise fault("complex() or cmath of a traced complex value, which has no number yet", "the function of np")
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NoReturn:
         raise fault(
             "the numbers of a traced complex array were requested (np.array or np.asarray of it, or of a list of such)",
             "the array as it is, np.stack or np.concatenate for lists, z.astype(dtype) to convert",
@@ -180,7 +181,7 @@ class Complex:
     def __copy__(self) -> "Complex":
         return self
 
-    def __deepcopy__(self, memo: Any) -> "Complex":
+    def __deepcopy__(self, memo: object) -> "Complex":
         return self
 
 
@@ -209,7 +210,7 @@ def call_function(func: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return rule(*args, **kwargs)
 
 
-def call_method(name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
+def call_method(name: str, x: ArrayLike, *args: Any, **kwargs: Any) -> Any:
     """Call a method of an array, where the array or an argument is complex."""
     if name not in METHODS:
         raise _refused(f".{name}", name)

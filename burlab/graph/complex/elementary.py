@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from burlab.graph.linear import broadcast
 from burlab.graph.node import UFUNCS as REAL, Node, constant
 from burlab.graph.numpy_api import elementwise as reals
 from burlab.graph.numpy_api.elementwise import cos, maximum, sin, square, tan, where
 from burlab.graph.operation import make_node
+from burlab.typing import ArrayLike
 
 from .arithmetic import absolute, angle, divide, multiply
 from .array import FUNCTIONS, UFUNCS, Complex

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from burlab.graph.faults import unsupported
 from burlab.graph.node import FUNCTIONS as REAL, METHODS as REAL_METHODS, Node
@@ -12,6 +11,7 @@ from burlab.graph.numpy_api.arguments import NOT_GIVEN, normal_axes, normal_axis
 from burlab.graph.numpy_api.elementwise import sqrt, square
 from burlab.graph.numpy_api.reduction import reduced, size_along
 from burlab.graph.rules import Rule
+from burlab.typing import ArrayLike, Axis, DTypeLike, ShapeLike, Tree
 
 from .arithmetic import add, multiply, subtract
 from .array import ACCUMULATIONS, FUNCTIONS, METHODS, REDUCTIONS, Complex
@@ -33,7 +33,7 @@ _LINEAR_KEYWORDS = (
 """Keyword arguments in which a function is linear."""
 
 
-def by_parts(table: Mapping[Any, Rule], name: Any, places: Sequence[int] | None = (0,)) -> Rule:
+def by_parts(table: Mapping[Any, Rule], name: object, places: Sequence[int] | None = (0,)) -> Rule:
     """Return the rule that applies one of a table to real parts, then to imaginary ones. It refuses a dtype.
 
     places: of the positional arguments in which the function is linear; None for all.
@@ -59,7 +59,7 @@ def _is_given(value: object) -> bool:
     return value is not None and value is not NOT_GIVEN
 
 
-def _paired(real: Any, imag: Any) -> Any:
+def _paired(real: Tree, imag: Tree) -> Any:
     """Return the complex arrays whose parts are the results of a function."""
     if isinstance(real, (list, tuple)):
         pairs = [_paired(x, y) for x, y in zip(cast("list[Any]", real), imag, strict=True)]
@@ -67,7 +67,7 @@ def _paired(real: Any, imag: Any) -> Any:
     return pair(real, imag)
 
 
-def prod(a: ArrayLike, axis: Any = None, dtype: None = None, out: None = None, keepdims: Any = False) -> Complex:
+def prod(a: ArrayLike, axis: Axis = None, dtype: None = None, out: None = None, keepdims: bool = False) -> Complex:
     """Return products along axes, by halving, as np.prod."""
     only_defaults("np.prod", {"dtype": dtype, "out": out})
     z = as_complex(a)
@@ -86,7 +86,7 @@ def prod(a: ArrayLike, axis: Any = None, dtype: None = None, out: None = None, k
     return METHODS["reshape"](value, tuple(1 if k in axes else d for k, d in enumerate(z.shape)))
 
 
-def cumprod(a: ArrayLike, axis: Any = None, dtype: None = None, out: None = None) -> Complex:
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: None = None, out: None = None) -> Complex:
     """Return products of the first entries, as np.cumprod: each times the one 1 before it, then 2, 4, ... before it."""
     only_defaults("np.cumprod", {"dtype": dtype, "out": out})
     z = as_complex(a)
@@ -100,7 +100,7 @@ def cumprod(a: ArrayLike, axis: Any = None, dtype: None = None, out: None = None
     return z
 
 
-def var(a: ArrayLike, axis: Any = None, dtype: None = None, out: None = None, ddof: Any = 0, keepdims: Any = False,
+def var(a: ArrayLike, axis: Axis = None, dtype: None = None, out: None = None, ddof: float = 0, keepdims: bool = False,
         **kwargs: Any) -> Node:  # fmt: skip
     """Return the mean square of the distance from the mean, as np.var."""
     ddof = real(kwargs.pop("correction", ddof), "ddof")
@@ -116,7 +116,7 @@ def std(*args: Any, **kwargs: Any) -> Node:
     return sqrt(var(*args, **kwargs))
 
 
-def astype(x: ArrayLike, dtype: Any, /, **kwargs: Any) -> Any:
+def astype(x: ArrayLike, dtype: DTypeLike, /, **kwargs: Any) -> Any:
     """Return an array, real or complex, in a complex dtype, as x.astype."""
     target = np.dtype(dtype)
     kwargs.pop("copy", None)
@@ -129,9 +129,8 @@ def astype(x: ArrayLike, dtype: Any, /, **kwargs: Any) -> Any:
     return pair(real, 0.0) if imag is None else Complex(real, REAL_METHODS["astype"](imag, part))
 
 
-def full_like(
-    a: ArrayLike, fill_value: Any, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any
-) -> Any:
+def full_like(a: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *_layout: Any,
+              shape: ShapeLike | None = None, **_options: Any) -> Any:  # fmt: skip
     """Return an array of one value, traced if the value is, as np.full_like."""
     z = as_complex(a)
     if isinstance(fill_value, (Node, Complex)):
@@ -141,13 +140,15 @@ def full_like(
 
 
 def _like(number: int) -> Rule:
-    def rule(a: ArrayLike, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any) -> Any:
+    def rule(
+        a: ArrayLike, dtype: DTypeLike = None, *_layout: Any, shape: ShapeLike | None = None, **_options: Any
+    ) -> Any:
         return full_like(a, number, dtype, shape=shape)
 
     return rule
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None) -> Any:
     """Return x where a real condition holds, else y, as np.where."""
     return by_parts(REAL, np.where, (1, 2))(condition, x, y)
 

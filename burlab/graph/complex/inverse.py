@@ -6,10 +6,9 @@ overflow. Values at infinities are the limits of C99, annex G.
 
 import math
 
-from numpy.typing import ArrayLike
-
 from burlab.graph.node import UFUNCS as REAL, Node
 from burlab.graph.numpy_api.elementwise import arctan2, log, log1p, maximum, square, where
+from burlab.typing import ArrayLike
 
 from .arithmetic import absolute, angle, reciprocal
 from .array import UFUNCS, Complex

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.handles import present
+from burlab.typing import Array, Tree
 
 from .array import Complex
 
 
-def split(leaf: Any) -> Any:
+def split(leaf: Tree) -> Any:
     """Return the parts of a complex number or array as a `Complex` of numbers, arrays or nodes."""
     leaf = present(leaf)
     if type(leaf) is Complex:
@@ -22,7 +23,7 @@ def split(leaf: Any) -> Any:
     return Complex(np.ascontiguousarray(real), np.ascontiguousarray(imag))
 
 
-def joined(real: Any, imag: Any) -> Any:
+def joined(real: Array | float, imag: Array | float) -> Any:
     """Return the complex number or array of two known parts of one dtype; a `Complex` of parts of any other kind."""
     if type(real) is float and type(imag) is float:
         return complex(real, imag)

@@ -1,13 +1,11 @@
 """Linear algebra of complex matrices a + i b by the real matrices [[a, -b], [b, a]], whose products are the same."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike
 
 from burlab.graph.faults import unsupported
 from burlab.graph.node import FUNCTIONS as REAL, Node
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import ArrayLike, Axis
 
 from .arithmetic import absolute
 from .array import FUNCTIONS, Complex
@@ -39,7 +37,8 @@ def inv(a: ArrayLike) -> Complex:
     return pair(x[..., :n, :n], x[..., n:, :n])
 
 
-def norm(x: ArrayLike, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:  # noqa: A002 - NumPy's own word
+def norm(x: ArrayLike, ord: float | str | None = None, axis: int | tuple[int, ...] | None = None,  # noqa: A002
+         keepdims: bool = False) -> Node:  # fmt: skip
     """Return norms, as np.linalg.norm: those of the absolute values of the entries, except for orders 2 and nuc."""
     z = as_complex(x)
     axes = 2 if axis is None and z.ndim == 2 else np.size(axis or 0)
@@ -59,7 +58,8 @@ def matrix_power(a: ArrayLike, n: int) -> Complex:
     return half @ z if n % 2 and n > 1 else half
 
 
-def vector_norm(x: ArrayLike, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Node:  # noqa: A002 - as above
+def vector_norm(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False,
+                ord: float | str | None = 2) -> Node:  # fmt: skip  # noqa: A002
     """Return norms of vectors, as np.linalg.vector_norm."""
     return REAL[np.linalg.vector_norm](absolute(as_complex(x)), axis=axis, keepdims=keepdims, ord=ord)
 

@@ -5,11 +5,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from burlab.graph.faults import unsupported
 from burlab.graph.node import FUNCTIONS as REAL, UFUNCS as REAL_UFUNCS, Node
 from burlab.runtime.plain import is_complex
+from burlab.typing import ArrayLike
 
 from .arithmetic import conjugate
 from .array import FUNCTIONS, METHODS, UFUNCS, Complex

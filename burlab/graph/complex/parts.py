@@ -3,7 +3,6 @@
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from burlab.graph.handles import present
 from burlab.graph.linear import broadcast, zeros
@@ -11,13 +10,14 @@ from burlab.graph.node import Node, as_node, constant
 from burlab.graph.numpy_api.promotion import common_shape, promote, strong
 from burlab.graph.substitute import copy
 from burlab.runtime.plain import as_array, is_complex
+from burlab.typing import ArrayLike
 
 from .array import FUNCTIONS, Complex
 
 Parts = tuple[Node, Node | None]
 
 
-def pair(real: ArrayLike, imag: ArrayLike) -> Complex:
+def pair(real: ArrayLike, imag: Any) -> Complex:
     """Return the complex array of two real ones, in their common floating dtype and shape."""
     x, y = promote([as_node(real), as_node(imag)], float_only=True)
     shape = common_shape("a complex array", [x, y])
@@ -43,7 +43,7 @@ def parts(value: Any) -> Parts:
     return constant(np.real(array)), constant(np.imag(array))
 
 
-def met(x: Any, y: Any) -> tuple[Parts, Parts]:
+def met(x: ArrayLike, y: ArrayLike) -> tuple[Parts, Parts]:
     """Return the parts of two operands in their common floating dtype. Python numbers take that of the array."""
     (a, b), (c, d) = parts(x), parts(y)
     halves = promote([half for half in (a, c, b, d) if half is not None], float_only=True)
@@ -51,13 +51,13 @@ def met(x: Any, y: Any) -> tuple[Parts, Parts]:
     return (a, b if b is None else imaginary[0]), (c, d if d is None else imaginary[-1])
 
 
-def as_array_or_node(value: Any) -> Any:
+def as_array_or_node(value: ArrayLike) -> Any:
     """Return a `Complex` of a complex value, a node of a real one."""
     real, imag = parts(value)
     return real if imag is None else Complex(real, imag)
 
 
-def as_complex(value: Any) -> Complex:
+def as_complex(value: ArrayLike) -> Complex:
     """Return a `Complex` of any value. The imaginary part of a real value is 0."""
     real, imag = parts(value)
     return pair(real, 0.0) if imag is None else Complex(real, imag)
@@ -70,7 +70,7 @@ def real_of(value: Any) -> Any:
     return parts(value)[0] if is_complex(value) else cast("Any", value)
 
 
-def imag_of(value: Any) -> Any:
+def imag_of(value: ArrayLike) -> Any:
     """Return the imaginary part of an array, or of each array in a list."""
     if isinstance(value, (list, tuple)):
         return [imag_of(item) for item in cast("list[Any]", value)]

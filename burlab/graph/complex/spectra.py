@@ -1,11 +1,10 @@
 """np.fft: transforms along axes with NumPy's lengths and scales, by the three operations of `graph/fourier.py`."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import fourier
@@ -16,6 +15,7 @@ from burlab.graph.numpy_api.reduction import as_floats
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import is_complex
+from burlab.typing import ArrayLike
 
 from .arithmetic import conjugate, multiply
 from .array import FUNCTIONS, Complex
@@ -26,17 +26,17 @@ _Array = TypeVar("_Array", Node, Complex)
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def fft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
+def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None) -> Complex:
     """Return the discrete Fourier transform, as np.fft.fft. Real numbers take half of the work."""
     return _complex_transform("fft", a, n, axis, norm, out)
 
 
-def ifft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
+def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None) -> Complex:
     """Return the inverse transform, as np.fft.ifft."""
     return _complex_transform("ifft", a, n, axis, norm, out)
 
 
-def rfft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
+def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None) -> Complex:
     """Return the first half of the transform of real numbers, as np.fft.rfft."""
     only_defaults("np.fft.rfft", {"out": out})
     if is_complex(a):
@@ -46,7 +46,7 @@ def rfft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: Non
     return _scaled(_moved(y, -1, k), "rfft", x.shape[-1], norm)
 
 
-def irfft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Node:
+def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None) -> Node:
     """Return the n real numbers whose transform has a given first half, as np.fft.irfft."""
     only_defaults("np.fft.irfft", {"out": out})
     z = as_complex(a)
@@ -60,17 +60,17 @@ def irfft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: No
     return REAL[np.moveaxis](y, -1, k)
 
 
-def hfft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Node:
+def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None) -> Node:
     """Return the real transform of numbers with Hermitian symmetry, as np.fft.hfft."""
     return irfft(conjugate(a), n, axis, _SWAPPED[_checked(norm)], out)
 
 
-def ihfft(a: ArrayLike, n: Any = None, axis: Any = -1, norm: Any = None, out: None = None) -> Complex:
+def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None) -> Complex:
     """Return the inverse of `hfft`, as np.fft.ihfft."""
     return conjugate(rfft(a, n, axis, _SWAPPED[_checked(norm)], out))
 
 
-def _complex_transform(name: str, a: ArrayLike, n: Any, axis: Any, norm: Any, out: None) -> Complex:
+def _complex_transform(name: str, a: ArrayLike, n: int | None, axis: int, norm: str | None, out: None) -> Complex:
     only_defaults(f"np.fft.{name}", {"out": out})
     real, imag = parts(a)
     inverse = name == "ifft"
@@ -92,7 +92,7 @@ def _mirrored(z: Complex, n: int, inverse: bool) -> Complex:
     return Complex(real, -imag if inverse else imag)
 
 
-def _rows(name: str, x: _Array, n: Any, axis: Any) -> tuple[_Array, int]:
+def _rows(name: str, x: _Array, n: int | None, axis: int) -> tuple[_Array, int]:
     """Return the array with an axis last, cut or padded with zeros to a length, and where the axis was."""
     if x.ndim == 0:
         raise ShapeError(f"{location()}np.fft.{name} needs an array of one axis or more, got a number.")
@@ -110,7 +110,7 @@ def _rows(name: str, x: _Array, n: Any, axis: Any) -> tuple[_Array, int]:
     return x, k
 
 
-def _length(name: str, n: Any) -> int:
+def _length(name: str, n: int | None) -> int:
     length = whole(n, f"n of np.fft.{name}")
     if length < 1:
         raise _bad_length(name, length)
@@ -134,7 +134,7 @@ def _moved(z: Complex, source: int, destination: int) -> Complex:
     return FUNCTIONS[np.moveaxis](z, source, destination)
 
 
-def _checked(norm: Any) -> Any:
+def _checked(norm: str | None) -> Any:
     if norm not in _SWAPPED:
         raise ArgumentError(
             f"{location()}norm of np.fft must be one of 'backward', 'ortho', 'forward'; got {shown(norm)}."
@@ -142,22 +142,25 @@ def _checked(norm: Any) -> Any:
     return norm
 
 
-def _factor(name: str, n: int, norm: Any) -> float:
+def _factor(name: str, n: int, norm: str | None) -> float:
     """Return the factor of a transform of length n."""
     if _checked(norm) == "ortho":
         return 1.0 / math.sqrt(n)
     return 1.0 / n if (norm == "forward") != name.startswith("i") else 1.0
 
 
-def _scaled(z: Complex, name: str, n: int, norm: Any) -> Complex:
+def _scaled(z: Complex, name: str, n: int, norm: str | None) -> Complex:
     factor = _factor(name, n, norm)
     return z if factor == 1.0 else multiply(z, factor)
 
 
-def _along_axes(name: str, one: Function, last: Function, inverse: bool, default: Any = None) -> Function:
+def _along_axes(
+    name: str, one: Function, last: Function, inverse: bool, default: Sequence[int] | None = None
+) -> Function:
     """Return the transform along several axes: `last` along the last of them, `one` along the others."""
 
-    def rule(a: ArrayLike, s: Any = None, axes: Any = default, norm: Any = None, out: None = None) -> Any:
+    def rule(a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] | None = default,
+             norm: str | None = None, out: None = None) -> Any:  # fmt: skip
         only_defaults(f"np.fft.{name}", {"out": out})
         ndim = np.ndim(a)
         places = range(ndim) if axes is None and s is None else range(-len(several(s)), 0) if axes is None else axes

@@ -63,7 +63,7 @@ def _graph(data: Any, where: str, depth: int) -> Graph:
     return graph
 
 
-def _node(data: Any, where: str, nodes: Sequence[Node], depth: int) -> Node:
+def _node(data: object, where: str, nodes: Sequence[Node], depth: int) -> Node:
     row = _fields(data, where, _NODE)
     n = Node.__new__(Node)
     n.op = _field(row["op"], where, text, "the name of an operation")
@@ -79,7 +79,7 @@ def _node(data: Any, where: str, nodes: Sequence[Node], depth: int) -> Node:
     return n
 
 
-def _params(data: Any, where: str, nodes: Sequence[Node], depth: int) -> Any:
+def _params(data: object, where: str, nodes: Sequence[Node], depth: int) -> Any:
     if not isinstance(data, dict):
         return _tuples(data, where)
     row = cast("dict[str, Any]", data)
@@ -112,7 +112,7 @@ def _array(row: dict[str, Any], where: str) -> "np.ndarray[Any, Any]":
     return array
 
 
-def _region(data: Any, iterations: Any, where: str, nodes: Sequence[Node], depth: int) -> Region:
+def _region(data: object, iterations: object, where: str, nodes: Sequence[Node], depth: int) -> Region:
     if isinstance(data, list):
         titles = (f"sub-graph {k} of {where}" for k in range(len(cast("list[Any]", data))))
         graphs = tuple(_graph(g, title, depth + 1) for g, title in zip(cast("list[Any]", data), titles, strict=True))
@@ -128,7 +128,7 @@ def _region(data: Any, iterations: Any, where: str, nodes: Sequence[Node], depth
     return region
 
 
-def _nodes(data: Any, where: str, nodes: Sequence[Node]) -> tuple[Node, ...]:
+def _nodes(data: object, where: str, nodes: Sequence[Node]) -> tuple[Node, ...]:
     found: list[Node] = []
     for k in _list(data, where):
         if type(k) is not int or not 0 <= k < len(nodes):
@@ -156,17 +156,17 @@ def _fields(data: Any, where: str, names: Sequence[str]) -> dict[str, Any]:
     return row
 
 
-def _field(value: Any, where: str, fits: Check, expected: str) -> Any:
+def _field(value: object, where: str, fits: Check, expected: str) -> Any:
     if not fits(value):
         _damaged(where, expected, _short(value))
     return value
 
 
-def _list(data: Any, where: str) -> list[Any]:
+def _list(data: object, where: str) -> list[Any]:
     return _field(data, where, lambda value: isinstance(value, list), "a list")
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """Return a received value as text, no longer than a line."""
     shown = ascii(value) if isinstance(value, (str, int, float, bool, type(None))) else f"a {type(value).__name__}"
     return shown if len(shown) <= 60 else f"{shown[:57]}..."

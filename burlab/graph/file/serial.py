@@ -15,6 +15,7 @@ import numpy as np
 
 from burlab.graph.graph import Call, Graph, Region, Result
 from burlab.graph.node import Node
+from burlab.typing import Params
 
 VERSION = 1
 
@@ -53,7 +54,7 @@ def _node(n: Node, index: dict[Node, int], places: bool, regions: dict[Region, i
     return row | {"origin": n.origin, "scope": n.scope} if places else row
 
 
-def _params(params: Any, places: bool) -> Any:
+def _params(params: Params, places: bool) -> Any:
     if isinstance(params, np.ndarray):
         array = cast("np.ndarray[Any, Any]", params)
         little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))

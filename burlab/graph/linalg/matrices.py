@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import ArrayLike
 
 from burlab.errors import DTypeError, ShapeError
 from burlab.graph.linear import broadcast, reshape, slice_, transpose
@@ -16,6 +15,7 @@ from burlab.graph.numpy_api.promotion import promote
 from burlab.graph.numpy_api.reduction import as_floats
 from burlab.graph.origin import location
 from burlab.graph.signatures import FLOATS, require
+from burlab.typing import ArrayLike
 
 Shape = tuple[int, ...]
 Indices = npt.NDArray[np.int64]

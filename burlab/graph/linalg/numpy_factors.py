@@ -7,7 +7,6 @@ convergence), a compiled function gives nan.
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from burlab.errors import ArgumentError
 from burlab.graph.faults import fault
@@ -19,6 +18,7 @@ from burlab.graph.numpy_api.extremes import extreme
 from burlab.graph.numpy_api.reduction import count_nonzero, sum_
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import ArrayLike
 
 from . import orthogonal, singular, spectral
 from .matrices import LinAlgError, as_matrix, as_square, column, mT, pair
@@ -42,7 +42,8 @@ def _triangle(a: ArrayLike, triangle: str, name: str) -> Node:
     return mT(x) if triangle in "Uu" else x
 
 
-def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:  # noqa: ARG001
+def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True,
+        hermitian: bool = False) -> Any:  # fmt: skip  # noqa: ARG001
     """Return left vectors as columns, singular values, right vectors as rows, as np.linalg.svd."""
     x = as_matrix(a, "np.linalg.svd")
     return _SVD(*singular.svd(x, bool(full_matrices))) if compute_uv else singular.singular_values(x)
@@ -63,7 +64,8 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     return _QR(*orthogonal.qr(x, mode == "complete"))
 
 
-def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NOT_GIVEN) -> Node:  # noqa: ARG001
+def pinv(a: ArrayLike, rcond: float | Node | None = None, hermitian: bool = False, *,  # noqa: ARG001
+         rtol: float | Node | None = NOT_GIVEN) -> Node:  # fmt: skip
     """Return pseudoinverses, as np.linalg.pinv. The derivative is that of matrices of constant rank."""
     x = as_matrix(a, "np.linalg.pinv")
     if rcond is not None and rtol is not NOT_GIVEN:
@@ -74,7 +76,7 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
     return singular.pinv(x, _relative_rounding(x) if cutoff is None else cutoff)
 
 
-def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> tuple[Node, Node, Node, Node]:
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | Node | None = None) -> tuple[Node, Node, Node, Node]:
     """Return solutions, sums of squared residuals, rank, singular values of one matrix, as np.linalg.lstsq.
 
     Where the rank is not full, the residuals are nan. NumPy omits them, but the rank is not known while tracing.
@@ -104,7 +106,8 @@ def _relative_rounding(x: Node) -> float:
     return max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Node:  # noqa: ARG001
+def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = False, *,  # noqa: ARG001
+                rtol: float | Node | None = None) -> Node:  # fmt: skip
     """Return the number of singular values that are not 0, as np.linalg.matrix_rank."""
     x = as_node(A)
     if x.ndim < 2:

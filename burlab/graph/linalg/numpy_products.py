@@ -1,11 +1,11 @@
 """np.linalg's norms, condition numbers, powers and products of matrices, and its names for functions of np."""
 
 import math
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from burlab.errors import ArgumentError
 from burlab.graph.linear import broadcast, reshape, sum_over, transpose
@@ -19,13 +19,14 @@ from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.numpy_api.reduction import as_floats, size_along, sum_
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import ArrayLike, Axis, DTypeLike
 
 from . import singular
 from .matrices import LinAlgError, as_matrix, as_square, eye, mT
 from .numpy_systems import inv
 
 
-def norm(x: ArrayLike, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:  # noqa: A002 - NumPy's own word
+def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis = None, keepdims: bool = False) -> Node:  # noqa: A002 - NumPy's own word
     """Return norms of vectors and matrices, as np.linalg.norm. The derivative of a root at 0 is 0."""
     a = as_floats(as_node(x))
     axes = tuple(range(a.ndim)) if axis is None else several(axis)
@@ -39,7 +40,7 @@ def norm(x: ArrayLike, ord: Any = None, axis: Any = None, keepdims: Any = False)
     return reshape(value, tuple(1 if k in (rows, columns) else d for k, d in enumerate(a.shape))) if keepdims else value
 
 
-def _matrix_norm(a: Node, order: Any) -> Node:
+def _matrix_norm(a: Node, order: float | str | None) -> Node:
     """Return norms of the last two axes."""
     if order in (2, -2, "nuc"):
         s = singular.singular_values(a)
@@ -51,7 +52,8 @@ def _matrix_norm(a: Node, order: Any) -> Node:
     return extreme("reduce_max" if order > 0 else "reduce_min", totals, -1, False)
 
 
-def vector_norm(x: ArrayLike, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Node:  # noqa: A002
+def vector_norm(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False,
+                ord: float | str | None = 2) -> Node:  # fmt: skip  # noqa: A002
     """Return norms over one axis, several or all, taken as one vector, as np.linalg.vector_norm."""
     a = as_floats(as_node(x))
     axes = normal_axes(axis, a.ndim)
@@ -61,12 +63,12 @@ def vector_norm(x: ArrayLike, /, *, axis: Any = None, keepdims: Any = False, ord
     return reshape(value, tuple(1 if k in axes else d for k, d in enumerate(a.shape))) if keepdims else value
 
 
-def matrix_norm(x: ArrayLike, /, *, keepdims: Any = False, ord: Any = "fro") -> Node:  # noqa: A002
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Node:  # noqa: A002
     """Return norms of the last two axes, as np.linalg.matrix_norm."""
     return norm(as_matrix(x, "np.linalg.matrix_norm"), ord, (-2, -1), keepdims)
 
 
-def cond(x: ArrayLike, p: Any = None) -> Node:
+def cond(x: ArrayLike, p: float | str | None = None) -> Node:
     """Return condition numbers, inf for singular matrices, as np.linalg.cond."""
     a = as_matrix(x, "np.linalg.cond")
     if not all(a.shape[-2:]):
@@ -82,7 +84,7 @@ def cond(x: ArrayLike, p: Any = None) -> Node:
     return where(isnan(value) & has_no_nan, math.inf, value)
 
 
-def matrix_power(a: ArrayLike, n: Any) -> Node:
+def matrix_power(a: ArrayLike, n: int) -> Node:
     """Return powers of matrices by repeated squaring, for n < 0 of the inverse, as np.linalg.matrix_power."""
     x, power, given = as_square(a, "np.linalg.matrix_power"), whole(n, "n"), as_node(a)
     if power < 0:
@@ -101,7 +103,7 @@ def matrix_power(a: ArrayLike, n: Any) -> Node:
         x = x @ x
 
 
-def multi_dot(arrays: Any, *, out: None = None) -> Node:
+def multi_dot(arrays: Sequence[ArrayLike], *, out: None = None) -> Node:
     """Return a product of matrices in the cheapest order, as np.linalg.multi_dot: Cormen et al., section 15.2."""
     only_defaults("np.linalg.multi_dot", {"out": out})
     xs = [as_node(x) for x in arrays]
@@ -139,7 +141,7 @@ def _ordered(xs: list[Node]) -> Node:
     return product(0, len(xs) - 1)
 
 
-def trace(x: ArrayLike, /, *, offset: int = 0, dtype: Any = None) -> Node:
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Node:
     """Return traces of the last two axes, as np.linalg.trace."""
     only_defaults("np.linalg.trace", {"dtype": dtype})
     a = as_node(x)
@@ -167,7 +169,7 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Node:
     return products.outer(x, y)
 
 
-def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2) -> Node:
+def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: int | Sequence[Axis] = 2) -> Node:
     """Return sums over pairs of axes, as np.linalg.tensordot."""
     return products.tensordot(x1, x2, axes)
 

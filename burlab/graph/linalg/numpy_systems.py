@@ -8,13 +8,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from burlab.graph.linear import broadcast, reshape, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.numpy_api.arguments import normal_axis, several, whole
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location
+from burlab.typing import ArrayLike, Axis
 
 from . import determinants
 from .matrices import LinAlgError, as_square, column, eye, mT, pair
@@ -40,7 +40,7 @@ def right_sides(a: Node, b: Node, name: str) -> tuple[Node, bool]:
     return y, vector
 
 
-def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Node:
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Axis = None) -> Node:
     """Solve tensordot(a, x, x.ndim) = b, as np.linalg.tensorsolve."""
     x, y = pair(a, b)
     if axes is not None:
@@ -53,7 +53,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Node:
     return reshape(solve(reshape(x, (y.size, y.size)), reshape(y, (y.size,))), shape)
 
 
-def tensorinv(a: ArrayLike, ind: Any = 2) -> Node:
+def tensorinv(a: ArrayLike, ind: int = 2) -> Node:
     """Return the inverse for tensordot over the first `ind` axes, as np.linalg.tensorinv."""
     x, k = as_node(a), whole(ind, "ind of np.linalg.tensorinv")
     rows, columns = x.shape[:k], x.shape[k:]

@@ -1,13 +1,12 @@
 """scipy.linalg's functions on nodes: triangular systems, systems by Cholesky factors, the exponential."""
 
-from numpy.typing import ArrayLike
-
 from burlab.errors import ArgumentError
 from burlab.graph.linear import reshape
 from burlab.graph.node import Node
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import ArrayLike
 
 from .matrices import as_square, mT, pair
 from .numpy_systems import right_sides

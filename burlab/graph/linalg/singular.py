@@ -66,7 +66,7 @@ def with_complement(q: Node, rest: Node) -> Node:
     return concatenate([q, implied("complement", rest, q)], q.ndim - 1) if rest.shape[-1] else q
 
 
-def pinv(a: Node, cutoff: float) -> Node:
+def pinv(a: Node, cutoff: float | Node | Node) -> Node:
     """Return pseudoinverses, where singular values up to cutoff times the largest count as 0."""
     s, u, vt = _factors(a, REDUCED)
     one, zero = constant(1.0, a.dtype), constant(0.0, a.dtype)

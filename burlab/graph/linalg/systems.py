@@ -8,7 +8,6 @@ of the Cholesky factor as in Murray 2016, arXiv:1602.07527, section 3.1.
 import operator
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 from burlab.graph.implied import Factorization, without_derivative
 from burlab.graph.linear import broadcast, reshape, transpose
@@ -18,6 +17,7 @@ from burlab.graph.operation import Batching, Operation, Shares, Tangents, Unary,
 from burlab.graph.origin import location
 from burlab.graph.signatures import Form, form_of, require
 from burlab.runtime.checks.stored import flag, record
+from burlab.typing import Params
 
 from .matrices import LinAlgError, half_lower, masked, mT, require_matrices, symmetric
 
@@ -80,7 +80,7 @@ class _System(Operation):
         return _side_by_side(n.op, n.params, *xs)
 
 
-def _side_by_side(op: str, params: Any, b: Node, *known: Node) -> Node:
+def _side_by_side(op: str, params: Params, b: Node, *known: Node) -> Node:
     """Return the solutions of one matrix for many matrices b of columns."""
     *lead, n, k = b.shape
     last = b.ndim - 2
@@ -124,7 +124,7 @@ class SolveTriangular(_System):
     name = "solve_triangular"
     parameters = record(flag, flag, flag)
 
-    def form(self, _: Any, inputs: Sequence[Node]) -> Form:
+    def form(self, _: Params, inputs: Sequence[Node]) -> Form:
         require(len(inputs) == 2, "it needs right-hand sides and a matrix")
         require_matrices(*inputs, square=True)
         b, a = inputs
@@ -198,7 +198,7 @@ def solve_triangular(a: Node, b: Node, *, is_lower: bool = True, transposed: boo
     return _system("solve_triangular", (is_lower, transposed, unit), b, a)
 
 
-def _system(op: str, params: Any, b: Node, *known: Node) -> Node:
+def _system(op: str, params: Params, b: Node, *known: Node) -> Node:
     if known[0].ndim == 2 and b.ndim > 2:
         return _side_by_side(op, params, b, *known)
     return make_node(op, params, *broadcast_leading(b, *known))

@@ -22,7 +22,7 @@ from burlab.graph.node import (
 )
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Axis, DTypeLike
 
 from .arguments import known_dtype, normal_axis, only_defaults
 from .elementwise import isnan, where
@@ -47,7 +47,7 @@ def _running(op: str, first: ArrayLike, x: Node, axis: int) -> Node:
     return moveaxis(scan.result((start, rows), region, 1), 0, axis)
 
 
-def cumprod(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: None = None) -> Node:
     """np.cumprod: no division, so the derivative is right where factors are zero."""
     only_defaults("np.cumprod", {"out": out})
     x, k = _along(a, axis)
@@ -55,18 +55,18 @@ def cumprod(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None)
     return _running("mul", 1, x, k)
 
 
-def _along(a: ArrayLike, axis: Any) -> tuple[Node, int]:
+def _along(a: ArrayLike, axis: Axis) -> tuple[Node, int]:
     """An array and one of its axes; all elements in a row where none is named."""
     x = as_node(a)
     return (reshape(x, (x.size,)), 0) if axis is None else (x, normal_axis(axis, x.ndim))
 
 
-def nancumsum(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: None = None) -> Node:
     """np.nancumsum: NaNs count as 0."""
     return cumsum_(_without_nans(a, 0.0), axis, dtype, out)
 
 
-def nancumprod(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: None = None) -> Node:
     """np.nancumprod: NaNs count as 1."""
     return cumprod(_without_nans(a, 1.0), axis, dtype, out)
 
@@ -80,7 +80,7 @@ def _cumulative(running: Rule, start: int) -> Rule:
     """NumPy 2's spelling: an axis must be named where there are several, and what stands before may be included."""
 
     def rule(
-        x: Any, /, *, axis: Any = None, dtype: Any = None, out: None = None, include_initial: bool = False
+        x: ArrayLike, /, *, axis: Axis = None, dtype: DTypeLike = None, out: None = None, include_initial: bool = False
     ) -> Node:
         a = as_node(x)
         if axis is None and a.ndim != 1:
@@ -98,7 +98,7 @@ def _cumulative(running: Rule, start: int) -> Rule:
 def _accumulation(op: str, lowest: bool) -> Rule:
     """`np.maximum.accumulate` or `np.minimum.accumulate`, along axis 0 unless given."""
 
-    def rule(array: Any, axis: Any = 0, dtype: Any = None, **kwargs: Any) -> Node:
+    def rule(array: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, **kwargs: Any) -> Node:
         only_defaults(f"np.{op}.accumulate", {"dtype": dtype, **kwargs})
         x, k = _along(array, axis)
         if x.dtype.kind == "f":
@@ -114,7 +114,7 @@ def _accumulation(op: str, lowest: bool) -> Rule:
 def _by_zero(running: Rule) -> Rule:
     """`ufunc.accumulate`, whose axis is 0 unless given."""
 
-    def rule(array: Any, axis: Any = 0, dtype: Any = None, **kwargs: Any) -> Node:
+    def rule(array: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, **kwargs: Any) -> Node:
         return running(array, axis, dtype, **kwargs)
 
     return rule
@@ -123,7 +123,7 @@ def _by_zero(running: Rule) -> Rule:
 def _segmented(name: str) -> Rule:
     """`ufunc.reduceat`: reductions of slices from each known index to the next one."""
 
-    def rule(array: Any, indices: Any, axis: Any = 0, dtype: Any = None, **kwargs: Any) -> Node:
+    def rule(array: ArrayLike, indices: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, **kwargs: Any) -> Node:
         only_defaults(f"np.{name}.reduceat", {"dtype": dtype, **kwargs})
         if holds_node([indices]):
             raise fault(f"np.{name}.reduceat at traced indices", "known ones, or a scatter by bl.bincount")

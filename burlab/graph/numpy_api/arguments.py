@@ -10,7 +10,7 @@ from burlab.errors import BurlabError, DTypeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
-from burlab.typing import ArrayLike
+from burlab.typing import Axis, DTypeLike
 
 NOT_GIVEN: Any = vars(np)["_NoValue"]  # what NumPy's functions pass on for "not given"
 
@@ -26,7 +26,7 @@ class AxisError(ShapeError, np.exceptions.AxisError):
     """An axis that an array does not have: of our errors, and NumPy's for who catches that."""
 
 
-def normal_axis(axis: Any, ndim: int, name: str = "axis") -> int:
+def normal_axis(axis: object, ndim: int, name: str = "axis") -> int:
     """An axis between 0 and ndim. Raises AxisError, and DTypeError, a TypeError as NumPy's, for what is no integer."""
     k = whole(axis, name)
     if not -ndim <= k < ndim:
@@ -55,7 +55,7 @@ def real(value: Any, name: str) -> float:
         raise DTypeError(f"{location()}{name} is {shown(value)}, expected a number.") from None
 
 
-def known_dtype(dtype: Any) -> "np.dtype[Any]":
+def known_dtype(dtype: DTypeLike) -> "np.dtype[Any]":
     """Return the dtype of NumPy's `dtype` argument. Raises DTypeError, a TypeError as NumPy's, for anything else."""
     try:
         return np.dtype(dtype)
@@ -64,7 +64,7 @@ def known_dtype(dtype: Any) -> "np.dtype[Any]":
         raise DTypeError(f"{location()}dtype is {shown(dtype)}, expected one of NumPy's. Pass {known}.") from None
 
 
-def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+def normal_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """Sorted axes from NumPy's `axis` argument: None for all, an int, or a tuple of distinct ints."""
     if axis is None:
         return tuple(range(ndim))
@@ -89,6 +89,6 @@ def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     return tuple(result[::-1])
 
 
-def several(value: ArrayLike) -> tuple[Any, ...]:
+def several(value: object) -> tuple[Any, ...]:
     """The entries of a tuple or list, or the only one: how NumPy reads an axis, a shape or a count."""
     return tuple(cast("Any", value)) if isinstance(value, (tuple, list)) else (value,)

@@ -1,7 +1,7 @@
 """NumPy's functions that build arrays of numbers: ranges, grids, products of shapes, differences, and choices."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +13,7 @@ from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Axis, DTypeLike
 
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, several, whole
 from .elementwise import where
@@ -25,8 +25,8 @@ from .shapes import moveaxis
 from .ufuncs import power_
 
 
-def linspace(start: ArrayLike, stop: ArrayLike, num: Any = 50, endpoint: bool = True, retstep: bool = False,
-             dtype: Any = None, axis: Any = 0, **_device: Any) -> Any:  # fmt: skip
+def linspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False,
+             dtype: DTypeLike = None, axis: int = 0, **_device: Any) -> Any:  # fmt: skip
     """np.linspace between traced ends; the last entry is the end itself."""
     count = _count(num, "num of np.linspace")
     low, high = _ends(start, stop)
@@ -45,16 +45,15 @@ def linspace(start: ArrayLike, stop: ArrayLike, num: Any = 50, endpoint: bool = 
     return (values, step) if retstep else values
 
 
-def logspace(start: ArrayLike, stop: ArrayLike, num: Any = 50, endpoint: bool = True, base: Any = 10.0,
-             dtype: Any = None, axis: Any = 0) -> Node:  # fmt: skip
+def logspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, base: ArrayLike = 10.0,
+             dtype: DTypeLike = None, axis: int = 0) -> Node:  # fmt: skip
     """np.logspace: powers of a base, whose exponents are equally far apart."""
     values = power_(base, linspace(start, stop, num, endpoint, axis=axis))
     return values if dtype is None else as_dtype(values, known_dtype(dtype))
 
 
-def geomspace(
-    start: ArrayLike, stop: ArrayLike, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: Any = 0
-) -> Node:
+def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, dtype: DTypeLike = None,
+              axis: int = 0) -> Node:  # fmt: skip
     """np.geomspace between traced ends of one sign, which are among the entries."""
     count = _count(num, "num of np.geomspace")
     low, high = (as_dtype(as_node(x), FLOAT64) for x in (start, stop))
@@ -74,14 +73,14 @@ def _ends(*ends: Any) -> tuple[Node, Node]:
     return low, high
 
 
-def _count(num: Any, name: str) -> int:
+def _count(num: int, name: str) -> int:
     count = whole(num, name)
     if count < 0:
         raise ArgumentError(f"{location()}{name} is {count}, expected 0 or more.")
     return count
 
 
-def vander(x: ArrayLike, N: Any = None, increasing: bool = False) -> Node:
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Node:
     """np.vander: powers 0 to N - 1 of a vector, by repeated multiplication."""
     a = as_node(x)
     if a.ndim != 1:
@@ -121,7 +120,9 @@ def kron(a: ArrayLike, b: ArrayLike) -> Node:
     return reshape(x * y, tuple(p * q for p, q in zip(left, right, strict=True)))
 
 
-def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Node:
+def cross(
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Node:
     """np.cross of vectors with 3 entries, or 2."""
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -141,7 +142,9 @@ def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: i
     return moveaxis(stack(parts, -1), -1, axisc)
 
 
-def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: Any = NOT_GIVEN) -> Node:
+def diff(
+    a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike = NOT_GIVEN, append: ArrayLike = NOT_GIVEN
+) -> Node:
     """np.diff, n times."""
     x = as_node(a)
     k = normal_axis(axis, x.ndim)
@@ -169,7 +172,7 @@ def _less(x: Node, k: int, gap: int) -> Node:
     return apply("not_equal" if x.dtype.kind == "b" else "sub", later, earlier)
 
 
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Node:
+def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Node:
     """np.ediff1d: differences of all elements, between what is put at the ends."""
     x = as_node(ary)
     middle = _less(reshape(x, (x.size,)), 0, 1)
@@ -178,7 +181,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Node:
     return concatenate_(parts, 0)
 
 
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+def gradient(f: ArrayLike, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> Any:
     """np.gradient: central differences inside, one-sided ones at the ends; a distance or coordinates for each axis."""
     x = as_floats(as_node(f))
     axes = tuple(range(x.ndim)) if axis is None else normal_axes(axis, x.ndim)
@@ -230,7 +233,7 @@ def _slope(x: Node, k: int, step: Node, edge_order: int) -> Node:
     return concatenate_([first, inner, last], k)
 
 
-def _one_sided(points: list[Node], near: Any, far: Any) -> Node:
+def _one_sided(points: list[Node], near: Node | float, far: Node | float) -> Node:
     """The slope at the first of three points, at these distances, by the parabola through them."""
     both = near + far
     a = -(both + near) / (near * both)
@@ -245,7 +248,7 @@ def _sum(first: Node, *rest: Node) -> Node:
     return first
 
 
-def select(condlist: Any, choicelist: Any, default: Any = 0) -> Node:
+def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0) -> Node:
     """np.select: of each element the first choice whose condition holds."""
     if len(condlist) != len(choicelist) or not condlist:
         what = f"np.select got {len(condlist)} conditions and {len(choicelist)} choices"
@@ -256,7 +259,9 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Node:
     return result
 
 
-def piecewise(x: ArrayLike, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Node:
+def piecewise(
+    x: ArrayLike, condlist: ArrayLike | Sequence[ArrayLike], funclist: Sequence[Any], *args: Any, **kw: Any
+) -> Node:
     """np.piecewise: each function sees all elements, and is chosen where its condition holds; the last one wins."""
     a = as_node(x)
     if isinstance(condlist, Node) and condlist.ndim > a.ndim:
@@ -280,7 +285,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Any, *args: Any, **kw: Any)
     return result
 
 
-def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: ArrayLike, *args: Any, **kwargs: Any) -> Node:
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Node:
     """np.apply_along_axis: the function is traced once for each row, as NumPy calls it."""
     x = as_node(arr)
     k = normal_axis(axis, x.ndim)
@@ -297,7 +302,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: ArrayLike, *arg
     return values
 
 
-def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Any) -> Node:
+def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Axis) -> Node:
     """np.apply_over_axes: a reduction over one axis after the other, each of which stays with size 1."""
     x = as_node(a)
     for axis in several(axes):

@@ -9,6 +9,7 @@ from burlab.errors import ArgumentError
 from burlab.graph.linear import broadcast
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.origin import location
+from burlab.typing import ArrayLike
 
 from . import elementwise
 from .arguments import NOT_GIVEN
@@ -37,12 +38,12 @@ def highest(dtype: "np.dtype[Any]") -> Any:
     return np.inf if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
 
 
-def given(argument: Any) -> bool:
+def given(argument: object) -> bool:
     """Return True if an argument is given and differs from its default."""
     return argument is not NOT_GIVEN and argument is not None and argument is not True
 
 
-def only(x: Node, where: Any, neutral: Neutral) -> Node:
+def only(x: Node, where: ArrayLike, neutral: Neutral) -> Node:
     """The entries that count; the others become what changes nothing. No derivative reaches these."""
     if not given(where):
         return x
@@ -51,12 +52,12 @@ def only(x: Node, where: Any, neutral: Neutral) -> Node:
     return elementwise.where(broadcast(mask, shape), broadcast(x, shape), constant(neutral(x.dtype), x.dtype))
 
 
-def counted(x: Node, where: Any) -> Node:
+def counted(x: Node, where: ArrayLike) -> Node:
     """1.0 for each entry that counts, 0.0 for the others."""
     return only(constant(np.broadcast_to(np.float64(1.0), x.shape)), where, zero)
 
 
-def from_initial(op: str, value: Node, initial: Any) -> Node:
+def from_initial(op: str, value: Node, initial: ArrayLike | None) -> Node:
     """A reduction that begins with a number."""
     if initial is NOT_GIVEN or initial is None:
         return value
@@ -64,7 +65,7 @@ def from_initial(op: str, value: Node, initial: Any) -> Node:
     return apply(op, value, as_mask(first) if value.dtype.kind == "b" else as_dtype(first, value.dtype))
 
 
-def check_initial(name: str, where: Any, initial: Any) -> None:
+def check_initial(name: str, where: ArrayLike, initial: ArrayLike | None) -> None:
     """Raise ArgumentError where no entry may count and nothing is there before: what NumPy refuses."""
     if given(where) and (initial is NOT_GIVEN or initial is None):
         what = f"np.{name}(where=...) has no value where no entry counts"

@@ -1,12 +1,11 @@
 """Functions that NumPy lacks, composed of traced NumPy: activations, softmax, and what stops a derivative."""
 
 import math
-from typing import Any
 
 from burlab.graph.linear import broadcast, reshape
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.operation import make_node
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Axis
 
 from .elementwise import exp, isfinite, log, where
 from .extremes import extreme
@@ -20,7 +19,7 @@ def stop_gradient(x: ArrayLike) -> Node:
     return make_node("stop_gradient", None, node, weak=node.weak)
 
 
-def straight_through(value: ArrayLike, like: Any) -> Node:
+def straight_through(value: ArrayLike, like: ArrayLike) -> Node:
     """The value, with the derivative of another one; both in their common shape and floating dtype."""
     pair = promote([as_node(value), as_node(like)], float_only=True)
     shape = common_shape("straight_through", pair)
@@ -32,7 +31,7 @@ def _floating(x: ArrayLike) -> Node:
     return node if node.dtype.kind == "f" else as_dtype(node, constant(0.0).dtype)
 
 
-def logsumexp(x: ArrayLike, axis: Any = None, keepdims: bool = False) -> Node:
+def logsumexp(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Node:
     """log sum exp over axes, shifted by the largest entry. Of -inf alone it is -inf, with derivative 0."""
     a = _floating(x)
     peak = stop_gradient(extreme("reduce_max", a, axis, keepdims=True))
@@ -47,7 +46,7 @@ def _positive(total: Node) -> Node:
     return total + as_dtype(total == 0.0, total.dtype)
 
 
-def softmax(x: ArrayLike, axis: Any = -1) -> Node:
+def softmax(x: ArrayLike, axis: Axis = -1) -> Node:
     """exp x / sum exp x over axes, shifted by the largest entry. Of -inf alone it is nan, with derivative 0."""
     a = _floating(x)
     peak = stop_gradient(extreme("reduce_max", a, axis, keepdims=True))
@@ -59,7 +58,7 @@ def softmax(x: ArrayLike, axis: Any = -1) -> Node:
     return make_node("surrogate", None, value, e * share)
 
 
-def log_softmax(x: ArrayLike, axis: Any = -1) -> Node:
+def log_softmax(x: ArrayLike, axis: Axis = -1) -> Node:
     """x - logsumexp x over axes. Of -inf alone it is nan, with derivative 0."""
     a = _floating(x)
     total = logsumexp(a, axis, keepdims=True)

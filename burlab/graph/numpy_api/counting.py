@@ -1,5 +1,6 @@
 """Counting: histograms, how often integers occur, the largest entries, and those that differ."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -23,7 +24,8 @@ from .promotion import FLOAT64, INT64, as_dtype, promote
 from .reduction import as_floats, cumsum_, sum_
 
 
-def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> tuple[Node, Any]:  # noqa: A002
+def histogram(a: ArrayLike, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,  # noqa: A002
+              weights: ArrayLike | None = None) -> tuple[Node, Any]:  # fmt: skip
     """np.histogram: counts (int64) or sums of weights, which have derivatives, and the edges of the bins."""
     x = as_node(a)
     x = reshape(x, (x.size,))
@@ -40,8 +42,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     return counts, edges
 
 
-def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None,  # noqa: A002
-                weights: Any = None) -> tuple[Node, Node, Node]:  # fmt: skip
+def histogram2d(x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Sequence[Any] | None = None,  # noqa: A002
+                density: bool | None = None, weights: ArrayLike | None = None) -> tuple[Node, Node, Node]:  # fmt: skip
     """np.histogram2d of two vectors. bins: one for both or one for each, a number or edges. Counts are float64."""
     each = cast("list[Any]", bins) if isinstance(bins, (list, tuple)) else []
     both: Any = each if len(each) == 2 else (bins, bins)
@@ -91,7 +93,7 @@ def _edges(x: Node, bins: Any, limits: Any) -> Node:
     return linspace(low, high, int(edges.params) + 1)
 
 
-def bincount(x: Any, weights: Any = None, *, length: Any) -> Node:
+def bincount(x: ArrayLike, weights: ArrayLike | None = None, *, length: int) -> Node:
     """Count each of 0, ..., length - 1 (int64), or sum the weights of each. Other numbers are not counted."""
     i = as_node(x)
     if i.dtype.kind not in "iu" or i.ndim != 1:
@@ -105,7 +107,7 @@ def bincount(x: Any, weights: Any = None, *, length: Any) -> Node:
     return scatter(value, where(inside, i, 0), 0, length)
 
 
-def _bincount_of_known(x: Any, /, weights: Any = None, minlength: int = 0) -> Node:
+def _bincount_of_known(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0) -> Node:
     """np.bincount: of known integers, with weights that may be traced."""
     places = as_node(x)
     if not places.is_constant:
@@ -115,7 +117,7 @@ def _bincount_of_known(x: Any, /, weights: Any = None, minlength: int = 0) -> No
     return bincount(places, weight, length=longest)
 
 
-def top_k(x: ArrayLike, k: Any) -> tuple[Node, Node]:
+def top_k(x: ArrayLike, k: int) -> tuple[Node, Node]:
     """The k largest entries along the last axis, the largest first, and their positions (int64). NaNs are largest."""
     a = as_node(x)
     n = a.shape[-1] if a.ndim else 0
@@ -127,7 +129,7 @@ def top_k(x: ArrayLike, k: Any) -> tuple[Node, Node]:
     return take_along_axis(a, places, -1), places
 
 
-def unique(x: Any, size: Any, fill_value: Any = None) -> Node:
+def unique(x: ArrayLike, size: int, fill_value: ArrayLike | None = None) -> Node:
     """The first `size` different entries in order; where there are fewer, `fill_value`, or else the smallest one.
 
     Entries that tie share the derivative of the one that stands for them: the first of them has it. NaNs differ.
@@ -149,8 +151,8 @@ def unique(x: Any, size: Any, fill_value: Any = None) -> Node:
     return where(present, found, fill)
 
 
-def isin(element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False,  # noqa: ARG001
-         *, kind: Any = None) -> Node:  # noqa: ARG001  # fmt: skip
+def isin(element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *,  # noqa: ARG001
+         kind: str | None = None) -> Node:  # fmt: skip  # noqa: ARG001
     """np.isin, by halving among the sorted test elements; `assume_unique` and `kind` change nothing here."""
     x, known = promote([as_node(element), as_node(test_elements)])
     if known.size == 0:

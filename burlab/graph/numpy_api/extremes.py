@@ -3,8 +3,6 @@
 Convention: entries that tie for a maximum share its derivative equally.
 """
 
-from typing import Any
-
 import numpy as np
 
 from burlab.errors import ShapeError
@@ -13,7 +11,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, con
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Axis
 
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults
 from .chosen import Neutral, check_initial, from_initial, highest, lowest, only
@@ -22,7 +20,7 @@ from .promotion import BOOL, as_dtype, as_mask
 from .reduction import reduced, size_along, with_axes
 
 
-def extreme(op: str, a: ArrayLike, axis: Any = None, keepdims: Any = False) -> Node:
+def extreme(op: str, a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Node:
     """The largest or smallest value, by `reduce_max` or `reduce_min`, with the derivative of the tied entries' mean."""
     x = as_node(a)
     axes = normal_axes(axis, x.ndim)
@@ -40,23 +38,22 @@ def extreme(op: str, a: ArrayLike, axis: Any = None, keepdims: Any = False) -> N
     return with_axes(value, x, axes, keepdims)
 
 
-def _max(a: ArrayLike, axis: Any = None, out: None = None, keepdims: Any = False, initial: Any = NOT_GIVEN,
-         where: Any = NOT_GIVEN) -> Node:  # fmt: skip
+def _max(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
+         initial: ArrayLike | None = NOT_GIVEN, where: ArrayLike = NOT_GIVEN) -> Node:  # fmt: skip
     """np.max."""
     only_defaults("np.max", {"out": out})
     return _from("max", "maximum", lowest, a, axis, keepdims, initial, where)
 
 
-def _min(a: ArrayLike, axis: Any = None, out: None = None, keepdims: Any = False, initial: Any = NOT_GIVEN,
-         where: Any = NOT_GIVEN) -> Node:  # fmt: skip
+def _min(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
+         initial: ArrayLike | None = NOT_GIVEN, where: ArrayLike = NOT_GIVEN) -> Node:  # fmt: skip
     """np.min."""
     only_defaults("np.min", {"out": out})
     return _from("min", "minimum", highest, a, axis, keepdims, initial, where)
 
 
-def _from(
-    name: str, op: str, neutral: Neutral, a: ArrayLike, axis: Any, keepdims: Any, initial: Any, where: Any
-) -> Node:
+def _from(name: str, op: str, neutral: Neutral, a: ArrayLike, axis: Axis, keepdims: bool, initial: ArrayLike | None,
+          where: ArrayLike) -> Node:  # fmt: skip
     """The extreme of the entries that count, and of what is there before them."""
     check_initial(name, where, initial)
     x = as_node(a)
@@ -67,19 +64,23 @@ def _from(
     return from_initial(op, extreme(f"reduce_{name}", only(x, where, neutral), axis, keepdims), initial)
 
 
-def _all(a: ArrayLike, axis: Any = None, out: None = None, keepdims: Any = False, *, where: Any = NOT_GIVEN) -> Node:
+def _all(
+    a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: ArrayLike = NOT_GIVEN
+) -> Node:
     """np.all."""
     only_defaults("np.all", {"out": out})
     return _test("reduce_min", only(as_mask(as_node(a)), where, highest), axis, keepdims, empty=True)
 
 
-def _any(a: ArrayLike, axis: Any = None, out: None = None, keepdims: Any = False, *, where: Any = NOT_GIVEN) -> Node:
+def _any(
+    a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: ArrayLike = NOT_GIVEN
+) -> Node:
     """np.any."""
     only_defaults("np.any", {"out": out})
     return _test("reduce_max", only(as_mask(as_node(a)), where, lowest), axis, keepdims, empty=False)
 
 
-def _test(op: str, a: ArrayLike, axis: Any, keepdims: Any, empty: bool) -> Node:
+def _test(op: str, a: ArrayLike, axis: Axis, keepdims: bool, empty: bool) -> Node:
     x = as_mask(as_node(a))
     axes = normal_axes(axis, x.ndim)
     if size_along(x, axes) == 0:
@@ -88,7 +89,7 @@ def _test(op: str, a: ArrayLike, axis: Any, keepdims: Any, empty: bool) -> Node:
     return extreme(op, x, axes, keepdims)
 
 
-def arg_extreme(op: str, a: ArrayLike, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+def arg_extreme(op: str, a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool = False) -> Node:
     """np.argmax or np.argmin: the first position, int64, no derivative."""
     only_defaults(f"np.{op}", {"out": out})
     x = as_node(a)
@@ -101,18 +102,18 @@ def arg_extreme(op: str, a: ArrayLike, axis: Any = None, out: None = None, keepd
     return with_axes(found, x, tuple(range(x.ndim)) if flat else (k,), keepdims)
 
 
-def ptp(a: ArrayLike, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False) -> Node:
     """np.ptp: maximum minus minimum."""
     only_defaults("np.ptp", {"out": out})
     return _max(a, axis, keepdims=keepdims) - _min(a, axis, keepdims=keepdims)
 
 
-def _argmax(a: ArrayLike, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+def _argmax(a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool = False) -> Node:
     """np.argmax."""
     return arg_extreme("argmax", a, axis, out, keepdims)
 
 
-def _argmin(a: ArrayLike, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+def _argmin(a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool = False) -> Node:
     """np.argmin."""
     return arg_extreme("argmin", a, axis, out, keepdims)
 

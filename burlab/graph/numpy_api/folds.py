@@ -1,13 +1,12 @@
 """`ufunc.reduce` of functions that have no reduction of their own: one half with the other, again and again."""
 
-from typing import Any
-
 import numpy as np
 
 from burlab.errors import ArgumentError
 from burlab.graph.node import REDUCTIONS, UFUNCS, Node, as_node
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
+from burlab.typing import ArrayLike, Axis
 
 from .arguments import NOT_GIVEN, normal_axes, only_defaults
 from .chosen import given, only
@@ -19,8 +18,8 @@ def _fold(name: str) -> Rule:
     """The reduction by an associative ufunc."""
     ufunc = getattr(np, name)
 
-    def rule(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, initial: Any = NOT_GIVEN,
-             where: Any = NOT_GIVEN) -> Node:  # fmt: skip
+    def rule(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
+             initial: ArrayLike | None = NOT_GIVEN, where: ArrayLike = NOT_GIVEN) -> Node:  # fmt: skip
         only_defaults(f"np.{name}.reduce", {"out": out})
         x = as_mask(as_node(a)) if name == "logical_xor" else as_node(a)
         neutral = ufunc.identity

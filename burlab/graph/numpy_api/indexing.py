@@ -12,7 +12,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constan
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array, as_plain, is_numeric
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Index, ShapeLike
 
 from .arguments import normal_axis, several
 from .elementwise import maximum, minimum, where
@@ -23,7 +23,7 @@ _BASIC = (*INTEGERS, slice)
 _ALL = slice(None)
 
 
-def getitem(x: Node, key: Any) -> Node:
+def getitem(x: Node, key: Index) -> Node:
     """`x[key]`: integers, slices, None, Ellipsis, integer arrays and lists, known boolean masks, in any mixture."""
     keys = expanded(x, list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key])
     axes = [item for item in keys if item is not None]
@@ -62,7 +62,7 @@ def expanded(x: Node, keys: list[Any]) -> list[Any]:
     return plain
 
 
-def _index(item: Any) -> Any:
+def _index(item: object) -> Any:
     """An index as it is, or as an array. Raises where it is none, and for arrays that mean more than their numbers."""
     if isinstance(item, tuple):  # in an index of several parts NumPy takes it as a list
         return _index(list(cast("tuple[Any, ...]", item)))
@@ -97,7 +97,7 @@ def _whole_slice(item: slice) -> slice:
     return item
 
 
-def _is_mask(item: Any) -> bool:
+def _is_mask(item: object) -> bool:
     return isinstance(item, np.ndarray) and cast("Any", item).dtype == BOOL
 
 
@@ -198,7 +198,7 @@ def normal_index(index: Any, size: int, axis: int) -> Node:
     return where(i < 0, i + size, i)
 
 
-def take(a: ArrayLike, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Node:
+def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: None = None, mode: str = "raise") -> Node:
     """np.take along an axis, or of the ravelled array."""
     if out is not None or mode not in ("raise", "wrap", "clip"):
         raise fault(f"np.take(out=..., mode={shown(mode)}) of a traced array", "mode raise, wrap or clip, and no out")
@@ -213,7 +213,7 @@ def take(a: ArrayLike, indices: Any, axis: Any = None, out: None = None, mode: s
     return take_at(x, {k: indices})
 
 
-def take_along_axis(arr: ArrayLike, indices: Any, axis: Any = -1) -> Node:
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> Node:
     """np.take_along_axis: one gather whose batch axes are all the others."""
     x, i = as_node(arr), as_node(indices)
     if axis is None:
@@ -236,7 +236,7 @@ def take_along_axis(arr: ArrayLike, indices: Any, axis: Any = -1) -> Node:
 class IndexedArray(np.ndarray[Any, Any]):
     """A NumPy array that a traced integer may index: what `asarray` gives."""
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Index) -> Any:
         if any(isinstance(part, Node) for part in several(key)):
             return getitem(constant(np.asarray(self)), key)
         return super().__getitem__(key)
@@ -253,7 +253,7 @@ def asarray(a: ArrayLike) -> Any:
     return a if isinstance(a, Node) else as_array(a, "a").view(IndexedArray)
 
 
-def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Node, ...]:
+def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tuple[Node, ...]:
     """np.unravel_index in row-major order: of each place among all elements, its index along each axis."""
     if order != "C":
         raise fault(f"np.unravel_index(order={shown(order)}) of a traced index", "row-major order")
@@ -264,7 +264,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Node, ...
     return tuple(found[::-1])
 
 
-def _place(index: Any) -> Node:
+def _place(index: ArrayLike) -> Node:
     """Integers that count elements, in int64. Raises DTypeError, a TypeError as NumPy's, for what int64 cannot hold."""
     i = as_node(index)
     if i.dtype.kind not in "iub" or i.dtype == np.uint64:

@@ -1,5 +1,6 @@
 """NumPy's functions that put arrays together, take them apart, and move their elements."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Axis, DTypeLike, ShapeLike
 
 from .arguments import known_dtype, normal_axes, normal_axis, only_defaults, several, whole
 from .indexing import getitem, take_at
@@ -19,7 +20,9 @@ from .promotion import as_dtype, common_shape, promote, strong
 from .shapes import expand_dims
 
 
-def concatenate_(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, **kwargs: Any) -> Node:
+def concatenate_(
+    arrays: Sequence[ArrayLike], axis: int | None = 0, out: None = None, *, dtype: DTypeLike = None, **kwargs: Any
+) -> Node:
     """np.concatenate."""
     only_defaults("np.concatenate", {"out": out, **{k: v for k, v in kwargs.items() if k != "casting"}})
     xs = promote([as_node(x) for x in arrays])
@@ -35,7 +38,9 @@ def concatenate_(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = N
     return concatenate(xs, k)
 
 
-def stack(arrays: Any, axis: int = 0, out: None = None, *, dtype: Any = None, **kwargs: Any) -> Node:
+def stack(
+    arrays: Sequence[ArrayLike], axis: int = 0, out: None = None, *, dtype: DTypeLike = None, **kwargs: Any
+) -> Node:
     """np.stack."""
     only_defaults("np.stack", {"out": out, **{k: v for k, v in kwargs.items() if k != "casting"}})
     xs = [as_node(x) for x in arrays]
@@ -45,7 +50,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, *, dtype: Any = None, **
     return concatenate_([expand_dims(x, k) for x in xs], k, dtype=dtype)
 
 
-def column_stack(tup: Any) -> Node:
+def column_stack(tup: Sequence[ArrayLike]) -> Node:
     """np.column_stack."""
     xs = [as_node(x) for x in tup]
     return concatenate_([reshape(x, (x.size, 1)) if x.ndim < 2 else x for x in xs], 1)
@@ -85,28 +90,28 @@ def _at_least(ndim: int, x: Node) -> Node:
     return reshape(x, (1,) * (ndim - x.ndim) + x.shape) if x.ndim < ndim else x
 
 
-def vstack(tup: Any, **kwargs: Any) -> Node:
+def vstack(tup: Sequence[ArrayLike], **kwargs: Any) -> Node:
     """np.vstack."""
     return concatenate_([_at_least(2, as_node(x)) for x in tup], 0, **kwargs)
 
 
-def hstack(tup: Any, **kwargs: Any) -> Node:
+def hstack(tup: Sequence[ArrayLike], **kwargs: Any) -> Node:
     """np.hstack."""
     xs = [_at_least(1, as_node(x)) for x in tup]
     return concatenate_(xs, 0 if xs[0].ndim == 1 else 1, **kwargs)
 
 
-def dstack(tup: Any) -> Node:
+def dstack(tup: Sequence[ArrayLike]) -> Node:
     """np.dstack."""
     return concatenate_([_three_axes(as_node(x)) for x in tup], 2)
 
 
-def append(arr: ArrayLike, values: ArrayLike, axis: Any = None) -> Node:
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Node:
     """np.append."""
     return concatenate_([strong(as_node(arr)), strong(as_node(values))], axis)
 
 
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
+def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Node]:
     """np.split into equal parts, or at indices."""
     x = as_node(ary)
     size = x.shape[normal_axis(axis, x.ndim)]
@@ -115,7 +120,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
     return array_split(x, indices_or_sections, axis)
 
 
-def _parts(count: Any) -> int:
+def _parts(count: object) -> int:
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
         raise ArgumentError(
             f"{location()}an array splits into a whole number of parts, at least 1, got {shown(count)}."
@@ -123,7 +128,7 @@ def _parts(count: Any) -> int:
     return int(cast("int", count))
 
 
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
+def array_split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Node]:
     """np.array_split: parts that differ by one at most, or at indices."""
     x = as_node(ary)
     k = normal_axis(axis, x.ndim)
@@ -134,7 +139,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]
     return [getitem(x, (slice(None),) * k + (span,)) for span in spans]
 
 
-def flip(m: ArrayLike, axis: Any = None) -> Node:
+def flip(m: ArrayLike, axis: Axis = None) -> Node:
     """np.flip."""
     x = as_node(m)
     axes = normal_axes(axis, x.ndim)
@@ -144,7 +149,7 @@ def flip(m: ArrayLike, axis: Any = None) -> Node:
 _COPIES = 8  # up to which slices and sums of them take less than a gather and a scatter
 
 
-def repeat(a: ArrayLike, repeats: Any, axis: Any = None) -> Node:
+def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Node:
     """np.repeat with known counts."""
     x = as_node(a)
     if axis is None:
@@ -164,7 +169,7 @@ def repeat(a: ArrayLike, repeats: Any, axis: Any = None) -> Node:
     return take_at(x, {k: np.repeat(np.arange(x.shape[k]), counts)})
 
 
-def tile(A: Any, reps: Any) -> Node:
+def tile(A: ArrayLike, reps: ShapeLike) -> Node:
     """np.tile."""
     x = as_node(A)
     counts = tuple(whole(count, "reps of np.tile") for count in several(reps))

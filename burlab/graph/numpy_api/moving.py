@@ -3,7 +3,7 @@
 So every argument of theirs means what it means in NumPy. What fills places that no element takes is zero.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from burlab.graph.linear import concatenate, gather, reshape, slice_, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node, constant, holds_node
 from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits
-from burlab.typing import ArrayLike
+from burlab.typing import Array, ArrayLike, Tree
 
 from .elementwise import where
 from .promotion import BOOL, INT64, as_dtype, as_mask, promote
@@ -48,7 +48,7 @@ def rearranged(name: str, rearrange: Callable[[list[Any]], Any], *arrays: Any, f
     return _picked(xs, found, fills)
 
 
-def _picked(xs: list[Node], positions: Any, fills: bool) -> Node:
+def _picked(xs: list[Node], positions: Array, fills: bool) -> Node:
     """The elements at positions of all arrays, ravelled and joined."""
     if fills and positions.all():
         positions, fills = positions - 1, False
@@ -64,7 +64,7 @@ def _picked(xs: list[Node], positions: Any, fills: bool) -> Node:
     return where(constant(taken), y, constant(0, flat.dtype))
 
 
-def _region(positions: Any, shape: tuple[int, ...]) -> "Callable[[Node], Node] | None":
+def _region(positions: Array, shape: tuple[int, ...]) -> "Callable[[Node], Node] | None":
     """A transpose and a slice that give these positions of an array, where one of each does."""
     if positions.ndim != len(shape) or positions.size == 0 or not shape:
         return None
@@ -93,7 +93,7 @@ def _region(positions: Any, shape: tuple[int, ...]) -> "Callable[[Node], Node] |
     return lambda x: slice_(transpose(x, tuple(order)), start, step, positions.shape)
 
 
-def _pieces(positions: Any, shape: tuple[int, ...]) -> "Callable[[Node], Node] | None":
+def _pieces(positions: Array, shape: tuple[int, ...]) -> "Callable[[Node], Node] | None":
     """A few of these, joined: of the ravelled array, or along one axis."""
     if positions.size == 0:
         return None
@@ -122,7 +122,7 @@ def _rearranges(function: Callable[..., Any], fills: bool = False) -> Callable[.
     """A function of NumPy's whose first argument is what it moves."""
 
     @wraps(function)
-    def rule(a: Any, *args: Any, **kwargs: Any) -> Any:
+    def rule(a: ArrayLike, *args: Any, **kwargs: Any) -> Any:
         _check_known(function.__name__, args, kwargs)
         return rearranged(f"np.{function.__name__}", lambda p: function(p[0], *args, **kwargs), a, fills=fills)
 
@@ -145,11 +145,11 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: Any = None) -> Nod
     return rearranged("np.insert", lambda p: np.insert(p[0], obj, p[1], axis), x, values)
 
 
-def block(arrays: Any) -> Node:
+def block(arrays: Tree) -> Node:
     """np.block of nested lists."""
     leaves: list[Any] = []
 
-    def numbered(part: Any) -> Any:
+    def numbered(part: Tree) -> Any:
         if isinstance(part, list):
             return [numbered(item) for item in cast("list[Any]", part)]
         leaves.append(part)
@@ -158,7 +158,7 @@ def block(arrays: Any) -> Node:
     nested = numbered(arrays)
 
     def rearrange(positions: list[Any]) -> Any:
-        def filled(part: Any) -> Any:
+        def filled(part: Tree) -> Any:
             return [filled(item) for item in cast("list[Any]", part)] if isinstance(part, list) else positions[part]
 
         return np.block(filled(nested))
@@ -166,13 +166,13 @@ def block(arrays: Any) -> Node:
     return rearranged("np.block", rearrange, *leaves)
 
 
-def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Node:
+def compress(condition: Any, a: ArrayLike, axis: int | None = None, out: None = None) -> Node:
     """np.compress with a known condition."""
     _check_known("compress", (condition, axis, out), {})
     return rearranged("np.compress", lambda p: np.compress(condition, p[0], axis), a)
 
 
-def _compress_method(x: Node, condition: ArrayLike, axis: Any = None, out: None = None) -> Node:
+def _compress_method(x: Node, condition: ArrayLike, axis: int | None = None, out: None = None) -> Node:
     return compress(condition, x, axis, out)
 
 
@@ -182,7 +182,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Node:
     return rearranged("np.extract", lambda p: np.extract(condition, p[0]), arr)
 
 
-def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") -> Node:
+def choose(a: ArrayLike, choices: Sequence[ArrayLike], out: None = None, mode: str = "raise") -> Node:
     """np.choose, from one array or the other by number."""
     index = as_node(a)
     if out is not None or (mode != "raise" and not index.is_constant):
@@ -200,7 +200,7 @@ def _indices(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of NumPy's that asks for nothing but the shape."""
 
     @wraps(function)
-    def rule(arr: Any, *args: Any, **kwargs: Any) -> Any:
+    def rule(arr: ArrayLike, *args: Any, **kwargs: Any) -> Any:
         return function(np.broadcast_to(False, as_node(arr).shape), *args, **kwargs)
 
     return rule

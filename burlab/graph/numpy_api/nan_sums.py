@@ -8,7 +8,7 @@ from burlab.errors import ShapeError
 from burlab.graph.linear import reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.origin import location
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Axis, DTypeLike
 
 from . import elementwise
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, real
@@ -38,37 +38,37 @@ def _filled(a: ArrayLike, number: float) -> Node:
 
 
 def nansum(
-    a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, keepdims: bool = False, **kwargs: Any
 ) -> Node:
     """np.nansum."""
     return sum_(_filled(a, 0.0), axis, dtype, out, keepdims, **kwargs)
 
 
-def nanprod(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+def nanprod(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, keepdims: bool = False,
             **kwargs: Any) -> Node:  # fmt: skip
     """np.nanprod."""
     return prod(_filled(a, 1.0), axis, dtype, out, keepdims, **kwargs)
 
 
-def _chosen(a: ArrayLike, where: Any) -> Node:
+def _chosen(a: ArrayLike, where: ArrayLike) -> Node:
     """The entries that count; the others become NaNs, over which these reductions pass."""
     return only(as_floats(as_node(a)), where, lambda _dtype: np.nan)
 
 
-def _count(x: Node, axis: Any, keepdims: Any) -> Node:
+def _count(x: Node, axis: Axis, keepdims: bool) -> Node:
     return as_dtype(sum_(_present(x), axis, keepdims=keepdims), x.dtype)
 
 
-def nanmean(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
-            where: Any = NOT_GIVEN) -> Node:  # fmt: skip
+def nanmean(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, keepdims: bool = False,
+            where: ArrayLike = NOT_GIVEN) -> Node:  # fmt: skip
     """np.nanmean: NaN where there is no number."""
     only_defaults("np.nanmean", {"out": out, "dtype": dtype})
     x = _chosen(a, where)
     return sum_(_filled(x, 0.0), axis, keepdims=keepdims) / _count(x, axis, keepdims)
 
 
-def nanvar(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
-           where: Any = NOT_GIVEN, **kwargs: Any) -> Node:  # fmt: skip
+def nanvar(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, ddof: float = 0,
+           keepdims: bool = False, where: ArrayLike = NOT_GIVEN, **kwargs: Any) -> Node:  # fmt: skip
     """np.nanvar: NaN where there are no more numbers than `ddof`."""
     ddof = real(kwargs.pop("correction", ddof), "ddof")
     only_defaults("np.nanvar", {"out": out, "dtype": dtype, **kwargs})
@@ -86,8 +86,8 @@ def nanstd(*args: Any, **kwargs: Any) -> Node:
 
 
 def _nan_extreme(op: str, otherwise: float) -> Any:
-    def rule(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, initial: Any = NOT_GIVEN,
-             where: Any = NOT_GIVEN) -> Node:  # fmt: skip
+    def rule(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
+             initial: ArrayLike | None = NOT_GIVEN, where: ArrayLike = NOT_GIVEN) -> Node:  # fmt: skip
         name = op[7:]
         only_defaults(f"np.nan{name}", {"out": out})
         check_initial(f"nan{name}", where, initial)
@@ -107,13 +107,13 @@ def _nan_extreme(op: str, otherwise: float) -> Any:
 
 
 def _nan_position(op: str, otherwise: float) -> Any:
-    def rule(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+    def rule(a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool = False) -> Node:
         return arg_extreme(op, _filled(a, otherwise), axis, out, keepdims)
 
     return rule
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Node:
+def trapezoid(y: ArrayLike | None, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Node:
     """np.trapezoid: the integral of what joins the points by lines."""
     a = as_node(y)
     k = normal_axis(axis, a.ndim)
@@ -129,8 +129,9 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Node:
     return sum_(widths * (before + after) / 2.0, k)
 
 
-def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
-        aweights: Any = None, *, dtype: Any = None) -> Node:  # fmt: skip
+def cov(m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
+        fweights: ArrayLike | None = None, aweights: ArrayLike | None = None, *,
+        dtype: DTypeLike = None) -> Node:  # fmt: skip
     """np.cov: the covariance of variables, which are rows, with known or traced weights of the observations."""
     only_defaults("np.cov", {"dtype": dtype})
     x = as_dtype(_observations(m, rowvar), FLOAT64)
@@ -162,7 +163,7 @@ def _observations(m: ArrayLike, rowvar: bool) -> Node:
     return x if rowvar or x.shape[0] == 1 else transpose(x, (1, 0))
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Node:
+def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Node:
     """np.corrcoef: covariances, divided by the standard deviations and cut off at -1 and 1.
 
     nan where a variable has one value only; no derivative comes from there.

@@ -4,7 +4,6 @@ Convention: the derivative of a norm at 0 is 0 (`roots.py`).
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from burlab.graph.faults import fault
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Axis
 
 from .arguments import normal_axes, real
 from .elementwise import cube, power, square, where
@@ -23,7 +22,7 @@ from .reduction import as_floats, sum_
 from .roots import length, root
 
 
-def norm(x: ArrayLike, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:  # noqa: A002 - NumPy's own word
+def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis = None, keepdims: bool = False) -> Node:  # noqa: A002 - NumPy's own word
     """np.linalg.norm for vectors (2, 1, inf, -inf, 0, any p) and the Frobenius norm; its derivative at 0 is 0."""
     a = as_floats(as_node(x))
     axes = normal_axes(axis, a.ndim)

@@ -3,7 +3,7 @@
 Entries that tie keep their order, and so do their derivatives; NaNs come last, as in NumPy.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constan
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Axis
 
 from .arguments import normal_axes, normal_axis, only_defaults
 from .elementwise import isnan, maximum, minimum, where
@@ -47,7 +47,7 @@ _NEAREST: dict[str, Callable[[Node, Node], Node]] = {
 }
 
 
-def _by_rows(op: str, a: ArrayLike, axis: Any) -> Node:
+def _by_rows(op: str, a: ArrayLike, axis: int | None) -> Node:
     """An operation on rows, done along any axis, or on all elements."""
     x = as_node(a)
     if axis is None:
@@ -58,33 +58,37 @@ def _by_rows(op: str, a: ArrayLike, axis: Any) -> Node:
     return transpose(make_node(op, None, transpose(x, tuple(last))), tuple(last))
 
 
-def sort(a: ArrayLike, axis: Any = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Node:  # noqa: ARG001
+def sort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order: None = None, *,  # noqa: ARG001
+         stable: bool | None = None) -> Node:  # fmt: skip  # noqa: ARG001
     """np.sort, stable whatever its kind: NaNs last; entries that tie keep their order, and so do their derivatives."""
     only_defaults("np.sort", {"order": order})
     return _by_rows("sort", a, axis)
 
 
-def argsort(a: ArrayLike, axis: Any = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Node:  # noqa: ARG001
+def argsort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order: None = None, *,  # noqa: ARG001
+            stable: bool | None = None) -> Node:  # fmt: skip  # noqa: ARG001
     """np.argsort, stable whatever its kind, int64."""
     only_defaults("np.argsort", {"order": order})
     return _by_rows("argsort", a, axis)
 
 
-def partition(a: ArrayLike, kth: Any, axis: Any = -1, kind: Any = None, order: None = None) -> Node:  # noqa: ARG001
+def partition(a: ArrayLike, kth: int | Sequence[int], axis: int | None = -1, kind: str | None = None,  # noqa: ARG001
+              order: None = None) -> Node:  # fmt: skip
     """np.partition: all of it in order, which is one of the orders that NumPy allows."""
     only_defaults("np.partition", {"order": order})
     _check_kth(a, kth, axis)
     return _by_rows("sort", a, axis)
 
 
-def argpartition(a: ArrayLike, kth: Any, axis: Any = -1, kind: Any = None, order: None = None) -> Node:  # noqa: ARG001
+def argpartition(a: ArrayLike, kth: int | Sequence[int], axis: int | None = -1, kind: str | None = None,  # noqa: ARG001
+                 order: None = None) -> Node:  # fmt: skip
     """np.argpartition: the positions of all of it in order."""
     only_defaults("np.argpartition", {"order": order})
     _check_kth(a, kth, axis)
     return _by_rows("argsort", a, axis)
 
 
-def _check_kth(a: ArrayLike, kth: Any, axis: Any) -> None:
+def _check_kth(a: ArrayLike, kth: int | Sequence[int], axis: int | None) -> None:
     x = as_node(a)
     size = x.size if axis is None else x.shape[normal_axis(axis, x.ndim)]
     try:
@@ -93,7 +97,7 @@ def _check_kth(a: ArrayLike, kth: Any, axis: Any) -> None:
         raise ArgumentError(f"{location()}np.partition of an axis of size {size}: {error}.") from None
 
 
-def lexsort(keys: Any, axis: Any = -1) -> Node:
+def lexsort(keys: Node | Sequence[ArrayLike], axis: int | None = -1) -> Node:
     """np.lexsort: by the last key first."""
     rows = [*as_node(keys)] if isinstance(keys, Node) else [as_node(key) for key in keys]
     if not rows or any(row.shape != rows[0].shape for row in rows):
@@ -104,8 +108,8 @@ def lexsort(keys: Any, axis: Any = -1) -> Node:
     return order
 
 
-def quantile(a: ArrayLike, q: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
-             method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
+def quantile(a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+             method: str = "linear", keepdims: bool = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.quantile of shares q, by the continuous estimators, or lower, higher, midpoint and nearest.
 
     NaN where there is one, and where a traced share is none (a known one is refused). The derivative is shared by the
@@ -115,40 +119,40 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: Any = None, out: None = None, ove
     return _quantile(a, q, axis, method, keepdims, ignores_nan=False)
 
 
-def percentile(a: ArrayLike, q: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,
-               method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
+def percentile(a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
+               method: str = "linear", keepdims: bool = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.percentile: `quantile` of q / 100."""
     return quantile(a, as_node(q) / 100.0, axis, out, overwrite_input, method, keepdims, **kwargs)
 
 
-def median(a: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
-           keepdims: Any = False) -> Node:  # fmt: skip
+def median(a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+           keepdims: bool = False) -> Node:  # fmt: skip
     """np.median: of an even number of entries, the mean of the two in the middle."""
     only_defaults("np.median", {"out": out})
     return _quantile(a, 0.5, axis, "linear", keepdims, ignores_nan=False)
 
 
-def nanquantile(a: ArrayLike, q: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
-                method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
+def nanquantile(a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+                method: str = "linear", keepdims: bool = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.nanquantile: of the entries that are not NaN."""
     only_defaults("np.nanquantile", {"out": out, **kwargs})
     return _quantile(a, q, axis, method, keepdims, ignores_nan=True)
 
 
-def nanpercentile(a: ArrayLike, q: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,
-                  method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
+def nanpercentile(a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
+                  method: str = "linear", keepdims: bool = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.nanpercentile."""
     return nanquantile(a, as_node(q) / 100.0, axis, out, overwrite_input, method, keepdims, **kwargs)
 
 
-def nanmedian(a: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
-              keepdims: Any = False) -> Node:  # fmt: skip
+def nanmedian(a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+              keepdims: bool = False) -> Node:  # fmt: skip
     """np.nanmedian."""
     only_defaults("np.nanmedian", {"out": out})
     return _quantile(a, 0.5, axis, "linear", keepdims, ignores_nan=True)
 
 
-def _quantile(a: ArrayLike, q: ArrayLike, axis: Any, method: str, keepdims: Any, ignores_nan: bool) -> Node:
+def _quantile(a: ArrayLike, q: ArrayLike, axis: Axis, method: str, keepdims: bool, ignores_nan: bool) -> Node:
     x, shares = as_floats(as_node(a)), as_node(q)
     shares = as_dtype(shares, x.dtype) if shares.dtype.kind != "f" or shares.weak else shares
     if shares.ndim > 1:
@@ -243,12 +247,12 @@ def _is_odd(whole: Node) -> Node:
     return half - UFUNCS["floor"](half) > 0.0
 
 
-def _of_next(fraction: Node, between: float, at_entry: Any) -> Node:
+def _of_next(fraction: Node, between: float, at_entry: Node | float) -> Node:
     """Return the weights of the next entry: between two entries, and at one."""
     return where(fraction > 0.0, between, at_entry)
 
 
-def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: Any = None) -> Node:
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Node:
     """np.searchsorted by halving: int64, no derivative. NaNs are larger than all."""
     if side not in ("left", "right"):
         raise ArgumentError(f"{location()}side of np.searchsorted is 'left' or 'right', got {shown(side)}.")
@@ -282,7 +286,7 @@ def _before(x: Node, y: Node) -> Node:
     return less | isnan(y) & ~isnan(x)
 
 
-def digitize(x: ArrayLike, bins: Any, right: bool = False) -> Node:
+def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Node:
     """np.digitize into known bins, which rise or fall."""
     edges = as_node(bins)
     if not edges.is_constant:

@@ -34,7 +34,7 @@ _STATISTICS: dict[str, Callable[[Node, int], Node]] = {
 }
 
 
-def pad_(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Node:
+def pad_(array: ArrayLike, pad_width: ArrayLike | dict[int, Any], mode: Any = "constant", **kwargs: Any) -> Node:
     """np.pad in its modes; empty: zeros."""
     x = as_node(array)
     widths = _widths(pad_width, x.ndim)
@@ -104,7 +104,7 @@ def _odd(x: Node, k: int, width: list[int], mode: str) -> Node:
     return getitem(x, (slice(None),) * k + (place,)) * sign + ends
 
 
-def _ramp(x: Node, k: int, width: int, side: int, end: Any) -> Node:
+def _ramp(x: Node, k: int, width: int, side: int, end: Node | float) -> Node:
     """Equal steps from a number to the edge, which is not among them."""
     edge = getitem(x, (slice(None),) * k + (slice(-1, None) if side else slice(0, 1),))
     share = np.arange(width) / max(width, 1)
@@ -129,7 +129,7 @@ def _pairs(values: ArrayLike, x: Node) -> list[list[Any]]:
         raise ArgumentError(f"{location()}{what}, expected a number, or a pair for each axis.") from None
 
 
-def _widths(pad_width: Any, ndim: int, name: str = "pad_width") -> list[list[int]]:
+def _widths(pad_width: ArrayLike | dict[int, Any], ndim: int, name: str = "pad_width") -> list[list[int]]:
     """Return how far each axis grows before and after. Raises ArgumentError for widths of another form."""
     try:
         if isinstance(pad_width, dict):  # by axis

@@ -1,7 +1,5 @@
 """NumPy's functions of polynomials, whose coefficients begin with that of the highest power."""
 
-from typing import Any
-
 import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
@@ -61,7 +59,7 @@ def polyder(p: ArrayLike, m: int = 1) -> Node:
     return coefficients
 
 
-def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Node:
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Node:
     """np.polyint: the integral, m times, with constants k."""
     coefficients = as_floats(as_node(p))
     order = _order(m, "np.polyint")
@@ -73,7 +71,7 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Node:
     return coefficients
 
 
-def poly(seq_of_zeros: Any) -> Node:
+def poly(seq_of_zeros: ArrayLike) -> Node:
     """np.poly of zeros, a vector. The zeros of a matrix would be its eigenvalues, which are complex."""
     zeros = as_floats(atleast_1d(as_node(seq_of_zeros)))
     if zeros.ndim != 1:
@@ -85,7 +83,8 @@ def poly(seq_of_zeros: Any) -> Node:
     return product
 
 
-def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Node:
+def polyfit(x: ArrayLike, y: ArrayLike, deg: int, rcond: float | None = None, full: bool = False,
+            w: ArrayLike | None = None, cov: bool | str = False) -> Node:  # fmt: skip
     """np.polyfit: coefficients with the least squares, of one polynomial or of one for each column of y."""
     only_defaults("np.polyfit", {"full": full or None, "cov": cov or None})
     at, values = (as_floats(as_node(z)) for z in (x, y))

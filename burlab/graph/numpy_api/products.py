@@ -1,7 +1,7 @@
 """Matrix products in all their NumPy spellings, each one or more two-operand contractions."""
 
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +12,7 @@ from burlab.graph.linear import broadcast, contract, gather, reshape, sum_over, 
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Axis
 
 from .arguments import normal_axes, normal_axis, only_defaults, several, whole
 from .promotion import as_dtype, promote, strong
@@ -99,7 +99,7 @@ def vdot(a: ArrayLike, b: ArrayLike) -> Node:
     return contract("a,a->", reshape(x, (x.size,)), reshape(y, (y.size,)))
 
 
-def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> Node:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Axis] = 2) -> Node:
     """np.tensordot over the last `axes` of a and the first of b, or over the pairs of axes given."""
     x, y = _pair(a, b)
     if isinstance(axes, int):
@@ -149,7 +149,7 @@ def einsum(spec: Any, *operands: Any, **kwargs: Any) -> Node:
 
 def _from_lists(first: ArrayLike, rest: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """The string form of einsum(a, [0, 1], b, [1, 2], [0, 2])."""
-    given = (first, *rest)
+    given: tuple[Any, ...] = (first, *rest)
     pairs = len(given) // 2
     lists = *given[1 : 2 * pairs : 2], *given[2 * pairs :]
     if not pairs or not all(isinstance(axes, (list, tuple)) for axes in lists):
@@ -162,7 +162,7 @@ def _from_lists(first: ArrayLike, rest: tuple[Any, ...]) -> tuple[str, tuple[Any
     return ",".join(terms) + arrow, given[: 2 * pairs : 2]
 
 
-def _term(axes: Any) -> str:
+def _term(axes: Iterable[Any]) -> str:
     letters: list[str] = sorted(_LETTERS)
     places: list[Any] = [*axes]
     if not all(a is ... or (isinstance(a, (int, np.integer)) and a in range(len(letters))) for a in places):
@@ -237,19 +237,19 @@ def diagonal_of(x: Node, i: int, j: int, offset: int = 0) -> Node:
     return gather(flat, constant(np.arange(count, dtype=np.int64) * (m + 1) + row * m + column))
 
 
-def trace(a: ArrayLike, offset: Any = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any) -> Node:
+def trace(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any) -> Node:
     """np.trace: the sum along a diagonal of two axes."""
     only_defaults("np.trace", kwargs)
     return sum_over(_diagonal("np.trace", a, offset, axis1, axis2), (0,))
 
 
-def diagonal(a: ArrayLike, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Node:
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
     """np.diagonal: a diagonal of two axes, as the last axis."""
     x = _diagonal("np.diagonal", a, offset, axis1, axis2)
     return transpose(x, (*range(1, x.ndim), 0))
 
 
-def _diagonal(name: str, a: ArrayLike, offset: Any, axis1: int, axis2: int) -> Node:
+def _diagonal(name: str, a: ArrayLike, offset: int, axis1: int, axis2: int) -> Node:
     x = as_node(a)
     if x.ndim < 2:
         raise ShapeError(f"{location()}{name} needs two axes or more, got shape {x.shape}.")
@@ -259,7 +259,7 @@ def _diagonal(name: str, a: ArrayLike, offset: Any, axis1: int, axis2: int) -> N
     return diagonal_of(x, i, j, whole(offset, f"offset of {name}"))
 
 
-def vecdot(a: Any, b: Any) -> Node:
+def vecdot(a: Node, b: Node) -> Node:
     """np.vecdot: sum of products along the last axis."""
     product = a * b
     return as_dtype(sum_over(product, normal_axes(-1, product.ndim)), product.dtype)

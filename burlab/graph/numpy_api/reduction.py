@@ -12,7 +12,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, con
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Axis, DTypeLike
 
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, only_defaults, real, several
 from .chosen import counted, from_initial, given, one, only, zero
@@ -21,14 +21,14 @@ from .promotion import FLOAT64, INT64, as_dtype, as_mask
 from .roots import length, root
 
 
-def with_axes(y: Node, x: Node, axes: tuple[int, ...], keepdims: Any) -> Node:
+def with_axes(y: Node, x: Node, axes: tuple[int, ...], keepdims: bool) -> Node:
     """A reduction of x over axes, with these as axes of size 1 if `keepdims`."""
     if keepdims is NOT_GIVEN or not keepdims:
         return y
     return reshape(y, tuple(1 if i in axes else d for i, d in enumerate(x.shape)))
 
 
-def _dtyped(x: Node, dtype: Any) -> Node:
+def _dtyped(x: Node, dtype: DTypeLike) -> Node:
     return x if dtype is None else as_dtype(x, known_dtype(dtype))
 
 
@@ -37,8 +37,8 @@ def as_floats(x: Node) -> Node:
     return x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
 
 
-def sum_(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
-         initial: Any = NOT_GIVEN, where: Any = NOT_GIVEN) -> Node:  # fmt: skip
+def sum_(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, keepdims: bool = False,
+         initial: ArrayLike | None = NOT_GIVEN, where: ArrayLike = NOT_GIVEN) -> Node:  # fmt: skip
     """np.sum."""
     only_defaults("np.sum", {"out": out})
     x = only(_dtyped(as_node(a), dtype), where, zero)
@@ -55,8 +55,8 @@ def sum_of_squares(x: Node) -> Node:
     return make_node("squares", None, x)
 
 
-def mean_(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
-         where: Any = NOT_GIVEN) -> Node:  # fmt: skip
+def mean_(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, keepdims: bool = False,
+         where: ArrayLike = NOT_GIVEN) -> Node:  # fmt: skip
     """np.mean."""
     only_defaults("np.mean", {"out": out})
     x = only(as_floats(_dtyped(as_node(a), dtype)), where, zero)
@@ -64,7 +64,7 @@ def mean_(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, k
     return with_axes(sum_over(x, axes), x, axes, keepdims) / _count(x, axes, keepdims, where)
 
 
-def _count(x: Node, axes: tuple[int, ...], keepdims: Any, where: Any) -> Any:
+def _count(x: Node, axes: tuple[int, ...], keepdims: bool, where: ArrayLike) -> Any:
     """Return the number of entries that count in each total."""
     if not given(where):
         return float(size_along(x, axes))
@@ -76,8 +76,9 @@ def size_along(x: Node, axes: tuple[int, ...]) -> int:
     return math.prod(x.shape[i] for i in axes)
 
 
-def var(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
-        where: Any = NOT_GIVEN, mean: Any = NOT_GIVEN, **kwargs: Any) -> Node:  # fmt: skip
+def var(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, ddof: float = 0,
+        keepdims: bool = False, where: ArrayLike = NOT_GIVEN, mean: ArrayLike = NOT_GIVEN,
+        **kwargs: Any) -> Node:  # fmt: skip
     """np.var: the mean squared distance from the mean, two passes; mean: what is taken for it."""
     return _spread(a, axis, dtype, out, ddof, keepdims, where, mean, **kwargs).variance
 
@@ -91,8 +92,9 @@ class _Spread(NamedTuple):
     divisor: float | Node
 
 
-def _spread(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
-            where: Any = NOT_GIVEN, mean: Any = NOT_GIVEN, **kwargs: Any) -> _Spread:  # fmt: skip
+def _spread(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, ddof: float = 0,
+            keepdims: bool = False, where: ArrayLike = NOT_GIVEN, mean: ArrayLike = NOT_GIVEN,
+            **kwargs: Any) -> _Spread:  # fmt: skip
     ddof = real(kwargs.pop("correction", ddof), "ddof")
     only_defaults("np.var", {"out": out, **kwargs})
     x = as_floats(_dtyped(as_node(a), dtype))
@@ -113,19 +115,19 @@ def std(*args: Any, **kwargs: Any) -> Node:
     return length(spread.variance, spread.centred, spread.axes, float(spread.divisor))
 
 
-def prod(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
-         initial: Any = NOT_GIVEN, where: Any = NOT_GIVEN) -> Node:  # fmt: skip
+def prod(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, keepdims: bool = False,
+         initial: ArrayLike | None = NOT_GIVEN, where: ArrayLike = NOT_GIVEN) -> Node:  # fmt: skip
     """np.prod by halving: no division, so the derivative is right where factors are zero."""
     only_defaults("np.prod", {"out": out})
     x = as_total(as_node(a)) if dtype is None else _dtyped(as_node(a), dtype)
     return from_initial("mul", _product(only(x, where, one), axis, keepdims), initial)
 
 
-def _product(x: Node, axis: Any, keepdims: Any) -> Node:
+def _product(x: Node, axis: Axis, keepdims: bool) -> Node:
     return halved(lambda a, b: a * b, x, axis, keepdims, 1)
 
 
-def halved(pairwise: Callable[[Node, Node], Node], x: Node, axis: Any, keepdims: Any, empty: Any) -> Node:
+def halved(pairwise: Callable[[Node, Node], Node], x: Node, axis: Axis, keepdims: bool, empty: Any) -> Node:
     """A reduction by an associative function of two arrays: one half with the other, until one entry is left."""
     axes = normal_axes(axis, x.ndim)
     rest = tuple(i for i in range(x.ndim) if i not in axes)
@@ -145,7 +147,7 @@ def _rows(x: Node, start: int, count: int) -> Node:
     return slice_(x, (start, *[0] * (x.ndim - 1)), (1,) * x.ndim, (count, *x.shape[1:]))
 
 
-def cumsum_(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+def cumsum_(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: None = None) -> Node:
     """np.cumsum."""
     only_defaults("np.cumsum", {"out": out})
     x = as_total(_dtyped(as_node(a), dtype))
@@ -154,7 +156,9 @@ def cumsum_(a: ArrayLike, axis: Any = None, dtype: Any = None, out: None = None)
     return _dtyped(cumsum(x, normal_axis(axis, x.ndim)), dtype)
 
 
-def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: Any = False) -> Any:
+def average(
+    a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: bool = False, keepdims: bool = False
+) -> Any:
     """np.average with weights of the same shape, or of that of the axes; `returned`: and the sums of these."""
     x = as_node(a)
     if weights is None:
@@ -169,7 +173,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return (result, broadcast(as_dtype(total, result.dtype), result.shape)) if returned else result
 
 
-def _along(weights: Node, x: Node, axis: Any) -> Node:
+def _along(weights: Node, x: Node, axis: Axis) -> Node:
     """Weights of the axes that are averaged over, in the order of a tuple of axes, beside the others of x."""
     if weights.shape == x.shape:
         return weights
@@ -183,7 +187,7 @@ def _along(weights: Node, x: Node, axis: Any) -> Node:
     return reshape(transpose(weights, order), tuple(d if k in axes else 1 for k, d in enumerate(x.shape)))
 
 
-def count_nonzero(a: ArrayLike, axis: Any = None, keepdims: Any = False) -> Node:
+def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Node:
     """np.count_nonzero, int64."""
     return sum_(as_dtype(as_mask(as_node(a)), INT64), axis, keepdims=keepdims)
 
@@ -191,7 +195,7 @@ def count_nonzero(a: ArrayLike, axis: Any = None, keepdims: Any = False) -> Node
 def reduced(function: Rule) -> Rule:
     """`ufunc.reduce`, whose axis is 0 unless given."""
 
-    def rule(a: Any, axis: Any = 0, dtype: Any = None, **kwargs: Any) -> Node:
+    def rule(a: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, **kwargs: Any) -> Node:
         given = {} if dtype is None else {"dtype": dtype}
         return function(a, axis=axis, **given, **kwargs)
 

@@ -19,7 +19,7 @@ INT32 = np.dtype(np.int32)
 
 
 def _rounded(op: str) -> Callable[[Any], Node]:
-    def rule(x: Any) -> Node:
+    def rule(x: ArrayLike) -> Node:
         node = as_node(x)
         return apply(op, node) if node.dtype.kind == "f" else node
 
@@ -27,7 +27,7 @@ def _rounded(op: str) -> Callable[[Any], Node]:
 
 
 def _whole_or_float(op: str) -> Callable[[Any, Any], Node]:
-    def rule(x: Any, y: Any) -> Node:
+    def rule(x: ArrayLike, y: ArrayLike) -> Node:
         xs = promote([as_node(x), as_node(y)])
         return apply(op, *(as_dtype(a, INT8) if a.dtype == BOOL else a for a in xs))
 
@@ -35,7 +35,7 @@ def _whole_or_float(op: str) -> Callable[[Any, Any], Node]:
 
 
 def _extreme(op: str, on_masks: str) -> Callable[[Any, Any], Node]:
-    def rule(x: Any, y: Any) -> Node:
+    def rule(x: ArrayLike, y: ArrayLike) -> Node:
         xs = promote([as_node(x), as_node(y)])
         return apply(on_masks if xs[0].dtype == BOOL else op, *xs)
 
@@ -46,7 +46,7 @@ def _divmod(x: ArrayLike, y: ArrayLike) -> tuple[Node, Node]:
     return UFUNCS["floor_divide"](x, y), UFUNCS["remainder"](x, y)
 
 
-def round_(a: ArrayLike, decimals: Any = 0, out: Any = None) -> Node:
+def round_(a: ArrayLike, decimals: int = 0, out: None = None) -> Node:
     """x to so many decimals, halves to even, by NumPy's steps: times a power of 10, rounded, and back."""
     only_defaults("np.round", {"out": out})
     x, digits = as_node(a), whole(decimals, "decimals")
@@ -76,7 +76,7 @@ def _frexp(x: ArrayLike) -> tuple[Node, Node]:
     return mantissa(node), as_dtype(exponent(node), INT32)
 
 
-def _ldexp(x: ArrayLike, n: Any) -> Node:
+def _ldexp(x: ArrayLike, n: ArrayLike) -> Node:
     exponent = as_node(n)
     if exponent.dtype.kind == "f" or exponent.dtype == np.uint64:
         what = f"np.ldexp of an exponent of dtype {exponent.dtype}, which NumPy refuses too"
@@ -112,7 +112,7 @@ def _check_not_half(name: str, *xs: Node) -> None:
         raise fault(f"np.{name} of {xs[0].dtype}, which NumPy computes in float16", "x.astype(np.float32)")
 
 
-def _heaviside(x: ArrayLike, at_zero: Any) -> Node:
+def _heaviside(x: ArrayLike, at_zero: ArrayLike) -> Node:
     node, value = promote([as_node(x), as_node(at_zero)], float_only=True)
     below = where(node < 0.0, 0.0, constant(math.nan, node.dtype))
     step = where(node > 0.0, 1.0, below)
@@ -120,7 +120,7 @@ def _heaviside(x: ArrayLike, at_zero: Any) -> Node:
 
 
 def _infinite(sign: float) -> Callable[[Any], Node]:
-    def rule(x: Any, out: Any = None) -> Node:
+    def rule(x: ArrayLike, out: None = None) -> Node:
         only_defaults("np.isposinf", {"out": out})
         node = as_node(x)
         if node.dtype.kind != "f":
@@ -130,7 +130,8 @@ def _infinite(sign: float) -> Callable[[Any], Node]:
     return rule
 
 
-def nan_to_num(x: ArrayLike, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Node:
+def nan_to_num(x: ArrayLike, copy: bool = True, nan: ArrayLike | None = 0.0, posinf: ArrayLike | None = None,
+               neginf: ArrayLike | None = None) -> Node:  # fmt: skip
     """x with numbers in the place of nan and infinities: by default 0 and the largest that the dtype has."""
     del copy  # a traced array is never changed
     node = as_node(x)
@@ -143,7 +144,7 @@ def nan_to_num(x: ArrayLike, copy: Any = True, nan: Any = 0.0, posinf: Any = Non
     return where(isnan(node), nan, finite)
 
 
-def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Node:
+def isclose(a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Node:
     """|a - b| <= atol + rtol |b| where b is finite; infinities that are equal are close."""
     x, y = promote([as_node(a), as_node(b)], float_only=True)
     within = abs(x - y) <= atol + rtol * abs(y)
@@ -153,7 +154,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any
 
 
 def allclose(
-    a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: Any = False
+    a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: bool = False
 ) -> Node:
     """Return True if all entries are close, as a mask of shape ()."""
     return FUNCTIONS[np.all](isclose(a, b, rtol, atol, equal_nan))

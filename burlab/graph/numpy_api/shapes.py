@@ -1,6 +1,7 @@
 """NumPy's functions that give an array another form: shape, order of axes, dtype, and arrays filled like another."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from burlab.graph.rules import Rule
 from burlab.graph.signatures import ALL
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits, volume
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Axis, DTypeLike, ShapeLike
 
 from .arguments import broadcast_shape, known_dtype, normal_axes, normal_axis, only_defaults, real, several, whole
 from .elementwise import isnan, where
@@ -23,7 +24,7 @@ from .narrow import as_half
 from .promotion import FLOAT64, as_dtype, as_floating, as_mask
 
 
-def reshape_(a: ArrayLike, /, shape: Any = None, order: str = "C", **kwargs: Any) -> Node:
+def reshape_(a: ArrayLike, /, shape: ShapeLike | None = None, order: str = "C", **kwargs: Any) -> Node:
     """np.reshape in row-major order, or in the order of columns, "F"; one size may be -1."""
     x = as_node(a)
     only_defaults("np.reshape", kwargs)
@@ -54,7 +55,7 @@ def ravel(a: ArrayLike, order: str = "C") -> Node:
     return reshape_(a, -1, order) if as_node(a).size else reshape(as_node(a), (0,))
 
 
-def transpose_(a: ArrayLike, axes: Any = None) -> Node:
+def transpose_(a: ArrayLike, axes: Sequence[int] | None = None) -> Node:
     """np.transpose."""
     x = as_node(a)
     if axes is None:
@@ -80,7 +81,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Node:
     return transpose(x, tuple(order))
 
 
-def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Node:
+def moveaxis(a: ArrayLike, source: ShapeLike, destination: ShapeLike) -> Node:
     """np.moveaxis."""
     x = as_node(a)
     places = (list(axes) if isinstance(axes, range) else several(axes) for axes in (source, destination))
@@ -91,7 +92,7 @@ def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Node:
     return transpose(x, tuple(order))
 
 
-def expand_dims(a: ArrayLike, axis: Any) -> Node:
+def expand_dims(a: ArrayLike, axis: ShapeLike) -> Node:
     """np.expand_dims."""
     x = as_node(a)
     ndim = x.ndim + len(several(axis))
@@ -100,7 +101,7 @@ def expand_dims(a: ArrayLike, axis: Any) -> Node:
     return reshape(x, tuple(1 if k in new else next(sizes) for k in range(ndim)))
 
 
-def squeeze(a: ArrayLike, axis: Any = None) -> Node:
+def squeeze(a: ArrayLike, axis: Axis = None) -> Node:
     """np.squeeze."""
     x = as_node(a)
     axes = tuple(k for k, d in enumerate(x.shape) if d == 1) if axis is None else normal_axes(axis, x.ndim)
@@ -109,7 +110,7 @@ def squeeze(a: ArrayLike, axis: Any = None) -> Node:
     return reshape(x, tuple(d for k, d in enumerate(x.shape) if k not in axes))
 
 
-def broadcast_to(array: Any, shape: Any, **_subok: Any) -> Node:
+def broadcast_to(array: ArrayLike, shape: ShapeLike | None, **_subok: Any) -> Node:
     """np.broadcast_to."""
     x = as_node(array)
     target = tuple(whole(d, "the shape of broadcast_to") for d in several(shape))
@@ -118,7 +119,7 @@ def broadcast_to(array: Any, shape: Any, **_subok: Any) -> Node:
     return broadcast(x, target)
 
 
-def where_(condition: Any, x: Any = None, y: Any = None) -> Node:
+def where_(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None) -> Node:
     """np.where with three arguments."""
     if x is None or y is None:
         what = "np.where(condition) of a traced mask: the shape would depend on its values"
@@ -136,7 +137,7 @@ def triu(m: ArrayLike, k: int = 0) -> Node:
     return _masked(m, np.triu(_square(m), _diagonal(k)))
 
 
-def _diagonal(k: Any) -> Any:
+def _diagonal(k: object) -> Any:
     """The number of a diagonal. Raises DTypeError for what is no number. All beyond int32 are beyond any matrix."""
     return min(max(real(k, "k"), -(2.0**31)), 2.0**31 - 1)
 
@@ -153,9 +154,8 @@ def _masked(m: ArrayLike, mask: "np.ndarray[Any, Any]") -> Node:
     return where(constant(mask), x, constant(0, x.dtype))
 
 
-def full_like(
-    a: ArrayLike, fill_value: ArrayLike, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any
-) -> Any:
+def full_like(a: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, *_layout: Any,
+              shape: ShapeLike | None = None, **_options: Any) -> Any:  # fmt: skip
     """np.full_like: an array, or a node where the fill is traced."""
     x = as_node(a)
     size = x.shape if shape is None else several(shape)
@@ -168,13 +168,15 @@ def full_like(
 
 
 def _like(number: int) -> Rule:
-    def rule(a: Any, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any) -> Any:
+    def rule(
+        a: ArrayLike, dtype: DTypeLike = None, *_layout: Any, shape: ShapeLike | None = None, **_options: Any
+    ) -> Any:
         return full_like(a, number, dtype, shape=shape)
 
     return rule
 
 
-def astype(x: ArrayLike, dtype: Any, /, **kwargs: Any) -> Node:
+def astype(x: ArrayLike, dtype: DTypeLike, /, **kwargs: Any) -> Node:
     """x.astype(dtype); to bool: what is not zero. float16: its numbers, in float32."""
     kwargs.pop("copy", None)
     only_defaults("astype", kwargs)
@@ -222,13 +224,13 @@ def result_type(*values: Any) -> "np.dtype[Any]":
 
 
 def _always(answer: bool) -> Rule:
-    def rule(_x: Any) -> bool:
+    def rule(_x: object) -> bool:
         return answer
 
     return rule
 
 
-def _imaginary(val: Any) -> Node:
+def _imaginary(val: ArrayLike) -> Node:
     x = as_node(val)
     return broadcast(constant(0, x.dtype), x.shape)
 
@@ -245,7 +247,7 @@ def angle(z: ArrayLike, deg: bool = False) -> Node:
 def _reality(otherwise: bool) -> Rule:
     """Return the mask of entries that are real, or complex."""
 
-    def rule(x: Any) -> Node:
+    def rule(x: ArrayLike) -> Node:
         return broadcast(constant(otherwise), as_node(x).shape)
 
     return rule

@@ -1,7 +1,5 @@
 """NumPy's functions of signals: convolution, interpolation, and phases."""
 
-from typing import Any
-
 import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
@@ -93,7 +91,8 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Node:
     return convolve(x, flip(y), mode)
 
 
-def interp(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None, period: Any = None) -> Node:
+def interp(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: ArrayLike | None = None, right: ArrayLike | None = None,
+           period: float | None = None) -> Node:  # fmt: skip
     """np.interp: lines between points whose places rise. Derivatives by x, by the values and by the places."""
     at, places, values = (as_floats(as_node(z)) for z in (x, xp, fp))
     if places.ndim != 1 or places.shape != values.shape or not places.size:
@@ -119,7 +118,7 @@ def interp(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: 
     return where(at > last, above, inside)
 
 
-def _periodic(at: Node, places: Node, values: Node, period: Any) -> tuple[Node, Node, Node]:
+def _periodic(at: Node, places: Node, values: Node, period: float) -> tuple[Node, Node, Node]:
     """Places within one period, in order, with a neighbour from the period before and from the one after."""
     length = abs(period)
     at, places = (UFUNCS["remainder"](z, length) for z in (at, places))
@@ -131,7 +130,7 @@ def _periodic(at: Node, places: Node, values: Node, period: Any) -> tuple[Node, 
     return at, places, concatenate_([getitem(values, ends[0]), values, getitem(values, ends[1])])
 
 
-def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Node:
+def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi) -> Node:
     """np.unwrap: jumps of more than `discont`, half a period unless given, lose whole periods."""
     x = as_floats(as_node(p))
     k = normal_axis(axis, x.ndim)

@@ -69,7 +69,7 @@ def _whole_power(x: Node, n: Node) -> Node:
     return power(x, n)
 
 
-def clip(a: ArrayLike, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> Node:
+def clip(a: ArrayLike, a_min: ArrayLike | None = None, a_max: ArrayLike | None = None, **kwargs: Any) -> Node:
     """min(max(a, a_min), a_max), each bound optional, as np.clip, which also calls them min and max."""
     low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
     only_defaults("np.clip", kwargs)
@@ -143,7 +143,7 @@ def _reciprocal(x: ArrayLike) -> Node:
 def _compared(name: str) -> Callable[[Any, Any], Node]:
     """A comparison, exact where no dtype holds both sides: int64 and uint64, or a Python integer out of range."""
 
-    def rule(x: Any, y: Any) -> Node:
+    def rule(x: ArrayLike, y: ArrayLike) -> Node:
         xs = [as_node(x), as_node(y)]
         if xs[0].dtype.kind == "f" or xs[1].dtype.kind == "f":
             return apply(name, *xs)
@@ -192,7 +192,7 @@ def _positive(x: ArrayLike) -> Node:
 def _times(over: float, under: float) -> Callable[[Any], Node]:
     """x over / under, the quotient rounded in the dtype of x, as NumPy has it."""
 
-    def rule(x: Any) -> Node:
+    def rule(x: ArrayLike) -> Node:
         node = as_floating(as_node(x))
         single = node.dtype == np.float32
         return node * (float(np.float32(over) / np.float32(under)) if single else over / under)
@@ -201,7 +201,7 @@ def _times(over: float, under: float) -> Callable[[Any], Node]:
 
 
 def _finite(op: str, otherwise: bool) -> Callable[[Any], Node]:
-    def test(x: Any) -> Node:
+    def test(x: ArrayLike) -> Node:
         node = as_node(x)
         return apply(op, node) if node.dtype.kind == "f" else broadcast(constant(otherwise, BOOL), node.shape)
 

@@ -10,7 +10,7 @@ from burlab.graph.faults import fault
 from burlab.graph.linear import put, reshape, transpose
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.origin import location
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Index
 
 from .arguments import broadcast_shape
 from .elementwise import where
@@ -38,7 +38,7 @@ class _Rows:
         return transpose(reshape(table, self.shape), tuple(int(a) for a in np.argsort(self.order)))
 
 
-def at_add(x: Node, key: Any, value: ArrayLike) -> Node:
+def at_add(x: Node, key: Index, value: ArrayLike) -> Node:
     """x with value added to the entries at x[key]; an entry that is named twice gets both. Of x's dtype."""
     if (chosen := _chosen(x, key, value)) is not None:
         mask, new = chosen
@@ -52,7 +52,7 @@ def at_add(x: Node, key: Any, value: ArrayLike) -> Node:
     return rows.array(put(rows.table, rows.new, rows.index, adds=True))
 
 
-def at_set(x: Node, key: Any, value: ArrayLike) -> Node:
+def at_set(x: Node, key: Index, value: ArrayLike) -> Node:
     """x with the entries at x[key] replaced. Of an entry that is named twice the last one counts. Of x's dtype."""
     if (chosen := _chosen(x, key, value)) is not None:
         return where(*chosen, x)
@@ -60,7 +60,7 @@ def at_set(x: Node, key: Any, value: ArrayLike) -> Node:
     return rows.array(put(rows.table, rows.new, rows.index))
 
 
-def _chosen(x: Node, key: Any, value: ArrayLike) -> tuple[Node, Node] | None:
+def _chosen(x: Node, key: Index, value: ArrayLike) -> tuple[Node, Node] | None:
     """Return mask and values in the shape of x where the index is a traced mask, else None."""
     items = list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key]
     places = [k for k, item in enumerate(items) if isinstance(item, Node) and item.dtype == BOOL]
@@ -88,7 +88,7 @@ def _chosen(x: Node, key: Any, value: ArrayLike) -> tuple[Node, Node] | None:
     return broadcast_to(mask, x.shape), broadcast_to(new, x.shape)
 
 
-def _rows(x: Node, key: Any, value: ArrayLike) -> _Rows:
+def _rows(x: Node, key: Index, value: ArrayLike) -> _Rows:
     keys = expanded(x, list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key])
     whole = [item is not None and isinstance(item, slice) and item == slice(None) for item in keys]
     axes = tuple(a for a, full in enumerate(whole) if not full)

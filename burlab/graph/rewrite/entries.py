@@ -18,6 +18,7 @@ from burlab.graph.node import Node, as_node
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.signatures import letters_of
+from burlab.typing import ArrayLike
 
 from .simplify import without_calls
 
@@ -163,7 +164,7 @@ def _pad(at: _Entries, n: Node, pick: Pick) -> Node | None:
     return _where(inside, at(x, inner), 0)
 
 
-def _where(mask: Index, x: Node, y: Any) -> Node:
+def _where(mask: Index, x: Node, y: ArrayLike) -> Node:
     wide = np.reshape(mask, (-1, *(1 for _ in x.shape[1:])))
     return cast("Node", np.where(wide, x, np.asarray(y, x.dtype) if not isinstance(y, Node) else y))
 

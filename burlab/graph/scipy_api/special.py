@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from burlab.graph.faults import unsupported
 from burlab.graph.node import FUNCTIONS, SPECIAL, UFUNCS, Node, as_node
@@ -30,6 +29,7 @@ from burlab.graph.numpy_api.elementwise import (
     xlogy,
 )
 from burlab.graph.numpy_api.promotion import apply, as_dtype, promote
+from burlab.typing import ArrayLike
 
 
 def _ndtr(x: ArrayLike) -> Node:

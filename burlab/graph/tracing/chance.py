@@ -4,7 +4,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ class _Warnings(threading.local):
 _warnings = _Warnings()
 
 
-def watched(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def watched(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call f; warn where it drew random numbers, read a clock, or what else no later call can look at."""
     absent = "numpy.random" not in sys.modules  # it takes 15 ms to import, and then nobody has a generator of it
     around = readings([f])
@@ -77,7 +77,7 @@ def _generators(around: Sequence[Reading]) -> list[Any]:
     return found + [reading.value for reading in around if kinds and isinstance(reading.value, kinds)]
 
 
-def _may_be_of_others(generator: Any, f: Callable[..., Any]) -> bool:
+def _may_be_of_others(generator: object, f: Callable[..., Any]) -> bool:
     """Return True if another thread may have drawn: from Python's own generator, which f never names."""
     if threading.active_count() == 1 or generator is not sys.modules.get("random"):
         return False
@@ -121,7 +121,7 @@ def _makes_a_generator(f: FunctionType) -> bool:
     return not named <= others
 
 
-def _is_of_random(value: Any) -> bool:
+def _is_of_random(value: object) -> bool:
     return str(field(value, "__module__") or "").startswith("numpy.random")
 
 
@@ -131,7 +131,7 @@ def _around(f: FunctionType) -> list[Any]:
     return [f.__globals__[name] for name in globals_of(f.__code__) if name in f.__globals__] + cells + imported
 
 
-def _differs(value: Any, names: tuple[str, ...]) -> bool:
+def _differs(value: object, names: tuple[str, ...]) -> bool:
     if isinstance(value, ModuleType):
         return not _EACH_TIME.get(value.__name__, frozenset()).isdisjoint(names)
     system = tuple(_loaded("random", ("SystemRandom",)))
@@ -143,7 +143,7 @@ def _differs(value: Any, names: tuple[str, ...]) -> bool:
     return callable(value) and field(value, "__name__") in _EACH_TIME.get(module, ())
 
 
-def _filled(cell: Any) -> bool:
+def _filled(cell: CellType) -> bool:
     try:
         return cell.cell_contents is not None
     except ValueError:

@@ -70,7 +70,7 @@ def insides(value: Any) -> list[Reading]:
     return []
 
 
-def field(value: Any, name: str) -> Any:
+def field(value: object, name: str) -> Any:
     """An attribute, None where there is none; objects whose __getattr__ raises whatever it likes have none."""
     try:
         return getattr(value, name, None)
@@ -78,7 +78,7 @@ def field(value: Any, name: str) -> Any:
         return None
 
 
-def attributes_of(value: Any) -> "dict[str, Any] | None":
+def attributes_of(value: object) -> "dict[str, Any] | None":
     """The attributes of an object by their names, where it has a dictionary of them."""
     found = field(value, "__dict__")
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None
@@ -111,7 +111,7 @@ def _cached_results(cache: Any) -> dict[int, Any]:
     return found
 
 
-def _is_link(x: Any) -> bool:
+def _is_link(x: object) -> bool:
     return type(x).__name__ == "_lru_list_elem"
 
 

@@ -19,7 +19,7 @@ class LeftByTraces:
 
     __slots__ = ("__weakref__", "container", "content")
 
-    def __init__(self, container: Any) -> None:
+    def __init__(self, container: object) -> None:
         self.container = container  # lest another takes its address
         self.content: Any = None
 
@@ -32,7 +32,7 @@ def place_of(reading: Reading) -> Place:
     return id(reading.container), reading.key
 
 
-def leave(reading: Reading, content: Any) -> LeftByTraces:
+def leave(reading: Reading, content: object) -> LeftByTraces:
     """A trace left this content in the place that a reading is of."""
     place = place_of(reading)
     left = _places.get(place)
@@ -42,7 +42,7 @@ def leave(reading: Reading, content: Any) -> LeftByTraces:
     return left
 
 
-def left_by_traces(reading: Reading, content: Any, left: Mapping[Place, LeftByTraces]) -> Any:
+def left_by_traces(reading: Reading, content: object, left: Mapping[Place, LeftByTraces]) -> Any:
     """The content, or in its place one word for whatever a trace has left there. left: what the function changes."""
     mine = left.get(place_of(reading)) if reading.key is not None else None
     return _BY_A_TRACE if mine is not None and mine.content == content else content

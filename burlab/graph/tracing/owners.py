@@ -19,7 +19,7 @@ def first_part(module: str) -> str:
     return module.partition(".")[0]
 
 
-def is_of_burlab(value: Any) -> bool:
+def is_of_burlab(value: object) -> bool:
     """Return True if a class of burlab made a value."""
     return first_part(str(type(value).__module__)) == "burlab"
 

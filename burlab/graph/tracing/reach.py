@@ -77,14 +77,14 @@ class _Walk:
         while self._waiting:
             self._enter(self._waiting.pop())
 
-    def _is_new(self, x: Any) -> bool:
+    def _is_new(self, x: object) -> bool:
         if id(x) in self._seen:
             return False
         self._seen.add(id(x))
         self._retained.append(x)
         return True
 
-    def _read(self, container: Any, key: Any, value: Any) -> None:
+    def _read(self, container: Any, key: object, value: object) -> None:
         self._waiting.append(Reading(container, key, value))
 
     def _enter(self, reading: Reading) -> None:
@@ -122,7 +122,7 @@ class _Walk:
         for key, item in pairs:
             self._read(value, key, item)
 
-    def _object(self, value: Any, kind: type[Any]) -> None:
+    def _object(self, value: object, kind: type[Any]) -> None:
         """The attributes of an object, whoever reads them: the methods of its class mention other names."""
         own = attributes_of(value)
         if own is not None and (_is_own_class(kind) or is_dataclass(value) or kind is SimpleNamespace):
@@ -138,7 +138,7 @@ class _Walk:
             self._objects += 1
             self._attributes(value, kind, own)
 
-    def _attributes(self, value: Any, kind: type[Any], own: dict[str, Any]) -> None:
+    def _attributes(self, value: object, kind: type[Any], own: dict[str, Any]) -> None:
         container: Any = value if isinstance(value, threading.local) else own  # another thread has another dictionary
         for name, attribute in own.items():
             self._read(container, name, attribute)
@@ -156,12 +156,12 @@ class _Walk:
                 if name.startswith("__") and name not in _SILENT and isinstance(value, (FunctionType, classmethod)):
                     self._meet(name, one, vars(one))
 
-    def _hold(self, container: Any, attributes: Mapping[str, Any]) -> None:
+    def _hold(self, container: object, attributes: Mapping[str, Any]) -> None:
         self._holders.append((container, attributes))
         for name in [*attributes] if self._all else [*self._names]:
             self._meet(name, container, attributes)
 
-    def _meet(self, name: str, container: Any, attributes: Mapping[str, Any]) -> None:
+    def _meet(self, name: str, container: object, attributes: Mapping[str, Any]) -> None:
         if name in attributes:
             for inner in _unwrapped(attributes[name]):
                 self._read(container, name, inner)
@@ -178,7 +178,7 @@ class _Walk:
                 for holder in self._holders:
                     self._meet(name, *holder)
 
-    def _call(self, f: Any) -> None:
+    def _call(self, f: object) -> None:
         """Collect what one function can reach by name."""
         if reads := _reads_of(f):  # a transform of other functions
             for g in reads:
@@ -252,25 +252,25 @@ class _Walk:
                     self._meet(name, container, attributes)
 
 
-def is_called(value: Any) -> bool:
+def is_called(value: object) -> bool:
     """Return True for a function whose own surroundings count."""
     if isinstance(value, (FunctionType, MethodType)):
         return True
     return not isinstance(value, type) and bool(_reads_of(value))
 
 
-def _reads_of(value: Any) -> tuple[Any, ...]:
+def _reads_of(value: object) -> tuple[Any, ...]:
     """The functions that a transform of burlab's reads for."""
     found = field(value, "__burlab_reads__")
     return cast("tuple[Any, ...]", found) if isinstance(found, tuple) else ()
 
 
-def _has_items(value: Any) -> bool:
+def _has_items(value: object) -> bool:
     """Return True if a value holds others, of any kind, by place or key."""
     return isinstance(value, ITEMS) or (isinstance(value, np.ndarray) and cast("Any", value).dtype.hasobject)
 
 
-def _lends_numbers(value: Any, kind: type[Any]) -> bool:
+def _lends_numbers(value: object, kind: type[Any]) -> bool:
     """Return True if all that counts of an object are the numbers of the array that it lends."""
     return kind in (np.ndarray, np.memmap) or (not isinstance(value, np.ndarray) and hasattr(kind, "__array__"))
 
@@ -290,7 +290,7 @@ def _slots(kind: type[Any]) -> list[str]:
     ]
 
 
-def _unwrapped(value: Any) -> list[Any]:
+def _unwrapped(value: object) -> list[Any]:
     """The functions in a property, a classmethod or a staticmethod, or the value itself."""
     if isinstance(value, property):
         return [f for f in (value.fget,) if f is not None]

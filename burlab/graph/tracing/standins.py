@@ -20,6 +20,7 @@ import numpy as np
 from burlab.graph.buffers.lists import joined, listed
 from burlab.graph.buffers.making import RULES
 from burlab.graph.handles import Level, level, one_level_deeper
+from burlab.typing import Index
 
 from .reach import readings
 
@@ -75,7 +76,7 @@ class _Brackets:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._original, name)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Index) -> Any:
         plain = level() is None or _caller().partition(".")[0] in _LIBRARIES
         return self._original[key] if plain else joined(self._original, key)
 
@@ -150,7 +151,7 @@ def _exchange_bare_names(f: Callable[..., Any]) -> None:
             _exchanged.names.append((reading.container, reading.key, reading.value, standin))
 
 
-def _is_namespace(container: Any) -> bool:
+def _is_namespace(container: object) -> bool:
     """Return True for a closure cell or the globals of a module: dictionaries of users are left alone."""
     return isinstance(container, CellType) or (isinstance(container, dict) and "__builtins__" in container)
 
@@ -166,7 +167,7 @@ def _restore() -> None:
     _exchanged.names.clear()
 
 
-def _put(container: Any, key: Any, value: Any) -> None:
+def _put(container: Any, key: object, value: object) -> None:
     if isinstance(container, CellType):
         container.cell_contents = value
     else:

@@ -18,6 +18,7 @@ from burlab.graph.signatures import ALL
 from burlab.runtime.checks.callable import check_function
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array
+from burlab.typing import Tree
 
 from .chance import watched
 from .standins import traced_arrays
@@ -75,7 +76,7 @@ def depth() -> int:
     return len(_active.inputs)
 
 
-def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
+def spec_of(leaf: Tree, name: str = "an argument") -> Spec | Static:
     """Return the specification of a leaf that is traced, else the leaf. Raises DTypeError for arrays that cannot be."""
     if type(leaf) is float:
         return Spec((), np.dtype(np.float64), weak=True)
@@ -222,7 +223,7 @@ def argument_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     return names + [f"{key}{path}" for key in sorted(kwargs) for path in tree.leaf_names(kwargs[key])]
 
 
-def _outputs(f: Callable[..., Any], result: Any) -> tuple[tuple[Node, ...], tree.TreeDef]:
+def _outputs(f: Callable[..., Any], result: Tree) -> tuple[tuple[Node, ...], tree.TreeDef]:
     leaves, structure = tree.flatten(result)
     outputs: list[Node] = []
     for leaf in leaves:

@@ -102,11 +102,11 @@ def files_read(functions: Sequence[FunctionType], around: Callable[[FunctionType
     return ""
 
 
-def _is_path(value: Any) -> bool:
+def _is_path(value: object) -> bool:
     return isinstance(value, PurePath) or (isinstance(value, type) and issubclass(value, PurePath))
 
 
-def _reads(value: Any, names: set[str]) -> bool:
+def _reads(value: object, names: set[str]) -> bool:
     if isinstance(value, ModuleType):
         return not _READERS.get(value.__name__.partition(".")[0], frozenset()).isdisjoint(names)
     if value is builtins.open:
