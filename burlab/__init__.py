@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         unique as unique,
     )
     from burlab.graph import Graph as Graph, scope as scope
-    from burlab.graph.buffers.functions import (
+    from burlab.graph.buffers.buffer_functions import (
         at_add as at_add,
         at_set as at_set,
         buffer as buffer,
@@ -126,7 +126,7 @@ _HOME = {
     for module, names in {
         "burlab.errors": "BurlabError",
         "burlab.graph": "Graph scope",
-        "burlab.graph.buffers.functions": "at_add at_set buffer empty full ones zeros",
+        "burlab.graph.buffers.buffer_functions": "at_add at_set buffer empty full ones zeros",
         "burlab.graph.numpy_api.indexing": "asarray",
         "burlab.graph.tree": "pytree",
         "burlab.transforms": "check_grads compile cond custom_vjp fixed_point fori_loop ggn_vp grad hessian hvp"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import burlab as bl
-from burlab.optim import schedules, tables
+from burlab.optim import schedule_tables, schedules
 
 RUNS = ("minimize", "sweep", "race", "load_run")
 PAGE = Path(__file__).with_name("catalogue.md")
@@ -91,7 +91,7 @@ def made(module: Any, kind: Any = None) -> dict[str, Any]:
 
 def scheduled(kinds: dict[str, Any]) -> dict[str, Any]:
     """Those that are schedules."""
-    return {name: kind for name, kind in kinds.items() if inspect.getmodule(kind) in (schedules, tables)}
+    return {name: kind for name, kind in kinds.items() if inspect.getmodule(kind) in (schedules, schedule_tables)}
 
 
 def names(kind: Any) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from burlab.compiler.executable import build
 from burlab.graph import Graph, Node
 from burlab.graph.file.verify import verify
-from burlab.graph.linear import broadcast
+from burlab.graph.linear_nodes import broadcast
 from burlab.graph.node import constant
 
 GEARS = ("replay", "compiled")

@@ -15,7 +15,7 @@ import numpy as np
 from mpmath import mp
 from scipy import special
 
-from burlab.graph import Node, fourier, linear as ln
+from burlab.graph import Node, fourier, linear_nodes as ln
 
 INF, NAN, TINY, LARGE = math.inf, math.nan, 5e-324, 1.7e308
 ORDINARY = (-2.25, -0.75, 0.3125, 1.5)

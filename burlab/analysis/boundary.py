@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from burlab.charts.chart import Chart, Dots, Map, Numbers
 from burlab.charts.grid import axes, grid
 from burlab.errors import ArgumentError, ShapeError
-from burlab.runtime.checks.columns import aligned
 from burlab.runtime.checks.numbers import whole
+from burlab.runtime.checks.text_table import aligned
 from burlab.runtime.plain import as_array, as_floats
 from burlab.transforms import vmap
 

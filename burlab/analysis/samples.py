@@ -9,7 +9,7 @@ from burlab.charts.chart import Axis, Chart, Dots, Mark, Numbers, Plot
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.problems.sampling import as_indices
-from burlab.runtime.checks.columns import aligned
+from burlab.runtime.checks.text_table import aligned
 
 from .flat_objective import FlatObjective
 

@@ -9,8 +9,8 @@ import numpy as np
 from burlab.charts.chart import Axis, Band, Chart, Curve, Mark, Numbers, Plot
 from burlab.errors import ArgumentError, NonFiniteError, ShapeError
 from burlab.graph import tree
-from burlab.runtime.checks.columns import aligned
 from burlab.runtime.checks.numbers import real, shown, whole
+from burlab.runtime.checks.text_table import aligned
 
 from .flat_objective import FlatObjective
 from .lanczos import lanczos

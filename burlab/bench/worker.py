@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from .energy import Metered, meters
 from .problem import Task, Unavailable
+from .rapl import Metered, meters
 
 # Which module opens tasks for an engine; each has `open_task(problem, variant)`.
 ENGINES = {
@@ -22,7 +22,7 @@ ENGINES = {
     "torch": "burlab.bench.peers.torch",
     "jax": "burlab.bench.peers.jax",
     "autograd": "burlab.bench.peers.autograd",
-    "micrograd": "burlab.bench.peers.micrograd",
+    "micrograd": "burlab.bench.peers.micrograd_peer",
     "numpy": "burlab.bench.peers.numpy_loops",
     "optax": "burlab.bench.peers.optax",
     "complex step": "burlab.bench.peers.complex_step",

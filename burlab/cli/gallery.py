@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from burlab.charts.palette import INK
-from burlab.plots.still import Content, numbers, still
+from burlab.plots.still_figure import Content, numbers, still
 from burlab.runtime.extras import require
 from burlab.runtime.files import write_text
 

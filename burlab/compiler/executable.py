@@ -13,7 +13,7 @@ from burlab.compiler.ir.options import Aliases, Gear, PlanOptions, Remat
 from burlab.compiler.ir.plan import KernelPlan, LoopStep, Runnable
 from burlab.errors import BurlabError
 from burlab.graph import Graph, Node
-from burlab.graph.rewrite.batch import batch
+from burlab.graph.rewrite.batching import batch
 from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import CallSignature, FallbackCall, gate_is_open, make_callable
 from burlab.runtime.gc_pause import gc_paused

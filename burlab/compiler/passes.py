@@ -17,7 +17,7 @@ from burlab.graph import Graph
 from burlab.graph.rewrite.simplify import simplify
 
 from .codegen.emit import emit
-from .codegen.load import load
+from .codegen.load_code import load
 from .ir.link import link
 from .ir.options import After, PlanOptions
 from .ir.plan import KernelPlan, Runnable

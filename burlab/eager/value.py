@@ -9,7 +9,7 @@ from burlab.errors import DTypeError, TapeError
 from .ancestry import symbol, to_dot
 from .native import CALLBACKS, tools, types
 from .tape import Tape
-from .ufuncs import answer
+from .value_ufuncs import answer
 
 Value: Any = types().Value  # for type checkers: value.pyi
 Value.__doc__ = """A number that remembers how it was computed.

@@ -6,7 +6,7 @@ from burlab.graph.autodiff.sweep import jvp, vjp
 from . import (
     blocks as blocks,
     buffers as buffers,
-    formats,
+    format_hook,
     hooks,
     indexed_table as indexed_table,
     nonlinear_table as nonlinear_table,
@@ -42,11 +42,11 @@ def _import_rare() -> None:
 
 def _complex_numbers() -> hooks.ComplexNumbers:
     from . import rare as rare
-    from .complex import calls
+    from .complex import complex_hook
 
-    return calls
+    return complex_hook
 
 
-hooks.results, hooks.formats, hooks.sweeps = results, formats, sweep
+hooks.results, hooks.formats, hooks.sweeps = results, format_hook, sweep
 hooks.rows, hooks.flat_of, hooks.why_not = ROWS, Flat, refused.why_not
 hooks.complex_numbers, hooks.import_rare = _complex_numbers, _import_rare

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from burlab.errors import GraphError
 
-from .control import ControlOperation
+from .control_nodes import ControlOperation
 from .graph import Region, Result, ScanIterations
 from .node import Node
 from .operation import structural

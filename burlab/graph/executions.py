@@ -52,7 +52,7 @@ def work(n: Node) -> int:
     """Return roughly how many elements a node reads or writes, or numbers it adds; 0 for a view.
 
     >>> from burlab.graph import Node
-    >>> from burlab.graph.linear import contract
+    >>> from burlab.graph.linear_nodes import contract
     >>> import numpy as np
     >>> a, b = (Node("input", (), "", shape, np.dtype(float)) for shape in ((2, 3), (3, 5)))
     >>> work(contract("ij,jk->ik", a, b))

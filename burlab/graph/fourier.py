@@ -12,7 +12,7 @@ import numpy as np
 
 from burlab.runtime.checks.stored import flag, size
 
-from .linear import LinearOp, Shape, linear, transpose
+from .linear_nodes import LinearOp, Shape, linear, transpose
 from .node import Node
 from .operation import structural
 from .signatures import FLOATS, require

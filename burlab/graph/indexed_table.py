@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.runtime.checks.stored import flag, record, size
 
-from .linear import LinearOp, Shape, broadcast, gather, put, scatter, zeros
+from .linear_nodes import LinearOp, Shape, broadcast, gather, put, scatter, zeros
 from .linear_table import all_batched, need
 from .node import Node, constant
 from .operation import Linearity, Tangents, make_node, structural

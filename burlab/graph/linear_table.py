@@ -10,7 +10,7 @@ import numpy as np
 from burlab.errors import GraphError
 from burlab.runtime.checks.stored import Check, flag, matching, one_of, record, size
 
-from .linear import (
+from .linear_nodes import (
     TOTALS,
     LinearOp,
     Shape,

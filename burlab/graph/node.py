@@ -20,7 +20,6 @@ from .faults import check_keywords, fault, public_name, refused_to_library, unsu
 from .handles import PRESENT, present
 from .operators import PLAIN, Comparison, binary, comparison, unary
 from .origin import current, in_poly1d, in_vectorize, location, place, record_node
-from .poison import is_poisoned
 from .rules import (
     ACCUMULATIONS,
     FUNCTIONS,
@@ -33,6 +32,7 @@ from .rules import (
     Rules,
 )
 from .scipy_words import in_scipy, is_special
+from .sentinels import is_poisoned
 
 _SPECIAL_CALLS = {"__call__": SPECIAL}
 _BY_METHOD = {

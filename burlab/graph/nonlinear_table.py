@@ -11,7 +11,7 @@ from burlab.runtime.checks.stored import optional, positive, size, text
 from burlab.typing import Params
 
 from . import parameters
-from .linear import gather, scatter
+from .linear_nodes import gather, scatter
 from .linear_table import Sum
 from .node import Node
 from .operation import Ending, Operation, Shares, Tangents, Together, Unary, make_node, structural

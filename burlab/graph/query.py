@@ -14,7 +14,7 @@ from typing import NamedTuple
 from burlab.runtime.checks.stored import one_of
 
 from .faults import no_derivative
-from .linear import spread
+from .linear_nodes import spread
 from .node import Node
 from .operation import Batching, Operation, Shares, Tangents, structural
 from .signatures import DTYPES, FLOATS, form_of, require

@@ -3,9 +3,9 @@
 # pyright: reportUnusedImport=false
 
 from .complex import (
-    arithmetic,
+    complex_arithmetic,
+    complex_functions,
     elementary,
-    functions,
     inverse,
     linear_systems,
     multilinear,
@@ -31,6 +31,6 @@ from .numpy_api import (
     padding,
     polynomials,
     rounding,
-    signal,
+    signals,
 )
-from .scipy_api import special
+from .scipy_api import special_functions

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from burlab.graph.graph import Graph, Region, Result, ScanIterations
 from burlab.graph.node import Node
 from burlab.graph.operation import make_node
-from burlab.graph.scan import result
+from burlab.graph.scan_nodes import result
 from burlab.graph.substitute import copy, keep, rebuild
 
 

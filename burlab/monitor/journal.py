@@ -12,7 +12,7 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
 
 from .columns import OTHER_NAMES, LoopHistory, column_name
-from .numbers import LAST_STEP, as_number, as_step
+from .foreign_numbers import LAST_STEP, as_number, as_step
 from .record import Record
 
 FIXED = ("step", "time", "memory")

@@ -18,7 +18,7 @@ from burlab.runtime.ranges import Range
 from .columns import LoopHistory
 from .journal import FIXED, Journal, JournalCursor
 from .knobs import LoopHypers
-from .memory import MemorySamples, process_bytes, tree_bytes
+from .memory_samples import MemorySamples, process_bytes, tree_bytes
 from .pause_gate import Gate, LoopEnd
 from .screen import WatchScreen, open_screen
 

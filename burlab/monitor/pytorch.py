@@ -9,9 +9,9 @@ from burlab.errors import ArgumentError
 from burlab.runtime.extras import late
 
 from .columns import OTHER_NAMES
-from .memory import tree_bytes
+from .foreign_numbers import as_number, as_step
+from .memory_samples import tree_bytes
 from .monitor import Monitor
-from .numbers import as_number, as_step
 from .param_groups import Field, fields_of
 
 torch: Any = late("torch", "bench")

@@ -13,7 +13,7 @@ from .layer import Layer
 from .linear import MLP, Embedding, Linear
 from .losses import cross_entropy, hinge, huber, logistic, mse
 from .norm import LayerNorm, RMSNorm
-from .parameters import load_parameters, save_parameters
+from .parameter_files import load_parameters, save_parameters
 from .recurrent import GRUCell, LSTMCell, RNNCell
 from .summary import ModelSummary, count, summary
 from .torch_layout import from_torch

@@ -18,10 +18,10 @@ from .descent import ArmijoGD, WolfeGD
 from .distributed.byzantine import MoNNA, RobustGD
 from .distributed.coding import GradientCoding
 from .distributed.compressed import DCGD, DIANA, EF21, EF21PP, EF21W
+from .distributed.compressed_differences import DASHA, MARINA, PPMARINA, VRMARINA
+from .distributed.fednl import FedNL
 from .distributed.local import SCAFFOLD, FedAvg, FedProx
 from .distributed.local_rules import DiLoCo
-from .distributed.newton import FedNL
-from .distributed.recursive import DASHA, MARINA, PPMARINA, VRMARINA
 from .estimators.gluster import gluster
 from .estimators.recursive import MVR, PAGE, SARAH, STORM
 from .estimators.saga import SAGA
@@ -59,11 +59,11 @@ from .parameter_free.schedule_free import ScheduleFreeAdamW, ScheduleFreeSGD
 from .penalties import Penalty, elastic_net, l1, l2, proximal
 from .radam import RAdam
 from .rmsprop import RMSProp
+from .schedule_tables import refined, table
 from .schedules import constant, cosine, exponential, inverse_sqrt, linear, one_cycle, polynomial, step, warmup
 from .scipy_minimizer import SciPy
 from .sets import Set, ball, box, nonnegative, projected, simplex
 from .sign import Lion, Rprop, SignSGD
-from .tables import refined, table
 from .trust_region import TrustRegion
 from .wrappers import Wrapper, clip_by_norm, clip_by_value, decoupled_weight_decay, gradient_noise, weight_decay
 

@@ -5,7 +5,7 @@ vector each of these is a walk through memory. In chunks the second walk finds e
 """
 
 from burlab.graph import Graph, Node
-from burlab.graph.linear import broadcast
+from burlab.graph.linear_nodes import broadcast
 from burlab.graph.substitute import copy, keep, rebuild
 
 CHUNK = 2048  # entries: with two vectors of state, 40 KB in float32

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError
-from burlab.graph.buffers.functions import at_add
+from burlab.graph.buffers.buffer_functions import at_add
 from burlab.graph.numpy_api.indexing import asarray
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_floats

@@ -12,8 +12,8 @@ from burlab.errors import ArgumentError, DTypeError
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown
 
+from .field_ranges import Range, range_of
 from .optimizer import Hyper, Optimizer
-from .ranges import Range, range_of
 
 Path = tuple[str, ...]
 

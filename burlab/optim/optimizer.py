@@ -9,8 +9,8 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown
 
+from .field_ranges import check_numbers
 from .queries import Queries
-from .ranges import check_numbers
 
 Vector = np.ndarray[Any, np.dtype[Any]]
 State = Any  # a tree of arrays

@@ -9,9 +9,9 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown
 
+from .field_ranges import check_numbers
 from .optimizer import Hyper, State, Vector
 from .queries import Queries
-from .ranges import check_numbers
 from .wrappers import Wrapper, step_size
 
 

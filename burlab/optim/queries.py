@@ -6,7 +6,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Node, tree
-from burlab.graph.linear import concatenate, reshape
+from burlab.graph.linear_nodes import concatenate, reshape
 from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.indexing import take
 from burlab.graph.numpy_api.promotion import as_dtype

@@ -14,7 +14,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import real, shown
 
-from .ranges import check_numbers
+from .field_ranges import check_numbers
 
 
 class Schedule:

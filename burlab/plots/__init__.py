@@ -4,12 +4,12 @@ from burlab.analysis.height_map import HeightMap
 
 from .comparison import compare
 from .contour_map import contour, landscape, landscape_traces
+from .html_report import write_report
 from .paths import apart, path_traces
-from .report import write_report
 from .style import theme
 from .surface_map import surface
 from .thinning import thinned
-from .training import training_curve
+from .training_figure import training_curve
 
 __all__ = [
     "HeightMap",

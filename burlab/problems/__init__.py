@@ -1,7 +1,7 @@
 """Objectives: finite sums of one-sample losses, plain functions, and known test problems."""
 
 from burlab.problems.kernels.oracle import Oracle
-from burlab.problems.library.function import TestFunction
+from burlab.problems.library.benchmark_function import TestFunction
 from burlab.problems.library.plane import beale, booth, branin, goldstein_price, himmelblau
 from burlab.problems.library.quadratics import quadratic
 from burlab.problems.library.regressions import Regression, least_squares, logistic_regression, softmax_regression

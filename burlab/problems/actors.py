@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from burlab.errors import ArgumentError, ConfigurationError, StatusError
-from burlab.problems.kernels.clients import ClientQuery
+from burlab.problems.kernels.client_queries import ClientQuery
 from burlab.problems.kernels.oracle import Oracle
 from burlab.runtime.cluster import check_client, check_workers, machine
 from burlab.runtime.coerce import Array

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.graph.query import is_whole
-from burlab.problems.kernels.clients import ClientQuery
+from burlab.problems.kernels.client_queries import ClientQuery
 from burlab.problems.kernels.oracle import Oracle
 from burlab.runtime.cluster import Machine, check_machine, machine
 from burlab.runtime.coerce import Array

@@ -5,7 +5,7 @@ from burlab.run.record.history import Event, History
 from burlab.run.record.stop import Stop, Stopped
 from burlab.run.record.traces import Traces
 
-from .load import load_run
+from .load_run import load_run
 from .minimize import minimize
 from .opener import Opener
 from .run import Run

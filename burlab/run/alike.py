@@ -5,11 +5,11 @@ from typing import Any
 
 from burlab.graph import tree
 from burlab.optim import Optimizer
-from burlab.optim.program import same_program
 from burlab.optim.rule import like_state, rule_alike
+from burlab.optim.same_program import same_program
 from burlab.problems.batch import Batch
+from burlab.problems.kernels.initial_queries import StartQueries
 from burlab.problems.kernels.oracle import Oracle
-from burlab.problems.kernels.start import StartQueries
 from burlab.problems.point import Point
 from burlab.problems.sampling import reseeded
 from burlab.problems.trainable import Trainable

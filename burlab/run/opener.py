@@ -14,17 +14,17 @@ from burlab.optim.rule import UpdateRule, like_state, trace_rule
 from burlab.problems.batch import Batch
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
+from burlab.problems.kernels.initial_queries import StartQueries
 from burlab.problems.kernels.oracle import Oracle, takes_key
-from burlab.problems.kernels.start import StartQueries
 from burlab.problems.point import Point, as_start
 from burlab.problems.sampling import Stream, drawn, full, is_full, weights_of
 from burlab.problems.trainable import Trainable, chosen_of
 from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.engine import COLUMNS
-from burlab.run.record.norms import ESTIMATOR, FULL, FULL_NORM
+from burlab.run.record.gradient_norms import ESTIMATOR, FULL, FULL_NORM
 from burlab.run.record.stop import Stop, check_norm, check_stop, ended_by
-from burlab.run.scipy.engine import ScipyEngine
+from burlab.run.scipy.scipy_engine import ScipyEngine
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array

@@ -21,7 +21,7 @@ from burlab.runtime.checks.attributes import refuse_hyper
 from burlab.runtime.coerce import Array
 from burlab.transforms import random
 
-from .profile import shares
+from .step_profile import shares
 
 
 class Readings:

@@ -17,19 +17,19 @@ from burlab.optim.batches import BATCH
 from burlab.optim.live_fields import ranges_of
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
-from burlab.run.file.save import identify, save
+from burlab.run.file.save_run import identify, save
 from burlab.run.record.engine import Engine
 from burlab.run.record.stop import ENDLESS, Stopped
 from burlab.runtime.checks.numbers import MAX_STEPS, real, whole
 from burlab.runtime.ranges import Range
 
-from .breakpoints import Breakpoints, BreakpointTable
 from .family import Family
 from .hypers import Hypers
 from .predicate import Observer
-from .profile import profile
 from .progress import ProgressBar, open_bar
 from .readings import Readings
+from .run_breakpoints import Breakpoints, BreakpointTable
+from .step_profile import profile
 
 _MOMENT = 1.0  # seconds that a line of text waits for a value
 _REDRAW = 0.1  # seconds between two updates of the progress bar

@@ -1,6 +1,6 @@
 """Functions of functions: derivatives, curvature, batching, compilation. Names and argument order are JAX's."""
 
-from . import random, tree
+from . import random, tree_functions as tree
 from .check import check_grads
 from .choices import fori_loop, switch
 from .compile import compile

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, GradientError, ShapeError
 from burlab.graph import Call as SubGraph, Node, tree
-from burlab.graph.linear import zeros
+from burlab.graph.linear_nodes import zeros
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api import composites
 from burlab.graph.numpy_api.arguments import broadcast_shape

@@ -16,7 +16,7 @@ from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.plain import as_array, as_floats, is_complex
 from burlab.typing import ArrayLike, Key
 
-from .random.numbers import uniform_node
+from .random.fixed_distributions import uniform_node
 
 
 class Format(NamedTuple):

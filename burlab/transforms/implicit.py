@@ -16,7 +16,7 @@ from burlab.errors import ArgumentError
 from burlab.graph import Graph, Node
 from burlab.graph.autodiff import sweep
 from burlab.graph.graph import Call
-from burlab.graph.linear import zeros
+from burlab.graph.linear_nodes import zeros
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.composites import stop_gradient
 from burlab.graph.numpy_api.promotion import as_dtype
@@ -27,7 +27,7 @@ from burlab.graph.tracing.trace import trace
 from burlab.runtime.checks.numbers import real, shown, whole
 from burlab.typing import Tree
 
-from . import tree
+from . import tree_functions as tree
 from .call import name_of
 from .control import while_loop
 from .forms import example

@@ -8,8 +8,8 @@ from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.autodiff import sweep
-from burlab.graph.linear import reshape
-from burlab.graph.rewrite.batch import basis, batch, from_front
+from burlab.graph.linear_nodes import reshape
+from burlab.graph.rewrite.batching import basis, batch, from_front
 from burlab.graph.substitute import inline
 
 from .call import TracedCall, name_of

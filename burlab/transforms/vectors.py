@@ -13,7 +13,7 @@ from burlab.graph.regions import closed
 from burlab.graph.tracing.trace import trace
 from burlab.typing import Tree
 
-from . import tree
+from . import tree_functions as tree
 from .forms import example, form_of
 
 

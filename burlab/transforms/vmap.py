@@ -8,7 +8,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.arguments import normal_axis
-from burlab.graph.rewrite.batch import batch, from_front, to_front
+from burlab.graph.rewrite.batching import batch, from_front, to_front
 from burlab.graph.substitute import inline
 from burlab.graph.tracing.trace import Spec, spec_of, trace
 

@@ -89,7 +89,7 @@ def test_unknown_name_lists_the_known_ones(arguments: list[str], capsys: pytest.
 
 
 def test_an_absent_peer_is_a_gap_with_its_name(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("burlab.bench.peers.load.find_spec", lambda name: None)
+    monkeypatch.setattr("burlab.bench.peers.optional_import.find_spec", lambda name: None)
     from burlab.bench.worker import open_task
 
     for peer in ("torch", "jax", "autograd", "micrograd"):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from burlab.bench.energy import Metered, meters
 from burlab.bench.problem import Answer, Array, Unavailable
+from burlab.bench.rapl import Metered, meters
 
 
 class Heater:

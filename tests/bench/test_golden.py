@@ -48,18 +48,18 @@ def test_models_have_the_size_of_the_paper():
 
 
 def test_the_seed_of_the_gpt_is_the_one_that_keeps_farthest_from_kinks():
-    from burlab.bench.cases import gpt
+    from burlab.bench.cases import paper_gpt
 
-    problem = gpt.problem({"batch": 2})
+    problem = paper_gpt.problem({"batch": 2})
     tokens, targets = problem.inputs[:4], problem.targets[:4]
-    margins = [gpt.margin(gpt.start(seed), tokens, targets) for seed in range(gpt.SEEDS)]
-    assert gpt.margin(dict(problem.parameters), tokens, targets) == max(margins) > min(margins)
+    margins = [paper_gpt.margin(paper_gpt.start(seed), tokens, targets) for seed in range(paper_gpt.SEEDS)]
+    assert paper_gpt.margin(dict(problem.parameters), tokens, targets) == max(margins) > min(margins)
 
 
 def test_no_relu_passes_its_kink_within_a_difference():
-    from burlab.bench.cases import gpt
+    from burlab.bench.cases import paper_gpt
 
-    problem = gpt.problem({"batch": 64})
+    problem = paper_gpt.problem({"batch": 64})
     data, rng = (problem.inputs[:64], problem.targets[:64]), np.random.default_rng(0)
 
     def signs(p: dict[str, np.ndarray]) -> np.ndarray:

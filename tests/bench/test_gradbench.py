@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from burlab.bench.cases.objectives import KINDS, objective
-from burlab.bench.peers.load import load
+from burlab.bench.peers.optional_import import load
 from burlab.bench.problem import ArrayObjective, Task, Unavailable
 from burlab.bench.variants import open_task
 from burlab.bench.variants.golden import open_task as by_hand

@@ -10,7 +10,7 @@ from burlab.bench.cases.research import ALL_CLIENTS, CASE, IN_OPTAX, ONE_SAMPLE,
 from burlab.bench.clock import Effort
 from burlab.bench.measure import Entrant, VariantResult, measure
 from burlab.bench.peers import numpy_loops
-from burlab.bench.peers.load import load
+from burlab.bench.peers.optional_import import load
 from burlab.bench.problem import Method, Unavailable
 from burlab.bench.table import text
 from burlab.bench.variants import open_task

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from burlab.graph import Graph, Node, linear, vjp
+from burlab.graph import Graph, Node, linear_nodes, vjp
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.scalar import scalar_ops
@@ -53,7 +53,7 @@ class Maker:
         if self.draw(st.booleans()):
             return self.input(shape, dtype)
         value = constant(self.pick([0, 1, 2, -3]) if dtype != BOOL else self.draw(st.booleans()), dtype)
-        return linear.broadcast(value, shape)
+        return linear_nodes.broadcast(value, shape)
 
     def step(self):
         rule = self.pick(RULES)
@@ -90,7 +90,7 @@ def where(m):
 
 def summed(m):
     x = m.some(lambda n: n.ndim)
-    return None if x is None else linear.sum_over(x, axes_of(m, x))
+    return None if x is None else linear_nodes.sum_over(x, axes_of(m, x))
 
 
 def axes_of(m, x):
@@ -106,7 +106,7 @@ def broadcast(m):
         at = m.draw(st.integers(0, len(shape)))
         shape.insert(at, m.draw(sizes))
         axes = [a + (a >= at) for a in axes]
-    return linear.broadcast(x, tuple(shape), tuple(axes))
+    return linear_nodes.broadcast(x, tuple(shape), tuple(axes))
 
 
 def reshape(m):
@@ -114,7 +114,7 @@ def reshape(m):
     if x is None:
         return None
     if not x.size:
-        return linear.reshape(x, m.pick([(0,), (0, 2), (3, 0)]))
+        return linear_nodes.reshape(x, m.pick([(0,), (0, 2), (3, 0)]))
     rest, shape = x.size, []
     while rest > 1:
         factor = m.pick([d for d in range(2, rest + 1) if rest % d == 0])
@@ -122,12 +122,12 @@ def reshape(m):
         rest //= factor
     for _ in range(m.draw(st.integers(0, 1))):
         shape.insert(m.draw(st.integers(0, len(shape))), 1)
-    return linear.reshape(x, tuple(shape))
+    return linear_nodes.reshape(x, tuple(shape))
 
 
 def transpose(m):
     x = m.some(lambda n: n.ndim > 1)
-    return None if x is None else linear.transpose(x, tuple(m.draw(st.permutations(range(x.ndim)))))
+    return None if x is None else linear_nodes.transpose(x, tuple(m.draw(st.permutations(range(x.ndim)))))
 
 
 def cut(m, x):
@@ -144,7 +144,7 @@ def cut(m, x):
 
 def sliced(m):
     x = m.some(lambda n: n.ndim)
-    return None if x is None else linear.slice_(x, *cut(m, x))
+    return None if x is None else linear_nodes.slice_(x, *cut(m, x))
 
 
 def pad(m):
@@ -159,7 +159,7 @@ def pad(m):
         start.append(before if stride > 0 else before + max(span - 1, 0))
         step.append(stride)
         shape.append(before + span + after)
-    return linear.pad(x, tuple(start), tuple(step), tuple(shape))
+    return linear_nodes.pad(x, tuple(start), tuple(step), tuple(shape))
 
 
 def concatenate(m):
@@ -174,7 +174,7 @@ def concatenate(m):
         if math.prod(shape) > LARGEST:
             return None
         others.append(m.like(tuple(shape), x.dtype))
-    return linear.concatenate([x, *others], axis)
+    return linear_nodes.concatenate([x, *others], axis)
 
 
 def index_for(m, shape, size):
@@ -192,7 +192,7 @@ def gather(m):
     extra = m.draw(st.lists(sizes, max_size=2).map(tuple)) if x.shape[batch] else (0,)
     if math.prod(x.shape[:batch] + extra) > LARGEST:
         return None
-    return linear.gather(x, index_for(m, x.shape[:batch] + extra, max(x.shape[batch], 1)), batch)
+    return linear_nodes.gather(x, index_for(m, x.shape[:batch] + extra, max(x.shape[batch], 1)), batch)
 
 
 def scatter(m):
@@ -202,17 +202,17 @@ def scatter(m):
     batch = m.draw(st.integers(0, y.ndim - 1))
     depth = m.draw(st.integers(batch, y.ndim))
     size = m.pick([1, 2, 5])
-    return linear.scatter(y, index_for(m, y.shape[:depth], size), batch, size)
+    return linear_nodes.scatter(y, index_for(m, y.shape[:depth], size), batch, size)
 
 
 def cumsum(m):
     x = m.some(lambda n: n.ndim and n.dtype.kind in "fi")
-    return None if x is None else linear.cumsum(x, m.draw(st.integers(0, x.ndim - 1)), m.draw(st.booleans()))
+    return None if x is None else linear_nodes.cumsum(x, m.draw(st.integers(0, x.ndim - 1)), m.draw(st.booleans()))
 
 
 def convert(m):
     x = m.some(lambda n: n.dtype.kind in "ib")
-    return None if x is None else linear.convert(x, m.pick([*FLOATS, INT64]))
+    return None if x is None else linear_nodes.convert(x, m.pick([*FLOATS, INT64]))
 
 
 def contract(m):
@@ -229,7 +229,7 @@ def contract(m):
     out = [c for c in letters if c not in shared or m.draw(st.booleans())] + list(new)
     b = m.like(tuple(known[c] for c in right), a.dtype)
     spec = f"{letters},{''.join(right)}->{''.join(m.draw(st.permutations(out)))}"
-    return linear.contract(spec, a, b)
+    return linear_nodes.contract(spec, a, b)
 
 
 def extreme(m):
@@ -259,7 +259,7 @@ def gradients(m):
     by = [x for x in m.inputs if x.dtype.kind == "f"]
     if y is None or not by:
         return []
-    return vjp([y], by, [linear.broadcast(constant(1.0, y.dtype), y.shape)])
+    return vjp([y], by, [linear_nodes.broadcast(constant(1.0, y.dtype), y.shape)])
 
 
 @st.composite
@@ -286,13 +286,13 @@ def spread(m):
     x = m.some(lambda n: n.size == 1 and not n.ndim)
     y = m.some(lambda n: n.ndim == 1 and n.size > 1)
     if x is not None and m.draw(st.booleans()):
-        return linear.broadcast(x, m.pick([s for s in SHORT if s]))
-    return None if y is None else linear.slice_(y, (m.draw(st.integers(0, y.size - 1)),), (1,), (1,))
+        return linear_nodes.broadcast(x, m.pick([s for s in SHORT if s]))
+    return None if y is None else linear_nodes.slice_(y, (m.draw(st.integers(0, y.size - 1)),), (1,), (1,))
 
 
 def turned(m):
     x = m.some(lambda n: n.ndim == 1 and n.size > 1)
-    return None if x is None else linear.slice_(x, (x.size - 1,), (-1,), x.shape)
+    return None if x is None else linear_nodes.slice_(x, (x.size - 1,), (-1,), x.shape)
 
 
 SHORT_RULES = [*[scalar_op] * 9, comparison, logic, where, convert, spread, turned, reshape, summed]

@@ -13,7 +13,7 @@ from burlab.compiler import build, passes
 from burlab.compiler.ir.options import Gear, PlanOptions
 from burlab.compiler.pass_printing import recorded_passes
 from burlab.errors import ConfigurationError
-from burlab.graph import Graph, linear
+from burlab.graph import Graph, linear_nodes
 from burlab.graph.node import Node
 from tests.compiler.trace import traced
 from tests.project.test_architecture import rows
@@ -35,7 +35,7 @@ def graph_of(options: str) -> Graph:
         return traced(lambda x: np.sum(np.sin(x) ** 2), X)
     x, index = Node("input", (), "x", (4,), np.dtype(float)), Node("input", (), "index", (2,), np.dtype(np.int64))
     values = Node("input", (), "values", (2,), np.dtype(float))
-    return Graph((x, index, values), (linear.put(x, values, index),))
+    return Graph((x, index, values), (linear_nodes.put(x, values, index),))
 
 
 def page_lists(gear: str, options: str) -> list[list[str]]:

@@ -15,9 +15,9 @@ from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.plan import Execute, LoopStep
 from burlab.compiler.passes import make_plan
 from burlab.compiler.planning.expand_products import expand_products
-from burlab.graph import Graph, Node, linear, operation as table, vjp
+from burlab.graph import Graph, Node, linear_nodes, operation as table, vjp
 from burlab.graph.autodiff.scan_reverse import chosen_residuals
-from burlab.graph.control import ControlOperation, chosen_inputs
+from burlab.graph.control_nodes import ControlOperation, chosen_inputs
 from burlab.graph.executions import ENDLESS, work_of
 from burlab.graph.node import constant
 from burlab.graph.operation import STRUCTURAL, Linearity, Operation, ScalarOperation, make_node
@@ -106,7 +106,7 @@ def a_stack_of_numbers_is_part_of_a_loop() -> None:
 
 def an_outer_product_is_a_loop() -> None:
     u, v = given(5), given(6)
-    graph = expand_products(Graph((u, v), (linear.contract("a,b->ab", u, v),)))
+    graph = expand_products(Graph((u, v), (linear_nodes.contract("a,b->ab", u, v),)))
     assert "contract" not in {n.op for n in graph.nodes}
 
 
@@ -117,22 +117,22 @@ def the_bytes_of_a_gather_are_those_it_selects() -> None:
 
 def what_is_cheap_is_not_stacked() -> None:
     w, h = given(4, 4), given(4)
-    product = linear.contract("ab,b->a", w, h)
-    larger = linear.pad(product, (1,), (1,), (9,))
-    reverse = linear.contract("ab,a->b", linear.broadcast(larger, (9, 9), (0,)), larger)
+    product = linear_nodes.contract("ab,b->a", w, h)
+    larger = linear_nodes.pad(product, (1,), (1,), (9,))
+    reverse = linear_nodes.contract("ab,a->b", linear_nodes.broadcast(larger, (9, 9), (0,)), larger)
     assert chosen_residuals(Graph((h, w), (larger,)), 1, [reverse, product]) == [product]
 
 
 def a_sum_is_no_large_value_of_sums() -> None:
     x = given(40, 7)
-    y = linear.sum_over(linear.contract("ab,cb->ac", x, x), (0,))
+    y = linear_nodes.sum_over(linear_nodes.contract("ab,cb->ac", x, x), (0,))
     own = {x, *y.inputs, y}
     assert batch_sum._shallow([y], own, {y: list(y.inputs)}) == {}
 
 
 def running_sums_come_before_the_mean() -> None:
     x = given(4)
-    assert batch_sum._linear_inputs(linear.cumsum(x, 0), {x}) == []
+    assert batch_sum._linear_inputs(linear_nodes.cumsum(x, 0), {x}) == []
 
 
 def every_case_of_a_contraction_is_linear() -> None:
@@ -245,7 +245,7 @@ WRONG: dict[str, Wrong] = {
 
 def columns() -> set[str]:
     """Columns of rows: annotated attributes of their base classes, and those of a scalar operation."""
-    stated = {name for base in (Operation, linear.LinearOp) for name in base.__annotations__}
+    stated = {name for base in (Operation, linear_nodes.LinearOp) for name in base.__annotations__}
     stated |= {name for name in vars(ControlOperation) if not name.startswith("_")} - {"batched"}
     return (stated | set(vars(ScalarOperation("where")))) - {"op"}
 

@@ -14,7 +14,7 @@ from mpmath import mp
 import burlab as bl
 import burlab.graph.rare
 from burlab.graph import Node, jvp, vjp
-from burlab.graph.linear import LinearOp
+from burlab.graph.linear_nodes import LinearOp
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import STRUCTURAL
 from burlab.graph.scalar import is_differentiable, partials, scalar_ops

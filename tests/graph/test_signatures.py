@@ -10,7 +10,7 @@ import burlab as bl
 import burlab.graph.rare
 from burlab.compiler.executable import build
 from burlab.errors import BurlabError, GraphError
-from burlab.graph import Graph, Node, fourier, linear
+from burlab.graph import Graph, Node, fourier, linear_nodes
 from burlab.graph.file.verify import verify
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import STRUCTURAL, ScalarOperation
@@ -34,19 +34,19 @@ def scalar(op: str, dtype: str) -> tuple[list[Node], Node]:
 
 INDEX = given((2,), "int64")
 LINEAR_NODES: dict[str, Callable[[Node], Node]] = {
-    "sum": lambda x: linear.linear("sum", (0,), x),
-    "broadcast": lambda x: linear.spread(x, 4),
-    "reshape": lambda x: linear.reshape(x, (3, 2)),
-    "transpose": lambda x: linear.transpose(x, (1, 0)),
-    "slice": lambda x: linear.slice_(x, (0, 2), (1, -1), (2, 3)),
-    "pad": lambda x: linear.pad(x, (1, 0), (1, 2), (4, 6)),
-    "concatenate": lambda x: linear.concatenate([x, x], 1),
-    "gather": lambda x: linear.gather(x, INDEX),
-    "scatter": lambda x: linear.scatter(x, INDEX, 0, 5),
-    "put": lambda x: linear.put(x, x, INDEX, adds=True),
-    "cumsum": lambda x: linear.cumsum(x, 1, True),
-    "convert": lambda x: linear.convert(x, DTYPES["float32" if x.dtype != np.float32 else "int32"]),
-    "contract": lambda x: linear.contract("ab,cb->ac", x, x),
+    "sum": lambda x: linear_nodes.linear("sum", (0,), x),
+    "broadcast": lambda x: linear_nodes.spread(x, 4),
+    "reshape": lambda x: linear_nodes.reshape(x, (3, 2)),
+    "transpose": lambda x: linear_nodes.transpose(x, (1, 0)),
+    "slice": lambda x: linear_nodes.slice_(x, (0, 2), (1, -1), (2, 3)),
+    "pad": lambda x: linear_nodes.pad(x, (1, 0), (1, 2), (4, 6)),
+    "concatenate": lambda x: linear_nodes.concatenate([x, x], 1),
+    "gather": lambda x: linear_nodes.gather(x, INDEX),
+    "scatter": lambda x: linear_nodes.scatter(x, INDEX, 0, 5),
+    "put": lambda x: linear_nodes.put(x, x, INDEX, adds=True),
+    "cumsum": lambda x: linear_nodes.cumsum(x, 1, True),
+    "convert": lambda x: linear_nodes.convert(x, DTYPES["float32" if x.dtype != np.float32 else "int32"]),
+    "contract": lambda x: linear_nodes.contract("ab,cb->ac", x, x),
     "fft": fourier.fft,
     "rfft": fourier.rfft,
     "irfft": lambda x: fourier.irfft(x, 4),
@@ -91,7 +91,7 @@ def test_undefined_dtypes_are_not_accepted() -> None:
         xs = {dtype: given((2, 3), dtype) for dtype in DTYPES}
         return {dtype for dtype, x in xs.items() if not accepted(Graph((x, INDEX), (LINEAR_NODES[op](x),)))}
 
-    linear_ops = {name for name, row in STRUCTURAL.items() if isinstance(row, linear.LinearOp)}
+    linear_ops = {name for name, row in STRUCTURAL.items() if isinstance(row, linear_nodes.LinearOp)}
     assert set(LINEAR_NODES) == linear_ops
     whole = set(DTYPES) - {"float32", "float64"}
     totals = {dtype for dtype in whole if DTYPES[dtype].itemsize < 8}  # NumPy's sums of these are of 64 bits

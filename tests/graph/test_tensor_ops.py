@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from burlab.graph import Graph, Node, jvp, vjp
-from burlab.graph.rewrite.batch import batch
+from burlab.graph.rewrite.batching import batch
 from tests.engines import GEARS, inputs, jax_or_skip, ones, run
 from tests.op_cases import LINEAR_CASES, OTHER_CASES, LinearCase, OtherCase
 

@@ -4,7 +4,7 @@ import numpy as np
 
 import burlab as bl
 from burlab.monitor import monitor
-from burlab.monitor.memory import MemorySamples
+from burlab.monitor.memory_samples import MemorySamples
 from burlab.widgets.panel.panel_chart import PanelChart
 from burlab.widgets.panel.panel_model import PanelModel
 

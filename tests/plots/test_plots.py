@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from burlab.plots import training_curve, write_report
-from burlab.plots.still import still
+from burlab.plots.still_figure import still
 
 
 def test_a_long_curve_is_thinned_and_keeps_its_extremes():

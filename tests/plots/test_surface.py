@@ -6,7 +6,7 @@ import pytest
 import burlab as bl
 from burlab.errors import ShapeError
 from burlab.plots import landscape, surface
-from burlab.plots.still import still
+from burlab.plots.still_figure import still
 
 
 def test_surface_height_equals_the_shade_of_the_contour():

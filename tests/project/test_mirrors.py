@@ -13,7 +13,7 @@ import pytest
 
 from burlab.errors import CompileError
 from burlab.graph.query import CLIENT_QUERIES, QUERIES
-from burlab.problems.kernels import abi
+from burlab.problems.kernels import sum_abi
 from burlab.problems.sampling import Sampling
 from burlab.run.record import breakpoints, stop, tables, traces
 from burlab.runtime import declare
@@ -137,8 +137,8 @@ NUMBERS = {
         ("burlab::renumbered(burlab::IndexOutOfRange, 7)", joined(Status.INDEX_OUT_OF_RANGE, 7)),
     ],
     "burlab/run/abi/outcome.hpp": [
-        *((f"burlab::run::Part::{part.name.lower()}", part) for part in abi.Part),
-        ("burlab::run::kValidation", abi.VALIDATION),
+        *((f"burlab::run::Part::{part.name.lower()}", part) for part in sum_abi.Part),
+        ("burlab::run::kValidation", sum_abi.VALIDATION),
     ],
     "burlab/run/abi/criteria.hpp": [
         (f"burlab::run::{name}", stop.REASONS.index(reason))

@@ -19,7 +19,7 @@ ALLOWED = {
         "runtime/cpu.py",
         "runtime/memory.py",
         "runtime/trial.py",
-        "monitor/memory.py",
+        "monitor/memory_samples.py",
         "run/scipy/callbacks.py",
         "bench/*",
     ),

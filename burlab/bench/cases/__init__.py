@@ -21,6 +21,7 @@ NAMES = (
     "gradbench",
     "research",
 )
+_MODULES = {"gpt": "paper_gpt"}  # where a module has another name
 _PAPER = dict(zip((f"exp{k}" for k in range(1, 8)), NAMES, strict=False))  # the first seven, by the paper's numbers
 
 
@@ -36,5 +37,5 @@ def find(name: str) -> Case:
         raise ArgumentError(
             f"the case must be one of {', '.join(NAMES)}, or exp1 to exp7 for the first ones; got {shown(name)}."
         )
-    case: Case = import_module(f".{name}", __name__).CASE
+    case: Case = import_module(f".{_MODULES.get(name, name)}", __name__).CASE
     return case

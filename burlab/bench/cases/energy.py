@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from . import gpt
+from . import paper_gpt
 
 CASE = replace(
-    gpt.CASE,
+    paper_gpt.CASE,
     name="energy",
     title="exp7: energy of a step of the GPT of exp6 (float32)",
     sizes=({"batch": 1}, {"batch": 64}),

@@ -9,11 +9,11 @@ import numpy as np
 
 from burlab.bench.namespace import Namespace
 from burlab.bench.problem import Answer, Array, ArrayObjective, Problem, Scalar, Start, Task, Training, Unavailable
+from burlab.bench.variants.first_gradient import Process
 from burlab.bench.variants.objective import ObjectiveTask
-from burlab.bench.variants.start import Process
 from burlab.bench.variants.task import Gradient, answer_of
 
-from .load import load
+from .optional_import import load
 
 
 def open_task(problem: Problem, variant: str) -> Task:

@@ -20,12 +20,12 @@ from burlab.bench.problem import (
     Transfer,
     Unavailable,
 )
+from burlab.bench.variants.file_transfer import TransferTask
+from burlab.bench.variants.first_gradient import Process
 from burlab.bench.variants.objective import ObjectiveTask
-from burlab.bench.variants.start import Process
 from burlab.bench.variants.task import Gradient, answer_of, timed
-from burlab.bench.variants.transfer import TransferTask
 
-from .load import load
+from .optional_import import load
 
 
 def open_task(problem: Problem, variant: str) -> Task:

@@ -10,7 +10,7 @@ from burlab.bench.problem import Answer, Array, Method, Problem, Task, Unavailab
 from burlab.bench.variants.method import CHECKED
 from burlab.bench.variants.task import timed
 
-from .load import load
+from .optional_import import load
 
 # The optimizer of optax that is the same as one of ours, from the arguments of ours.
 _SAME: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {

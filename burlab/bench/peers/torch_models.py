@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from burlab.bench.cases import gpt
+from burlab.bench.cases import paper_gpt
 
 # Weights of linear layers, which PyTorch keeps as [outputs, inputs].
 _LINEAR = ("hidden", "output", "head", "qkv", "mix", "up", "down")
@@ -28,17 +28,17 @@ def mlp(torch: Any) -> Callable[[Any, Any, Any], Any]:
 
 def transformer(torch: Any) -> Callable[[Any, Any, Any], Any]:
     """The GPT."""
-    F, width = torch.nn.functional, (gpt.WIDTH,)
+    F, width = torch.nn.functional, (paper_gpt.WIDTH,)
 
     def attention(p: Any, prefix: str, x: Any) -> Any:
         n, t, _ = x.shape
-        qkv = F.linear(x, p[f"{prefix}qkv"]).view(n, t, 3, gpt.HEADS, -1).permute(2, 0, 3, 1, 4)
+        qkv = F.linear(x, p[f"{prefix}qkv"]).view(n, t, 3, paper_gpt.HEADS, -1).permute(2, 0, 3, 1, 4)
         mixed = F.scaled_dot_product_attention(*qkv.unbind(0), is_causal=True)
         return F.linear(mixed.transpose(1, 2).reshape(n, t, -1), p[f"{prefix}mix"], p[f"{prefix}mix_bias"])
 
     def loss(p: Any, tokens: Any, targets: Any) -> Any:
         h = F.embedding(tokens, p["token"]) + p["position"]
-        for k in range(gpt.LAYERS):
+        for k in range(paper_gpt.LAYERS):
             h = h + attention(p, f"{k}.", F.layer_norm(h, width, p[f"{k}.norm1"], p[f"{k}.shift1"]))
             x = F.layer_norm(h, width, p[f"{k}.norm2"], p[f"{k}.shift2"])
             up = F.relu(F.linear(x, p[f"{k}.up"], p[f"{k}.up_bias"]))

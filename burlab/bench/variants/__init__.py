@@ -10,20 +10,20 @@ __all__ = ["open_task"]
 def open_task(problem: Problem, variant: str) -> Task:
     """The task of a problem in one of burlab's variants."""
     if isinstance(problem, Scalar):
-        from . import eager, kernels
+        from . import eager, scalar_gears
 
         make: dict[str, Callable[[], Task]] = {
             "eager, Python": lambda: eager.PythonEager(problem),
             "eager, loop in C++": lambda: eager.CppEager(problem),
-            "replay, Python calls": lambda: kernels.KernelCalls(problem, "replay"),
-            "replay, C++ calls": lambda: kernels.KernelLoop(problem, "replay"),
-            "compiled, Python calls": lambda: kernels.KernelCalls(problem, "compiled"),
-            "compiled, C++ calls": lambda: kernels.KernelLoop(problem, "compiled"),
-            "compiled, loop in C++": lambda: kernels.KernelBatch(problem),
+            "replay, Python calls": lambda: scalar_gears.KernelCalls(problem, "replay"),
+            "replay, C++ calls": lambda: scalar_gears.KernelLoop(problem, "replay"),
+            "compiled, Python calls": lambda: scalar_gears.KernelCalls(problem, "compiled"),
+            "compiled, C++ calls": lambda: scalar_gears.KernelLoop(problem, "compiled"),
+            "compiled, loop in C++": lambda: scalar_gears.KernelBatch(problem),
         }
         return make[variant]()
     if isinstance(problem, Start):
-        from .start import Process
+        from .first_gradient import Process
 
         return Process(problem, f"burlab {variant}")
     if isinstance(problem, Training):
@@ -39,6 +39,6 @@ def open_task(problem: Problem, variant: str) -> Task:
         from .objective_loop import Compiled
 
         return Compiled(problem) if variant == "compiled, C++ calls" else ObjectiveCalls(problem, variant)
-    from .transfer import NumPyTransfer, ParametersTransfer
+    from .file_transfer import NumPyTransfer, ParametersTransfer
 
     return (ParametersTransfer if "parameters" in variant else NumPyTransfer)(problem)

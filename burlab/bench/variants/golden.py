@@ -22,7 +22,7 @@ def open_task(problem: Problem, variant: str) -> Task:
 
         return GoldenMlp(problem)
     if isinstance(problem, Transfer):
-        from .transfer import CppTransfer
+        from .file_transfer import CppTransfer
 
         return CppTransfer(problem)
     if isinstance(problem, ArrayObjective):

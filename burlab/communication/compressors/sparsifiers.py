@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.functions import top_k
-from burlab.graph.buffers.functions import at_set
+from burlab.graph.buffers.buffer_functions import at_set
 from burlab.graph.numpy_api.indexing import asarray
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import random

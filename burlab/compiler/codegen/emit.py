@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeGuard, TypeVar
 
-from burlab.compiler.ir.descriptors import Descriptor, descriptors_of
+from burlab.compiler.ir.descriptor_table import Descriptor, descriptors_of
 from burlab.compiler.ir.interrupts import HALT_CHECK, is_long
 from burlab.compiler.ir.library import EACH, LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Step

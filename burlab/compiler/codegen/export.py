@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from burlab._version import __version__
-from burlab.compiler.ir.descriptors import Descriptor
+from burlab.compiler.ir.descriptor_table import Descriptor
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.link import link
 from burlab.compiler.ir.plan import KernelPlan, Runnable

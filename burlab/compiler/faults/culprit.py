@@ -7,7 +7,7 @@ import numpy as np
 from burlab.errors import BurlabError, NonFiniteError
 from burlab.graph import Graph, Node
 from burlab.graph.graph import Region
-from burlab.graph.scan import iterations_of
+from burlab.graph.scan_nodes import iterations_of
 from burlab.runtime.coerce import Array
 
 from .fault import place

@@ -13,7 +13,7 @@ from burlab.runtime.coerce import Array
 from burlab.runtime.files import as_path, write_text
 
 from .account import Phase, accounts
-from .live import live_bytes
+from .live_bytes import live_bytes
 from .timed import StepTimes, TimedExecutable, fastest
 
 

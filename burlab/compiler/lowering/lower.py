@@ -24,7 +24,7 @@ from burlab.compiler.ir.strides import (
 from burlab.graph import Node
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, count
 
-from . import linalg
+from . import lower_linalg
 from .contraction import contract
 from .descriptors import Elements, Indexed, Keys, Norms, QueryCall, StridedRows, Transforms
 from .reductions import argument, cumsum, extreme, sort, sum_, sum_accumulate, zero
@@ -236,7 +236,7 @@ KERNELS: dict[str, Callable[[Node, Views], list[KernelCall]]] = {
     "squares": _squares,
     "norm": _norm,
     **dict.fromkeys(("fft", "rfft", "irfft"), _fourier),
-    **linalg.KERNELS,
+    **lower_linalg.KERNELS,
 }
 
 

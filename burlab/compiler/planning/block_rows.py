@@ -14,7 +14,7 @@ from burlab.compiler.ir.strides import Shape
 from burlab.graph import Graph, Node
 from burlab.graph.blocks import result
 from burlab.graph.graph import Region, ScanIterations
-from burlab.graph.linear import transpose
+from burlab.graph.linear_nodes import transpose
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import copy, keep, rebuild
 
@@ -33,7 +33,7 @@ def block_rows(graph: Graph, wide: int = MIN_PRODUCT_BYTES, block: int = BLOCK_B
     graph: simplified. It stays as it is where a product, or something as large, is wanted as a whole.
 
     >>> import numpy as np
-    >>> from burlab.graph.linear import contract, sum_over
+    >>> from burlab.graph.linear_nodes import contract, sum_over
     >>> a, b = (Node("input", (), None, (k, 8), np.dtype(float)) for k in (64, 32))
     >>> total = Graph((a, b), (sum_over(contract("ac,bc->ab", a, b), (0, 1)),))
     >>> block_rows(total, wide=1 << 12, block=1 << 11).outputs[0].op

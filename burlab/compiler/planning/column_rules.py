@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.compiler.ir.strides import Shape
 from burlab.graph import Node
-from burlab.graph.linear import broadcast, concatenate, convert, pad, reshape, slice_, sum_over, transpose, zeros
+from burlab.graph.linear_nodes import broadcast, concatenate, convert, pad, reshape, slice_, sum_over, transpose, zeros
 from burlab.graph.origin import derived_from
 from burlab.graph.signatures import letter_sizes, letters_of
 from burlab.graph.substitute import copy, keep

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from burlab.compiler.ir.iteration import IterationSpace, sweeps
 from burlab.compiler.ir.plan import ExtraStore, KernelCall, KernelPlan, MemoryPlace
 from burlab.compiler.ir.strides import StridedView, elements, is_whole
-from burlab.compiler.lowering.control import Routine, routine
 from burlab.compiler.lowering.lower import copy_task, kernel_calls
+from burlab.compiler.lowering.lower_control import Routine, routine
 from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
 from burlab.graph.operation import Ending

@@ -4,7 +4,7 @@ import numpy as np
 
 from burlab.compiler.ir.strides import Shape
 from burlab.graph import Graph, Node
-from burlab.graph.linear import broadcast, transpose
+from burlab.graph.linear_nodes import broadcast, transpose
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.promotion import FLOAT64, node
 from burlab.graph.numpy_api.reduction import sum_of_squares
@@ -25,7 +25,7 @@ def expand_products(graph: Graph) -> Graph:
     floats that sums nothing are those of its factors, multiplied.
 
     >>> import numpy as np
-    >>> from burlab.graph.linear import contract
+    >>> from burlab.graph.linear_nodes import contract
     >>> a, b = (Node("input", (), None, (k,), np.dtype(np.float64)) for k in (2, 3))
     >>> expand_products(Graph((a, b), (contract("a,b->ab", a, b),))).outputs
     (Node(mul, shape=(2, 3), float64),)

@@ -17,12 +17,12 @@ from burlab.compiler.ir.plan import (
     Step,
 )
 from burlab.compiler.ir.strides import dense_strides
-from burlab.compiler.lowering.control import Routine
 from burlab.compiler.lowering.lower import is_copy
+from burlab.compiler.lowering.lower_control import Routine
 from burlab.graph import Node
 
 from .drafts import Draft, Lowered
-from .numbers import numbers_in
+from .number_table import numbers_in
 from .schedule import Stage
 
 

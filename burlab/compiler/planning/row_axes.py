@@ -18,7 +18,7 @@ def axes_of_inputs(n: Node, k: int) -> Axes | None:
     None where the value has no such rows, or nobody knows.
 
     >>> import numpy as np
-    >>> from burlab.graph.linear import contract
+    >>> from burlab.graph.linear_nodes import contract
     >>> a, b = (Node("input", (), None, shape, np.dtype(float)) for shape in ((2, 3), (3, 4)))
     >>> axes_of_inputs(contract("ab,bc->ac", a, b), 0), axes_of_inputs(contract("ab,bc->ac", a, b), 1)
     ((0, None), (None, 1))

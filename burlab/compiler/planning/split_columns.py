@@ -22,7 +22,7 @@ def split_columns(graph: Graph) -> Graph:
     """The graph with short rows taken apart where that spares work; the same graph where it spares none.
 
     >>> import numpy as np
-    >>> from burlab.graph.linear import sum_over
+    >>> from burlab.graph.linear_nodes import sum_over
     >>> x = Node("input", (), None, (9, 2), np.dtype(np.float64))
     >>> total = sum_over(Node("square", (x,), None, x.shape, x.dtype), (1,))
     >>> [n.op for n in split_columns(Graph((x,), (total,))).nodes if n.shape == (9,)]

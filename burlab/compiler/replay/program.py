@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.ir import library
-from burlab.compiler.ir.descriptors import Contexts, Descriptor, descriptors_of
+from burlab.compiler.ir.descriptor_table import Contexts, Descriptor, descriptors_of
 from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, MemoryPlace, Runnable

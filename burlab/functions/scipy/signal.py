@@ -9,7 +9,7 @@ from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.arguments import several, whole
-from burlab.graph.numpy_api.signal import smooth_above
+from burlab.graph.numpy_api.signals import smooth_above
 from burlab.runtime.checks.numbers import one_of, shown
 from burlab.runtime.plain import as_array
 

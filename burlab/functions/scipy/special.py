@@ -17,7 +17,7 @@ from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.extras import late
 from burlab.runtime.ranges import Range, number_in
 
-from .arguments import choose, floats
+from .dispatch import choose, floats
 
 __all__ = ["log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax"]
 

@@ -6,9 +6,9 @@ A derivative of a choice is the choice of the derivatives: the sweeps go into bo
 from collections.abc import Sequence
 from functools import lru_cache
 
-from burlab.graph.control import chosen_inputs
+from burlab.graph.control_nodes import chosen_inputs
 from burlab.graph.graph import Graph, Region, Result
-from burlab.graph.linear import sum_over
+from burlab.graph.linear_nodes import sum_over
 from burlab.graph.node import Node
 from burlab.graph.operation import Shares, Tangents, make_node
 

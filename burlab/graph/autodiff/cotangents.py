@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial, reduce
 
-from burlab.graph.linear import concatenate, reshape, zeros
+from burlab.graph.linear_nodes import concatenate, reshape, zeros
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.origin import derived_from

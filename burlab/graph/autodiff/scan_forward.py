@@ -5,10 +5,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from burlab.graph.graph import Graph, Region, ScanIterations
-from burlab.graph.linear import zeros
+from burlab.graph.linear_nodes import zeros
 from burlab.graph.node import Node
 from burlab.graph.operation import Tangents
-from burlab.graph.scan import iterations_of, result
+from burlab.graph.scan_nodes import iterations_of, result
 
 from .sweep import Executions, between, jvp
 

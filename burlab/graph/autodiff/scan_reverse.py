@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from burlab.graph.graph import Graph, Region, ScanIterations
-from burlab.graph.linear import linear, zeros
+from burlab.graph.linear_nodes import linear, zeros
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import Shares
 from burlab.graph.order import topological
-from burlab.graph.scan import result
+from burlab.graph.scan_nodes import result
 from burlab.graph.substitute import keep, rebuild
 
 from . import scan_forward

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from burlab.graph.graph import Graph, Region, ScanIterations
-from burlab.graph.linear import LinearOp
+from burlab.graph.linear_nodes import LinearOp
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
-from burlab.graph.scan import iterations_of
+from burlab.graph.scan_nodes import iterations_of
 
 from .scan_forward import like, split, varying_numbers
 from .sweep import vjp

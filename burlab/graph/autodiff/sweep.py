@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from burlab.graph.faults import no_derivative
-from burlab.graph.linear import broadcast, zeros
+from burlab.graph.linear_nodes import broadcast, zeros
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import Shares, Tangents, total

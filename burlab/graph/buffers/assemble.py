@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph.linear import broadcast, concatenate, gather, reshape, slice_, transpose
+from burlab.graph.linear_nodes import broadcast, concatenate, gather, reshape, slice_, transpose
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import INT64
 

@@ -14,8 +14,8 @@ from burlab.graph.origin import location
 from burlab.runtime.plain import as_plain, is_complex
 from burlab.typing import ArrayLike, Index, Tree
 
-from .entries import is_symbolic
-from .memory import Memory, Numbers, held, is_traced_key, known_key, written
+from .traced_entries import is_symbolic
+from .traced_memory import Memory, Numbers, held, is_traced_key, known_key, written
 
 if TYPE_CHECKING:
     from burlab.graph.complex.array import Complex

@@ -13,8 +13,8 @@ from burlab.runtime.memory import check_fits
 from burlab.typing import DTypeLike
 
 from .buffer import Buffer, buffer_of, fresh
-from .entries import is_symbolic
-from .memory import written
+from .traced_entries import is_symbolic
+from .traced_memory import written
 
 Function = Callable[..., Any]
 _PLAIN = tuple(

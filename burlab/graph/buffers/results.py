@@ -14,7 +14,7 @@ import numpy as np
 from burlab.errors import DTypeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.handles import Level, level
-from burlab.graph.linear import linear
+from burlab.graph.linear_nodes import linear
 from burlab.graph.node import METHODS, Node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location, package_of

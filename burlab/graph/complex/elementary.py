@@ -5,15 +5,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from burlab.graph.linear import broadcast
+from burlab.graph.linear_nodes import broadcast
 from burlab.graph.node import UFUNCS as REAL, Node, constant
 from burlab.graph.numpy_api import elementwise as reals
 from burlab.graph.numpy_api.elementwise import cos, maximum, sin, square, tan, where
 from burlab.graph.operation import make_node
 from burlab.typing import ArrayLike
 
-from .arithmetic import absolute, angle, divide, multiply
 from .array import FUNCTIONS, UFUNCS, Complex
+from .complex_arithmetic import absolute, angle, divide, multiply
 from .parts import as_complex, pair
 
 

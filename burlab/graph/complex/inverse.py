@@ -10,8 +10,8 @@ from burlab.graph.node import UFUNCS as REAL, Node
 from burlab.graph.numpy_api.elementwise import arctan2, log, log1p, maximum, square, where
 from burlab.typing import ArrayLike
 
-from .arithmetic import absolute, angle, reciprocal
 from .array import UFUNCS, Complex
+from .complex_arithmetic import absolute, angle, reciprocal
 from .elementary import circular, over_i, side_of, sqrt, times_i
 from .parts import as_complex, pair
 

@@ -7,8 +7,8 @@ from burlab.graph.node import FUNCTIONS as REAL, Node
 from burlab.runtime.checks.numbers import shown
 from burlab.typing import ArrayLike, Axis
 
-from .arithmetic import absolute
 from .array import FUNCTIONS, Complex
+from .complex_arithmetic import absolute
 from .parts import as_complex, pair
 
 

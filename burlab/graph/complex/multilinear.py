@@ -11,8 +11,8 @@ from burlab.graph.node import FUNCTIONS as REAL, UFUNCS as REAL_UFUNCS, Node
 from burlab.runtime.plain import is_complex
 from burlab.typing import ArrayLike
 
-from .arithmetic import conjugate
 from .array import FUNCTIONS, METHODS, UFUNCS, Complex
+from .complex_arithmetic import conjugate
 from .parts import pair, parts
 
 MAX_OPERANDS = 4  # complex ones of a product: each doubles the number of real products

@@ -5,7 +5,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.graph.handles import present
-from burlab.graph.linear import broadcast, zeros
+from burlab.graph.linear_nodes import broadcast, zeros
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.numpy_api.promotion import common_shape, promote, strong
 from burlab.graph.substitute import copy

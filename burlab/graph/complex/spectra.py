@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import fourier
-from burlab.graph.linear import concatenate, reshape
+from burlab.graph.linear_nodes import concatenate, reshape
 from burlab.graph.node import FUNCTIONS as REAL, Node, constant
 from burlab.graph.numpy_api.arguments import normal_axis, only_defaults, several, whole
 from burlab.graph.numpy_api.reduction import as_floats
@@ -17,8 +17,8 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import is_complex
 from burlab.typing import ArrayLike
 
-from .arithmetic import conjugate, multiply
 from .array import FUNCTIONS, Complex
+from .complex_arithmetic import conjugate, multiply
 from .parts import as_complex, parts
 
 Function = Callable[..., Any]

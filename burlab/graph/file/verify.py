@@ -9,7 +9,7 @@ from collections.abc import Set
 from burlab.errors import GraphError, UnregisteredError
 from burlab.graph import parameters
 from burlab.graph.calls import graphs_of
-from burlab.graph.control import chosen_inputs
+from burlab.graph.control_nodes import chosen_inputs
 from burlab.graph.graph import Call, Graph, Region
 from burlab.graph.node import Node
 from burlab.graph.query import QueryOperation

@@ -11,7 +11,7 @@ import numpy as np
 
 from burlab.graph.graph import Graph
 from burlab.graph.implied import RULES, ImplicitRule, implied
-from burlab.graph.linear import broadcast, concatenate
+from burlab.graph.linear_nodes import broadcast, concatenate
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.accumulating import cumprod
 from burlab.graph.numpy_api.elementwise import log, sign, square, where

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from burlab.graph import hooks
-from burlab.graph.linear import broadcast, convert, pad, slice_
+from burlab.graph.linear_nodes import broadcast, convert, pad, slice_
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.numpy_api.promotion import apply, node

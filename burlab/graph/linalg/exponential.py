@@ -5,7 +5,7 @@ integrals involving the matrix exponential". Being an exponential again, it has 
 """
 # ruff: noqa: D102 - Operation documents the methods
 
-from burlab.graph.linear import concatenate, zeros
+from burlab.graph.linear_nodes import concatenate, zeros
 from burlab.graph.node import Node
 from burlab.graph.operation import Shares, Tangents, Unary, make_node, structural
 from burlab.graph.signatures import Form, form_of

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from burlab.errors import DTypeError, ShapeError
-from burlab.graph.linear import broadcast, reshape, slice_, transpose
+from burlab.graph.linear_nodes import broadcast, reshape, slice_, transpose
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.numpy_api.promotion import promote

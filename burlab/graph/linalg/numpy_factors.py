@@ -10,7 +10,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError
 from burlab.graph.faults import fault
-from burlab.graph.linear import reshape, zeros
+from burlab.graph.linear_nodes import reshape, zeros
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.numpy_api.arguments import NOT_GIVEN
 from burlab.graph.numpy_api.elementwise import square, where

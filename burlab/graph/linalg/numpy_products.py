@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from burlab.errors import ArgumentError
-from burlab.graph.linear import broadcast, reshape, sum_over, transpose
+from burlab.graph.linear_nodes import broadcast, reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.numpy_api import norms, products
 from burlab.graph.numpy_api.arguments import normal_axes, normal_axis, only_defaults, several, whole

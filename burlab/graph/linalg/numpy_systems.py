@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph.linear import broadcast, reshape, transpose
+from burlab.graph.linear_nodes import broadcast, reshape, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.numpy_api.arguments import normal_axis, several, whole
 from burlab.graph.operation import make_node

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from operator import le
 
 from burlab.graph.implied import RULES, Factorization, ImplicitRule, implied, without_derivative
-from burlab.graph.linear import concatenate, pad
+from burlab.graph.linear_nodes import concatenate, pad
 from burlab.graph.node import Node
 from burlab.graph.operation import make_node, structural
 from burlab.graph.signatures import Form, require

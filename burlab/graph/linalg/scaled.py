@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burlab.graph.linear import broadcast, pad
+from burlab.graph.linear_nodes import broadcast, pad
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.products import SEEN
 
 from .divided import settled
-from .functions import spectral
 from .generalized import SIDES, by_singular_values
+from .matrix_functions import spectral
 
 
 class _Scaled(NamedTuple):

@@ -1,7 +1,7 @@
 """scipy.linalg's functions on nodes: triangular systems, systems by Cholesky factors, the exponential."""
 
 from burlab.errors import ArgumentError
-from burlab.graph.linear import reshape
+from burlab.graph.linear_nodes import reshape
 from burlab.graph.node import Node
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location

@@ -11,7 +11,7 @@ possible.
 from collections.abc import Sequence
 
 from burlab.graph.implied import RULES, Factorization, ImplicitRule, implied, without_derivative
-from burlab.graph.linear import concatenate
+from burlab.graph.linear_nodes import concatenate
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.numpy_api.extremes import extreme

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from burlab.graph.implied import Factorization, without_derivative
-from burlab.graph.linear import broadcast, reshape, transpose
+from burlab.graph.linear_nodes import broadcast, reshape, transpose
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.arguments import broadcast_shape
 from burlab.graph.operation import Batching, Operation, Shares, Tangents, Unary, make_node, structural, together

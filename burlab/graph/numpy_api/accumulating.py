@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import IndexRangeError, ShapeError
-from burlab.graph import scan
+from burlab.graph import scan_nodes
 from burlab.graph.faults import fault
 from burlab.graph.graph import Graph, Region, ScanIterations
-from burlab.graph.linear import as_total, broadcast, reshape
+from burlab.graph.linear_nodes import as_total, broadcast, reshape
 from burlab.graph.node import (
     ACCUMULATIONS,
     FUNCTIONS,
@@ -44,7 +44,7 @@ def _running(op: str, first: ArrayLike, x: Node, axis: int) -> Node:
     total = apply(op, carry, element)
     region = Region((Graph((carry, element), (total, total)),), ScanIterations(1, 1, count, False))
     start = broadcast(constant(first, x.dtype), form[0])
-    return moveaxis(scan.result((start, rows), region, 1), 0, axis)
+    return moveaxis(scan_nodes.result((start, rows), region, 1), 0, axis)
 
 
 def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: None = None) -> Node:

@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
-from burlab.graph.linear import broadcast, reshape, slice_
+from burlab.graph.linear_nodes import broadcast, reshape, slice_
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError
-from burlab.graph.linear import broadcast
+from burlab.graph.linear_nodes import broadcast
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.typing import ArrayLike

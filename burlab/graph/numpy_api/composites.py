@@ -2,7 +2,7 @@
 
 import math
 
-from burlab.graph.linear import broadcast, reshape
+from burlab.graph.linear_nodes import broadcast, reshape
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.operation import make_node
 from burlab.typing import ArrayLike, Axis

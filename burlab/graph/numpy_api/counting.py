@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault, unsupported
-from burlab.graph.linear import broadcast, reshape, scatter
+from burlab.graph.linear_nodes import broadcast, reshape, scatter
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown

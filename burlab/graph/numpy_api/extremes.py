@@ -6,7 +6,7 @@ Convention: entries that tie for a maximum share its derivative equally.
 import numpy as np
 
 from burlab.errors import ShapeError
-from burlab.graph.linear import broadcast, reshape, sum_over
+from burlab.graph.linear_nodes import broadcast, reshape, sum_over
 from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, constant
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.errors import BurlabError, DTypeError, IndexRangeError, ShapeError
 from burlab.graph.faults import fault
-from burlab.graph.linear import broadcast, gather, reshape, slice_, transpose
+from burlab.graph.linear_nodes import broadcast, gather, reshape, slice_, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant, holds_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown

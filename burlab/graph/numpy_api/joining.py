@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
-from burlab.graph.linear import broadcast, concatenate, reshape
+from burlab.graph.linear_nodes import broadcast, concatenate, reshape
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown

@@ -11,7 +11,7 @@ import numpy as np
 
 from burlab.errors import BurlabError, IndexRangeError, ShapeError
 from burlab.graph.faults import fault
-from burlab.graph.linear import concatenate, gather, reshape, slice_, transpose
+from burlab.graph.linear_nodes import concatenate, gather, reshape, slice_, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node, constant, holds_node
 from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits

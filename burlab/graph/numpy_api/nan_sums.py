@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ShapeError
-from burlab.graph.linear import reshape, sum_over, transpose
+from burlab.graph.linear_nodes import reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.origin import location
 from burlab.typing import ArrayLike, Axis, DTypeLike

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from burlab.graph.linear import convert
+from burlab.graph.linear_nodes import convert
 from burlab.graph.node import UFUNCS, Node
 from burlab.graph.operation import make_node
 

@@ -6,7 +6,7 @@ the factors r and 1/r of a product rule do not cancel at 0. So are higher powers
 
 from typing import NamedTuple
 
-from burlab.graph.linear import broadcast
+from burlab.graph.linear_nodes import broadcast
 from burlab.graph.node import Node, constant
 
 from .elementwise import power, square, where

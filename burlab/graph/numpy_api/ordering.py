@@ -10,7 +10,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
-from burlab.graph.linear import broadcast, reshape, transpose
+from burlab.graph.linear_nodes import broadcast, reshape, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, BurlabError
 from burlab.graph.faults import fault
-from burlab.graph.linear import broadcast, reshape
+from burlab.graph.linear_nodes import broadcast, reshape
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown

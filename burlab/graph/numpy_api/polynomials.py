@@ -3,7 +3,7 @@
 import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
-from burlab.graph.linear import reshape
+from burlab.graph.linear_nodes import reshape
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.typing import ArrayLike
@@ -16,7 +16,7 @@ from .joining import atleast_1d, concatenate_
 from .padding import pad_
 from .promotion import apply, as_dtype, strong
 from .reduction import as_floats, sum_
-from .signal import convolve
+from .signals import convolve
 
 
 def polyval(p: ArrayLike, x: ArrayLike) -> Node:

@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
-from burlab.graph.linear import broadcast, contract, gather, reshape, sum_over, transpose
+from burlab.graph.linear_nodes import broadcast, contract, gather, reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown

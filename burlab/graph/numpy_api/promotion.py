@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.errors import DTypeError, ShapeError
 from burlab.graph.faults import fault
-from burlab.graph.linear import broadcast, convert
+from burlab.graph.linear_nodes import broadcast, convert
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.operation import make_node
 from burlab.graph.origin import Origin, location, user_line

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burlab.errors import ShapeError
-from burlab.graph.linear import as_total, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
+from burlab.graph.linear_nodes import as_total, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, constant
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from burlab.graph import hooks
 from burlab.graph.graph import Call, Graph
 from burlab.graph.implied import RULES, ImplicitRule, implied
-from burlab.graph.linear import reshape, sum_over, zeros
+from burlab.graph.linear_nodes import reshape, sum_over, zeros
 from burlab.graph.node import Node
 from burlab.graph.operation import Shares, make_node
 

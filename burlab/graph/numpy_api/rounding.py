@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.faults import fault
-from burlab.graph.linear import broadcast
+from burlab.graph.linear_nodes import broadcast
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.typing import ArrayLike
 

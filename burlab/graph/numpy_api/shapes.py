@@ -9,7 +9,7 @@ import numpy as np
 from burlab.errors import ShapeError
 from burlab.graph import hooks
 from burlab.graph.faults import fault, unsupported
-from burlab.graph.linear import broadcast, reshape, transpose
+from burlab.graph.linear_nodes import broadcast, reshape, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule

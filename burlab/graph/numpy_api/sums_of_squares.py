@@ -1,6 +1,6 @@
 """The root of a sum of squares is a norm, however it was written: np.sqrt(np.var(x)), np.sqrt(dx**2 + dy**2)."""
 
-from burlab.graph.linear import reshape
+from burlab.graph.linear_nodes import reshape
 from burlab.graph.node import Node
 from burlab.graph.signatures import letters_of
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.errors import ShapeError
 from burlab.graph.faults import fault
-from burlab.graph.linear import put, reshape, transpose
+from burlab.graph.linear_nodes import put, reshape, transpose
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.typing import ArrayLike, Index

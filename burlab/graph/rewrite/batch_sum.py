@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from burlab.graph.executions import work
 from burlab.graph.graph import Graph
-from burlab.graph.linear import sum_over
+from burlab.graph.linear_nodes import sum_over
 from burlab.graph.node import Node
 from burlab.graph.operation import make_node
 from burlab.graph.order import topological
@@ -21,7 +21,7 @@ from burlab.graph.origin import derived_from
 from burlab.graph.signatures import letters_of
 from burlab.graph.substitute import keep, rebuild
 
-from .batch import batch
+from .batching import batch
 
 MAX_SUMMED_ELEMENTS = 16  # elements: a result of this size is added up sample by sample
 _MUCH = 20_000  # additions in a batch, for which it is worth to compile what follows from means

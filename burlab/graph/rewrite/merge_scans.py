@@ -6,7 +6,7 @@ from typing import Any
 from burlab.graph.graph import Graph, Region
 from burlab.graph.node import Node
 from burlab.graph.order import topological
-from burlab.graph.scan import iterations_of
+from burlab.graph.scan_nodes import iterations_of
 from burlab.graph.substitute import copy, keep, rebuild
 
 _Ids = dict[Any, int]

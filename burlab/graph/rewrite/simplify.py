@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph.control import with_graphs
+from burlab.graph.control_nodes import with_graphs
 from burlab.graph.graph import Call, Graph, Region
-from burlab.graph.linear import broadcast, contract, reshape, slice_, transpose
+from burlab.graph.linear_nodes import broadcast, contract, reshape, slice_, transpose
 from burlab.graph.node import Node, constant
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from

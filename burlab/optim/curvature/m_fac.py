@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burlab.graph.buffers.functions import at_set
+from burlab.graph.buffers.buffer_functions import at_set
 from burlab.optim.arithmetic import solve
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.optim.queries import Queries

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph.buffers.functions import at_add
+from burlab.graph.buffers.buffer_functions import at_add
 from burlab.optim.optimizer import Hyper, Metrics, State, Vector
 from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import probabilities, whole

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError
-from burlab.graph.buffers.functions import at_set
+from burlab.graph.buffers.buffer_functions import at_set
 from burlab.optim.optimizer import State, Vector, start
 from burlab.optim.queries import Queries
 from burlab.optim.wrappers import Wrapper

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph.buffers.functions import at_set
+from burlab.graph.buffers.buffer_functions import at_set
 from burlab.optim.arithmetic import where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.optim.queries import Queries

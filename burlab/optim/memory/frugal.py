@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph.buffers.functions import at_add
+from burlab.graph.buffers.buffer_functions import at_add
 from burlab.optim.adam import along, moments
 from burlab.optim.arithmetic import arange, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph.buffers.functions import at_set
+from burlab.graph.buffers.buffer_functions import at_set
 from burlab.optim.arithmetic import solve
 from burlab.optim.by_leaf import ByLeaf, Draw, adam_init, adam_step
 from burlab.optim.optimizer import Hyper, State, Vector

@@ -13,8 +13,8 @@ from burlab.problems.sampling import Stream, full
 from burlab.runtime.coerce import Array
 from burlab.runtime.structs import CLoss, COutcome, CSummand
 
-from .abi import Part
 from .sample_kernel import SampleKernel
+from .sum_abi import Part
 
 
 @dataclass(frozen=True, eq=False)

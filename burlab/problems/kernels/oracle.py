@@ -13,7 +13,7 @@ from burlab.compiler.function import Function as CompiledFunction
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.executions import work_of
-from burlab.graph.linear import concatenate, reshape
+from burlab.graph.linear_nodes import concatenate, reshape
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.rewrite.entries import entries
@@ -27,7 +27,7 @@ from burlab.runtime.coerce import Array
 from burlab.transforms import jvp, vmap
 from burlab.transforms.call import pair_of
 
-from .clients import ClientKeepers, RemoteClients
+from .client_queries import ClientKeepers, RemoteClients
 from .direct import Directs
 from .loss import Loss
 from .sample_kernel import SampleKernel

@@ -21,8 +21,8 @@ from burlab.runtime.status import Status
 from burlab.runtime.structs import CBlock, CKernel, CMeanKernel, COutcome, CSumCall, CSummand
 from burlab.runtime.wait import SLICE
 
-from .abi import Part, answer_of, kernel_of, mean_address, sum_exports
-from .blocks import OutputLayout, at, integers
+from .output_blocks import OutputLayout, at, integers
+from .sum_abi import Part, answer_of, kernel_of, mean_address, sum_exports
 from .tiles import DEFAULT_OPTIONS, KernelOptions, Tile
 from .tiling import Tiling, Tilings
 

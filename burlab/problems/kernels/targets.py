@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import Node, tree
-from burlab.graph.linear import concatenate, reshape
+from burlab.graph.linear_nodes import concatenate, reshape
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.signatures import FLOATS

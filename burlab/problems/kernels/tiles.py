@@ -11,8 +11,8 @@ from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
 from burlab.graph.rewrite.batch_sum import inside, of_samples, tiled
 
-from .blocks import OutputLayout, at
 from .hoisted import prepared
+from .output_blocks import OutputLayout, at
 
 _PIECE = 64  # samples whose floats are added up as floats, as in `cpp/burlab/run/sum/sum.hpp`
 LARGEST = 64  # samples: more fill no further lanes or rows

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .function import TestFunction, box
+from .benchmark_function import TestFunction, box
 
 
 def beale() -> TestFunction:

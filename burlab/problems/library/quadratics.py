@@ -10,7 +10,7 @@ from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.plain import as_floats
 from burlab.runtime.ranges import Range, number_in
 
-from .function import Points, TestFunction, box, dimension
+from .benchmark_function import Points, TestFunction, box, dimension
 
 
 def quadratic(

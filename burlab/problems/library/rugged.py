@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .function import TestFunction, box, dimension
+from .benchmark_function import TestFunction, box, dimension
 
 
 def rastrigin(dim: int = 2) -> TestFunction:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .function import TestFunction, box
+from .benchmark_function import TestFunction, box
 
 
 def saddle() -> TestFunction:

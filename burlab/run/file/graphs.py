@@ -11,7 +11,7 @@ from burlab.errors import FileError, GraphError, UnregisteredError
 from burlab.graph import Graph, tree
 from burlab.graph.file import reading, serial
 from burlab.problems.data import Data
-from burlab.problems.kernels.clients import RemoteClients
+from burlab.problems.kernels.client_queries import RemoteClients
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.sample_kernel import SampleKernel
 from burlab.problems.kernels.targets import with_goals

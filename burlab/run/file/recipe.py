@@ -19,7 +19,7 @@ from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn, full, weights_of
 from burlab.problems.trainable import Trainable
 from burlab.run.loop.setup import Setup, Validation
-from burlab.run.record.norms import BATCH
+from burlab.run.record.gradient_norms import BATCH
 from burlab.run.record.stop import Stop, ended_by
 from burlab.runtime.coerce import Array
 from burlab.runtime.cpu import instruction_set

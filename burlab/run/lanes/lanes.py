@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from burlab.problems.kernels.abi import kernel_of
+from burlab.problems.kernels.sum_abi import kernel_of
 from burlab.run.loop.loop import RunLoop
 from burlab.runtime.exports import exports
 from burlab.runtime.gate import Workspace
 from burlab.runtime.structs import CLanes
 from burlab.runtime.wait import SLICE
 
-from .kernel import WIDTH, LaneKernel
+from .lane_kernel import WIDTH, LaneKernel
 
 _CHUNK = 128  # steps, of which rows and states are kept for the runs to take: they stay in the second cache
 _DRAWN = 2  # numbers of x at most, for a run to have a path

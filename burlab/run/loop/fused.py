@@ -12,7 +12,7 @@ import numpy as np
 
 from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph, Node
-from burlab.graph.linear import broadcast
+from burlab.graph.linear_nodes import broadcast
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.numpy_api.reduction import sum_of_squares
 from burlab.graph.operation import Ending

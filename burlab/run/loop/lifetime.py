@@ -18,7 +18,7 @@ from typing import Any
 from burlab.errors import StatusError
 from burlab.runtime.flag import Flag
 
-from .abi import loop_exports
+from .loop_abi import loop_exports
 
 
 def at_end(action: Callable[[], None]) -> None:

@@ -20,10 +20,10 @@ from burlab.runtime.coerce import Array
 from burlab.runtime.structs import CBreakpoint, CEvent, COutcome, CPlan, CView
 from burlab.runtime.wait import SLICE
 
-from .abi import fork_exports, loop_exports
-from .feed import LoopFeed
 from .lifetime import Handle, check_awake
-from .plan import FEED, plan_of
+from .loop_abi import fork_exports, loop_exports
+from .loop_feed import LoopFeed
+from .run_plan import FEED, plan_of
 from .setup import Setup
 from .snapshot import Saved, Tables, clone, contents_of, path_contents, put, take
 

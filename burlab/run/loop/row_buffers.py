@@ -8,7 +8,7 @@ import numpy as np
 from burlab.compiler.ir.options import Aliases
 from burlab.compiler.planning.in_place import put_of
 from burlab.graph import Graph
-from burlab.graph.linear import convert, reshape
+from burlab.graph.linear_nodes import convert, reshape
 from burlab.runtime.structs import CRowBuffer
 
 _BEFORE_STATE = 3  # inputs of an update before the hyperparameters: g, x, t

@@ -10,13 +10,13 @@ from burlab.compiler.executable import Executable, build
 from burlab.errors import IndexRangeError
 from burlab.optim.batches import ROWS
 from burlab.optim.rule import UpdateRule
-from burlab.problems.kernels.abi import FULL_GRADIENT, VALIDATION, Part, answer_of
 from burlab.problems.kernels.loss import Loss
-from burlab.problems.kernels.queries import KernelSource, QueryKernels, counter_of
+from burlab.problems.kernels.query_kernels import KernelSource, QueryKernels, counter_of
+from burlab.problems.kernels.sum_abi import FULL_GRADIENT, VALIDATION, Part, answer_of
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream, is_full
 from burlab.problems.trainable import Trainable
-from burlab.run.record.norms import FULL_NORM, column_of
+from burlab.run.record.gradient_norms import FULL_NORM, column_of
 from burlab.run.record.recorder import BITS, COUNTERS, SAMPLES
 from burlab.run.record.stop import Stop
 from burlab.runtime.structs import COutcome

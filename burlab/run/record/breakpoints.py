@@ -9,7 +9,7 @@ from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import real, whole
 from burlab.runtime.structs import CBreakpoint
 
-from .norms import BATCH, NORMS, check_of
+from .gradient_norms import BATCH, NORMS, check_of
 from .stop import Predicate, Stopped
 
 WATCHED = ("rises", "grad_norm", "non_finite", "every")

@@ -12,7 +12,7 @@ from burlab.problems.sampling import Sampling, Stream
 from burlab.runtime.checks.numbers import real, shown, whole
 from burlab.runtime.structs import CCriteria
 
-from .norms import BATCH, NORMS, check_of
+from .gradient_norms import BATCH, NORMS, check_of
 
 Rows = Mapping[str, np.ndarray[tuple[int], np.dtype[Any]]]
 Predicate = Callable[[Rows], Any]

@@ -14,8 +14,8 @@ from burlab.run.record.tables import KINDS
 from burlab.runtime.coerce import Array
 
 from .log import Measured
-from .objective import ScipyObjective
 from .rows import GrowingTable
+from .scipy_objective import ScipyObjective
 
 _STATM = Path("/proc/self/statm")
 MIN_GAP, MAX_GAP = 1e6, 1e9  # nanoseconds; these and the next as in `cpp/burlab/run/record/traces.hpp`

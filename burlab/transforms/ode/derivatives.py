@@ -8,7 +8,7 @@ import numpy as np
 from burlab.graph import Node
 from burlab.graph.autodiff import sweep
 from burlab.graph.graph import Call, Later
-from burlab.graph.linear import reshape
+from burlab.graph.linear_nodes import reshape
 from burlab.graph.numpy_api.composites import stop_gradient
 from burlab.graph.operation import make_node
 from burlab.graph.substitute import inline

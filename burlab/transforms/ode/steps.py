@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burlab.graph.buffers.functions import at_set
+from burlab.graph.buffers.buffer_functions import at_set
 from burlab.transforms.control import while_loop
 from burlab.transforms.scan import scan
 

@@ -5,9 +5,9 @@ and the order of arguments are those of `jax.random`.
 """
 
 from .distributions import exponential, gamma, laplace
+from .fixed_distributions import bernoulli, normal, rademacher, randint, uniform
 from .keys import fold_in, key, known_dtype as known_dtype, known_shape as known_shape, split
-from .numbers import bernoulli, normal, rademacher, randint, uniform
-from .order import choice, permutation
+from .permutations import choice, permutation
 
 __all__ = [
     "bernoulli",

@@ -10,7 +10,7 @@ from burlab.errors import DTypeError
 from burlab.graph import Graph, Node
 from burlab.graph.faults import no_derivative
 from burlab.graph.graph import Call, Later
-from burlab.graph.linear import convert
+from burlab.graph.linear_nodes import convert
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.composites import stop_gradient
 from burlab.graph.numpy_api.elementwise import digamma, log1p
@@ -22,8 +22,8 @@ from burlab.transforms.control import while_loop
 from burlab.transforms.forms import example
 from burlab.typing import ArrayLike, Key, Shape
 
+from .fixed_distributions import halves, normal, uniform, uniform_node
 from .keys import check_broadcasts, fold_in, known_dtype, known_shape
-from .numbers import halves, normal, uniform, uniform_node
 
 _ROUNDS = 64  # of rejection, in each of which more than 95 of 100 numbers are accepted
 

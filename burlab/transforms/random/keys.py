@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Node
-from burlab.graph.linear import broadcast, reshape
+from burlab.graph.linear_nodes import broadcast, reshape
 from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.operation import make_node

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from burlab.graph import Graph, Node
-from burlab.graph.control import chosen_inputs
+from burlab.graph.control_nodes import chosen_inputs
 from burlab.graph.executions import Execution, executions
 from burlab.graph.graph import ScanIterations
 from burlab.graph.substitute import copy, rebuild

@@ -13,7 +13,7 @@ from burlab.errors import TraceError
 from burlab.graph import Graph, Node
 from burlab.graph.autodiff.cotangents import summed
 from burlab.graph.autodiff.sweep import Pulled, pull
-from burlab.graph.linear import broadcast
+from burlab.graph.linear_nodes import broadcast
 from burlab.graph.node import constant
 from burlab.graph.rewrite.simplify import without_calls
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from burlab.graph import Graph, Node
-from burlab.graph.structure import structural_keys
+from burlab.graph.structural_hash import structural_keys
 
 from .inside import CAPTURED, CARRY, ELEMENT, Inside
 

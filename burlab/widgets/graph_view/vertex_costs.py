@@ -10,7 +10,7 @@ from burlab.compiler.inspection.timed import TimedExecutable, fastest
 from burlab.compiler.ir.plan import Execute, KernelPlan
 from burlab.compiler.planning.phases import nodes_of
 from burlab.graph import Graph, Node
-from burlab.graph.structure import structural_keys
+from burlab.graph.structural_hash import structural_keys
 from burlab.runtime.coerce import Array
 
 from .inside import Inside

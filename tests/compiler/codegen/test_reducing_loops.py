@@ -9,7 +9,7 @@ from burlab.compiler.ir.plan import LoopStep
 from burlab.compiler.passes import make_plan
 from burlab.compiler.planning.expand_products import expand_products
 from burlab.graph import Graph, Node
-from burlab.graph.linear import broadcast, contract, linear
+from burlab.graph.linear_nodes import broadcast, contract, linear
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.numpy_api.reduction import sum_of_squares
 from burlab.graph.rewrite.simplify import simplify

@@ -12,7 +12,7 @@ from burlab.compiler.ir.plan import LoopStep
 from burlab.compiler.passes import make_plan
 from burlab.errors import NonFiniteError
 from burlab.graph import vjp
-from burlab.graph.linear import broadcast
+from burlab.graph.linear_nodes import broadcast
 from burlab.graph.node import constant
 from burlab.graph.rewrite.simplify import simplify
 from tests.compiler.pages import at_the_end_of_a_page

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler.inspection.live import KINDS, live_bytes
+from burlab.compiler.inspection.live_bytes import KINDS, live_bytes
 
 
 def mlp(w, x):

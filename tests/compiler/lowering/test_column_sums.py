@@ -7,7 +7,7 @@ import pytest
 
 from burlab.compiler import build
 from burlab.graph import Graph, Node
-from burlab.graph.linear import slice_, sum_over
+from burlab.graph.linear_nodes import slice_, sum_over
 from tests.compiler.pages import at_the_end_of_a_page
 
 RNG = np.random.default_rng(0)

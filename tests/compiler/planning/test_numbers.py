@@ -11,7 +11,7 @@ from burlab import runtime
 from burlab.compiler.executable import _build
 from burlab.compiler.function import Program
 from burlab.compiler.ir.options import PlanOptions
-from burlab.compiler.planning.numbers import numbers_in
+from burlab.compiler.planning.number_table import numbers_in
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.tracing.trace import trace
 

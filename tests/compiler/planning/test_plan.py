@@ -6,12 +6,12 @@ import pytest
 import burlab as bl
 from burlab.compiler import build, executable
 from burlab.compiler.codegen.emit import emit
-from burlab.compiler.ir.descriptors import Contexts, Descriptor
+from burlab.compiler.ir.descriptor_table import Contexts, Descriptor
 from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.plan import LoopStep, MemoryKind
 from burlab.compiler.ir.strides import StrideAxis, joined, merged, reshaped
 from burlab.compiler.passes import make_plan
-from burlab.graph import linear, vjp
+from burlab.graph import linear_nodes, vjp
 from burlab.graph.node import constant
 from burlab.graph.rewrite.simplify import simplify
 from tests.compiler.trace import traced
@@ -226,7 +226,7 @@ def test_the_gradient_of_slices_copies_nothing():
 
 def test_a_pad_that_a_kernel_reads_is_an_array():
     def padded(x):
-        return linear.pad(x, (1, 2), (1, 1), (5, 7))
+        return linear_nodes.pad(x, (1, 2), (1, 1), (5, 7))
 
     assert kinds(plan_of(lambda x: np.exp(padded(x)) + 1.0, np.zeros((3, 4)))) == ["loop"]
     assert kinds(plan_of(lambda x: (np.exp(padded(x)), padded(x)), np.zeros((3, 4)))) == ["zero", "copy_64bit", "loop"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from burlab.compiler import build
-from burlab.graph import linear
+from burlab.graph import linear_nodes
 from tests.compiler.trace import traced
 
 RNG = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def window(*window):
             y = np.zeros(shape)
             y[np.ix_(*(a + s * np.arange(d) for a, s, d in zip(start, step, x.shape, strict=True)))] = np.exp(x)
         else:
-            y = linear.pad(np.exp(x), start, step, shape)
+            y = linear_nodes.pad(np.exp(x), start, step, shape)
         return np.cos(y) * 2.0 + np.arange(float(shape[-1]))
 
     return function
@@ -94,7 +94,7 @@ FUNCTIONS = {
     "window in a tiny loop": (window((1,), (1,), (3,)), numbers(1)),
     "every second": (window((1,), (2,), (9,)), numbers(4)),
     "pad by a negative step": (
-        lambda x: linear.pad(x, (6,), (-2,), (9,)) if not isinstance(x, np.ndarray) else padded(x),
+        lambda x: linear_nodes.pad(x, (6,), (-2,), (9,)) if not isinstance(x, np.ndarray) else padded(x),
         numbers(3),
     ),
 }

@@ -8,7 +8,7 @@ from scipy import signal
 
 import burlab as bl
 from burlab.errors import ArgumentError, ShapeError
-from burlab.graph.numpy_api.signal import smooth_above
+from burlab.graph.numpy_api.signals import smooth_above
 from tests.engines import assert_close, jax_or_skip
 
 RNG = np.random.default_rng(8)

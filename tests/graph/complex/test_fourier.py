@@ -9,7 +9,7 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, GraphError, ShapeError
 from burlab.graph import Graph, fourier, vjp
-from burlab.graph.rewrite.batch import batch
+from burlab.graph.rewrite.batching import batch
 from tests.engines import GEARS, assert_close, inputs, jax_or_skip, run
 
 RNG = np.random.default_rng(31)

@@ -334,7 +334,7 @@ def test_a_file_that_cannot_be_written_changes_nothing(tmp_path):
 
 
 def test_a_file_holds_few_keyframes(tmp_path, monkeypatch):
-    monkeypatch.setattr("burlab.run.file.save._FRAMES", 1000)
+    monkeypatch.setattr("burlab.run.file.save_run._FRAMES", 1000)
     run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(10), GD(1e-6))
     while run.memory["keyframes"] < 5000:
         run.step(100_000)

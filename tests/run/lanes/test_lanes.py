@@ -15,7 +15,7 @@ from burlab.experiments import local_executor
 from burlab.experiments.sweeps import Sweep
 from burlab.graph import tree
 from burlab.run import Opener, Run
-from burlab.run.lanes import WIDTH, KernelLanes, LaneKernel, entries
+from burlab.run.lanes import WIDTH, KernelLanes, LaneKernel, lane_graph
 from burlab.run.loop.loop import RunLoop
 from burlab.runtime import cpu
 from burlab.runtime.cpu import cpu_flags
@@ -144,7 +144,7 @@ def test_a_longer_sum_has_an_order() -> None:
     runs, alone = opened(f, f.start, rules), opened(f, f.start, rules)
     assert kernel_of(runs[0]) is None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entries, "_TERMS", 9)
+        patch.setattr(lane_graph, "_TERMS", 9)
         step(runs, STEPS)
     for run in alone:
         run.step(STEPS)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.run.loop.abi import fork_exports, loop_exports
+from burlab.run.loop.loop_abi import fork_exports, loop_exports
 from tests.threads import end_soon, threads
 
 

@@ -161,17 +161,17 @@ def test_traces_are_saved_forked_and_cut(tmp_path) -> None:
 
 @pytest.mark.parametrize("broken", ["steps", "kinds"])
 def test_samples_that_cannot_be_are_refused(tmp_path, broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from burlab.run.file import save
+    from burlab.run.file import save_run
 
     run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(1e-3), steps=50)
-    write = save.container.write
+    write = save_run.container.write
 
     def spoil(path, kind, document, arrays):
         name = "traces/0" if broken == "steps" else f"traces/{len(SAMPLED) - 1}"
         arrays[name] = arrays[name] + (50 if broken == "steps" else -1e9)
         write(path, kind, document, arrays)
 
-    monkeypatch.setattr(save.container, "write", spoil)
+    monkeypatch.setattr(save_run.container, "write", spoil)
     run.save(tmp_path / "a.burlab")
     with pytest.raises(FileError, match="its traces do not fit the rest"):
         bl.load_run(tmp_path / "a.burlab")

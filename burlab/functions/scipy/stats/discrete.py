@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.functions.scipy.arguments import floats
+from burlab.functions.scipy.dispatch import floats
 from burlab.graph.node import SPECIAL
 from burlab.graph.numpy_api.composites import stop_gradient
 from burlab.graph.numpy_api.elementwise import power_exp, where

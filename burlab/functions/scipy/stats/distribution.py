@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burlab.errors import ArgumentError
-from burlab.functions.scipy.arguments import choose
+from burlab.functions.scipy.dispatch import choose
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.origin import location
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.functions.scipy.arguments import floats
+from burlab.functions.scipy.dispatch import floats
 
 from .distribution import Distribution
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import ShapeError
-from burlab.functions.scipy.arguments import choose, floats
+from burlab.functions.scipy.dispatch import choose, floats
 from burlab.graph.linalg.scipy_names import solve_triangular
 from burlab.graph.node import SPECIAL
 from burlab.graph.numpy_api.elementwise import where

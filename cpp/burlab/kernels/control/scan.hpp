@@ -1,5 +1,5 @@
 #pragma once
-// A loop of known length over the elements of sequences: `burlab/graph/scan.py` says what it computes.
+// A loop of known length over the elements of sequences: `burlab/graph/scan_nodes.py` says what it computes.
 #include "control.hpp"
 
 BURLAB_BEGIN

@@ -13,8 +13,8 @@ from burlab.graph.numpy_api.reduction import reduced, size_along
 from burlab.graph.rules import Rule
 from burlab.typing import ArrayLike, Axis, DTypeLike, ShapeLike, Tree
 
-from .arithmetic import add, multiply, subtract
 from .array import ACCUMULATIONS, FUNCTIONS, METHODS, REDUCTIONS, Complex
+from .complex_arithmetic import add, multiply, subtract
 from .parts import as_complex, imag_of, pair, parts, real_of
 
 _LINEAR_KEYWORDS = (

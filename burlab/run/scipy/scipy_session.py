@@ -19,7 +19,7 @@ from burlab.runtime.flag import Flag, Thread
 
 from .callbacks import Callbacks, StepCosts
 from .log import Log, Measured
-from .objective import ScipyObjective
+from .scipy_objective import ScipyObjective
 
 EXIT_SECONDS = 5.0  # for threads to end when Python exits
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from burlab.compiler.executable import Executable
 from burlab.compiler.inspection.account import Phase, accounts
-from burlab.compiler.inspection.live import KINDS, LiveBytes
+from burlab.compiler.inspection.live_bytes import KINDS, LiveBytes
 from burlab.compiler.inspection.profile import Profile, ProfileRow, live_of, residual
 from burlab.compiler.inspection.timed import StepTimes, TimedExecutable
 from burlab.compiler.planning.phases import nodes_of

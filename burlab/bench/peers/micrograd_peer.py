@@ -7,10 +7,10 @@ import numpy as np
 
 from burlab.bench.namespace import Namespace
 from burlab.bench.problem import Answer, Problem, Scalar, Start, Task, Unavailable
-from burlab.bench.variants.start import Process
+from burlab.bench.variants.first_gradient import Process
 from burlab.bench.variants.task import Gradient
 
-from .load import load
+from .optional_import import load
 
 
 def open_task(problem: Problem, variant: str) -> Task:

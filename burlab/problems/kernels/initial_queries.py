@@ -15,7 +15,7 @@ from burlab.runtime.coerce import Array
 from burlab.transforms import random
 
 from .oracle import Oracle
-from .queries import counter_of
+from .query_kernels import counter_of
 
 _NO_STEP = -1  # what stands for the step in the key
 

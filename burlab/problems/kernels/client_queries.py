@@ -13,7 +13,7 @@ from burlab.runtime.coerce import Array
 from burlab.runtime.status import Status
 from burlab.runtime.structs import CClients, COutcome, CQuestion
 
-from .abi import Part
+from .sum_abi import Part
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from burlab import runtime
 from burlab.compiler.ir import library
-from burlab.compiler.ir.descriptors import Contexts, Descriptor, table_of
+from burlab.compiler.ir.descriptor_table import Contexts, Descriptor, table_of
 from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.plan import Runnable
 from burlab.compiler.ir.poison import poisoned

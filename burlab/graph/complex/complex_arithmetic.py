@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.graph.linear import broadcast
+from burlab.graph.linear_nodes import broadcast
 from burlab.graph.node import FUNCTIONS as REAL_FUNCTIONS, UFUNCS as REAL, Node, constant
 from burlab.graph.numpy_api.elementwise import arctan2, where
 from burlab.graph.numpy_api.promotion import FLOAT64, apply, as_dtype

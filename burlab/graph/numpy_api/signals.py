@@ -4,7 +4,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import fourier
-from burlab.graph.linear import contract, gather, reshape
+from burlab.graph.linear_nodes import contract, gather, reshape
 from burlab.graph.node import FUNCTIONS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown

@@ -11,7 +11,7 @@ from burlab.graph.linalg import scipy_names as rules
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import flag, shown
 
-from .arguments import choose
+from .dispatch import choose
 
 __all__ = ["cho_factor", "cho_solve", "expm", "solve_triangular"]
 

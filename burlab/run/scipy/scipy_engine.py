@@ -17,16 +17,16 @@ from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream
 from burlab.run.record.breakpoints import Breakpoint
 from burlab.run.record.feed import RecordFeed
-from burlab.run.record.norms import column_of
+from burlab.run.record.gradient_norms import column_of
 from burlab.run.record.stop import Predicate, Rows, Stop, Stopped, explain
 from burlab.run.record.view import EngineState
 from burlab.runtime.coerce import Array
 from burlab.runtime.wait import SLICE
 
 from .log import COLUMNS, Log
-from .objective import ScipyObjective
 from .rows import GrowingTable, ScipyPath, ScipyRows
-from .session import ScipySession
+from .scipy_objective import ScipyObjective
+from .scipy_session import ScipySession
 
 
 class ScipyEngine:

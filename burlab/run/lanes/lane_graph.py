@@ -13,7 +13,7 @@ import numpy as np
 
 from burlab.compiler.ir.spelling import has_lanes
 from burlab.graph import Graph, Node
-from burlab.graph.linear import broadcast
+from burlab.graph.linear_nodes import broadcast
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.promotion import node
 

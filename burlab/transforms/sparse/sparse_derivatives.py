@@ -12,7 +12,7 @@ from burlab.graph import Graph, Node, tree as trees
 from burlab.graph.autodiff import sweep
 from burlab.graph.node import as_node, constant
 from burlab.graph.origin import location
-from burlab.graph.rewrite.batch import batch
+from burlab.graph.rewrite.batching import batch
 from burlab.graph.substitute import inline
 from burlab.runtime.extras import late
 from burlab.transforms import tree

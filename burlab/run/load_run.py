@@ -11,7 +11,7 @@ from burlab.errors import BurlabError, FileError, UnregisteredError
 from burlab.graph import tree
 from burlab.run.file.form import check_document, with_current_names
 from burlab.run.file.recipe import Given, bits, rebuild
-from burlab.run.file.save import KIND, STANDING
+from burlab.run.file.save_run import KIND, STANDING
 from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.setup import Setup
 from burlab.run.loop.snapshot import Saved, TableContents, Tables

@@ -17,8 +17,8 @@ from burlab.runtime.plain import as_array, as_floats
 from burlab.typing import ArrayLike, Key, Shape
 
 from .distributions import exponential
+from .fixed_distributions import randint, uniform
 from .keys import known_shape
-from .numbers import randint, uniform
 
 
 def permutation(k: Key, x: ArrayLike, axis: int = 0) -> Any:

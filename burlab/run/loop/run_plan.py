@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from burlab.problems.kernels.abi import kernel_of
+from burlab.problems.kernels.sum_abi import kernel_of
 from burlab.problems.sampling import is_full
 from burlab.run.record.recorder import COUNTERS
 from burlab.runtime.coerce import Array

@@ -19,7 +19,7 @@ from burlab.typing import Params
 from . import parameters
 from .faults import no_derivative
 from .graph import Graph, Region, Result
-from .linear import broadcast, spread
+from .linear_nodes import broadcast, spread
 from .node import Node
 from .operation import Batching, Operation, Shares, Tangents, make_node, structural
 from .signatures import BOOL, Form, forms_of, require

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.graph import Graph
-from burlab.graph.linear import broadcast, convert, reshape, spread, transpose
+from burlab.graph.linear_nodes import broadcast, convert, reshape, spread, transpose
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import Batching

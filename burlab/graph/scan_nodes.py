@@ -10,9 +10,9 @@ results are not stored, so trails, which reverse mode reads, cost nothing where 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .control import ControlOperation
+from .control_nodes import ControlOperation
 from .graph import Graph, Region, Result, ScanIterations
-from .linear import spread, transpose
+from .linear_nodes import spread, transpose
 from .node import Node
 from .operation import Batching, make_node, structural
 from .signatures import Form, forms_of, require

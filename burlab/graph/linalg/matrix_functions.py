@@ -13,7 +13,7 @@ from typing import NamedTuple
 from burlab.errors import BurlabError
 from burlab.graph import hooks
 from burlab.graph.implied import RULES, ImplicitRule, implied
-from burlab.graph.linear import broadcast, convert, reshape, sum_over
+from burlab.graph.linear_nodes import broadcast, convert, reshape, sum_over
 from burlab.graph.node import Node, constant
 from burlab.graph.operation import Shares, Tangents, total
 

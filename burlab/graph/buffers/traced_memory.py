@@ -12,13 +12,13 @@ from burlab.graph.node import METHODS, Node, as_node, holds_node
 from burlab.graph.numpy_api.promotion import as_dtype, as_mask
 from burlab.graph.numpy_api.updates import at_set
 from burlab.graph.origin import location
-from burlab.graph.poison import poison
+from burlab.graph.sentinels import poison
 from burlab.graph.signatures import ALL
 from burlab.graph.substitute import copy
 from burlab.runtime.plain import is_complex
 from burlab.typing import ArrayLike, Index
 
-from .entries import Entries, by_part, is_symbolic
+from .traced_entries import Entries, by_part, is_symbolic
 
 if TYPE_CHECKING:
     from burlab.graph.complex.array import Complex

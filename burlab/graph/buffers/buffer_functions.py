@@ -22,7 +22,7 @@ from burlab.typing import ArrayLike, DTypeLike, Index, ShapeLike
 
 from .buffer import Buffer, buffer_of, fresh
 from .making import array
-from .memory import is_traced_key, known_key, written
+from .traced_memory import is_traced_key, known_key, written
 
 
 def _new(make: Callable[..., Any], shape: ShapeLike, *rest: Any) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from burlab.graph.calls import reverse_rule
-from burlab.graph.linear import zeros
+from burlab.graph.linear_nodes import zeros
 from burlab.graph.node import Node
 from burlab.graph.operation import Shares, Tangents
 from burlab.graph.substitute import inline

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import tree
-from burlab.problems.kernels.abi import sum_exports
 from burlab.problems.kernels.oracle import Oracle
+from burlab.problems.kernels.sum_abi import sum_exports
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
 from burlab.runtime.coerce import Array

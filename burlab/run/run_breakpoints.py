@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from burlab.errors import ArgumentError
 from burlab.run.record.breakpoints import WATCHED, Breakpoint, Hit
 from burlab.run.record.engine import Engine
-from burlab.run.record.norms import BATCH
+from burlab.run.record.gradient_norms import BATCH
 from burlab.run.record.stop import Predicate, Stopped, check_norm
 from burlab.runtime.checks.numbers import shown
 

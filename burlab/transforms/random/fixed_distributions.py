@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import Node
-from burlab.graph.linear import concatenate, convert, reshape, slice_
+from burlab.graph.linear_nodes import concatenate, convert, reshape, slice_
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.elementwise import cos, floor, log, remainder, sqrt, where
 from burlab.graph.numpy_api.promotion import apply

@@ -11,7 +11,7 @@ from burlab.graph.substitute import keep, rebuild
 from burlab.run.loop.fused import FusedStep
 from burlab.run.loop.setup import Setup
 
-from .entries import in_rows
+from .lane_graph import in_rows
 
 WIDTH = 16  # lanes, as in C++: some registers of each number, so that no operation waits for the one before
 

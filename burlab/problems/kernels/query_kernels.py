@@ -13,10 +13,10 @@ from burlab.problems.point import Point, coordinates_of, scale_of
 from burlab.problems.sampling import Stream, chosen, full
 from burlab.runtime.structs import CLoss, COutcome, CQueries, CQuery, CSummand
 
-from .abi import Part
-from .clients import ClientTable, RemoteClients
+from .client_queries import ClientTable, RemoteClients
 from .loss import Loss
 from .sample_kernel import SampleKernel
+from .sum_abi import Part
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.graph import hooks
 from burlab.graph.handles import Level, level
-from burlab.graph.linear import reshape, slice_
+from burlab.graph.linear_nodes import reshape, slice_
 from burlab.graph.node import Node
 from burlab.runtime.plain import is_complex
 from burlab.typing import Index

@@ -10,9 +10,9 @@ from burlab.compiler.ir.spelling import C_TYPES, NAMES, rule
 from burlab.compiler.ir.strides import StridedView, elements
 from burlab.graph import Graph, Node
 from burlab.graph.blocks import blocks_of
-from burlab.graph.control import inner_ranks
+from burlab.graph.control_nodes import inner_ranks
 from burlab.graph.executions import Execution
-from burlab.graph.scan import iterations_of
+from burlab.graph.scan_nodes import iterations_of
 from burlab.runtime.memory import rounded
 
 from .descriptors import BlocksCall, Choices, ScanCall
