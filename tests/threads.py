@@ -9,7 +9,7 @@ def threads() -> set[str]:
     return {path.name for path in Path("/proc/self/task").iterdir()}
 
 
-def end_soon(some: set[str], seconds: float = 10.0) -> bool:
+def end_soon(some: set[str], seconds: float = 120.0) -> bool:
     """Return True if these threads end within some time."""
     end = time.monotonic() + seconds
     while some & threads() and time.monotonic() < end:

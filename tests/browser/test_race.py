@@ -62,7 +62,8 @@ def test_play_goes_on_and_pause_rests(panel):
     panel.says("leads .* at step [1-9]")
     assert panel.find("[data-intent=play]").is_disabled()
     panel.press("pause")
-    panel.until(lambda: panel.find("[data-intent=pause]").is_disabled(), "it never rested")
+    panel.rests()
+    assert panel.find("[data-intent=pause]").is_disabled()
     t = panel.notebook.kernel("import time; t = race.t; time.sleep(0.5); print(t == race.t > 0, end='')")
     assert t == "True"
 
@@ -78,11 +79,11 @@ def test_space_plays_and_pauses_and_arrows_step_all(panel):
     keyboard.press("Space")
     panel.says("leads .* at step (1[1-9]|[2-9])")
     keyboard.press("Space")
-    panel.until(lambda: panel.notebook.kernel("print(race.running, end='')") == "False", "it went on")
-    panel.until(lambda: panel.find("[data-intent=pause]").is_disabled(), "it never rested")
+    panel.rests()
+    assert panel.notebook.kernel("print(race.running, end='')") == "False"
     panel.find("[data-intent=play]").focus()
     keyboard.press("Enter")
-    panel.until(lambda: panel.find("[data-intent=play]").is_disabled(), "it never played")
+    panel.plays()
     assert panel.page.evaluate("document.activeElement.dataset.intent") == "pause"
     field = panel.find("[aria-label='learning rate']")
     field.click()
@@ -107,7 +108,8 @@ def test_full_speed_is_paused_soon(panel):
     panel.press("play")
     panel.until(lambda: int(panel.notebook.kernel("print(race.t, end='')")) > 20_000, "it did not get far")
     panel.press("pause")
-    panel.until(lambda: panel.notebook.kernel("print(race.running, end='')") == "False", "it went on")
+    panel.rests()
+    assert panel.notebook.kernel("print(race.running, end='')") == "False"
 
 
 @pytest.mark.full
@@ -167,8 +169,8 @@ def test_race_pauses_when_all_racers_have_converged(panel):
     assert panel.find("[data-intent=pause]").is_disabled()
     assert panel.notebook.kernel("print(race.running, race.finished, end='')") == "False False"
     panel.press("play")
-    panel.says("leads|even|minimum")
-    assert panel.find("[data-intent=play]").is_disabled(), "who plays on sees it go on"
+    panel.plays()  # who plays on sees it go on
+    assert panel.find("[data-intent=play]").is_disabled()
 
 
 @pytest.mark.full

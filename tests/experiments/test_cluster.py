@@ -77,7 +77,7 @@ def test_a_folder_is_filled_and_read_by_one_process(client, expected, tmp_path):
 
 
 def test_the_run_of_a_worker_that_is_killed_is_done_by_another(client, expected, tmp_path):
-    folder, killed = tmp_path / "sweep", []
+    folder, over, killed = tmp_path / "sweep", tmp_path / "killed", []
     pids = list(client.run(os.getpid).values())
 
     def kill():
@@ -85,11 +85,17 @@ def test_the_run_of_a_worker_that_is_killed_is_done_by_another(client, expected,
             time.sleep(0.005)
         os.kill(pids[0], signal.SIGKILL)
         killed.append(len(list(folder.glob("0*.json"))))
+        over.touch()
 
-    slow = bl.Stop(when=lambda rows: time.sleep(0.2) or np.zeros(len(rows["value"]), bool))
+    def when(rows):
+        """Never true; once a run is done the others wait, so that the worker is killed in the middle."""
+        while list(folder.glob("0*.json")) and not over.exists():
+            time.sleep(0.005)
+        return np.zeros(len(rows["value"]), bool)
+
     killer = threading.Thread(target=kill)
     killer.start()
-    sweep = swept(client, folder=folder, stop=slow)
+    sweep = swept(client, folder=folder, stop=bl.Stop(when=when))
     killer.join()
     assert killed[0] < 6, "it was in the middle"
     assert all(row.reason == "steps" for row in sweep.rows)

@@ -18,11 +18,16 @@ from tests.interrupts import interrupt
 F = bl.problems.rosenbrock()
 A = np.random.default_rng(3).normal(size=(24, 3))
 HYPERS = {"lr": [0.1, 0.01]}
+# Once two runs are done, the next two go on for ever: whenever the sweep is killed, it is in the middle.
 KILLED = """
 import sys, time, numpy as np, burlab as bl
+from pathlib import Path
 from tests.experiments.test_folder import swept
-slow = lambda rows: time.sleep(0.2) or np.zeros(len(rows["value"]), bool)
-swept(sys.argv[1], stop=bl.Stop(when=slow))
+def when(rows):
+    while len(list(Path(sys.argv[1]).glob("0*.json"))) >= 2:
+        time.sleep(0.1)
+    return np.zeros(len(rows["value"]), bool)
+swept(sys.argv[1], stop=bl.Stop(when=when), threads=2)
 """
 
 
@@ -94,7 +99,7 @@ def test_a_crash_costs_what_had_not_ended(tmp_path, root):
     environment = os.environ | {"PYTHONPATH": str(root)}
     with subprocess.Popen([sys.executable, "-c", KILLED, str(folder)], env=environment, cwd=root) as process:
         end = time.monotonic() + 120
-        while not (folder / "00001.json").exists():
+        while len(list(folder.glob("0*.json"))) < 2:
             assert process.poll() is None, "it has ended by itself"
             assert time.monotonic() < end
             time.sleep(0.01)

@@ -49,7 +49,7 @@ def restless():
 def test_halt_right_after_start_is_handled(rounds, often):
     for _ in range(300):
         rounds.start(restless(), print)
-        assert rounds.halt(20), "it went on"
+        assert rounds.halt(120), "it went on"
 
 
 def test_any_thread_may_halt_while_another_one_starts(rounds, often):
@@ -70,4 +70,4 @@ def test_any_thread_may_halt_while_another_one_starts(rounds, often):
         one.join(60)
     assert failed == []
     assert not any(one.is_alive() for one in threads)
-    assert rounds.halt(20)
+    assert rounds.halt(120)

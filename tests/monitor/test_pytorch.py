@@ -239,7 +239,7 @@ def test_pausing_a_loop_that_logs_nothing():
     w.step(2)
     assert until(lambda: w.t == 3 and not w.running)
     w.resume()
-    thread.join(20.0)
+    thread.join(120.0)
     assert (w.t, w.stopped.message) == (4, "The loop has ended after step 3.")
 
 

@@ -82,12 +82,12 @@ def test_trees_of_single_precision_with_keys_and_parts_that_are_not_trained(clie
 def test_clients_of_a_killed_worker_move_to_the_other(client):
     """Two runs share them, and both go on."""
     federation, pids = placed(client), list(client.run(os.getpid).values())
-    runs = [bl.minimize(federation, X0, FEDERATED[name], steps=2) for name in ("EF21", "SCAFFOLD")]
-    threads = [threading.Thread(target=run.step, args=(58,)) for run in runs]
+    runs = [bl.minimize(federation, X0, FEDERATED[name], steps=6) for name in ("EF21", "SCAFFOLD")]
+    threads = [threading.Thread(target=run.step, args=(54,)) for run in runs]
     for thread in threads:
         thread.start()
-    while not all(run.t > 5 for run in runs):
-        time.sleep(0.005)
+    while not any(run.t > 6 for run in runs):
+        time.sleep(0.001)
     os.kill(pids[0], signal.SIGKILL)
     assert all(run.t < 60 for run in runs), "they are in the middle"
     for thread in threads:

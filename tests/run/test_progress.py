@@ -70,7 +70,7 @@ def test_a_notebook_brings_its_own(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 def test_many_short_runs_leave_no_bars(monkeypatch: pytest.MonkeyPatch):
     screen, opened = Terminal(), []
-    monkeypatch.setattr(progress, "DELAY_SECONDS", 30.0)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 3600.0)
     monkeypatch.setattr(progress, "_screens", [])
     progress.register_screen(opened.append)
     monkeypatch.setattr(sys, "stderr", screen)
@@ -84,11 +84,12 @@ def test_a_late_bar_counts_from_the_beginning(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(progress, "_screens", [])
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.05)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 3600.0)
     bar = progress.open_bar(10, None)
     bar.update(1, 0.5)
     assert screen.getvalue() == ""
     time.sleep(0.1)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.1)
     bar.update(2, 0.5)
     rate = float(screen.getvalue().split("2/10")[1].split()[0])
     assert rate <= 2 / 0.1, "by all of the time"

@@ -124,7 +124,7 @@ def test_steps_in_all(steps):
 
 
 def test_seconds_of_running():
-    run = minimize(bl.Stop(seconds=0.05))
+    run = minimize(bl.Stop(seconds=0.2))
     before = time.perf_counter_ns()
     run.start()
     time.sleep(0.01)
@@ -134,7 +134,7 @@ def test_seconds_of_running():
     assert run.wait(60)
     assert run.stopped.reason == "seconds"
     assert run.t == run.length
-    assert 0.05e9 <= run.history["time"][-1] <= time.perf_counter_ns() - before - 0.2e9
+    assert 0.2e9 <= run.history["time"][-1] <= time.perf_counter_ns() - before - 0.2e9
     run.step(10)
     assert (run.t, run.stopped.reason) == (run.length, "seconds")
     run.seek(10)
@@ -180,7 +180,7 @@ def test_a_predicate_holds_at_an_exact_step(limit, more):
     assert (waiting.t, waiting.length, waiting.stopped.reason) == (step, step + 1, "when")
     background = minimize(bl.Stop(when=lambda rows: rows["value"] <= limit), **more)
     background.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while background.running and time.monotonic() < deadline:
         time.sleep(0.001)
     assert (background.t, background.length, background.stopped.reason) == (step, step + 1, "when")
@@ -257,7 +257,7 @@ def test_a_predicate_that_fails(when, error, message):
         run.step(100)
     background = minimize(bl.Stop(when=when))
     background.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while background.running and time.monotonic() < deadline:
         time.sleep(0.001)
     assert not background.running
@@ -300,7 +300,7 @@ def test_the_thread_of_a_predicate_ends_with_its_run():
     gc.collect()
     assert witness() is None
     for thread in own:
-        thread.join(10)
+        thread.join(120)
         assert not thread.is_alive()
 
 

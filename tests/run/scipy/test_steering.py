@@ -24,7 +24,7 @@ def test_steps_and_pauses_change_nothing():
     assert run.wait()
     assert run.t == 11
     run.start()
-    assert run.wait(30)
+    assert run.wait(120)
     np.testing.assert_array_equal(run.x, result.x)
 
 

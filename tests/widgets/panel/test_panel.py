@@ -34,6 +34,12 @@ def watch(panel, view="a", visible=True):
     panel.on_message({"type": "watch", "view": view, "page": "1", "visible": visible})
 
 
+def write(panel, run, steps):
+    """Let a run do steps between two iterations of its panel: one of them shows all that they change."""
+    with panel._refreshing:
+        run.write(steps)
+
+
 @pytest.fixture
 def opened():
     panels, others = [], {*threading.enumerate()}
@@ -85,7 +91,7 @@ def test_steps_of_the_run_outside_of_the_panel_are_shown(opened):
 def test_panel_sends_nothing_without_changes_or_viewers(opened):
     run = FakeRun()
     panel = opened(run)
-    run.write(3)
+    write(panel, run, 3)
     until(lambda: panel.view.face.state["tick"] == 1)
     watch(panel)
     time.sleep(0.5)
@@ -128,9 +134,9 @@ def test_updates_wait_for_the_page_that_draws(opened, monkeypatch):
     run = FakeRun()
     panel = opened(run)
     for tick in range(1, 7):
-        run.write(1)
+        write(panel, run, 1)
         until(lambda: panel.view.face.state["tick"] == tick)  # noqa: B023 - asked at once
-    run.write(1)
+    write(panel, run, 1)
     time.sleep(0.5)
     assert panel.view.face.state["tick"] == 6, "so many updates may be on the way"
     panel.on_message({"type": "seek", "step": 3, "view": "a"})

@@ -1,5 +1,6 @@
 """The panel's model on real runs: what the fake of the other tests promises."""
 
+import itertools
 import math
 import time
 from dataclasses import dataclass
@@ -132,7 +133,7 @@ def test_picture_waits_for_a_value_that_a_refresh_skips(monkeypatch):
     run = quadratic(steps=2)
     panel = panel_of(run)
     try:
-        assert panel.settle(time.monotonic() + 2.0)
+        assert panel.settle(time.monotonic() + 60.0)
         x = np.frombuffer(panel.view.face.data["parts"][0]["curves"][0]["x"])
         np.testing.assert_array_equal(x, [0, 1, 2])
     finally:
@@ -206,7 +207,9 @@ def test_the_title_names_what_minimizes_what():
         assert state_of(PanelModel(bl.minimize(problem, start, optimizer)))["title"] == title
 
 
-def test_a_run_plays_backwards_to_its_start():
+def test_a_run_plays_backwards_to_its_start(monkeypatch):
+    clock = itertools.count(step=0.05)  # a busy machine looks less often
+    monkeypatch.setattr("burlab.widgets.panel.panel_model.monotonic", lambda: next(clock))
     run = quadratic(1e-3, steps=1000)
     model = PanelModel(run)
     model.apply({"type": "speed", "value": 0})
@@ -306,5 +309,6 @@ def test_pause_or_seek_from_a_cell_ends_the_playing(speed, told):
     assert (run.t, run.running) == (t, False)
     model.apply({"type": "play"})
     model.commands.burst(0.5)
-    assert run.wait(0.1) or run.t > t
+    while run.t <= t:
+        time.sleep(0.005)
     model.apply({"type": "pause"})

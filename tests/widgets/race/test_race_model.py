@@ -133,7 +133,7 @@ def test_race_rests_when_all_racers_have_ended():
     model = RaceModel(race)
     do(model, type="speed", value=0)
     do(model, type="play")
-    assert race.wait(30)
+    assert race.wait(120)
     model.refresh()
     state = model.state()
     assert not state["playing"]
