@@ -18,18 +18,6 @@ class LivePanel(Steered):
         self.page.keyboard.type(text)
         self.page.keyboard.press("Enter")
 
-    def rests(self):
-        """Wait until the kernel reports that nothing runs; the button Pause is off before the kernel knows."""
-        self.until(lambda: self._tone != "running", lambda: f"it never rested: {self.status}")
-
-    def plays(self):
-        """Wait until the kernel reports that it runs."""
-        self.until(lambda: self._tone == "running", lambda: f"it never ran: {self.status}")
-
-    @property
-    def _tone(self):
-        return self.find(".burlab-status").get_attribute("data-tone")
-
     def curves(self, numbers):
         """Of each curve with a label this label, and numbers: an expression of JavaScript on the curve `c`."""
         script = f"e => e.chart.parts[0].curves.filter(c => c.label).map(c => [c.label, {numbers}])"

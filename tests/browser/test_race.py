@@ -26,6 +26,12 @@ class Panel(LivePanel):
         self.type("learning rate", rate)
         self.until(lambda: f"{optimizer} {rate}" in self.names, lambda: f"it never came: {self.names}")
 
+    def pause(self, act):
+        """Pause by an act of the page, and wait for the kernel: the page turns the button off before it is handled."""
+        before = self.notebook.kernel("print(race.pauses, end='')")
+        act()
+        self.notebook.prints(f"print(race.pauses > {before} and not race.running, end='')", "True")
+
     @property
     def names(self):
         return self.find("tbody tr td:nth-child(2)").all_inner_texts()
@@ -61,9 +67,8 @@ def test_play_goes_on_and_pause_rests(panel):
     panel.press("play")
     panel.says("leads .* at step [1-9]")
     assert panel.find("[data-intent=play]").is_disabled()
-    panel.press("pause")
-    panel.rests()
-    assert panel.find("[data-intent=pause]").is_disabled()
+    panel.pause(lambda: panel.press("pause"))
+    panel.until(lambda: panel.find("[data-intent=pause]").is_disabled(), "the button stayed")
     t = panel.notebook.kernel("import time; t = race.t; time.sleep(0.5); print(t == race.t > 0, end='')")
     assert t == "True"
 
@@ -78,12 +83,11 @@ def test_space_plays_and_pauses_and_arrows_step_all(panel):
     panel.says("at step 11$")
     keyboard.press("Space")
     panel.says("leads .* at step (1[1-9]|[2-9])")
-    keyboard.press("Space")
-    panel.rests()
-    assert panel.notebook.kernel("print(race.running, end='')") == "False"
+    panel.pause(lambda: (panel.find(".burlab-status").click(), keyboard.press("Space")))
+    t = panel.notebook.kernel("print(race.t, end='')")
     panel.find("[data-intent=play]").focus()
     keyboard.press("Enter")
-    panel.plays()
+    panel.notebook.prints(f"print(race.t > {t}, end='')", "True")
     assert panel.page.evaluate("document.activeElement.dataset.intent") == "pause"
     field = panel.find("[aria-label='learning rate']")
     field.click()
@@ -107,9 +111,7 @@ def test_full_speed_is_paused_soon(panel):
     panel.choose("speed", "0")
     panel.press("play")
     panel.until(lambda: int(panel.notebook.kernel("print(race.t, end='')")) > 20_000, "it did not get far")
-    panel.press("pause")
-    panel.rests()
-    assert panel.notebook.kernel("print(race.running, end='')") == "False"
+    panel.pause(lambda: panel.press("pause"))
 
 
 @pytest.mark.full
@@ -168,9 +170,10 @@ def test_race_pauses_when_all_racers_have_converged(panel):
     panel.says("^At rest: nothing has moved for 1,000 steps")
     assert panel.find("[data-intent=pause]").is_disabled()
     assert panel.notebook.kernel("print(race.running, race.finished, end='')") == "False False"
+    t = panel.notebook.kernel("print(race.t, end='')")
     panel.press("play")
-    panel.plays()  # who plays on sees it go on
-    assert panel.find("[data-intent=play]").is_disabled()
+    panel.notebook.prints(f"print(race.t > {t}, end='')", "True")
+    assert panel.find("[data-intent=play]").is_disabled(), "who plays on sees it go on"
 
 
 @pytest.mark.full
