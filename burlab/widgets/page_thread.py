@@ -1,4 +1,4 @@
-"""A thread that works for a view while a page shows it: a message of a page starts it, silence ends it."""
+"""A thread that works for a view while a page shows it: any message of a page starts it, silence ends it."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -41,7 +41,8 @@ class PageThread:
                 self._worker = PageWorker(self._iterate)
 
     def submit(self, intent: Intent) -> None:
-        """Queue an intent; without a thread it is dropped."""
+        """Queue an intent, and wake: a computer that slept may send one before it reports that its page is there."""
+        self.wake()
         worker = self._worker
         if worker is not None:
             worker.submit(intent)

@@ -19,6 +19,8 @@ class Pages:
     def handle(self, message: Mapping[str, Any]) -> bool:
         """Note that a page shows the view ("watch") or has removed it ("leave"); return False for other messages.
 
+        They, too, are signs of life, of a page that has the view in sight unless it last denied that.
+
         >>> pages = Pages()
         >>> pages.handle({"type": "watch", "view": "a", "visible": True}), pages.seen, pages.handle({"type": "play"})
         (True, True, False)
@@ -27,9 +29,10 @@ class Pages:
         if kind == "leave":
             self._spoke.pop(page, None)
             self._left = math.inf if self._spoke else monotonic()
-        elif kind == "watch":
+        elif kind == "watch" or page:
             self._spoke.pop("to come", None)
-            self._spoke[page] = (monotonic(), bool(message["visible"]))
+            _, visible = self._spoke.get(page, (0.0, True))
+            self._spoke[page] = (monotonic(), bool(message.get("visible", visible)))
             self._left = math.inf
         return kind in ("leave", "watch")
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.browser.pages import Lab, Notebook, run_all
 from tests.browser.panels import SETUP, Panel, write_run
+from tests.browser.waits import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -26,6 +27,13 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+
+
+def pytest_collection_modifyitems(items):
+    """A test may wait for several things, each as long as a busy machine takes: see `waits.PATIENCE`."""
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.timeout(6 * PATIENCE))
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser.live import LivePanel
+from tests.browser.waits import grab
 
 pytestmark = pytest.mark.browser
 SETUP = "import burlab as bl\nf = bl.problems.rosenbrock()"
@@ -103,9 +104,7 @@ def test_the_tree_is_walked_by_arrows(panel):
 @pytest.mark.full
 def test_the_cursor_is_dragged(panel):
     slider = panel.find("[aria-label='cursor']")
-    box = slider.bounding_box()
-    panel.page.mouse.move(box["x"] + box["width"] - 7, box["y"] + box["height"] / 2)
-    panel.page.mouse.down()
+    box = grab(slider, across=1.0)
     panel.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
     panel.page.mouse.up()
     panel.says("A at step 7")

@@ -4,6 +4,7 @@ import pytest
 
 from burlab.widgets.panel.scales import scale_for, texts
 from tests.browser.panels import SCHEDULED, write_run
+from tests.browser.waits import grab
 
 pytestmark = pytest.mark.browser
 # What a field says in the frame that follows each move of its slider; and, with every frame, all that it ever says.
@@ -20,9 +21,7 @@ ANNOUNCED = """([slider, field]) => {
 
 def test_knob_changes_a_hyperparameter(panel):
     slider = panel.find("[aria-label='lr'][type=range]")
-    box = slider.bounding_box()
-    panel.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    panel.page.mouse.down()
+    box = grab(slider)
     panel.page.mouse.move(box["x"] + 7, box["y"] + box["height"] / 2, steps=5)
     panel.page.mouse.up()
     panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '1e-7'")

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.browser.waits import grab
+
 pytestmark = pytest.mark.browser
 
 
@@ -9,9 +11,7 @@ def test_the_slider_goes_through_the_record(panel):
     panel.enter("number of steps", "1000")
     panel.says("Paused at step 1,000$")
     slider = panel.find(".burlab-seek [type=range]")
-    box = slider.bounding_box()
-    panel.page.mouse.move(box["x"] + box["width"] - 7, box["y"] + box["height"] / 2)
-    panel.page.mouse.down()
+    box = grab(slider, across=1.0)
     for part in (0.9, 0.7, 0.5, 0.4):
         panel.page.mouse.move(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
     panel.page.mouse.up()

@@ -26,11 +26,9 @@ class Panel(LivePanel):
         self.type("learning rate", rate)
         self.until(lambda: f"{optimizer} {rate}" in self.names, lambda: f"it never came: {self.names}")
 
-    def pause(self, act):
-        """Pause by an act of the page, and wait for the kernel: the page turns the button off before it is handled."""
-        before = self.notebook.kernel("print(race.pauses, end='')")
-        act()
-        self.notebook.prints(f"print(race.pauses > {before} and not race.running, end='')", "True")
+    def rests(self, pauses=1):
+        """Wait until the kernel has paused so often, also for steps: the page turns the button off before that."""
+        self.notebook.prints(f"print(race.pauses >= {pauses} and not race.running, end='')", "True")
 
     @property
     def names(self):
@@ -67,7 +65,8 @@ def test_play_goes_on_and_pause_rests(panel):
     panel.press("play")
     panel.says("leads .* at step [1-9]")
     assert panel.find("[data-intent=play]").is_disabled()
-    panel.pause(lambda: panel.press("pause"))
+    panel.press("pause")
+    panel.rests()
     panel.until(lambda: panel.find("[data-intent=pause]").is_disabled(), "the button stayed")
     t = panel.notebook.kernel("import time; t = race.t; time.sleep(0.5); print(t == race.t > 0, end='')")
     assert t == "True"
@@ -83,12 +82,14 @@ def test_space_plays_and_pauses_and_arrows_step_all(panel):
     panel.says("at step 11$")
     keyboard.press("Space")
     panel.says("leads .* at step (1[1-9]|[2-9])")
-    panel.pause(lambda: (panel.find(".burlab-status").click(), keyboard.press("Space")))
+    keyboard.press("Space")
+    panel.rests(pauses=3)
     t = panel.notebook.kernel("print(race.t, end='')")
     panel.find("[data-intent=play]").focus()
     keyboard.press("Enter")
-    panel.notebook.prints(f"print(race.t > {t}, end='')", "True")
+    panel.until(lambda: panel.find("[data-intent=play]").is_disabled(), "it never played")
     assert panel.page.evaluate("document.activeElement.dataset.intent") == "pause"
+    panel.notebook.prints(f"print(race.t > {t}, end='')", "True")
     field = panel.find("[aria-label='learning rate']")
     field.click()
     keyboard.type("1 2")
@@ -111,7 +112,8 @@ def test_full_speed_is_paused_soon(panel):
     panel.choose("speed", "0")
     panel.press("play")
     panel.until(lambda: int(panel.notebook.kernel("print(race.t, end='')")) > 20_000, "it did not get far")
-    panel.pause(lambda: panel.press("pause"))
+    panel.press("pause")
+    panel.rests()
 
 
 @pytest.mark.full

@@ -38,10 +38,10 @@ def test_every_view_is_there_and_no_picture_covers_for_it(notebook):
     for cell in range(1, len(CELLS) - 1):
         live(notebook, cell).first.wait_for()
         live(notebook, cell, ":is(canvas, svg)").first.wait_for()
-    notebook.page.locator(".burlab-kept").first.wait_for(state="hidden")
-    assert not notebook.page.locator("img[src^='data:image/svg']:visible").count()
+    for other in (".burlab-kept", "img[src^='data:image/svg']", ".burlab-gone"):
+        visible = notebook.page.locator(f"{other}:visible")
+        until(notebook.page, lambda visible=visible: not visible.count(), f"{other} stayed")
     assert "Error displaying widget" not in notebook.page.locator(".jp-Notebook").inner_text()
-    assert not notebook.page.locator(".burlab-gone:visible").count()
 
 
 @pytest.mark.full

@@ -2,7 +2,7 @@
 
 import time
 
-PATIENCE = 120  # seconds that a page may take for anything
+PATIENCE = 300  # seconds that a page may take for anything
 
 
 def open_page(browser, **options):
@@ -10,6 +10,17 @@ def open_page(browser, **options):
     page = browser.new_page(**options)
     page.set_default_timeout(1000 * PATIENCE)
     return page
+
+
+def grab(locator, across=0.5):
+    """Press the mouse on a control, at a share of its width, once it stays at its place; return its box.
+
+    The box alone could be that of a moment before the page was laid out.
+    """
+    width = locator.bounding_box()["width"]
+    locator.hover(position={"x": min(max(across * width, 7), width - 7), "y": locator.bounding_box()["height"] / 2})
+    locator.page.mouse.down()
+    return locator.bounding_box()
 
 
 def until(page, so, why, seconds=PATIENCE):

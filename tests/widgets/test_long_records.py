@@ -25,6 +25,7 @@ from burlab.widgets.race.race_model import RaceModel
 from burlab.widgets.spectrum.spectrum_model import SpectrumModel
 from burlab.widgets.still import MAX_PICTURE_BYTES
 from burlab.widgets.sweep_display import table_html
+from tests.threads import end_soon, threads
 
 DRAWS = np.random.default_rng(0).normal(size=(300, 3))
 NOISY = bl.FiniteSum(lambda w, row: (w[0] * row[0] + w[1] * row[1] - row[2]) ** 2, DRAWS)  # it never comes to rest
@@ -34,7 +35,10 @@ START = np.array([4.0, -3.0])
 @pytest.fixture(autouse=True)
 def freed():
     """A worker has 1.5 GB: the system gets back what a record took before the next one is made."""
+    before = threads()
     yield
+    gc.collect()
+    end_soon(threads() - before, seconds=30.0)  # a thread holds the run whose landscape it computes
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
 

@@ -189,6 +189,17 @@ def test_a_panel_that_no_page_ever_shows_lets_the_run_go(monkeypatch):
     until(lambda: panel.view.root.comm is None)
 
 
+def test_an_intent_after_a_long_silence_is_carried_out(opened, monkeypatch):
+    """As of a computer that slept: its button is pressed before the page reports that it is there."""
+    run = FakeRun()
+    panel = opened(run)
+    monkeypatch.setattr(pages, "_SILENCE_SECONDS", 0.1)
+    until(lambda: not panel._thread.works)
+    monkeypatch.setattr(pages, "_SILENCE_SECONDS", 120.0)
+    panel.on_message({"type": "step", "count": 5, "view": "a"})
+    until(lambda: panel.view.face.state["status"] == "Paused at step 5")
+
+
 def test_an_open_panel_keeps_its_run(opened):
     kept = weakref.ref(opened(FakeRun())._run())
     gc.collect()
