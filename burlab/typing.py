@@ -16,7 +16,7 @@ Array: TypeAlias = npt.NDArray[Any]
 """An array of any dtype; in a formula that burlab traces, the node that stands for one."""
 Numbers: TypeAlias = npt.NDArray[np.float64]
 """Numbers of any shape, float64."""
-Indices: TypeAlias = npt.NDArray[np.intp]
+Indices: TypeAlias = npt.NDArray[np.integer[Any]]
 """Positions of entries of an array, shape (n,)."""
 Vector: TypeAlias = npt.NDArray[np.floating[Any]]
 """Numbers of shape (d,), float32 or float64."""

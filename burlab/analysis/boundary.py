@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from burlab.charts.chart import Chart, Dots, Map, Numbers
+from burlab.charts.chart import Chart, Dots, Map
 from burlab.charts.grid import axes, grid
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.checks.text_table import aligned
 from burlab.runtime.plain import as_array, as_floats
 from burlab.transforms import vmap
+from burlab.typing import Numbers
 
 _MARGIN = 0.15  # around the data, in their extent
 _SHAPES = ("dot", "triangle", "cross", "ring", "star")

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burlab.charts.chart import Numbers
 from burlab.errors import ArgumentError, NonFiniteError, ShapeError
+from burlab.typing import Numbers
 
 from .flat_objective import FlatObjective
 from .lanczos import lanczos

@@ -3,20 +3,23 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from burlab.charts.chart import Numbers
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree
 from burlab.problems import FiniteSum
 from burlab.problems.point import Point, as_point
+from burlab.run import Run
 from burlab.transforms import grad, hvp, vmap
+from burlab.typing import ArrayLike, Numbers, Tree
 
 _MAX_POINTS, _MAX_NUMBERS = 1024, 2**22  # computed at once
 
 Problem = FiniteSum | Callable[[Any], Any]
+Subject = Problem | Run
+"""What can be analysed: a problem, near a point, or a run, at its own."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,12 @@ class FlatObjective:
 
     problem: Problem
     point: Point
-    indices: Any = None
+    indices: ArrayLike | None = None
 
     @classmethod
-    def of(cls, problem: Any, x: Any, indices: Any = None) -> "FlatObjective":
+    def of(cls, problem: Subject, x: Tree, indices: ArrayLike | None = None) -> "FlatObjective":
         """A problem at x; a run stands for its problem, and, where x is None, for its point."""
-        if hasattr(problem, "problem") and hasattr(problem, "history"):
+        if isinstance(problem, Run):
             problem, x = problem.problem, problem.x if x is None else x
         if not (isinstance(problem, FiniteSum) or callable(problem)):
             raise ArgumentError(
@@ -43,7 +46,7 @@ class FlatObjective:
             raise ArgumentError("x is missing: pass a point, or a run in place of the problem.")
         if indices is not None and not isinstance(problem, FiniteSum):
             raise ArgumentError("indices choose samples of a bl.FiniteSum; this problem is a function. Leave them out.")
-        return cls(cast("Problem", problem), as_point(x, "x"), indices)
+        return cls(problem, as_point(x, "x"), indices)
 
     @property
     def finite_sum(self) -> FiniteSum:

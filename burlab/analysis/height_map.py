@@ -10,7 +10,7 @@ import numpy as np
 from burlab.charts.chart import Curve, Dots, Map
 from burlab.charts.grid import axes, grid, lowest, shade
 from burlab.problems import FiniteSum, TestFunction
-from burlab.typing import Numbers
+from burlab.typing import Numbers, Tree
 
 from .flat_objective import FlatObjective, Problem
 
@@ -40,7 +40,7 @@ class HeightMap:
         return shade(self.value, self.minimum)
 
 
-def height_map(problem: Problem, x: Any, box: Numbers, resolution: int | None = None) -> HeightMap:
+def height_map(problem: Problem, x: Tree, box: Numbers, resolution: int | None = None) -> HeightMap:
     """The heights of a problem of two parameters over a box.
 
     Args:
@@ -75,7 +75,7 @@ def map_over(
     return Map(name, title, x, y, value, version, curves, dots, note, shade=shades)
 
 
-def known_points(problem: Any) -> tuple[Dots, ...]:
+def known_points(problem: Problem) -> tuple[Dots, ...]:
     """The saddles and minima of a test function; none of another problem.
 
     >>> import burlab as bl
@@ -95,7 +95,7 @@ class PathBox:
     sizes of that box, since a run may diverge.
     """
 
-    def __init__(self, problem: Any, start: Numbers, reach: float) -> None:
+    def __init__(self, problem: Problem, start: Numbers, reach: float) -> None:
         far = max(1.0, 1.5 * float(np.abs(start).max()))
         domain: Any = problem.domain if isinstance(problem, TestFunction) else np.stack([start - far, start + far], 1)
         self.bounds: Numbers = np.array(domain, np.float64)

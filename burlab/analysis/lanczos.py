@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burlab.charts.chart import Numbers
+from burlab.typing import Numbers
 
 _TINY = 1e-10  # times the largest entry so far: what is left of a residual is rounding
 

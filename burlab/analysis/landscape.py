@@ -1,21 +1,23 @@
 """The loss over a plane through the space of parameters, with the path of a run in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 from zlib import crc32
 
 import numpy as np
 
-from burlab.charts.chart import Chart, Curve, Dots, Map, Numbers
+from burlab.charts.chart import Chart, Curve, Dots, Map
 from burlab.charts.grid import axes, grid, lowest, shade
 from burlab.errors import ArgumentError
 from burlab.problems import TestFunction
+from burlab.run import Run
 from burlab.runtime.checks.numbers import real, shown, whole
+from burlab.typing import ArrayLike, Numbers, Tree
 
 from . import directions
 from .directions import Directions
-from .flat_objective import FlatObjective
+from .flat_objective import FlatObjective, Subject
 
 _MARGIN = 0.2  # around a path, in its extent
 _SNAPSHOTS = 100  # points of a path
@@ -87,14 +89,14 @@ class Landscape:
 
 
 def landscape(
-    problem: Any,
-    x: Any = None,
+    problem: Subject,
+    x: Tree = None,
     *,
-    plane: Any = None,
+    plane: str | Sequence[Tree] | None = None,
     span: float | None = None,
     resolution: int = 41,
     seed: int = 0,
-    indices: Any = None,
+    indices: ArrayLike | None = None,
 ) -> Landscape:
     """The loss over a plane through x: `resolution` squared values, computed in C++.
 
@@ -117,14 +119,14 @@ def landscape(
 
 
 def refinements(
-    problem: Any,
-    x: Any = None,
+    problem: Subject,
+    x: Tree = None,
     *,
-    plane: Any = None,
+    plane: str | Sequence[Tree] | None = None,
     span: float | None = None,
     resolutions: tuple[int, ...] = (11, 31, 91),
     seed: int = 0,
-    indices: Any = None,
+    indices: ArrayLike | None = None,
 ) -> Iterator[Landscape]:
     """Yield the same plane, finer and finer, for a picture that is refined while it is shown; see `landscape`.
 
@@ -136,7 +138,7 @@ def refinements(
         raise ArgumentError("x has one entry, and a plane needs two. Plot the function over that number instead.")
     sizes = [whole(r, "resolution", 2) for r in resolutions]
     reach = None if span is None else real(span, "span", 1e-300)
-    run = problem if hasattr(problem, "history") and x is None else None
+    run = problem if isinstance(problem, Run) and x is None else None
     steps, points = (np.empty(0), np.empty((0, objective.x.size))) if run is None else snapshots(run)
     values = np.array([objective.value(point) for point in points])
     astray = len(values) > 0 and not np.isfinite(values[-1]) and bool(np.isfinite(values).any())
@@ -156,7 +158,7 @@ def refinements(
         yield Landscape(a, b, value, origin, *chosen, path, steps, values)
 
 
-def snapshots(run: Any, count: int = _SNAPSHOTS) -> tuple[Numbers, Numbers]:
+def snapshots(run: Run, count: int = _SNAPSHOTS) -> tuple[Numbers, Numbers]:
     """Return points of a run up to its step, evenly in steps: their steps, shape (n,), and (n, d).
 
     They are computed again in a fork, whose record is that of the run up to its step.
@@ -180,7 +182,7 @@ def _places(points: Numbers, origin: Numbers, vectors: Numbers) -> Numbers:
         return (points - origin) @ np.linalg.pinv(vectors)
 
 
-def _directions(objective: FlatObjective, plane: Any, seed: int, points: Numbers) -> Directions:
+def _directions(objective: FlatObjective, plane: str | Sequence[Tree], seed: int, points: Numbers) -> Directions:
     if not isinstance(plane, str):
         return directions.given(objective, plane)
     if plane == "axes" and objective.x.size == 2:

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from burlab.charts.chart import Axis, Chart, Dots, Mark, Numbers, Plot
+from burlab.charts.chart import Axis, Chart, Dots, Mark, Plot
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.problems.sampling import as_indices
 from burlab.runtime.checks.text_table import aligned
+from burlab.typing import ArrayLike, Indices, Numbers, Tree
 
-from .flat_objective import FlatObjective
+from .flat_objective import FlatObjective, Subject
 
 _BYTES = 2**26  # of per-sample gradients at once
 
@@ -25,7 +26,7 @@ class Samples:
     tr(Sigma), unbiased.
     """
 
-    indices: Any
+    indices: Indices
     norms: Numbers
     cosines: Numbers
     mean_norm: float
@@ -87,7 +88,7 @@ class Samples:
         return Chart((part,), about=note)
 
 
-def samples(problem: Any, x: Any = None, *, indices: Any = None) -> Samples:
+def samples(problem: Subject, x: Tree = None, *, indices: ArrayLike | None = None) -> Samples:
     """Norms of per-sample gradients, their cosines to the mean, and the noise scale.
 
     problem: a `FiniteSum`, or a run of one, at its point. indices: at least two samples; None for all.
@@ -121,12 +122,12 @@ def samples(problem: Any, x: Any = None, *, indices: Any = None) -> Samples:
     return Samples(chosen, norms, np.clip(cosines, -1, 1), length, float(apart.sum() / (len(chosen) - 1)))
 
 
-def blocks_of(indices: Any, objective: FlatObjective) -> list[Any]:
+def blocks_of(indices: Indices, objective: FlatObjective) -> list[Indices]:
     """The samples in blocks, whose gradients take 64 MB at most."""
     return np.array_split(indices, max(-(-indices.size * objective.x.size * 8 // _BYTES), 1))
 
 
-def gradients(objective: FlatObjective, indices: Any) -> Numbers:
+def gradients(objective: FlatObjective, indices: Indices) -> Numbers:
     """The gradients of some samples, float64, shape (n, d)."""
     rows = tree.flatten(objective.finite_sum.per_sample_grads(objective.point.tree, indices))[0]
     return np.concatenate([np.asarray(leaf, np.float64).reshape(len(indices), -1) for leaf in rows], axis=1)

@@ -1,17 +1,15 @@
 """Scores before training: the difficulty of samples, and how well a network will learn."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from burlab.charts.chart import Numbers
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array, as_floats
+from burlab.typing import ArrayLike, Numbers, Tree
 
-from .flat_objective import FlatObjective
+from .flat_objective import FlatObjective, Problem, Subject
 from .samples import blocks_of, gradients
 
 
@@ -39,7 +37,7 @@ def el2n(scores: ArrayLike, labels: ArrayLike) -> Numbers:
     return np.linalg.norm(shares, axis=1)
 
 
-def grand(problem: Any, starts: Iterable[Any]) -> Numbers:
+def grand(problem: Problem, starts: Iterable[Tree]) -> Numbers:
     """The mean norm of every sample's gradient at several starts, float64 of shape (n,): large for samples that matter.
 
     GraNd, Paul, Ganguli and Dziugaite 2021, arXiv:2107.07075. problem: a `FiniteSum`. starts: points such as networks
@@ -59,7 +57,7 @@ def grand(problem: Any, starts: Iterable[Any]) -> Numbers:
     return np.mean(norms, axis=0)
 
 
-def grad_sign(problem: Any, x: Any = None) -> float:
+def grad_sign(problem: Subject, x: Tree = None) -> float:
     """Return the agreement of the samples on the sign of every parameter's gradient: mean_k |sum_i sign dl_i / dx_k|.
 
     GradSign, Zhang and Jia 2022, arXiv:2110.08616: of several networks at their start, the one with the largest score
@@ -77,7 +75,7 @@ def grad_sign(problem: Any, x: Any = None) -> float:
     return float(np.mean(np.abs(signs)))
 
 
-def _rows(problem: Any, x: Any) -> Iterator[Numbers]:
+def _rows(problem: Subject, x: Tree) -> Iterator[Numbers]:
     """The gradients of all samples, block by block, float64 of shape (n, d)."""
     objective = FlatObjective.of(problem, x)
     for block in blocks_of(np.arange(len(objective.finite_sum)), objective):

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from burlab.charts.chart import Axis, Band, Chart, Curve, Mark, Numbers, Plot
+from burlab.charts.chart import Axis, Band, Chart, Curve, Mark, Plot
 from burlab.errors import ArgumentError, NonFiniteError, ShapeError
 from burlab.graph import tree
 from burlab.runtime.checks.numbers import real, shown, whole
 from burlab.runtime.checks.text_table import aligned
+from burlab.typing import ArrayLike, Numbers, Tree
 
-from .flat_objective import FlatObjective
+from .flat_objective import FlatObjective, Subject
 from .lanczos import lanczos
 
 _MAX_EXACT = 256  # entries up to which a Hessian is formed
@@ -72,7 +72,13 @@ class Spectrum:
 
 
 def spectrum(
-    problem: Any, x: Any = None, *, steps: int = 80, probes: int = 4, seed: int = 0, indices: Any = None
+    problem: Subject,
+    x: Tree = None,
+    *,
+    steps: int = 80,
+    probes: int = 4,
+    seed: int = 0,
+    indices: ArrayLike | None = None,
 ) -> Spectrum:
     """The spectrum of the Hessian of f at x: exact up to 256 parameters, else by stochastic Lanczos quadrature.
 
@@ -91,7 +97,13 @@ def spectrum(
 
 
 def spectra(
-    problem: Any, x: Any = None, *, steps: int = 80, probes: int = 4, seed: int = 0, indices: Any = None
+    problem: Subject,
+    x: Tree = None,
+    *,
+    steps: int = 80,
+    probes: int = 4,
+    seed: int = 0,
+    indices: ArrayLike | None = None,
 ) -> list[Spectrum]:
     """The spectra of the diagonal blocks of the Hessian, one for each leaf of x, named as in a tree; see `spectrum`.
 
@@ -159,7 +171,8 @@ def _spectrum(
         raise ShapeError("x must have at least one entry to have a Hessian; got none.")
     if size <= _MAX_EXACT:
         matrix = np.stack([_finite(product(unit)) for unit in np.eye(size)])
-        return Spectrum(name, size, True, np.linalg.eigvalsh((matrix + matrix.T) / 2), np.full(size, 1 / size))
+        values = np.asarray(np.linalg.eigvalsh((matrix + matrix.T) / 2), np.float64)
+        return Spectrum(name, size, True, values, np.full(size, 1 / size))
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (probes, size))
     found = [lanczos(lambda v: _finite(product(v)), start, steps) for start in signs]
     values = np.concatenate([one.values for one in found])

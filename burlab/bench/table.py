@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from burlab.runtime.checks.text_table import columns
+
 from .measure import VariantResult
 from .problem import Case, label
 
@@ -18,9 +20,8 @@ def text(case: Case, lines: Sequence[VariantResult]) -> str:
     parts = [case.title + (f"\n{case.note}" if case.note else "")]
     for size in _sizes(lines):
         rows = _rows([line for line in lines if line.size == size])
-        widths = [max(len(row[k]) for row in rows if len(row) == len(rows[0])) for k in range(len(rows[0]))]
         parts += [f"-- {label(size)}"] if size else []
-        parts += ["  ".join(_padded(row, widths)).rstrip() for row in rows]
+        parts += columns(rows)
     return "\n".join(parts)
 
 
@@ -164,10 +165,6 @@ def _sizes(lines: Sequence[VariantResult]) -> list[dict[str, Any]]:
         if dict(line.size) not in found:
             found.append(dict(line.size))
     return found
-
-
-def _padded(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    return [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)]
 
 
 def _row(row: Sequence[str], columns: int) -> str:

@@ -1,11 +1,8 @@
 """The parts of a chart. They hold numbers and text; renderers decide how they are drawn."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-Numbers = np.ndarray[Any, np.dtype[Any]]
+from burlab.typing import Numbers
 
 
 @dataclass(frozen=True, slots=True)

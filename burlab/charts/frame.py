@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .chart import Axis, Map, Numbers, Plot
+from burlab.typing import ArrayLike, Numbers
+
+from .chart import Axis, Map, Plot
 
 _MIN_LOG, _MAX_LOG = 5e-324, 1.7e308  # ends of a logarithmic axis
 
@@ -22,7 +24,7 @@ class Scale:
     start: float
     stop: float
 
-    def place(self, values: Any) -> Numbers:
+    def place(self, values: ArrayLike) -> Numbers:
         """Pixels of numbers; NaN for what a logarithm cannot show. A 0 stands on the floor, where there is one."""
         v = np.asarray(values, np.float64)
         low, high = self.low, self.high

@@ -1,11 +1,13 @@
 """A function over a plane: its axes, the points of a grid, and the logarithm of the height, which colours follow."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .chart import Axis, Numbers
+from burlab.typing import Numbers
+
+from .chart import Axis
 
 LEVELS = 18  # of a map, between its lowest and its highest point; as in widgets/chart/data.js
 
@@ -29,7 +31,7 @@ def grid(ends: Numbers, size: int) -> Grid:
     return Grid(a, b, np.stack(points, -1).reshape(-1, 2))
 
 
-def axes(ends: Any, labels: Sequence[str] = ("x₀", "x₁")) -> tuple[Axis, Axis]:
+def axes(ends: Iterable[Any], labels: Sequence[str] = ("x₀", "x₁")) -> tuple[Axis, Axis]:
     """The axes of a map between both ends of each. ends: shape (2, 2), low and high.
 
     >>> axes([[0, 1], [5, 6]])[1]

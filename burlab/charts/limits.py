@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.typing import Indices, Numbers
+
 from .chart import Band, Chart, Curve, Dots, Map, Mark, Plot
 
 POINTS = 2_500  # of a curve, a band, or dots: more than a screen has columns
@@ -25,8 +27,6 @@ ROWS = 200  # of a table
 _MIN_POINTS = 8  # of anything thinned
 _MAX_UNTHINNED = 80  # points of a path that is never thinned
 _VISIBLE_LENGTHS = 800  # lengths of a path across a picture that can be seen apart
-
-Numbers = np.ndarray[Any, np.dtype[Any]]
 
 
 def bounded(chart: Chart, most: int = POINTS_OF_CHART) -> Chart:
@@ -59,7 +59,7 @@ def shown_rows(rows: Sequence[Any]) -> tuple[Sequence[Any], str]:
     return (rows, "") if more <= 0 else (rows[:ROWS], f"and {more:,} more")
 
 
-def along(points: Numbers, most: int = POINTS, box: Numbers | None = None) -> Any:
+def along(points: Numbers, most: int = POINTS, box: Numbers | None = None) -> Indices:
     """Positions of points, first and last among them, such that a line through them looks like all of it.
 
     points: shape (n, 2). They are as far apart along the path as can be seen, or farther where they are more than

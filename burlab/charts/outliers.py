@@ -1,11 +1,11 @@
 """Ends of a linear axis if a few values lie so far from the others that these would be pressed into a line."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-Numbers = np.ndarray[Any, np.dtype[Any]]
+from burlab.typing import Numbers
+
 _OUTLIER_FACTOR = 20.0  # times the height of what counts: farther off, a value is an outlier
 _MIN_POINTS = 20  # of a curve that has outliers: of fewer, all count
 _OUTER_SHARE = 0.05  # the share of points at either end that does not count

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .chart import Numbers
+from burlab.typing import Numbers
+
 from .grid import LEVELS
 from .palette import PALETTE
 

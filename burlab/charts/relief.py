@@ -11,7 +11,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from .chart import Chart, Map, Numbers
+from burlab.typing import ArrayLike, Indices, Numbers
+
+from .chart import Chart, Map
 from .limits import POINTS_OF_STILL, bounded
 from .palette import HIGH, INK, LOW
 from .strokes import element, ink, text
@@ -92,7 +94,7 @@ class _Surface:
     scale: float
     middle: Numbers
 
-    def to_pixels(self, points: Any) -> Numbers:
+    def to_pixels(self, points: ArrayLike) -> Numbers:
         """Pixels of points (x, y, level), shape (n, 2)."""
         points = np.asarray(points, np.float64) * (1, 1, TALL) - (0, 0, TALL / 2)
         return self.middle + self.scale * project(points, self.pose)[:, :2] * (1, -1)
@@ -169,7 +171,7 @@ class _Surface:
         (left, right), (low, high) = ((a.low or 0.0, a.high or 1.0) for a in (self.part.x, self.part.y))
         return np.stack([(x - left) / (right - left) - 0.5, (y - low) / (high - low) - 0.5], axis=1)
 
-    def _on(self, places: Any) -> Numbers:
+    def _on(self, places: ArrayLike) -> Numbers:
         """Places of the plane, shape (n, 2), with their height; NaN outside."""
         places = np.asarray(places, np.float64)
         return np.column_stack([places, interpolated(self.level, self.rows, self.columns, places)])
@@ -187,7 +189,7 @@ def _thinned(heights: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     return level, rows / max(heights.shape[0] - 1, 1) - 0.5, columns / max(heights.shape[1] - 1, 1) - 0.5
 
 
-def _lines(count: int) -> Numbers:
+def _lines(count: int) -> Indices:
     """Return the positions of at most `_MAX_LINES` lines, the first and the last among them."""
     return np.unique(np.linspace(0, count - 1, min(count, _MAX_LINES)).round().astype(np.int64))
 
@@ -209,8 +211,8 @@ def interpolated(values: Numbers, rows: Numbers, columns: Numbers, places: Numbe
     return np.where(inside, (1 - b) * low + b * ((1 - a) * values[j + 1, i] + a * values[j + 1, i + 1]), np.nan)
 
 
-def _index(lines: Numbers, at: Any) -> Any:
-    return np.clip(cast("Any", np.searchsorted(lines, at, side="right")) - 1, 0, len(lines) - 2)
+def _index(lines: Numbers, at: Numbers) -> Indices:
+    return np.clip(np.searchsorted(lines, at, side="right") - 1, 0, len(lines) - 2)
 
 
 def _points(corners: Numbers) -> str:

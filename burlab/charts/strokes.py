@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .chart import Band, Curve, Dots, Mark, Numbers
+from burlab.typing import Numbers
+
+from .chart import Band, Curve, Dots, Mark
 from .frame import Scale, runs
 from .palette import INK, colour
 

@@ -15,8 +15,9 @@ from burlab.run import Event, Run, Stop
 from burlab.run.record.digest import Digest
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.extras import require
+from burlab.typing import Numbers
 
-from .curves import Curves, Numbers, check_axis, curves_of, minimum_of
+from .curves import Curves, check_axis, curves_of, minimum_of
 from .race_chart import plot_of
 from .race_map import RaceMap
 from .racer import Racer

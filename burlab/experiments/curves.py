@@ -13,10 +13,10 @@ from burlab.run import Run
 from burlab.run.record.digest import Digest
 from burlab.run.record.recorder import COSTS
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import Numbers
 
 from .racer import Racer
 
-Numbers = np.ndarray[Any, np.dtype[np.float64]]
 AXES = {"step": "step", "gradients": "gradients", "seconds": "seconds of running", "bytes": "bytes held"}
 """Axes of comparison and their labels; `COSTS` are others."""
 _MIN_QUARTILES = 4  # seeds from which quartiles are shown; of fewer the extremes

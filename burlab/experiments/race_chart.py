@@ -9,12 +9,12 @@ import numpy as np
 from burlab.charts import Axis, Band, Curve, Dots, Mark, Plot
 from burlab.charts.outliers import within
 from burlab.charts.ticks import quantity
+from burlab.typing import Numbers
 
 from .curves import AXES, Curves, label_of
 from .racer import Racer
 from .standings import common
 
-Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 _DIVERGENCE_RATIO = 1e12  # to the first value: above it a racer has diverged
 _SHOWN_RATIO, _SHOWN_RATIO_TO_OTHERS = 1e4, 10.0  # of its heights, to the first value; to the highest of all others

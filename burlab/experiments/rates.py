@@ -15,8 +15,8 @@ from burlab.optim.live_fields import live_fields, with_values
 from burlab.problems import FiniteSum
 from burlab.run import minimize
 from burlab.runtime.checks.numbers import MAX_STEPS, real, shown, whole
+from burlab.typing import Numbers
 
-Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _MEMORY = 0.9  # share of a smoothed loss that stays from one step to the next, where batches are drawn
 _DIVERGENCE_RATIO = 4.0  # times the way down from the start to the lowest loss, above which it has diverged
 MIN_FALL = 0.02  # of the first loss: a smaller fall does not count

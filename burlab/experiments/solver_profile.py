@@ -14,8 +14,8 @@ from burlab.problems import TestFunction
 from burlab.run import minimize
 from burlab.run.record.recorder import COUNTERS
 from burlab.runtime.checks.numbers import MAX_STEPS, real, shown, whole
+from burlab.typing import Numbers
 
-Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _MEASURES = {"gradients": "samples", "steps": "step", "seconds": "time"}
 _STANDARD = (
     "beale", "booth", "branin", "chebyshev_rosenbrock", "goldstein_price", "himmelblau", "powell_singular", "quadratic",

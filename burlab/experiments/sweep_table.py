@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from burlab.runtime.checks.text_table import columns
+
 from .sweep_rows import SweepRow
 from .trials import words
 
@@ -41,9 +43,7 @@ class SweepTable:
         return f"and {self.total - len(self.cells):,} more" if self.total > len(self.cells) else ""
 
     def __str__(self) -> str:
-        rows = [self.head, *self.cells]
-        widths = [max(len(row[k]) for row in rows) for k in range(len(self.head))]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        lines = columns([self.head, *self.cells])
         return "\n".join([self.title, *lines, *([self.rest] if self.rest else []), *self.losses])
 
     __repr__ = __str__

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from burlab.graph import tree
+from burlab.runtime.checks.text_table import columns
 from burlab.typing import Shape, Tree
 
 
@@ -53,10 +54,7 @@ class ModelSummary:
         return [("parameter", "shape", "dtype", "count", "bytes"), *body, total]
 
     def __str__(self) -> str:
-        table = self.cells()
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        line = "  ".join(f"{{:{'<<<>>'[k]}{width}}}" for k, width in enumerate(widths))
-        lines = [line.format(*row) for row in table]
+        lines = columns(self.cells(), "<<<>>")
         rule = "-" * len(lines[0])
         return "\n".join([lines[0], rule, *lines[1:-1], rule, lines[-1]])
 

@@ -11,11 +11,11 @@ from burlab.charts import Axis, Chart, Curve, Dots, Map, Mark, Plot
 from burlab.charts.palette import PALETTE
 from burlab.charts.relief import relief
 from burlab.charts.svg import svg
+from burlab.typing import Numbers
 
 from .surface_map import OPENS
 
 Content = Mapping[str, Any]  # a figure as JSON
-Numbers = np.ndarray[Any, np.dtype[Any]]
 _SHAPES = {"star": "star", "x": "cross", "x-thin": "cross", "cross": "cross", "triangle-up": "triangle"}
 _TALL = 1.8  # height of a plot, times that of one of many
 _SQUARE = 560  # pixels: width of a map in equal scales

@@ -12,8 +12,8 @@ from burlab.run.progress import register_screen
 from . import still
 from .formatters import as_displays, as_html
 from .graph_view.stills import graph_html, kernel_html, value_html
+from .html_table import layer_html, summary_html
 from .notebook_progress import notebook_bar
-from .parameter_table import layer_html, summary_html
 from .profile.profile_html import profile_html, profile_markdown
 from .sweep_display import live_table, show_sweep, table_html
 from .watched import panel_screen

@@ -56,6 +56,31 @@ export function keepKeys(el) {
 }
 
 /**
+ * Return a function that adds listeners to an element, which end with a signal.
+ * @type {(el: Element, signal: AbortSignal) => <E extends keyof HTMLElementEventMap>(type: E, act: (event: HTMLElementEventMap[E]) => void, options?: AddEventListenerOptions) => void}
+ */
+export const listener = (el, signal) => (type, act, options) => el.addEventListener(type, /** @type {any} */ (act), { signal, ...options });
+
+const WHEEL_PAUSE = 350; // milliseconds without the wheel, after which it is meant for what is under the mouse
+
+/**
+ * Return a test of wheel events: the wheel of a page that scrolls by is not meant for the element that comes under the mouse.
+ * @type {(el: Element, signal: AbortSignal) => (event: WheelEvent) => boolean}
+ */
+export function ownWheel(el, signal) {
+  let scrolled = -Infinity;
+  const outside = (/** @type {WheelEvent} */ event) => {
+    if (!el.contains(targetOf(event))) scrolled = event.timeStamp;
+  };
+  window.addEventListener("wheel", outside, { capture: true, passive: true, signal });
+  return (event) => {
+    const own = event.timeStamp - scrolled >= WHEEL_PAUSE;
+    if (!own) scrolled = event.timeStamp;
+    return own;
+  };
+}
+
+/**
  * Show a value of Python's in a control, unless it has the focus: the answer to a key would undo the next one.
  * @type {(control: any, value: unknown, property?: string) => void}
  */

@@ -78,6 +78,8 @@ def build() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if is_current():
             return
+        for old in BUNDLE.rglob("*.js"):  # also those whose module is gone
+            old.unlink()
         esbuild(*entries(), f"--outdir={BUNDLE}", f"--outbase={FOLDER}")
         (BUNDLE / "stamp").write_text(_digest())
 

@@ -104,7 +104,14 @@ export interface ChartState {
   data: ChartData;
   heights: HeightsByName;
 }
+export type ChartViewState = ChartState & { shape: string };
+export interface Pose {
+  turn: number;
+  lift: number;
+  zoom: number;
+}
 export type ChartIntent =
+  | ({ type: "pose" } & Pose)
   | { type: "zoom"; part: string; axis: string; low: number | null; high: number | null }
   | { type: "seek"; x: number }
   | { type: "pick"; part: string; label: string; x: number; y: number };
@@ -255,13 +262,6 @@ export interface LandscapeBar {
   status: string;
 }
 export type LandscapeIntent = { type: "plane"; plane: string } | { type: "show"; shape: string } | { type: "again" };
-
-export interface Pose {
-  turn: number;
-  lift: number;
-  zoom: number;
-}
-export type ReliefIntent = { type: "pose" } & Pose;
 
 // ---- profiles
 

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from burlab.experiments.sweep_progress import SweepScreen
 
 from .drawing import framed
+from .html_table import table as html_table
 from .ipython_shell import ipython_shell, notebook_kernel
 
 if TYPE_CHECKING:
@@ -29,16 +30,11 @@ def table_html(table: "SweepTable") -> str:
     """
     style = "width:min(20em,30%);vertical-align:middle"
     bar = f'<progress style="{style}" value="{table.done}" max="{table.total}"></progress>'
-    head = "".join(_entry("th", name) for name in table.head)
-    body = "".join(f"<tr>{''.join(_entry('td', cell) for cell in row)}</tr>" for row in table.cells)
     rest = f"<div>{table.rest}</div>" if table.rest else ""
-    grid = framed(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}", "runs of the sweep")
+    rows = html_table(table.head, table.cells, sides="<" * len(table.head))
+    grid = framed(rows + rest, "runs of the sweep")
     losses = "".join(f"<div>{escape(line)}</div>" for line in table.losses)
     return f"<div>{bar} <span>{escape(table.title)}</span>{grid}{losses}</div>"
-
-
-def _entry(kind: str, text: str) -> str:
-    return f'<{kind} style="text-align:left;white-space:nowrap">{escape(text)}</{kind}>'
 
 
 class LiveTable:

@@ -16,10 +16,10 @@ from burlab.nn.summary import ModelSummary, Row as ParameterRow
 from burlab.widgets.branches.branches_model import BranchesModel
 from burlab.widgets.chart.encode_chart import encode
 from burlab.widgets.export.page import Page, html
+from burlab.widgets.html_table import summary_html
 from burlab.widgets.panel.panel_chart import PanelChart
 from burlab.widgets.panel.panel_model import PanelModel
 from burlab.widgets.panel.panel_state import state_of
-from burlab.widgets.parameter_table import summary_html
 from burlab.widgets.profile.profile_chart import live_chart
 from burlab.widgets.race.race_model import RaceModel
 from burlab.widgets.spectrum.spectrum_model import SpectrumModel

@@ -42,13 +42,6 @@ class LandscapeBar(anywidget.AnyWidget):
     status = traitlets.Unicode().tag(sync=True)
 
 
-class ReliefView(ChartView):
-    """Draws the map of a chart as a surface, which is turned by mouse and keys."""
-
-    _esm = module("analysis/relief_view.js")
-    _css = (_FOLDER / "relief.css").read_text(encoding="utf-8")
-
-
 class LandscapeView:
     """The landscape of a loss, refined while one looks at it, with a choice of planes, as a contour or as a surface.
 
@@ -70,13 +63,13 @@ class LandscapeView:
         self._seed = 0
         self._pose = Pose()
         self._lock = threading.RLock()  # two threads show: who refines, and who follows
-        self._chart, self._relief = ChartView(Chart(())), ReliefView(Chart(()), layout={"display": "none"})
-        self._relief.on_intent(self._posed)
+        self._chart: Any = ChartView(Chart(()))
+        self._chart.on_intent(self._posed)
         self._watcher = Watcher(self._follow)
         self.bar: Any = LandscapeBar(planes=[[name, PLANES[name]] for name in planes])
         self.bar.on_msg(self._on_message)
         receive_during_cells(self.bar)
-        self.root: Any = ipywidgets.VBox([self.bar, self._chart, self._relief])
+        self.root: Any = ipywidgets.VBox([self.bar, self._chart])
         self.explore(planes[0])
 
     def explore(self, plane: str, seed: int = 0) -> None:
@@ -92,8 +85,7 @@ class LandscapeView:
         """Draw it as a "contour" or as a "surface", as the controls do."""
         if shape not in SHAPES:
             raise ArgumentError(f"shape={shown(shape)} is not known. Pass one of {', '.join(SHAPES)}.")
-        self.bar.shape = shape
-        self._chart.layout.display, self._relief.layout.display = ("", "none")[:: 1 if shape == "contour" else -1]
+        self.bar.shape = self._chart.shape = shape
         self._show()
 
     def follow(self) -> bool:
@@ -129,9 +121,9 @@ class LandscapeView:
 
     def picture(self) -> str:
         """Return the picture that is shown as SVG: the surface as it was last turned."""
-        view = self._chart if self.bar.shape == "contour" else self._relief
-        part = next(iter(view.chart.parts), None)
-        return relief(part, self._pose) if view is self._relief and isinstance(part, Map) else svg(view.chart)
+        chart: Chart = self._chart.chart
+        part = next(iter(chart.parts), None)
+        return relief(part, self._pose) if self.bar.shape == "surface" and isinstance(part, Map) else svg(chart)
 
     def _on_message(self, _widget: Any, message: dict[str, Any], _buffers: Any) -> None:
         if self._watcher.handle(message):
@@ -155,8 +147,7 @@ class LandscapeView:
         with self._lock:
             found = self._explorer.found
             if found is not None:
-                view = self._chart if self.bar.shape == "contour" else self._relief
-                view.chart = found.chart()
+                self._chart.chart = found.chart()
                 still.refresh(self.root)
             self.bar.status = self._status_text(found)
 

@@ -4,7 +4,7 @@
 /** @import { ChartData, ChartIntent, HeightsByName } from "../messages" */
 
 import { unpacked } from "./data.js";
-import { targetOf } from "../dom.js";
+import { ownWheel } from "../dom.js";
 import { picture, save, table } from "./export.js";
 import { zoomTo } from "./gestures.js";
 import { buildParts, labelParts, placeFeet, placeOf } from "./parts.js";
@@ -28,10 +28,11 @@ const POINTS_PER_PART = 600; // of a part: its axes and letters take as much
 // Draws `data` (see encode.py) in an element. onIntent gets what people do in it.
 /** @type {(el: HTMLElement, data: ChartData, options?: { heights?: Partial<HeightsByName>, onIntent?: (intent: ChartIntent) => void }) => Drawn} */
 export function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
+  const ending = new AbortController();
   /** @type {Chart} */
   const chart = {
     el, about: "", palette: [], parts: [], places: new Map(), zooms: new Map(), hidden: new Set(), hover: null, drag: null,
-    scrolled: -Infinity, frames: 0, theme: null, onIntent, sizes: new ResizeObserver(() => chart.redraw()),
+    ownWheel: ownWheel(el, ending.signal), frames: 0, theme: null, onIntent, sizes: new ResizeObserver(() => chart.redraw()),
     redraw() {
       due = chart.parts.length;
       waiting ||= requestAnimationFrame(draw);
@@ -86,11 +87,6 @@ export function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) 
     chart.redraw();
   }
 
-  // The wheel of a page that scrolls by is not meant for the plot that comes under the mouse.
-  const scrolled = (/** @type {Event} */ event) => {
-    if (!el.contains(targetOf(event))) chart.scrolled = event.timeStamp;
-  };
-  window.addEventListener("wheel", scrolled, { capture: true, passive: true });
   const stopTheme = onTheme(() => {
     chart.theme = null;
     themed(chart);
@@ -122,7 +118,7 @@ export function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) 
       chart.sizes.disconnect();
       stopTheme();
       density.removeEventListener("change", chart.redraw);
-      window.removeEventListener("wheel", scrolled, { capture: true });
+      ending.abort();
     },
   };
 }

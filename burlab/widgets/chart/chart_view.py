@@ -19,6 +19,8 @@ Intent = dict[str, Any]
 class ChartView(anywidget.AnyWidget):
     """Shows a `Chart`. Setting `chart` draws another one in its place; zoom and hidden curves stay where names do.
 
+    shape: "contour", or "surface" to draw its map as one.
+
     >>> import numpy as np
     >>> from burlab.charts import Axis, Chart, Curve, Plot
     >>> steps = np.arange(100.0)
@@ -31,6 +33,7 @@ class ChartView(anywidget.AnyWidget):
     _css = styles(CHART_STYLE)
     data = traitlets.Dict().tag(sync=True)
     heights = traitlets.Dict().tag(sync=True)
+    shape = traitlets.Unicode("contour").tag(sync=True)
 
     def __init__(self, chart: Chart, **options: Any) -> None:
         data, heights = split(encode(chart), {})
@@ -56,7 +59,8 @@ class ChartView(anywidget.AnyWidget):
         """Have `callback` hear what people do in the chart.
 
         {type: "zoom", part, axis, low, high}, the ends None for all of it; {type: "seek", x} where the cursor is
-        dragged; {type: "pick", part, label, x, y} for a click.
+        dragged; {type: "pick", part, label, x, y} for a click; {type: "pose", turn, lift, zoom} for a surface that
+        was turned.
         """
 
         def handle(_widget: Any, intent: Intent, _buffers: Any) -> None:

@@ -3,11 +3,11 @@
 /** @import { Chart, Part, Point, Scale, Span } from "./types" */
 
 import { acrossOf, keyOf, nearest } from "./data.js";
+import { listener } from "../dom.js";
 import { selected, spanAcross } from "./plot.js";
 import { HINT_PIXELS } from "./readout.js";
 
 const MIN_DRAG_PIXELS = 6; // pixels that a drag must be long to mean a part
-export const WHEEL_PAUSE = 350; // milliseconds without the wheel, after which one on a plot is meant for it
 const GRIP_PIXELS = 6; // pixels around the cursor where it can be taken
 const STEP = 1.25;
 
@@ -52,9 +52,7 @@ function wholeAcross(chart, part) {
 /** @type {(chart: Chart, canvas: HTMLCanvasElement, part: () => Part) => () => void} */
 export function listen(chart, canvas, part) {
   const ending = new AbortController();
-  /** @type {<E extends keyof HTMLElementEventMap>(type: E, then: (event: HTMLElementEventMap[E]) => void, options?: AddEventListenerOptions) => void} */
-  const on = (type, then, options) => canvas.addEventListener(type, then, { signal: ending.signal, ...options });
-  let wheeled = -Infinity;
+  const on = listener(canvas, ending.signal);
   const place = (/** @type {MouseEvent} */ event) => {
     const box = canvas.getBoundingClientRect();
     return { u: event.clientX - box.left, v: event.clientY - box.top };
@@ -97,11 +95,9 @@ export function listen(chart, canvas, part) {
   });
   on("dblclick", () => zoomTo(chart, part(), null, null));
   on("wheel", (event) => {
-    const calm = event.timeStamp - Math.max(wheeled, chart.scrolled) > WHEEL_PAUSE || event.timeStamp - wheeled < WHEEL_PAUSE;
-    if (!calm || !inside(part(), place(event))) return;
+    if (!chart.ownWheel(event) || !inside(part(), place(event))) return;
     const { u, v } = place(event);
     if (!zoomBy(chart, part(), STEP ** Math.max(-2, Math.min(2, event.deltaY / 60)), u, v)) return;
-    wheeled = event.timeStamp;
     event.preventDefault();
     event.stopPropagation();
     hoverAt(chart, part(), place(event));

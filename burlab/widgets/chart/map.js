@@ -7,7 +7,7 @@
 import { widen } from "./data.js";
 import { rgba } from "./theme.js";
 
-const LEVELS = 18;
+export const LEVELS = 18; // as in burlab/charts/grid.py
 
 // The shade of a map as a picture of this many pixels, from a cache of one.
 /** @type {(map: MapPart, sx: Scale, sy: Scale, theme: Theme, ratio: number) => OffscreenCanvas} */

@@ -96,7 +96,7 @@ export interface Chart {
   hidden: Set<string>;
   hover: Hover | null;
   drag: Drag | null;
-  scrolled: number;
+  ownWheel(event: WheelEvent): boolean;
   frames: number;
   theme: Theme | null;
   sizes: ResizeObserver;

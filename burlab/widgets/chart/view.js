@@ -1,24 +1,35 @@
 // @ts-check
-// A chart as a widget of its own, with buttons that save it.
+// A chart as a widget of its own, with buttons that save it; a map may be shown as a surface.
 
-/** @import { ChartIntent, ChartState, View } from "../messages" */
+/** @import { ChartIntent, ChartViewState, View } from "../messages" */
 import { button, element, keepKeys } from "../dom.js";
 import { drawChart } from "./chart.js";
+import { raisable } from "./relief.js";
 
-/** @type {(view: View<ChartState, ChartIntent>) => () => void} */
+/** @type {(view: View<ChartViewState, ChartIntent>) => () => void} */
 function render({ model, el }) {
   el.classList.add("burlab-chart-view");
   const releaseKeys = keepKeys(el);
   const place = element("div", "", el);
   const onIntent = (/** @type {ChartIntent} */ intent) => model.send(intent);
-  const chart = drawChart(place, model.get("data"), { heights: model.get("heights"), onIntent });
+  const [data, heights] = [model.get("data"), model.get("heights")];
+  const chart = drawChart(place, data, { heights, onIntent });
+  const raise = raisable(place, chart, data, { heights, posed: (pose) => onIntent({ type: "pose", ...pose }) });
   const bar = element("div", "burlab-save", el);
   button(bar, "PNG", "Save a picture of this", chart.png);
   button(bar, "CSV", "Save the points in sight", chart.csv);
   const redraw = () => chart.update(model.get("data"), model.get("heights"));
+  const show = () => {
+    const raised = model.get("shape") === "surface";
+    bar.style.display = raised ? "none" : "";
+    raise(raised);
+  };
+  show();
   model.on("change:data change:heights", redraw);
+  model.on("change:shape", show);
   return () => {
     model.off("change:data change:heights", redraw);
+    model.off("change:shape", show);
     releaseKeys();
     chart.close();
   };

@@ -2,10 +2,10 @@
 // A page without a kernel: each section comes to life in the place of its still picture.
 
 /** @import { Section } from "../messages" */
+import { raisable } from "../chart/relief.js";
 import { button, element, find } from "../dom.js";
 import { buildGraph } from "./graph.js";
 import { buildRecord } from "./record.js";
-import { buildRelief } from "./relief.js";
 import { buildTabs } from "./tabs.js";
 import { buildTheme } from "./theme.js";
 
@@ -18,7 +18,15 @@ function start(place, section) {
   button(bar, "PNG", "", view.png);
   button(bar, "CSV", "", view.csv);
   place.after(bar);
-  buildRelief(place, bar, view, section.kind === "record" ? section.data.chart : section.data.charts[0]);
+  const chart = section.kind === "record" ? section.data.chart : section.data.charts[0];
+  if (!chart.parts.some((part) => part.kind === "map" && part.heights)) return;
+  const raise = raisable(place, view, chart);
+  const toggle = button(bar, "Surface", "", () => {
+    const on = toggle.ariaPressed !== "true";
+    toggle.ariaPressed = String(on);
+    raise(on);
+  });
+  toggle.ariaPressed = "false";
 }
 
 buildTheme(document.querySelector("header"));

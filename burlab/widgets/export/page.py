@@ -11,8 +11,9 @@ from typing import Any, cast
 from burlab._version import __version__
 from burlab.charts.limits import shown_rows
 from burlab.widgets.assets import CHART_STYLE, bundled, styles
+from burlab.widgets.html_table import table
 
-_STYLES = (CHART_STYLE, "surface/surface.css", "graph_view/view.css", "analysis/relief.css", "export/page.css")
+_STYLES = (CHART_STYLE, "surface/surface.css", "graph_view/view.css", "export/page.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +91,7 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
     if not rows:
         return ""
     others, more = shown_rows(rows[1:])
-    body = "".join(_row("td", row) for row in others)
-    table = f"<table><thead>{_row('th', rows[0])}</thead><tbody>{body}</tbody></table>"
-    return f'<div class="burlab-table">{table}{more}</div>'
-
-
-def _row(tag: str, cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+    return f'<div class="burlab-table">{table(rows[0], others)}{more}</div>'
 
 
 def _text(data: Any) -> str:

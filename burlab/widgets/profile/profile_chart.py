@@ -1,17 +1,16 @@
 """A chart of the bytes that live during one call, above the time line of its steps."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from burlab.charts import Axis, Band, Chart, Dots, Mark, Plot
 from burlab.compiler.inspection.profile import Profile, ProfileRow
+from burlab.typing import Numbers
 
 _COLOURS = {"forward": 0, "backward": 1, "update": 2}
 _KINDS = {"inputs": 6, "constants": 5, "outputs": 2, "activations": 0, "temporaries": 1}
 _MAX_TRIANGLES = 60  # steps that signs above them can tell apart
-Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def live_chart(profile: Profile, row: int | None = None) -> Chart:

@@ -3,7 +3,7 @@
 // It knows nothing of what is drawn: others put elements into `scene`, an SVG group, and are called when the view moves.
 
 
-import { targetOf } from "../dom.js";
+import { listener, ownWheel } from "../dom.js";
 
 /** @typedef {{ x: number, y: number, k: number }} Placement */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Rectangle */
@@ -26,7 +26,6 @@ import { targetOf } from "../dom.js";
 const SVG = "http://www.w3.org/2000/svg";
 const MAX_SCALE = 4; // pixels per unit of the scene, at most
 export const CLICK_PIXELS = 4; // pixels that the mouse may move during a click
-const WHEEL_PAUSE = 350; // milliseconds: who scrolls the page and meets the surface goes on scrolling
 const READABLE_SCALE = 0.8; // pixels per unit at which what is too long to be fitted begins
 const GLIDE_TIME = 180; // milliseconds from one view to the next
 
@@ -54,7 +53,6 @@ export function surface(parent, { label, onView = () => {}, margin = 16, least =
   let flight = 0;
   let fitted = /** @type {Placement | null} */ (null); // the view in which everything was fitted, and which another size of the surface changes
   let goal = /** @type {Placement | null} */ (null); // the view that a glide leads to; what moves the view meanwhile starts from there, so that no key is lost
-  let scrolled = 0; // when the page was last scrolled from outside
 
   const size = () => ({ width: svg.clientWidth || 1, height: svg.clientHeight || 1 });
 
@@ -188,15 +186,17 @@ export function surface(parent, { label, onView = () => {}, margin = 16, least =
     return true;
   }
 
+  const ending = new AbortController();
+  const on = listener(svg, ending.signal);
   // A drag begins anywhere that nobody else has taken: they call stopPropagation on `pointerdown`.
   /** @type {{ id: number, x: number, y: number, moving: boolean } | null} */
   let drag = null;
-  svg.addEventListener("pointerdown", (event) => {
+  on("pointerdown", (event) => {
     if (event.button !== 0) return;
     stop();
     drag = { id: event.pointerId, x: event.clientX, y: event.clientY, moving: false };
   });
-  svg.addEventListener("pointermove", (event) => {
+  on("pointermove", (event) => {
     if (!drag || event.pointerId !== drag.id) return;
     if (!drag.moving && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < CLICK_PIXELS) return;
     if (!drag.moving) svg.setPointerCapture(event.pointerId);
@@ -214,19 +214,12 @@ export function surface(parent, { label, onView = () => {}, margin = 16, least =
     drag = null;
     svg.classList.remove("burlab-dragged");
   };
-  svg.addEventListener("pointerup", release);
-  svg.addEventListener("pointercancel", release);
+  on("pointerup", release);
+  on("pointercancel", release);
 
-  /** @type {(event: Event) => void} */
-  const outside = (event) => {
-    if (!svg.contains(targetOf(event))) scrolled = performance.now();
-  };
-  window.addEventListener("wheel", outside, { capture: true, passive: true });
-  svg.addEventListener("wheel", (event) => {
-    if (performance.now() - scrolled < WHEEL_PAUSE && !event.ctrlKey) {
-      scrolled = performance.now();
-      return;
-    }
+  const own = ownWheel(svg, ending.signal);
+  on("wheel", (event) => {
+    if (!event.ctrlKey && !own(event)) return;
     event.preventDefault();
     event.stopPropagation();
     stop();
@@ -245,7 +238,7 @@ export function surface(parent, { label, onView = () => {}, margin = 16, least =
     stop();
     cancelAnimationFrame(frame);
     resized.disconnect();
-    window.removeEventListener("wheel", outside, { capture: true });
+    ending.abort();
     svg.remove();
   }
   return { svg, scene, view, fit, measure, show, zoom, pan, place, seen, key, close };

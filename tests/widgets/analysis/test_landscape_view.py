@@ -209,9 +209,9 @@ def test_the_still_picture_is_the_surface_as_it_was_turned():
     assert contour.count("<polygon") == 0
     assert first.count("<polygon") == 45 * 45 + 1
     assert len(first) < 300_000  # what a notebook keeps
-    view._relief._handle_custom_msg({"type": "pose", "turn": 90.0, "lift": 35.0, "zoom": 1.0}, [])
+    view._chart._handle_custom_msg({"type": "pose", "turn": 90.0, "lift": 35.0, "zoom": 1.0}, [])
     assert view.picture() != first
-    assert (view._chart.layout.display, view._relief.layout.display) == ("none", "")
+    assert view._chart.shape == "surface"
     with pytest.raises(ArgumentError, match="contour, surface"):
         view.show_as("globe")
 

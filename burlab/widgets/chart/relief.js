@@ -1,15 +1,16 @@
 // @ts-check
 // A function of two variables as a surface: rotated by dragging and by arrow keys, zoomed by the wheel. Every pixel is
 // ours: triangles with a depth buffer, light and level lines; the projection is that of burlab/charts/relief.py.
-/** @import { MapPart, Pen, Theme } from "../chart/types" */
+/** @import { Drawn } from "./chart.js" */
+/** @import { MapPart, Pen, Theme } from "./types" */
 /** @import { ChartData, Heights, HeightsByName, Pose } from "../messages" */
 
-import { heightAt, unpacked, widen } from "../chart/data.js";
-import { WHEEL_PAUSE } from "../chart/gestures.js";
-import { drawShape } from "../chart/lines.js";
-import { element, targetOf } from "../dom.js";
-import { formatNumber } from "../chart/scales.js";
-import { onTheme, rgba, themeOf } from "../chart/theme.js";
+import { element, listener, ownWheel } from "../dom.js";
+import { heightAt, unpacked, widen } from "./data.js";
+import { drawShape } from "./lines.js";
+import { LEVELS } from "./map.js";
+import { formatNumber } from "./scales.js";
+import { onTheme, rgba, themeOf } from "./theme.js";
 
 /** @typedef {(x: number, y: number, z: number) => [across: number, up: number, depth: number]} Project */
 /** @typedef {{ rows: number, columns: number, level: Float32Array, light: Float32Array }} Grid */
@@ -17,7 +18,6 @@ import { onTheme, rgba, themeOf } from "../chart/theme.js";
 /** @typedef {{ pose: Pose, map: MapPart | null, grid: Grid | null, version: number | null, theme: Theme | null, palette: string[], frames: number }} State */
 
 const RISE = 0.45; // the greatest height, in the width of the plane
-const LEVEL_STEPS = 16; // between level lines
 const FIRST_POSE = { turn: 30, lift: 35, zoom: 1 };
 const SUN = [-0.402, -0.352, 0.845]; // where the light comes from
 const SEAM = 1e-4; // of a triangle, by which it overlaps its neighbours
@@ -128,7 +128,7 @@ function painted({ width, height, levels, lights }, dark) {
   const { data } = image;
   const line = Math.max(1, Math.round(width / 900));
   /** @type {(k: number) => number} */
-  const step = (k) => (levels[k] >= 0 ? (levels[k] * LEVEL_STEPS) | 0 : -1); // -1 outside of the surface
+  const step = (k) => (levels[k] >= 0 ? (levels[k] * LEVELS) | 0 : -1); // -1 outside of the surface
   for (let k = 0; k < levels.length; k++) {
     const level = levels[k];
     if (!(level >= 0)) continue;
@@ -140,6 +140,32 @@ function painted({ width, height, levels, lights }, dark) {
     data[4 * k + 3] = 255;
   }
   return image;
+}
+
+// Lets a chart show its map as a surface, next to it or, where the map is all of it, in its place. Returns what switches it.
+/** @type {(place: HTMLElement, view: Drawn, data: ChartData, options?: { heights?: Partial<HeightsByName>, posed?: (pose: Pose) => void }) => (on: boolean) => void} */
+export function raisable(place, view, data, { heights, posed } = {}) {
+  const sheet = element("div", "burlab-relief-view", null, { hidden: true });
+  place.after(sheet);
+  let latest = { data, heights };
+  let relief = /** @type {ReturnType<typeof drawRelief> | null} */ (null);
+  const { update, close } = view;
+  view.update = (next, fields) => {
+    update(next, fields);
+    latest = { data: { ...data, ...next }, heights: fields };
+    if (!sheet.hidden) relief?.update(latest.data, latest.heights);
+  };
+  view.close = () => {
+    relief?.close();
+    close();
+  };
+  return (on) => {
+    sheet.hidden = !on;
+    place.hidden = on && latest.data.parts.length <= 1;
+    if (!on) return;
+    relief ??= drawRelief(sheet, { posed });
+    relief.update(latest.data, latest.heights);
+  };
 }
 
 // Draws maps in an element. posed(pose) gets where from it is seen, once it rests. Returns {update(data, heights), close()}.
@@ -273,8 +299,7 @@ export function drawRelief(el, { posed = () => {} } = {}) {
   }
 
   const ending = new AbortController();
-  /** @type {<E extends keyof HTMLElementEventMap>(type: E, then: (event: HTMLElementEventMap[E]) => void, options?: AddEventListenerOptions) => void} */
-  const on = (type, then, options) => canvas.addEventListener(type, then, { signal: ending.signal, ...options });
+  const on = listener(canvas, ending.signal);
   let drag = /** @type {{ x: number, y: number } | null} */ (null);
   on("pointerdown", (event) => {
     if (event.button !== 0) return;
@@ -288,16 +313,9 @@ export function drawRelief(el, { posed = () => {} } = {}) {
   });
   for (const end of /** @type {const} */ (["pointerup", "pointercancel"])) on(end, () => (drag = null));
   on("dblclick", () => move(FIRST_POSE));
-  let scrolled = -Infinity; // the wheel of a page that scrolls by is not meant for the surface
-  const outside = (/** @type {Event} */ event) => {
-    if (!canvas.contains(targetOf(event))) scrolled = event.timeStamp;
-  };
-  window.addEventListener("wheel", outside, { capture: true, passive: true, signal: ending.signal });
+  const own = ownWheel(canvas, ending.signal);
   on("wheel", (event) => {
-    if (event.timeStamp - scrolled < WHEEL_PAUSE) {
-      scrolled = event.timeStamp;
-      return;
-    }
+    if (!own(event)) return;
     event.preventDefault();
     event.stopPropagation();
     move({ zoom: state.pose.zoom * Math.exp(-Math.max(-200, Math.min(200, event.deltaY)) * 0.002) });

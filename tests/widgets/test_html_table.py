@@ -7,7 +7,7 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 
 import burlab as bl
-from burlab.widgets import displays, formatters, parameter_table
+from burlab.widgets import displays, formatters, html_table
 
 nn = bl.nn
 GPT = nn.GPT(key=bl.random.key(0))
@@ -44,4 +44,4 @@ def test_a_notebook_shows_the_same(monkeypatch: pytest.MonkeyPatch):
     for shown in (nn.summary(GPT), GPT):
         data, _ = Shell.display_formatter.format(shown)
         assert cells(data["text/html"]) == [list(row) for row in nn.summary(GPT).cells()]
-    assert "&lt;" in parameter_table.summary_html(nn.summary({"<": np.ones(1)}))
+    assert "&lt;" in html_table.summary_html(nn.summary({"<": np.ones(1)}))

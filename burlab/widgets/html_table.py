@@ -1,0 +1,52 @@
+"""Tables as HTML: parameters of layers, and what others put into cells."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from burlab.charts.limits import shown_rows
+
+from .drawing import framed
+
+if TYPE_CHECKING:
+    from burlab.nn import Layer, ModelSummary
+
+Cells = Sequence[str]
+
+
+def table(head: Cells, rows: Sequence[Cells], *, foot: Cells = (), sides: str = "") -> str:
+    """A table of text. foot: a row below a line. sides: "<" or ">" for each column; "" leaves that to a style sheet.
+
+    >>> table(("name", "bytes"), [("<x>", "8")])
+    '<table><thead><tr><th>name</th><th>bytes</th></tr></thead><tbody><tr><td>&lt;x&gt;</td><td>8</td></tr></tbody></table>'
+    """
+    styles = [f' style="text-align:{"right" if side == ">" else "left"};white-space:nowrap"' for side in sides]
+
+    def line(tag: str, cells: Cells) -> str:
+        entries = zip(styles or [""] * len(cells), cells, strict=True)
+        return f"<tr>{''.join(f'<{tag}{style}>{escape(cell)}</{tag}>' for style, cell in entries)}</tr>"
+
+    body = "".join(line("td", row) for row in rows)
+    end = f"<tfoot>{line('th', foot)}</tfoot>" if foot else ""
+    return f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody>{end}</table>"
+
+
+def summary_html(summary: "ModelSummary") -> str:
+    """A row per parameter, numbers to the right, the sums below a line.
+
+    >>> import burlab as bl
+    >>> text = summary_html(bl.nn.summary({"a<b": bl.random.normal(bl.random.key(0), (2, 3))}))
+    >>> "a&lt;b" in text, text.count("<tr>")
+    (True, 3)
+    """
+    head, *rows, total = summary.cells()
+    shown, more = shown_rows(rows)
+    rest = f"<div>{more}</div>" if more else ""
+    return framed(table(head, shown, foot=total, sides="<<<>>") + rest, "parameters")
+
+
+def layer_html(layer: "Layer") -> str:
+    """Return the table of a layer's parameters."""
+    from burlab.nn import summary
+
+    return summary_html(summary(layer))
