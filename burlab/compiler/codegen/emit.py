@@ -21,7 +21,7 @@ from burlab.runtime.quoting import comment, without_comments
 from burlab.runtime.status import Status
 
 from .lane_sums import LANE_SUMS, lane_sums, sums_in_lanes
-from .loops import element_loop, unfit
+from .loops import element_loop, indented, unfit
 from .nest import LoopNest, find_nest, in_memory, number
 from .reducing_loops import epilogue_loop, epilogue_of
 from .row_loops import row_loop
@@ -235,11 +235,9 @@ def _function(plan: KernelPlan, step: LoopStep) -> _Function:
     in_lanes = bool(epilogues) and sums_in_lanes(nest)
     ended = lane_sums if in_lanes else epilogue_loop if epilogues else element_loop
     written = row_loop(nest) if step.reduced else ended(nest)
-    lines = [f"  {line}" for line in written]
-    if plan.note:
-        lines = ["  std::int64_t bad = 0;", *lines, "  return bad;"]
+    lines = ["std::int64_t bad = 0;", *written, "return bad;"] if plan.note else written
     parameters = ", ".join(f"{kind} const {name}" for kind, name, _ in nest.parameters)
-    text = "\n".join([f"({parameters}) noexcept {{", *lines, "}"])
+    text = "\n".join([f"({parameters}) noexcept {{", *indented(lines), "}"])
     library = [ROWS] if step.reduced else [LANE_SUMS] if in_lanes else [epilogue_of(n) for n in epilogues]
     elementwise = [n for n in step.nodes if n.row.elementwise]
     return _Function(nest, text, [*([HALT_CHECK] if is_long(step) else []), *library, *called(elementwise, text)])

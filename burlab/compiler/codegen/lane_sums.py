@@ -14,7 +14,8 @@ from burlab.compiler.ir.spelling import is_own, spelled
 from burlab.graph import Node
 from burlab.graph.operation import Ending
 
-from .loops import ONE_BY_ONE, in_lanes, lanes_pragma, stores, values
+from .lanes import ONE_BY_ONE, in_lanes, lanes_pragma
+from .loops import for_loop, stores, values
 from .nest import Array, LoopNest
 
 LANE_SUMS = LibraryKernel("burlab_lane_sums", "", "burlab/kernels/reduce/epilogue.hpp")
@@ -50,26 +51,21 @@ def lane_sums(nest: LoopNest) -> list[str]:
     body += stores(nest, ["i0"], nest.spans, names)
     body += [f"{t}_lanes[o + l]{_added(nest, n, names, f'{t}_lanes[o + l]')};" for n, t in sums.items()]
     count = str(width) if size % width == 0 else "m"
-    pack = [f"const std::int64_t m = e - i < {width} ? e - i : {width};"] if count == "m" else []
-    return [
-        *nest.counter,
-        *(f"burlab::kernels::Carried<double, false> {t}(0);" for t in sums.values()),
-        f"for (std::int64_t b = 0; b < {size}; b += {_BLOCK}) {{",
+    pack = [f"const std::int64_t o = i & {_LANES - 1};"]
+    pack += [f"const std::int64_t m = e - i < {width} ? e - i : {width};"] if count == "m" else []
+    pack += for_loop("l", 0, count, ["const std::int64_t i0 = i + l;", *body], pragma=lanes_pragma(width, 8))
+    lines = [
         *nest.counted(_BLOCK),
         f"const std::int64_t e = {size} - b < {_BLOCK} ? {size} : b + {_BLOCK};",
         *(line for a, b in apart.items() for line in _copied(a, b, size)),
         *(f"alignas(64) double {t}_lanes[{_LANES}] = {{}};" for t in sums.values()),
-        ONE_BY_ONE,
-        f"for (std::int64_t i = b; i < e; i += {width}) {{",
-        f"const std::int64_t o = i & {_LANES - 1};",
-        *pack,
-        lanes_pragma(width, 8),
-        f"for (std::int64_t l = 0; l < {count}; ++l) {{ const std::int64_t i0 = i + l;",
-        *(f"  {line}" for line in body),
-        "}",
-        "}",
+        *for_loop("i", "b", "e", pack, step=width, pragma=ONE_BY_ONE),
         *(f"burlab::kernels::add_block({t}, {t}_lanes);" for t in sums.values()),
-        "}",
+    ]
+    return [
+        *nest.counter,
+        *(f"burlab::kernels::Carried<double, false> {t}(0);" for t in sums.values()),
+        *for_loop("b", 0, size, lines, step=_BLOCK),
         *(f"*y{k} = {sums[n]}.value();" for k, n in enumerate(nest.step.stores) if n in sums),
     ]
 

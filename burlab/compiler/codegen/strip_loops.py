@@ -5,7 +5,7 @@ sums of its own: so no sum waits for another. Squares of floats are added as flo
 in all, in double; where these are too large or too small for floats, the nest runs once more in double.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,8 @@ from burlab.compiler.ir.library import register
 from burlab.compiler.ir.spelling import C_TYPES, is_arithmetic, spelled
 from burlab.graph import Node
 
-from .loops import ONE_BY_ONE
+from .lanes import ONE_BY_ONE
+from .loops import block, for_loop
 from .nest import LoopNest
 
 _CONCURRENT_ROWS = 4  # rows, or strips
@@ -23,6 +24,7 @@ _MAX_UNROLLED = 2  # iterations that are written out
 _MAX_FLOAT_TERMS = 32  # squares that are added in a lane of floats
 _MIN_PACKET_BYTES = 32  # bytes of a packet: four doubles
 _KERNELS = "burlab::kernels::"
+_UNROLLED = '_Pragma("unroll")'
 
 
 def fits_packets(nest: LoopNest, products: dict[Node, str]) -> bool:
@@ -44,22 +46,28 @@ def _dtype(nest: LoopNest) -> "np.dtype[Any]":
     return nest.step.nodes[0].inputs[0].dtype
 
 
-def strip_nest(nest: LoopNest, products: dict[Node, str], squares: dict[Node, str]) -> "StripNest":
-    """The writer of a nest that packets can do. products, squares: the C++ names of sums, of rows and of everything."""
+def squares_again(squares: Mapping[Node, str], exact: Callable[[], list[str]]) -> list[str]:
+    """The text that adds squares in double where they were added as floats, and these were too large or too small."""
+    fits = [f"({t}_value > 1e-20 && {t}_value < 1e30)" for n, t in squares.items() if n.inputs[0].itemsize == 4]
+    return block(f"if (!({' && '.join(fits)}))", exact()) if fits else []
+
+
+def strip_loop(nest: LoopNest, products: dict[Node, str], squares: dict[Node, str]) -> list[str]:
+    """The text of a nest that packets can do. products, squares: the C++ names of sums, of rows and of everything."""
     dtype, last = _dtype(nest), nest.sizes[-1]
     width = min(max(register(), _MIN_PACKET_BYTES) // dtype.itemsize, max(4, 1 << (last - 1).bit_length()))
-    return StripNest(nest, products, squares, dtype, width)
+    return _StripLoop(nest, products, squares, dtype, width).lines()
 
 
 @dataclass(frozen=True, slots=True)
-class StripNest:
+class _StripLoop:
     """Writes a loop nest in packets of `width` numbers, and the sums that end it.
 
     products: the sums of each row that are wanted now. exact: whether squares are added in double, and nothing else is
     done.
     """
 
-    loop: LoopNest
+    nest: LoopNest
     products: dict[Node, str]
     squares: dict[Node, str]
     dtype: "np.dtype[Any]"
@@ -67,32 +75,28 @@ class StripNest:
     exact: bool = False
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """Of the axes."""
-        return self.loop.sizes
+    def _row(self) -> int:
+        """The numbers of a row."""
+        return self.nest.sizes[-1]
 
     def lines(self) -> list[str]:
         """The nest, then the values; perhaps the nest again."""
-        lines = [*self.loop.counter, f"using P = burlab::Packet<{C_TYPES[self.dtype]}, {self.width}>;"]
+        lines = [*self.nest.counter, f"using P = burlab::Packet<{C_TYPES[self.dtype]}, {self.width}>;"]
         lines += [f"using D = burlab::Packet<double, {self.width}>;"] if self.squares else []
         lines += [f"double {t}_value = 0;" for t in self.squares.values()]
-        lines += self.walk()
-        if self.squares and self.dtype.itemsize == 4:
-            fits = (f"({t}_value > 1e-20 && {t}_value < 1e30)" for t in self.squares.values())
-            lines += [f"if (!({' && '.join(fits)})) {{", *replace(self, products={}, exact=True).walk(), "}"]
-        allocations = {n: f"y{k}" for k, n in enumerate(self.loop.step.stores)}
-        return [*lines, *(f"*{allocations[n]} = {t}_value;" for n, t in self.squares.items())]
+        lines += self.added_up()
+        lines += squares_again(self.squares, lambda: replace(self, products={}, exact=True).added_up())
+        results = {n: f"y{k}" for k, n in enumerate(self.nest.step.stores)}
+        return [*lines, *(f"*{results[n]} = {t}_value;" for n, t in self.squares.items())]
 
-    def walk(self) -> list[str]:
+    def added_up(self) -> list[str]:
         """The loops, and the squares that they add up."""
-        outer = max(len(self.sizes) - 2, 0)
-        heads = [f"for (std::int64_t i{k} = 0; i{k} < {self.sizes[k]}; ++i{k}) {{" for k in range(outer)]
-        lines = [f"D {t} = {{}};" for t in self.squares.values()]
-        lines += [line for head in heads for line in (ONE_BY_ONE, head)]
-        lines += self._all_rows() if len(self.sizes) > 1 else self._one_row()
-        lines += ["}"] * len(heads)
-        added = f"{_KERNELS}add_lanes<{self.width}, double>"
-        return ["{", *lines, *(f"{t}_value = {added}({t});" for t in self.squares.values()), "}"]
+        added, sizes = f"{_KERNELS}add_lanes<{self.width}, double>", self.nest.sizes
+        lines = self._all_rows() if len(sizes) > 1 else self._one_row()
+        for axis in reversed(range(len(sizes) - 2)):
+            lines = for_loop(f"i{axis}", 0, sizes[axis], lines, pragma=ONE_BY_ONE)
+        begin = [f"D {t} = {{}};" for t in self.squares.values()]
+        return ["{", *begin, *lines, *(f"{t}_value = {added}({t});" for t in self.squares.values()), "}"]
 
     def _one_row(self) -> list[str]:
         row = self._group(1)
@@ -100,26 +104,24 @@ class StripNest:
 
     def _all_rows(self) -> list[str]:
         """From the last to the first: the product of the forward sweep left the last of a large matrix in cache."""
-        count, i = self.sizes[-2], f"i{len(self.sizes) - 2}"
+        count, i = self.nest.sizes[-2], f"i{len(self.nest.sizes) - 2}"
         whole, lines = count // _CONCURRENT_ROWS * _CONCURRENT_ROWS, list[str]()
         for low, high, rows in ((whole, count, count - whole), (0, whole, _CONCURRENT_ROWS)):
             if low == high:
                 continue
             group = self._group(rows)
             if self._is_long(rows) or not self.squares:
-                lines += [ONE_BY_ONE, f"for (std::int64_t {i} = {high - rows}; {i} >= {low}; {i} -= {rows}) {{"]
-                lines += [*group, "}"]
+                lines += block(_downward(i, high - rows, f">= {low}", rows), group, ONE_BY_ONE)
                 continue
-            block = self._piece(rows) // self.sizes[-1] * rows
-            lines += [ONE_BY_ONE, f"for (std::int64_t b = {high}; b > {low}; b -= {block}) {{"]
-            lines.append(f"const std::int64_t e = b - {low} > {block} ? b - {block} : {low};")
-            inside = [ONE_BY_ONE, f"for (std::int64_t {i} = b - {rows}; {i} >= e; {i} -= {rows}) {{", *group, "}"]
-            lines += [*self._summed(inside, rows), "}"]
+            size = self._piece(rows) // self._row * rows
+            end = f"const std::int64_t e = b - {low} > {size} ? b - {size} : {low};"
+            inside = block(_downward(i, f"b - {rows}", ">= e", rows), group, ONE_BY_ONE)
+            lines += block(_downward("b", high, f"> {low}", size), [end, *self._summed(inside, rows)], ONE_BY_ONE)
         return lines
 
     def _strips(self, rows: int) -> int:
         """The number of strips that go abreast."""
-        return min(_CONCURRENT_ROWS, max(self.sizes[-1] // self.width, 1)) if rows == 1 else 1
+        return min(_CONCURRENT_ROWS, max(self._row // self.width, 1)) if rows == 1 else 1
 
     def _piece(self, rows: int) -> int:
         """The numbers of each row that are squared and added as floats."""
@@ -127,7 +129,7 @@ class StripNest:
 
     def _is_long(self, rows: int) -> bool:
         """Return True if these are not all of a row."""
-        return bool(self.squares) and self.sizes[-1] > self._piece(rows)
+        return bool(self.squares) and self._row > self._piece(rows)
 
     def _summed(self, lines: Sequence[str], rows: int) -> list[str]:
         """With the squares of these lines added up."""
@@ -137,69 +139,65 @@ class StripNest:
 
     def _group(self, rows: int) -> list[str]:
         """Rows abreast, from their first number to the last."""
-        last, lines = self.sizes[-1], [f"P {t}[{rows}] = {{}};" for t in self.products.values()]
+        last, lines = self._row, [f"P {t}[{rows}] = {{}};" for t in self.products.values()]
         if self._is_long(rows):
             piece = self._piece(rows)
-            lines += [ONE_BY_ONE, f"for (std::int64_t c = 0; c < {last}; c += {piece}) {{"]
-            lines += self.loop.counted(piece * rows)
-            lines.append(f"const std::int64_t d = c + {piece} < {last} ? c + {piece} : {last};")
-            lines += [*self._summed(self._columns("c", "d", rows), rows), "}"]
+            end = f"const std::int64_t d = c + {piece} < {last} ? c + {piece} : {last};"
+            inside = [*self.nest.counted(piece * rows), end, *self._summed(self._columns("c", "d", rows), rows)]
+            lines += for_loop("c", 0, last, inside, step=piece, pragma=ONE_BY_ONE)
         else:
-            lines += self.loop.counted(last * rows)
-            lines += self._columns("0", str(last), rows)
-        indices = [f"i{k}" for k in range(len(self.sizes) - 1)]
+            lines += [*self.nest.counted(last * rows), *self._columns("0", str(last), rows)]
+        indices = [*(f"i{k}" for k in range(len(self.nest.sizes) - 1)), "0"]
         for n, t in self.products.items():
-            at = self.loop.results[n].at([*indices, "0"], self.loop.spans)
-            lines.append(f"{_KERNELS}store_sums(&{at}, {t});")
+            lines.append(f"{_KERNELS}store_sums(&{self.nest.results[n].at(indices, self.nest.spans)}, {t});")
         return lines
 
     def _columns(self, first: str, end: str, rows: int) -> list[str]:
         """The strips of some rows, and what fills none."""
-        last, width, strips = self.sizes[-1], self.width, self._strips(rows)
+        last, width, strips = self._row, self.width, self._strips(rows)
         lines = [f"std::int64_t j = {first};"]
         for count in dict.fromkeys((strips, 1)):
             left = last if count == strips else last % (strips * width)
             if left >= count * width:
-                head = f"for (; j + {count * width} <= {end}; j += {count * width}) {{"
+                head = f"for (; j + {count * width} <= {end}; j += {count * width})"
                 few = left // (count * width) <= _MAX_UNROLLED
-                lines += ['_Pragma("unroll")' if few else ONE_BY_ONE, head, *self._strip(rows, count, width), "}"]
+                lines += block(head, self._strip(rows, count, width), _UNROLLED if few else ONE_BY_ONE)
         if last % width:
-            lines += [f"if (j < {end}) {{", *self._strip(rows, 1, last % width), "}"]
+            lines += block(f"if (j < {end})", self._strip(rows, 1, last % width))
         return ["{", *lines, "}"]
 
     def _strip(self, rows: int, strips: int, numbers: int) -> list[str]:
         """Rows or strips abreast: what all of them read, then each with its loads, values, stores and sums."""
         abreast = max(rows, strips)
-        indices = [f"i{k}" for k in range(len(self.sizes))]
+        indices = [f"i{k}" for k in range(len(self.nest.sizes))]
         indices[-1] = f"(j + {self.width} * k)" if strips > 1 else "j"
         if rows > 1:
             indices[-2] = f"({indices[-2]} + k)"
-        before, inside, names, packets = list[str](), list[str](), dict(self.loop.values), set[str]()
-        for number, array in enumerate(dict.fromkeys(self.loop.arrays.values())):
-            name, at = f"a{number}", array.at(indices, self.loop.spans)
-            names |= {x: name for x, other in self.loop.arrays.items() if other is array}
+        before, inside, names, packets = list[str](), list[str](), dict(self.nest.values), set[str]()
+        for number, array in enumerate(dict.fromkeys(self.nest.arrays.values())):
+            name, at = f"a{number}", array.at(indices, self.nest.spans)
+            names |= {x: name for x, other in self.nest.arrays.items() if other is array}
             if array.strides[-1] == 0:
                 inside.append(f"const auto {name} = {at};")
                 continue
             packets.add(name)
             same = rows > 1 and array.strides[-2] == 0
             (before if same else inside).append(f"P {name}; {_KERNELS}load_first<{numbers}>({name}, &{at});")
-        for number, n in enumerate(self.loop.members):
+        for number, n in enumerate(self.nest.members):
             arguments = [names[x] for x in n.inputs]
             text, names[n] = spelled(n, arguments, True), f"v{number}"
             inside.append(f"const P {names[n]} = {text if packets.intersection(arguments) else f'({text}) - P{{}}'};")
             packets.add(names[n])
         inside += self._updates(indices, names, numbers, "k" if rows > 1 else "0")
-        head = (
-            ['_Pragma("unroll")', f"for (int k = 0; k < {abreast}; ++k) {{"] if abreast > 1 else ["{ const int k = 0;"]
-        )
-        return ["{", *before, *head, *inside, "}", "}"]
+        if abreast == 1:
+            return ["{", *before, "{ const int k = 0;", *inside, "}", "}"]
+        return ["{", *before, *block(f"for (int k = 0; k < {abreast}; ++k)", inside, _UNROLLED), "}"]
 
     def _updates(self, indices: list[str], names: dict[Node, str], numbers: int, row: str) -> list[str]:
         """The stores and reduction updates of one strip."""
         lines: list[str] = []
         if not self.exact:
-            stores = [(n, a.at(indices, self.loop.spans)) for n, a in self.loop.results.items() if n in names]
+            stores = [(n, a.at(indices, self.nest.spans)) for n, a in self.nest.results.items() if n in names]
             lines += [f"{_KERNELS}store_first<{numbers}>(&{at}, {names[n]});" for n, at in stores]
         for n, t in self.products.items():
             matrix, vector = (names[x] for x in n.inputs)
@@ -207,3 +205,8 @@ class StripNest:
         for n, t in self.squares.items():
             lines.append(f"{_KERNELS}add_squares_of<{numbers}>({t}_parts[k], {names[n.inputs[0]]});")
         return lines
+
+
+def _downward(index: str, first: int | str, condition: str, step: int) -> str:
+    """The head of a loop whose index falls, while it meets a condition."""
+    return f"for (std::int64_t {index} = {first}; {index} {condition}; {index} -= {step})"
