@@ -1,14 +1,15 @@
 """The queries about a sum of losses: each query is a traced function of one sample, compiled at first use."""
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial, wraps
 from inspect import Parameter
 from types import FunctionType
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from burlab import transforms
 from burlab.compiler.function import Function as CompiledFunction
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Graph, Node, tree
@@ -41,49 +42,35 @@ Function = Callable[..., Any]
 QUERY_WORK_RATIO = 16  # work of the heaviest query over that of the loss
 
 
-def _value(loss: Function) -> Function:
-    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        return (value_and_grad(loss)(x, *sample, **key)[0],)  # checks that the loss is one number
-
-    return rule
+def _value(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
+    return (value_and_grad(loss, x, *sample, **key)[0],)  # checks that the loss is one number
 
 
-def _gradient(loss: Function) -> Function:
-    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        return (grad(loss)(x, *sample, **key),)
-
-    return rule
+def _value_like(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
+    """The value in x's dtype."""
+    return (_value(loss, x, *sample, **key)[0].astype(_dtype(x)),)
 
 
-def _training(loss: Function) -> Function:
+def _gradient(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
+    return (grad(loss, x, *sample, **key),)
+
+
+def _training(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
     """Value and gradient in one dtype, the gradient's."""
-
-    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        value, gradient = value_and_grad(loss)(x, *sample, **key)
-        return value.astype(tree.flatten(x)[0][0].dtype), gradient
-
-    return rule
+    value, gradient = value_and_grad(loss, x, *sample, **key)
+    return value.astype(_dtype(x)), gradient
 
 
-def _measured(loss: Function) -> Function:
+def _measured(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
     """Value, gradient, and the metrics that the loss returns with its value, in one dtype."""
-
-    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        (value, metrics), gradient = value_and_grad(loss, has_aux=True)(x, *sample, **key)
-        dtype = tree.flatten(x)[0][0].dtype
-        return value.astype(dtype), gradient, _numbers(metrics, dtype)
-
-    return rule
+    (value, metrics), gradient = transforms.value_and_grad(loss, has_aux=True)(x, *sample, **key)
+    return value.astype(_dtype(x)), tree.conjugated(gradient), _numbers(metrics, _dtype(x))
 
 
-def _measured_value(loss: Function) -> Function:
+def _measured_value(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
     """Value and metrics, with nothing in the place of a gradient."""
-
-    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        value, _, metrics = _measured(loss)(x, *sample, **key)
-        return value, (), metrics
-
-    return rule
+    value, _, metrics = _measured(loss, x, *sample, **key)
+    return value, (), metrics
 
 
 def _numbers(metrics: Any, dtype: "np.dtype[Any]") -> dict[str, Node]:
@@ -98,70 +85,50 @@ def _numbers(metrics: Any, dtype: "np.dtype[Any]") -> dict[str, Node]:
     return {name: as_dtype(node, dtype) for name, node in nodes.items()}
 
 
-def _value_like(loss: Function) -> Function:
-    """The value in x's dtype."""
-
-    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        return (_value(loss)(x, *sample, **key)[0].astype(tree.flatten(x)[0][0].dtype),)
-
-    return rule
+def _difference(loss: Function, x: tree.Tree, y: tree.Tree, *sample: Any, **key: Any) -> Any:
+    at_x, structure = tree.flatten(grad(loss, x, *sample, **key))
+    at_y = tree.flatten(grad(loss, y, *sample, **key))[0]
+    return (tree.unflatten(structure, [a - b for a, b in zip(at_x, at_y, strict=True)]),)
 
 
-def _difference(loss: Function) -> Function:
-    def rule(x: tree.Tree, y: tree.Tree, *sample: Any, **key: Any) -> Any:
-        at_x, structure = tree.flatten(grad(loss)(x, *sample, **key))
-        at_y = tree.flatten(grad(loss)(y, *sample, **key))[0]
-        return (tree.unflatten(structure, [a - b for a, b in zip(at_x, at_y, strict=True)]),)
-
-    return rule
-
-
-def _partial(loss: Function) -> Function:
+def _partial(loss: Function, x: tree.Tree, coordinates: Any, *sample: Any, **key: Any) -> Any:
     """Entries of the gradient, computed without the others where that is cheaper."""
-
-    def rule(x: tree.Tree, coordinates: Any, *sample: Any, **key: Any) -> Any:
-        leaves = tree.flatten(grad(loss)(x, *sample, **key))[0]
-        whole = concatenate([reshape(as_node(leaf), (as_node(leaf).size,)) for leaf in leaves], 0)
-        return (entries(whole, as_node(coordinates)),)
-
-    return rule
+    return (entries(_flat(grad(loss, x, *sample, **key)), as_node(coordinates)),)
 
 
-def _curvature(loss: Function) -> Function:
-    def rule(x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
-        return (hvp(loss)(x, *sample, v, **key),)
-
-    return rule
+def _curvature(loss: Function, x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
+    return (hvp(loss, x, *sample, v, **key),)
 
 
-def _hessian(loss: Function) -> Function:
+def _hessian(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
     """Second derivatives by all numbers of x, shape (d, d): row k is the product with unit vector k."""
+    leaves, structure = tree.flatten(x)
+    ends = np.cumsum([leaf.size for leaf in leaves])[:-1]
 
-    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        leaves, structure = tree.flatten(x)
-        ends = np.cumsum([leaf.size for leaf in leaves])[:-1]
+    def row(unit: Any) -> Any:
+        parts = [np.reshape(v, leaf.shape) for v, leaf in zip(np.split(unit, ends), leaves, strict=True)]
+        return _flat(hvp(loss, x, *sample, tree.unflatten(structure, parts), **key))
 
-        def row(unit: Any) -> Any:
-            parts = [np.reshape(v, leaf.shape) for v, leaf in zip(np.split(unit, ends), leaves, strict=True)]
-            product = hvp(loss)(x, *sample, tree.unflatten(structure, parts), **key)
-            return concatenate([reshape(as_node(p), (as_node(p).size,)) for p in tree.flatten(product)[0]], 0)
-
-        return (vmap(row)(np.eye(sum(leaf.size for leaf in leaves), dtype=leaves[0].dtype)),)
-
-    return rule
+    return (vmap(row)(np.eye(sum(leaf.size for leaf in leaves), dtype=leaves[0].dtype)),)
 
 
-def _directional(loss: Function) -> Function:
+def _directional(loss: Function, x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
     """The derivative along a vector, in x's dtype."""
 
-    def rule(x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
-        def at(y: tree.Tree) -> Any:
-            return loss(y, *sample, **key)
+    def at(y: tree.Tree) -> Any:
+        return loss(y, *sample, **key)
 
-        slope = jvp(at, (x,), (v,))[1]
-        return (as_dtype(as_node(slope), tree.flatten(x)[0][0].dtype),)
+    slope = jvp(at, (x,), (v,))[1]
+    return (as_dtype(as_node(slope), _dtype(x)),)
 
-    return rule
+
+def _dtype(x: tree.Tree) -> "np.dtype[Any]":
+    return tree.flatten(x)[0][0].dtype
+
+
+def _flat(gradient: tree.Tree) -> Node:
+    """All leaves as one vector."""
+    return concatenate([reshape(as_node(leaf), (as_node(leaf).size,)) for leaf in tree.flatten(gradient)[0]], 0)
 
 
 _QUERIES = {
@@ -278,21 +245,25 @@ class Oracle:
             return least_of(self._work(query, graph, trees[0]))
 
         if query == "resampled_grad":  # the curvature of the loss alone
-            return Loss(SampleKernel.trace(rule(self._resampled()), trees, self.data, True, least, self.options), None)
+            return Loss(
+                SampleKernel.trace(partial(rule, self._resampled()), trees, self.data, True, least, self.options), None
+            )
         measures = query in ("measured", "measured_value")
         loss = self._measured if measures and self._measured is not None else self.loss
-        samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, least, self.options)
+        samples = SampleKernel.trace(partial(rule, loss), trees, self.data, self.keyed, least, self.options)
         if self.regularizer is None:
             return Loss(samples, None)
         other = _with_zeros(self.regularizer, samples.metrics) if measures else self.regularizer
-        return Loss(samples, SampleKernel.trace(rule(other), trees, Data.none(), False))
+        return Loss(samples, SampleKernel.trace(partial(rule, other), trees, Data.none(), False))
 
     def _of_targets(self, query: str, parts: Targets, shared: Sequence[Point]) -> Loss:
         """Return the kernels of the queries about targets of samples."""
         trees = [p.tree for p in shared]
         if query == "targets":
             loss = _first(parts.loss) if self.has_aux else parts.loss
-            return Loss(SampleKernel.trace(parts.row(loss), trees, self.data, self.keyed, options=self.options), None)
+            return Loss(
+                SampleKernel.trace(partial(parts.row, loss), trees, self.data, self.keyed, options=self.options), None
+            )
         data = with_goals(self.data, self.target_size(shared[0]), shared[0].leaves[0].dtype)
 
         def least(graph: Graph) -> int:
@@ -301,7 +272,7 @@ class Oracle:
         samples = SampleKernel.trace(parts.surrogate, trees, data, self.keyed, least, self.options, placed=1)
         if self.regularizer is None:
             return Loss(samples, None)
-        return Loss(samples, SampleKernel.trace(plain(self.regularizer), trees, Data.none(), False))
+        return Loss(samples, SampleKernel.trace(partial(plain, self.regularizer), trees, Data.none(), False))
 
     def _resampled(self) -> Function:
         """Return the loss with labels that the model draws. Raises ArgumentError for a problem without one."""
@@ -319,7 +290,7 @@ class Oracle:
         """
         if query != "value" and work_of(graph) <= QUERY_WORK_RATIO * HEAVY:
             keyword = {"key": np.zeros(2, np.uint64)} if self.keyed else {}
-            graph = trace(_value(self.loss), (x, *self.data.example), keyword).graph
+            graph = trace(partial(_value, self.loss), (x, *self.data.example), keyword).graph
         return work_of(graph)
 
     @property
@@ -344,7 +315,7 @@ def _own(loss: Function) -> Function:
     if kind in (FunctionType, CompiledFunction):
         return loss
 
-    @functools.wraps(loss, updated=())
+    @wraps(loss, updated=())
     def same(*arguments: Any, **key: Any) -> Any:
         return loss(*arguments, **key)
 
@@ -363,7 +334,7 @@ def _first(loss: Function) -> Function:
 def _weighted(loss: Function) -> Function:
     """Multiply a loss, and its metrics, by the last array of its sample."""
 
-    @functools.wraps(loss, updated=())
+    @wraps(loss, updated=())
     def product(x: tree.Tree, *sample: Any, **key: Any) -> Any:
         *others, weight = sample
         result = loss(x, *others, **key)

@@ -18,7 +18,7 @@ from .loss import Loss
 from .sample_kernel import SampleKernel
 from .sum_abi import Part
 
-_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
+_POINTER = ctypes.c_void_p
 
 
 class _Form(NamedTuple):

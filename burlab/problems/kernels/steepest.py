@@ -12,29 +12,17 @@ from burlab.graph import tree
 Function = Callable[..., Any]
 
 
-def grad(loss: Function) -> Function:
-    """Return the function to the direction of steepest ascent."""
-
-    def rule(*args: Any, **kwargs: Any) -> Any:
-        return tree.conjugated(transforms.grad(loss)(*args, **kwargs))
-
-    return rule
+def grad(loss: Function, *args: Any, **kwargs: Any) -> Any:
+    """Return the direction of steepest ascent."""
+    return tree.conjugated(transforms.grad(loss)(*args, **kwargs))
 
 
-def value_and_grad(loss: Function, has_aux: bool = False) -> Function:
-    """Return the function to the value and the direction of steepest ascent."""
-
-    def rule(*args: Any, **kwargs: Any) -> Any:
-        value, gradient = transforms.value_and_grad(loss, has_aux=has_aux)(*args, **kwargs)
-        return value, tree.conjugated(gradient)
-
-    return rule
+def value_and_grad(loss: Function, *args: Any, **kwargs: Any) -> Any:
+    """Return the value and the direction of steepest ascent."""
+    value, gradient = transforms.value_and_grad(loss)(*args, **kwargs)
+    return value, tree.conjugated(gradient)
 
 
-def hvp(loss: Function) -> Function:
-    """Return the function to the derivative of that direction along a vector."""
-
-    def rule(*args: Any, **kwargs: Any) -> Any:
-        return tree.conjugated(transforms.hvp(loss)(*args, **kwargs))
-
-    return rule
+def hvp(loss: Function, *args: Any, **kwargs: Any) -> Any:
+    """Return the derivative of that direction along a vector, the last argument."""
+    return tree.conjugated(transforms.hvp(loss)(*args, **kwargs))

@@ -60,19 +60,15 @@ class Targets(NamedTuple):
 
         return trace(of_sample, (point.tree, *data.example), key).graph.outputs[0].size
 
-    def row(self, loss: Function) -> Function:
-        """Return a function to a sample's targets, followed by the loss's gradient at them, in one vector of x's dtype.
+    def row(self, loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        """Return a sample's targets, followed by the loss's gradient at them, in one vector of x's dtype.
 
         loss: of targets and a sample, one number.
         """
-
-        def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-            own, dtype = self._own(sample), tree.flatten(x)[0][0].dtype
-            z = self.targets(x, own, **key)
-            slope = as_node(grad(loss)(z, *own, **(key if self.loss_keyed else {})))
-            return (concatenate([as_dtype(reshape(node, (node.size,)), dtype) for node in (z, slope)], 0),)
-
-        return rule
+        own, dtype = self._own(sample), tree.flatten(x)[0][0].dtype
+        z = self.targets(x, own, **key)
+        slope = as_node(grad(loss, z, *own, **(key if self.loss_keyed else {})))
+        return (concatenate([as_dtype(reshape(node, (node.size,)), dtype) for node in (z, slope)], 0),)
 
     def surrogate(self, x: tree.Tree, scale: Any, *sample: Any, **key: Any) -> Any:
         """Value and gradient of |model(x) - goal|^2 / (2 scale); the goal, shape (k,), follows the sample."""
@@ -84,7 +80,7 @@ class Targets(NamedTuple):
             number = np.sum(off * off) / (2 * scale)
             return number * given[-1] if self.weighted else number
 
-        value, gradient = value_and_grad(half)(x)
+        value, gradient = value_and_grad(half, x)
         return value.astype(dtype), gradient
 
     def _own(self, sample: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -106,11 +102,7 @@ def with_goals(data: Data, size: int, dtype: "np.dtype[Any]") -> Data:
     return Data((*data.arrays, goals), data.samples)
 
 
-def plain(regularizer: Function) -> Function:
+def plain(regularizer: Function, x: tree.Tree, _scale: Any) -> Any:
     """Return value and gradient of a regularizer, which ignores the scale of a surrogate."""
-
-    def rule(x: tree.Tree, scale: Any) -> Any:  # noqa: ARG001 - what samples share
-        value, gradient = value_and_grad(regularizer)(x)
-        return value.astype(tree.flatten(x)[0][0].dtype), gradient
-
-    return rule
+    value, gradient = value_and_grad(regularizer, x)
+    return value.astype(tree.flatten(x)[0][0].dtype), gradient

@@ -21,7 +21,7 @@ from burlab.runtime.memory import rounded
 from burlab.runtime.structs import CEvent, CExtent, CPlan, CSaved, CSavedTable, CStanding
 
 _EVENT: np.dtype[Any] = np.dtype(CEvent)
-_INT, _POINTER, _NUMBER = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
+_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 Address = ctypes.c_void_p
 """Of a C++ loop."""
 Buffers = Sequence[tuple[tuple[int, ...], "np.dtype[Any]"]]

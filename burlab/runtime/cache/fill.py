@@ -4,7 +4,6 @@ Two at once, a full disk, or an end halfway leave what was there.
 """
 
 import os
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 from burlab import runtime
 from burlab.compiler.ir import library
 from burlab.errors import BurlabError, ConfigurationError
-from burlab.runtime.cache import machine_code
+from burlab.runtime.cache.machine_code import compiled
 from burlab.runtime.cache.store import cache_file, cache_file_name, read_index, sealed, text_hash
 from burlab.runtime.files import forget_parts, lock_file, write_text, write_whole
 
@@ -62,9 +61,7 @@ def _make(file: Path) -> None:
     note = file.with_suffix(".failed")
     note.unlink(missing_ok=True)
     try:
-        objects, names = _compile_all()
-        with tempfile.TemporaryDirectory() as folder:
-            made = machine_code.link(objects, Path(folder)).read_bytes()
+        made = compiled(_compile_all)
     except BurlabError as error:
         if cache_file_name() == file.name:
             with suppress(OSError):
@@ -72,19 +69,14 @@ def _make(file: Path) -> None:
         raise
     if cache_file_name() != file.name:
         raise ConfigurationError("The headers or the compiler changed meanwhile: nothing of this is cached. Try again.")
-    write_whole(file, sealed(made, names))
+    texts = {**runtime.declared(), **library.made()}
+    write_whole(file, sealed(made, {name: text_hash(text) for name, text in texts.items()}))
     _forget_others(file.parent)
 
 
-def _compile_all() -> tuple[list[bytes], dict[str, str]]:
-    """Return the object files of the programs, and the hash of each compiled text by name."""
-    os.environ.update(CLING_DEBUG="1", BURLAB_CACHE="off")
-    runtime.interpreter()
-    own = len(machine_code.object_files())  # with which Cling starts
+def _compile_all() -> None:
     for program in programs():
         program()
-    texts = {**runtime.declared(), **library.made()}
-    return machine_code.object_files()[own:], {name: text_hash(text) for name, text in texts.items()}
 
 
 def _forget_others(folder: Path) -> None:

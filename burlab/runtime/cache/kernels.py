@@ -4,15 +4,14 @@ It compiles their texts again, those that are cached and those that sessions lef
 """
 
 import os
-import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from burlab import runtime
 from burlab.compiler.ir import library
 from burlab.errors import BurlabError
-from burlab.runtime.cache import machine_code
+from burlab.runtime.cache.machine_code import compiled
 from burlab.runtime.cache.recipes import Recipe, fewer, read_recipes, wanted, write_recipes
 from burlab.runtime.cache.store import cache_file, cache_file_name, code_cache, kernels_file, sealed, text_hash
 from burlab.runtime.files import write_whole
@@ -39,28 +38,22 @@ def _make(file: Path, new: list[Recipe]) -> None:
     chosen = fewer([*new, *read_recipes(recipes)])
     if not any(recipe in chosen for recipe in new):
         return
-    objects, names = _compiled(chosen)
-    with tempfile.TemporaryDirectory() as folder:
-        made = machine_code.link(objects, Path(folder)).read_bytes()
+    code_cache().own = {}
+    units: set[str] = set()
+    made = compiled(lambda: units.update(_units(chosen)))
+    names = {unit: text_hash(text) for unit, text in runtime.declared().items() if unit in units}
     if cache_file_name() == file.name:  # the headers and the compiler are the same
         write_recipes(recipes, chosen)
         write_whole(kernels_file(file), sealed(made, names))
 
 
-def _compiled(recipes: Iterable[Recipe]) -> tuple[list[bytes], dict[str, str]]:
-    """Return the object files, and the hash of the text of each unit in them."""
-    code_cache().own = {}
-    os.environ.update(CLING_DEBUG="1", BURLAB_CACHE="off")  # nor does this process leave anything
-    runtime.interpreter()
-    before = len(machine_code.object_files())  # with which Cling starts
-    units: set[str] = set()
+def _units(recipes: Iterable[Recipe]) -> Iterator[str]:
+    """Compile kernels; the names of their units."""
     for recipe in recipes:
         with suppress(BurlabError):
             unit = library.unit(recipe.text, [library.LibraryKernel(*call) for call in recipe.calls])
             runtime.address(f"{unit}_run")  # the compiler makes what is asked for
-            units.add(unit)
-    names = {unit: text_hash(text) for unit, text in runtime.declared().items() if unit in units}
-    return machine_code.object_files()[before:], names
+            yield unit
 
 
 if __name__ == "__main__":

@@ -6,12 +6,16 @@ cache holds the code of Cling itself, with its bits, and not that of another com
 """
 
 import ctypes
+import os
 import subprocess
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from burlab.errors import ConfigurationError
 from burlab.runtime.host import host_compiler
+from burlab.runtime.interpreter import interpreter
 
 # Our functions are exported; copies of the standard library's stay local.
 _EXPORTS = "{ global: burlab*; _Z*6burlab*; local: *; };\n"
@@ -46,6 +50,16 @@ def object_files() -> list[bytes]:
         found.append(ctypes.string_at(entry.contents.symfile_addr, entry.contents.symfile_size))
         entry = entry.contents.next_entry
     return found[::-1]
+
+
+def compiled(work: Callable[[], None]) -> bytes:
+    """Return a shared library of what Cling compiles during work(), in a process that uses and fills no cache."""
+    os.environ.update(CLING_DEBUG="1", BURLAB_CACHE="off")
+    interpreter()
+    before = len(object_files())  # with which Cling starts
+    work()
+    with tempfile.TemporaryDirectory() as folder:
+        return link(object_files()[before:], Path(folder)).read_bytes()
 
 
 def link(objects: list[bytes], folder: Path) -> Path:
