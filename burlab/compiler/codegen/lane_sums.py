@@ -14,9 +14,9 @@ from burlab.compiler.ir.spelling import is_own, spelled
 from burlab.graph import Node
 from burlab.graph.operation import Ending
 
-from .lanes import ONE_BY_ONE, in_lanes, lanes_pragma
 from .loops import for_loop, stores, values
 from .nest import Array, LoopNest
+from .simd import ONE_BY_ONE, in_lanes, lanes_pragma
 
 LANE_SUMS = LibraryKernel("burlab_lane_sums", "", "burlab/kernels/reduce/epilogue.hpp")
 _BLOCK, _LANES = 512, 16  # of a sum

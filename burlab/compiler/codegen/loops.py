@@ -9,8 +9,8 @@ from burlab.compiler.ir.spelling import C_TYPES, spelled
 from burlab.compiler.ir.strides import elements
 from burlab.graph import Node
 
-from .lanes import in_lanes, innermost_pragma
 from .nest import Array, LoopNest, Span
+from .simd import in_lanes, innermost_pragma
 
 _MAX_UNROLLED = 3  # iterations that are written out: cheaper to compile than a loop
 MAX_WRITTEN_TERMS = 4  # of a sum that `sum_of_few` of kernels/reduce/few.hpp writes out

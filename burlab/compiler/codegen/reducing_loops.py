@@ -14,9 +14,9 @@ from burlab.compiler.ir.strides import dense_strides, elements
 from burlab.graph import Node
 from burlab.graph.operation import Ending
 
-from .lanes import ONE_BY_ONE, WRITTEN_OUT, in_lanes, innermost_pragma, lanes_pragma
 from .loops import MAX_WRITTEN_TERMS, block, for_loop, stores, unfit, values
 from .nest import LoopNest, Span
+from .simd import ONE_BY_ONE, WRITTEN_OUT, in_lanes, innermost_pragma, lanes_pragma
 from .strip_loops import fits_packets, squares_again, strip_loop
 
 _BLOCK = 512  # numbers that a buffer takes at a time

@@ -17,9 +17,9 @@ from burlab.compiler.ir.strides import dense_strides
 from burlab.graph import Node
 from burlab.graph.operation import Operation
 
-from .lanes import ONE_BY_ONE, WRITTEN_OUT, lanes_pragma, widest_of
 from .loops import MAX_WRITTEN_TERMS, for_loop, unfit
 from .nest import Array, LoopNest
+from .simd import ONE_BY_ONE, WRITTEN_OUT, lanes_pragma, widest_of
 
 _BLOCK = 1024  # elements of the rows of a block, at most
 _ROWS = 16  # rows of a block, at most
@@ -75,7 +75,7 @@ class _RowValue(NamedTuple):
 
 
 class _Reads(NamedTuple):
-    """What the values of one element are computed of: reads for its row, lines for its own, their arrays, all names."""
+    """Operands of an element: values of its row, lines that read the others, arrays that are read, names of all."""
 
     by_row: list[_RowValue]
     lines: list[str]
@@ -269,7 +269,7 @@ class _RowLoop:
         return [f"bad |= {unfit(names[n] for n in nodes if n.dtype.kind == 'f')};"] if self.nest.plan.note else []
 
     def reads(self, nodes: Sequence[Node]) -> _Reads:
-        """What these nodes read that is not computed with them."""
+        """Return the operands of nodes that are not computed with them."""
         by_row, lines, names = dict[_RowValue, None](), dict[str, None](), dict(self.nest.values)
         arrays, members = list[Array](), set(nodes)
         for x in dict.fromkeys(x for n in nodes for x in n.inputs):

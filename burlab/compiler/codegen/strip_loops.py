@@ -15,9 +15,9 @@ from burlab.compiler.ir.library import register
 from burlab.compiler.ir.spelling import C_TYPES, is_arithmetic, spelled
 from burlab.graph import Node
 
-from .lanes import ONE_BY_ONE
 from .loops import block, for_loop
 from .nest import LoopNest
+from .simd import ONE_BY_ONE
 
 _CONCURRENT_ROWS = 4  # rows, or strips
 _MAX_UNROLLED = 2  # iterations that are written out

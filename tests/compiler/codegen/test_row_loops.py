@@ -270,10 +270,10 @@ def test_loops_are_not_delayed_where_that_needs_more_memory():
 
 @pytest.mark.parametrize(("size", "width"), [(65, 16), (24, 8), (8, 8), (12, 4), (27, 8), (17, 16), (5, 4), (96, 16)])
 def test_short_rows_leave_few_remainder_iterations(monkeypatch, size, width):
-    from burlab.compiler.codegen import lanes
+    from burlab.compiler.codegen import simd
 
-    monkeypatch.setattr(lanes, "register", lambda: 64)
-    assert f"vectorize_width({width}) " in lanes.lanes_pragma(size, 4)
+    monkeypatch.setattr(simd, "register", lambda: 64)
+    assert f"vectorize_width({width}) " in simd.lanes_pragma(size, 4)
 
 
 def early(h):
