@@ -3,8 +3,7 @@
 from .cling import DeadlyText, address, compile_text, declare, declared, hide_macros, is_compiled, taken, try_text
 from .cpu import InstructionSet, cpu_flags, instruction_set
 from .host import host_compiler
-from .interpreter import header_folder, interpreter, started
-from .reflection import reflect
+from .interpreter import header_folder, interpreter, reflect, started
 
 __all__ = [
     "DeadlyText",

@@ -23,7 +23,7 @@ from .memory import empty
 
 _FASTCALL, _KEYWORDS = 0x80, 0x02  # METH_FASTCALL, METH_KEYWORDS
 _CODES = {row.name: row.codes for row in KNOWN_DTYPES}
-_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+KernelAddress = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)  # context, in, out, workspace
 
 Explain = Callable[[int, Sequence[Array]], None]
 
@@ -52,7 +52,7 @@ class NativeFunction:
         places = pointers(arrays), pointers(buffers), workspace.address
         if self.loops:
             return _run_interruptible()(None, self.address, self.context, *places)
-        return int(_RUN(self.address)(self.context, *places))
+        return int(KernelAddress(self.address)(self.context, *places))
 
 
 class CallSignature(NamedTuple):

@@ -14,7 +14,7 @@ _MODE = re.compile(r"[rwaxbt+]+")
 
 # What is opened elsewhere: files of burlab itself, of the system, and of folders that the process made for itself.
 ALLOWED = {
-    "analysis of assets": ("widgets/*", "compiler/codegen/headers.py", "data/names.py", "cli/__init__.py"),
+    "analysis of assets": ("widgets/*", "compiler/codegen/export.py", "data/names.py", "cli/__init__.py"),
     "the system's": (
         "runtime/cpu.py",
         "runtime/memory.py",

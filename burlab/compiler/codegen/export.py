@@ -1,8 +1,9 @@
 """A plan as C++ that needs no burlab: one header with everything in it, and a program that runs it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from burlab.compiler.ir.plan import KernelPlan, Runnable
 from burlab.compiler.ir.spelling import C_TYPES, literal
 from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import NativeFunction
+from burlab.runtime.interpreter import header_folder
 
 from .emit import emit
-from .headers import amalgamated
 
+_INCLUDE = re.compile(r'\s*#\s*include\s+"(.+)"')
 _CLANG_ONLY = re.compile(r"^(\s*#pragma (?:clang|float_control).*)$", re.MULTILINE)
 _ROW = re.compile(r"^( *)(alignas\(64\) [\w:]+ \w+\[)", re.MULTILINE)  # the values of a row
 _FIRST_ADDRESS = 1 << 61  # no integer of a descriptor is that large
@@ -31,7 +33,7 @@ def header(plan: KernelPlan, inputs: Sequence[ArraySpec], outputs: Sequence[Arra
     """
     parts = _Parts(name)
     unit = parts.add(plan)
-    kernels = amalgamated(dict.fromkeys(call.header for call in parts.calls))
+    kernels = _amalgamated(dict.fromkeys(call.header for call in parts.calls))
     library = "".join(call.text for call in parts.calls)
     return _HEADER.format(
         name=name,
@@ -112,6 +114,31 @@ def _portable(text: str) -> str:
     text = _CLANG_ONLY.sub(r"#if defined(__clang__)\n\1\n#endif", text)
     used = "  char* const w = (char*)workspace;\n"
     return text.replace(used, f"{used}  (void)shapes, (void)constants, (void)w, (void)in, (void)out;\n")
+
+
+def _amalgamated(headers: Iterable[str]) -> str:
+    """The text of headers such as "burlab/kernels/matrix/gemm.hpp", with all that they include, each once."""
+    root = Path(header_folder())
+    lines: list[str] = []
+    seen: set[Path] = set()
+    for header in headers:
+        _include(root / header, root, seen, lines)
+    return "\n".join(lines)
+
+
+def _include(path: Path, root: Path, seen: set[Path], lines: list[str]) -> None:
+    path = path.resolve()
+    if path in seen:
+        return
+    seen.add(path)
+    lines.append(f"// ---- {path.relative_to(root.resolve()) if path.is_relative_to(root.resolve()) else path.name}")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        included = _INCLUDE.match(line)
+        if included:
+            sibling = path.parent / included[1]
+            _include(sibling if sibling.exists() else root / included[1], root, seen, lines)
+        elif line.strip() != "#pragma once":
+            lines.append(line)
 
 
 def _array(name: str, x: Array) -> str:

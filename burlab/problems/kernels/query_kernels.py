@@ -22,7 +22,10 @@ _POINTER = ctypes.c_void_p
 
 
 class _Form(NamedTuple):
-    """The form of an answer. kernel: of the oracle; points: number of arguments; full: over all samples."""
+    """The form of an answer.
+
+    kernel: of the oracle; points: number of arguments; full: over all samples; counter: the column that counts it.
+    """
 
     kernel: str
     has_value: bool
@@ -30,23 +33,24 @@ class _Form(NamedTuple):
     points: int = 1
     full: bool = False
     rows: bool = False
+    counter: str = "samples"
 
 
 _FORMS = {
-    "value": _Form("value_like", True, False),
+    "value": _Form("value_like", True, False, counter="values"),
     "grad": _Form("grad", False, True),
     "value_and_grad": _Form("training", True, True),
-    "hvp": _Form("hvp", False, True, points=2),
-    "full_value": _Form("value_like", True, False, full=True),
+    "hvp": _Form("hvp", False, True, points=2, counter="hvps"),
+    "full_value": _Form("value_like", True, False, full=True, counter="values"),
     "full_grad": _Form("grad", False, True, full=True),
     "per_sample_grads": _Form("grad", False, True, rows=True),
-    "jvp": _Form("jvp", True, False, points=2),
-    "partial_grad": _Form("partial_grad", False, True),
+    "jvp": _Form("jvp", True, False, points=2, counter="jvps"),
+    "partial_grad": _Form("partial_grad", False, True, counter="partials"),
     "resampled_grad": _Form("resampled_grad", False, True),
     "targets": _Form("targets", False, True, rows=True),
-    "surrogate": _Form("surrogate", True, True),
-    "per_sample_values": _Form("value_like", False, True, rows=True),
-    "hessian": _Form("hessian", False, True),
+    "surrogate": _Form("surrogate", True, True, counter="surrogates"),
+    "per_sample_values": _Form("value_like", False, True, rows=True, counter="values"),
+    "hessian": _Form("hessian", False, True, counter="hvps"),
 }
 
 
@@ -56,19 +60,7 @@ def counter_of(query: str) -> str:
     >>> counter_of("full_value"), counter_of("hvp"), counter_of("per_sample_grads")
     ('values', 'hvps', 'samples')
     """
-    return _COUNTERS.get(query, "samples")
-
-
-_COUNTERS = {
-    "value": "values",
-    "full_value": "values",
-    "per_sample_values": "values",
-    "hvp": "hvps",
-    "hessian": "hvps",
-    "jvp": "jvps",
-    "partial_grad": "partials",
-    "surrogate": "surrogates",
-}
+    return _FORMS[query].counter if query in _FORMS else "samples"
 
 
 MAX_CLIENT_BATCHES = 2  # sizes of batches of clients that get tiles of their own

@@ -1,6 +1,5 @@
 """The size of tiles: as given, by the size of caches, or by a measurement where that soon pays."""
 
-import ctypes
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from burlab.compiler.executable import Executable
 from burlab.graph import Graph
 from burlab.problems.data import Data
 from burlab.runtime.coerce import Array
-from burlab.runtime.gate import Workspace, pointers
+from burlab.runtime.gate import KernelAddress, Workspace, pointers
 
 from .tiles import KernelOptions, Tile, calls_of, even_size, power, sizes_for
 
@@ -135,7 +134,7 @@ class Stopwatch:
         keys = [np.zeros((tile.size, 2), np.uint64)] * self._keyed
         arrays, buffers = [*self._fixed, *made, *samples, *keys], _buffers(executable)
         workspace = Workspace(executable.workspace_bytes)
-        call = _KERNEL(executable.address)
+        call = KernelAddress(executable.address)
         places: Any = executable.context, pointers(arrays), pointers(buffers), workspace.address
         best, start = math.inf, time.perf_counter_ns()
         end = start + MEASURING_NANOSECONDS
@@ -149,6 +148,3 @@ class Stopwatch:
 
 def _buffers(executable: Executable) -> list[Array]:
     return [np.zeros(spec.shape, spec.dtype) for spec in executable.outputs]
-
-
-_KERNEL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)
