@@ -15,7 +15,7 @@ from . import (
 )
 from .buffers import results
 from .buffers.flat import Flat
-from .graph import Call, Graph
+from .graph import Call, Graph, topological
 from .node import Node
 from .numpy_api import (
     bits as bits,
@@ -30,7 +30,6 @@ from .numpy_api import (
     ufuncs as ufuncs,
 )
 from .operation import ROWS
-from .order import topological
 from .origin import scope
 
 __all__ = ["Call", "Graph", "Node", "jvp", "scope", "topological", "vjp"]

@@ -1,13 +1,33 @@
 """A computation graph: inputs, outputs, and everything between."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from . import hooks
 from .node import Node
-from .order import topological
+
+
+def topological(outputs: Sequence[Node], known: Iterable[Node] = ()) -> list[Node]:
+    """Return all nodes that the outputs depend on, each after its inputs; deterministic. None lies behind `known`.
+
+    Without recursion: a chain of a million nodes is fine.
+    """
+    order: list[Node] = []
+    seen = set(known)
+    stack: list[Node | None] = [*reversed(outputs)]
+    while stack:
+        n = stack.pop()
+        if n is None:  # the node below is done: all its inputs came before
+            order.append(stack.pop())  # pyright: ignore[reportArgumentType] - a mark lies on its node
+        elif n not in seen:
+            seen.add(n)
+            if n.inputs:
+                stack += (n, None, *[x for x in reversed(n.inputs) if x not in seen])
+            else:
+                order.append(n)
+    return order
 
 
 @dataclass(frozen=True)

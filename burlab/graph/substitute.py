@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from .graph import Graph
+from .graph import Graph, topological
 from .node import Node
-from .order import topological
 from .origin import record_node
 
 

@@ -10,7 +10,7 @@ from burlab.compiler.inspection.account import Phase, accounts
 from burlab.compiler.inspection.live_bytes import KINDS, LiveBytes
 from burlab.compiler.inspection.profile import Profile, ProfileRow, live_of, residual
 from burlab.compiler.inspection.timed import StepTimes, TimedExecutable
-from burlab.compiler.planning.phases import nodes_of
+from burlab.compiler.ir.plan import nodes_of
 from burlab.errors import StatusError
 from burlab.graph import Node
 from burlab.run.loop.fused import FusedStep

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from burlab.compiler.function import Function
-from burlab.graph import Graph, Node, tree
+from burlab.graph import Graph, Node, topological, tree
 from burlab.graph.autodiff import sweep
 from burlab.graph.node import as_node
-from burlab.graph.order import topological
 from burlab.graph.substitute import keep, rebuild
 from burlab.typing import Tree
 

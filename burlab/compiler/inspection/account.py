@@ -5,12 +5,12 @@ from collections.abc import Iterable, Set
 from typing import Literal, NamedTuple
 
 from burlab.compiler.ir.interrupts import is_halt_check
-from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Step
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Step, nodes_of
 from burlab.compiler.ir.strides import StridedView, elements
 from burlab.compiler.lowering.descriptors import Bytes, StridedRows
 from burlab.compiler.lowering.lower import note_kernel
 from burlab.compiler.planning.fusion import is_local
-from burlab.compiler.planning.phases import forward_of, nodes_of
+from burlab.compiler.planning.residuals import forward_of
 from burlab.graph import Node
 from burlab.graph.origin import short_place
 

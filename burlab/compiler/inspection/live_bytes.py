@@ -1,14 +1,37 @@
-"""Memory over a call: the bytes of a call, by kind, at each of its steps."""
+"""Memory of a call: its bytes by kind, in all and at each of its steps."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from burlab.compiler.ir.plan import Execute, KernelPlan, LoopStep, MemoryKind, Step
-from burlab.compiler.planning.phases import nodes_of
-from burlab.compiler.planning.residuals import covered, residuals
+from burlab.compiler.executable import Executable
+from burlab.compiler.ir.plan import KernelPlan, MemoryKind, nodes_of
+from burlab.compiler.planning.residuals import covered, residuals, written
 from burlab.graph import Node
 
 KINDS = ("inputs", "constants", "outputs", "activations", "temporaries")
 LiveBytes = dict[str, tuple[int, ...]]
+
+
+def footprint(executable: Executable, differentiated: Collection[int]) -> dict[str, int]:
+    """Bytes by kind, which add up to what a call touches. differentiated: which inputs are, by their numbers.
+
+    parameters: the differentiated inputs, where there is a gradient; inputs: the others. outputs: the value, gradients:
+    all other results. constants: known arrays. activations: the part of the workspace that a forward step writes and a
+    backward step reads; scratch: the rest of the workspace.
+    """
+    plan = executable.plan
+    sizes = [x.nbytes for x in plan.graph.inputs]
+    chosen = sum(size for k, size in enumerate(sizes) if k in differentiated)
+    value, *others = (y.nbytes for y in plan.graph.outputs) if plan.graph.outputs else (0,)
+    activations = _covered(plan, residuals(plan))
+    return {
+        "parameters": chosen,
+        "inputs": sum(sizes) - chosen,
+        "outputs": value,
+        "gradients": sum(others),
+        "constants": plan.memory["constants"],
+        "activations": activations,
+        "scratch": executable.workspace_bytes - activations,
+    }
 
 
 def live_bytes(plan: KernelPlan) -> LiveBytes:
@@ -49,7 +72,7 @@ def _lives(plan: KernelPlan) -> dict[Node, tuple[int, int]]:
     """The first and the last step that touches each array that steps write."""
     lives: dict[Node, tuple[int, int]] = {}
     for k, step in enumerate(plan.steps):
-        for n in _written(step):
+        for n in written(step):
             if n in plan.allocations:
                 lives[n] = lives.get(n, (k, k))[0], k
         for n in nodes_of(step):
@@ -57,9 +80,3 @@ def _lives(plan: KernelPlan) -> dict[Node, tuple[int, int]]:
                 if base in lives:
                     lives[base] = lives[base][0], k
     return lives
-
-
-def _written(step: Step) -> tuple[Node, ...]:
-    if isinstance(step, LoopStep):
-        return (*step.stores, *(n for n in step.nodes if n.row.joins))
-    return step.nodes if isinstance(step, Execute) else (step.node,)

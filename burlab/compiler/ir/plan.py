@@ -241,6 +241,11 @@ class KernelPlan:
         return "\n".join([*lines, "bytes: " + ", ".join(f"{count} {name}" for name, count in self.memory.items())])
 
 
+def nodes_of(step: Step) -> tuple[Node, ...]:
+    """Return the nodes that a step computes, or helps to compute."""
+    return (step.node,) if isinstance(step, Invoke) else step.nodes
+
+
 def work_of(step: Step) -> int:
     """Roughly the number of elements that a step reads and computes."""
     if isinstance(step, Execute):

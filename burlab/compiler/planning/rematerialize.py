@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burlab.compiler.ir.options import After, Remat
-from burlab.compiler.ir.plan import KernelPlan
+from burlab.compiler.ir.plan import KernelPlan, nodes_of
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, Node
 from burlab.graph.substitute import copy, keep
 from burlab.runtime.checks.numbers import shown
 
-from .phases import forward_of, nodes_of
-from .residuals import residuals
+from .residuals import forward_of, residuals
 
 Planner = Callable[[Graph, After], KernelPlan]
 

@@ -1,29 +1,32 @@
 """The residuals of a plan: what its forward steps leave in the workspace for the backward steps."""
 
-from burlab.compiler.ir.plan import Invoke, KernelPlan, LoopStep, MemoryKind, Step
-from burlab.graph import Node
+from burlab.compiler.ir.plan import Invoke, KernelPlan, LoopStep, MemoryKind, Step, nodes_of
+from burlab.graph import Graph, Node, topological
 from burlab.runtime.memory import rounded
 
-from .phases import forward_of, nodes_of
+
+def forward_of(graph: Graph) -> set[Node]:
+    """Return the nodes that the first output, the value, depends on. All others are there for the gradient only."""
+    return set(topological(graph.outputs[:1]))
 
 
 def residuals(plan: KernelPlan) -> list[Node]:
     """The arrays of the workspace that forward steps write and backward steps read, in the order of writing."""
     forward = forward_of(plan.graph)
+    own = {n for n, place in plan.allocations.items() if place.kind is MemoryKind.WORKSPACE}
     first: dict[Node, None] = {}
     second: set[Node] = set()
     for step in plan.steps:
         if forward.isdisjoint(nodes_of(step)):
             second.update(_reads(plan, step))
         else:
-            first.update(dict.fromkeys(_writes(plan, step)))
+            first.update(dict.fromkeys(n for n in written(step) if n in own))
     return [n for n in first if n in second]
 
 
-def _writes(plan: KernelPlan, step: Step) -> list[Node]:
-    loop = isinstance(step, LoopStep)
-    nodes = (*step.stores, *(n for n in step.nodes if n.row.joins)) if loop else nodes_of(step)
-    return [n for n in nodes if n in plan.allocations and plan.allocations[n].kind is MemoryKind.WORKSPACE]
+def written(step: Step) -> tuple[Node, ...]:
+    """Return the nodes whose arrays a step writes."""
+    return (*step.stores, *(n for n in step.nodes if n.row.joins)) if isinstance(step, LoopStep) else nodes_of(step)
 
 
 def _reads(plan: KernelPlan, step: Step) -> set[Node]:

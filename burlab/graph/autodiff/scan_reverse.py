@@ -10,12 +10,11 @@ into a table waits in the same way. All other shares are summed in carries.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from burlab.graph.graph import Graph, Region, ScanIterations
+from burlab.graph.graph import Graph, Region, ScanIterations, topological
 from burlab.graph.linear_nodes import linear, zeros
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import Shares
-from burlab.graph.order import topological
 from burlab.graph.scan_nodes import result
 from burlab.graph.substitute import keep, rebuild
 

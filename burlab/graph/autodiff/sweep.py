@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from burlab.graph.faults import no_derivative
+from burlab.graph.graph import topological
 from burlab.graph.linear_nodes import broadcast, zeros
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import Shares, Tangents, total
-from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.scalar import load_partials, partials
 from burlab.runtime.gc_pause import gc_paused

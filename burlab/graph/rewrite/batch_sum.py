@@ -12,11 +12,10 @@ from functools import partial
 from typing import NamedTuple
 
 from burlab.graph.executions import work
-from burlab.graph.graph import Graph
+from burlab.graph.graph import Graph, topological
 from burlab.graph.linear_nodes import sum_over
 from burlab.graph.node import Node
 from burlab.graph.operation import make_node
-from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.signatures import letters_of
 from burlab.graph.substitute import keep, rebuild

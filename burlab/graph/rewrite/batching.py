@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph.graph import Graph
+from burlab.graph.graph import Graph, topological
 from burlab.graph.linear_nodes import broadcast, convert, reshape, spread, transpose
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import Batching
-from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep
 

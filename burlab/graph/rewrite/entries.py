@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.graph.graph import topological
 from burlab.graph.linear_nodes import broadcast, concatenate, contract, gather, reshape, slice_, sum_over, transpose
 from burlab.graph.node import Node, as_node
-from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.signatures import letters_of
 from burlab.typing import ArrayLike

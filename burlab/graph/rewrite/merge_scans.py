@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from burlab.graph.graph import Graph, Region
+from burlab.graph.graph import Graph, Region, topological
 from burlab.graph.node import Node
-from burlab.graph.order import topological
 from burlab.graph.scan_nodes import iterations_of
 from burlab.graph.substitute import copy, keep, rebuild
 

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.control_nodes import with_graphs
-from burlab.graph.graph import Call, Graph, Region
+from burlab.graph.graph import Call, Graph, Region, topological
 from burlab.graph.linear_nodes import broadcast, contract, reshape, slice_, transpose
 from burlab.graph.node import Node, constant
-from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.signatures import letters_of
 from burlab.graph.substitute import inline, keep, rebuild

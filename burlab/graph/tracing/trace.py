@@ -11,9 +11,8 @@ import numpy as np
 from burlab.errors import AllocationError, BurlabError, DTypeError, TraceError
 from burlab.graph import tree
 from burlab.graph.faults import behind, blamed, forget_fault
-from burlab.graph.graph import Graph
+from burlab.graph.graph import Graph, topological
 from burlab.graph.node import Node, as_node, native_dtype
-from burlab.graph.order import topological
 from burlab.graph.signatures import ALL
 from burlab.runtime.checks.callable import check_function
 from burlab.runtime.checks.numbers import shown

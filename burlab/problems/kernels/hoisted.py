@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 from burlab.compiler.ir.spelling import formula
-from burlab.graph import Graph, Node
+from burlab.graph import Graph, Node, topological
 from burlab.graph.executions import work
-from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.rewrite.batch_sum import Tiled, of_samples
 from burlab.graph.substitute import keep, rebuild

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from burlab.graph import Graph, Node
-from burlab.graph.order import topological
+from burlab.graph import Graph, Node, topological
 from burlab.graph.origin import Origin, short_place
 from burlab.graph.show import label
 

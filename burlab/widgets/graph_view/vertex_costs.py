@@ -7,8 +7,7 @@ from burlab.compiler.executable import Executable
 from burlab.compiler.inspection.account import Entry, accounts
 from burlab.compiler.inspection.source import step_lines
 from burlab.compiler.inspection.timed import TimedExecutable, fastest
-from burlab.compiler.ir.plan import Execute, KernelPlan
-from burlab.compiler.planning.phases import nodes_of
+from burlab.compiler.ir.plan import Execute, KernelPlan, nodes_of
 from burlab.graph import Graph, Node
 from burlab.graph.structural_hash import structural_keys
 from burlab.runtime.coerce import Array
