@@ -52,6 +52,15 @@ class Graph:
         return {n: k for k, n in enumerate(self.nodes)}
 
     @cached_property
+    def users(self) -> dict[Node, list[Node]]:
+        """The nodes that read each node, once for each input that it is."""
+        users: dict[Node, list[Node]] = {n: [] for n in self.nodes}
+        for n in self.nodes:
+            for x in n.inputs:
+                users[x].append(n)
+        return users
+
+    @cached_property
     def key(self) -> str:
         """A hash of what the graph computes; names and lines of the user's code do not enter."""
         return hooks.formats.digest(self)

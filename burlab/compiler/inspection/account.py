@@ -9,7 +9,7 @@ from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Step,
 from burlab.compiler.ir.strides import StridedView, elements
 from burlab.compiler.lowering.descriptors import Bytes, StridedRows
 from burlab.compiler.lowering.lower import note_kernel
-from burlab.compiler.planning.fusion import is_local
+from burlab.compiler.planning.fusion import is_in_memory
 from burlab.compiler.planning.residuals import forward_of
 from burlab.graph import Node
 from burlab.graph.origin import short_place
@@ -95,7 +95,7 @@ def _read(plan: KernelPlan, values: Iterable[Node]) -> int:
     found: dict[StridedView, int] = {}
     for x in values:
         ref = plan.views[x]
-        if not is_local(ref.base) and not (ref.base.is_constant and ref.base.size == 1):
+        if is_in_memory(ref.base):
             found[ref] = _elements(x, ref) * x.itemsize
     return sum(found.values())
 

@@ -101,19 +101,10 @@ def _rows(graph: Graph, seed: Node, axis: int) -> _Rows | None:
         return None
     sums = tuple(n for n in found if not wide.isdisjoint(n.inputs))
     inside = set(sums)
-    users = _users(graph)
     for n in reversed(axes):  # what leads to something wide or to a sum, and what is made of something wide
-        if n in wide or not inside.isdisjoint(users[n]) or not wide.isdisjoint(n.inputs):
+        if n in wide or not inside.isdisjoint(graph.users[n]) or not wide.isdisjoint(n.inputs):
             inside.add(n)
     return _Rows(seed, {n: k for n, k in axes.items() if n in inside}, sums, wide)
-
-
-def _users(graph: Graph) -> dict[Node, list[Node]]:
-    users: dict[Node, list[Node]] = {n: [] for n in graph.nodes}
-    for n in graph.nodes:
-        for x in n.inputs:
-            users[x].append(n)
-    return users
 
 
 def _reached(graph: Graph, seed: Node, axis: int) -> tuple[dict[Node, int], list[Node]]:

@@ -9,10 +9,9 @@ from burlab.compiler.ir.strides import StridedView, elements, is_whole
 from burlab.compiler.lowering.lower import copy_task, kernel_calls
 from burlab.compiler.lowering.lower_control import Routine, routine
 from burlab.graph import Graph, Node
-from burlab.graph.executions import executions
 from burlab.graph.operation import Ending
 
-from .fusion import LANES, is_local
+from .fusion import LANES, is_in_memory
 from .locate import Located
 from .schedule import Scheduled, Stage
 
@@ -60,7 +59,7 @@ def lower(scheduled: Scheduled, plan_part: Callable[[Graph, int], KernelPlan]) -
     plan_part: plans a sub-graph of control flow, whose first results, so many, are added to what is there.
     """
     located = scheduled.located
-    routines = {e.nodes[0]: routine(e, located.views, plan_part, located.is_added) for e in executions(located.graph)}
+    routines = {e.nodes[0]: routine(e, located.views, plan_part, located.is_added) for e in located.executions}
     drafts = [draft for stage in scheduled.stages for draft in _drafts(stage, located, routines)]
     for y, place in located.copies:
         view = located.views[y]
@@ -93,7 +92,7 @@ def _loop(stage: Stage, space: IterationSpace, views: dict[Node, StridedView]) -
     for n in stage.nodes:
         for x in n.inputs:
             base = views[x].base
-            if base in sweep or not _is_in_memory(base):
+            if base in sweep or not is_in_memory(base):
                 continue
             aligned = is_whole(views[x], x) and x.shape == space.shape
             reads[base] = max(reads.get(base, 0), sweep[n] if aligned else _NEVER)
@@ -101,11 +100,6 @@ def _loop(stage: Stage, space: IterationSpace, views: dict[Node, StridedView]) -
     replaces = {r: last for r, last in reads.items() if last < _NEVER and not again}
     written = {n: sweep[n] if n.shape == space.shape else -1 for n in stage.nodes} if space.reduced else {}
     return Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), replaces, written)
-
-
-def _is_in_memory(base: Node) -> bool:
-    """Return True if a loop reads a base from memory; else it is a variable or a literal."""
-    return not is_local(base) and not (base.is_constant and base.size == 1)
 
 
 def _with_extra_stores(drafts: list[Draft], views: dict[Node, StridedView], lanes: tuple[int, ...]) -> list[Draft]:
@@ -124,7 +118,7 @@ def _with_extra_stores(drafts: list[Draft], views: dict[Node, StridedView], lane
             last = Draft(Stage((), IterationSpace(shape)), y, (), (), {})
             result.append(last)
         base = views[y].base
-        reads = tuple(dict.fromkeys((*last.reads, *([base] if _is_in_memory(base) else []))))
+        reads = tuple(dict.fromkeys((*last.reads, *([base] if is_in_memory(base) else []))))
         result[-1] = replace(last, reads=reads, extra_stores=(*last.extra_stores, store))
     return result
 

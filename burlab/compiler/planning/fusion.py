@@ -1,7 +1,7 @@
 """Nodes that can share a loop nest: elementwise ones of one shape, reductions of its last axes, and epilogues."""
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 from burlab.compiler.ir.iteration import IterationSpace
@@ -13,20 +13,30 @@ LANES = (8, 16)  # of the segments of the replay gear (`replay/segments.py`), be
 _MAX_ROW = 512  # elements of a row: one block of a sum, and little enough for the stack
 
 
-def fuses(n: Node, gear: str) -> bool:
-    """Return True if a node is computed in a loop that it may share with others; else a library kernel computes it."""
-    if gear == "compiled":
-        return n.row.elementwise or stacked(n) == 1
-    if gear == "kernels":
-        return False
+def loop_shape(n: Node, gear: str) -> Shape | None:
+    """The shape of the loop that computes a node and may compute others; None where a library kernel computes it.
+
+    It is () for a number, whatever its axes, and for a stack of numbers.
+    """
+    if gear == "kernels" or not (n.row.elementwise or n.row.joins):
+        return None
     if n.row.joins:
-        return stacked(n, LANES) > 0
-    return (n.size == 1 or (n.size in LANES and n.size in n.shape)) and n.row.elementwise
+        fits = stacked(n, LANES if gear == "replay" else ())
+        return tuple(size for size in n.inputs[0].shape if size != 1) if fits else None
+    size = n.size
+    if gear == "replay" and not (size == 1 or (size in LANES and size in n.shape)):
+        return None
+    return () if size == 1 else n.shape
 
 
 def is_local(n: Node) -> bool:
     """Return True if a fused value is a C++ variable that all later steps can name: a single number."""
     return n.size == 1 and n.row.elementwise
+
+
+def is_in_memory(base: Node) -> bool:
+    """Return True if a loop reads a base from memory; else it is a variable or a literal."""
+    return base.size != 1 or not (base.row.elementwise or base.is_constant)
 
 
 def stacked(n: Node, lanes: Container[int] = ()) -> int:
@@ -38,11 +48,18 @@ def stacked(n: Node, lanes: Container[int] = ()) -> int:
     return size if fits and all(x.shape == n.inputs[0].shape for x in n.inputs) else 0
 
 
-def loop_shape(n: Node) -> Shape:
-    """The shape of the loop that computes a node: () for a number, whatever its axes, and for a stack of numbers."""
-    if n.row.joins:
-        return tuple(size for size in n.inputs[0].shape if size != 1)
-    return () if n.size == 1 else n.shape
+class Groups(dict[Node, Node]):
+    """Nodes that belong together: for each of them one that stands for all of its group."""
+
+    def of(self, n: Node) -> Node:
+        """Return the node that stands for the group of a node, at first itself."""
+        while (other := self.setdefault(n, n)) is not n:
+            self[n] = n = self[other]
+        return n
+
+    def join(self, n: Node, other: Node) -> None:
+        """Make one group of two."""
+        self[self.of(n)] = self.of(other)
 
 
 class Fusion(NamedTuple):
@@ -57,15 +74,15 @@ class Fusion(NamedTuple):
     epilogues: set[Node]
 
 
-def find_fusion(graph: Graph, views: dict[Node, StridedView], fused: set[Node]) -> Fusion:
-    """Find the nodes that loops of fused nodes can take in."""
-    spaces, reductions = _spaces(graph, views, fused)
-    epilogues = _epilogues(graph, views, fused, spaces)
+def find_fusion(graph: Graph, views: dict[Node, StridedView], loops: Mapping[Node, Shape]) -> Fusion:
+    """Find the nodes that loops can take in. loops: the shape of the loop of each node that one computes."""
+    spaces, reductions = _spaces(graph, views, set(loops.values()))
+    epilogues = _epilogues(graph, views, loops, spaces)
     return Fusion(spaces, reductions, epilogues)
 
 
 def _spaces(
-    graph: Graph, views: dict[Node, StridedView], fused: Container[Node]
+    graph: Graph, views: dict[Node, StridedView], shapes: set[Shape]
 ) -> tuple[dict[Shape, IterationSpace], set[Node]]:
     """The iteration space of each shape that has reductions, and the reductions that belong into one."""
     found: dict[Shape, Counter[int]] = {}
@@ -75,9 +92,7 @@ def _spaces(
     chosen = {
         shape: IterationSpace(shape, max(counts, key=lambda k: (counts[k], -k))) for shape, counts in found.items()
     }
-    # A reduction alone is better served by the library.
-    shapes = {loop_shape(n) for n in graph.nodes if n in fused}
-    return (
+    return (  # a reduction alone is better served by the library
         {shape: space for shape, space in chosen.items() if shape in shapes},
         {n for n in candidates if n.inputs[0].shape in shapes and len(n.params) == chosen[n.inputs[0].shape].reduced},
     )
@@ -100,18 +115,20 @@ def _may_fuse(n: Node, view: StridedView) -> bool:
     )
 
 
-def _epilogues(graph: Graph, views: dict[Node, StridedView], fused: set[Node], spaces: Container[Shape]) -> set[Node]:
+def _epilogues(
+    graph: Graph, views: dict[Node, StridedView], loops: Mapping[Node, Shape], spaces: Container[Shape]
+) -> set[Node]:
     """Sums of all that a loop computes, or squares of what it reads, which can end it; rows times a vector.
 
     spaces: shapes whose loops reduce rows, and hold none.
     """
-    read = {x for n in fused for x in n.inputs}
+    read = {x for n in loops for x in n.inputs}
 
     def ends(n: Node) -> bool:
         x, ending = n.inputs[0], n.row.epilogue
         if ending is Ending.ROWS:
             return True
-        seen = x in fused or (ending is Ending.SQUARES and x in read)
+        seen = x in loops or (ending is Ending.SQUARES and x in read)
         return (
             not n.shape and x.dtype.kind == "f" and x.size > 1 and x.shape not in spaces and views[x].base is x and seen
         )

@@ -7,8 +7,9 @@ from burlab.compiler.ir.options import After, PlanOptions
 from burlab.compiler.ir.plan import MemoryKind, MemoryPlace
 from burlab.compiler.ir.strides import VIEWS, Shape, StridedView, dense_strides, is_dense, is_whole
 from burlab.graph import Graph, Node
+from burlab.graph.executions import Execution, executions
 
-from .fusion import fuses
+from .fusion import loop_shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Located:
         graph: the graph of the plan.
         options: what the plan is made for.
         views: the value of each node, as a view of its base.
-        fused: the nodes that loops compute.
+        executions: of sub-graphs.
+        loops: the nodes that loops compute, with the shapes of these.
         homes: the bases that are computed in an array of the caller, and its place.
         copies: the other outputs, and where they go.
         after: nodes that wait for others besides their operands.
@@ -28,7 +30,8 @@ class Located:
     graph: Graph
     options: PlanOptions
     views: dict[Node, StridedView]
-    fused: set[Node]
+    executions: list[Execution]
+    loops: dict[Node, Shape]
     homes: dict[Node, MemoryPlace]
     copies: tuple[tuple[Node, MemoryPlace], ...]
     after: After = field(default_factory=dict[Node, tuple[Node, ...]])
@@ -40,7 +43,7 @@ class Located:
     def __str__(self) -> str:
         index = self.graph.index
         computed = (n for n in self.graph.nodes if not n.row.leaf and self.views[n].base is n)
-        lines = [f"%{index[n]} {n.op} {list(n.shape)} {'loop' if n in self.fused else 'kernel'}" for n in computed]
+        lines = [f"%{index[n]} {n.op} {list(n.shape)} {'loop' if n in self.loops else 'kernel'}" for n in computed]
         return "\n".join([*lines, *(f"copy %{index[y]} to output {place.number}" for y, place in self.copies)])
 
 
@@ -50,8 +53,8 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
     A view is copied where its consumer needs dense operands, unless it is dense anyway.
     """
     windows = _windows(graph) if options.compiled else ()
-    fused = {n for n in graph.nodes if fuses(n, options.gear)}
-    alone = (n for n in graph.nodes if n not in fused)
+    loops = {n: shape for n in graph.nodes if (shape := loop_shape(n, options.gear)) is not None}
+    alone = (n for n in graph.nodes if n not in loops)
     dense = {x for n in alone if (row := n.row).dense_operands or row.elementwise for x in n.inputs}
     views = _views(graph, dense, windows)
     homes: dict[Node, MemoryPlace] = {}
@@ -62,7 +65,7 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
             homes[view.base] = place
         else:
             copies.append((y, place))
-    return Located(graph, options, views, fused, homes, tuple(copies), options.after)
+    return Located(graph, options, views, executions(graph), loops, homes, tuple(copies), options.after)
 
 
 def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> dict[Node, StridedView]:

@@ -14,10 +14,9 @@ from typing import NamedTuple
 from burlab.compiler.ir.iteration import IterationSpace
 from burlab.compiler.ir.strides import Shape, StridedView, elements, is_whole
 from burlab.graph import Graph, Node
-from burlab.graph.executions import executions
 from burlab.graph.operation import Ending
 
-from .fusion import find_fusion, loop_shape, stacked
+from .fusion import Groups, find_fusion, stacked
 from .locate import Located
 
 MAX_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
@@ -56,7 +55,7 @@ def _numbers_alone(located: Located) -> Stage | None:
     """One stage of all nodes where these are single numbers: the graph's order serves, and segments get their own."""
     graph, views = located.graph, located.views
     work = tuple(n for n in graph.nodes if not n.row.leaf and views[n].base is n)
-    if not work or not all(n in located.fused and (not n.shape or stacked(n) == 1) for n in work):
+    if not work or not all(n in located.loops and (not n.shape or stacked(n) == 1) for n in work):
         return None
     read = {views[x].base for n in work for x in n.inputs}
     return None if any(n.shape and n in read for n in work) else Stage(work, IterationSpace(()))
@@ -76,10 +75,12 @@ class _Queue:
 
     number: dict[Node, int]
     spaces: dict[Shape, IterationSpace]
+    homes: dict[Node, _Home | None]
     kernels: list[tuple[int, Node]] = field(default_factory=list[tuple[int, Node]])
     groups: dict[_Home, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
 
-    def push(self, n: Node, home: _Home | None) -> None:
+    def push(self, n: Node) -> None:
+        home = self.homes[n]
         late = home is None and not n.row.adds_up
         heap = self.kernels if home is None else self.groups[home]
         heapq.heappush(heap, (self.number[n] + late * len(self.number), n))
@@ -114,22 +115,16 @@ def _fusion_groups(graph: Graph, views: dict[Node, StridedView], shapes: set[Sha
     A loop then takes no more than one leaf of x: equal leaves share a function, which is compiled once. Values that no
     sum ends are free, as those of rows are.
     """
-    found: dict[Node, Node] = {}
-
-    def of(n: Node) -> Node:
-        while (other := found.setdefault(n, n)) is not n:
-            found[n] = n = found[other]
-        return n
-
+    groups = Groups()
     for n in graph.nodes if shapes else ():
         shape = n.inputs[0].shape if n.row.epilogue else n.shape
         if shape in shapes:
             for x in n.inputs:
                 base = views[x].base
                 if base.shape == shape and not base.row.reduction:
-                    found[of(base)] = of(n)
-    ended = {of(n) for n in list(found) if n.row.epilogue}
-    return {n: of(n) for n in list(found) if of(n) in ended}
+                    groups.join(base, n)
+    ended = {groups.of(n) for n in list(groups) if n.row.epilogue}
+    return {n: groups.of(n) for n in list(groups) if groups.of(n) in ended}
 
 
 class _Scheduler:
@@ -138,44 +133,43 @@ class _Scheduler:
     def __init__(self, located: Located) -> None:
         graph, views = located.graph, located.views
         self.views = views
-        self.fused = located.fused
+        self.loops = located.loops
         self.after = located.after
-        fusion = find_fusion(graph, views, located.fused)
+        fusion = find_fusion(graph, views, located.loops)
         self.reductions = {n for n in fusion.reductions if not _is_apart(n, located)}
         self.epilogues = {n for n in fusion.epilogues if not _is_apart(n, located)}
         self.fusion_group = _fusion_groups(
             graph, views, {n.inputs[0].shape for n in self.epilogues if n.row.epilogue is Ending.SQUARES}
         )
-        self.queue = _Queue(graph.index, fusion.spaces)
         self.waits: dict[Node, int] = {}
         self.missing: dict[Node, int] = {}
         self.users: dict[Node, list[Node]] = defaultdict(list)
         self.once_deferred: set[Node] = set()  # ready, but not needed when they could have been computed
         self.deferred: set[Node] = set()  # of these, those that are not needed yet
         self.outputs = {views[y].base for y in graph.outputs}
-        self.together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
+        self.together = {n: execution.nodes for execution in located.executions for n in execution.nodes}
         leaves = {n for n in graph.nodes if n.row.leaf}
-        for n in graph.nodes:
-            if n in leaves or views[n].base is not n:
-                continue
+        self.homes = {n: self._home(n) for n in graph.nodes if n not in leaves and views[n].base is n}
+        self.queue = _Queue(graph.index, fusion.spaces, self.homes)
+        for n in self.homes:
             bases = self.needs(n)
             self.waits[n] = self.missing[n] = len(bases - leaves)
             for base in bases:
                 self.users[base].append(n)
             if not self.waits[n]:
-                self.queue.push(n, self.home(n))
+                self.queue.push(n)
 
     def needs(self, n: Node) -> set[Node]:
         """The bases that a node waits for."""
         return {self.views[x].base for x in (*n.inputs, *self.after.get(n, ()))}
 
-    def home(self, n: Node) -> _Home | None:
+    def _home(self, n: Node) -> _Home | None:
         """Return the groups that may take a node; None for the library's."""
         if n in self.reductions:
             return _Home(n.inputs[0].shape, reduces=True)
         if n in self.epilogues:
             return _Home(n.inputs[0].shape, ends=True)
-        return _Home(loop_shape(n)) if n in self.fused else None
+        return _Home(self.loops[n]) if n in self.loops else None
 
     def stages(self) -> Iterator[Stage]:
         done: set[Node] = set()
@@ -189,7 +183,7 @@ class _Scheduler:
                 yield Stage(nodes, None)
                 for user in (user for n in nodes for user in self.finish(n)):
                     if not self.waits[user]:
-                        self.queue.push(user, self.home(user))
+                        self.queue.push(user)
                 continue
             space = self.queue.next_group()
             if space is None:
@@ -222,12 +216,12 @@ class _Scheduler:
                     if user in barred:
                         later.append(user)
                     else:
-                        self.queue.push(user, self.home(user))
+                        self.queue.push(user)
         for n in later:
-            self.queue.push(n, self.home(n))
+            self.queue.push(n)
         sums = self.reductions | self.epilogues
-        whole = any(n in sums for n in group) or len({loop_shape(n) for n in group}) > 1
-        return Stage(tuple(group), space if whole or not group else IterationSpace(loop_shape(group[0])))
+        whole = any(n in sums for n in group) or len({self.loops[n] for n in group}) != 1
+        return Stage(tuple(group), space if whole else IterationSpace(self.loops[group[0]]))
 
     def finish(self, n: Node) -> list[Node]:
         """Count a node as done; its users."""
@@ -244,7 +238,7 @@ class _Scheduler:
         So what a backward pass needs is computed there, in the loop that uses it, and not stored in between.
         """
         users = self.users[n]
-        far = users and n not in self.outputs and n not in self.once_deferred and n in self.fused
+        far = users and n not in self.outputs and n not in self.once_deferred and n in self.loops
         if not far or any(self.missing[user] < 2 for user in users) or self.freed_by(n) > n.nbytes:
             return False
         self.once_deferred.add(n)
@@ -268,11 +262,11 @@ class _Scheduler:
             return
         for n in self.needs(user) & self.deferred:
             self.deferred.remove(n)
-            self.queue.push(n, self.home(n))
+            self.queue.push(n)
 
     def joins(self, user: Node, n: Node, space: IterationSpace) -> bool:
         """Return True if a user of a member may be a member too: of the space, and reading its own element or row."""
-        home = self.home(user)
+        home = self.homes[user]
         if home is None or not takes(space, home):
             return False
         if n.row.joins:  # it is in memory when the loop is done

@@ -14,6 +14,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.rewrite.simplify import simplify
 
 from .column_rules import ColumnParts, has_rule, short_axes
+from .fusion import Groups
 
 _MAX_ASSEMBLED = 256  # numbers of an array that is put together of small pieces
 
@@ -86,15 +87,9 @@ def _meets(n: Node, k: int) -> bool:
 
 def _groups(graph: Graph, axes: dict[Node, int], taking: set[Node]) -> dict[Node, Node]:
     """For each of the nodes, one that stands for all that depend on it, or that it depends on."""
-    found = {n: n for n in axes}
-
-    def of(n: Node) -> Node:
-        while (other := found[n]) is not n:
-            found[n] = n = found[other]
-        return n
-
+    groups = Groups()
     for n in graph.nodes:
         near = [x for x in (n, *n.inputs) if x in axes] if n in taking else []
         for x in near[1:]:
-            found[of(x)] = of(near[0])
-    return {n: of(n) for n in axes}
+            groups.join(x, near[0])
+    return {n: groups.of(n) for n in axes}

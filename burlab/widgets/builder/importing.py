@@ -90,16 +90,12 @@ _MATRIX_PRODUCTS = ("ab,bc->ac", "ab,b->a", "a,ab->b", "a,a->")
 
 def _silent(graph: Graph) -> set[Node]:
     """Broadcasts that scalar operations do by themselves, as NumPy's do: no blocks are needed for them."""
-    users: dict[Node, list[Node]] = {}
-    for n in graph.nodes:
-        for x in n.inputs:
-            users.setdefault(x, []).append(n)
     scalar = {name for name, row in palette().items() if row.group in SCALAR_GROUPS}
     outputs, found = set(graph.outputs), set[Node]()
     for n in graph.nodes:
         if n.op == "broadcast" and n not in outputs and n.params[1] == tuple(range(n.ndim - n.inputs[0].ndim, n.ndim)):
-            others = [[x for x in user.inputs if x.op != "broadcast"] for user in users[n]]
-            if all(user.op in scalar for user in users[n]) and all(others):
+            others = [[x for x in user.inputs if x.op != "broadcast"] for user in graph.users[n]]
+            if all(user.op in scalar for user in graph.users[n]) and all(others):
                 found.add(n)
     return found
 

@@ -96,12 +96,8 @@ def _at_the_same_place(before: Graph, after: Graph, pairs: Twins) -> None:
         n, m = stack.pop()
         if pair(n, m):
             stack.extend(zip(n.inputs, m.inputs, strict=False))
-    users: dict[Node, list[Node]] = {}
-    for m in before.nodes:
-        for x in m.inputs:
-            users.setdefault(x, []).append(m)
     for n in after.nodes:  # and from the inputs up
-        near = (m for x in n.inputs if x in pairs for m in users.get(pairs[x][0], ()))
+        near = (m for x in n.inputs if x in pairs for m in before.users[pairs[x][0]])
         for m in near:
             if pair(n, m):
                 break
