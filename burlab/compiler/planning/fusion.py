@@ -48,7 +48,7 @@ def stacked(n: Node, lanes: Container[int] = ()) -> int:
     return size if fits and all(x.shape == n.inputs[0].shape for x in n.inputs) else 0
 
 
-class Groups(dict[Node, Node]):
+class FusionGroups(dict[Node, Node]):
     """Nodes that belong together: for each of them one that stands for all of its group."""
 
     def of(self, n: Node) -> Node:

@@ -16,7 +16,7 @@ from burlab.compiler.ir.strides import Shape, StridedView, elements, is_whole
 from burlab.graph import Graph, Node
 from burlab.graph.operation import Ending
 
-from .fusion import Groups, find_fusion, stacked
+from .fusion import FusionGroups, find_fusion, stacked
 from .locate import Located
 
 MAX_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
@@ -115,7 +115,7 @@ def _fusion_groups(graph: Graph, views: dict[Node, StridedView], shapes: set[Sha
     A loop then takes no more than one leaf of x: equal leaves share a function, which is compiled once. Values that no
     sum ends are free, as those of rows are.
     """
-    groups = Groups()
+    groups = FusionGroups()
     for n in graph.nodes if shapes else ():
         shape = n.inputs[0].shape if n.row.epilogue else n.shape
         if shape in shapes:

@@ -14,7 +14,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.rewrite.simplify import simplify
 
 from .column_rules import ColumnParts, has_rule, short_axes
-from .fusion import Groups
+from .fusion import FusionGroups
 
 _MAX_ASSEMBLED = 256  # numbers of an array that is put together of small pieces
 
@@ -87,7 +87,7 @@ def _meets(n: Node, k: int) -> bool:
 
 def _groups(graph: Graph, axes: dict[Node, int], taking: set[Node]) -> dict[Node, Node]:
     """For each of the nodes, one that stands for all that depend on it, or that it depends on."""
-    groups = Groups()
+    groups = FusionGroups()
     for n in graph.nodes:
         near = [x for x in (n, *n.inputs) if x in axes] if n in taking else []
         for x in near[1:]:
