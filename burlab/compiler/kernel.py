@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burlab.compiler.codegen.export import header, identifier, main
-from burlab.compiler.inspection.live import footprint
+from burlab.compiler.inspection.live_bytes import footprint
 from burlab.compiler.inspection.profile import Profile, profile
 from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.plan import KernelPlan
