@@ -8,8 +8,8 @@ from numpy import typing as npt
 from numpy.typing import ArrayLike
 
 __all__ = [
-    "Array", "ArrayLike", "Axis", "DTypeLike", "Index", "Indices", "Key", "Numbers", "Params", "Shape", "ShapeLike",
-    "Tree", "Vector",
+    "Array", "ArrayLike", "Axis", "DTypeLike", "Index", "Indices", "Key", "Numbers", "Operand", "Params", "Shape",
+    "ShapeLike", "Tree", "Vector",
 ]  # fmt: skip
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -20,6 +20,8 @@ Indices: TypeAlias = npt.NDArray[np.integer[Any]]
 """Positions of entries of an array, shape (n,)."""
 Vector: TypeAlias = npt.NDArray[np.floating[Any]]
 """Numbers of shape (d,), float32 or float64."""
+Operand: TypeAlias = Any
+"""What is computed with: a number or an array, a traced value, a `Value` on a tape, or nested lists of these."""
 Tree: TypeAlias = Any
 """Arrays and numbers, traced or not, in nested tuples, lists, dicts and registered dataclasses; or one of them."""
 Key: TypeAlias = ArrayLike

@@ -1,12 +1,13 @@
 """The namespace that models are written in: NumPy's, plus `relu`, and `logsumexp` and `softmax` of the last axis."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 import burlab as bl
+from burlab.typing import Array
 
 
 class Namespace:
@@ -17,7 +18,7 @@ class Namespace:
     (0.0, 1.0)
     """
 
-    def __init__(self, module: Any, **own: Callable[..., Any]) -> None:
+    def __init__(self, module: ModuleType, **own: Callable[..., Any]) -> None:
         self._module = module
         self._own = SimpleNamespace(**own)
 
@@ -28,7 +29,7 @@ class Namespace:
 def last_axis(reduction: Callable[..., Any]) -> Callable[[Any], Any]:
     """The reduction over the last axis."""
 
-    def reduce(x: Any) -> Any:
+    def reduce(x: Array) -> Any:
         return reduction(x, axis=-1)
 
     return reduce
@@ -39,12 +40,12 @@ def _logsumexp(x: Any) -> Any:
     return np.log(np.sum(np.exp(x - top), axis=-1)) + np.squeeze(top, -1)
 
 
-def _softmax(x: Any) -> Any:
+def _softmax(x: Array) -> Any:
     e = np.exp(x - np.max(x, axis=-1, keepdims=True))
     return e / np.sum(e, axis=-1, keepdims=True)
 
 
-def _relu(x: Any) -> Any:
+def _relu(x: Array) -> Any:
     return x * (np.real(x) > 0)
 
 

@@ -28,7 +28,7 @@ compilation included; "arrays" what the engine counts; "process" the most that t
 whole process."""
 
 
-def page(machine: Mapping[str, str], sections: Iterable[tuple[str, Sequence[Any]]], data: Any) -> str:
+def page(machine: Mapping[str, str], sections: Iterable[tuple[str, Sequence[Any]]], data: object) -> str:
     """The page: where it was measured, a table and figures for each case, and the raw data as JSON.
 
     sections: for each case the HTML of its table, and Plotly figures. The data is in the element with the id "data".

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from burlab.typing import ArrayLike
 
 from .problem import Answer, Array
 
@@ -56,7 +57,7 @@ def compare(got: Sequence[Answer], wanted: Sequence[Answer], dtype: str) -> tupl
     return worst, list(dict.fromkeys(complaints))
 
 
-def relative_error(got: Any, wanted: Any) -> float:
+def relative_error(got: ArrayLike, wanted: ArrayLike) -> float:
     """The largest error of a tensor, relative to its largest entry; infinite where shapes or finiteness differ.
 
     >>> relative_error([1.0, 2.0], [1.0, 4.0])

@@ -16,6 +16,7 @@ import burlab as bl
 from burlab._version import __version__
 from burlab.data import CharacterData, last_names
 from burlab.runtime.extras import require
+from burlab.typing import Array
 
 CONTEXT, EMBEDDING, HIDDEN = 3, 8, 32
 STEPS = 7000
@@ -34,14 +35,14 @@ def start(characters: int, rng: np.random.Generator) -> Model:
     return {name: weights.astype(np.float32) for name, weights in model.items()}
 
 
-def scores(model: Model, context: Any) -> Any:
+def scores(model: Model, context: Array) -> Any:
     """How well each character fits after the context: shape (characters,)."""
     x = np.reshape(model["embedding"][context], -1)
     h = np.tanh(x @ model["hidden"] + model["hidden_bias"])
     return h @ model["output"] + model["output_bias"]
 
 
-def loss(model: Model, context: Any, target: Any) -> Any:
+def loss(model: Model, context: Array, target: Array) -> Any:
     """The cross-entropy of the character that did follow: -log softmax(scores)[target]."""
     z = scores(model, context)
     return bl.logsumexp(z) - z[target]

@@ -22,6 +22,7 @@ from burlab import runtime
 from burlab.errors import BurlabError
 from burlab.runtime.cache.store import cache_file, read_index
 from burlab.runtime.files import read_text
+from burlab.typing import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ def _kept_code() -> Finding:
     return Finding("kept code", f"none yet in {file.parent}: the end of a session makes it, or `burlab warm`")
 
 
-def _function(x: Any) -> Any:
+def _function(x: Array) -> Any:
     return np.sum(np.tanh(x) * np.exp(-(x**2)))
 
 
@@ -159,7 +160,7 @@ def check_kernel(compiler: Callable[..., Any]) -> Finding:
     return _compared("kernel", "compiled and run", [value, gradient], [_function(x), differences], 1e-8)
 
 
-def _sums(x: Any) -> Any:
+def _sums(x: Array) -> Any:
     """Rows of 37 numbers fill no register; a sum of everything ends a loop."""
     return np.sum(np.cos(x) + x, axis=-1), np.mean(x * x)
 
@@ -174,7 +175,7 @@ def check_sums(compiler: Callable[..., Any]) -> Finding:
     return _compared("row sums", "of 37 numbers", compiler(_sums)(x), _sums(x.astype(np.float64)), 1e-4)
 
 
-def _products(a: Any, b: Any) -> Any:
+def _products(a: Array, b: Array) -> Any:
     """In register blocks, and in lanes and phases."""
     return a @ b, a @ b[:, 0], a[0] @ b
 
@@ -189,7 +190,7 @@ def check_product(compiler: Callable[..., Any]) -> Finding:
     return _compared("product", "17 x 70 by 70 x 33", compiler(_products)(a, b), _products(a, b), 1e-4)
 
 
-def _residual(x: Any, a: Any, b: Any) -> Any:
+def _residual(x: Array, a: Array, b: Array) -> Any:
     return 0.5 * (a @ x - b) ** 2
 
 

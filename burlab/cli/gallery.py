@@ -64,7 +64,7 @@ def _joined(outputs: Iterable[Any]) -> list[Any]:
     return joined
 
 
-def _shown(output: Any, pictures: Path) -> Iterator[str]:
+def _shown(output: dict[str, Any], pictures: Path) -> Iterator[str]:
     """What a page has of an output."""
     data = output.get("data", {})
     if "image/svg+xml" in data:

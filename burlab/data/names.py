@@ -1,5 +1,6 @@
 """The last names of the PyPI package `names`, cut into contexts and next characters for a character model."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -30,7 +31,7 @@ class CharacterData:
         """The positions of characters in the vocabulary, shape (len(text),)."""
         return np.array([self.vocabulary.index(c) for c in text], np.int32)
 
-    def decode(self, codes: Any) -> str:
+    def decode(self, codes: Iterable[int]) -> str:
         """The characters at positions of the vocabulary."""
         return "".join(self.vocabulary[int(c)] for c in codes)
 

@@ -1,6 +1,7 @@
 """Text, cut into windows of characters and the characters that follow."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +39,7 @@ class TextData:
             )
         return _encoded(text, self.vocabulary)
 
-    def decode(self, codes: Any) -> str:
+    def decode(self, codes: Iterable[int]) -> str:
         """The characters at positions of the vocabulary."""
         return "".join(self.vocabulary[int(c)] for c in codes)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from burlab.errors import DTypeError, StatusError, TapeError
 from burlab.runtime import reflect
+from burlab.typing import Operand
 
 from .native import current_tape, tools
 from .value import Value
@@ -72,7 +73,7 @@ class CellFunction:
 class _Values:
     """A sequence with Values in it, flat: Values and floats."""
 
-    def __init__(self, items: Any) -> None:
+    def __init__(self, items: Operand) -> None:
         self.items = [_item(k, x) for k, x in enumerate(_flat(items))]
 
 
@@ -84,11 +85,11 @@ def _item(k: int, x: Any) -> Any:
     return float(cast(Any, x))
 
 
-def _flat(items: Any) -> list[Any]:
+def _flat(items: Operand) -> list[Any]:
     return np.ravel(np.asarray(items, object)).tolist()
 
 
-def _holds_values(x: Any) -> bool:
+def _holds_values(x: Operand) -> bool:
     kind = getattr(getattr(x, "dtype", None), "kind", "")
     return (kind == "O" or isinstance(x, (list, tuple))) and any(isinstance(item, Value) for item in _flat(x))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextvars import Token
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 from burlab.errors import ArgumentError, TapeError
 
@@ -71,7 +71,7 @@ class Tape(_Recorder):
     def __exit__(self, *_: object) -> None:
         entered_tape.reset(self._tokens.pop())
 
-    def __reduce_ex__(self, _: Any) -> Any:
+    def __reduce_ex__(self, _: SupportsIndex) -> Any:
         raise TapeError("a tape is memory of this process, which cannot be copied or pickled. Record it again there.")
 
     def __repr__(self) -> str:

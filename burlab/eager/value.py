@@ -74,7 +74,7 @@ def _itself(self: Any) -> Any:
     return self
 
 
-def _refuse_copy(self: Any, _: Any) -> Any:
+def _refuse_copy(self: Any, _: object) -> Any:
     raise DTypeError(
         f"{self} cannot be copied or pickled, for it is a node of a tape. Make a new leaf of its number: Value(x.data)."
     )

@@ -12,6 +12,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError
 from burlab.runtime.checks.numbers import shown, whole
+from burlab.typing import Axis, Operand
 
 from .native import tools, types
 from .value import Value
@@ -20,12 +21,12 @@ from .value import Value
 def _elementwise(name: str) -> Callable[[Any], Any]:
     operation = types().operations[name]
 
-    def one(x: Any) -> Any:
+    def one(x: Operand) -> Any:
         return operation(x) if isinstance(x, Value) else tools().apply(operation.code, x)
 
     every: Any = np.frompyfunc(one, 1, 1)
 
-    def function(x: Any) -> Any:
+    def function(x: Operand) -> Any:
         return operation(x) if isinstance(x, Value) else every(np.asarray(x, object))
 
     function.__name__ = function.__qualname__ = name
@@ -120,7 +121,7 @@ def variance(xs: Iterable[Any], ddof: int = 0) -> Any:
     return tools().reduce("variance", items, None, float(len(items) - ddof))
 
 
-def dot(xs: Iterable[Any], ws: Iterable[Any], bias: Any = 0.0) -> Any:
+def dot(xs: Iterable[Any], ws: Iterable[Any], bias: Operand = 0.0) -> Any:
     """The sum of the products of two sequences of one length, plus a bias, as one node: a neuron.
 
     >>> w = [Value(2.0), Value(3.0)]
@@ -130,7 +131,7 @@ def dot(xs: Iterable[Any], ws: Iterable[Any], bias: Any = 0.0) -> Any:
     return tools().reduce("dot", _items(xs), _items(ws), bias)
 
 
-def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def logsumexp(x: Operand, axis: Axis = None, keepdims: bool = False) -> Any:
     """log sum exp over the axes (all of them by default), one node for each result, shifted by the largest entry.
 
     >>> round(logsumexp([Value(1000.0), Value(1000.0)]).data, 6)
@@ -147,7 +148,7 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.expand_dims(result, axes) if keepdims else result[()]
 
 
-def softmax(x: Any, axis: Any = -1) -> Any:
+def softmax(x: Operand, axis: Axis = -1) -> Any:
     """exp x / sum exp x along an axis, shifted by the largest entry: an array of Values.
 
     >>> [p.data for p in softmax([Value(1000.0), Value(1000.0)])]
@@ -157,7 +158,7 @@ def softmax(x: Any, axis: Any = -1) -> Any:
     return exponentials / np.sum(exponentials, axis=axis, keepdims=True)
 
 
-def log_softmax(x: Any, axis: Any = -1) -> Any:
+def log_softmax(x: Operand, axis: Axis = -1) -> Any:
     """x - logsumexp x along an axis: an array of Values.
 
     >>> [p.data for p in log_softmax([Value(1000.0), 0.0])]
@@ -167,7 +168,7 @@ def log_softmax(x: Any, axis: Any = -1) -> Any:
     return array - logsumexp(array, axis, keepdims=True)
 
 
-def _shifted(x: Any, axis: Any) -> Any:
+def _shifted(x: Operand, axis: Axis) -> Any:
     """x minus its largest entry along an axis, which changes neither softmax nor a derivative of it."""
     array = np.asarray(x, object)
     data = np.array([entry.data if isinstance(entry, Value) else entry for entry in array.ravel()], float)

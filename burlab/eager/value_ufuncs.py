@@ -6,6 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.runtime.plain import check_plain
+from burlab.typing import Operand
 
 from .native import types
 
@@ -14,7 +15,7 @@ _CHOICES: dict[Any, str] = {np.maximum: "maximum", np.minimum: "minimum"}
 _MASKS: set[Any] = {np.isnan, np.isfinite, np.isinf, np.signbit}
 
 
-def answer(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+def answer(ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
     """NumPy's `__array_ufunc__`, called with at least one Value among the inputs (or in `out`).
 
     The Value is put into an array of no dimensions, so that NumPy broadcasts it and loops over objects.
@@ -28,20 +29,20 @@ def answer(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
     return getattr(ufunc, method)(*map(_boxed, inputs), **keywords)
 
 
-def _choice(ufunc: Any) -> Callable[[Any, Any], Any]:
+def _choice(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
     operation = types().operations[_CHOICES[ufunc]]  # symmetric, so a Value may come first
 
-    def choose(x: Any, y: Any) -> Any:
+    def choose(x: Operand, y: Operand) -> Any:
         return operation(x, y) if _is_value(x) else ufunc(x, y)  # a Value on the right gets its own call
 
     return choose
 
 
-def _is_value(x: Any) -> bool:
+def _is_value(x: object) -> bool:
     return isinstance(x, types().Value)
 
 
-def _boxed(x: Any) -> Any:
+def _boxed(x: Operand) -> Any:
     if not _is_value(x):
         return x
     box = np.empty((), dtype=object)

@@ -240,6 +240,15 @@ def branches(run: Run) -> Branches:
     `run.fork` makes a child, and so does a change in the past of a run: then the old record is the parent. A notebook
     shows the tree with small pictures, compares those that are chosen, and forks again.
 
+    Args:
+        run: Any run of the tree.
+
+    Returns:
+        The tree, with its branches by name.
+
+    Raises:
+        ArgumentError: if `run` is not a run.
+
     >>> import burlab as bl
     >>> f = bl.problems.rosenbrock()
     >>> run = bl.minimize(f, f.start, bl.optim.Momentum(1e-4), steps=300)

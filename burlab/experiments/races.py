@@ -46,14 +46,23 @@ def race(
 ) -> "Race":
     """A race of optimizers on a problem, at its start; with `steps` all have done so many. A notebook shows its panel.
 
-    problem: as for `minimize`. x0: the start of all, or a function of the seed that gives one for each seed. racers: by
-    name, optimizers, or runs of the very same problem that stand where they stand, one or a list of them for several
-    seeds. seeds: how many, from 0, or which ones; each optimizer has a run for each, and curves show medians. batch,
-    stop: as for `minimize`.
+    Args:
+        problem: As for `minimize`; so are batch and stop.
+        x0: The start of all, or a function of the seed that gives one for each seed.
+        racers: By name, optimizers, or runs of the very same problem that stand where they stand, one or a list of them
+            for several seeds.
+        seeds: How many, from 0, or which ones; each optimizer has a run for each, and curves show medians.
+        steps: Steps that all runs do now; None: none yet.
+
+    Returns:
+        The race.
+
+    Raises:
+        ArgumentError: if an argument is wrong.
+        BurlabError: what the first racer raised, if none can begin.
 
     The runs step round-robin on their own threads, as many at once as there are cores, so seconds are fair. Each has
     the bits that `minimize` gives alone. A racer that fails or diverges stays with its reason, and the race goes on.
-    Raises what the first racer ran into where none can begin.
 
     >>> import burlab as bl
     >>> f = bl.problems.rosenbrock()

@@ -78,9 +78,21 @@ def find_lr(
     """The learning-rate range test: one run whose rate grows from `low` to `high`, exponentially, until it diverges.
 
     Smith 2017, Cyclical Learning Rates, arXiv:1506.01186, section 3.3, with the exponential growth and the suggestion
-    at the steepest descent of Gugger 2018. problem, x0, batch, seed: as for `minimize`. steps: of the run.
-    Where batches are drawn the loss is smoothed by a running mean with bias correction. The
-    rates of one run start where the rates before have ended, so take the suggestion as an order of magnitude.
+    at the steepest descent of Gugger 2018. Where batches are drawn the loss is smoothed by a running mean with bias
+    correction. The rates of one run start where the rates before have ended, so take the suggestion as an order of
+    magnitude.
+
+    Args:
+        problem: As for `minimize`; so are x0, batch and seed.
+        optimizer: A rule with a learning rate `lr`, whose value is not used.
+        low, high: The first and the last rate, positive.
+        steps: Steps of the run, at least 10.
+
+    Returns:
+        Rates, losses and the suggestion.
+
+    Raises:
+        ArgumentError: if an argument is wrong, or if the optimizer has no learning rate.
 
     >>> import numpy as np, burlab as bl
     >>> rates = bl.find_lr(bl.problems.booth(), np.array([-5.0, -5.0]), bl.optim.GD())

@@ -83,11 +83,23 @@ def performance_profile(
 ) -> PerformanceProfile:
     """Run optimizers on test functions from their usual starts, and compare what they spent to solve them.
 
-    optimizers: by name. problems: test functions; by default those of `bl.problems` that are smooth and bounded below.
-    measure: "gradients" (those of the steps: extra requests of line searches are not counted), "steps" or "seconds".
-    tau: a problem is solved where f(x) - f_L <= tau (f(x_0) - f_L), and f_L is the least value that any of the
-    optimizers found (Moré and Wild 2009, SIAM Journal on Optimization 20(1), eq. 2.2), so that a local minimum counts.
-    steps: the budget of each run. An optimizer that fails or diverges has solved what it had solved before.
+    A problem is solved where f(x) - f_L <= tau (f(x_0) - f_L), and f_L is the least value that any of the optimizers
+    found (Moré and Wild 2009, SIAM Journal on Optimization 20(1), eq. 2.2), so that a local minimum counts. An
+    optimizer that fails or diverges has solved what it had solved before.
+
+    Args:
+        optimizers: The optimizers by name.
+        problems: Test functions; None: those of `bl.problems` that are smooth and bounded below.
+        measure: "gradients" (those of the steps: extra requests of line searches are not counted), "steps" or
+            "seconds".
+        tau: The tolerance, between 0 and 1.
+        steps: The budget of each run.
+
+    Returns:
+        The cost of each optimizer on each problem.
+
+    Raises:
+        ArgumentError: if an argument is wrong.
 
     >>> import burlab as bl
     >>> solvers = {"GD": bl.optim.GD(1e-3), "BB": bl.optim.BarzilaiBorwein(1e-3), "LBFGS": bl.optim.LBFGS()}

@@ -58,15 +58,26 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
 ) -> "Sweep":
     """Run every optimizer with every choice of hyperparameters and every seed; a row for each run.
 
-    problem, batch, sampler, stop, trainable, has_aux, validation, validate_every: as for `minimize`. x0: the start, or
-    a function of the seed that gives one for each. optimizers: one, a list, or a mapping from names to optimizers.
-    hypers: the values to try by the name of the field, in all combinations; an optimizer is tried with those that it
-    has. seeds: how many, from 0, or which ones. Or optimizers is a list of runs, `[{"optimizer": bl.optim.GD(), "lr":
-    0.1, "seed": 3, "name": "mine"}, ...]`. steps: that each run does; None: until `stop`. threads: how many runs step
-    at once; it changes no bit. folder: where each run that has ended is stored as a file, see `Run.save`; the same call
-    after a crash reads those and does the others. cluster: a client of `dask.distributed`, whose workers do the runs;
-    the bits are the same. progress: True for a bar, in a notebook a live table, False for none, None where someone
-    sees it.
+    Args:
+        problem: As for `minimize`; so are batch, sampler, stop, trainable, has_aux, validation, validate_every.
+        x0: The start, or a function of the seed that gives one for each.
+        optimizers: One, a list, or a mapping from names to optimizers. Or a list of runs,
+            `[{"optimizer": bl.optim.GD(), "lr": 0.1, "seed": 3, "name": "mine"}, ...]`.
+        hypers: The values to try by the name of the field, in all combinations; an optimizer is tried with those that
+            it has.
+        seeds: How many, from 0, or which ones.
+        steps: Steps of each run; None: until `stop`.
+        threads: How many runs step at once; it changes no bit.
+        folder: Where each run that has ended is stored as a file, see `Run.save`. The same call after a crash reads
+            those and does the others.
+        cluster: A client of `dask.distributed`, whose workers do the runs; the bits are the same.
+        progress: True for a bar, in a notebook a live table; False for none; None where someone sees it.
+
+    Returns:
+        The sweep, with a row and a run for each choice.
+
+    Raises:
+        ArgumentError: if an argument is wrong, or if neither `steps` nor `stop` ends the runs.
 
     A run has the bits that `minimize` gives alone. Long runs of a function of one or two numbers that differ by numbers
     alone step in the SIMD lanes of one kernel, 16 at once, which count as one thread; others each on its own. One that

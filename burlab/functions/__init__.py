@@ -12,6 +12,7 @@ from burlab.graph.numpy_api import composites, counting
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.origin import location
 from burlab.runtime.plain import as_array, check_items, endless, is_complex
+from burlab.typing import Array, Axis, Operand
 
 __all__ = [
     "bincount", "erf", "gelu", "log_softmax", "logsumexp", "relu", "sigmoid", "silu", "softmax", "softplus", "top_k",
@@ -31,12 +32,12 @@ def _first(x: Any) -> Any:
     return next((part for part in parts if isinstance(part, Node) or _on_tape(part)), parts[0] if parts else x)
 
 
-def _on_tape(x: Any) -> bool:
+def _on_tape(x: object) -> bool:
     eager = sys.modules.get("burlab.eager")  # no tape, no Value: asking must not start the compiler
     return eager is not None and isinstance(x, eager.Value)
 
 
-def _floats(array: Any, name: str) -> Any:
+def _floats(array: Array, name: str) -> Any:
     """Numbers in float64. Raises DTypeError where one does not fit."""
     try:
         return array.astype(float)
@@ -51,7 +52,7 @@ def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
     """The function that goes to the graph, to the tape, or to a compiled kernel, by what it is given."""
     kernel: Any = Function(rule, name=name, reads=())
 
-    def chosen(x: Any, **options: Any) -> Any:
+    def chosen(x: Operand, **options: Any) -> Any:
         x = present(x)
         if is_complex(x):
             raise DTypeError(f"{location()}x of {name} is complex, expected real numbers. Pass np.abs(x) or x.real.")
@@ -72,7 +73,7 @@ def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
 
 
 def _scalar(name: str) -> Callable[..., Any]:
-    def rule(x: Any) -> Node:
+    def rule(x: Operand) -> Node:
         return apply(name, x)
 
     return _choose(name, rule)
@@ -84,7 +85,7 @@ _softmax = _choose("softmax", composites.softmax)
 _log_softmax = _choose("log_softmax", composites.log_softmax)
 
 
-def relu(x: Any) -> Any:
+def relu(x: Operand) -> Any:
     """max(x, 0) of every entry; relu'(0) = 0.
 
     >>> import numpy as np
@@ -94,7 +95,7 @@ def relu(x: Any) -> Any:
     return _relu(x)
 
 
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: Operand) -> Any:
     """1 / (1 + e^-x) of every entry, without overflow.
 
     >>> float(sigmoid(0.0))
@@ -103,7 +104,7 @@ def sigmoid(x: Any) -> Any:
     return _sigmoid(x)
 
 
-def softplus(x: Any) -> Any:
+def softplus(x: Operand) -> Any:
     """log(1 + e^x) of every entry, without overflow.
 
     >>> float(softplus(1000.0))
@@ -112,7 +113,7 @@ def softplus(x: Any) -> Any:
     return _softplus(x)
 
 
-def erf(x: Any) -> Any:
+def erf(x: Operand) -> Any:
     """The error function of every entry.
 
     >>> float(erf(0.0))
@@ -121,7 +122,7 @@ def erf(x: Any) -> Any:
     return _erf(x)
 
 
-def gelu(x: Any) -> Any:
+def gelu(x: Operand) -> Any:
     """x Phi(x) of every entry, Phi the normal distribution function: the exact form of Hendrycks and Gimpel 2016.
 
     >>> float(gelu(0.0))
@@ -130,7 +131,7 @@ def gelu(x: Any) -> Any:
     return _gelu(x)
 
 
-def silu(x: Any) -> Any:
+def silu(x: Operand) -> Any:
     """x sigmoid(x) of every entry.
 
     >>> float(silu(0.0))
@@ -139,7 +140,7 @@ def silu(x: Any) -> Any:
     return _silu(x)
 
 
-def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def logsumexp(x: Operand, axis: Axis = None, keepdims: bool = False) -> Any:
     """log sum exp over the axes (all of them by default), shifted by the largest entry.
 
     >>> import numpy as np
@@ -149,7 +150,7 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return _logsumexp(x, axis=axis, keepdims=keepdims)
 
 
-def softmax(x: Any, axis: Any = -1) -> Any:
+def softmax(x: Operand, axis: Axis = -1) -> Any:
     """exp x / sum exp x along an axis, shifted by the largest entry.
 
     >>> import numpy as np
@@ -159,7 +160,7 @@ def softmax(x: Any, axis: Any = -1) -> Any:
     return _softmax(x, axis=axis)
 
 
-def log_softmax(x: Any, axis: Any = -1) -> Any:
+def log_softmax(x: Operand, axis: Axis = -1) -> Any:
     """x - logsumexp x along an axis.
 
     >>> import numpy as np
@@ -169,7 +170,7 @@ def log_softmax(x: Any, axis: Any = -1) -> Any:
     return _log_softmax(x, axis=axis)
 
 
-def bincount(x: Any, weights: Any = None, *, length: int) -> Any:
+def bincount(x: Operand, weights: Operand | None = None, *, length: int) -> Any:
     """How often each of 0, ..., length - 1 occurs among integers x, shape (n,); other integers are not counted.
 
     weights: shape (n,), which are added up instead, and have derivatives. Gives shape (length,), int64 or the dtype of
@@ -182,7 +183,7 @@ def bincount(x: Any, weights: Any = None, *, length: int) -> Any:
     return _counted(counting.bincount, _bincount, x, weights, length=length)
 
 
-def top_k(x: Any, k: int) -> tuple[Any, Any]:
+def top_k(x: Operand, k: int) -> tuple[Any, Any]:
     """The k largest entries along the last axis, the largest first, and their positions, int64: shapes (..., k).
 
     Of entries that tie, the first ones; nan is larger than all, as in np.sort. Derivatives go to the entries that are
@@ -195,7 +196,7 @@ def top_k(x: Any, k: int) -> tuple[Any, Any]:
     return _counted(counting.top_k, _top_k, x, k=k)
 
 
-def unique(x: Any, *, size: int, fill_value: Any = None) -> Any:
+def unique(x: Operand, *, size: int, fill_value: Operand | None = None) -> Any:
     """The first `size` different entries of x in order, shape (size,): np.unique, but of a known size.
 
     fill_value: what stands behind them where there are fewer; the smallest entry unless given. The first of entries
@@ -208,7 +209,7 @@ def unique(x: Any, *, size: int, fill_value: Any = None) -> Any:
     return _counted(counting.unique, _unique, x, size=size, fill_value=fill_value)
 
 
-def _counted(rule: Callable[..., Any], kernel: Any, *arrays: Any, **options: Any) -> Any:
+def _counted(rule: Callable[..., Any], kernel: Callable[..., Any], *arrays: Any, **options: Any) -> Any:
     """The rule where an array is traced, else the kernel."""
     if any(isinstance(_first(x), Node) for x in arrays):
         return rule(*arrays, **options)

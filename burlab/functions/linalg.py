@@ -12,13 +12,14 @@ from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.plain import as_array, is_complex
 from burlab.transforms import random
+from burlab.typing import Array, ArrayLike, Key
 
 __all__ = ["svd"]
 _MOST = 1000  # power iterations
 _AXES = 2  # of a matrix
 
 
-def svd(A: Any, rank: int, *, key: Any, oversampling: int = 10, power: int = 2) -> tuple[Any, Any, Any]:
+def svd(A: ArrayLike, rank: int, *, key: Key, oversampling: int = 10, power: int = 2) -> tuple[Any, Any, Any]:
     """The largest singular values of A with their vectors, about: u, s, vt of shapes (m, rank), (rank,), (rank, n).
 
     A: a matrix (m, n), float32 or float64. By randomised range finding, Halko, Martinsson and Tropp 2011, Algorithms
@@ -51,7 +52,7 @@ def svd(A: Any, rank: int, *, key: Any, oversampling: int = 10, power: int = 2) 
     return _kernel(found if found.dtype.kind == "f" else found.astype(float), as_array(key, "key"), *options)
 
 
-def _ranged(A: Any, key: Any, rank: int, columns: int, power: int) -> tuple[Any, Any, Any]:
+def _ranged(A: Node | Array, key: Key, rank: int, columns: int, power: int) -> tuple[Any, Any, Any]:
     sketch = random.normal(key, (A.shape[1], columns), A.dtype)
     q = np.linalg.qr(A @ sketch)[0]
     for _ in range(power):

@@ -8,6 +8,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.functions import gelu, relu, sigmoid, silu, softplus
 from burlab.runtime.checks.numbers import shown
+from burlab.typing import Operand
 
 from .layer import numbers
 
@@ -16,7 +17,7 @@ Activation = str | Callable[[Any], Any]
 without `like=`."""
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: Operand) -> Any:
     """The hyperbolic tangent of every entry: NumPy's own.
 
     >>> float(tanh(0.0))
@@ -25,7 +26,7 @@ def tanh(x: Any) -> Any:
     return np.tanh(numbers(x, "x of tanh"))
 
 
-def identity(x: Any) -> Any:
+def identity(x: Operand) -> Any:
     """x itself.
 
     >>> identity(3.0)

@@ -187,7 +187,7 @@ def _adapted(
         raise ArgumentError(f"targets={shown(targets)} chooses no layer of a {type(model).__name__}: {has}.")
     keys_of = dict(zip(paths, keys(key, len(paths)), strict=True))
 
-    def adapted(part: Any, path: str) -> Any:
+    def adapted(part: object, path: str) -> Any:
         if not isinstance(part, Linear) or path not in keys_of:
             return None
         if rank > min(part.weight.shape):
@@ -212,7 +212,7 @@ def _is_target(path: str, targets: Targets) -> bool:
     return any(re.search(rf"(^|\.){re.escape(name)}$", path) for name in cast("Iterable[str]", names))
 
 
-def _parts(model: Any) -> Iterator[tuple[str, Any]]:
+def _parts(model: object) -> Iterator[tuple[str, Any]]:
     """The fields of a layer, or the items of a list or dict, with their names; nothing of what has none."""
     if isinstance(model, Layer):
         yield from ((f.name, getattr(model, f.name)) for f in dataclasses.fields(cast("Any", model)))
@@ -222,7 +222,7 @@ def _parts(model: Any) -> Iterator[tuple[str, Any]]:
         yield from ((str(k), part) for k, part in enumerate(cast("list[Any]", model)))
 
 
-def _linears(model: Any, path: str) -> Iterator[tuple[str, Linear]]:
+def _linears(model: object, path: str) -> Iterator[tuple[str, Linear]]:
     """The Linear layers that have no adapter, with their paths."""
     if isinstance(model, Linear):
         yield path, model
@@ -231,7 +231,7 @@ def _linears(model: Any, path: str) -> Iterator[tuple[str, Linear]]:
             yield from _linears(part, f"{path}.{name}".lstrip("."))
 
 
-def _replaced(model: Any, path: str, rule: Callable[[Any, str], Any]) -> Any:
+def _replaced(model: object, path: str, rule: Callable[[Any, str], Any]) -> Any:
     """The model with each part for which the rule gives another one."""
     if (new := rule(model, path)) is not None:
         return new

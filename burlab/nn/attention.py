@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.functions import softmax
 from burlab.graph import scope
 from burlab.graph.tree import pytree
-from burlab.typing import Key
+from burlab.typing import DTypeLike, Key
 
 from .activations import Activation
 from .dropout import Dropout
@@ -48,7 +47,7 @@ class SelfAttention(Layer):
         qkv_bias: bool = True,
         out_bias: bool = True,
         dropout: float = 0.0,
-        dtype: Any = np.float32,
+        dtype: DTypeLike = np.float32,
     ) -> None:
         sizes(width=width, heads=heads)
         if width % heads:
@@ -104,7 +103,7 @@ class Block(Layer):
         activation: Activation = "relu",
         qkv_bias: bool = True,
         dropout: float = 0.0,
-        dtype: Any = np.float32,
+        dtype: DTypeLike = np.float32,
     ) -> None:
         sizes(width=width)
         hidden = 4 * width if hidden is None else hidden

@@ -11,7 +11,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.tree import pytree
 from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.memory import ADDRESSABLE
-from burlab.typing import Key
+from burlab.typing import DTypeLike, Key
 
 from . import init
 from .layer import STATIC, Array, Layer, check_dtype, floating, keys, numbers, sizes
@@ -42,7 +42,7 @@ class Convolution(Layer):
         padding: Sizes = 0,
         dilation: Sizes = 1,
         bias: bool = True,
-        dtype: Any = np.float32,
+        dtype: DTypeLike = np.float32,
     ) -> None:
         sizes(inputs=inputs, outputs=outputs)
         spans = _several("window", window, self.rank, 1)

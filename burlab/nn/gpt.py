@@ -8,7 +8,7 @@ import numpy as np
 from burlab.errors import ShapeError
 from burlab.graph import scope
 from burlab.graph.tree import pytree
-from burlab.typing import Key
+from burlab.typing import DTypeLike, Key
 
 from .activations import Activation
 from .attention import Block
@@ -63,7 +63,7 @@ class GPT(Layer):
         activation: Activation = "relu",
         qkv_bias: bool = False,
         dropout: float = 0.0,
-        dtype: Any = np.float32,
+        dtype: DTypeLike = np.float32,
     ) -> None:
         sizes(vocabulary=vocabulary, block=block, layers=layers)
         k0, k1, k2, *rest = keys(key, 3 + layers)

@@ -19,7 +19,7 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import late
 from burlab.runtime.ranges import FINITE, NOT_NEGATIVE, POSITIVE, Range, number_in
 from burlab.transforms import random
-from burlab.typing import Key, Shape
+from burlab.typing import DTypeLike, Key, Shape
 
 special: Any = late("scipy.special", "scipy")
 
@@ -28,32 +28,31 @@ Fan = Literal["fan_in", "fan_out"]
 _GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 0.75}
 
 
-def zeros(_key: Key, shape: Shape, dtype: Any = np.float32) -> Array:
+def zeros(_key: Key, shape: Shape, dtype: DTypeLike = np.float32) -> Array:
     """Zeros."""
     return np.zeros(random.known_shape(shape), random.known_dtype(dtype))
 
 
-def ones(_key: Key, shape: Shape, dtype: Any = np.float32) -> Array:
+def ones(_key: Key, shape: Shape, dtype: DTypeLike = np.float32) -> Array:
     """Ones."""
     return np.ones(random.known_shape(shape), random.known_dtype(dtype))
 
 
-def uniform(key: Key, shape: Shape, dtype: Any = np.float32, *, low: float = 0.0, high: float = 1.0) -> Array:
+def uniform(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, low: float = 0.0, high: float = 1.0) -> Array:
     """Uniform numbers in [low, high)."""
     low = number_in(FINITE, low, "low")
     high = number_in(Range(low, math.inf), high, "high")
     return random.uniform(key, shape, dtype) * (high - low) + low
 
 
-def normal(key: Key, shape: Shape, dtype: Any = np.float32, *, mean: float = 0.0, std: float = 1.0) -> Array:
+def normal(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, mean: float = 0.0, std: float = 1.0) -> Array:
     """Normal numbers."""
     mean, std = number_in(FINITE, mean, "mean"), number_in(NOT_NEGATIVE, std, "std")
     return random.normal(key, shape, dtype) * std + mean
 
 
-def trunc_normal(
-    key: Key, shape: Shape, dtype: Any = np.float32, *, mean: float = 0.0, std: float = 1.0, a: float = -2, b: float = 2
-) -> Array:
+def trunc_normal(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, mean: float = 0.0, std: float = 1.0,
+                 a: float = -2, b: float = 2) -> Array:  # fmt: skip
     """Normal numbers on the condition that they lie in [a, b]: by the inverse of the distribution function."""
     kind = random.known_dtype(dtype)
     mean, std = number_in(FINITE, mean, "mean"), number_in(POSITIVE, std, "std")
@@ -64,7 +63,7 @@ def trunc_normal(
     return np.clip(x, a, b).astype(kind)
 
 
-def orthogonal(key: Key, shape: Shape, dtype: Any = np.float32, *, gain: float = 1.0) -> Array:
+def orthogonal(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, gain: float = 1.0) -> Array:
     """A matrix with orthonormal columns, or rows where there are fewer, times gain (Saxe et al. 2014).
 
     Of a kernel with more axes: all but the last are the rows.
@@ -79,12 +78,12 @@ def orthogonal(key: Key, shape: Shape, dtype: Any = np.float32, *, gain: float =
     return (gain * (q if rows >= columns else q.T)).reshape(shape).astype(kind)
 
 
-def xavier_uniform(key: Key, shape: Shape, dtype: Any = np.float32, *, gain: float = 1.0) -> Array:
+def xavier_uniform(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, gain: float = 1.0) -> Array:
     """Uniform with variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
     return _within(key, shape, dtype, number_in(NOT_NEGATIVE, gain, "gain") * math.sqrt(2 / sum(_fans(shape))))
 
 
-def xavier_normal(key: Key, shape: Shape, dtype: Any = np.float32, *, gain: float = 1.0) -> Array:
+def xavier_normal(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, gain: float = 1.0) -> Array:
     """Normal with variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
     return normal(key, shape, dtype, std=number_in(NOT_NEGATIVE, gain, "gain") * math.sqrt(2 / sum(_fans(shape))))
 
@@ -92,7 +91,7 @@ def xavier_normal(key: Key, shape: Shape, dtype: Any = np.float32, *, gain: floa
 def kaiming_uniform(
     key: Key,
     shape: Shape,
-    dtype: Any = np.float32,
+    dtype: DTypeLike = np.float32,
     *,
     a: float = 0.0,
     mode: Fan = "fan_in",
@@ -105,7 +104,7 @@ def kaiming_uniform(
 def kaiming_normal(
     key: Key,
     shape: Shape,
-    dtype: Any = np.float32,
+    dtype: DTypeLike = np.float32,
     *,
     a: float = 0.0,
     mode: Fan = "fan_in",
@@ -131,7 +130,7 @@ def gain(nonlinearity: str, a: float = 0.01) -> float:
     return _GAINS[nonlinearity]
 
 
-def _within(key: Key, shape: Shape, dtype: Any, std: float) -> Array:
+def _within(key: Key, shape: Shape, dtype: DTypeLike, std: float) -> Array:
     """Uniform around zero with this standard deviation."""
     bound = math.sqrt(3) * std
     return uniform(key, shape, dtype, low=-bound, high=bound)

@@ -11,7 +11,7 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import ADDRESSABLE
 from burlab.runtime.plain import as_array, as_floats, check_plain
 from burlab.transforms import random
-from burlab.typing import Key
+from burlab.typing import DTypeLike, Key, Operand
 
 Array = Any  # a NumPy array, or a traced one
 STATIC = {"static": True}  # metadata of a field that is no parameter but part of the program
@@ -69,7 +69,7 @@ def sizes(**named: Any) -> None:
             raise ArgumentError(f"{name}={shown(size)} must be a positive integer, and a size that memory holds.")
 
 
-def numbers(x: Any, name: str) -> Any:
+def numbers(x: Operand, name: str) -> Any:
     """An array or a traced value as it is, a number or list as an array. Raises DTypeError and ShapeError."""
     if not hasattr(x, "__array_ufunc__"):
         array = as_array(x, name)
@@ -80,7 +80,7 @@ def numbers(x: Any, name: str) -> Any:
     return x
 
 
-def floating(dtype: Any) -> "np.dtype[Any]":
+def floating(dtype: DTypeLike) -> "np.dtype[Any]":
     """A dtype that parameters can have. Raises DTypeError for any other."""
     try:
         found = np.dtype(dtype)
@@ -92,7 +92,7 @@ def floating(dtype: Any) -> "np.dtype[Any]":
     return found
 
 
-def check(layer: Layer, x: Any, like: Any, *tail: int) -> None:
+def check(layer: Layer, x: Operand, like: Array, *tail: int) -> None:
     """Raise ShapeError where the last axes of x are not `tail`, DTypeError where its dtype is not that of `like`."""
     name = type(layer).__name__
     check_plain(x, f"x of {name}")
@@ -105,7 +105,7 @@ def check(layer: Layer, x: Any, like: Any, *tail: int) -> None:
     check_dtype(layer, x, like)
 
 
-def check_dtype(layer: Layer, x: Any, like: Any) -> None:
+def check_dtype(layer: Layer, x: Operand, like: Array) -> None:
     """Raise DTypeError where x is floating and its dtype is not that of `like`."""
     dtype = getattr(x, "dtype", None)
     if dtype is not None and dtype.kind == "f" and not getattr(x, "weak", False) and dtype != like.dtype:

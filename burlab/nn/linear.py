@@ -13,7 +13,7 @@ from burlab.graph.tree import pytree
 from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.plain import as_array
 from burlab.runtime.ranges import NOT_NEGATIVE, number_in
-from burlab.typing import Key
+from burlab.typing import DTypeLike, Key
 
 from . import init
 from .activations import Activation, function, known
@@ -45,7 +45,7 @@ class Linear(Layer):
         key: Key,
         bias: bool = True,
         bound: float | None = None,
-        dtype: Any = np.float32,
+        dtype: DTypeLike = np.float32,
     ) -> None:
         sizes(inputs=inputs, outputs=outputs)
         reach = inputs**-0.5 if bound is None else number_in(NOT_NEGATIVE, bound, "bound of Linear")
@@ -75,7 +75,7 @@ class Embedding(Layer):
 
     weight: Array
 
-    def __init__(self, count: int, width: int, *, key: Key, dtype: Any = np.float32) -> None:
+    def __init__(self, count: int, width: int, *, key: Key, dtype: DTypeLike = np.float32) -> None:
         sizes(count=count, width=width)
         self._fill(weight=init.normal(key, (count, width), floating(dtype)))
 
@@ -119,7 +119,7 @@ class MLP(Layer):
         key: Key,
         activation: Activation = "relu",
         bias: bool = True,
-        dtype: Any = np.float32,
+        dtype: DTypeLike = np.float32,
     ) -> None:
         listed = isinstance(widths, (Sequence, np.ndarray)) and not isinstance(widths, str)  # pyright: ignore[reportUnnecessaryIsInstance] - users
         if not listed or any(isinstance(width, (Sequence, np.ndarray)) for width in widths):

@@ -8,17 +8,25 @@ from burlab.errors import DTypeError, IndexRangeError, ShapeError
 from burlab.functions import logsumexp, softplus
 from burlab.graph import Node
 from burlab.runtime.ranges import BOUND, number_in
+from burlab.typing import Operand
 
 from .layer import numbers
 
-Array = Any
 
+def cross_entropy(logits: Operand, target: Operand) -> Any:
+    """Return -log softmax(logits)[target], averaged over all rows.
 
-def cross_entropy(logits: Array, target: Array) -> Array:
-    """-log softmax(logits)[target]. logits: shape (..., classes), target: integers of shape (...), averaged.
+    Args:
+        logits: Scores of the classes, shape (..., classes).
+        target: Numbers of classes, integers of shape (...).
+
+    Returns:
+        A number, shape ().
 
     Raises:
         IndexRangeError: A target is not the number of a class.
+        ShapeError: The shapes do not fit.
+        DTypeError: The target is not of integers.
 
     >>> import numpy as np
     >>> round(float(cross_entropy(np.zeros(10), 3)), 6)
@@ -39,7 +47,7 @@ def cross_entropy(logits: Array, target: Array) -> Array:
     return _mean(total - np.where(total == -np.inf, -np.inf, np.reshape(chosen, places)))
 
 
-def _class(target: Array, classes: int) -> Array:
+def _class(target: Operand, classes: int) -> Any:
     """The target; -1 is no class, though it would be an index: known ones are refused now, others by the kernel."""
     if isinstance(target, Node):
         index: Any = target.astype(np.int64)
@@ -50,8 +58,14 @@ def _class(target: Array, classes: int) -> Array:
     return target
 
 
-def mse(prediction: Array, target: Array) -> Array:
-    """The mean of (prediction - target)^2.
+def mse(prediction: Operand, target: Operand) -> Any:
+    """Return the mean of (prediction - target)^2.
+
+    Args:
+        prediction, target: Numbers of one shape.
+
+    Returns:
+        A number, shape ().
 
     >>> import numpy as np
     >>> float(mse(np.array([1.0, 2.0]), np.array([1.0, 4.0])))
@@ -61,8 +75,15 @@ def mse(prediction: Array, target: Array) -> Array:
     return _mean(error * error)
 
 
-def huber(prediction: Array, target: Array, *, delta: float = 1.0) -> Array:
-    """The mean of e^2 / 2 where |e| <= delta, else delta (|e| - delta / 2), e the error (Huber 1964).
+def huber(prediction: Operand, target: Operand, *, delta: float = 1.0) -> Any:
+    """Return the mean of e^2 / 2 where |e| <= delta, else delta (|e| - delta / 2), e the error (Huber 1964).
+
+    Args:
+        prediction, target: Numbers of one shape.
+        delta: Where the square ends, positive.
+
+    Returns:
+        A number, shape ().
 
     >>> float(huber(3.0, 0.0)), float(huber(0.5, 0.0))
     (2.5, 0.125)
@@ -73,8 +94,14 @@ def huber(prediction: Array, target: Array, *, delta: float = 1.0) -> Array:
     return _mean(inside * (error - 0.5 * inside))
 
 
-def hinge(score: Array, target: Array) -> Array:
-    """The mean of max(0, 1 - target score), target -1 or 1: the loss of support vector machines.
+def hinge(score: Operand, target: Operand) -> Any:
+    """Return the mean of max(0, 1 - target score): the loss of support vector machines.
+
+    Args:
+        score, target: Numbers of one shape; the targets are -1 or 1.
+
+    Returns:
+        A number, shape ().
 
     >>> float(hinge(0.25, 1.0)), float(hinge(2.0, 1.0))
     (0.75, 0.0)
@@ -83,8 +110,14 @@ def hinge(score: Array, target: Array) -> Array:
     return _mean(np.maximum(1.0 - target * score, 0.0))
 
 
-def logistic(score: Array, target: Array) -> Array:
-    """The mean of log(1 + e^(-target score)), target -1 or 1, without overflow.
+def logistic(score: Operand, target: Operand) -> Any:
+    """Return the mean of log(1 + e^(-target score)), without overflow.
+
+    Args:
+        score, target: Numbers of one shape; the targets are -1 or 1.
+
+    Returns:
+        A number, shape ().
 
     >>> round(float(logistic(0.0, -1.0)), 6)
     0.693147
@@ -93,16 +126,16 @@ def logistic(score: Array, target: Array) -> Array:
     return _mean(softplus(-(target * score)))
 
 
-def _mean(entries: Array) -> Array:
+def _mean(entries: Operand) -> Any:
     return cast("Any", np).mean(entries)  # of a traced array too, which NumPy's types do not know
 
 
-def _difference(name: str, prediction: Array, target: Array) -> Array:
+def _difference(name: str, prediction: Operand, target: Operand) -> Any:
     prediction, target = _same(name, prediction, target)
     return prediction - target
 
 
-def _same(name: str, prediction: Array, target: Array) -> tuple[Array, Array]:
+def _same(name: str, prediction: Operand, target: Operand) -> tuple[Any, Any]:
     """The two as arrays. Raises ShapeError where one of them would silently be repeated."""
     prediction, target = (
         numbers(x, f"the {what} of {name}") for x, what in ((prediction, "prediction"), (target, "target"))
@@ -115,5 +148,5 @@ def _same(name: str, prediction: Array, target: Array) -> tuple[Array, Array]:
     return prediction, target
 
 
-def _dtype(x: Array) -> "np.dtype[Any]":
+def _dtype(x: Operand) -> "np.dtype[Any]":
     return x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype

@@ -1,7 +1,6 @@
 """Normalisation of the last axis."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from burlab.graph.tree import pytree
 from burlab.runtime.checks.numbers import flag
 from burlab.runtime.memory import check_fits
 from burlab.runtime.ranges import NOT_NEGATIVE, number_in
+from burlab.typing import DTypeLike
 
 from .layer import STATIC, Array, Layer, check, floating, sizes
 
@@ -30,7 +30,7 @@ class LayerNorm(Layer):
     bias: Array | None
     eps: float = field(metadata=STATIC)
 
-    def __init__(self, width: int, *, bias: bool = True, eps: float = 1e-5, dtype: Any = np.float32) -> None:
+    def __init__(self, width: int, *, bias: bool = True, eps: float = 1e-5, dtype: DTypeLike = np.float32) -> None:
         sizes(width=width)
         kind = floating(dtype)
         check_fits(width * kind.itemsize, f"a weight of width={width}")
@@ -65,7 +65,7 @@ class RMSNorm(Layer):
     weight: Array
     eps: float = field(metadata=STATIC)
 
-    def __init__(self, width: int, *, eps: float | None = None, dtype: Any = np.float32) -> None:
+    def __init__(self, width: int, *, eps: float | None = None, dtype: DTypeLike = np.float32) -> None:
         sizes(width=width)
         kind = floating(dtype)
         check_fits(width * kind.itemsize, f"a weight of width={width}")

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.functions import sigmoid
 from burlab.graph.tree import pytree
-from burlab.typing import Key
+from burlab.typing import DTypeLike, Key
 
 from .activations import Activation, function, known
 from .layer import STATIC, Array, Layer, keys, sizes
@@ -24,7 +24,7 @@ class GatedCell(Layer):
     input: Linear
     hidden: Linear
 
-    def _gates(self, inputs: int, units: int, count: int, key: Key, bias: bool, dtype: Any) -> None:
+    def _gates(self, inputs: int, units: int, count: int, key: Key, bias: bool, dtype: DTypeLike) -> None:
         """Make the two layers, for `count` gates."""
         sizes(inputs=inputs, units=units)
         k0, k1 = keys(key, 2)
@@ -62,7 +62,7 @@ class RNNCell(GatedCell):
         key: Key,
         activation: Activation = "tanh",
         bias: bool = True,
-        dtype: Any = np.float32,
+        dtype: DTypeLike = np.float32,
     ) -> None:
         self._gates(inputs, units, 1, key, bias, dtype)
         self._fill(activation=known(activation))
@@ -94,7 +94,7 @@ class GRUCell(GatedCell):
     input: Linear
     hidden: Linear
 
-    def __init__(self, inputs: int, units: int, *, key: Key, bias: bool = True, dtype: Any = np.float32) -> None:
+    def __init__(self, inputs: int, units: int, *, key: Key, bias: bool = True, dtype: DTypeLike = np.float32) -> None:
         self._gates(inputs, units, 3, key, bias, dtype)
 
     def start(self) -> Array:
@@ -130,7 +130,7 @@ class LSTMCell(GatedCell):
     input: Linear
     hidden: Linear
 
-    def __init__(self, inputs: int, units: int, *, key: Key, bias: bool = True, dtype: Any = np.float32) -> None:
+    def __init__(self, inputs: int, units: int, *, key: Key, bias: bool = True, dtype: DTypeLike = np.float32) -> None:
         self._gates(inputs, units, 4, key, bias, dtype)
 
     def start(self) -> tuple[Array, Array]:

@@ -97,11 +97,11 @@ def _with_aliases(names: list[str], aliases: _Aliases) -> list[str]:
     return [*names, *others]
 
 
-def _attention(_layer: Any) -> _Aliases:
+def _attention(_layer: Layer) -> _Aliases:
     return [("qkv.", "in_proj_"), ("out.", "out_proj.")]
 
 
-def _block(_layer: Any) -> _Aliases:
+def _block(_layer: Layer) -> _Aliases:
     return [("attention.", "self_attn."), ("feedforward.layers.0.", "linear1."), ("feedforward.layers.1.", "linear2.")]
 
 
@@ -110,7 +110,7 @@ def _sequential(layer: MLP) -> _Aliases:
     return [(f"layers.{k}.", f"{2 * k}.") for k in range(len(layer.layers))]
 
 
-def _cell(_layer: Any) -> _Aliases:
+def _cell(_layer: Layer) -> _Aliases:
     """Parameters of torch.nn.LSTMCell, or of the only layer of torch.nn.LSTM."""
     return [
         (f"{ours}.{kind}", f"{kind}_{theirs}{layer}")

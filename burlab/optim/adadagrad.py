@@ -73,7 +73,7 @@ class AdAdaGrad(Optimizer):
         """The sum of the variances of all entries of the gradients of the batch, or the variance of their products."""
         zero = np.zeros((), x.dtype) if self.test == "inner_product" else np.zeros_like(x)
 
-        def add(c: Any) -> Any:
+        def add(c: dict[str, Any]) -> Any:
             row = f.per_sample_grads(x, indices=np.reshape(f.indices[c["i"]], (1,)))[0]
             number = row @ g if self.test == "inner_product" else row
             off = number - c["mean"]

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.typing import Operand
+
 from .optimizer import Vector
 
 Scalar = Any  # a number of x's dtype, shape (): np.float64, np.float32, or traced
@@ -13,17 +15,17 @@ arange: Any = np.arange
 solve: Any = np.linalg.solve
 
 
-def number(x: Vector, value: Any) -> Scalar:
+def number(x: Vector, value: Scalar) -> Scalar:
     """A number of x's dtype."""
     return np.asarray(value, x.dtype)
 
 
-def rounding(x: Vector, value: Any) -> Any:
+def rounding(x: Vector, value: Scalar) -> Any:
     """Differences of values that may be rounding: eps^(2/3) |value|, since a value is a sum of terms larger than it."""
     return float(np.finfo(x.dtype).eps) ** (2 / 3) * np.abs(value)
 
 
-def root_of_squares(v: Any, like: Any) -> Any:
+def root_of_squares(v: Operand, like: Operand) -> Any:
     """sqrt(v), and |like| where squares that v is made of went beyond the range of floats.
 
     What is divided by it is then of the size that it would have: g / sqrt(v) is the sign of g.
@@ -44,12 +46,12 @@ def unit_of(*vectors: Vector) -> Scalar:
     return np.exp2(-np.clip(power, -bound, bound))
 
 
-def choose(condition: Any, yes: dict[str, Any], no: dict[str, Any]) -> dict[str, Any]:
+def choose(condition: Scalar, yes: dict[str, Any], no: dict[str, Any]) -> dict[str, Any]:
     """One of two sets of values with the same names."""
     return {name: where(condition, yes[name], no[name]) for name in yes}
 
 
-def ratio(numerator: Any, denominator: Any) -> Any:
+def ratio(numerator: Operand, denominator: Operand) -> Any:
     """The quotient, 0 where the denominator is 0."""
     safe = where(denominator == 0, np.ones_like(denominator), denominator)
     return where(denominator == 0, np.zeros_like(safe), numerator / safe)

@@ -9,6 +9,7 @@ from burlab.graph import Node
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
+from burlab.typing import ArrayLike
 
 ESTIMATOR_NORM = "estimator_norm"
 """The column of the norm of what `Queries.estimated` was given."""
@@ -55,7 +56,7 @@ class Known(NamedTuple):
     oracle: Node
 
 
-def chosen_numbers(numbers: Any, name: str, of: str, size: int) -> Node:
+def chosen_numbers(numbers: ArrayLike, name: str, of: str, size: int) -> Node:
     """Traced or known numbers of samples or entries, shape (b,), as int64."""
     node, what = as_node(numbers), f"{location()}{name}"
     if node.dtype.kind not in "iu":

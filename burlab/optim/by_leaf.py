@@ -9,6 +9,7 @@ import numpy as np
 
 from burlab.graph import tree
 from burlab.transforms import random
+from burlab.typing import Tree
 
 from .adam import along, moments
 from .optimizer import Optimizer, State, Vector
@@ -35,7 +36,7 @@ class ByLeaf(Optimizer):
 
     per_leaf = True
 
-    def init(self, x: Any) -> State:
+    def init(self, x: Tree) -> State:
         """The state of every leaf."""
         return tuple(self.init_leaf(leaf) for leaf in tree.flatten(x)[0])
 
@@ -43,7 +44,7 @@ class ByLeaf(Optimizer):
     def init_leaf(self, x: Vector) -> State:
         """The state at step 0 of a leaf x, of any shape."""
 
-    def update(self, g: Any, state: State, x: Any, t: int, *, f: Any = None) -> tuple[Any, State]:
+    def update(self, g: Tree, state: State, x: Tree, t: int, *, f: Any = None) -> tuple[Any, State]:
         """The step of every leaf."""
         leaves, structure = tree.flatten(x)
         pairs: list[tuple[Any, State]] = []
@@ -61,7 +62,7 @@ def adam_init(x: Vector) -> State:
     return {"m": np.zeros_like(x), "v": np.zeros_like(x)}
 
 
-def adam_step(g: Vector, state: State, t: int, b1: Any, b2: Any, eps: Any) -> tuple[Vector, State]:
+def adam_step(g: Vector, state: State, t: int, b1: float, b2: float, eps: float) -> tuple[Vector, State]:
     """The step of Adam with lr = 1, and the moments after it."""
     m, v = moments(g, state, b1, b2)
     return along(m, v, t, 1.0, b1, b2, eps), {"m": m, "v": v}

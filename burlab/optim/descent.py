@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.runtime.checks.numbers import whole
 
-from .arithmetic import number, where
+from .arithmetic import Scalar, number, where
 from .line_search import armijo, wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
 from .queries import Queries
@@ -90,7 +90,7 @@ class WolfeGD(Optimizer):
         return line.to(end["step"]), {"promise": end["step"] * line.slope}
 
 
-def trial_like(promise: Any, line: SearchLine, g: Vector) -> Any:
+def trial_like(promise: Scalar, line: SearchLine, g: Vector) -> Any:
     """A first trial that promises the same first-order change as the last step; min(1, 1 / |g|) where none did."""
     slope = line.slope
     known = (promise < 0) & (slope < 0)

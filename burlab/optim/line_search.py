@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from burlab.transforms import while_loop
+from burlab.typing import Vector
 
 from .arithmetic import Scalar, choose, number, ratio, where
 from .search_line import Point, SearchLine, cubic_minimizer
@@ -13,7 +14,7 @@ GROWTH = 9.0  # a trial that is too short grows by at most this many times the l
 EDGE = 0.1  # a trial keeps this part of a bracket away from its ends
 
 
-def armijo(line: SearchLine, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scalar:
+def armijo(line: SearchLine, first: Scalar, shrink: float, c1: float, trials: int) -> Scalar:
     """Nocedal and Wright 2006, Algorithm 3.1: the first of first, shrink first, shrink^2 first ... that is enough.
 
     A trial of value inf or nan is never enough. Each trial costs one value of f; where values differ by rounding only,
@@ -21,10 +22,10 @@ def armijo(line: SearchLine, first: Scalar, shrink: Any, c1: Any, trials: int) -
     """
     zero = number(line.x, 0.0)
 
-    def pending(s: Any) -> Any:
+    def pending(s: dict[str, Any]) -> Any:
         return (line.slope < 0) & ~s["found"] & (s["count"] < trials)
 
-    def attempt(s: Any) -> Any:
+    def attempt(s: dict[str, Any]) -> Any:
         step = s["next"]
         y = line.x + step * line.p
         value = line.f.value(y)
@@ -39,7 +40,7 @@ def armijo(line: SearchLine, first: Scalar, shrink: Any, c1: Any, trials: int) -
     return where(end["found"], end["step"], zero)
 
 
-def wolfe(line: SearchLine, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> Point:
+def wolfe(line: SearchLine, g: Vector, first: Scalar, c1: float, c2: float, trials: int) -> Point:
     """Nocedal and Wright 2006, Algorithms 3.5 and 3.6: a step a with enough decrease and |phi'(a)| <= -c2 phi'(0).
 
     One loop does both algorithms: until a bracket is known (`high` is finite) trials grow, then they close in on it, by
@@ -58,11 +59,11 @@ def wolfe(line: SearchLine, g: Any, first: Scalar, c1: Any, c2: Any, trials: int
     }  # fmt: skip
     precision = 4 * float(np.finfo(line.x.dtype).eps)
 
-    def pending(s: Any) -> Any:
+    def pending(s: dict[str, Any]) -> Any:
         flat = np.isfinite(s["width"]) & (s["width"] <= precision * s["low"]["step"])
         return (line.slope < 0) & ~s["found"] & ~flat & (s["count"] < trials)
 
-    def attempt(s: Any) -> Any:
+    def attempt(s: dict[str, Any]) -> Any:
         low, high, trial = s["low"], s["high"], line.at(s["next"])
         short = {name: trial[name] for name in high}
         fails = ~line.enough(trial, c1) | line.rises(trial, low)

@@ -16,7 +16,7 @@ def hessian(f: Queries, x: Vector) -> Vector:
     d = x.shape[0]
     rows = arange(d)
 
-    def column(s: Any) -> Any:
+    def column(s: dict[str, Any]) -> Any:
         unit = (rows == s["k"]).astype(x.dtype)
         return {"k": s["k"] + 1, "h": where(rows[:, None] == s["k"], f.hvp(x, unit), s["h"])}
 
@@ -33,7 +33,7 @@ def solve(matrix: Vector, b: Vector, *, pivoting: bool) -> tuple[Vector, Any]:
     d = b.shape[0]
     rows = arange(d)
 
-    def eliminate(s: Any) -> Any:
+    def eliminate(s: dict[str, Any]) -> Any:
         k, table = s["k"], s["table"]
         column = table[:, k]
         p = np.argmax(where(rows >= k, np.abs(column), -1)) if pivoting else k

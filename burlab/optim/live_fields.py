@@ -69,7 +69,7 @@ def with_values(part: Any, values: Mapping[Path, Any], path: Path = ()) -> Any:
     return changed
 
 
-def start_value(name: str, value: Any) -> float | Callable[[Any], Any]:
+def start_value(name: str, value: object) -> float | Callable[[Any], Any]:
     """A number as a float, a schedule as it is. Raises DTypeError for anything else."""
     if not callable(value) or isinstance(value, type):
         return hyper_value(name, value)
@@ -78,7 +78,7 @@ def start_value(name: str, value: Any) -> float | Callable[[Any], Any]:
     return value
 
 
-def hyper_value(name: str, value: Any) -> float:
+def hyper_value(name: str, value: object) -> float:
     """A hyperparameter as a float. Raises DTypeError where it is not a real number, ArgumentError where it is NaN."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise DTypeError(
@@ -119,7 +119,7 @@ def _walk(part: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
             yield path, part, f.name
 
 
-def _is_part(value: Any) -> bool:
+def _is_part(value: object) -> bool:
     return isinstance(value, Optimizer) or (is_dataclass(value) and not isinstance(value, type) and not callable(value))
 
 
@@ -138,14 +138,14 @@ def _check_dataclass(part: Any) -> None:
         )
 
 
-def _is_optional(annotation: Any) -> bool:
+def _is_optional(annotation: object) -> bool:
     """`Hyper | None`, also as text."""
     if isinstance(annotation, str):
         return any(part.strip() == "None" for part in annotation.split("|"))
     return type(None) in get_args(annotation)
 
 
-def _is_hyper(annotation: Any) -> bool:
+def _is_hyper(annotation: object) -> bool:
     """`Hyper` or `Hyper | None`, also under `from __future__ import annotations`, where an annotation is its text."""
     if isinstance(annotation, str):
         return any(part.strip().rpartition(".")[2] == "Hyper" for part in annotation.split("|"))

@@ -91,7 +91,7 @@ def _positive(h: Vector, b: Vector) -> Vector:
     least = np.min(diagonal)
     bound = float(np.finfo(b.dtype).eps) * largest
 
-    def attempt(s: Any) -> Any:
+    def attempt(s: dict[str, Any]) -> Any:
         v, pivot = solve(h + s["tau"] * identity, b, pivoting=False)
         found = (pivot > bound) & np.isfinite(np.sum(v))
         return {"tau": np.maximum(2 * s["tau"], beta), "v": v, "found": found, "count": s["count"] + 1}

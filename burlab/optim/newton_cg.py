@@ -60,10 +60,10 @@ def truncated(f: Queries, x: Vector, g: Vector) -> Vector:
     tolerance, step = unit * forcing(g), first_step(g)
     g = unit * g
 
-    def pending(s: Any) -> Any:
+    def pending(s: dict[str, Any]) -> Any:
         return ~s["done"] & (s["r"] @ s["r"] > 0) & (s["count"] < INNER * x.shape[0])
 
-    def inner(s: Any) -> Any:
+    def inner(s: dict[str, Any]) -> Any:
         z, r, d = s["z"], s["r"], s["d"]
         h = f.hvp(x, d)
         curvature, squared = d @ h, r @ r

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ class Penalty(ABC):
         check_numbers(self)
 
     @abstractmethod
-    def prox(self, x: Vector, step: Any) -> Vector:
+    def prox(self, x: Vector, step: float) -> Vector:
         """The minimizer above. x: shape (d,); step: a number, the step size of the optimizer."""
 
 
@@ -77,7 +76,7 @@ class l1(Penalty):
 
     l1: Hyper
 
-    def prox(self, x: Vector, step: Any) -> Vector:
+    def prox(self, x: Vector, step: float) -> Vector:
         """Every entry moved towards 0 by step l1, and not beyond."""
         return shrink(x, step * self.l1)
 
@@ -93,7 +92,7 @@ class l2(Penalty):
 
     l2: Hyper
 
-    def prox(self, x: Vector, step: Any) -> Vector:
+    def prox(self, x: Vector, step: float) -> Vector:
         """x / (1 + step l2)."""
         return x / (1 + step * self.l2)
 
@@ -110,11 +109,11 @@ class elastic_net(Penalty):
     l1: Hyper
     l2: Hyper
 
-    def prox(self, x: Vector, step: Any) -> Vector:
+    def prox(self, x: Vector, step: float) -> Vector:
         """The threshold, then the scaling: Parikh and Boyd 2014, section 6.5.3."""
         return shrink(x, step * self.l1) / (1 + step * self.l2)
 
 
-def shrink(x: Vector, by: Any) -> Vector:
+def shrink(x: Vector, by: float) -> Vector:
     """sign(x) max(|x| - by, 0)."""
     return x - np.clip(x, -by, by)

@@ -11,6 +11,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree
 from burlab.graph.query import CLIENT_QUERIES, QUERIES
 from burlab.transforms import vmap
+from burlab.typing import Tree
 
 from .optimizer import Optimizer, State, Vector, advance, start
 from .queries import Queries
@@ -20,11 +21,11 @@ class LeafQueries:
     """The same queries at trees of leaves. Gradients and the like are such trees too."""
 
     def __init__(
-        self, f: Queries, flat_x: Vector, x: Any, to_tree: Callable[[Any], Any], to_flat: Callable[..., Any]
+        self, f: Queries, flat_x: Vector, x: Tree, to_tree: Callable[[Any], Any], to_flat: Callable[..., Any]
     ) -> None:
         self._f, self._flat_x, self._x, self._to_tree, self._to_flat = f, flat_x, x, to_tree, to_flat
 
-    def _flat(self, y: Any) -> Vector:
+    def _flat(self, y: Tree) -> Vector:
         return self._flat_x if y is self._x else self._to_flat(y, "update asked about a point")
 
     def __getattr__(self, name: str) -> Any:
@@ -47,10 +48,10 @@ class LeafQueries:
 
         return answer
 
-    def _about_clients(self, method: Any) -> Any:
+    def _about_clients(self, method: Callable[..., Any]) -> Any:
         """A question about clients, at one tree or, of gradients, at one whose leaves have a row for each client."""
 
-        def answer(y: Any, **chosen: Any) -> Any:
+        def answer(y: Tree, **chosen: Any) -> Any:
             leaves, like = tree.flatten(y)[0], tree.flatten(self._x)[0]
             rows = [np.ndim(a) - np.ndim(b) for a, b in zip(leaves, like, strict=False)]
             each = bool(leaves) and set(rows) == {1} and {np.shape(leaf)[0] for leaf in leaves}

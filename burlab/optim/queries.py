@@ -13,6 +13,7 @@ from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, is_whole, query
 from burlab.graph.tracing.trace import depth
+from burlab.typing import ArrayLike, Tree
 
 from .batches import ROWS, VALUE, Batches, Known, chosen_numbers
 
@@ -43,7 +44,7 @@ class Queries:
     array([0.75])
     """
 
-    def __init__(self, known: Known, batches: Batches, size: Any = None) -> None:
+    def __init__(self, known: Known, batches: Batches, size: Node | None = None) -> None:
         """Start with the values of a step. size: number of its samples, where that varies."""
         self._known, self._batches, self._size = known, batches, size
         self._used: set[Question] = set()
@@ -79,7 +80,7 @@ class Queries:
         """The derivative of f at y along v: a number, by one forward sweep, which stores no gradient."""
         return self._query("jvp", (), indices, y, v)
 
-    def partial_grad(self, y: Vector, coordinates: Any, *, indices: Indices = None) -> Any:
+    def partial_grad(self, y: Vector, coordinates: ArrayLike, *, indices: Indices = None) -> Any:
         """Entries of the gradient of f at y: a number for one coordinate, shape (k,) for k of them, traced or not.
 
         It computes what these need: of products of matrices the rows and columns, of sums of separate terms their own.
@@ -107,7 +108,7 @@ class Queries:
         both: Any = self._query("targets", (self._batches.batch, 2 * k), None, y, target=k)
         return both[:, :k], both[:, k:]
 
-    def surrogate(self, y: Vector, goals: Any, scale: Any) -> tuple[Any, Any]:
+    def surrogate(self, y: Vector, goals: ArrayLike, scale: ArrayLike) -> tuple[Any, Any]:
         """Value and gradient of the mean of |model(y) - goal|^2 / (2 scale), plus the regularizer.
 
         No loss is computed. The query counts in column "surrogates".
@@ -260,7 +261,7 @@ class Queries:
             raise ArgumentError(f"{location()}two rules of this update log a metric {taken.pop()!r}. Rename one.")
         self._logged |= metrics
 
-    def estimated(self, v: Any) -> Any:
+    def estimated(self, v: Tree) -> Any:
         """v, which is what a rule takes for the gradient: `Stop(grad_norm=, of="estimator")` is about its norm."""
         squares = [np.sum(leaf * leaf) for leaf in tree.flatten(v)[0]]
         self.estimate = np.sqrt(sum(squares[1:], squares[0]))

@@ -15,6 +15,7 @@ from burlab.graph.signatures import ALL
 from burlab.graph.tracing.trace import trace
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array
+from burlab.typing import Operand, Tree
 
 from .batches import BATCH, ESTIMATOR_NORM, VALUE, Batches, Known
 from .live_fields import Live, live_fields, with_values
@@ -106,7 +107,7 @@ def trace_rule(
 
     queries, logged = (), ()
 
-    def step(g: Any, x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any], *problem: Any) -> Any:
+    def step(g: Operand, x: Operand, t: Operand, values: tuple[Any, ...], leaves: list[Any], *problem: Any) -> Any:
         nonlocal queries, logged
         before = tree.unflatten(structure, leaves)
         used, rule = _acting(optimizer, live, values, t)
@@ -133,7 +134,7 @@ def trace_rule(
     hyper = {field.name: field.number for field in live}
     output = _output(optimizer, live, x, examples, structure)
 
-    def size(t: Any, values: tuple[Any, ...], leaves: list[Any]) -> Any:
+    def size(t: Operand, values: tuple[Any, ...], leaves: list[Any]) -> Any:
         used, rule = _acting(optimizer, live, values, t)
         found = _size(rule, tree.unflatten(structure, leaves), used[-1], values[-1], batches)
         return as_dtype(found, np.dtype(np.int64))
@@ -166,7 +167,7 @@ def _is_read(x: Node, graph: Graph) -> bool:
     return any(y is x for n in graph.nodes for y in n.inputs) or any(y is x for y in graph.outputs)
 
 
-def _acting(optimizer: Optimizer, live: list[Live], values: tuple[Any, ...], t: Any) -> tuple[list[Any], Optimizer]:
+def _acting(optimizer: Optimizer, live: list[Live], values: tuple[Any, ...], t: Operand) -> tuple[list[Any], Optimizer]:
     """The hyperparameters of a step, and the optimizer with them."""
     used: list[Any] = [_used(field, value, t) for field, value in zip(live, values, strict=True)]
     return used, with_values(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
@@ -182,7 +183,7 @@ def _live_batch(live: list[Live], batches: Batches) -> Live:
     return Live(BATCH, (), planned if callable(planned) else lambda t: planned + 0 * t)
 
 
-def _size(rule: Optimizer, state: Any, planned: Any, value: Any, batches: Batches) -> Node:
+def _size(rule: Optimizer, state: tuple[Any, ...], planned: Node, value: Node, batches: Batches) -> Node:
     """Return the number of samples of a step, as float64. planned: by the schedule, or set; value: NaN if not set."""
     wish = rule.batch_size(state)
     wide = np.dtype(np.float64)
@@ -202,7 +203,7 @@ def _output(
 ) -> Graph | None:
     """Trace the optimizer's output from x, the step, hyperparameters and leaves of the state; None for x itself."""
 
-    def give(x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any]) -> Any:
+    def give(x: Operand, t: Operand, values: tuple[Any, ...], leaves: list[Any]) -> Any:
         rule = _acting(optimizer, live, values, t)[1]
         return rule.output(x, tree.unflatten(structure, leaves))
 
@@ -248,24 +249,24 @@ def _arrays(leaves: list[Any], kind: str) -> list[Vector]:
     return [_state_leaf(leaf, f"{kind}.init") for leaf in leaves]
 
 
-def _state_leaf(leaf: Any, where: str) -> np.ndarray[Any, Any]:
+def _state_leaf(leaf: Tree, where: str) -> np.ndarray[Any, Any]:
     array: np.ndarray[Any, Any] = np.array(as_array(leaf, f"a leaf of the state of {where}"), order="C")
     if array.dtype not in ALL:
         raise DTypeError(f"{where} gave a state of dtype {array.dtype}; use float32, float64, integers or bool.")
     return array
 
 
-def _example(leaf: Any, array: np.ndarray[Any, Any]) -> Any:
+def _example(leaf: Tree, array: np.ndarray[Any, Any]) -> Any:
     """Return the example of a leaf of the state with which an update is traced."""
     return Node("input", (), "state", array.shape, array.dtype, weak=True) if _is_weak(leaf) else array
 
 
-def _is_weak(leaf: Any) -> bool:
+def _is_weak(leaf: Tree) -> bool:
     """Python numbers in the state stay weak, as they would be in NumPy."""
     return type(leaf) in (int, float)
 
 
-def _next(result: Any, kind: str, structure: tree.TreeDef) -> Any:
+def _next(result: Tree, kind: str, structure: tree.TreeDef) -> Any:
     if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
         got = type(cast("object", result)).__name__
         raise ArgumentError(f"{kind}.update returned a {got}, expected (x, state), or (x, state, {{name: number}}).")
@@ -279,12 +280,12 @@ def _next(result: Any, kind: str, structure: tree.TreeDef) -> Any:
     return x, leaves
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     """Describe a value that is not a real number."""
     return "complex numbers" if isinstance(value, (complex, Complex)) else f"a {type(value).__name__}"
 
 
-def _real(value: Any, what: str) -> Node:
+def _real(value: Operand, what: str) -> Node:
     """Return a rule's or schedule's value as a node. what: its description."""
     try:
         return as_node(value)
@@ -292,7 +293,7 @@ def _real(value: Any, what: str) -> Node:
         raise ArgumentError(f"{what} is {_described(value)}, expected a real number.") from None
 
 
-def _logged(kind: str, name: str, number: Any) -> Node:
+def _logged(kind: str, name: str, number: Operand) -> Node:
     node = _real(number, f"the metric {shown(name)} that {kind}.update logs")
     if node.shape:
         raise ShapeError(f"the metric {shown(name)} that {kind}.update logs has shape {node.shape}, expected ().")

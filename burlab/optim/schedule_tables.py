@@ -10,6 +10,7 @@ from burlab.graph import Node
 from burlab.graph.numpy_api.indexing import asarray
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.ranges import POSITIVE, SHARE, number_in
+from burlab.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class table:
             raise ArgumentError(f"values of table are {shown(self.values)}, expected finite numbers, at least one.")
         object.__setattr__(self, "values", tuple(numbers.tolist()))
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: float) -> Any:
         """The value at step t."""
         values = np.array(self.values)
         if isinstance(t, Node):
@@ -79,12 +80,12 @@ class refined:
         rates = weights * (np.cumsum(weights[::-1])[::-1] - weights)
         return tuple((self.peak * (rates / rates.max())).tolist())
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: float) -> Any:
         """The value at step t."""
         return table(self.values)(t)
 
 
-def _numbers(values: Any) -> "np.ndarray[Any, np.dtype[np.float64]]":
+def _numbers(values: ArrayLike) -> "np.ndarray[Any, np.dtype[np.float64]]":
     """The values as an array; an empty one where they are no numbers."""
     try:
         return np.asarray(values, np.float64)

@@ -35,7 +35,7 @@ class constant(Schedule):
 
     value: float
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: float) -> Any:
         """The value."""
         return self.value + 0.0 * t
 
@@ -53,7 +53,7 @@ class step(Schedule):
     every: int
     factor: float = 0.1
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: float) -> Any:
         """The value at step t."""
         return self.start * self.factor ** np.divide(t, self.every).astype(np.int64)
 
@@ -71,7 +71,7 @@ class exponential(Schedule):
     factor: float
     every: float = 1.0
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: float) -> Any:
         """The value at step t."""
         return self.start * self.factor ** (t / self.every)
 
@@ -90,7 +90,7 @@ class polynomial(Schedule):
     power: float
     end: float = 0.0
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: float) -> Any:
         """The value at step t."""
         return self.end + (self.start - self.end) * (1 - np.minimum(t / self.steps, 1.0)) ** self.power
 
@@ -108,7 +108,7 @@ class linear(Schedule):
     steps: float
     end: float = 0.0
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: float) -> Any:
         """The value at step t."""
         return self.end + (self.start - self.end) * (1 - np.minimum(t / self.steps, 1.0))
 
@@ -128,7 +128,7 @@ class cosine(Schedule):
     steps: float
     end: float = 0.0
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: float) -> Any:
         """The value at step t."""
         wave = 1 + np.cos(math.pi * np.minimum(t / self.steps, 1.0))
         return self.end + 0.5 * (self.start - self.end) * wave
@@ -148,7 +148,7 @@ class inverse_sqrt(Schedule):
     start: float
     steps: float = 1.0
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: float) -> Any:
         """The value at step t."""
         return self.start / np.sqrt(1 + t / self.steps)
 
@@ -169,7 +169,7 @@ class warmup(Schedule):
     then: Any
     start: float = 0.0
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: float) -> Any:
         """The value at step t."""
         done = np.minimum(t / self.steps, 1.0)
         then = self.then if callable(self.then) else constant(self.then)
@@ -203,7 +203,7 @@ class one_cycle(Schedule):
                 "than all. Choose a rise between 1 / steps and 1."
             )
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: float) -> Any:
         """The value at step t."""
         top, low = self.rise * self.steps - 1, self.peak / self.start_factor
         down = cosine(self.peak, self.steps - 1 - top, end=low / self.end_factor)

@@ -116,6 +116,6 @@ def limits(bounds: Any) -> tuple[Array, Array]:
     return low, high
 
 
-def _any(constraints: Any) -> bool:
+def _any(constraints: object) -> bool:
     """Return True if there are constraints: one of SciPy's, or a sequence that is not empty."""
     return constraints is not None and not (isinstance(constraints, (tuple, list)) and not constraints)

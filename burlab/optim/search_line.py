@@ -45,7 +45,7 @@ class SearchLine:
         value, gradient = self.f.value_and_grad(self.x + step * self.p)
         return {"step": step, "value": value, "slope": gradient @ self.p, "gradient": gradient}
 
-    def enough(self, trial: Point, c1: Any) -> Any:
+    def enough(self, trial: Point, c1: float) -> Any:
         """Return True if a trial is finite and decreases phi enough.
 
         The Armijo condition phi(a) <= phi(0) + c1 a phi'(0). Where `within_rounding` holds, its form by slopes,

@@ -36,7 +36,7 @@ class Set(Penalty):
     def project(self, x: Vector) -> Vector:
         """The point of the set that is nearest to x, shape (d,)."""
 
-    def prox(self, x: Vector, step: Any) -> Vector:  # noqa: ARG002 - the nearest point, whatever the scale
+    def prox(self, x: Vector, step: float) -> Vector:  # noqa: ARG002 - the nearest point, whatever the scale
         """The projection."""
         return self.project(x)
 
@@ -153,7 +153,7 @@ class simplex(Set):
         """max(x - shift, 0), where the entries above the shift sum to total + shift times their number."""
         y = x - np.max(x)  # moves the shift only, which then lies in [-total, 0)
 
-        def drop(state: Any) -> Any:
+        def drop(state: dict[str, Any]) -> Any:
             kept = (y > state["shift"]).astype(y.dtype)
             count = np.sum(kept)
             return {"shift": (np.sum(kept * y) - self.total) / count, "count": count, "before": state["count"]}

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.transforms import while_loop
 
-from .arithmetic import number, ratio, rounding, unit_of, where
+from .arithmetic import Scalar, number, ratio, rounding, unit_of, where
 from .live_fields import not_below
 from .newton_cg import INNER, forcing
 from .optimizer import Hyper, Optimizer, State, Vector
@@ -60,17 +60,17 @@ class TrustRegion(Optimizer):
         return where(rho > self.eta, x + p, x), {"radius": radius}
 
 
-def steihaug(f: Queries, x: Vector, g: Vector, radius: Any) -> tuple[Vector, Any, Any]:
+def steihaug(f: Queries, x: Vector, g: Vector, radius: Scalar) -> tuple[Vector, Any, Any]:
     """The step p of Algorithm 7.2, m(0) - m(p), and whether p ends at the border |p| = radius."""
     unit = unit_of(g)
     tolerance = unit * forcing(g)
     g, radius = unit * g, unit * radius
 
-    def pending(s: Any) -> Any:
+    def pending(s: dict[str, Any]) -> Any:
         open_ = ~s["done"] & ~s["border"] & (s["count"] < INNER * x.shape[0])
         return open_ & (s["r"] @ s["r"] > 0) & np.isfinite(s["r"] @ s["r"])
 
-    def inner(s: Any) -> Any:
+    def inner(s: dict[str, Any]) -> Any:
         z, r, d = s["z"], s["r"], s["d"]
         h = f.hvp(x, d)
         curvature, squared = d @ h, r @ r
@@ -97,7 +97,7 @@ def steihaug(f: Queries, x: Vector, g: Vector, radius: Any) -> tuple[Vector, Any
     return end["z"] / unit, end["promised"] / unit / unit, end["border"]
 
 
-def _to_border(s: Any, curvature: Any, radius: Any) -> Any:
+def _to_border(s: dict[str, Any], curvature: Scalar, radius: Scalar) -> Any:
     """The tau with |z + tau d| = radius: the positive one, or the better of both where the curvature is negative."""
     unit = unit_of(radius)
     z, radius = unit * s["z"], unit * radius

@@ -73,7 +73,7 @@ class ClientActors:
             "a problem whose clients are on a cluster cannot be sent. Create it without cluster=, and send that."
         )
 
-    def __deepcopy__(self, _memo: Any) -> "ClientActors":
+    def __deepcopy__(self, _memo: object) -> "ClientActors":
         return self
 
     def session(self, oracle: Oracle, point: Point) -> "ActorSession":
@@ -222,7 +222,7 @@ class ClientActors:
         )
         done = Flag()
 
-        def ended(_: Any) -> None:
+        def ended(_: object) -> None:
             done.set()
 
         future.add_done_callback(ended)

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.callable import check_takes
+from burlab.typing import Key, Tree
 
 from .data import Data
 from .finite_sum import FiniteSum, check_loss
@@ -97,11 +98,11 @@ def federated(
     share = sum(sizes) / (len(sizes) * np.array(sizes, float))  # the mean over samples is then the mean over clients
     first = next((a.dtype for a in arrays if a.dtype.kind == "f"), np.dtype(float))
 
-    def weighted(x: Any, *sample: Any, **random: Any) -> Any:
+    def weighted(x: Tree, *sample: Any, **random: Any) -> Any:
         value = loss(x, *sample[:-1], **random)
         return sample[-1] * (value if regularizer is None else value + regularizer(x))
 
-    def keyed(x: Any, *sample: Any, key: Any) -> Any:
+    def keyed(x: Tree, *sample: Any, key: Key | None) -> Any:
         return weighted(x, *sample, key=key)
 
     weights = np.repeat(share, sizes).astype(first)

@@ -10,6 +10,7 @@ from burlab.graph.node import native_dtype
 from burlab.graph.signatures import ALL, DTYPES
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
+from burlab.typing import ArrayLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Data:
         return Data((), 1)
 
     @staticmethod
-    def of(data: Any, name: str = "data") -> "Data":
+    def of(data: tuple[ArrayLike, ...] | ArrayLike, name: str = "data") -> "Data":
         """Return the data of an array or a tuple of arrays of equal length. name: of the argument, for errors."""
         parts = cast("tuple[Any, ...]", data) if isinstance(data, tuple) else (data,)
         if not parts:
@@ -62,11 +63,11 @@ class Data:
 _SUPPORTED = ALL - {DTYPES["uint64"]}  # which is for keys
 
 
-def _lists_arrays(part: Any) -> bool:
+def _lists_arrays(part: object) -> bool:
     return isinstance(part, list) and any(isinstance(item, np.ndarray) for item in cast("list[Any]", part))
 
 
-def _array(part: Any, name: str) -> Array:
+def _array(part: ArrayLike, name: str) -> Array:
     if _lists_arrays(part):
         raise ArgumentError(f"{name} is a list of arrays. Pass a tuple for several arrays, or np.stack(list) for one.")
     if isinstance(part, dict):

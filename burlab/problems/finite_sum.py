@@ -17,6 +17,7 @@ from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
+from burlab.typing import ArrayLike, Key
 
 from .data import Data
 from .point import as_point, coordinates_of, like_point
@@ -62,7 +63,7 @@ class FiniteSum:
     def __init__(  # noqa: PLR0913 - all options of a problem
         self,
         loss: Callable[..., Any],
-        data: Any,
+        data: tuple[ArrayLike, ...] | ArrayLike,
         regularizer: Callable[[Any], Any] | None = None,
         *,
         threads: int = 1,
@@ -112,33 +113,66 @@ class FiniteSum:
         """
         return self.oracle.tiles
 
-    def value(self, x: Tree, indices: Any = None, *, key: Any = None) -> Any:
-        """Return f(x), or the mean over the samples `indices` plus the regularizer; shape ()."""
+    def value(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Any:
+        """Return f(x), or the mean over the samples `indices` plus the regularizer.
+
+        Args:
+            x: The point: an array, or a tree of arrays of one dtype.
+            indices: Numbers of samples, integers of shape (b,); None for all of them.
+            key: A key of random numbers, shape (2,), uint64, if the loss takes one.
+
+        Returns:
+            A number of x's dtype.
+
+        Raises:
+            ArgumentError: if a key is missing, or given to a loss without one.
+            IndexRangeError: if the problem does not have these samples.
+        """
         return self._mean("value", (x,), indices, key)[0][()]
 
-    def grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
-        """Return the gradient of f at x, or of the mean over the samples `indices`, in x's structure."""
+    def grad(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Tree:
+        """Return the gradient of f at x, or of the mean over the samples `indices`.
+
+        Args:
+            x, indices, key: As for `value`.
+
+        Returns:
+            A tree of x's structure, shapes and dtype.
+        """
         if self.oracle.options.remat is not None:  # remat is an option of kernels that compute the value first
             return self.value_and_grad(x, indices, key=key)[1]
         return self._mean("grad", (x,), indices, key)[0]
 
-    def value_and_grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> tuple[Any, Tree]:
-        """Return value and gradient together, at the cost of the gradient."""
+    def value_and_grad(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> tuple[Any, Tree]:
+        """Return value and gradient together, at the cost of the gradient.
+
+        Args:
+            x, indices, key: As for `value`.
+        """
         value, gradient = self._mean("value_and_grad", (x,), indices, key)
         return value[()], gradient
 
-    def per_sample_grads(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
-        """Return the gradient of each sample's loss: x's structure with a leading sample axis, (b, d) for a vector x.
+    def per_sample_grads(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Tree:
+        """Return the gradient of each sample's loss.
 
         Without the regularizer, which belongs to no sample: the mean is `grad` minus the regularizer's gradient.
+
+        Args:
+            x, indices, key: As for `value`.
+
+        Returns:
+            A tree of x's structure with a leading sample axis: (b, d) for a vector x.
         """
         point = as_point(x, "x")
         samples = self.oracle.kernels("grad", [point]).samples
         stream, _list = self._stream(indices)
         return samples.rows(point.leaves, stream, self._key(key))[0]
 
-    def per_sample_values(self, x: Tree, indices: Any = None, *, key: Any = None) -> Array:
+    def per_sample_values(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Array:
         """Return each sample's loss at x, shape (b,), of x's dtype, without the regularizer.
+
+        Args:
+            x, indices, key: As for `value`.
 
         >>> import numpy as np, burlab as bl
         >>> bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(3.0)).per_sample_values(1.0)
@@ -149,12 +183,23 @@ class FiniteSum:
         stream, _list = self._stream(indices)
         return tree.flatten(samples.rows(point.leaves, stream, self._key(key)))[0][0]
 
-    def grad_difference(self, x: Tree, y: Tree, indices: Any = None, *, key: Any = None) -> Tree:
-        """Return grad(x) - grad(y) over the same samples: the correction of variance-reduced methods."""
+    def grad_difference(self, x: Tree, y: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Tree:
+        """Return grad(x) - grad(y) over the same samples: the correction of variance-reduced methods.
+
+        Args:
+            x, indices, key: As for `value`.
+            y: A point of x's structure and shapes.
+        """
         return self._mean("grad_difference", (x, y), indices, key, "y")[0]
 
-    def partial_grad(self, x: Tree, coordinates: Any, indices: Any = None, *, key: Any = None) -> Array:
-        """Return entries of the gradient, shape (k,): at `coordinates`, integers (k,), of the vector of all leaves.
+    def partial_grad(
+        self, x: Tree, coordinates: ArrayLike, indices: ArrayLike | None = None, *, key: Key | None = None
+    ) -> Array:
+        """Return entries of the gradient, shape (k,).
+
+        Args:
+            x, indices, key: As for `value`.
+            coordinates: Positions in the vector of all leaves, integers of shape (k,).
 
         Only these are computed. One of 1,000 entries takes 0.1 of the time of the gradient of x'Ax, half of that of
         |Ax - b|^2 or of a logistic regression, where the rest is the residual; many entries take what all take.
@@ -163,22 +208,39 @@ class FiniteSum:
         chosen = as_indices(coordinates, size, "coordinates", "entries of x")
         return self._mean("partial_grad", (x, chosen), indices, key)[0]
 
-    def resampled_grad(self, x: Tree, indices: Any = None, *, key: Any) -> Tree:
-        """Return the gradient at x of the mean loss for labels that the model draws, without the regularizer."""
+    def resampled_grad(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None) -> Tree:
+        """Return the gradient at x of the mean loss for labels that the model draws, without the regularizer.
+
+        Args:
+            x, indices: As for `value`.
+            key: What the labels are drawn with, shape (2,), uint64.
+        """
         point = as_point(x, "x")
         stream, _list = self._stream(indices)
         loss = self.oracle.kernels("resampled_grad", [point])
         return loss.mean([point], stream, known_key(key), self.threads)[0]
 
-    def hvp(self, x: Tree, v: Tree, indices: Any = None, *, key: Any = None) -> Tree:
-        """Return the Hessian of f at x times v, which has x's structure and shapes; no matrix is formed."""
+    def hvp(self, x: Tree, v: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Tree:
+        """Return the Hessian of f at x times v; no matrix is formed.
+
+        Args:
+            x, indices, key: As for `value`.
+            v: A direction of x's structure and shapes, as the result is.
+        """
         return self._mean("hvp", (x, v), indices, key, "v")[0]
 
-    def jvp(self, x: Tree, v: Tree, indices: Any = None, *, key: Any = None) -> Any:
-        """Return the derivative of f at x along v, which has x's structure: a number, by one forward sweep."""
+    def jvp(self, x: Tree, v: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Any:
+        """Return the derivative of f at x along v: a number, by one forward sweep.
+
+        Args:
+            x, indices, key: As for `value`.
+            v: A direction of x's structure and shapes.
+        """
         return self._mean("jvp", (x, v), indices, key, "v")[0][()]
 
-    def _mean(self, query: str, shared: tuple[Tree, ...], indices: Any, key: Any, second: str = "") -> Any:
+    def _mean(
+        self, query: str, shared: tuple[Tree, ...], indices: ArrayLike | None, key: Key | None, second: str = ""
+    ) -> Any:
         """Return the answer to a query; a repeated one goes through the C gate.
 
         shared: x, and a point like x that errors call `second`; coordinates if `second` is "".
@@ -197,14 +259,14 @@ class FiniteSum:
         self.oracle.directs.remember(place, loss, lambda: Direct(loss, points, stream, self.threads))
         return answer
 
-    def _stream(self, indices: Any) -> tuple[Stream, Any]:
+    def _stream(self, indices: ArrayLike | None) -> tuple[Stream, Any]:
         """Return the batch, and the array that it refers to."""
         if indices is None:
             return full(len(self)), None
         chosen = as_indices(indices, len(self))
         return listed(len(self), chosen), chosen
 
-    def _key(self, key: Any) -> Any:
+    def _key(self, key: Key | None) -> Any:
         if not self.oracle.keyed:
             if key is not None:
                 raise ArgumentError(
@@ -216,7 +278,7 @@ class FiniteSum:
         return known_key(key)
 
 
-def known_key(key: Any) -> Any:
+def known_key(key: Key | None) -> Any:
     """Return a key as uint64, shape (2,). Raises DTypeError for anything else."""
     words = as_array(key, "key")
     if words.dtype != np.uint64 or words.shape != (2,):
@@ -226,7 +288,7 @@ def known_key(key: Any) -> Any:
     return words
 
 
-def check_loss(loss: Any, arrays: int) -> None:
+def check_loss(loss: Callable[..., Any], arrays: int) -> None:
     """Raise ArgumentError for a loss that does not take x and a sample of so many arrays."""
     given = f"x and a sample of {arrays} array{'s' if arrays > 1 else ''}"
     advice = "It is loss(x, *sample), with an argument for each array of data."

@@ -6,10 +6,11 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import tree
-from burlab.graph.node import native_dtype
+from burlab.graph.node import Node, native_dtype
 from burlab.graph.signatures import FLOATS
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
+from burlab.typing import Vector
 
 
 class Point(NamedTuple):
@@ -23,7 +24,7 @@ class Point(NamedTuple):
         """The tree of arrays."""
         return tree.unflatten(self.structure, self.leaves)
 
-    def with_numbers(self, flat: Any) -> "Point":
+    def with_numbers(self, flat: Vector | Node) -> "Point":
         """Return a point of the same form with the numbers of a vector, shape (d,). It may share the vector's memory.
 
         The parts of a traced vector are traced leaves, in the vector's dtype.

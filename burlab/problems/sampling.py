@@ -2,6 +2,7 @@
 
 import ctypes
 import enum
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
 from burlab.runtime.structs import CStream
+from burlab.typing import ArrayLike, Key
 
 from .batch import Batch
 
@@ -75,7 +77,7 @@ def reseeded(stream: Stream, seed: int) -> Stream:
     return other
 
 
-def drawn(samples: int, batch: int | Batch | None, sampler: Any, seed: int) -> Stream:
+def drawn(samples: int, batch: int | Batch | None, sampler: object, seed: int) -> Stream:
     """Return the batches of a run; of a `Batch`, the largest. batch: samples per step, None for all.
 
     sampler: a name, or the samples of every step, shape (steps, b), or their probabilities, floats of shape (n,), or a
@@ -157,7 +159,7 @@ def _tabled(samples: int, batch: int | None, table: Array, seed: int) -> Stream:
     return stream
 
 
-def _varying(samples: int, batch: Batch, sampler: Any, seed: int) -> Stream:
+def _varying(samples: int, batch: Batch, sampler: object, seed: int) -> Stream:
     if isinstance(sampler, str) and sampler in ("reshuffle", "sequential"):
         raise ArgumentError(
             f"sampler={shown(sampler)} goes through whole epochs, which batches of varying size do not. "
@@ -173,7 +175,7 @@ def _varying(samples: int, batch: Batch, sampler: Any, seed: int) -> Stream:
     return stream
 
 
-def _is_weights(sampler: Any) -> bool:
+def _is_weights(sampler: object) -> bool:
     """Return True for an array of probabilities, False for one of samples."""
     if not isinstance(sampler, (np.ndarray, list, tuple)):
         return False
@@ -181,7 +183,7 @@ def _is_weights(sampler: Any) -> bool:
     return array.dtype.kind == "f" and array.ndim == 1
 
 
-def _traced(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
+def _traced(samples: int, batch: int | None, sampler: Graph | Callable[..., Any], seed: int) -> Stream:
     """Return batches by a function of the key of a step and t, or by its graph."""
     graph = sampler if isinstance(sampler, Graph) else _graph(sampler)
     (width,) = graph.outputs[0].shape
@@ -192,16 +194,16 @@ def _traced(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
     return stream
 
 
-def _graph(sampler: Any) -> Graph:
+def _graph(sampler: Callable[..., Any]) -> Graph:
     check_takes(sampler, "sampler", "(key, t)", _ADVICE, 2)
 
-    def samples(key: Any, t: Any) -> Node:
+    def samples(key: Key | None, t: Node) -> Node:
         return _indices(sampler(key, t))
 
     return trace(samples, (np.zeros(2, np.uint64), _STEP)).graph
 
 
-def _indices(found: Any) -> Node:
+def _indices(found: ArrayLike) -> Node:
     try:
         node = as_node(found)
     except (DTypeError, TraceError):
@@ -224,7 +226,7 @@ def _key(seed: int) -> Any:
     return (ctypes.c_uint64 * 2)(seed, 0)
 
 
-def as_indices(indices: Any, limit: int, name: str = "indices", of: str = "samples") -> Indices:
+def as_indices(indices: ArrayLike, limit: int, name: str = "indices", of: str = "samples") -> Indices:
     """Return integers in [0, limit), shape (b,), as int64. name, of: for errors."""
     array = as_array(indices, name)
     if array.size == 0:

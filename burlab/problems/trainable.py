@@ -12,6 +12,7 @@ from burlab.graph.node import constant
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
+from burlab.typing import Tree, Vector
 
 from .point import Point
 
@@ -55,7 +56,7 @@ class Trainable(NamedTuple):
             a[1:] == b[1:] and np.array_equal(a[0], b[0]) for a, b in pairs
         )
 
-    def with_numbers(self, flat: Any) -> Point:
+    def with_numbers(self, flat: Vector) -> Point:
         """Return all of x from the numbers of the trained part; constants are copied."""
         return self._merged(self.point.with_numbers(flat).leaves, [array.copy() for array in self.others])
 
@@ -89,7 +90,7 @@ def _flags(structure: tree.TreeDef, chosen: Sequence[bool]) -> list[bool]:
     return [flag for x, flag in zip(arrays, chosen, strict=True) for _ in range(1 + tree.is_complex_leaf(x))]
 
 
-def chosen_of(trainable: Any, x: Point) -> list[bool]:
+def chosen_of(trainable: Tree, x: Point) -> list[bool]:
     """Return for each array of x True if it is trained. trainable: a tree of bools, or a predicate on paths."""
     whole = x.tree
     structure = tree.flatten_whole(whole)[1]

@@ -26,9 +26,8 @@ class SharedSetup:
     oracle: Oracle
     setup: Setup
 
-    def setup_of(
-        self, optimizer: Optimizer, x: Array, start: Point | Trainable, seed: int, batch: Any, state: tree.Tree
-    ) -> tuple[Setup, list[Array]] | None:
+    def setup_of(self, optimizer: Optimizer, x: Array, start: Point | Trainable, seed: int, batch: int | Batch | None,
+                 state: tree.Tree) -> tuple[Setup, list[Array]] | None:  # fmt: skip
         """Return the setup of another run of the same problem, and the leaves of its state; None if more differs.
 
         x: its start as one vector. start: the same as a point. batch, state: as for `minimize`.

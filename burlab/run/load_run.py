@@ -21,6 +21,7 @@ from burlab.run.record.tables import KINDS
 from burlab.run.record.traces import MAX_SAMPLES, SAMPLED
 from burlab.runtime.coerce import Array
 from burlab.runtime.structs import CStanding
+from burlab.typing import ArrayLike, DTypeLike
 
 from .file import container
 from .run import Run
@@ -30,9 +31,9 @@ _LEVELS = 2100  # of `cpp/burlab/run/record/path.hpp`
 
 def load_run(
     path: str | os.PathLike[str],
-    data: Any = None,
+    data: tuple[ArrayLike, ...] | ArrayLike | None = None,
     *,
-    validation: Any = None,
+    validation: tuple[ArrayLike, ...] | ArrayLike | None = None,
     like: tree.Tree = None,
     stop: Stop | None = None,
 ) -> Run:
@@ -86,7 +87,7 @@ def load_run(
     return Run(RunLoop.restored(setup, saved), setup.part or setup.start, setup.rule.schedules, None, None)
 
 
-def _saved(document: Any, arrays: dict[str, Array]) -> Saved:
+def _saved(document: dict[str, Any], arrays: dict[str, Array]) -> Saved:
     measured = _named(arrays, "standing", np.float64)
     if measured.shape != (3,) or not measured[0] >= 0:
         raise FileError("it has no position of the run. Use another copy.")
@@ -131,7 +132,7 @@ def _counting(saved: Saved, setup: Setup) -> Saved:
     return replace(saved, tables=replace(saved.tables, record=record))
 
 
-def _named(arrays: dict[str, Array], name: str, dtype: Any) -> Array:
+def _named(arrays: dict[str, Array], name: str, dtype: DTypeLike) -> Array:
     if name not in arrays or arrays[name].dtype != dtype:
         raise FileError(f"it has no array {name} of {np.dtype(dtype)}. Use another copy.")
     return arrays[name]
@@ -205,7 +206,7 @@ def _rising(steps: Array, least: int, most: int) -> bool:
     return inside and bool((np.diff(steps) >= 0).all())
 
 
-def _warn(path: Any, recipe: Any, setup: Setup, stop: Stop | None) -> None:
+def _warn(path: str | os.PathLike[str], recipe: dict[str, Any], setup: Setup, stop: Stop | None) -> None:
     if recipe["bits"] != bits(setup):
         warnings.warn(
             f"{path} comes from another version of burlab or another kind of CPU: the run goes on, but its steps may "

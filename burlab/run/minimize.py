@@ -9,6 +9,7 @@ from burlab.problems.batch import Batch
 from burlab.problems.finite_sum import FiniteSum
 from burlab.run.record.stop import Stop
 from burlab.runtime.checks.numbers import MAX_STEPS, truth, whole
+from burlab.typing import ArrayLike, Tree
 
 from .opener import Opener
 from .run import Run
@@ -22,12 +23,12 @@ def minimize(  # noqa: PLR0913 - all options of a run
     optimizer: Optimizer | SciPy,
     *,
     batch: int | Batch | None = None,
-    sampler: Any = None,
+    sampler: str | ArrayLike | Callable[..., Any] | None = None,
     seed: int = 0,
     steps: int | None = None,
     stop: Stop = _DEFAULT,
     state: tree.Tree = None,
-    trainable: Any = None,
+    trainable: Tree = None,
     has_aux: bool = False,
     validation: FiniteSum | Callable[..., Any] | None = None,
     validate_every: int = 100,

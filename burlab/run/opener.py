@@ -150,7 +150,7 @@ class Opener:
         return (oracle if isinstance(start, Point) else oracle.of_trained(start)), threads
 
 
-def _check_local_samples(oracle: Oracle, optimizer: Any, reads: bool) -> None:
+def _check_local_samples(oracle: Oracle, optimizer: object, reads: bool) -> None:
     """Raise ArgumentError for an optimizer that reads gradients over samples of remote clients."""
     if reads and oracle.keepers is not None:
         raise ArgumentError(
@@ -177,7 +177,7 @@ def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:
     return "measured_value" if oracle.has_aux else "value_like"
 
 
-def _validation(problem: Any, every: int, point: Point, seed: int, part: Trainable | None) -> Validation:
+def _validation(problem: object, every: int, point: Point, seed: int, part: Trainable | None) -> Validation:
     oracle, threads = _oracle(problem, False, "validation")
     oracle = oracle if part is None else oracle.of_trained(part)
     loss = oracle.kernels("value", [point])
@@ -211,7 +211,7 @@ def _check_names(setup: Setup) -> None:
         own.update(names)
 
 
-def _check_optimizer(optimizer: Any) -> None:
+def _check_optimizer(optimizer: object) -> None:
     if not isinstance(optimizer, (Optimizer, SciPy)):
         hint = "Call it: " if isinstance(optimizer, type) else "Pass "
         raise ArgumentError(
@@ -219,7 +219,7 @@ def _check_optimizer(optimizer: Any) -> None:
         )
 
 
-def _oracle(problem: Any, has_aux: bool, name: str = "problem") -> tuple[Oracle, int]:
+def _oracle(problem: object, has_aux: bool, name: str = "problem") -> tuple[Oracle, int]:
     if isinstance(problem, FiniteSum):
         if has_aux and not problem.oracle.has_aux:
             raise ArgumentError(

@@ -2,12 +2,14 @@
 
 import hashlib
 import math
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from burlab.graph import tree
+from burlab.optim import Optimizer, SciPy
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
@@ -27,7 +29,8 @@ from .step_profile import shares
 class Readings:
     """The part of a `Run` that only reads."""
 
-    def __init__(self, engine: Engine, start: Point | Trainable, problem: Any, optimizer: Any) -> None:
+    def __init__(self, engine: Engine, start: Point | Trainable, problem: FiniteSum | Callable[..., Any] | None,
+                 optimizer: Optimizer | SciPy | None) -> None:  # fmt: skip
         """problem, optimizer: the arguments of `minimize`."""
         self._engine = engine
         self._start = start
@@ -36,7 +39,7 @@ class Readings:
         self.problem = problem
         self.optimizer = optimizer
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_"):
             refuse_hyper(name, self._engine.hypers, "run")
         object.__setattr__(self, name, value)

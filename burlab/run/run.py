@@ -7,14 +7,16 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
-from typing import Any
+from typing import Any, SupportsIndex
 
 from burlab.compiler.inspection.profile import Profile
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
+from burlab.optim import Optimizer, SciPy
 from burlab.optim.batches import BATCH
 from burlab.optim.live_fields import ranges_of
+from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
 from burlab.run.file.save_run import identify, save
@@ -55,8 +57,8 @@ class Run(Readings):
         engine: Engine,
         start: Point | Trainable,
         schedules: Mapping[str, Callable[[Any], Any]],
-        problem: Any,
-        optimizer: Any,
+        problem: FiniteSum | Callable[..., Any] | None,
+        optimizer: Optimizer | SciPy | None,
     ) -> None:
         """problem, optimizer: the arguments of `minimize`."""
         if not hasattr(engine, "hypers"):
@@ -305,7 +307,7 @@ class Run(Readings):
         self._ended = True
         self._engine.end()
 
-    def __reduce_ex__(self, _: Any) -> Any:
+    def __reduce_ex__(self, _: SupportsIndex) -> Any:
         raise StatusError(
             "a run is a thread and its memory, which cannot be copied or pickled. run.fork() is another run from here, "
             "run.save(path) a file that bl.load_run reads."

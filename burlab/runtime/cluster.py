@@ -54,6 +54,6 @@ def check_machine(name: str, theirs: Machine, own: Machine, of: str) -> None:
     )
 
 
-def _is_absent(theirs: Any) -> bool:
+def _is_absent(theirs: object) -> bool:
     """Return True for the answer of a worker that has just left the cluster."""
     return isinstance(theirs, OSError)

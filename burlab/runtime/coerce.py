@@ -49,7 +49,7 @@ def check_count(values: Sequence[Any], specs: Sequence[ArraySpec], what: str) ->
         )
 
 
-def coerce_input(value: Any, spec: ArraySpec) -> Array:
+def coerce_input(value: object, spec: ArraySpec) -> Array:
     """An aligned row-major array of native byte order with the values of `value`; the same array where it is one."""
     array = _number(value, spec)
     if array is None:
@@ -69,7 +69,7 @@ def coerce_input(value: Any, spec: ArraySpec) -> Array:
         raise too_large(f"a contiguous copy of {spec.name}, {spec},", spec.nbytes) from None
 
 
-def _number(value: Any, spec: ArraySpec) -> Array | None:
+def _number(value: object, spec: ArraySpec) -> Array | None:
     """A Python number, which has no dtype of its own."""
     kinds = {"f": (int, float), "i": (int,), "u": (int,), "b": (bool,)}[spec.dtype.kind]
     if spec.shape or type(value) not in kinds:
@@ -82,7 +82,7 @@ def _number(value: Any, spec: ArraySpec) -> Array | None:
         ) from None
 
 
-def _as_array(value: Any, spec: ArraySpec) -> Array:
+def _as_array(value: object, spec: ArraySpec) -> Array:
     kind = type(value).__name__
     if not is_numeric(value):
         raise DTypeError(
@@ -94,7 +94,7 @@ def _as_array(value: Any, spec: ArraySpec) -> Array:
     return array
 
 
-def coerce_output(buffer: Any, spec: ArraySpec) -> Array:
+def coerce_output(buffer: object, spec: ArraySpec) -> Array:
     """The buffer itself, checked: a copy would not be what the caller looks into afterwards."""
     if not isinstance(buffer, np.ndarray):
         raise LayoutError(

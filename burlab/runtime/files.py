@@ -28,7 +28,7 @@ _FRESH = 60  # seconds in which another process may have made a part, and not lo
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFDIR: "a folder"}
 
 
-def as_path(path: Any, name: str = "path") -> Path:
+def as_path(path: object, name: str = "path") -> Path:
     """A path given by users, by the name of the argument. Raises ArgumentError where it cannot be one."""
     text = os.fspath(cast("os.PathLike[Any]", path)) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(text, str):

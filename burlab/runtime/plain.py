@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from burlab.errors import DTypeError, ShapeError
+from burlab.typing import Operand
 
 _PLAIN: set[type] = {np.ndarray, np.memmap}
 _Class = TypeVar("_Class", bound=type)
@@ -21,13 +22,13 @@ def as_plain(kind: _Class) -> _Class:
     return kind
 
 
-def check_plain(value: Any, name: str) -> None:
+def check_plain(value: Operand, name: str) -> None:
     """Raise DTypeError where a value is an array of a kind whose meaning plain numbers do not carry."""
     if isinstance(value, np.ndarray) and type(cast("Any", value)) not in _PLAIN:
         raise _refused(value, name)
 
 
-def as_array(value: Any, name: str) -> "np.ndarray[Any, Any]":
+def as_array(value: Operand, name: str) -> "np.ndarray[Any, Any]":
     """A number, an array, or a list of them as an array, called `name` in errors.
 
     Raises DTypeError where it is none, and ShapeError for a list whose parts have different shapes. Arrays of other
@@ -59,7 +60,7 @@ def as_array(value: Any, name: str) -> "np.ndarray[Any, Any]":
         raise _unread(value, name, error) from None
 
 
-def as_floats(value: Any, name: str) -> "np.ndarray[Any, np.dtype[np.float64]]":
+def as_floats(value: Operand, name: str) -> "np.ndarray[Any, np.dtype[np.float64]]":
     """`as_array` as float64. Raises DTypeError also where its entries are no real numbers.
 
     >>> as_floats([1, 10**400], "x")
@@ -82,14 +83,14 @@ def as_floats(value: Any, name: str) -> "np.ndarray[Any, np.dtype[np.float64]]":
     )
 
 
-def check_numbers(value: Any, name: str) -> None:
+def check_numbers(value: Operand, name: str) -> None:
     """Raise DTypeError or ShapeError for what is no number, no array of numbers and no list of such."""
     array = as_array(value, name)
     if array.dtype.kind not in "fiubc":
         raise DTypeError(f"{name} has dtype {array.dtype}, expected numbers. Pass an array such as np.ones(2).")
 
 
-def check_items(value: Any, name: str) -> None:
+def check_items(value: Operand, name: str) -> None:
     """`check_plain` of an item of a list, and of the items of that: an array is made of them all."""
     if isinstance(value, (list, tuple)):
         try:
@@ -106,12 +107,12 @@ def endless(name: str) -> DTypeError:
     return DTypeError(f"{name} is nested too deep for an array, or holds itself. Pass an array, or a list of numbers.")
 
 
-def is_numeric(value: Any) -> bool:
+def is_numeric(value: Operand) -> bool:
     """Return True if a value is a number or has `__array__`."""
     return isinstance(value, (int, float, complex, np.generic)) or hasattr(value, "__array__")
 
 
-def is_complex(value: Any) -> bool:
+def is_complex(value: Operand) -> bool:
     """Return True if a value is a complex number, an array of such, or a list with one in it."""
     kind = cast("type[Any]", type(value))
     if kind is float or kind is int:
@@ -124,7 +125,7 @@ def is_complex(value: Any) -> bool:
     return kind is complex or getattr(getattr(value, "dtype", None), "kind", None) == "c"
 
 
-def _refused(value: Any, name: str) -> DTypeError:
+def _refused(value: Operand, name: str) -> DTypeError:
     if isinstance(value, np.ma.MaskedArray):
         what, advice = "a masked array, whose mask would be lost", "x.filled(0.0), x.compressed() or np.asarray(x)"
     elif isinstance(value, np.matrix):
@@ -136,12 +137,12 @@ def _refused(value: Any, name: str) -> DTypeError:
     return DTypeError(f"{name} is {what}. Pass a plain array: {advice}.")
 
 
-def _no_array(value: Any, name: str) -> DTypeError:
+def _no_array(value: Operand, name: str) -> DTypeError:
     kind = type(value).__name__
     return DTypeError(f"{name} is a {kind}, expected numbers or an array of them. Pass {as_array_advice(value)}.")
 
 
-def as_array_advice(value: Any) -> str:
+def as_array_advice(value: Operand) -> str:
     """Return advice on how to convert x, which is not an array, to numbers."""
     if hasattr(value, "toarray"):
         return "x.toarray()"  # of scipy.sparse
@@ -156,7 +157,7 @@ def as_array_advice(value: Any) -> str:
     return "np.asarray(..., float) of its numbers"
 
 
-def _unread(value: Any, name: str, error: Exception) -> DTypeError:
+def _unread(value: Operand, name: str, error: Exception) -> DTypeError:
     kind = cast("type[Any]", type(value))
     return DTypeError(
         f"{name} is a {kind.__module__.partition('.')[0]}.{kind.__qualname__} that NumPy cannot read ({error}). "

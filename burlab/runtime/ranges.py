@@ -41,7 +41,7 @@ BETWEEN = Range(0.0, 1.0, open_low=True, open_high=True)
 ABOVE_ONE = Range(1.0, math.inf, open_low=True)
 
 
-def number_in(range_: Range, value: Any, name: str) -> float:
+def number_in(range_: Range, value: object, name: str) -> float:
     """The value as a float. Raises ArgumentError where it is no real number of the range.
 
     >>> number_in(DECAY, 1.5, "b1 of Adam")

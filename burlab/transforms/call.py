@@ -12,6 +12,7 @@ from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.substitute import copy, inline
 from burlab.graph.tracing.trace import Spec, spec_of, trace
 from burlab.runtime.plain import as_array, is_complex
+from burlab.typing import Tree
 
 
 class TracedCall:
@@ -63,7 +64,7 @@ class TracedCall:
         """The result of a function with other results. Raises ArgumentError where it is no pair."""
         return pair_of(self.result, self.f)
 
-    def scalar(self, value: Any, what: str, holomorphic: bool = False) -> Node:
+    def scalar(self, value: Tree, what: str, holomorphic: bool = False) -> Node:
         """The result as one floating number. Raises ShapeError or DTypeError where it is not.
 
         holomorphic: the result is complex, and its real part is taken: its gradient is then the complex derivative.
@@ -113,16 +114,16 @@ def check_floating(f: Callable[..., Any], args: tuple[Any, ...], argnum: int, wh
             )
 
 
-def _array(leaf: Any) -> Any:
+def _array(leaf: Tree) -> Any:
     known = isinstance(leaf, (Node, float, np.ndarray, np.generic))
     return cast("Any", leaf) if known else as_array(leaf, "an argument")
 
 
-def _traced_leaves(arg: Any) -> int:
+def _traced_leaves(arg: Tree) -> int:
     return sum(isinstance(spec_of(leaf), Spec) for leaf in tree.flatten(arg)[0])
 
 
-def pair_of(result: Any, f: Callable[..., Any]) -> tuple[Any, Any]:
+def pair_of(result: Tree, f: Callable[..., Any]) -> tuple[Any, Any]:
     """Return the pair that f with has_aux=True returned. Raises ArgumentError for anything else."""
     if not isinstance(result, (tuple, list)) or len(cast("Any", result)) != 2:
         got = "one number or array" if isinstance(result, Node) else f"a {type(cast('object', result)).__name__}"

@@ -72,9 +72,8 @@ def _check_floating(args: Tree) -> None:
                 )
 
 
-def _check(
-    f: Any, values: Any, args: Tree, order: int, rtol: float, atol: float, rng: "np.random.Generator", step: float
-) -> None:
+def _check(f: Callable[..., Any], values: Callable[..., Any], args: Tree, order: int, rtol: float, atol: float,
+           rng: "np.random.Generator", step: float) -> None:  # fmt: skip
     """values: f on arrays."""
     leaves, structure = tree.flatten(args)
     direction = tree.unflatten(structure, [_like(leaf, rng) for leaf in leaves])
@@ -114,7 +113,7 @@ def _like(leaf: ArrayLike, rng: "np.random.Generator") -> Any:
     return float(sample) if type(leaf) is float else sample
 
 
-def _difference(f: Any, args: Tree, direction: Tree, step: float) -> Any:
+def _difference(f: Callable[..., Any], args: Tree, direction: Tree, step: float) -> Any:
     """(f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / 12 h along the direction."""
     leaves, structure = tree.flatten(args)
     directions = tree.flatten(direction)[0]

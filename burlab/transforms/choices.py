@@ -53,7 +53,7 @@ def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *operands: 
     return _chosen(number, 0, branches)(*operands)
 
 
-def _chosen(index: Any, first: int, branches: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+def _chosen(index: Node, first: int, branches: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     """The branch of an index, where `first` is that of the first one of these."""
     if len(branches) == 1:
         return branches[0]

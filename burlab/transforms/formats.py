@@ -105,7 +105,7 @@ def _mode(mode: str | None, key: Key | None) -> str:
     return rounding
 
 
-def rounded(x: Any, key: Any, form: Format, mode: str) -> Node:
+def rounded(x: ArrayLike, key: Any, form: Format, mode: str) -> Node:
     """Return x, rounded to a format, as a node."""
     x = as_node(x)
     x = x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)

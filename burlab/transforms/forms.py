@@ -12,12 +12,12 @@ from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
 from burlab.graph.tracing.trace import Spec, spec_of
-from burlab.typing import Tree
+from burlab.typing import Operand, Tree
 
 _ORDER = "biuf"  # kinds of dtypes: a Python number takes on one to the right of its own
 
 
-def form_of(leaf: Any, what: str) -> Spec:
+def form_of(leaf: Operand, what: str) -> Spec:
     """The form of an array or number. Raises DTypeError or TraceError for anything else; what: its place, in words."""
     try:
         spec = spec_of(leaf)
@@ -35,7 +35,7 @@ def form_of(leaf: Any, what: str) -> Spec:
     )
 
 
-def _on_tape(leaf: Any) -> bool:
+def _on_tape(leaf: object) -> bool:
     eager = sys.modules.get("burlab.eager")  # no tape, no Value: asking must not start the compiler
     return eager is not None and isinstance(leaf, eager.Value)
 
@@ -52,7 +52,7 @@ def common(one: Spec, other: Spec) -> Spec | None:
     return None
 
 
-def node_of(leaf: Any, what: str) -> Node:
+def node_of(leaf: Operand, what: str) -> Node:
     """An array or number as a node."""
     form_of(leaf, what)
     return as_node(leaf)
@@ -74,7 +74,7 @@ def in_forms(graph: Graph, forms: list[Spec]) -> Graph:
     return Graph(graph.inputs, tuple(in_form(y, form) for y, form in zip(graph.outputs, forms, strict=True)))
 
 
-def bit(leaf: Any) -> Any:
+def bit(leaf: Operand) -> Any:
     """A Python bool as NumPy's, whose ~ is what it is in a trace: not."""
     return np.bool_(leaf) if isinstance(leaf, bool) else leaf
 

@@ -182,7 +182,7 @@ def vjp(f: Callable[..., Any], *primals: Tree) -> tuple[Any, Callable[[Any], tup
     (array([ 2., 40.]),)
     """
 
-    def rule(primals: tuple[Any, ...], cotangent: Any) -> Any:
+    def rule(primals: tuple[Any, ...], cotangent: Tree) -> Any:
         call = TracedCall(f, primals, {})
         parts = {k: call.by(k, "vjp") for k in call.floating()}
         outputs, structure = tree.flatten(call.result)

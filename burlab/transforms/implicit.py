@@ -25,7 +25,7 @@ from burlab.graph.origin import location
 from burlab.graph.substitute import inline
 from burlab.graph.tracing.trace import trace
 from burlab.runtime.checks.numbers import real, shown, whole
-from burlab.typing import Tree
+from burlab.typing import Array, Tree
 
 from . import tree_functions as tree
 from .call import name_of
@@ -76,7 +76,7 @@ def fixed_point(
         x: Any = stop_gradient(start_of(start, "fixed_point"))
         most = _tolerance(tolerance, x)
 
-        def iterate(state: Any) -> Any:
+        def iterate(state: tuple[Any, ...]) -> Any:
             x, _, k = state
             new = step(x)
             return new, _relative_step(new - x, new), k + 1
@@ -167,13 +167,13 @@ def solved(residual: Callable[[Vector], Vector], x: Vector) -> Vector:
 def _newton(residual: Callable[[Vector], Vector], x: Vector, most: float, limit: int) -> Vector:
     """Solve by Newton's steps, each as long as it makes the residual smaller."""
 
-    def iterate(state: Any) -> Any:
+    def iterate(state: tuple[Any, ...]) -> Any:
         x, r, _, k = state
         step = cast("Any", np.linalg.solve(jacobian(residual)(x), -r))
         gap, before = _relative_step(step, x + step), np.sum(r * r)
         end = gap <= most  # so near that rounding decides whether the residual falls
 
-        def too_long(length: Any) -> Any:
+        def too_long(length: Array) -> Any:
             return ~(end | (np.sum(residual(x + length * step) ** 2) < before)) & (length > 1e-9)
 
         length = while_loop(too_long, lambda length: length / 2, 1.0)
@@ -185,7 +185,7 @@ def _newton(residual: Callable[[Vector], Vector], x: Vector, most: float, limit:
     return np.where(gap <= most, x, np.nan)
 
 
-def _bracketed(f: Callable[[Any], Any], x: Any, ends: tuple[Any, Any], most: float, limit: int) -> Any:
+def _bracketed(f: Callable[[Any], Any], x: Node, ends: tuple[Any, Any], most: float, limit: int) -> Any:
     """Solve by Chandrupatla's method: inverse quadratic interpolation where it can be trusted, else bisection.
 
     The root is between a, the newest point, and b; c is the point before.
@@ -193,7 +193,7 @@ def _bracketed(f: Callable[[Any], Any], x: Any, ends: tuple[Any, Any], most: flo
     low, high = (cast("Any", as_dtype(stop_gradient(end), x.dtype)) for end in ends)
     where: Any = np.where
 
-    def iterate(state: Any) -> Any:
+    def iterate(state: tuple[Any, ...]) -> Any:
         a, b, c, fa, fb, fc, t, _, _, k = state
         new = a + t * (b - a)
         f_new = f(new)
@@ -238,5 +238,5 @@ def _known(tolerance: float | None, max_iterations: int) -> int:
     return whole(max_iterations, "max_iterations", 1)
 
 
-def _called(rule: Callable[..., Any], f: Callable[..., Any], key: Any) -> Callable[..., Any]:
+def _called(rule: Callable[..., Any], f: Callable[..., Any], key: tuple[Any, ...]) -> Callable[..., Any]:
     return remembered(f, key, lambda: Function(rule, name=f"{key[0]}({name_of(f)})", reads=(f,)))

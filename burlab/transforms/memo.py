@@ -1,7 +1,7 @@
 """One compiled function per (function, transform): `bl.grad(f)` in a loop is the same object each time."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from types import FunctionType
 from typing import Any, cast
 
@@ -29,7 +29,7 @@ class _Cache(dict[Any, Any]):
 _others: dict[Any, dict[Any, Any]] = {}  # the one last asked for at the end
 
 
-def remembered(f: Callable[..., Any], key: Any, make: Callable[[], Any]) -> Any:
+def remembered(f: Callable[..., Any], key: Hashable, make: Callable[[], Any]) -> Any:
     """Return make(), called once for f and key while f lives, or each time for keys that cannot be looked up.
 
     Of what is no plain function, such as a bound method, the last 32 are known, which live as long. Raises
@@ -50,7 +50,7 @@ def remembered(f: Callable[..., Any], key: Any, make: Callable[[], Any]) -> Any:
     return table[key]
 
 
-def _table(f: Any) -> dict[Any, Any] | None:
+def _table(f: object) -> dict[Any, Any] | None:
     if cast("Any", type(f)) in (FunctionType, Function):
         attributes: dict[str, Any] = f.__dict__
         cache: _Cache | None = attributes.get(_NAME)

@@ -71,7 +71,7 @@ def operation(name: str, text: str | type, points: Sequence[ArrayLike] | None = 
     return function
 
 
-def _text_of(text: Any, name: str) -> tuple[str, ...]:
+def _text_of(text: object, name: str) -> tuple[str, ...]:
     """Return the registered text; of a class of a notebook with its name in it."""
     if isinstance(text, str):
         return (text,)
@@ -92,12 +92,12 @@ def _rule(op: str, arity: int, name: str) -> Callable[..., Node]:
     return rule
 
 
-def _floating(x: Any) -> Any:
+def _floating(x: ArrayLike) -> Any:
     """Floats as they are, integers as floats: they would be part of the program."""
     return x if isinstance(x, float) or np.asarray(x).dtype.kind == "f" else np.asarray(x, float)
 
 
-def _examples(kernel: Any, name: str, arity: int, points: Sequence[Any] | None) -> list[Any]:
+def _examples(kernel: Callable[..., Any], name: str, arity: int, points: Sequence[Any] | None) -> list[Any]:
     """Return the points of the check: all that are given, or those of a grid at which the value is finite."""
     if points is not None:
         arrays = [np.asarray(x, float).ravel() for x in points]

@@ -77,7 +77,7 @@ class _Work(NamedTuple):
     reverse: bool
 
 
-def _length(leaves: list[Any], xs: Tree, length: Any) -> int:
+def _length(leaves: list[Any], xs: Tree, length: int | None) -> int:
     sizes: list[tuple[int, ...]] = [np.shape(leaf)[:1] for leaf in leaves]
     names = [f"xs{name}" for name in tree.leaf_names(xs)]
     if length is not None:
@@ -97,7 +97,7 @@ def _length(leaves: list[Any], xs: Tree, length: Any) -> int:
     return sizes[0][0]
 
 
-def _pair(work: _Work, result: Any) -> tuple[Any, Any]:
+def _pair(work: _Work, result: Tree) -> tuple[Any, Any]:
     """Return the carry and the result of f. Raises TraceError for anything but a pair."""
     if type(result) not in (tuple, list) or len(result) != 2:
         raise TraceError(

@@ -19,7 +19,7 @@ from burlab.graph import tree as trees
 from burlab.graph.node import Node
 from burlab.runtime.checks.callable import check_function
 from burlab.runtime.plain import as_array, check_numbers
-from burlab.typing import ArrayLike, Tree
+from burlab.typing import Array, ArrayLike, Tree
 
 __all__ = ["leaves", "map", "ravel", "structure", "unravel"]
 
@@ -113,7 +113,7 @@ def unravel(vector: ArrayLike, like: Tree) -> Tree:
     return trees.unflatten(form, [_like(part, x) for part, x in zip(parts, examples, strict=True)])
 
 
-def _like(part: Any, x: Any) -> Any:
+def _like(part: Array | Node, x: Tree) -> Any:
     """A piece of a vector in the shape and dtype of an example."""
     dtype = x.dtype if isinstance(x, Node) else np.asarray(x).dtype
     return np.reshape(part, np.shape(x)).astype(dtype)

@@ -27,7 +27,7 @@ def problem(size: Size) -> Scalar:
     """The position after as many steps as the number of operations allows, by position and momentum at the start."""
     steps = size["nodes"] // PER_STEP
 
-    def oscillator(_: Namespace, q: Any, p: Any) -> Any:
+    def oscillator(_: Namespace, q: float, p: float) -> Any:
         for _step in range(steps):
             p = p - q**3 * STEP
             q = q + p * STEP

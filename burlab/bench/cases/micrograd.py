@@ -21,7 +21,7 @@ FORMULA = """const T a = x[0], b = x[1];
   return f / 2.0 + 10.0 / f;"""
 
 
-def micrograd(np_: Namespace, a: Any, b: Any) -> Any:
+def micrograd(np_: Namespace, a: float, b: float) -> Any:
     """The same operations, in the same order."""
     c, d = a + b, a * b + b**3
     c = c + (c + 1)

@@ -13,7 +13,7 @@ from .variants import TRAINING_VARIANTS
 CONTEXT, EMBEDDING, TOKENS, SAMPLES = 16, 64, 27, 4096
 
 
-def loss(np_: Namespace, p: Any, context: Any, target: Any) -> Any:
+def loss(np_: Namespace, p: dict[str, Any], context: Array, target: Array) -> Any:
     """The cross-entropy of the character that follows, for each context."""
     x = np_.reshape(p["embedding"][context], (*context.shape[:-1], CONTEXT * EMBEDDING))
     h = np_.tanh(x @ p["hidden"] + p["hidden_bias"])
@@ -21,7 +21,7 @@ def loss(np_: Namespace, p: Any, context: Any, target: Any) -> Any:
     return np_.logsumexp(z) - picked(np_, z, target)
 
 
-def picked(np_: Namespace, scores: Any, target: Any) -> Any:
+def picked(np_: Namespace, scores: Array, target: Array) -> Any:
     """The score of each target."""
     if scores.ndim == 1:
         return scores[target]

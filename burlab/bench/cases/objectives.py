@@ -13,7 +13,7 @@ from burlab.bench.problem import Array, ArrayObjective, Namespace
 _Instance = tuple[Mapping[str, Array], Mapping[str, Array]]
 
 
-def gmm(np_: Namespace, p: Any, data: Any) -> Any:
+def gmm(np_: Namespace, p: dict[str, Any], data: dict[str, Any]) -> Any:
     """The log-likelihood of a mixture of Gaussians with inverse factors of covariances, and a Wishart prior."""
     k, d = p["means"].shape
     padded = np_.concatenate([p["lower"], 0 * p["lower"][:, :1]], 1)
@@ -37,7 +37,7 @@ def _gmm(rng: "np.random.Generator") -> _Instance:
     }
 
 
-def kmeans(np_: Namespace, p: Any, data: Any) -> Any:
+def kmeans(np_: Namespace, p: dict[str, Any], data: dict[str, Any]) -> Any:
     """The squared distances of points to their nearest centres."""
     return np_.sum(np_.amin(np_.sum((data["x"][:, None, :] - p["centres"]) ** 2, -1), -1))
 
@@ -46,7 +46,7 @@ def _kmeans(rng: "np.random.Generator") -> _Instance:
     return {"centres": rng.normal(size=(10, 8))}, {"x": rng.normal(size=(1000, 8))}
 
 
-def lse(np_: Namespace, p: Any, data: Any) -> Any:
+def lse(np_: Namespace, p: dict[str, Any], data: dict[str, Any]) -> Any:
     """log sum exp of many numbers."""
     return np_.logsumexp(p["x"] + data["shift"])
 
@@ -55,7 +55,7 @@ def _lse(rng: "np.random.Generator") -> _Instance:
     return {"x": 3 * rng.normal(size=10_000)}, {"shift": np.zeros(1)}
 
 
-def det(np_: Namespace, p: Any, data: Any) -> Any:
+def det(np_: Namespace, p: dict[str, Any], data: dict[str, Any]) -> Any:
     """A determinant."""
     return np_.linalg.det(p["a"] + data["shift"])
 
@@ -64,11 +64,11 @@ def _det(rng: "np.random.Generator") -> _Instance:
     return {"a": rng.normal(size=(12, 12))}, {"shift": np.eye(12)}
 
 
-def ode(np_: Namespace, p: Any, data: Any) -> Any:
+def ode(np_: Namespace, p: dict[str, Any], data: dict[str, Any]) -> Any:
     """The last of y_i' = x_i y_(i - 1) at time 1, from zeros, by Runge-Kutta steps (Griewank)."""
     x, h, y = p["x"], 1.0 / 20, data["y"]
 
-    def f(y: Any) -> Any:
+    def f(y: Array) -> Any:
         return x * np_.concatenate([data["one"], y[:-1]])
 
     for _ in range(20):
@@ -83,7 +83,7 @@ def _ode(rng: "np.random.Generator") -> _Instance:
     return {"x": rng.uniform(0.5, 2.0, 10)}, {"y": np.zeros(10), "one": np.ones(1)}
 
 
-def lstm(np_: Namespace, p: Any, data: Any) -> Any:
+def lstm(np_: Namespace, p: dict[str, Any], data: dict[str, Any]) -> Any:
     """The mean log-likelihood of a sequence under two layers of an LSTM whose gates see one number each (ADBench)."""
     layers, width = data["state"].shape[0], data["x"].shape[1]
     hidden, cell = [data["state"][k] for k in range(layers)], [data["state"][k] for k in range(layers)]
@@ -110,7 +110,7 @@ def _lstm(rng: "np.random.Generator") -> _Instance:
     return p, {"x": np.eye(width)[rng.integers(width, size=steps)], "state": np.zeros((layers, width))}
 
 
-def _rotated(np_: Namespace, v: Any, r: Any) -> Any:
+def _rotated(np_: Namespace, v: Array, r: Array) -> Any:
     """Vectors turned about axes by angles: Rodrigues' formula, of rows."""
     angle = np_.sqrt(np_.sum(r * r, -1))[..., None]
     axis = r / angle
@@ -121,7 +121,7 @@ def _rotated(np_: Namespace, v: Any, r: Any) -> Any:
     return v * np_.cos(angle) + cross * np_.sin(angle) + axis * along * (1 - np_.cos(angle))
 
 
-def ba(np_: Namespace, p: Any, data: Any) -> Any:
+def ba(np_: Namespace, p: dict[str, Any], data: dict[str, Any]) -> Any:
     """Bundle adjustment: half the squared errors of points seen by cameras with radial distortion, weighted."""
     c, x, w = p["cameras"][data["camera"]], p["points"][data["point"]], p["weights"]
     seen = _rotated(np_, x - c[:, 3:6], c[:, :3])
@@ -143,7 +143,7 @@ def _ba(rng: "np.random.Generator") -> _Instance:
     }
 
 
-def _matrices(np_: Namespace, r: Any) -> Any:
+def _matrices(np_: Namespace, r: Array) -> Any:
     """The matrices that turn about axes by angles: Rodrigues' formula."""
     angle = np_.sqrt(np_.sum(r * r, -1))
     x, y, z, c, s = (*(r[..., k] / angle for k in range(3)), np_.cos(angle), np_.sin(angle))
@@ -154,7 +154,7 @@ def _matrices(np_: Namespace, r: Any) -> Any:
     return np_.reshape(np_.stack(entries, -1), (*r.shape, 3))
 
 
-def hand(np_: Namespace, p: Any, data: Any) -> Any:
+def hand(np_: Namespace, p: dict[str, Any], data: dict[str, Any]) -> Any:
     """Half the squared distances of the skin of fingers, posed by chains of bones, to measured points (as ADBench)."""
     matrices, posed = _matrices(np_, p["angles"]), 0.0
     for finger in range(p["angles"].shape[0]):
@@ -180,10 +180,10 @@ def _hand(rng: "np.random.Generator") -> _Instance:
     )
 
 
-def particle(np_: Namespace, p: Any, data: Any) -> Any:
+def particle(np_: Namespace, p: dict[str, Any], data: dict[str, Any]) -> Any:
     """Return the squared distance of a charged particle after some time in a field of charges; forces are gradients."""
 
-    def potential(x: Any) -> Any:
+    def potential(x: Array) -> Any:
         return np_.sum(1 / np_.sqrt(np_.sum((x - p["charges"]) ** 2, -1)))
 
     x, v = data["x"], p["velocity"]
@@ -197,10 +197,10 @@ def _particle(rng: "np.random.Generator") -> _Instance:
     return {"charges": rng.normal(size=(2, 2)) * 3, "velocity": np.array([0.75, 0.0])}, {"x": np.array([0.0, 8.0])}
 
 
-def saddle(np_: Namespace, p: Any, data: Any) -> Any:
+def saddle(np_: Namespace, p: dict[str, Any], data: dict[str, Any]) -> Any:
     """The largest value over y of (x - y)^2 terms and a penalty, by steps of gradient ascent, as a function of x."""
 
-    def game(y: Any) -> Any:
+    def game(y: Array) -> Any:
         x = p["x"]
         return np_.sum(x**2) - np_.sum(y**2) + np_.sum(np_.sin(x * y))
 

@@ -17,7 +17,7 @@ SAMPLES, SEEDS = 2048, 8
 _MASK = np.tril(np.ones((BLOCK, BLOCK), bool))
 
 
-def loss(np_: Namespace, p: Any, tokens: Any, targets: Any, seen: list[Any] | None = None) -> Any:
+def loss(np_: Namespace, p: dict[str, Any], tokens: Array, targets: Array, seen: list[Any] | None = None) -> Any:
     """The mean cross-entropy of the next characters, for each text. seen: collects what goes into relu."""
     h = p["token"][tokens] + p["position"]
     for k in range(LAYERS):
@@ -31,14 +31,14 @@ def loss(np_: Namespace, p: Any, tokens: Any, targets: Any, seen: list[Any] | No
     return np_.mean(np_.logsumexp(z) - best, axis=-1)
 
 
-def norm(np_: Namespace, x: Any, scale: Any, shift: Any) -> Any:
+def norm(np_: Namespace, x: Array, scale: Array, shift: Array) -> Any:
     """Layer normalization of the last axis (Ba et al. 2016)."""
     centred = x - np_.mean(x, axis=-1, keepdims=True)
     variance = np_.mean(centred * centred, axis=-1, keepdims=True)
     return centred / np_.sqrt(variance + 1e-5) * scale + shift
 
 
-def attention(np_: Namespace, p: Any, prefix: str, x: Any) -> Any:
+def attention(np_: Namespace, p: dict[str, Any], prefix: str, x: Array) -> Any:
     """Causal attention of six heads (Vaswani et al. 2017)."""
     lead = x.shape[:-1]
     qkv = np_.reshape(x @ p[f"{prefix}qkv"], (*lead, 3, HEADS, WIDTH // HEADS))

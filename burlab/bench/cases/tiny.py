@@ -11,7 +11,7 @@ from .variants import SCALAR_VARIANTS
 FORMULA = "const T a = x[0], b = x[1], e = (a + b) - (a * b + cube(b)); return square(e) / 2.0;"
 
 
-def tiny(_: Namespace, a: Any, b: Any) -> Any:
+def tiny(_: Namespace, a: float, b: float) -> Any:
     """The paper's Figure 1, in two lines."""
     e = (a + b) - (a * b + b**3)
     return e**2 / 2

@@ -46,7 +46,7 @@ def namespace() -> Namespace:
     def softmax(x: Any) -> Any:
         return anp.exp(x - special.logsumexp(x, axis=-1, keepdims=True))
 
-    def take(x: Any, indices: Any, axis: int) -> Any:
+    def take(x: Any, indices: Array, axis: int) -> Any:
         """Take along the last axis, which autograd's NumPy differentiates only as an index."""
         flat = anp.reshape(x, (-1, x.shape[axis]))
         return anp.reshape(flat[np.arange(len(flat)), indices.ravel()], indices.shape)
@@ -90,7 +90,7 @@ class AutogradTraining(Gradient):
         spoken, autograd = namespace(), load("autograd")
         self._problem = problem
 
-        def mean(p: Any, inputs: Any, targets: Any) -> Any:
+        def mean(p: dict[str, Any], inputs: Array, targets: Array) -> Any:
             return spoken.mean(problem.loss(spoken, p, inputs, targets))
 
         self._gradient = autograd.value_and_grad(mean)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from time import perf_counter
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def open_task(problem: Problem, variant: str) -> Task:
     raise Unavailable("JAX does nothing of this kind")
 
 
-def namespace(jax: Any) -> Namespace:
+def namespace(jax: ModuleType) -> Namespace:
     """JAX's NumPy."""
     return Namespace(
         load("jax.numpy"),
@@ -60,7 +61,7 @@ def namespace(jax: Any) -> Namespace:
 class JaxScalar(Gradient):
     """A jitted gradient, one call from Python each; the last result is waited for."""
 
-    def __init__(self, problem: Scalar, jax: Any) -> None:
+    def __init__(self, problem: Scalar, jax: ModuleType) -> None:
         self._problem, self._points, spoken = problem, problem.points.tolist(), namespace(jax)
 
         def function(*x: Any) -> Any:
@@ -89,7 +90,7 @@ class JaxScalar(Gradient):
 class JaxScalarBatch(Gradient):
     """A jitted `vmap` of the gradient over all points."""
 
-    def __init__(self, problem: Scalar, jax: Any) -> None:
+    def __init__(self, problem: Scalar, jax: ModuleType) -> None:
         spoken = namespace(jax)
         self._problem = problem
         self._columns = [jax.numpy.asarray(column) for column in problem.points.T]
@@ -121,16 +122,16 @@ class JaxScalarBatch(Gradient):
 class JaxTraining(Gradient):
     """A jitted step of gradient descent that cuts its batch out of the data and reuses the parameters' memory."""
 
-    def __init__(self, problem: Training, jax: Any) -> None:
+    def __init__(self, problem: Training, jax: ModuleType) -> None:
         spoken, np_ = namespace(jax), jax.numpy
         self._problem, self._jax = problem, jax
         inputs, targets = np_.asarray(problem.inputs), np_.asarray(problem.targets)
 
-        def mean(p: Any, k: Any) -> Any:
+        def mean(p: dict[str, Any], k: int) -> Any:
             x, y = (jax.lax.dynamic_slice_in_dim(a, k, problem.batch) for a in (inputs, targets))
             return np_.mean(problem.loss(spoken, p, x, y))
 
-        def step(p: Any, k: Any) -> Any:
+        def step(p: dict[str, Any], k: int) -> Any:
             gradient = jax.grad(mean)(p, k)
             return {name: a - problem.lr * gradient[name] for name, a in p.items()}
 
@@ -173,7 +174,7 @@ class JaxTraining(Gradient):
 class JaxTransfer(TransferTask):
     """JAX's arrays through `numpy.save` and `numpy.load`, as its documentation does it."""
 
-    def __init__(self, problem: Transfer, jax: Any) -> None:
+    def __init__(self, problem: Transfer, jax: ModuleType) -> None:
         super().__init__(problem)
         self._jax = jax
 
@@ -181,7 +182,7 @@ class JaxTransfer(TransferTask):
         """An array of JAX's."""
         return self._jax.numpy.asarray(numbers)
 
-    def save(self, numbers: Any) -> None:
+    def save(self, numbers: Array) -> None:
         """See TransferTask."""
         np.save(self._path, numbers)
 

@@ -51,7 +51,7 @@ def random_entries(problem: Method) -> Callable[[Array, int], Array]:
     count, _, d = problem.features.shape
     k = problem.options["compressor"].k
 
-    def places(key: Any) -> Any:
+    def places(key: Array) -> Any:
         return np.stack([bl.random.permutation(bl.random.fold_in(key, c), d)[:k] for c in range(count)])
 
     masks = np.zeros((*(chosen := drawn(places)).shape[:2], d))

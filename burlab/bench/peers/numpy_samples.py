@@ -206,7 +206,7 @@ def drawn(draw: Callable[[Any], Any]) -> Array:
     """Return a rule's random draws from its keys of the first steps of a run of seed 0, stacked."""
     seed = bl.random.key(0)
 
-    def of(t: Any) -> Any:
+    def of(t: int) -> Any:
         return draw(bl.random.fold_in(seed, t))
 
     return np.asarray(bl.vmap(of)(np.arange(_DRAWN)))

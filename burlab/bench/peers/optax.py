@@ -43,7 +43,7 @@ class OptaxMethod:
         def loss(x: Any, a: Any, b: Any) -> Any:
             return jax.numpy.mean(jax.nn.softplus(-b * (a @ x))) + l2 / 2 * (x @ x)
 
-        def step(t: Any, carry: Any) -> Any:
+        def step(t: int, carry: Any) -> Any:
             x, state = carry
             i = t % len(a)
             change, state = rule.update(jax.grad(loss)(x, a[i], b[i]), state, x)
@@ -52,7 +52,7 @@ class OptaxMethod:
         def mean(x: Any) -> Any:
             return loss(x, a, b)
 
-        def loop(t: Any, count: Any, carry: Any) -> Any:
+        def loop(t: int, count: int, carry: Any) -> Any:
             return jax.lax.fori_loop(t, t + count, step, carry)
 
         self._whole = jax.jit(jax.value_and_grad(mean))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from time import perf_counter
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def open_task(problem: Problem, variant: str) -> Task:
     raise Unavailable("PyTorch does nothing of this kind")
 
 
-def _swept(problem: ArrayObjective, torch: Any) -> Any:
+def _swept(problem: ArrayObjective, torch: ModuleType) -> Any:
     """A gradient by one sweep; the leaves share the memory of the parameters."""
 
     def logsumexp(x: Any) -> Any:
@@ -54,7 +55,7 @@ def _swept(problem: ArrayObjective, torch: Any) -> Any:
 
     namespace = Namespace(torch, logsumexp=logsumexp, grad=torch.func.grad)
 
-    def gradient(p: Any, data: Any) -> Any:
+    def gradient(p: dict[str, Any], data: dict[str, Any]) -> Any:
         leaves = {name: x.detach().requires_grad_() for name, x in p.items()}
         value = problem.function(namespace, leaves, data)
         value.backward()
@@ -66,7 +67,7 @@ def _swept(problem: ArrayObjective, torch: Any) -> Any:
 class TorchScalar(Gradient):
     """Tensors of one number; each gradient records its graph. The leaves are made once."""
 
-    def __init__(self, problem: Scalar, torch: Any) -> None:
+    def __init__(self, problem: Scalar, torch: ModuleType) -> None:
         self._problem, self._points = problem, problem.points.tolist()
         self._leaves = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in self._points[0]]
         self._namespace = Namespace(torch, relu=torch.relu)
@@ -101,7 +102,7 @@ class TorchScalar(Gradient):
 class TorchTraining(Gradient):
     """The model in PyTorch's own functions, and `torch.optim.SGD`."""
 
-    def __init__(self, problem: Training, torch: Any) -> None:
+    def __init__(self, problem: Training, torch: ModuleType) -> None:
         self._problem, self._torch = problem, torch
         self._model = torch_models.MODELS[problem.kind](torch)
         self._inputs = torch.as_tensor(problem.inputs.astype(np.int64))
@@ -120,7 +121,7 @@ class TorchTraining(Gradient):
         p = {n: np.ascontiguousarray(torch_models.transposed(n, a)) for n, a in self._problem.parameters.items()}
         return {name: self._torch.tensor(a.astype(dtype), requires_grad=True) for name, a in p.items()}
 
-    def _loss(self, p: Any, step: int) -> Any:
+    def _loss(self, p: dict[str, Any], step: int) -> Any:
         batch = self._problem.batch_of(step)
         return self._model(p, self._inputs[batch], self._targets[batch])
 
@@ -154,7 +155,7 @@ class TorchTraining(Gradient):
 class TorchTransfer(TransferTask):
     """`torch.save` and `torch.load`."""
 
-    def __init__(self, problem: Transfer, torch: Any) -> None:
+    def __init__(self, problem: Transfer, torch: ModuleType) -> None:
         super().__init__(problem)
         self._torch = torch
 
@@ -162,7 +163,7 @@ class TorchTransfer(TransferTask):
         """A tensor."""
         return self._torch.tensor(numbers)
 
-    def save(self, numbers: Any) -> None:
+    def save(self, numbers: Array) -> None:
         """See TransferTask."""
         self._torch.save(numbers, self._path)
 

@@ -29,7 +29,7 @@ class TransferTask(Gradient):
         self._path: str = str(Path(self._folder.name) / "numbers.npy")
 
     @abstractmethod
-    def save(self, numbers: Any) -> None:
+    def save(self, numbers: Array) -> None:
         """Make the file."""
 
     @abstractmethod
@@ -63,7 +63,7 @@ class TransferTask(Gradient):
 class NumPyTransfer(TransferTask):
     """`ndarray.tofile` and `numpy.fromfile`."""
 
-    def save(self, numbers: Any) -> None:
+    def save(self, numbers: Array) -> None:
         """See TransferTask."""
         numbers.tofile(self._path)
 
@@ -75,7 +75,7 @@ class NumPyTransfer(TransferTask):
 class ParametersTransfer(TransferTask):
     """`bl.save_parameters` and `bl.load_parameters`: safetensors with a checksum, replaced whole or not at all."""
 
-    def save(self, numbers: Any) -> None:
+    def save(self, numbers: Array) -> None:
         """See TransferTask."""
         bl.save_parameters(self._path, {"numbers": numbers})
 
@@ -106,7 +106,7 @@ class CppTransfer(TransferTask):
         if call(count, self._path.encode(), numbers.ctypes.data, numbers.size):
             raise OSError(f"cannot use {self._path}")
 
-    def save(self, numbers: Any) -> None:
+    def save(self, numbers: Array) -> None:
         """See TransferTask."""
         self._times(self._save, 1, numbers)
 

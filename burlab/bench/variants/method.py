@@ -57,7 +57,7 @@ def _sum(problem: Method) -> Any:
     if not problem.clients:
         return bl.problems.logistic_regression(problem.features, problem.labels, l2=problem.l2)
 
-    def loss(x: Any, a: Any, b: Any) -> Any:
+    def loss(x: Array, a: Array, b: Array) -> Any:
         return bl.softplus(-b * (a @ x))
 
     clients = list(zip(problem.features, problem.labels, strict=True))

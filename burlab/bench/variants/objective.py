@@ -35,7 +35,7 @@ class ObjectiveTask(Gradient):
         self._wait = wait
         self.jit = timed(lambda: self._open(build))
 
-    def _open(self, build: Any) -> None:
+    def _open(self, build: Callable[..., Any]) -> None:
         self._gradient = build(self._points[0], self._data)
         self.answer(0, "float64")
 

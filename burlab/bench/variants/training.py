@@ -21,7 +21,7 @@ class Minimize:
         self._start = {n: a.astype(problem.dtype) for n, a in problem.parameters.items()}
         self._run: Any = None
 
-        def loss(x: Any, inputs: Any, targets: Any) -> Any:
+        def loss(x: Array, inputs: Array, targets: Array) -> Any:
             return problem.loss(BURLAB, x, inputs, targets)
 
         self._sum = bl.FiniteSum(loss, (problem.inputs, problem.targets), threads=threads())
@@ -38,7 +38,7 @@ class Minimize:
         """See Task."""
         batch = self._problem.batch_of(point)
         x = {name: a.astype(dtype) for name, a in self._problem.parameters.items()}
-        value, gradient = self._sum.value_and_grad(x, np.arange(batch.start, batch.stop))
+        value, gradient = self._sum.value_and_grad(x, np.arange(int(batch.start), int(batch.stop)))
         return Answer(float(value), gradient)
 
     def displacements(self) -> Mapping[str, Array] | None:

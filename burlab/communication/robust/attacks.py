@@ -11,6 +11,7 @@ from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.ranges import FINITE, NOT_NEGATIVE, number_in
 from burlab.transforms import random
+from burlab.typing import Key
 
 Vector = Any  # an array, traced or not
 
@@ -24,7 +25,7 @@ class Attack(ABC):
     """
 
     @abstractmethod
-    def __call__(self, honest: Vector, liars: int, key: Any) -> Vector:
+    def __call__(self, honest: Vector, liars: int, key: Key) -> Vector:
         """The vector that each liar sends."""
 
 
@@ -42,7 +43,7 @@ class SignFlip(Attack):
     def __post_init__(self) -> None:
         number_in(FINITE, self.scale, "scale of SignFlip")
 
-    def __call__(self, honest: Vector, liars: int, key: Any) -> Vector:  # noqa: ARG002
+    def __call__(self, honest: Vector, liars: int, key: Key) -> Vector:  # noqa: ARG002
         """-scale mean."""
         return -self.scale * np.mean(honest, axis=0)
 
@@ -59,7 +60,7 @@ class ALIE(Attack):
     array([1.642])
     """
 
-    def __call__(self, honest: Vector, liars: int, key: Any) -> Vector:  # noqa: ARG002
+    def __call__(self, honest: Vector, liars: int, key: Key) -> Vector:  # noqa: ARG002
         """mean - z std."""
         count = honest.shape[0]
         supporters = (count + liars) // 2 + 1 - liars
@@ -85,7 +86,7 @@ class Mimic(Attack):
     def __post_init__(self) -> None:
         whole(self.client, "client of Mimic", 0)
 
-    def __call__(self, honest: Vector, liars: int, key: Any) -> Vector:  # noqa: ARG002
+    def __call__(self, honest: Vector, liars: int, key: Key) -> Vector:  # noqa: ARG002
         """One honest vector."""
         if self.client >= honest.shape[0]:
             raise ArgumentError(f"client of Mimic is {self.client}, but {honest.shape[0]} clients are honest.")
@@ -106,6 +107,6 @@ class Noise(Attack):
     def __post_init__(self) -> None:
         number_in(NOT_NEGATIVE, self.std, "std of Noise")
 
-    def __call__(self, honest: Vector, liars: int, key: Any) -> Vector:  # noqa: ARG002
+    def __call__(self, honest: Vector, liars: int, key: Key) -> Vector:  # noqa: ARG002
         """Normal numbers."""
         return self.std * random.normal(key, (honest.shape[1],)).astype(honest.dtype)

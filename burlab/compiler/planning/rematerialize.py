@@ -10,7 +10,6 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from burlab.compiler.ir.options import After, Remat
 from burlab.compiler.ir.plan import KernelPlan, nodes_of
@@ -24,7 +23,7 @@ from .residuals import forward_of, residuals
 Planner = Callable[[Graph, After], KernelPlan]
 
 
-def check_remat(remat: Any) -> Remat | None:
+def check_remat(remat: object) -> Remat | None:
     """Return what a user gave as `remat`. Raises ArgumentError where it is neither "sqrt", nor bytes, nor None."""
     if (
         remat is None

@@ -10,6 +10,7 @@ from burlab.graph.node import Node, as_node, holds_node
 from burlab.graph.numpy_api.promotion import promote
 from burlab.runtime.checks.numbers import real
 from burlab.runtime.plain import as_array
+from burlab.typing import Operand
 
 
 def choose(rule: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -24,7 +25,7 @@ def choose(rule: Callable[..., Any], name: str) -> Callable[..., Any]:
     return chosen
 
 
-def _given(x: Any, name: str) -> Any:
+def _given(x: Operand, name: str) -> Any:
     """None and floats as they are, which widen no array; all else as an array."""
     if x is None or type(x) is float:
         return x

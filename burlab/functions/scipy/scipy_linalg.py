@@ -10,6 +10,7 @@ from burlab.errors import ArgumentError
 from burlab.graph.linalg import scipy_names as rules
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import flag, shown
+from burlab.typing import ArrayLike
 
 from .dispatch import choose
 
@@ -21,7 +22,9 @@ _solve_triangular, _cholesky, _cho_solve, _expm = (
 )
 
 
-def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Any:
+def solve_triangular(
+    a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Any:
     """Solve a x = b for triangular a, of which the other triangle is not read.
 
     a: (..., n, n); b: (n,) or (..., n, k). trans: 1 or "T" for a' x = b. unit_diagonal: the diagonal counts as ones.
@@ -33,7 +36,7 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_d
     return _solve_triangular(a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal)
 
 
-def cho_factor(a: Any, lower: bool = False) -> tuple[Any, bool]:
+def cho_factor(a: ArrayLike, lower: bool = False) -> tuple[Any, bool]:
     """The Cholesky factor of symmetric positive definite matrices, for `cho_solve`; nan where one is not.
 
     a: (..., n, n), of which one triangle is read. The other triangle of the factor is zero, in SciPy it is arbitrary.
@@ -46,7 +49,7 @@ def cho_factor(a: Any, lower: bool = False) -> tuple[Any, bool]:
     return _cholesky(a, lower=flag(lower, "lower")), bool(lower)
 
 
-def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> Any:
+def cho_solve(c_and_lower: tuple[Any, bool], b: ArrayLike) -> Any:
     """Solve a x = b with what `cho_factor` gave for a. b: (n,) or (..., n, k).
 
     >>> cho_solve(cho_factor([[4.0, 2.0], [2.0, 5.0]]), [8.0, 12.0])
@@ -58,7 +61,7 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> Any:
     return _cho_solve(factor, b, lower=flag(lower, "lower"))
 
 
-def expm(A: Any) -> Any:
+def expm(A: ArrayLike) -> Any:
     """The exponential of square matrices, (..., n, n): Higham 2005, scaling and squaring. nan for inf and nan.
 
     >>> expm([[0.0, 1.0], [0.0, 0.0]])

@@ -12,13 +12,14 @@ from burlab.graph.numpy_api.arguments import several, whole
 from burlab.graph.numpy_api.signals import smooth_above
 from burlab.runtime.checks.numbers import one_of, shown
 from burlab.runtime.plain import as_array
+from burlab.typing import Array, ArrayLike, Axis
 
 __all__ = ["convolve", "fftconvolve"]
 
 _MODES = ("full", "same", "valid")
 
 
-def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
+def fftconvolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", axes: Axis = None) -> Any:
     """The convolution of two arrays with as many axes by Fourier transforms, n log n operations.
 
     in1, in2: real or complex. mode: "full"; "same", the middle of it with the shape of in1; "valid", where the smaller
@@ -32,7 +33,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
     return _CONVOLVED(_given(in1, "in1"), _given(in2, "in2"), one_of(mode, _MODES, "mode"), along)
 
 
-def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
+def convolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto") -> Any:
     """The convolution of two arrays with as many axes: of vectors as np.convolve, of others as `fftconvolve`.
 
     mode: see `fftconvolve`. method: "auto"; "direct" for vectors only, "fft" for transforms. As scipy.signal.convolve.
@@ -47,18 +48,18 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> An
     return _DIRECT(in1, in2, one_of(mode, _MODES, "mode"))
 
 
-def _given(x: Any, name: str) -> Any:
+def _given(x: ArrayLike, name: str) -> Any:
     return x if isinstance(x, Node) or hasattr(x, "__array_ufunc__") else as_array(x, name)
 
 
-def _direct(x: Any, y: Any, mode: str) -> Any:
+def _direct(x: Array, y: Array, mode: str) -> Any:
     if np.ndim(x) != 1 or np.ndim(y) != 1:
         shapes = f"{np.shape(x)} and {np.shape(y)}"
         raise ShapeError(f"a direct convolution is of two vectors, got shapes {shapes}. Pass method='fft'.")
     return _part(np.convolve(x, y), np.shape(x), np.shape(y), mode, (0,))
 
 
-def _convolved(x: Any, y: Any, mode: str, axes: tuple[int, ...] | None) -> Any:
+def _convolved(x: ArrayLike, y: ArrayLike, mode: str, axes: tuple[int, ...] | None) -> Any:
     first, second = np.shape(x), np.shape(y)
     if len(first) != len(second) or not first or 0 in (*first, *second):
         raise ShapeError(
@@ -75,7 +76,7 @@ def _convolved(x: Any, y: Any, mode: str, axes: tuple[int, ...] | None) -> Any:
     return _part(whole[tuple(slice(0, kept.get(k)) for k in range(len(first)))], first, second, mode, along)
 
 
-def _part(whole: Any, first: tuple[int, ...], second: tuple[int, ...], mode: str, along: tuple[int, ...]) -> Any:
+def _part(whole: Array, first: tuple[int, ...], second: tuple[int, ...], mode: str, along: tuple[int, ...]) -> Any:
     """What a mode keeps of the full convolution."""
     if mode not in _MODES:
         raise ArgumentError(f"mode of a convolution is 'full', 'same' or 'valid', got {shown(mode)}.")

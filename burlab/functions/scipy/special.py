@@ -16,6 +16,7 @@ from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.extras import late
 from burlab.runtime.ranges import Range, number_in
+from burlab.typing import ArrayLike, Axis
 
 from .dispatch import choose, floats
 
@@ -31,7 +32,9 @@ def __getattr__(name: str) -> Any:
     return getattr(_ufuncs, name)
 
 
-def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
+def logsumexp(
+    a: ArrayLike, axis: Axis = None, b: ArrayLike | None = None, keepdims: bool = False, return_sign: bool = False
+) -> Any:
     """log sum b exp a over the axes (all of them by default), shifted by the largest entry.
 
     a: floats; b: weights that broadcast to it, 1 by default; where one is 0 the entry does not count. return_sign: the
@@ -45,7 +48,9 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     return _logsumexp(a, b, **options)
 
 
-def _sum_of_exponentials(a: Any, b: Any, axis: Any, keepdims: bool, return_sign: bool) -> Any:
+def _sum_of_exponentials(
+    a: ArrayLike | None, b: ArrayLike | None, axis: Axis, keepdims: bool, return_sign: bool
+) -> Any:
     if a is None:
         raise ArgumentError(f"{location()}a of logsumexp is None, expected numbers.")
     x, weights = floats(a, b)
@@ -70,7 +75,7 @@ def _sum_of_exponentials(a: Any, b: Any, axis: Any, keepdims: bool, return_sign:
     return (result, np.reshape(np.sign(total), shape)) if return_sign else result
 
 
-def softmax(x: Any, axis: Any = None) -> Any:
+def softmax(x: ArrayLike, axis: Axis = None) -> Any:
     """exp x / sum exp x over the axes (all of them by default). As scipy.special.softmax.
 
     >>> softmax([[0.0, 0.0], [0.0, 0.0]], axis=1)
@@ -80,7 +85,7 @@ def softmax(x: Any, axis: Any = None) -> Any:
     return _softmax(x, axis=axis)
 
 
-def log_softmax(x: Any, axis: Any = None) -> Any:
+def log_softmax(x: ArrayLike, axis: Axis = None) -> Any:
     """x - logsumexp x over the axes (all of them by default). As scipy.special.log_softmax.
 
     >>> log_softmax([1000.0, 0.0])
@@ -89,7 +94,7 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     return _log_softmax(x, axis=axis)
 
 
-def polygamma(n: Any, x: Any) -> Any:
+def polygamma(n: ArrayLike, x: ArrayLike) -> Any:
     """The derivative of order n of digamma: whole numbers n, floats x, which broadcast. Derivatives by x only.
 
     As scipy.special.polygamma.
@@ -100,14 +105,14 @@ def polygamma(n: Any, x: Any) -> Any:
     return _polygamma(n, x)
 
 
-def _derived_digamma(n: Any, x: Any) -> Any:
+def _derived_digamma(n: ArrayLike, x: ArrayLike) -> Any:
     return real.polygamma(*floats(n, x))
 
 
 _DIMENSIONS = Range(1.0, 10_000.0)  # each is a term of the graph
 
 
-def multigammaln(a: Any, d: int) -> Any:
+def multigammaln(a: ArrayLike, d: int) -> Any:
     """log of the gamma function of d dimensions, of every entry of a; nan where a <= (d - 1) / 2.
 
     Raises ArgumentError where d is no positive whole number. As scipy.special.multigammaln, which raises for such a.
@@ -120,7 +125,7 @@ def multigammaln(a: Any, d: int) -> Any:
     return _multigammaln(a, d=int(d))
 
 
-def _multivariate(a: Any, d: int) -> Any:
+def _multivariate(a: ArrayLike | None, d: int) -> Any:
     if a is None:
         raise ArgumentError(f"{location()}a of multigammaln is None, expected numbers.")
     (x,) = floats(a)

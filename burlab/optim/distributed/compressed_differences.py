@@ -10,6 +10,7 @@ from burlab.optim.optimizer import Hyper, Metrics, State, Vector
 from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random
+from burlab.typing import Array
 
 from .messages import Compressed, bits_of, check_clients, omega_of, sent
 
@@ -123,7 +124,7 @@ class PPMARINA(Compressed):
         return _round(self, state, x, (random.uniform(f.key, ()) < p) | (t == 0), f, {"clients": chosen})
 
 
-def _round(rule: Compressed, state: State, x: Vector, fresh: Any, f: Queries, some: dict[str, Any]) -> Any:
+def _round(rule: Compressed, state: State, x: Vector, fresh: Array, f: Queries, some: dict[str, Any]) -> Any:
     """The mean of all clients' gradients where `fresh`, else v and the mean of some compressed differences."""
 
     def everyone() -> Any:

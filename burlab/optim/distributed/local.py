@@ -17,7 +17,7 @@ from .messages import bits_whole
 More = Callable[[Any], Any]  # what is added to the gradients at y, shape (clients, d)
 
 
-def local_steps(x: Vector, f: Queries, lr: Any, tau: int, more: More) -> Vector:
+def local_steps(x: Vector, f: Queries, lr: float, tau: int, more: More) -> Vector:
     """Points of the clients, shape (clients, d), after tau steps y <- y - lr (grad f_i(y) + more(y)) from x."""
     start = np.zeros((f.clients, x.shape[0]), x.dtype) + x
     return fori_loop(0, tau, lambda _, y: y - lr * (f.client_grads(y) + more(y)), start)

@@ -57,7 +57,7 @@ class DiLoCo(Optimizer):
         """A round."""
         points = np.zeros((f.clients, x.shape[0]), x.dtype) + x
 
-        def local(k: Any, carry: Any) -> Any:
+        def local(k: int, carry: tuple[Any, ...]) -> Any:
             def own(g: Vector, y: Vector, s: State) -> Any:
                 return advance(self.inner, g, s, y, t * self.tau + k, _NOBODY)
 

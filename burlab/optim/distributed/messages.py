@@ -13,6 +13,7 @@ from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.ranges import NOT_NEGATIVE, PROBABILITY, number_in
 from burlab.transforms import random
+from burlab.typing import Key
 
 
 def sent(compressor: Compressor, rows: Vector, f: Queries) -> Vector:
@@ -20,7 +21,7 @@ def sent(compressor: Compressor, rows: Vector, f: Queries) -> Vector:
     return np.stack([_message(compressor, rows[c], random.fold_in(f.key, c)) for c in range(rows.shape[0])])
 
 
-def _message(compressor: Compressor, row: Vector, key: Any) -> Vector:
+def _message(compressor: Compressor, row: Vector, key: Key) -> Vector:
     message: Any = as_node(compressor(row, key))
     if (message.shape, message.dtype) != (row.shape, row.dtype):
         raise ShapeError(

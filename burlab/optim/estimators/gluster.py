@@ -12,6 +12,7 @@ from burlab.optim.queries import Queries
 from burlab.optim.wrappers import Wrapper
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random, scan
+from burlab.typing import Array, Key
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class gluster(Wrapper):
         """The clusters at the start, and the inner state."""
         if self.clusters > f.samples:
             raise ArgumentError(f"gluster has clusters={self.clusters}, but there are {f.samples} samples. Use fewer.")
-        cluster = self._reassigned(np.arange(f.samples) % self.clusters, f.per_sample_grads(x))
+        cluster = self._reassigned(np.arange(int(f.samples)) % self.clusters, f.per_sample_grads(x))
         return {"cluster": cluster, "inner": start(self.inner, x, f)}
 
     def output(self, x: Vector, state: State) -> Vector:
@@ -71,7 +72,7 @@ class gluster(Wrapper):
         x, inner = self.advance(estimate, state["inner"], x, t, f)
         return x, {"cluster": cluster, "inner": inner}
 
-    def _reassigned(self, cluster: Any, rows: Any) -> Any:
+    def _reassigned(self, cluster: Array, rows: Array) -> Any:
         """The clusters of the samples with these gradients, after some rounds."""
         names = np.arange(self.clusters)
         belongs = (cluster[:, None] == names).astype(rows.dtype)
@@ -79,7 +80,7 @@ class gluster(Wrapper):
         means = belongs.T @ rows / np.maximum(sizes, 1)[:, None]
         spreads = np.sum(belongs * np.sum((rows[:, None] - means) ** 2, axis=2), axis=0)
 
-        def reassign(state: Any, sample: Any) -> Any:
+        def reassign(state: tuple[Any, ...], sample: tuple[Any, ...]) -> Any:
             """A sample leaves its cluster, and goes to the one whose N_c times spread then grows least."""
             cluster, sizes, means, spreads = state
             i, row = sample
@@ -100,6 +101,6 @@ class gluster(Wrapper):
         return cluster
 
 
-def _drawn(mine: Any, key: Any) -> Any:
+def _drawn(mine: Array, key: Key) -> Any:
     """A sample of a cluster, all of them equally likely; any sample of an empty one, which counts nothing."""
     return np.argmax(np.where(mine, random.uniform(key, mine.shape), -1.0))

@@ -1,7 +1,6 @@
 """Recursive gradient estimates, updated by differences of gradients: SARAH, PAGE, MVR and STORM."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random
+from burlab.typing import Array
 
 
 def initial_state(x: Vector) -> State:
@@ -17,7 +17,7 @@ def initial_state(x: Vector) -> State:
     return {"v": np.zeros_like(x), "before": x}
 
 
-def recursive_estimate(g: Vector, state: State, x: Vector, fresh: Any, f: Queries) -> Vector:
+def recursive_estimate(g: Vector, state: State, x: Vector, fresh: Array | bool, f: Queries) -> Vector:
     """Return the full gradient if `fresh`, else v + grad_i(x) - grad_i(the point before)."""
     return f.estimated(cond(fresh, lambda: f.full_grad(x), lambda: state["v"] + g - f.grad(state["before"])))
 

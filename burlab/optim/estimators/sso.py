@@ -49,15 +49,15 @@ class SSO(Optimizer):
         z, a = f.targets(x)
         goals = z - self.eta * a
 
-        def step(_: Any, w: Any) -> Any:
+        def step(_: object, w: Vector) -> Any:
             value, slope = f.surrogate(w, goals, self.eta)
             fall = slope @ slope / 2
 
-            def too_long(c: Any) -> Any:
+            def too_long(c: dict[str, Any]) -> Any:
                 there = f.surrogate(w - c["lr"] * slope, goals, self.eta)[0]
                 return (c["k"] < self.trials) & (there > value - c["lr"] * fall)
 
-            def shorter(c: Any) -> Any:
+            def shorter(c: dict[str, Any]) -> Any:
                 return {"lr": c["lr"] / 2, "k": c["k"] + 1}
 
             first: Any = {"lr": self.lr * number(x, 1.0), "k": np.asarray(0)}

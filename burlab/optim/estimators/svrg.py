@@ -1,7 +1,6 @@
 """Gradients corrected by those at a snapshot: SVRG and loopless SVRG."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.optim.queries import Queries
 from burlab.runtime.checks.numbers import whole
 from burlab.transforms import cond, random
+from burlab.typing import Array
 
 
 def snapshot(x: Vector) -> State:
@@ -16,7 +16,7 @@ def snapshot(x: Vector) -> State:
     return {"w": x, "full": np.zeros_like(x)}
 
 
-def corrected(g: Vector, state: State, x: Vector, fresh: Any, f: Queries) -> tuple[Vector, State]:
+def corrected(g: Vector, state: State, x: Vector, fresh: Array | bool, f: Queries) -> tuple[Vector, State]:
     """g - grad_i(w) + grad f(w), with the snapshot w = x made anew where `fresh` is true."""
     w, full = cond(fresh, lambda: (x, f.full_grad(x)), lambda: (state["w"], state["full"]))
     return f.estimated(g - f.grad(w) + full), {"w": w, "full": full}

@@ -15,12 +15,12 @@ from burlab.runtime.ranges import SHARE, number_in
 from burlab.transforms import random
 
 
-def slope(f: Queries, x: Vector, z: Vector, eps: Any) -> Any:
+def slope(f: Queries, x: Vector, z: Vector, eps: float) -> Any:
     """(f(x + eps z) - f(x - eps z)) / (2 eps): about the derivative along z, from two values of the batch."""
     return slope_and_value(f, x, z, eps)[0]
 
 
-def slope_and_value(f: Queries, x: Vector, z: Vector, eps: Any) -> tuple[Any, Any]:
+def slope_and_value(f: Queries, x: Vector, z: Vector, eps: float) -> tuple[Any, Any]:
     """The slope, and the mean of its two values, which is f(x) up to eps^2 z.Hz / 2: the value of the step."""
     ahead, behind = f.value(x + eps * z), f.value(x - eps * z)
     return (ahead - behind) / (2 * eps), (ahead + behind) / 2

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.optim.arithmetic import number, where
+from burlab.optim.arithmetic import Scalar, number, where
 from burlab.optim.by_leaf import ByLeaf, Draw, adam_init, adam_step
 from burlab.optim.optimizer import Hyper, State, Vector
 from burlab.runtime.checks.numbers import whole
@@ -75,7 +75,7 @@ class APOLLO(ByLeaf):
         lengths = [np.sqrt(np.sum(part**2, axis=axis, keepdims=True)) for part in (scaled, projected)]
         return lengths[0] / (lengths[1] + TINY)
 
-    def _limited(self, step: Vector, before: Any, t: int) -> tuple[Vector, Any]:
+    def _limited(self, step: Vector, before: Scalar, t: int) -> tuple[Vector, Any]:
         """The step, no more than 1.01 times as long as the last one, and its length."""
         length = np.sqrt(np.sum(step**2))
         limiter = where(t == 0, np.ones_like(length), np.maximum(length / (before + TINY), 1.01) / 1.01)

@@ -13,7 +13,7 @@ from burlab.optim.queries import Queries
 EPS = float(np.finfo(np.float64).eps)  # a squared norm below it gives no step
 
 
-def polyak(room: Any, squared: Any, lr: Any) -> Any:
+def polyak(room: Vector, squared: Vector, lr: float) -> Any:
     """min(lr, max(room, 0) / squared), 0 where there is no gradient."""
     safe = where(squared <= EPS, np.ones_like(squared), squared)
     return np.minimum(lr, where(squared <= EPS, np.zeros_like(safe), np.maximum(room, 0.0) / safe))

@@ -16,12 +16,12 @@ def initial_state(x: Vector) -> State:
     return {"z": x, "mean": x, "largest": number(x, 0.0), "weights": number(x, 0.0)}
 
 
-def warmed(lr: Any, t: int, warmup: int) -> Any:
+def warmed(lr: float, t: int, warmup: int) -> Any:
     """lr, on a straight line up to it for the first steps."""
     return lr * np.minimum((t + 1) / warmup, 1.0) if warmup else lr
 
 
-def averaged(z: Vector, state: State, lr: Any, t: int, rule: Any) -> State:
+def averaged(z: Vector, state: State, lr: float, t: int, rule: Any) -> State:
     """z taken into the mean, with weight (t + 1)^r (the largest lr so far)^power."""
     largest = np.maximum(state["largest"], lr)
     weight = (t + 1.0) ** rule.r * largest**rule.power

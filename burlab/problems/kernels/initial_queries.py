@@ -1,6 +1,6 @@
 """The `f` of an optimizer's `init`: queries before the first step, with numbers in place of traced values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -13,6 +13,7 @@ from burlab.problems.point import Point, coordinates_of
 from burlab.problems.sampling import Stream, as_indices, full, is_full, listed
 from burlab.runtime.coerce import Array
 from burlab.transforms import random
+from burlab.typing import ArrayLike, Tree
 
 from .oracle import Oracle
 from .query_kernels import counter_of
@@ -55,7 +56,9 @@ class StartQueries:
             raise ArgumentError(f"f.{name} needs a problem with clients: bl.problems.federated(loss, clients).")
         return self._sizes
 
-    def client_grads(self, y: Array, *, clients: Any = None, indices: Any = None) -> Array:
+    def client_grads(
+        self, y: Array, *, clients: ArrayLike | None = None, indices: Sequence[ArrayLike] | None = None
+    ) -> Array:
         """Return the gradients of clients, shape (clients, d). indices: for each client, of its samples; None: all."""
         sizes = self._sizes_for("client_grads")
         label = "clients of f.client_grads"
@@ -73,7 +76,9 @@ class StartQueries:
         axes = np.eye(self._dimension, dtype=np.asarray(y).dtype)
         return np.stack([np.stack([self._of_client(c, self.hvp, (y, axis), None) for axis in axes]) for c in clients])
 
-    def _of_client(self, c: int, question: Callable[..., Array], about: tuple[Array, ...], some: Any) -> Array:
+    def _of_client(
+        self, c: int, question: Callable[..., Array], about: tuple[Array, ...], some: ArrayLike | None
+    ) -> Array:
         """Return an answer over samples of a client, weighted so that clients count alike in the mean."""
         size, first = self._sizes[c], sum(self._sizes[:c])
         own = np.arange(size) if some is None else as_indices(some, size, f"indices of client {c}")
@@ -84,32 +89,32 @@ class StartQueries:
     def _dimension(self) -> int:
         return sum(leaf.size for leaf in self._point.leaves)
 
-    def value(self, y: Array, *, indices: Any = None) -> Any:
+    def value(self, y: Array, *, indices: ArrayLike | None = None) -> Any:
         """Return f(y)."""
         return self._mean("value_like", (y,), indices)[0][()]
 
-    def grad(self, y: Array, *, indices: Any = None) -> Array:
+    def grad(self, y: Array, *, indices: ArrayLike | None = None) -> Array:
         """Return the gradient of f at y, shape (d,)."""
         return self._flat(self._mean("grad", (y,), indices)[0])
 
-    def value_and_grad(self, y: Array, *, indices: Any = None) -> tuple[Any, Array]:
+    def value_and_grad(self, y: Array, *, indices: ArrayLike | None = None) -> tuple[Any, Array]:
         """Return value and gradient of f at y."""
         value, gradient = self._mean("training", (y,), indices)
         return value[()], self._flat(gradient)
 
-    def hvp(self, y: Array, v: Array, *, indices: Any = None) -> Array:
+    def hvp(self, y: Array, v: Array, *, indices: ArrayLike | None = None) -> Array:
         """Return the Hessian of f at y times v, shape (d,)."""
         return self._flat(self._mean("hvp", (y, v), indices)[0])
 
-    def hessian(self, y: Array, *, indices: Any = None) -> Array:
+    def hessian(self, y: Array, *, indices: ArrayLike | None = None) -> Array:
         """Return the Hessian of f at y, shape (d, d)."""
         return self._answer("hessian", [self._at(y)], indices, self._dimension)[0]
 
-    def jvp(self, y: Array, v: Array, *, indices: Any = None) -> Any:
+    def jvp(self, y: Array, v: Array, *, indices: ArrayLike | None = None) -> Any:
         """Return the derivative of f at y along v."""
         return self._mean("jvp", (y, v), indices)[0][()]
 
-    def partial_grad(self, y: Array, coordinates: Any, *, indices: Any = None) -> Any:
+    def partial_grad(self, y: Array, coordinates: ArrayLike, *, indices: ArrayLike | None = None) -> Any:
         """Return the entries of the gradient at `coordinates`, in their shape."""
         known = as_indices(
             np.reshape(coordinates, -1), self._dimension, "coordinates of f.partial_grad", "entries of x"
@@ -117,7 +122,7 @@ class StartQueries:
         found = self._answer("partial_grad", [self._at(y), coordinates_of(known)], indices, len(known))[0]
         return found.reshape(np.shape(coordinates))
 
-    def per_sample_grads(self, y: Array, *, indices: Any = None) -> Array:
+    def per_sample_grads(self, y: Array, *, indices: ArrayLike | None = None) -> Array:
         """Return the gradient of the loss of samples, shape (b, d), without the regularizer."""
         point = self._at(y)
         stream, _list = self._stream(indices, "per_sample_grads")
@@ -125,7 +130,7 @@ class StartQueries:
         rows = self._oracle.kernels("grad", [point]).samples.rows(point.leaves, stream, self._key_words)[0]
         return np.concatenate([leaf.reshape(len(leaf), -1) for leaf in _leaves(rows)], axis=1)
 
-    def per_sample_values(self, y: Array, *, indices: Any = None) -> Array:
+    def per_sample_values(self, y: Array, *, indices: ArrayLike | None = None) -> Array:
         """Return the loss of every sample, or of those chosen, shape (b,), without the regularizer."""
         point = self._at(y)
         stream, _list = self._stream(indices, "per_sample_values")
@@ -136,10 +141,10 @@ class StartQueries:
     full_value = value
     full_grad = grad
 
-    def _mean(self, query: str, about: tuple[Array, ...], indices: Any) -> Any:
+    def _mean(self, query: str, about: tuple[Array, ...], indices: ArrayLike | None) -> Any:
         return self._answer(query, [self._at(y) for y in about], indices)
 
-    def _answer(self, query: str, about: list[Point], indices: Any, entries: int = 1) -> Any:
+    def _answer(self, query: str, about: list[Point], indices: ArrayLike | None, entries: int = 1) -> Any:
         stream, _list = self._stream(indices, query)
         self._count(counter_of("value" if query == "value_like" else query), stream, entries)
         return self._oracle.mean(query, about, stream, self._key_words, self._threads)
@@ -152,7 +157,7 @@ class StartQueries:
         """The key, computed only if the loss takes one."""
         return self.key if self._oracle.keyed else (0, 0)
 
-    def _stream(self, indices: Any, query: str) -> tuple[Stream, Any]:
+    def _stream(self, indices: ArrayLike | None, query: str) -> tuple[Stream, Any]:
         """Return the batch, and the array that it refers to."""
         if indices is None:
             return full(self.samples), None
@@ -162,7 +167,7 @@ class StartQueries:
     def _count(self, counter: str, stream: Stream, entries: int = 1) -> None:
         self.spent[counter] = self.spent.get(counter, 0) + int(stream.batch) * entries
 
-    def _flat(self, gradient: Any) -> Array:
+    def _flat(self, gradient: Tree) -> Array:
         return np.concatenate([leaf.reshape(-1) for leaf in _leaves(gradient)])
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -173,5 +178,5 @@ class StartQueries:
         raise TraceError(f"f.{name} is not available in init; see bl.optim.Optimizer.init.")
 
 
-def _leaves(value: Any) -> list[Array]:
+def _leaves(value: Tree) -> list[Array]:
     return tree.flatten(value)[0]

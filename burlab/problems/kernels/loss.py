@@ -12,6 +12,7 @@ from burlab.problems.point import Point
 from burlab.problems.sampling import Stream, full
 from burlab.runtime.coerce import Array
 from burlab.runtime.structs import CLoss, COutcome, CSummand
+from burlab.typing import Key
 
 from .sample_kernel import SampleKernel
 from .sum_abi import Part
@@ -31,7 +32,7 @@ class Loss:
         self,
         shared: Sequence[Point],
         stream: Stream,
-        key: Any,
+        key: Key | None,
         threads: int,
         between: Callable[[], None] | None = None,
     ) -> Any:

@@ -20,6 +20,7 @@ from burlab.runtime.memory import empty
 from burlab.runtime.status import Status
 from burlab.runtime.structs import CBlock, CKernel, CMeanKernel, COutcome, CSumCall, CSummand
 from burlab.runtime.wait import SLICE
+from burlab.typing import Key
 
 from .output_blocks import OutputLayout, at, integers
 from .sum_abi import Part, answer_of, kernel_of, mean_address, sum_exports
@@ -95,9 +96,8 @@ class SampleKernel:
         children = self.structure.children()
         return tuple(children[2].entries()) if len(children) > 2 else ()
 
-    def mean(
-        self, fixed: Sequence[Array], stream: Stream, key: Any, threads: int, between: Callable[[], None] | None = None
-    ) -> tree.Tree:
+    def mean(self, fixed: Sequence[Array], stream: Stream, key: Key | None, threads: int,
+             between: Callable[[], None] | None = None) -> tree.Tree:  # fmt: skip
         """Return the mean of the outputs over a batch. fixed: the leaves of the shared arguments, C-contiguous.
 
         between: called between two slices of a long sum; it may wait, or raise.
@@ -123,7 +123,7 @@ class SampleKernel:
         outputs = [ArraySpec(n.shape, n.dtype, "result") for n in self.graph.outputs]
         return make_callable(function, CallSignature(inputs, outputs), fallback, releases=True, takes_out=False)
 
-    def rows(self, fixed: Sequence[Array], stream: Stream, key: Any) -> tree.Tree:
+    def rows(self, fixed: Sequence[Array], stream: Stream, key: Key | None) -> tree.Tree:
         """Return the outputs for every sample of a batch, stacked along a new first axis."""
         layout = self.layout.table(stream.batch)
         block = empty((layout.nbytes,), np.dtype(np.uint8), f"the results of {stream.batch} samples")
@@ -207,10 +207,8 @@ class SampleKernel:
             sizes=at(self._sizes), rows=rows, sums=sums, result=result,
         )  # fmt: skip
 
-    def _call(
-        self, name: str, summand: CSummand, fixed: Any, stream: Stream, key: Any, threads: int, block: Array,
-        between: Callable[[], None] | None = None,
-    ) -> None:  # fmt: skip
+    def _call(self, name: str, summand: CSummand, fixed: Sequence[Array], stream: Stream, key: Any,
+              threads: int, block: Array, between: Callable[[], None] | None = None) -> None:  # fmt: skip
         addresses = (_POINTER * len(fixed))(*(a.ctypes.data for a in fixed))
         words = (ctypes.c_uint64 * 2)(*(int(word) for word in key))
         call = CSumCall(

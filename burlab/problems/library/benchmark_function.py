@@ -11,6 +11,7 @@ from burlab.graph.node import Node
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.plain import as_array, as_floats
 from burlab.runtime.ranges import Range, number_in
+from burlab.typing import ArrayLike
 
 Points = np.ndarray[Any, np.dtype[np.float64]]
 Formula = Callable[[Any], Any]
@@ -19,7 +20,7 @@ Formula = Callable[[Any], Any]
 MAX_DIMENSION = 1 << 28  # two gigabytes a vector
 
 
-def dimension(dim: Any, least: int) -> int:
+def dimension(dim: object, least: int) -> int:
     """Return the number of dimensions of a function, at least `least`. Raises ArgumentError for others."""
     if isinstance(dim, Node):
         raise ArgumentError(
@@ -88,7 +89,7 @@ class TestFunction:
             points.setflags(write=False)
             object.__setattr__(self, name, points)
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: ArrayLike) -> Any:
         """Return f(x), a number. x: shape (dim,). Raises ShapeError for another shape."""
         point = x if isinstance(x, Node) else np.asarray(as_array(x, "x"), np.float64)
         if point.shape != (self.dim,):

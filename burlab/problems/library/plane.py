@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .benchmark_function import TestFunction, box
+from burlab.typing import Vector
 
 
 def beale() -> TestFunction:
@@ -15,7 +16,7 @@ def beale() -> TestFunction:
     0.0
     """
 
-    def formula(x: Any) -> Any:
+    def formula(x: Vector) -> Any:
         a, b = x[0], x[1]
         return (1.5 - a * (1 - b)) ** 2 + (2.25 - a * (1 - b**2)) ** 2 + (2.625 - a * (1 - b**3)) ** 2
 
@@ -92,7 +93,7 @@ def branin() -> TestFunction:
     array([12.275,  2.275,  2.475])
     """
 
-    def formula(x: Any) -> Any:
+    def formula(x: Vector) -> Any:
         bend = x[1] - 5.1 / (4 * np.pi**2) * x[0] ** 2 + 5 / np.pi * x[0] - 6
         return bend**2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(x[0]) + 10
 
@@ -116,7 +117,7 @@ def goldstein_price() -> TestFunction:
     3.0
     """
 
-    def formula(x: Any) -> Any:
+    def formula(x: Vector) -> Any:
         a, b = x[0], x[1]
         near = 1 + (a + b + 1) ** 2 * (19 - 14 * a + 3 * a**2 - 14 * b + 6 * a * b + 3 * b**2)
         far = 30 + (2 * a - 3 * b) ** 2 * (18 - 32 * a + 12 * a**2 + 48 * b - 36 * a * b + 27 * b**2)

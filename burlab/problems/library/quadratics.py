@@ -9,6 +9,7 @@ from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.plain import as_floats
 from burlab.runtime.ranges import Range, number_in
+from burlab.typing import ArrayLike, Vector
 
 from .benchmark_function import Points, TestFunction, box, dimension
 
@@ -37,7 +38,7 @@ def quadratic(
     matrix = (axes * spectrum) @ axes.T
     matrix = (matrix + matrix.T) / 2  # symmetric to the last bit
 
-    def formula(x: Any) -> Any:
+    def formula(x: Vector) -> Any:
         return 0.5 * (x @ (np.asarray(matrix, x.dtype) @ x))
 
     least, start = float(spectrum.min()), axes.sum(1)
@@ -63,7 +64,7 @@ def _geometric(dim: int, condition: float) -> Points:
     return np.geomspace(1.0, number_in(_CONDITION, condition, "condition"), dim)
 
 
-def _checked(eigenvalues: Any) -> Points:
+def _checked(eigenvalues: ArrayLike) -> Points:
     spectrum = as_floats(eigenvalues, "eigenvalues").copy()
     if spectrum.ndim != 1 or spectrum.size == 0 or not np.isfinite(spectrum).all():
         raise ArgumentError(f"eigenvalues={shown(eigenvalues)} are no list of finite numbers. Pass one per dimension.")

@@ -1,5 +1,6 @@
 """Regressions as finite sums, with the constants that the theory of optimization asks for."""
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, final
 
@@ -13,6 +14,7 @@ from burlab.runtime.coerce import Array
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
 from burlab.runtime.ranges import NOT_NEGATIVE, number_in
+from burlab.typing import ArrayLike, Vector
 
 
 @final
@@ -29,10 +31,12 @@ class Regression(FiniteSum):
     (2.0, 0.5, array([4., 1.]))
     """
 
-    def __init__(self, loss: Any, samples: tuple[Array, Array], l2: float, model: tuple[float, float, Array]) -> None:
+    def __init__(
+        self, loss: Callable[..., Any], samples: tuple[Array, Array], l2: float, model: tuple[float, float, Array]
+    ) -> None:
         """loss: of (x, a_i, target). model: smallest and largest curvature of any h_i, and the start."""
 
-        def ridge(x: Any) -> Any:
+        def ridge(x: Vector) -> Any:
             return 0.5 * l2 * np.sum(x**2)
 
         if not isinstance(samples, tuple) or len(samples) != 2:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
@@ -67,7 +71,7 @@ class Regression(FiniteSum):
         return np.array([max(values[0], 0.0) if d <= n else 0.0, values[-1]])
 
 
-def least_squares(features: Any, targets: Any, *, l2: float = 0.0) -> Regression:
+def least_squares(features: ArrayLike, targets: ArrayLike, *, l2: float = 0.0) -> Regression:
     """1/n sum_i (a_i^T x - b_i)^2 / 2 + l2/2 |x|^2, Legendre 1805; with l2, ridge regression, Hoerl and Kennard 1970.
 
     features: rows a_i, shape (n, d), float32 or float64. targets: b, shape (n,). x has shape (d,) and the features'
@@ -79,7 +83,7 @@ def least_squares(features: Any, targets: Any, *, l2: float = 0.0) -> Regression
     (1.25, array([0., 0.]))
     """
 
-    def loss(x: Any, a: Any, b: Any) -> Any:
+    def loss(x: Vector, a: Vector, b: Vector) -> Any:
         return 0.5 * (a @ x - b) ** 2
 
     a, b = _matrix(features), as_array(targets, "targets")
@@ -89,7 +93,7 @@ def least_squares(features: Any, targets: Any, *, l2: float = 0.0) -> Regression
     return Regression(loss, (a, b.astype(a.dtype)), _weight(l2), (1.0, 1.0, np.zeros(a.shape[1], a.dtype)))
 
 
-def logistic_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regression:
+def logistic_regression(features: ArrayLike, labels: ArrayLike, *, l2: float = 0.0) -> Regression:
     """1/n sum_i log(1 + exp(-y_i a_i^T x)) + l2/2 |x|^2, Cox 1958.
 
     features: rows a_i, shape (n, d), float32 or float64. labels: shape (n,), two values: 0 and 1, -1 and 1, or bool;
@@ -102,7 +106,7 @@ def logistic_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regre
     (0.693147, 0.725, 0.1)
     """
 
-    def loss(x: Any, a: Any, y: Any) -> Any:
+    def loss(x: Vector, a: Vector, y: Vector) -> Any:
         return softplus(-y * (a @ x))
 
     a, y = _matrix(features), as_array(labels, "labels")
@@ -116,7 +120,9 @@ def logistic_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regre
     return Regression(loss, (a, signs), _weight(l2), (0.0, 0.25, np.zeros(a.shape[1], a.dtype)))
 
 
-def softmax_regression(features: Any, labels: Any, *, l2: float = 0.0, classes: int | None = None) -> Regression:
+def softmax_regression(
+    features: ArrayLike, labels: ArrayLike, *, l2: float = 0.0, classes: int | None = None
+) -> Regression:
     """1/n sum_i logsumexp(X^T a_i) - (X^T a_i)[y_i] + l2/2 |X|^2: the cross-entropy of a linear classifier.
 
     features: rows a_i, shape (n, d), float32 or float64. labels: shape (n,), integers from 0 to k - 1.
@@ -130,7 +136,7 @@ def softmax_regression(features: Any, labels: Any, *, l2: float = 0.0, classes: 
     ((3, 3), 1.098612)
     """
 
-    def loss(x: Any, a: Any, label: Any) -> Any:
+    def loss(x: Vector, a: Vector, label: int) -> Any:
         scores = a @ x
         return logsumexp(scores) - scores[label]
 
@@ -150,7 +156,7 @@ def softmax_regression(features: Any, labels: Any, *, l2: float = 0.0, classes: 
     return Regression(loss, (a, y.astype(np.int64)), _weight(l2), (0.0, 0.5, start))
 
 
-def _matrix(features: Any) -> Array:
+def _matrix(features: ArrayLike) -> Array:
     a = as_array(features, "features")
     if a.ndim != 2 or a.size == 0:
         raise ShapeError(f"features have shape {a.shape}, expected (n, d): a row per sample.")

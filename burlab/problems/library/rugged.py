@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .benchmark_function import TestFunction, box, dimension
+from burlab.typing import Vector
 
 
 def rastrigin(dim: int = 2) -> TestFunction:
@@ -43,7 +44,7 @@ def ackley(dim: int = 2) -> TestFunction:
     """
     dim = dimension(dim, 1)
 
-    def formula(x: Any) -> Any:
+    def formula(x: Vector) -> Any:
         length: Any = np.linalg.norm(x)
         funnel = np.exp(-0.2 * dim**-0.5 * length)
         return 20 * (1 - funnel) + np.e - np.exp(np.sum(np.cos(2 * np.pi * x)) / dim)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .benchmark_function import TestFunction, box, dimension
+from burlab.typing import Vector
 
 
 def rosenbrock(dim: int = 2) -> TestFunction:
@@ -61,7 +62,7 @@ def powell_singular() -> TestFunction:
     215.0
     """
 
-    def formula(x: Any) -> Any:
+    def formula(x: Vector) -> Any:
         return (x[0] + 10 * x[1]) ** 2 + 5 * (x[2] - x[3]) ** 2 + (x[1] - 2 * x[2]) ** 4 + 10 * (x[0] - x[3]) ** 4
 
     return TestFunction(

@@ -5,6 +5,7 @@ from typing import Any
 from burlab.errors import ArgumentError, FileError, ShapeError
 from burlab.problems.data import Data
 from burlab.runtime.coerce import Array
+from burlab.typing import ArrayLike
 
 from .container import sha256
 
@@ -14,7 +15,7 @@ def checksum(array: Array) -> list[Any]:
     return [array.dtype.name, list(array.shape), sha256(array)]
 
 
-def checked(data: Any, described: list[Any], name: str) -> Data:
+def checked(data: tuple[ArrayLike, ...] | ArrayLike | None, described: list[Any], name: str) -> Data:
     """The data, if they are those that were described. name: of the argument."""
     wanted = ", ".join(f"{dtype}{shape}" for dtype, shape, _ in described)
     call = "load_run(path, data)" if name == "data" else f"load_run(..., {name}=...)"

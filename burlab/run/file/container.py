@@ -35,7 +35,7 @@ _SHAPE = several(size, 32)
 _DTYPES = set(DTYPES)
 
 
-def write(path: str | os.PathLike[str], kind: str, document: Any, arrays: Mapping[str, Array]) -> None:
+def write(path: str | os.PathLike[str], kind: str, document: dict[str, Any], arrays: Mapping[str, Array]) -> None:
     """Write a file, or leave what was there. document: JSON. Raises FileError where the system refuses."""
     target = as_path(path).resolve()
     rows: list[dict[str, Any]] = []
@@ -113,7 +113,9 @@ def _header(stream: BufferedReader, place: Path) -> tuple[Any, int]:
     return json.loads(header), end
 
 
-def _content(stream: BufferedReader, place: Path, header: Any, end: int, kind: str) -> tuple[Any, dict[str, Array]]:
+def _content(
+    stream: BufferedReader, place: Path, header: dict[str, Any], end: int, kind: str
+) -> tuple[Any, dict[str, Array]]:
     if header["kind"] != kind:
         raise FileError(f"{place} holds a {header['kind']!a:.40}, expected a {kind}.")
     arrays: dict[str, Array] = {}
@@ -128,7 +130,7 @@ def _content(stream: BufferedReader, place: Path, header: Any, end: int, kind: s
     return header["document"], arrays
 
 
-def _array(stream: BufferedReader, place: Path, row: Any, end: int) -> Array:
+def _array(stream: BufferedReader, place: Path, row: dict[str, Any], end: int) -> Array:
     name, dtype, shape = row["name"], row["dtype"], tuple(row["shape"])
     if dtype not in _DTYPES or not _SHAPE(shape):
         raise ValueError(f"the array {shown(name)} has dtype {shown(dtype)} and shape {shape}")

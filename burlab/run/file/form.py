@@ -51,12 +51,12 @@ _STOP = either(_stop(of=one_of(("batch", "estimator", "full")), every=_COUNT), _
 _VALIDATION = fields(loss=_KERNELS, data=_DATA, stream=_STREAM, threads=_COUNT, every=_COUNT)
 
 
-def _tree(value: Any, depth: int = 0) -> bool:
+def _tree(value: object, depth: int = 0) -> bool:
     """A structure, as `structure.py` writes it."""
     if value in ("leaf", "none") or depth > _DEEPEST:
         return depth <= _DEEPEST
 
-    def child(inner: Any) -> bool:
+    def child(inner: object) -> bool:
         return _tree(inner, depth + 1)
 
     key = either(text, integer, record(text))
@@ -69,7 +69,7 @@ def _tree(value: Any, depth: int = 0) -> bool:
     return either(*kinds)(value)
 
 
-def _static(value: Any) -> bool:
+def _static(value: object) -> bool:
     return type(value) in (str, int, float, bool, type(None))
 
 
@@ -114,7 +114,7 @@ _PARTS: dict[str, Check] = {
 _RENAMED = {"told": "logged", "asked": "query_losses", "questions": "queries"}
 
 
-def with_current_names(document: Any) -> Any:
+def with_current_names(document: object) -> Any:
     """Return a document whose recipe has today's field names; files keep those of the burlab that wrote them."""
     found = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
     recipe = found.get("recipe")
@@ -124,7 +124,7 @@ def with_current_names(document: Any) -> Any:
     return found | {"recipe": named}
 
 
-def check_document(document: Any) -> None:
+def check_document(document: object) -> None:
     """Raise FileError, which names the wrong part."""
     if type(document) is not dict or document.keys() != _PARTS.keys():
         raise FileError(f"it is malformed: expected {', '.join(_PARTS)} in its document. Use another copy.")

@@ -24,6 +24,7 @@ from burlab.run.record.stop import Stop, ended_by
 from burlab.runtime.coerce import Array
 from burlab.runtime.cpu import instruction_set
 from burlab.runtime.quoting import without_comments
+from burlab.typing import ArrayLike
 
 from . import structure
 from .checksums import checked, checksum
@@ -77,7 +78,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
     return document, {"hypers": np.array(list(rule.hyper.values()), np.float64)} | more | graphs.texts
 
 
-def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: Given) -> Setup:
+def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Array], given: Given) -> Setup:
     """The setup that was described. start: x and the state at step 0.
 
     Raises FileError where the data are others or x cannot be made. Everything is checked before anything is compiled.
@@ -175,7 +176,7 @@ def _stream(described: Any, arrays: dict[str, Array]) -> Stream:
     return drawn(samples, batch, arrays["sampler"], seed)
 
 
-def _traced(document: Any, arrays: dict[str, Array]) -> Stream:
+def _traced(document: dict[str, Any], arrays: dict[str, Array]) -> Stream:
     """Batches by a function, of which the file holds the graph."""
     samples, batch, _, seed = document["stream"]
     graph = read_graph(arrays, document["sampler"], [((2,), np.dtype(np.uint64)), ((), np.dtype(np.int64))])
@@ -216,7 +217,9 @@ def _full_gradient(described: Any, reader: GraphReader, stream: Stream, threads:
     return Validation(reader.make("grad", described[0]), batches, threads, described[1])
 
 
-def _validation(described: Any, arrays: dict[str, Array], point: Point, data: Any) -> Validation:
+def _validation(
+    described: Any, arrays: dict[str, Array], point: Point, data: tuple[ArrayLike, ...] | ArrayLike | None
+) -> Validation:
     reader = GraphReader(arrays, point, checked(data, described["data"], "validation"))
     stream = drawn(*described["stream"])
     if reader.data.samples != stream.samples:
@@ -224,7 +227,9 @@ def _validation(described: Any, arrays: dict[str, Array], point: Point, data: An
     return Validation(reader.make("value", described["loss"]), stream, described["threads"], described["every"])
 
 
-def _update(document: Any, reader: GraphReader, start: list[Array], hyper: dict[str, float], batch: int) -> Graph:
+def _update(
+    document: dict[str, Any], reader: GraphReader, start: list[Array], hyper: dict[str, float], batch: int
+) -> Graph:
     """The update, with the inputs and outputs that it has now; before, it did not see the numbers of its samples."""
     x, *state = [(cell.shape, cell.dtype) for cell in start]
     wide, number, keys = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.uint64)
@@ -240,7 +245,7 @@ def _update(document: Any, reader: GraphReader, start: list[Array], hyper: dict[
     return Graph((*graph.inputs[:-1], unseen, graph.inputs[-1]), graph.outputs)
 
 
-def _output(document: Any, reader: GraphReader, start: list[Array], hyper: dict[str, float]) -> Graph | None:
+def _output(document: dict[str, Any], reader: GraphReader, start: list[Array], hyper: dict[str, float]) -> Graph | None:
     """The graph of the point that the optimizer gives, if it is not x."""
     if document.get("output") is None:
         return None
@@ -249,7 +254,7 @@ def _output(document: Any, reader: GraphReader, start: list[Array], hyper: dict[
     return reader.graph(document["output"], inputs, [x])
 
 
-def _size(document: Any, reader: GraphReader, start: list[Array], hyper: dict[str, float]) -> Graph | None:
+def _size(document: dict[str, Any], reader: GraphReader, start: list[Array], hyper: dict[str, float]) -> Graph | None:
     """The graph of how many samples a step has, if that varies."""
     if document.get("size") is None:
         return None

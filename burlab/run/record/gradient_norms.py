@@ -1,7 +1,6 @@
 """The gradient norms that criteria can read, and their columns in the record."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from burlab.errors import ArgumentError
 from burlab.optim.batches import ESTIMATOR_NORM
@@ -14,7 +13,7 @@ NORMS = {BATCH: "gradient norm", ESTIMATOR: "norm of the estimate", FULL: "norm 
 _COLUMNS = {BATCH: "gradient_norm", ESTIMATOR: ESTIMATOR_NORM, FULL: FULL_NORM}
 
 
-def check_of(of: Any, limit: float | None, what: str) -> None:
+def check_of(of: object, limit: float | None, what: str) -> None:
     """Raise ArgumentError for a word that names no gradient, or one without a limit. what: has the limit."""
     if not isinstance(of, str) or of not in _COLUMNS:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"{what}.of must be one of {', '.join(map(repr, _COLUMNS))}; got {shown(of)}.")

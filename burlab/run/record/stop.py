@@ -154,7 +154,7 @@ def check_norm(limit: float | None, of: str, has_gradient: bool, what: str, inst
         )
 
 
-def check_stop(stop: Any) -> None:
+def check_stop(stop: object) -> None:
     """Raise ArgumentError unless it is a `Stop`."""
     if not isinstance(stop, Stop):
         raise ArgumentError(f"stop is {shown(stop)}, expected a bl.Stop such as bl.Stop(steps=1000, grad_norm=1e-6).")

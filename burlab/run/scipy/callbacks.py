@@ -105,7 +105,7 @@ class Callbacks:
         self._known.clear()
         return Measured(x, *known)
 
-    def _evaluate(self, query: Any, *vectors: Array, counts: bool = True) -> Any:
+    def _evaluate(self, query: Callable[..., Any], *vectors: Array, counts: bool = True) -> Any:
         while True:
             self._wait()
             began = self._elapsed()

@@ -11,6 +11,7 @@ from burlab.problems.kernels.sum_abi import sum_exports
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
 from burlab.runtime.coerce import Array
+from burlab.typing import Tree
 
 
 class ScipyObjective:
@@ -52,5 +53,5 @@ class ScipyObjective:
         shared = [self._point.with_numbers(np.array(v).reshape(-1)) for v in vectors]
         return self._losses[query].mean(shared, self._stream, self._stream.key, self._threads, between)
 
-    def _flat(self, answer: Any) -> Array:
+    def _flat(self, answer: Tree) -> Array:
         return np.concatenate([np.reshape(leaf, -1) for leaf in tree.flatten(answer)[0]]).astype(np.float64)

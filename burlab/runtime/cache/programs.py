@@ -10,6 +10,7 @@ import numpy as np
 
 import burlab as bl
 from burlab.graph.scalar import load_common
+from burlab.typing import Array, DTypeLike
 
 Program = Callable[[], object]
 _X = np.array([[0.5, 0.25, 0.75], [1.5, 0.125, 1.0]])
@@ -48,7 +49,7 @@ def programs() -> Iterator[Program]:
 def _differentiate(f: Callable[[Any], Any], x: Any) -> None:
     """Compute the gradient of the sum of f in both gears."""
 
-    def loss(x: Any) -> Any:
+    def loss(x: Array) -> Any:
         return np.sum(f(x))
 
     gradient = bl.grad(loss)
@@ -62,10 +63,10 @@ def _with_atan2(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda x: f(x) * np.arctan2(x, 2.0)
 
 
-def _multiply(dtype: Any) -> None:
+def _multiply(dtype: DTypeLike) -> None:
     """Matrices and vectors of sizes that get kernels of their own."""
 
-    def loss(x: Any, y: Any) -> Any:
+    def loss(x: Array, y: Array) -> Any:
         return np.sum(np.tanh(x @ y) ** 2)
 
     for n, m in ((2, 3), (8, 8), (64, 64), (64, 1), (33, 5)):
@@ -77,8 +78,8 @@ def _multiply(dtype: Any) -> None:
     bl.compile(loss, a, b, gear="replay")
 
 
-def _run_a_function(dtype: Any) -> None:
-    def rosenbrock(x: Any) -> Any:
+def _run_a_function(dtype: DTypeLike) -> None:
+    def rosenbrock(x: Array) -> Any:
         return np.sum((1 - x[:-1]) ** 2 + 100 * (x[1:] - x[:-1] ** 2) ** 2)
 
     for rule in (bl.optim.GD(1e-3), bl.optim.Adam(1e-3)):
@@ -88,8 +89,8 @@ def _run_a_function(dtype: Any) -> None:
         repr((run.history["value"], run.path, run.memory, run.profile()))
 
 
-def _run_a_sum(dtype: Any) -> None:
-    def loss(w: Any, x: Any, y: Any) -> Any:
+def _run_a_sum(dtype: DTypeLike) -> None:
+    def loss(w: Array, x: Array, y: Array) -> Any:
         return np.log(1 + np.exp(-y * (x @ w)))
 
     rows = np.linspace(-1, 1, 120).reshape(24, 5)
@@ -108,11 +109,11 @@ def _run_a_sum(dtype: Any) -> None:
         bl.load_run(file, data).step(2)
 
 
-def _sum_of_squares(network: Callable[[Any], Any], x: Any) -> Any:
+def _sum_of_squares(network: Callable[[Any], Any], x: Array) -> Any:
     return np.sum(np.square(network(x))) / 6
 
 
-def _run_networks(dtype: Any) -> None:
+def _run_networks(dtype: DTypeLike) -> None:
     key = bl.random.key(0)
     networks: tuple[tuple[Any, Any], ...] = (
         (bl.nn.MLP([6, 16, 1], key=key, activation="tanh", dtype=dtype), np.ones((8, 6), dtype)),
@@ -128,11 +129,11 @@ def _run_networks(dtype: Any) -> None:
 def _loop() -> None:
     """Loops in C++, which Ctrl-C interrupts, and a batch."""
 
-    def halved(x: Any) -> Any:
+    def halved(x: Array) -> Any:
         return bl.while_loop(_is_large, _half, x)
 
-    def products(x: Any) -> Any:
-        def times(c: Any, a: Any) -> Any:
+    def products(x: Array) -> Any:
+        def times(c: Array, a: Array) -> Any:
             return c * a, c
 
         return np.sum(bl.scan(times, x[0], x)[1])
@@ -142,11 +143,11 @@ def _loop() -> None:
     bl.vmap(_half)(_X)
 
 
-def _is_large(x: Any) -> Any:
+def _is_large(x: Array) -> Any:
     return np.sum(x) > 1
 
 
-def _half(x: Any) -> Any:
+def _half(x: Array) -> Any:
     return x / 2
 
 

@@ -17,7 +17,7 @@ class Attributes:
             raise AttributeError(f"{type(self).__name__} has no {name!r}{known}.", name=name, obj=self)
         return this[name]
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name.startswith("_"):
             object.__setattr__(self, name, value)
         else:

@@ -2,12 +2,11 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from burlab.errors import ArgumentError
 
 
-def check_function(f: Any) -> None:
+def check_function(f: object) -> None:
     """Raise ArgumentError where f cannot be called at all.
 
     >>> check_function(3.0)
@@ -22,7 +21,7 @@ def check_function(f: Any) -> None:
 
 
 def check_takes(
-    f: Any,
+    f: object,
     what: str,
     given: str,
     advice: str,

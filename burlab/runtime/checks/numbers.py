@@ -24,7 +24,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def whole(value: Any, name: str, least: int, most: int | None = None) -> int:
+def whole(value: object, name: str, least: int, most: int | None = None) -> int:
     """The value as an int. Raises ArgumentError where it is none, or outside of [least, most]; True is none."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         number = int(cast("Any", value))
@@ -34,7 +34,7 @@ def whole(value: Any, name: str, least: int, most: int | None = None) -> int:
     raise ArgumentError(f"{name}={shown(value)} is not a whole number {bound}. Pass an int.")
 
 
-def real(value: Any, name: str, least: float = -math.inf) -> float:
+def real(value: object, name: str, least: float = -math.inf) -> float:
     """The value as a float. Raises ArgumentError where it is no real number, or below `least`; inf is one, NaN none."""
     number = math.nan
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
@@ -51,14 +51,14 @@ def real(value: Any, name: str, least: float = -math.inf) -> float:
     return number
 
 
-def truth(value: Any, name: str) -> bool:
+def truth(value: object, name: str) -> bool:
     """The value as a bool. Raises ArgumentError where it is none: text such as "no" would count as True."""
     if isinstance(value, (bool, np.bool_)):
         return bool(cast("Any", value))
     raise ArgumentError(f"{name}={shown(value)} is neither True nor False. Pass one of the two.")
 
 
-def one_of(value: Any, known: Iterable[str], name: str) -> str:
+def one_of(value: object, known: Iterable[str], name: str) -> str:
     """The value. Raises ArgumentError where it is none of these words."""
     words = tuple(known)
     if isinstance(value, str) and value in words:
@@ -66,7 +66,7 @@ def one_of(value: Any, known: Iterable[str], name: str) -> str:
     raise ArgumentError(f"{name} is {shown(value)}, expected one of {', '.join(map(repr, words))}.")
 
 
-def flag(value: Any, name: str) -> bool:
+def flag(value: object, name: str) -> bool:
     """The value as Python counts it, true or not. Raises ArgumentError for what counts as neither, as an array."""
     try:
         return bool(value)
@@ -74,7 +74,7 @@ def flag(value: Any, name: str) -> bool:
         raise ArgumentError(f"{name} is {shown(value)}, expected True or False.") from None
 
 
-def probabilities(values: Any, name: str, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
+def probabilities(values: object, name: str, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
     """The values as float64 of shape (count,). Raises ArgumentError where one is not above 0, or their sum is not 1."""
     try:
         found = np.asarray(values, np.float64)

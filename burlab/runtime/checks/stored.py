@@ -14,7 +14,7 @@ Check = Callable[[Any], bool]
 LONGEST = (1 << 63) - 1  # iterations or steps, as C++ counts them
 
 
-def nothing(value: Any) -> bool:
+def nothing(value: object) -> bool:
     """Null."""
     return value is None
 
@@ -28,17 +28,17 @@ size = whole(0, ADDRESSABLE)
 integer = whole(-ADDRESSABLE, ADDRESSABLE)
 
 
-def flag(value: Any) -> bool:
+def flag(value: object) -> bool:
     """True or False, and no other number."""
     return type(value) is bool
 
 
-def text(value: Any) -> bool:
+def text(value: object) -> bool:
     """A name, of any characters."""
     return type(value) is str
 
 
-def positive(value: Any) -> bool:
+def positive(value: object) -> bool:
     """A positive finite float."""
     return type(value) is float and 0 < value < math.inf
 
@@ -72,7 +72,7 @@ def several(check: Check, most: float = math.inf) -> Check:
 def record(*checks: Check) -> Check:
     """A list or tuple with one value for each check."""
 
-    def fits(value: Any) -> bool:
+    def fits(value: object) -> bool:
         same = _is_row(value) and len(_items(value)) == len(checks)
         return same and all(check(item) for check, item in zip(checks, _items(value), strict=True))
 
@@ -89,7 +89,7 @@ def fields(**checks: Check) -> Check:
     return fits
 
 
-def _is_row(value: Any) -> bool:
+def _is_row(value: object) -> bool:
     return type(value) in (list, tuple)
 
 

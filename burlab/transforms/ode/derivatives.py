@@ -17,30 +17,31 @@ from burlab.transforms import tree
 from burlab.transforms.control import cond
 from burlab.transforms.scan import scan
 from burlab.transforms.vectors import close, floating
+from burlab.typing import Operand
 
 from .steps import Field, Options, integrate, least, scheduled, step
 
 _np: Any = np  # whose stubs know nothing of traced values
 
 
-def direct(f: Field, y0: Any, times: Any, options: Options) -> Any:
+def direct(f: Field, y0: Operand, times: Operand, options: Options) -> Any:
     """y at the times, shape (T, n), through the steps that an integration without derivatives has accepted.
 
     A step is a fixed part of the way from one time to the next: derivatives by the times are those of the steps.
     """
     ys, schedule, counts = scheduled(f, stop_gradient(y0), stop_gradient(times), options)
 
-    def advance(y: Any, x: Any) -> Any:
+    def advance(y: Operand, x: tuple[Any, ...]) -> Any:
         k, begin, end = x
         first, length = times[k], times[k + 1] - times[k]
 
-        def forward(y: Any) -> Any:
+        def forward(y: Operand) -> Any:
             t, h, last = first + length * begin, length * (end - begin), end == 1
             after = _np.where(last, times[k + 1], t + h)
             crowded = last & (_np.abs(h) <= 2 * least(first, times[k + 1]))  # 2: begin and end have been rounded
             return step(f, y, t, h, after, f(y, t), crowded)[0]
 
-        def stay(y: Any) -> Any:
+        def stay(y: Operand) -> Any:
             return y
 
         y = cond(end > begin, forward, stay, y)
@@ -51,7 +52,7 @@ def direct(f: Field, y0: Any, times: Any, options: Options) -> Any:
     return _np.where(_np.isnan(stop_gradient(ys)), _np.nan, rows)
 
 
-def by_adjoint(f: Field, y0: Any, times: Any, options: Options) -> Any:
+def by_adjoint(f: Field, y0: Operand, times: Operand, options: Options) -> Any:
     """y at the times, shape (T, n), with a reverse rule that integrates backwards.
 
     Pontryagin et al. 1962; Chen, Rubanova, Bettencourt and Duvenaud 2018, Neural ordinary differential equations,
@@ -63,10 +64,10 @@ def by_adjoint(f: Field, y0: Any, times: Any, options: Options) -> Any:
     def field(values: tuple[Any, ...]) -> Field:
         return lambda y, t: inline(graph, (y, t, *values))[0]
 
-    def forward(y0: Any, times: Any, values: tuple[Any, ...]) -> Any:
+    def forward(y0: Operand, times: Operand, values: tuple[Any, ...]) -> Any:
         return integrate(field(values), y0, times, options)
 
-    def reverse(y0: Any, times: Any, values: tuple[Any, ...], ys: Any, g: Any) -> Any:
+    def reverse(y0: Operand, times: Operand, values: tuple[Any, ...], ys: Operand, g: Operand) -> Any:
         return _pulled(field(values), y0, times, floating(values), ys, g, options)
 
     args = (y0, times, tuple(captured))
@@ -76,17 +77,19 @@ def by_adjoint(f: Field, y0: Any, times: Any, options: Options) -> Any:
     return make_node("call", Call("odeint", solution, later), y0, times, *captured)
 
 
-def _pulled(f: Field, y0: Any, times: Any, by: list[Node], ys: Any, g: Any, options: Options) -> list[Any]:
+def _pulled(
+    f: Field, y0: Operand, times: Operand, by: list[Node], ys: Operand, g: Operand, options: Options
+) -> list[Any]:
     """The cotangents of y0, of the times, and of what the field reads."""
     n, count = y0.size, sum(x.size for x in by)
 
-    def backwards(z: Any, t: Any) -> Any:
+    def backwards(z: Operand, t: Operand) -> Any:
         y, a = z[:n], z[n : 2 * n]
         slope = f(y, t)
         shares = sweep.vjp([slope], [y, *by], [a])
         return _np.concatenate([slope, -tree.ravel(shares)])
 
-    def interval(carry: Any, x: Any) -> Any:
+    def interval(carry: tuple[Any, ...], x: tuple[Any, ...]) -> Any:
         a, total = carry
         y, g, end, begin = x
         z = _np.concatenate([y, a + g, total])

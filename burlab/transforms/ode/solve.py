@@ -18,7 +18,7 @@ from burlab.transforms.call import name_of
 from burlab.transforms.memo import remembered
 from burlab.transforms.vectors import on_vectors, start_of
 from burlab.transforms.vmap import vmap
-from burlab.typing import ArrayLike, Tree
+from burlab.typing import ArrayLike, Operand, Tree
 
 from .derivatives import by_adjoint, direct
 from .steps import Options
@@ -72,14 +72,14 @@ def odeint(
     adjoint = flag(adjoint, "adjoint of odeint")
     solver = by_adjoint if adjoint else direct
 
-    def rule(y0: Any, t: Any, args: tuple[Any, ...]) -> Any:
+    def rule(y0: Tree, t: ArrayLike, args: tuple[Any, ...]) -> Any:
         start: Any = start_of(y0, "odeint")
         times: Any = as_dtype(as_node(t), start.dtype)
         field = on_vectors(f, args, y0, "f of odeint")
         trivial = not start.size or times.shape == (1,)
         ys = np.broadcast_to(start, (*times.shape, start.size)) if trivial else solver(field, start, times, options)
 
-        def state(y: Any) -> Any:
+        def state(y: Operand) -> Any:
             return tree.unravel(y, y0)
 
         return vmap(state)(ys)

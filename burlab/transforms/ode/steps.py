@@ -12,6 +12,7 @@ import numpy as np
 from burlab.graph.buffers.buffer_functions import at_set
 from burlab.transforms.control import while_loop
 from burlab.transforms.scan import scan
+from burlab.typing import Operand
 
 _np: Any = np  # whose stubs know nothing of traced values
 
@@ -60,7 +61,9 @@ class _State(NamedTuple):
     schedule: StepSchedule | None
 
 
-def step(f: Field, y: Any, t: Any, h: Any, end: Any, slope: Any, crowded: Any) -> tuple[Any, list[Any]]:
+def step(
+    f: Field, y: Operand, t: Operand, h: Operand, end: Operand, slope: Operand, crowded: Operand
+) -> tuple[Any, list[Any]]:
     """y after a step of size h, and the slopes of the stages: the first is given, the last is that at the end.
 
     end: t + h, but for rounding: no stage is later. crowded: whether all stages are to be at the time of the begin.
@@ -72,7 +75,7 @@ def step(f: Field, y: Any, t: Any, h: Any, end: Any, slope: Any, crowded: Any) -
     return new, slopes
 
 
-def least(begin: Any, end: Any) -> Any:
+def least(begin: Operand, end: Operand) -> Any:
     """The shortest step to the end of an interval in which time has room for stages.
 
     A shorter one takes the field at its begin, so that one that is infinite at the end is integrated up to there.
@@ -80,12 +83,12 @@ def least(begin: Any, end: Any) -> Any:
     return 8 * np.finfo(end.dtype).eps * _np.maximum(_np.abs(begin), _np.abs(end))
 
 
-def integrate(f: Field, y0: Any, times: Any, options: Options) -> Any:
+def integrate(f: Field, y0: Operand, times: Operand, options: Options) -> Any:
     """y at the times, shape (T, n); nan from where it was not reached."""
     return _integrated(f, y0, times, options, None)[0]
 
 
-def scheduled(f: Field, y0: Any, times: Any, options: Options) -> tuple[Any, StepSchedule, Any]:
+def scheduled(f: Field, y0: Operand, times: Operand, options: Options) -> tuple[Any, StepSchedule, Any]:
     """Integrate, and return also the accepted steps, with their number at each time."""
     most = options.max_steps
     nothing = StepSchedule(_np.zeros(most, _np.int64), _np.zeros(most, y0.dtype), _np.zeros(most, y0.dtype))
@@ -93,12 +96,12 @@ def scheduled(f: Field, y0: Any, times: Any, options: Options) -> tuple[Any, Ste
     return ys, state.schedule, counts
 
 
-def _integrated(f: Field, y0: Any, times: Any, options: Options, schedule: StepSchedule | None) -> Any:
+def _integrated(f: Field, y0: Operand, times: Operand, options: Options, schedule: StepSchedule | None) -> Any:
     slope = f(y0, times[0])
     size = _first_size(f, y0, times[0], times[-1] - times[0], slope, options)
     start = _State(times[0], y0, slope, size, 0, 0, schedule)
 
-    def interval(state: _State, x: Any) -> Any:
+    def interval(state: _State, x: tuple[Any, ...]) -> Any:
         k, begin, end = x
         state = while_loop(
             lambda s: (s.t != end) & (s.attempts < options.max_steps),
@@ -112,7 +115,7 @@ def _integrated(f: Field, y0: Any, times: Any, options: Options, schedule: StepS
     return _np.concatenate([y0[None], ys]), state, _np.concatenate([_np.zeros(1, _np.int64), counts])
 
 
-def _attempt(f: Field, s: _State, k: Any, begin: Any, end: Any, options: Options) -> _State:
+def _attempt(f: Field, s: _State, k: int, begin: Operand, end: Operand, options: Options) -> _State:
     """One step, or, where its error is too large, only a shorter size."""
     rest = end - s.t
     last = s.size >= _np.abs(rest)
@@ -140,7 +143,7 @@ def _attempt(f: Field, s: _State, k: Any, begin: Any, end: Any, options: Options
     )
 
 
-def _first_size(f: Field, y: Any, t: Any, span: Any, slope: Any, options: Options) -> Any:
+def _first_size(f: Field, y: Operand, t: Operand, span: Operand, slope: Operand, options: Options) -> Any:
     """Hairer, Norsett and Wanner's estimate, from the slope and from how it changes, which is tried within the span."""
     sign, most = _np.sign(span), _np.where(span == 0, 1.0, 0.5 * _np.abs(span))
     size, speed = (_norm(x, _np.abs(y), options) for x in (y, slope))
@@ -154,7 +157,7 @@ def _first_size(f: Field, y: Any, t: Any, span: Any, slope: Any, options: Option
     )
 
 
-def _norm(x: Any, size: Any, options: Options) -> Any:
+def _norm(x: Operand, size: Operand, options: Options) -> Any:
     """The root mean square of x in units of the tolerance."""
     return _np.sqrt(_np.mean((x / (options.atol + options.rtol * size)) ** 2))
 

@@ -3,7 +3,6 @@
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from burlab.compiler.function import Function
 from burlab.errors import DTypeError
@@ -20,7 +19,7 @@ from burlab.graph.tracing.trace import trace
 from burlab.runtime.checks.numbers import real
 from burlab.transforms.control import while_loop
 from burlab.transforms.forms import example
-from burlab.typing import ArrayLike, Key, Shape
+from burlab.typing import ArrayLike, DTypeLike, Key, Operand, Shape
 
 from .fixed_distributions import halves, normal, uniform, uniform_node
 from .keys import check_broadcasts, fold_in, known_dtype, known_shape
@@ -98,7 +97,7 @@ def _laplace(k: Key, shape: Shape, dtype: str) -> Any:
     return np.where(side < 0.5, -size, size)
 
 
-def _gamma(k: Key, a: Any, shape: Shape | None, dtype: str) -> Any:
+def _gamma(k: Key, a: ArrayLike, shape: Shape | None, dtype: str) -> Any:
     a = as_node(a)
     if a.dtype.kind != "f":
         raise DTypeError(f"{location()}gamma needs a floating a, got {a.dtype}. Convert it with .astype(float).")
@@ -108,13 +107,13 @@ def _gamma(k: Key, a: Any, shape: Shape | None, dtype: str) -> Any:
     return convert(_with_derivative(_sampled(k, stop_gradient(wide)), wide), np.dtype(dtype))
 
 
-def _sampled(k: Key, a: Any) -> Any:
+def _sampled(k: Key, a: Operand) -> Any:
     """Sample by rejection; where a < 1 a number of a + 1 times U^(1/a)."""
     valid = (a > 0) & np.isfinite(a)
     d = np.where(a < 1, a + 1, np.where(valid, a, 1.0)) - 1 / 3
     c = 1 / np.sqrt(9 * d)
 
-    def iteration(state: Any) -> Any:
+    def iteration(state: tuple[Any, ...]) -> Any:
         x, done, i = state
         z, u = normal(fold_in(k, 2 * i), a.shape), uniform(fold_in(k, 2 * i + 1), a.shape)
         v = (1 + c * z) ** 3
@@ -130,7 +129,7 @@ def _sampled(k: Key, a: Any) -> Any:
 def _with_derivative(x: Node, a: Node) -> Node:
     """Numbers x, functions of a."""
 
-    def reverse(_: Any, a: Any, x: Any, g: Any) -> Any:
+    def reverse(_: object, a: Operand, x: Operand, g: Operand) -> Any:
         return g * 0, g * _first_order(x, a)
 
     rule = trace(reverse, (x, a, x, x)).graph
@@ -150,7 +149,7 @@ def _first_order(x: Node, a: Node) -> Node:
     return make_node("call", call, stop_gradient(_slope(stop_gradient(x), stop_gradient(a))), x, a)
 
 
-def _slope(x: Any, a: Any) -> Any:
+def _slope(x: Operand, a: Operand) -> Any:
     """dx/da = -(dP/da) / (dP/dx) for the distribution function P(a, x) = x^a exp(-x) sum_n x^n / Gamma(a + n + 1).
 
     Term by term: x sum_n t_n (digamma(a + n + 1) - log x) with t_n = x^n / (a (a + 1) ... (a + n)).
@@ -159,7 +158,7 @@ def _slope(x: Any, a: Any) -> Any:
     t = 1 / a
     first = t * (digamma(a) + 1 / a - log_x)
 
-    def iteration(state: Any) -> Any:
+    def iteration(state: tuple[Any, ...]) -> Any:
         n, t, psi, total, _ = state
         t, psi = t * x / (a + n), psi + 1 / (a + n)
         term = t * (psi - log_x)

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError
@@ -17,7 +16,7 @@ from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.plain import as_array
-from burlab.typing import ArrayLike, Key, Shape
+from burlab.typing import ArrayLike, DTypeLike, Key, Shape
 
 from .keys import check_broadcasts, key_node, known_dtype, known_shape
 

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError, ShapeError
@@ -16,7 +15,7 @@ from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.memory import check_fits, volume
-from burlab.typing import ArrayLike, Key
+from burlab.typing import ArrayLike, DTypeLike, Key
 
 _UINT64, _INT64 = np.dtype(np.uint64), np.dtype(np.int64)
 _SPLIT = 0x53504C4954  # folded in before the position: the keys of a split are none of those that fold_in gives

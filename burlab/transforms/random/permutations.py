@@ -14,7 +14,7 @@ from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array, as_floats
-from burlab.typing import ArrayLike, Key, Shape
+from burlab.typing import Array, ArrayLike, Key, Shape
 
 from .distributions import exponential
 from .fixed_distributions import randint, uniform
@@ -88,13 +88,13 @@ def _elements(x: ArrayLike, name: str) -> Any:
     return array
 
 
-def _permutation(k: Key, x: Any, axis: int) -> Any:
+def _permutation(k: Key, x: int | Array, axis: int) -> Any:
     values = np.arange(x) if isinstance(x, int) else x
     axis = normal_axis(axis, values.ndim)
     return np.take(as_node(values), np.argsort(uniform(k, values.shape[axis])), axis)
 
 
-def _choice(k: Key, a: Any, p: Any, shape: Shape, replace: bool, axis: int) -> Any:
+def _choice(k: Key, a: int | Array, p: Array | None, shape: Shape, replace: bool, axis: int) -> Any:
     values = np.arange(a) if isinstance(a, int) else a
     axis = normal_axis(axis, values.ndim)
     n, count = values.shape[axis], math.prod(shape)

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.typing import Array
+
 
 def distinct(pattern: Any) -> "np.ndarray[Any, np.dtype[np.int64]]":
     """A colour for each column of a CSR pattern, so that columns of one colour share no row.
@@ -37,7 +39,7 @@ def star(pattern: Any) -> "np.ndarray[Any, np.dtype[np.int64]]":
     return min((_star(pattern, order), _star(pattern, order[::-1])), key=lambda colors: colors.max(initial=-1))
 
 
-def _star(pattern: Any, order: Any) -> "np.ndarray[Any, np.dtype[np.int64]]":
+def _star(pattern: Any, order: Array) -> "np.ndarray[Any, np.dtype[np.int64]]":
     starts, neighbors = pattern.indptr, pattern.indices
     n = pattern.shape[0]
     colors = np.full(n, -1, np.int64)

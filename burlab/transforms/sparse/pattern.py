@@ -17,6 +17,7 @@ from burlab.graph.numpy_api.roots import Root
 from burlab.graph.scalar import load_partials, partials
 from burlab.graph.signatures import letter_sizes, letters_of
 from burlab.runtime.extras import late
+from burlab.typing import Array
 
 sparse: Any = late("scipy.sparse", "scipy")
 Matrix = Any  # of SciPy, CSR, bool
@@ -74,7 +75,7 @@ def _either(parts: Sequence[Matrix], shape: tuple[int, int]) -> Matrix:
 # For each operation: which elements of its value read which elements of its k-th input, as a matrix.
 
 
-def _links(to: Any, source: Any, n: Node, k: int) -> Matrix:
+def _links(to: Array, source: Array, n: Node, k: int) -> Matrix:
     """Element to[i] of a node reads element source[i] of its k-th input."""
     to, source = np.ravel(to), np.ravel(source)
     return sparse.csr_array((np.ones(len(to), bool), (to, source)), (n.size, n.inputs[k].size))
@@ -141,7 +142,7 @@ def _cumsum(n: Node, k: int, _: Values) -> Matrix:
     return _links(lines[:, to], lines[:, source], n, k)
 
 
-def _flat_indices(batch: int, table: tuple[int, ...], index: Any) -> Any:
+def _flat_indices(batch: int, table: tuple[int, ...], index: Array) -> Any:
     """For each element that an index picks from a table its number there, shape of the index and of a row."""
     places = _numbered(table[: batch + 1])
     picked = np.take_along_axis(
@@ -180,7 +181,7 @@ def _contract(n: Node, k: int, _: Values) -> Matrix:
     letters = sorted({*mine, *out, *(other if factor is not None else "")})
     shape = tuple(sizes[c] for c in letters)
 
-    def spread(term: str, array: Any) -> Any:
+    def spread(term: str, array: Array) -> Any:
         order = sorted(range(len(term)), key=lambda a: term[a])
         wide = array.transpose(order).reshape([sizes[c] if c in term else 1 for c in letters])
         return np.broadcast_to(wide, shape)

@@ -20,6 +20,7 @@ from burlab.transforms.call import TracedCall, check_floating, name_of
 from burlab.transforms.gradients import grad
 from burlab.transforms.memo import remembered
 from burlab.transforms.places import known_argnum
+from burlab.typing import Array
 
 from .coloring import distinct, star
 from .pattern import indices, pattern
@@ -164,7 +165,7 @@ class SparseFunction:
         self._graphs.append((x, y, nodes))
         return (constant(np.array(len(self._graphs) - 1)), *call.place(tuple(nodes)))
 
-    def _multiply(self, seeds: Any, by_columns: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _multiply(self, seeds: Array, by_columns: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """J' seed for every seed, or J seed."""
         call = self._call(args, kwargs)
         (x,), y = call.inputs, call.result
@@ -180,7 +181,7 @@ class SparseFunction:
         argnum = self._argnum % len(args)
         derived = grad(self._f, argnum) if self._symmetric else self._f
 
-        def flat(v: Any) -> Any:
+        def flat(v: Array) -> Any:
             displaced = (*args[:argnum], tree.unravel(v, args[argnum]), *args[argnum + 1 :])
             y = as_node(tree.ravel(derived(*displaced, **kwargs)))
             if y.dtype.kind != "f":
@@ -219,7 +220,7 @@ def _ordered(found: Any) -> Any:
     return found
 
 
-def _seeds(colors: Any, found: Any, like: Node) -> Any:
+def _seeds(colors: Array, found: Any, like: Node) -> Any:
     """A row for each colour; none where there is nothing to compute."""
     count = int(colors.max(initial=-1)) + 1 if found.nnz else 0
     return (colors == np.arange(count)[:, None]).astype(like.dtype)

@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.graph.node import SPECIAL
 from burlab.graph.numpy_api.elementwise import power_exp, where
+from burlab.typing import Operand
 
 from .location_scale import Continuous
 from .powers import two_powers
@@ -21,53 +22,53 @@ _gammaincinv, _betaincinv, _stdtrit = (SPECIAL[name] for name in ("gammaincinv",
 _expit, _logit, _log_expit = (SPECIAL[name] for name in ("expit", "logit", "log_expit"))
 
 
-def _normal(x: Any) -> Any:
+def _normal(x: Operand) -> Any:
     return -0.5 * x * x - _LOG_ROOT_2PI
 
 
-def _log_normal(x: Any, s: Any) -> Any:
+def _log_normal(x: Operand, s: Operand) -> Any:
     y = np.log(where(x == 0, 1.0, x))
     return where(x == 0, -math.inf, _normal(y / s) - np.log(s) - y)
 
 
-def _gamma(x: Any, a: Any) -> Any:
+def _gamma(x: Operand, a: Operand) -> Any:
     return _xlogy(a - 1, x) - x - _gammaln(a)
 
 
-def _chi_squared(x: Any, df: Any) -> Any:
+def _chi_squared(x: Operand, df: Operand) -> Any:
     half = 0.5 * df
     return _xlogy(half - 1, x) - 0.5 * x - _gammaln(half) - _LOG_2 * half
 
 
-def _beta(x: Any, a: Any, b: Any) -> Any:
+def _beta(x: Operand, a: Operand, b: Operand) -> Any:
     return _xlog1py(b - 1, -x) + _xlogy(a - 1, x) - _betaln(a, b)
 
 
-def _gamma_density(x: Any, a: Any) -> Any:
+def _gamma_density(x: Operand, a: Operand) -> Any:
     return power_exp(x, a - 1, -x - _gammaln(a))
 
 
-def _chi_squared_density(x: Any, df: Any) -> Any:
+def _chi_squared_density(x: Operand, df: Operand) -> Any:
     half = 0.5 * df
     return power_exp(x, half - 1, -0.5 * x - _gammaln(half) - _LOG_2 * half)
 
 
-def _beta_density(x: Any, a: Any, b: Any) -> Any:
+def _beta_density(x: Operand, a: Operand, b: Operand) -> Any:
     return two_powers(x, a - 1, b - 1, -_betaln(a, b))
 
 
-def _log_of_square(x: Any, d: Any) -> Any:
+def _log_of_square(x: Operand, d: Operand) -> Any:
     """log(1 + x^2 / d), where x^2 may overflow, too: 1 is nothing beside it there."""
     far = (np.abs(x) > 1e15) & (x * x > 1e18 * d)
     near = where(far, 1.0, x)
     return where(far, 2 * np.log(np.abs(where(far, x, 1.0))) - np.log(d), np.log1p(near * near / d))
 
 
-def _cauchy(x: Any) -> Any:
+def _cauchy(x: Operand) -> Any:
     return -_LOG_PI - _log_of_square(x, np.ones((), x.dtype))
 
 
-def _student(x: Any, df: Any) -> Any:
+def _student(x: Operand, df: Operand) -> Any:
     """For df = inf the normal distribution."""
     known = np.isfinite(df)
     d = where(known, df, 1.0)
@@ -75,52 +76,52 @@ def _student(x: Any, df: Any) -> Any:
     return where(known, heavy, _normal(x))
 
 
-def _student_cdf(x: Any, df: Any) -> Any:
+def _student_cdf(x: Operand, df: Operand) -> Any:
     known = np.isfinite(df)
     return where(known, _stdtr(where(known, df, 1.0), x), _ndtr(x))
 
 
-def _student_sf(x: Any, df: Any) -> Any:
+def _student_sf(x: Operand, df: Operand) -> Any:
     return _student_cdf(-x, df)
 
 
-def _gamma_cdf(x: Any, a: Any) -> Any:
+def _gamma_cdf(x: Operand, a: Operand) -> Any:
     return _gammainc(a, x)
 
 
-def _gamma_sf(x: Any, a: Any) -> Any:
+def _gamma_sf(x: Operand, a: Operand) -> Any:
     return _gammaincc(a, x)
 
 
-def _chi_squared_cdf(x: Any, df: Any) -> Any:
+def _chi_squared_cdf(x: Operand, df: Operand) -> Any:
     return _gammainc(0.5 * df, 0.5 * x)
 
 
-def _chi_squared_sf(x: Any, df: Any) -> Any:
+def _chi_squared_sf(x: Operand, df: Operand) -> Any:
     return _gammaincc(0.5 * df, 0.5 * x)
 
 
-def _beta_cdf(x: Any, a: Any, b: Any) -> Any:
+def _beta_cdf(x: Operand, a: Operand, b: Operand) -> Any:
     return _betainc(a, b, x)
 
 
-def _beta_sf(x: Any, a: Any, b: Any) -> Any:
+def _beta_sf(x: Operand, a: Operand, b: Operand) -> Any:
     return _betaincc(a, b, x)
 
 
-def _student_quantile(q: Any, df: Any) -> Any:
+def _student_quantile(q: Operand, df: Operand) -> Any:
     return _stdtrit(df, q)
 
 
-def _gamma_quantile(q: Any, a: Any) -> Any:
+def _gamma_quantile(q: Operand, a: Operand) -> Any:
     return _gammaincinv(a, q)
 
 
-def _chi_squared_quantile(q: Any, df: Any) -> Any:
+def _chi_squared_quantile(q: Operand, df: Operand) -> Any:
     return 2 * _gammaincinv(0.5 * df, q)
 
 
-def _beta_quantile(q: Any, a: Any, b: Any) -> Any:
+def _beta_quantile(q: Operand, a: Operand, b: Operand) -> Any:
     return _betaincinv(a, b, q)
 
 
@@ -138,38 +139,38 @@ def _both(cdf: Callable[..., Any], sf: Callable[..., Any]) -> dict[str, Callable
     return {"cdf": cdf, "sf": sf, "logcdf": log(cdf, sf), "logsf": log(sf, cdf)}
 
 
-def _log_one_minus_exp(x: Any) -> Any:
+def _log_one_minus_exp(x: Operand) -> Any:
     """log(1 - e^-x) for x >= 0, by expm1 near 0, where 1 - e^-x cancels, and by log1p far from it (Maechler 2012)."""
     near = x < _LOG_2
     return where(near, np.log(-np.expm1(-where(near, x, 0.5))), np.log1p(-np.exp(-where(near, 1.0, x))))
 
 
-def _laplace_cdf(x: Any) -> Any:
+def _laplace_cdf(x: Operand) -> Any:
     half = 0.5 * np.exp(-np.abs(x))
     return where(x > 0, 1 - half, half)
 
 
-def _laplace_log_cdf(x: Any) -> Any:
+def _laplace_log_cdf(x: Operand) -> Any:
     tail = -np.abs(x) - _LOG_2
     return where(x > 0, np.log1p(-np.exp(tail)), tail)
 
 
-def _laplace_quantile(q: Any) -> Any:
+def _laplace_quantile(q: Operand) -> Any:
     upper = q > 0.5
     tail = np.log(2 * where(upper, 1 - q, q))
     return where(upper, -tail, tail)
 
 
-def _cauchy_cdf(x: Any) -> Any:
+def _cauchy_cdf(x: Operand) -> Any:
     return np.arctan2(1.0, -x) / math.pi
 
 
-def _cauchy_log_cdf(x: Any) -> Any:
+def _cauchy_log_cdf(x: Operand) -> Any:
     tail = _cauchy_cdf(-np.abs(x))
     return where(x > 0, np.log1p(-tail), np.log(tail))
 
 
-def _cauchy_quantile(q: Any) -> Any:
+def _cauchy_quantile(q: Operand) -> Any:
     """-cot(pi q), around 1/2 by tan."""
     inner = np.abs(q - 0.5) < 0.25
     middle = np.tan(math.pi * (where(inner, q, 0.5) - 0.5))
@@ -181,7 +182,7 @@ def _cauchy_quantile(q: Any) -> Any:
 def _at_minus(rule: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Of a symmetric distribution."""
 
-    def other(x: Any) -> Any:
+    def other(x: Operand) -> Any:
         return rule(-x)
 
     return other
@@ -204,7 +205,7 @@ norm = _plain(
 def _of_log(tail: Callable[[Any], Any], sign: float, at_zero: float) -> Callable[[Any, Any], Any]:
     """A tail of the normal distribution at log x / s; at 0 its limit, which all derivatives share."""
 
-    def rule(x: Any, s: Any) -> Any:
+    def rule(x: Operand, s: Operand) -> Any:
         return where(x == 0, at_zero, tail(sign * np.log(where(x == 0, 1.0, x)) / s))
 
     return rule

@@ -9,6 +9,7 @@ from burlab.errors import ArgumentError
 from burlab.functions.scipy.dispatch import choose
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.origin import location
+from burlab.typing import ArrayLike, Operand
 
 Rule = Callable[..., Any]
 
@@ -38,7 +39,7 @@ class Distribution:
         """The distribution with these parameters, whose methods take x alone."""
         return Frozen(self, self._values("", args, kwargs))
 
-    def _run(self, method: str, rule: Rule, x: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    def _run(self, method: str, rule: Rule, x: ArrayLike, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         if method not in self._chosen:
             self._chosen[method] = choose(rule, f"{self.name}.{method}")
         return self._chosen[method](x, *self._values(f".{method}", args, kwargs))
@@ -56,7 +57,7 @@ class Distribution:
             )
         return [given.get(name) for name in names]
 
-    def _within(self, x: Any, shapes: list[Any], rule: Rule, below: float, above: float) -> Any:
+    def _within(self, x: Operand, shapes: list[Any], rule: Rule, below: float, above: float) -> Any:
         """The rule at what lies in the support; both are constant beyond it, and nan at nan."""
         high = self.high(*shapes) if callable(self.high) else self.high
         if self.low == -math.inf and high == math.inf:
@@ -65,7 +66,7 @@ class Distribution:
         y = rule(where(under | over, self.inner, x), *shapes)
         return where(under, below, where(over, above, y))
 
-    def _checked(self, result: Any, shapes: list[Any], *more: Any) -> Any:
+    def _checked(self, result: Operand, shapes: list[Any], *more: Any) -> Any:
         """nan where parameters are those of no distribution."""
         conditions: list[Any] = self.valid(*shapes) if self.valid else [s > 0 for s in shapes]
         for condition in (*conditions, *more):

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from burlab.functions.scipy.dispatch import floats
+from burlab.graph.node import Node
+from burlab.typing import ArrayLike
 
 from .distribution import Distribution
 
@@ -25,35 +27,35 @@ class Continuous(Distribution):
 
     _free = ("loc", "scale")
 
-    def logpdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def logpdf(self, x: ArrayLike, *args: Any, **kwargs: Any) -> Any:
         """log of the density at x; -inf outside of the support."""
         return self._run("logpdf", self._log_density, x, args, kwargs)
 
-    def pdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def pdf(self, x: ArrayLike, *args: Any, **kwargs: Any) -> Any:
         """The density at x."""
         return self._run("pdf", self._density, x, args, kwargs)
 
-    def cdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def cdf(self, x: ArrayLike, *args: Any, **kwargs: Any) -> Any:
         """The probability of what is at most x."""
         return self._distribution("cdf", 0.0, 1.0, x, args, kwargs)
 
-    def sf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def sf(self, x: ArrayLike, *args: Any, **kwargs: Any) -> Any:
         """The probability of what is above x, accurate where it is small."""
         return self._distribution("sf", 1.0, 0.0, x, args, kwargs)
 
-    def logcdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def logcdf(self, x: ArrayLike, *args: Any, **kwargs: Any) -> Any:
         """log of `cdf`."""
         return self._distribution("logcdf", -math.inf, 0.0, x, args, kwargs)
 
-    def logsf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def logsf(self, x: ArrayLike, *args: Any, **kwargs: Any) -> Any:
         """log of `sf`."""
         return self._distribution("logsf", 0.0, -math.inf, x, args, kwargs)
 
-    def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
+    def ppf(self, q: ArrayLike, *args: Any, **kwargs: Any) -> Any:
         """The x at which `cdf` is q."""
         rule = self.rules["ppf"]
 
-        def quantile(q: Any, *values: Any) -> Any:
+        def quantile(q: ArrayLike, *values: Any) -> Any:
             p, *shapes, loc, scale = floats(q, *values)
             inside = (p >= 0) & (p <= 1)
             y = rule(p, *shapes)
@@ -62,33 +64,35 @@ class Continuous(Distribution):
 
         return self._run("ppf", quantile, q, args, kwargs)
 
-    def _log_density(self, x: Any, *values: Any) -> Any:
+    def _log_density(self, x: ArrayLike, *values: Any) -> Any:
         y, shapes, scale = self._standard(x, values)
         y = self._within(y, shapes, self.rules["logpdf"], -math.inf, -math.inf)
         return self._checked(y if scale is None else y - np.log(scale), shapes, *_positive(scale))
 
-    def _density(self, x: Any, *values: Any) -> Any:
+    def _density(self, x: ArrayLike, *values: Any) -> Any:
         if "pdf" not in self.rules:
             return np.exp(self._log_density(x, *values))
         y, shapes, scale = self._standard(x, values)
         y = self._within(y, shapes, self.rules["pdf"], 0.0, 0.0)
         return self._checked(y if scale is None else y / scale, shapes, *_positive(scale))
 
-    def _distribution(self, method: str, below: float, above: float, x: Any, args: Any, kwargs: Any) -> Any:
+    def _distribution(
+        self, method: str, below: float, above: float, x: ArrayLike, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         rule = self.rules[method]
 
-        def function(x: Any, *values: Any) -> Any:
+        def function(x: ArrayLike, *values: Any) -> Any:
             y, shapes, scale = self._standard(x, values)
             return self._checked(self._within(y, shapes, rule, below, above), shapes, *_positive(scale))
 
         return self._run(method, function, x, args, kwargs)
 
-    def _standard(self, x: Any, values: tuple[Any, ...]) -> tuple[Any, list[Any], Any]:
+    def _standard(self, x: ArrayLike, values: tuple[Any, ...]) -> tuple[Any, list[Any], Any]:
         """(x - loc) / scale, the shapes and the scale."""
         y, *shapes, loc, scale = floats(x, *values)
         y = y if loc is None else y - loc
         return y if scale is None else y / scale, shapes, scale
 
 
-def _positive(scale: Any) -> list[Any]:
+def _positive(scale: Node | None) -> list[Any]:
     return [] if scale is None else [scale > 0]

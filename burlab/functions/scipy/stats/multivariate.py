@@ -11,6 +11,7 @@ from burlab.graph.linalg.scipy_names import solve_triangular
 from burlab.graph.node import SPECIAL
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.origin import location
+from burlab.typing import ArrayLike, Operand
 
 _gammaln, _xlogy = SPECIAL["gammaln"], SPECIAL["xlogy"]
 
@@ -23,7 +24,9 @@ class MultivariateNormal:
     -1.837877
     """
 
-    def logpdf(self, x: Any, mean: Any = None, cov: Any = 1.0, allow_singular: bool = False) -> Any:
+    def logpdf(
+        self, x: ArrayLike, mean: ArrayLike | None = None, cov: ArrayLike = 1.0, allow_singular: bool = False
+    ) -> Any:
         """log of the density at vectors x, (..., d), over the last axis; any of numbers where d is 1.
 
         mean: (d,), zeros by default. cov: (d, d), symmetric positive definite, of which the lower triangle is read; the
@@ -33,11 +36,13 @@ class MultivariateNormal:
         """
         return _normal_logpdf(x, mean, cov, allow_singular=bool(allow_singular))
 
-    def pdf(self, x: Any, mean: Any = None, cov: Any = 1.0, allow_singular: bool = False) -> Any:
+    def pdf(
+        self, x: ArrayLike, mean: ArrayLike | None = None, cov: ArrayLike = 1.0, allow_singular: bool = False
+    ) -> Any:
         """The density: see `logpdf`."""
         return _normal_pdf(x, mean, cov, allow_singular=bool(allow_singular))
 
-    def entropy(self, mean: Any = None, cov: Any = 1.0) -> Any:
+    def entropy(self, mean: ArrayLike | None = None, cov: ArrayLike = 1.0) -> Any:
         """The expected value of -logpdf, in nats; mean only says how many dimensions there are. See `logpdf`."""
         return _normal_entropy(mean, cov)
 
@@ -50,7 +55,7 @@ class Dirichlet:
     0.405465
     """
 
-    def logpdf(self, x: Any, alpha: Any) -> Any:
+    def logpdf(self, x: ArrayLike, alpha: ArrayLike) -> Any:
         """log of the density at x, (k,) or (k, n) as in SciPy, or without the last entry, which is what is left of 1.
 
         alpha: (k,), positive, else the result is nan; -inf where an entry of x is negative. That entries add up to 1 is
@@ -58,12 +63,12 @@ class Dirichlet:
         """
         return _dirichlet_logpdf(x, alpha)
 
-    def pdf(self, x: Any, alpha: Any) -> Any:
+    def pdf(self, x: ArrayLike, alpha: ArrayLike) -> Any:
         """The density."""
         return _dirichlet_pdf(x, alpha)
 
 
-def _normal(x: Any, mean: Any, cov: Any, allow_singular: bool = False) -> Any:
+def _normal(x: ArrayLike, mean: ArrayLike | None, cov: ArrayLike, allow_singular: bool = False) -> Any:
     points, spread, center = floats(x, cov, 0.0 if mean is None else mean)
     shape, d = points.shape, spread.shape[0] if spread.ndim else center.size
     if points.ndim == 0 or (points.ndim == 1 and d == 1):
@@ -88,7 +93,7 @@ def _normal(x: Any, mean: Any, cov: Any, allow_singular: bool = False) -> Any:
     return -0.5 * (d * math.log(2 * math.pi) + squares) - _log_root(spread, d)
 
 
-def _singular(gap: Any, cov: Any) -> Any:
+def _singular(gap: Operand, cov: Operand) -> Any:
     """log of the density on the subspace of the large eigenvalues, with the limits of scipy.stats."""
     values, vectors = cast("Any", np.linalg.eigh(cov))
     relative = (1e6 if gap.dtype == np.float64 else 1e3) * float(np.finfo(gap.dtype).eps)
@@ -102,14 +107,14 @@ def _singular(gap: Any, cov: Any) -> Any:
     return where(np.min(values) < -limit, math.nan, density)
 
 
-def _log_root(spread: Any, d: int) -> Any:
+def _log_root(spread: Operand, d: int) -> Any:
     """log of the root of a covariance's determinant."""
     if spread.ndim == 2:
         return np.sum(np.log(np.diagonal(cast("Any", np.linalg.cholesky(spread)))))
     return 0.5 * (np.sum(np.log(spread)) if spread.ndim else d * np.log(spread))
 
 
-def _entropy(mean: Any, cov: Any) -> Any:
+def _entropy(mean: ArrayLike | None, cov: ArrayLike) -> Any:
     spread, center = floats(cov, 0.0 if mean is None else mean)
     d = spread.shape[0] if spread.ndim else center.size
     if spread.shape not in ((), (d,), (d, d)) or center.shape not in ((), (d,)):
@@ -120,14 +125,14 @@ def _entropy(mean: Any, cov: Any) -> Any:
     return 0.5 * d * (1 + math.log(2 * math.pi)) + _log_root(spread, d)
 
 
-def _dirichlet(x: Any, alpha: Any) -> Any:
+def _dirichlet(x: ArrayLike, alpha: ArrayLike) -> Any:
     points, a = _simplex(x, alpha)
     outside = np.any(points < 0, axis=-1)
     result = np.sum(_xlogy(a - 1, where(points < 0, 0.5, points)), axis=-1) + _log_scale(a)
     return where(np.all(a > 0), where(outside, -math.inf, result), math.nan)
 
 
-def _dirichlet_density(x: Any, alpha: Any) -> Any:
+def _dirichlet_density(x: ArrayLike, alpha: ArrayLike) -> Any:
     """Entries of 0 as powers: the exponential of their logarithms has no derivative there."""
     points, a = _simplex(x, alpha)
     outside, zero = np.any(points < 0, axis=-1), points == 0
@@ -137,11 +142,11 @@ def _dirichlet_density(x: Any, alpha: Any) -> Any:
     return where(np.all(a > 0), density, math.nan)
 
 
-def _log_scale(a: Any) -> Any:
+def _log_scale(a: Operand) -> Any:
     return _gammaln(np.sum(a)) - np.sum(_gammaln(a))
 
 
-def _simplex(x: Any, alpha: Any) -> tuple[Any, Any]:
+def _simplex(x: ArrayLike, alpha: ArrayLike) -> tuple[Any, Any]:
     """The points, with their entries on the last axis, and alpha."""
     points, a = floats(x, alpha)
     if a.ndim != 1 or points.ndim not in (1, 2) or points.shape[0] not in (a.size, a.size - 1):
