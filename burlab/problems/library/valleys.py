@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .benchmark_function import TestFunction, box, dimension
 from burlab.typing import Vector
+
+from .benchmark_function import TestFunction, box, dimension
 
 
 def rosenbrock(dim: int = 2) -> TestFunction:
