@@ -27,6 +27,7 @@ from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.coerce import Array
 from burlab.transforms import jvp, vmap
 from burlab.transforms.call import pair_of
+from burlab.typing import ArrayLike, Key
 
 from .client_queries import ClientKeepers, RemoteClients
 from .direct import Directs
@@ -73,7 +74,7 @@ def _measured_value(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> A
     return value, (), metrics
 
 
-def _numbers(metrics: Any, dtype: "np.dtype[Any]") -> dict[str, Node]:
+def _numbers(metrics: object, dtype: "np.dtype[Any]") -> dict[str, Node]:
     if not isinstance(metrics, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", metrics)):
         raise ArgumentError(
             f"with has_aux=True the loss returns (value, {{name: number, ...}}), but the second is {shown(metrics)}."
@@ -91,7 +92,7 @@ def _difference(loss: Function, x: tree.Tree, y: tree.Tree, *sample: Any, **key:
     return (tree.unflatten(structure, [a - b for a, b in zip(at_x, at_y, strict=True)]),)
 
 
-def _partial(loss: Function, x: tree.Tree, coordinates: Any, *sample: Any, **key: Any) -> Any:
+def _partial(loss: Function, x: tree.Tree, coordinates: ArrayLike, *sample: Any, **key: Any) -> Any:
     """Entries of the gradient, computed without the others where that is cheaper."""
     return (entries(_flat(grad(loss, x, *sample, **key)), as_node(coordinates)),)
 
@@ -105,7 +106,7 @@ def _hessian(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
     leaves, structure = tree.flatten(x)
     ends = np.cumsum([leaf.size for leaf in leaves])[:-1]
 
-    def row(unit: Any) -> Any:
+    def row(unit: Array) -> Any:
         parts = [np.reshape(v, leaf.shape) for v, leaf in zip(np.split(unit, ends), leaves, strict=True)]
         return _flat(hvp(loss, x, *sample, tree.unflatten(structure, parts), **key))
 
@@ -304,7 +305,7 @@ class Oracle:
         """Return True if the loss returns metrics with its value."""
         return self._measured is not None
 
-    def mean(self, query: str, shared: Sequence[Point], stream: Stream, key: Any, threads: int) -> Any:
+    def mean(self, query: str, shared: Sequence[Point], stream: Stream, key: Key | None, threads: int) -> Any:
         """Return the answer over a batch: the mean over its samples, plus the regularizer's."""
         return self.kernels(query, shared).mean(shared, stream, key, threads)
 

@@ -16,6 +16,7 @@ from burlab.graph.tracing.trace import trace
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.runtime.coerce import Array
+from burlab.typing import Key
 
 from .steepest import grad, value_and_grad
 
@@ -70,7 +71,7 @@ class Targets(NamedTuple):
         slope = as_node(grad(loss, z, *own, **(key if self.loss_keyed else {})))
         return (concatenate([as_dtype(reshape(node, (node.size,)), dtype) for node in (z, slope)], 0),)
 
-    def surrogate(self, x: tree.Tree, scale: Any, *sample: Any, **key: Any) -> Any:
+    def surrogate(self, x: tree.Tree, scale: Array, *sample: Any, **key: Any) -> Any:
         """Value and gradient of |model(x) - goal|^2 / (2 scale); the goal, shape (k,), follows the sample."""
         *given, goal = sample
         own, dtype = self._own(tuple(given)), tree.flatten(x)[0][0].dtype
@@ -91,7 +92,7 @@ def _unkeyed(parts: Targets, x: tree.Tree, *sample: Any) -> Any:
     return parts.loss(parts.targets(x, sample), *sample)
 
 
-def _keyed(parts: Targets, x: tree.Tree, *sample: Any, key: Any) -> Any:
+def _keyed(parts: Targets, x: tree.Tree, *sample: Any, key: Key | None) -> Any:
     z = parts.targets(x, sample, key=key)
     return parts.loss(z, *sample, **({"key": key} if parts.loss_keyed else {}))
 
