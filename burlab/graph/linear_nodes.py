@@ -22,12 +22,11 @@ TOTALS = frozenset(dtype for dtype in NUMBERS if dtype.kind == "f" or dtype.item
 class LinearOp(Operation):
     """A row of the linear table. Forward mode is the operation itself, reverse mode its transpose.
 
-    indexed: whether an integer index follows the inputs that it is linear in. dtypes: what these may be, all of one.
+    Where it is indexed, the index follows the inputs that it is linear in. dtypes: what these may be, all of one.
     """
 
     linearity = Linearity.FIRST
     follows_sums = True
-    indexed: ClassVar[bool] = False
     dtypes: ClassVar[frozenset["np.dtype[Any]"]] = ALL
 
     def form(self, params: Params, inputs: Sequence[Node]) -> Form:

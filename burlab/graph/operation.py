@@ -56,7 +56,7 @@ class Operation(ABC):
     on elements i of the inputs only. view: its value is that of its first input, read through other strides.
     moves_data: its numbers are all those of its inputs, or zeros. identity: its value is that of its first input.
     joins: its value is its inputs, side by side. windowed: a loop may read it as its input, with zeros around.
-    selects: of its first input it reads no more than its value holds.
+    selects: of its first input it reads no more than its value holds. indexed: an integer index is its last input.
     dense_operands: its kernel knows no strides. unbounded: what it costs is not known, so it is never computed twice.
     adds_up: it adds up products or elements, and a sum over samples, or over iterations, can be taken along.
     multiplies: what it adds up are products of two arrays, which costs more than reading them.
@@ -86,6 +86,7 @@ class Operation(ABC):
     multiplies: ClassVar[bool] = False
     windowed: ClassVar[bool] = False
     selects: ClassVar[bool] = False
+    indexed: ClassVar[bool] = False
     cheap: bool = False
     shrinks: ClassVar[bool] = False
     linearity: Linearity = Linearity.NONE

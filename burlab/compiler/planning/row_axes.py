@@ -6,6 +6,7 @@ from typing import Any
 
 from burlab.compiler.ir.strides import Shape
 from burlab.graph import Node
+from burlab.graph.operation import Ending
 from burlab.graph.signatures import letters_of
 from burlab.graph.substitute import copy
 
@@ -28,9 +29,8 @@ def axes_of_inputs(n: Node, k: int) -> Axes | None:
         return None
     if row.elementwise:
         return (k,) * len(n.inputs)
-    if row.reduction or n.op in ("argmax", "argmin"):
-        gone: Shape = n.params if row.reduction else (n.params,)
-        return ([a for a in range(n.inputs[0].ndim) if a not in gone][k],)
+    if row.reduction:
+        return _remaining(n, k, n.params)
     rule = _RULES.get(n.op)
     return rule(n, k) if rule else None
 
@@ -42,9 +42,9 @@ def axes_of_sum(n: Node, axes: Mapping[Node, int]) -> Axes | None:
     """
     if n.dtype.kind != "f":
         return None
-    if n.op == "sum":
+    if n.row.epilogue is Ending.SUM:
         return (axes[n.inputs[0]],) if axes.get(n.inputs[0]) in n.params else None
-    if n.op != "contract":
+    if not n.row.multiplies:
         return None
     *terms, out = letters_of(n.params)
     for x, term in zip(n.inputs, terms, strict=True):
@@ -65,6 +65,10 @@ def resized(n: Node, k: int, size: int, inputs: tuple[Node, ...]) -> Node:
     elif n.op in ("slice", "pad"):
         new.params = (*n.params[:2], new.shape)
     return new
+
+
+def _remaining(n: Node, k: int, gone: Shape) -> Axes:
+    return ([a for a in range(n.inputs[0].ndim) if a not in gone][k],)
 
 
 def _with(shape: Shape, k: int, size: int) -> Shape:
@@ -128,5 +132,7 @@ _RULES: dict[str, Callable[[Node, int], Axes | None]] = {
     "concatenate": _along(lambda n: n.params),
     "cumsum": _along(lambda n: n.params[0]),
     "sort": _along(lambda n: n.ndim - 1),
+    "argmax": lambda n, k: _remaining(n, k, (n.params,)),
+    "argmin": lambda n, k: _remaining(n, k, (n.params,)),
     "argsort": _along(lambda n: n.ndim - 1),
 }

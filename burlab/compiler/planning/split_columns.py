@@ -11,6 +11,7 @@ from collections import defaultdict
 from burlab.compiler.ir.spelling import is_own
 from burlab.compiler.ir.strides import Shape
 from burlab.graph import Graph, Node
+from burlab.graph.operation import Ending
 from burlab.graph.rewrite.simplify import simplify
 
 from .column_rules import ColumnParts, has_rule, short_axes
@@ -77,10 +78,10 @@ def _meets(n: Node, k: int) -> bool:
     """
     x = n.inputs[0]
     first = x.ndim - k
-    if n.op == "sum":
+    if n.row.epilogue is Ending.SUM:
         axes: Shape = n.params
         return all(axis >= first for axis in axes) and any(x.shape[axis] > 1 for axis in axes)
-    if n.op == "concatenate":
+    if n.row.joins:
         return n.params >= first
     return n.op in ("slice", "pad") and n.shape[first:] != x.shape[first:]
 

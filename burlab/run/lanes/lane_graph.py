@@ -16,6 +16,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.linear_nodes import broadcast
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.promotion import node
+from burlab.graph.operation import Ending
 
 Places = np.ndarray[Any, np.dtype[np.int64]]  # of the entries of an array, in its shape
 MAX_NUMBERS = 1024  # of a graph
@@ -47,9 +48,9 @@ def _fits(n: Node) -> bool:
         return True
     if n.row.elementwise:
         return has_lanes(n)
-    if n.op == "sum":
+    if n.row.epilogue is Ending.SUM:
         return n.inputs[0].size <= _TERMS * n.size and n.dtype == n.inputs[0].dtype == np.float64
-    if n.op == "squares":
+    if n.row.epilogue is Ending.SQUARES:
         return n.inputs[0].size <= _TERMS and n.inputs[0].dtype == np.float64
     return n.op in _MOVES or (n.op == "norm" and n.dtype == np.float64)
 
@@ -87,7 +88,7 @@ class _Rows:
             return self.added([self._elementwise(n, self._some(places)) for places in few], n.shape)
         if n.op == "norm":
             return self.added([self._norm(total) for total in self._some(xs[0].reshape(-1).tolist())], n.shape)
-        kept = [axis for axis in range(xs[0].ndim) if n.op == "sum" and axis not in n.params]
+        kept = [axis for axis in range(xs[0].ndim) if n.row.reduction and axis not in n.params]
         order = [*kept, *(axis for axis in range(xs[0].ndim) if axis not in kept)]
         terms: list[list[int]] = xs[0].transpose(order).reshape(n.size, -1).tolist()
         return self.added([self._total(n, self._some(places)) for places in terms], n.shape)
@@ -114,11 +115,11 @@ class _Rows:
 
     def _total(self, n: Node, terms: Sequence[Node]) -> Node:
         """A sum, of which -0 becomes 0, or of squares."""
-        total = constant(0.0, n.dtype)
+        total, squares = constant(0.0, n.dtype), n.row.epilogue is Ending.SQUARES
         for x in terms:
-            term = node("mul", x, x) if n.op == "squares" else x
+            term = node("mul", x, x) if squares else x
             total = node("add", term, self.wide(total) if term.shape else total)
-        return self._held(total, terms) if n.op == "squares" else total
+        return self._held(total, terms) if squares else total
 
     def _held(self, total: Node, terms: Sequence[Node]) -> Node:
         """A sum of squares; nan, with which a run goes on alone, where it is nearly 0 though a term is not 0."""

@@ -26,7 +26,7 @@ Values = dict[Node, Any]
 
 def indices(x: Node, y: Node) -> list[Node]:
     """The nodes whose values decide where elements come from and go to: the indices of gathers and scatters."""
-    found = (n.inputs[-1] for n in between([x], [y]) if n.op in _INDEXED)
+    found = (n.inputs[-1] for n in between([x], [y]) if n.row.indexed)
     return list(dict.fromkeys(found))
 
 
@@ -203,7 +203,6 @@ def _constant(n: Node) -> Any:
     return None
 
 
-_INDEXED = ("gather", "scatter", "put")  # of which the last input says where
 _RULES: dict[str, Callable[[Node, int, Values], Matrix]] = {
     "broadcast": _broadcast,
     "reshape": _reshape,

@@ -232,7 +232,7 @@ def head(n: Node) -> str:
         return pretty(str(n.params))
     if n.is_constant or n.row.parts:
         return label(n)
-    spec = f" {n.params}" if n.op == "contract" else ""
+    spec = f" {n.params}" if n.row.multiplies else ""
     return f"{n.op}({', '.join(text or '·' for text in operands)})" if any(operands) else n.op + spec
 
 

@@ -107,5 +107,5 @@ def _own(n: Node) -> object:
     """Return what identifies a node without its operands; sub-graphs of control flow are compared separately."""
     if n.row.parts:
         return n.op, n.params.item, n.params.batch, n.shape, n.dtype
-    params = n.params if n.op != "constant" else n.params.tobytes()
+    params = n.params.tobytes() if n.is_constant else n.params
     return n.op, repr(params), n.shape, n.dtype, len(n.inputs)
