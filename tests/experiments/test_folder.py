@@ -241,7 +241,7 @@ def test_a_row_that_was_cut_off_is_done_again(kept, tmp_path):
 def test_an_interrupt_frees_the_folder(tmp_path):
     def call():
         with pytest.warns(RuntimeWarning, match="interrupted: 0 of 1"):
-            bl.sweep(F, F.start, bl.optim.GD(1e-9), stop=bl.Stop(seconds=20.0), folder=tmp_path)
+            bl.sweep(F, F.start, bl.optim.GD(1e-9), stop=bl.Stop(seconds=600.0), folder=tmp_path)
         raise KeyboardInterrupt
 
     interrupt(call, (tmp_path / "sweep.json").exists, wait=0.3)

@@ -1,5 +1,7 @@
 """A sweep does what its runs do alone, in any number of threads, and has a row for each."""
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,7 +63,7 @@ def test_sweep_threads_change_no_bit(swept, threads):
 
 def test_as_many_runs_step_at_once_as_there_are_threads(swept):
     trials = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [1e-9, 2e-9, 3e-9, 4e-9]}, steps=0).trials
-    opened, most = [], []
+    opened, most, both = [], [], threading.Event()
 
     class Watched(Setting):
         __slots__ = ()
@@ -78,8 +80,12 @@ def test_as_many_runs_step_at_once_as_there_are_threads(swept):
         def begin(self, run):
             super().begin(run)
             most.append(sum(one.running for one in opened))
+            if most[-1] == 2:
+                both.set()
 
-    watched = Watched(F, Always(F.start), None, bl.Stop(seconds=0.3), (0,), "reshuffle", 10**9, 4)
+    # None ends before two of them run, however long it takes to open the second one.
+    stop = bl.Stop(seconds=60.0, when=lambda rows: np.full(len(rows["value"]), both.is_set()))
+    watched = Watched(F, Always(F.start), None, stop, (0,), "reshuffle", 10**9, 4)
     executor = LocalExecutor(watched, 2)
     assert sorted(outcome.row.number for outcome in executor.carry_out(trials)) == [0, 1, 2, 3]
     assert max(most) == 2
@@ -264,7 +270,7 @@ def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest(monkeypatch):
             sweep = bl.sweep(F, F.start, entries, stop=bl.Stop(seconds=2.0))
         raise KeyboardInterrupt  # the call has ended as it should
 
-    interrupt(call, lambda: len(begun) == 2 and begun[1].t > 0)  # the first has ended: there is one thread
+    interrupt(call, lambda: len(begun) == 2 and begun[1].t > 0, wait=0)  # the first has ended: there is one thread
     assert [row.done for row in sweep.rows] == [True, False]
     half = sweep._place.paused[1]
     reached = half.t
