@@ -204,7 +204,7 @@ sys.meta_path.insert(0, _PublicModules())  # else an empty folder of an older ch
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What `%load_ext burlab` does: the cell magic `%%cpp`, and pictures of graphs in a notebook."""
+    """Register the cell magic `%%cpp` and pictures of graphs: `%load_ext burlab` calls this."""
     shell.register_magic_function(import_module("burlab.eager.cells").cell_magic(shell), "cell", "cpp")
     import_module("burlab.widgets").register()
 

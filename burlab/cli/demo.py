@@ -36,7 +36,7 @@ def start(characters: int, rng: np.random.Generator) -> Model:
 
 
 def scores(model: Model, context: Array) -> Any:
-    """How well each character fits after the context: shape (characters,)."""
+    """Return the score of each character as the next one after the context, shape (characters,)."""
     x = np.reshape(model["embedding"][context], -1)
     h = np.tanh(x @ model["hidden"] + model["hidden_bias"])
     return h @ model["output"] + model["output_bias"]

@@ -54,7 +54,7 @@ def examine() -> Iterator[Finding]:
     """
     checks: list[Callable[[], Finding]] = [
         _versions, _compiler, _python_headers, _precompiled_header, _headers, _instruction_set, _interpreter, _kernel,
-        _row_sums, _product, _training_step, _value, _kept_code,
+        _row_sums, _product, _training_step, _value, _cached_code,
     ]  # fmt: skip
     for check in checks:
         try:
@@ -132,7 +132,7 @@ def _compared(topic: str, what: str, got: Sequence[Any], wanted: Sequence[Any], 
     return Finding(topic, f"{what}; differs from NumPy by at most {error:.1e}", "" if error < tolerance else wrong)
 
 
-def _kept_code() -> Finding:
+def _cached_code() -> Finding:
     file = cache_file()
     if file is None:
         return Finding("kept code", "none: BURLAB_CACHE says so, or the system is not Linux on x86-64")

@@ -65,21 +65,21 @@ def _joined(outputs: Iterable[Any]) -> list[Any]:
 
 
 def _shown(output: dict[str, Any], pictures: Path) -> Iterator[str]:
-    """What a page has of an output."""
+    """Yield the Markdown of an output."""
     data = output.get("data", {})
     if "image/svg+xml" in data:
-        yield _kept(data["image/svg+xml"], pictures)
+        yield _write_picture(data["image/svg+xml"], pictures)
     elif "application/vnd.plotly.v1+json" in data:
         figure = data["application/vnd.plotly.v1+json"]
         drawn = still(figure)
-        yield _kept(drawn, pictures) if drawn else _table(figure) or _ELSEWHERE
+        yield _write_picture(drawn, pictures) if drawn else _table(figure) or _ELSEWHERE
     elif drawn := _SVG.findall(data.get("text/html", "")):
-        yield from (_kept(_alone(svg), pictures) for svg in drawn)
+        yield from (_write_picture(_alone(svg), pictures) for svg in drawn)
     elif "text/markdown" in data:
         yield data["text/markdown"]
     elif "application/vnd.jupyter.widget-view+json" not in data and "burlab-kept" not in data.get("text/html", ""):
         words = output.get("text") or data.get("text/plain", "")
-        yield from _words(
+        yield from _text_block(
             "" if words.startswith("<IPython.core.display") else words
         )  # a page that moved, as progress does
 
@@ -101,22 +101,22 @@ def _table(figure: Content) -> str:
     return head + "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _kept(svg: str, pictures: Path) -> str:
-    """A picture as a file of its own."""
+def _write_picture(svg: str, pictures: Path) -> str:
+    """Write a picture to a file and return the link to it."""
     place = pictures / f"{len(list(pictures.glob('*.svg'))) + 1}.svg"
     write_text(place, svg + "\n")
     return f"![{pictures.name}]({pictures.name}/{place.name})"
 
 
 def _alone(svg: str) -> str:
-    """A picture that stood inside of a page, which says its colours, without one."""
+    """Return a picture that no page surrounds, with the colours that a page would set."""
     head = svg.partition(">")[0]
     missing = [("xmlns", "http://www.w3.org/2000/svg"), ("color", INK)]
     added = "".join(f' {name}="{value}"' for name, value in missing if f" {name}=" not in head)
     return svg.replace("<svg", f"<svg{added}", 1)
 
 
-def _words(text: str) -> Iterator[str]:
+def _text_block(text: str) -> Iterator[str]:
     lines = _CODES.sub("", text).splitlines()
     if any(line.strip() for line in lines):
         more = [f"... {len(lines) - _LINES} more lines"] if len(lines) > _LINES else []

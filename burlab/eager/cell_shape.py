@@ -207,12 +207,12 @@ def _name_length(head: list[str]) -> int:
     return at
 
 
-def _angles_length(words: list[str]) -> int:
+def _angles_length(tokens: list[str]) -> int:
     depth = 0
-    for at, word in enumerate(words):
-        depth += {"<": 1, "<<": 2, ">": -1}.get(word, 0)
+    for at, token in enumerate(tokens):
+        depth += {"<": 1, "<<": 2, ">": -1}.get(token, 0)
         if depth <= 0:
-            return at + 1 if word == ">" else 0
+            return at + 1 if token == ">" else 0
     return 0
 
 

@@ -13,7 +13,7 @@ from burlab.run import Run
 from burlab.runtime.cpu import instruction_set
 
 from .setting import Setting, numbers_of
-from .trials import Trial, words
+from .trials import Trial, hyper_text
 
 _FORMAT = "burlab_sweep"
 
@@ -42,7 +42,7 @@ def identity(setting: Setting, trials: Sequence[Trial]) -> dict[str, Any]:
 
 
 def differs(found: Any, wanted: Mapping[str, Any]) -> str:
-    """Return in words how a folder differs from that of a sweep; "" if it does not. found: content of its file."""
+    """Return in hyper_text how a folder differs from that of a sweep; "" if it does not. found: content of its file."""
     saved = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
     if saved.get(_FORMAT) != wanted[_FORMAT]:
         return "its file sweep.json has another format than that of this burlab."
@@ -79,4 +79,4 @@ def _start(setting: Setting, seed: int) -> bytes:
 def _exact(value: Any) -> str:
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
         return repr(float(cast("Any", value)))
-    return words(value)
+    return hyper_text(value)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from burlab.runtime.checks.text_table import columns
 
 from .sweep_rows import SweepRow
-from .trials import words
+from .trials import hyper_text
 
 MAX_ROWS = 30
 MAX_LETTERS = 100  # of a reason
@@ -33,13 +33,13 @@ class SweepTable:
 
     @property
     def title(self) -> str:
-        """The progress of the sweep in words."""
+        """The progress of the sweep in hyper_text."""
         failures = f", {self.failed} failed" if self.failed else ""
         return f"{self.done} of {self.total} runs done{failures}"
 
     @property
     def rest(self) -> str:
-        """The number of hidden rows in words."""
+        """The number of hidden rows in hyper_text."""
         return f"and {self.total - len(self.cells):,} more" if self.total > len(self.cells) else ""
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ def number_of(row: SweepRow, by: str) -> float:
 
 
 def _cells(row: SweepRow, hypers: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
-    chosen = [words(row.hypers[name]) if name in row.hypers else "" for name in hypers]
+    chosen = [hyper_text(row.hypers[name]) if name in row.hypers else "" for name in hypers]
     numbers: list[float | None] = [getattr(row, name) for name in values]
     shown = ["" if number is None or math.isnan(number) else f"{number:.6g}" for number in numbers]
     end = (f"{row.steps:,}", f"{row.seconds:.3g}") if row.done else ("", "")

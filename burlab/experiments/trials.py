@@ -31,13 +31,13 @@ class Trial:
     @property
     def label(self) -> str:
         """The name with the hyperparameters: equal for trials that differ in their seeds alone."""
-        return " ".join([self.name, *(f"{name}={words(value)}" for name, value in self.hypers.items())])
+        return " ".join([self.name, *(f"{name}={hyper_text(value)}" for name, value in self.hypers.items())])
 
 
-def words(value: Any) -> str:
+def hyper_text(value: Any) -> str:
     """The value of a hyperparameter in a word or two.
 
-    >>> words(0.1), words(1e-05), words(True), words(abs)
+    >>> hyper_text(0.1), hyper_text(1e-05), hyper_text(True), hyper_text(abs)
     ('0.1', '1e-05', 'True', 'abs')
     """
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):

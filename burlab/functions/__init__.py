@@ -171,7 +171,7 @@ def log_softmax(x: Operand, axis: Axis = -1) -> Any:
 
 
 def bincount(x: Operand, weights: Operand | None = None, *, length: int) -> Any:
-    """How often each of 0, ..., length - 1 occurs among integers x, shape (n,); other integers are not counted.
+    """Count how often each of 0, ..., length - 1 occurs among integers x, shape (n,); others are not counted.
 
     weights: shape (n,), which are added up instead, and have derivatives. Gives shape (length,), int64 or the dtype of
     the weights. Raises ArgumentError where x is no vector of integers. As np.bincount, but of a known length.

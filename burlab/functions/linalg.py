@@ -15,7 +15,7 @@ from burlab.transforms import random
 from burlab.typing import Array, ArrayLike, Key
 
 __all__ = ["svd"]
-_MOST = 1000  # power iterations
+_MAX_POWER_ITERATIONS = 1000
 _AXES = 2  # of a matrix
 
 
@@ -46,7 +46,7 @@ def svd(A: ArrayLike, rank: int, *, key: Key, oversampling: int = 10, power: int
             f"{location()}rank={shown(rank)} is more than a matrix of shape {found.shape} has: use 1 to {small}."
         )
     columns = min(rank + whole(oversampling, "oversampling", 0), small)
-    options = (int(rank), columns, whole(power, "power", 0, _MOST))
+    options = (int(rank), columns, whole(power, "power", 0, _MAX_POWER_ITERATIONS))
     if isinstance(A, Node) or isinstance(key, Node):
         return _ranged(as_node(found), key, *options)
     return _kernel(found if found.dtype.kind == "f" else found.astype(float), as_array(key, "key"), *options)

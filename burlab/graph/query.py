@@ -1,7 +1,7 @@
 """Queries in a graph: values that a kernel gets, while it runs, from an oracle, as a callback of its caller.
 
-A node `ask` has two inputs: the address of the oracle (int64, `kernels/ask.hpp`), and the point that the query is
-about; and a third of whole numbers (int64), where they are chosen: coordinates, then samples, that it is about. Its
+A node `ask` has two inputs: the address of the oracle (int64, `kernels/oracle_query.hpp`), and the point of the
+query; a third, of whole numbers (int64), where they are chosen: coordinates, then samples, that it is about. Its
 parameter is the name of the query.
 The answer is a function of all of them, with no derivative here.
 """

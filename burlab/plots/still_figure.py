@@ -42,7 +42,7 @@ def still(figure: Content) -> str | None:
     lines = [(k, trace) for k, trace in enumerate(traces) if trace.get("type") != "contour"]
     curves = tuple(curve for k, trace in lines for curve in _curves(trace, k))
     dots = tuple(one for k, trace in lines for one in _dots(trace, k))
-    title, x, y = _words(layout), _axis(layout.get("xaxis", {})), _axis(layout.get("yaxis", {}))
+    title, x, y = _title(layout), _axis(layout.get("xaxis", {})), _axis(layout.get("yaxis", {}))
     if x.low is None and any(one.shape == "word" for one in dots):
         x = _roomy(x, np.concatenate([one.x for one in dots]))
     if not (planes := [trace for trace in traces if trace.get("type") == "contour"]):
@@ -65,7 +65,7 @@ def _surface(traces: Sequence[Content], layout: Content) -> str | None:
         replace(_axis(scene.get(f"{name}axis", {})), low=float(at.min()), high=float(at.max()))
         for name, at in ((name, numbers(ground[name])) for name in "xy")
     )
-    return relief(Map("figure", _words(layout), x, y, numbers(ground["z"]), 1, curves, dots), OPENS)
+    return relief(Map("figure", _title(layout), x, y, numbers(ground["z"]), 1, curves, dots), OPENS)
 
 
 def numbers(written: Any) -> Numbers:
@@ -119,7 +119,7 @@ def _colour(style: Content, k: int) -> int:
     return PALETTE.index(written) if written in PALETTE else -1
 
 
-def _words(place: Content) -> str:
+def _title(place: Content) -> str:
     title = place.get("title", "")
     text = title if isinstance(title, str) else title.get("text", "")
     return str(text).replace("<br>", " ")
@@ -130,7 +130,7 @@ def _axis(place: Content) -> Axis:
     low, high = place.get("range") or (None, None)
     if log and low is not None and high is not None:
         low, high = 10.0**low, 10.0**high
-    return Axis(_words(place), log=log, low=low, high=high)
+    return Axis(_title(place), log=log, low=low, high=high)
 
 
 def _roomy(axis: Axis, values: Numbers) -> Axis:
@@ -142,7 +142,7 @@ def _roomy(axis: Axis, values: Numbers) -> Axis:
 
 def _marks(layout: Content) -> Iterator[Mark]:
     """Lines across the plot, with what is written beside them."""
-    said = {note.get("x"): _words({"title": note.get("text", "")}) for note in layout.get("annotations", ())}
+    said = {note.get("x"): _title({"title": note.get("text", "")}) for note in layout.get("annotations", ())}
     for shape in layout.get("shapes", ()):
         if shape.get("type") == "line" and shape.get("x0") == shape.get("x1"):
             yield Mark(float(shape["x0"]), said.get(shape["x0"], ""))

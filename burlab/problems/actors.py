@@ -26,7 +26,7 @@ WORKER_SECONDS = 1.0  # between two checks that the worker exists
 MAX_LOST_ACTORS = 8  # while one query is answered
 
 
-class _LostError(Exception):
+class _ActorGoneError(Exception):
     """An actor whose worker is gone."""
 
 
@@ -106,7 +106,7 @@ class ClientActors:
                     return None
                 try:
                     got = self._received(actor, answer, cancelled)
-                except _LostError:
+                except _ActorGoneError:
                     losses += 1
                     self._replace(actor, losses)
                     continue
@@ -136,12 +136,12 @@ class ClientActors:
             if actor.proxy is None:
                 return None
             return actor.proxy.rows(form, query, None if form in actor.forms else content)
-        except (_LostError, RuntimeError):  # Dask raises it for an actor known to be lost
+        except (_ActorGoneError, RuntimeError):  # Dask raises it for an actor known to be lost
             return None
 
     def _received(self, actor: _Actor, answer: Any, cancelled: Callable[[], bool]) -> Array | None:
         if answer is None:
-            raise _LostError
+            raise _ActorGoneError
         got = self._wait(actor, answer.result, cancelled)
         if isinstance(got, Exception):
             raise got
@@ -160,15 +160,15 @@ class ClientActors:
                 raise
             except (OSError, RuntimeError, distributed.KilledWorker, distributed.CancelledError) as error:
                 self._check_open()
-                raise _LostError from error
+                raise _ActorGoneError from error
             if cancelled():
                 return None
             if actor.future.status in ("error", "lost", "cancelled") and actor.proxy is not None:
-                raise _LostError
+                raise _ActorGoneError
             if waited >= WORKER_SECONDS:
                 waited = 0.0
                 if actor.worker not in self._workers():
-                    raise _LostError
+                    raise _ActorGoneError
 
     def _check_open(self) -> None:
         if self._client.status != "running":
@@ -181,22 +181,22 @@ class ClientActors:
         self._check_open()
         return sorted(self._client.nthreads())
 
-    def _replace(self, lost: _Actor, losses: int) -> None:
-        """Move the clients of a lost actor to the worker with the fewest samples."""
+    def _replace(self, gone: _Actor, losses: int) -> None:
+        """Move the clients of a gone actor to the worker with the fewest samples."""
         with self._placing:
-            if lost not in self._actors:
+            if gone not in self._actors:
                 return  # another run was first
-            others = [worker for worker in self._workers() if worker != lost.worker]
+            others = [worker for worker in self._workers() if worker != gone.worker]
             if not others or losses > MAX_LOST_ACTORS:
                 raise StatusError(
-                    f"the cluster lost the worker {lost.worker}, and {'others' if others else 'has no other'}. Start "
+                    f"the cluster lost the worker {gone.worker}, and {'others' if others else 'has no other'}. Start "
                     "workers: the run then continues from this step."
                 )
             load = dict.fromkeys(others, 0)
             for actor in self._actors:
                 if actor.worker in load:
                     load[actor.worker] += self._samples(actor.clients)
-            self._actors[self._actors.index(lost)] = self._placed(lost.clients, min(others, key=lambda w: load[w]))
+            self._actors[self._actors.index(gone)] = self._placed(gone.clients, min(others, key=lambda w: load[w]))
 
     def _assigned(self, workers: Sequence[str]) -> list[tuple[str, tuple[int, ...]]]:
         """Assign clients to workers: the largest first, each to the worker with the fewest samples."""

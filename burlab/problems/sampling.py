@@ -130,7 +130,7 @@ def _weighted(samples: int, batch: int | None, sampler: Array, seed: int) -> Str
         raise ArgumentError(f"the probabilities of sampler sum to {p.sum():.9g}, expected 1. Pass p / p.sum().")
     if batch is None:
         raise ArgumentError(
-            "sampler holds probabilities, but batch is None. Pass batch=, how many samples a step draws."
+            "sampler holds probabilities, so batch must be a number; got None. Pass batch=, the samples of a step."
         )
     below = np.minimum(np.cumsum(p), 1.0) * 2.0**64
     bounds = np.where(below < 2.0**64, below, 0.0).astype(np.uint64) - (below >= 2.0**64).astype(np.uint64)

@@ -14,8 +14,14 @@ def _of(kind: type[Any], names: str) -> list[tuple[str, Any]]:
     return [(name, kind) for name in names.split()]
 
 
+class CTimed(ctypes.Structure):
+    """burlab::kernels::Timed, burlab/kernels/clock.hpp."""
+
+    _fields_ = [*_of(_POINTER, "function context clock")]
+
+
 class CQuestion(ctypes.Structure):
-    """burlab::kernels::Question, burlab/kernels/ask.hpp."""
+    """burlab::kernels::Question, burlab/kernels/oracle_query.hpp."""
 
     _fields_ = [
         *_of(_INT, "query"),
@@ -24,12 +30,6 @@ class CQuestion(ctypes.Structure):
         *_of(_POINTER, "chosen"),
         *_of(_INT, "count"),
     ]
-
-
-class CTimed(ctypes.Structure):
-    """burlab::kernels::Timed, burlab/kernels/clock.hpp."""
-
-    _fields_ = [*_of(_POINTER, "function context clock")]
 
 
 class CPoisoned(ctypes.Structure):

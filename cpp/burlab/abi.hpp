@@ -13,11 +13,11 @@ enum Status : std::int32_t {
   Ok = 0,
   OutOfMemory = 1,
   IndexOutOfRange = 2,  // an integer index left its axis
-  NonFinite = 3,        // a value became inf or nan, and the caller asked to be told
+  NonFinite = 3,        // a value became inf or nan, and the caller checks for it
   Stopped = 4,          // a stop was requested before the work was done
   StaleValue = 5,       // a Value names a node that its tape does not hold (any more)
   TwoTapes = 6,         // the operands live on different tapes
-  Unanswered = 7,       // a kernel asked, and who it asked could not answer
+  Unanswered = 7,       // a query of a kernel that its caller could not answer
   NegativePower = 8,    // an integer was raised to a negative one
 };
 

@@ -26,7 +26,7 @@ from typing import Any
 _INT, _REAL, _POINTER, _TEXT = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p, ctypes.c_char_p
 
 
-def _of(kind: Any, names: str) -> list[tuple[str, Any]]:
+def _of(kind: type[Any], names: str) -> list[tuple[str, Any]]:
     return [(name, kind) for name in names.split()]
 '''
 # Scalar types of the headers, and their sizes and signs; enumerations have those of their underlying types.

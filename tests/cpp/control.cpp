@@ -146,7 +146,7 @@ struct Problem {
     const run::Block block{2, 2, offsets, parts, 128};
     query.loss.samples = {
         {spring, nullptr, 64}, 1, contexts, 1, 1, 0, 0, 1, data, strides, strides, rows, block, block, {}, {}, {}};
-    query.kind = run::asked_value_and_grad;
+    query.kind = run::query_value_and_grad;
     query.stream = {run::Sampling::sequential, 8, batch, nullptr, 0, {}, 0, nullptr};
     query.points = 1;
     query.value = 0;
@@ -167,7 +167,7 @@ void test_answers() {
     float answers[6];
     const auto ask = [&](Int query, Int numbers, Int rows = 2) {
       const Int descriptor[] = {query, rows, numbers, 3, 4, 0};
-      return kernels::Ask::run(descriptor, answers, oracle.address(), y, nullptr);
+      return kernels::OracleQuery::run(descriptor, answers, oracle.address(), y, nullptr);
     };
     oracle.begin(1, {}, team, calm);  // samples 2 and 3: a is 3 and 4
     expect(oracle.ready() && ask(2, 2) == Ok, "an answer comes");
@@ -188,7 +188,7 @@ void test_answers() {
   const kernels::Oracle* nobody = nullptr;
   const Int descriptor[] = {0, 1, 2, 1, 4, 0};
   float none = 0;
-  expect(kernels::Ask::run(descriptor, &none, &nobody, &none, nullptr) == Unanswered, "nobody answers");
+  expect(kernels::OracleQuery::run(descriptor, &none, &nobody, &none, nullptr) == Unanswered, "nobody answers");
 }
 
 }  // namespace

@@ -1,7 +1,4 @@
-"""Names and docstrings of the code that break the rules on words, and the list of those that still do.
-
-python -m tests.project.names        strikes from names_left.txt what has been mended; it adds nothing
-"""
+"""Names and docstrings of the code that break the rules on words."""
 
 import ast
 import re
@@ -10,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FILE = Path(__file__).with_name("names_left.txt")
 
 # Words that no name of a function, class or constant has: the field has others (log, query, refresh, iteration, ...).
 WORDS = frozenset(
@@ -100,28 +96,3 @@ def sources(root: Path) -> list[Path]:
     files = [*(root / "burlab").rglob("*.py"), *(root / "cpp/burlab").rglob("*.hpp")]
     files += (root / "burlab/widgets").rglob("*.js")
     return sorted(file for file in files if {"node_modules", "bundle", "__pycache__"}.isdisjoint(file.parts))
-
-
-def listed() -> set[tuple[str, str]]:
-    """Pairs that `names_left.txt` names: a line for each file, and behind it its offences."""
-    rows = [line.split() for line in FILE.read_text().splitlines()]
-    return {(file, offence) for file, *offences in rows for offence in offences}
-
-
-def write(pairs: Iterable[tuple[str, str]]) -> None:
-    """Write the list, sorted."""
-    rows = defaultdict[str, list[str]](list)
-    for file, offence in sorted(pairs):
-        rows[file].append(offence)
-    FILE.write_text("".join(f"{file} {' '.join(offences)}\n" for file, offences in rows.items()))
-
-
-def strike() -> None:
-    """Strike what has been mended; what stood in a file that is gone may stand in another one."""
-    old, new = listed(), found()
-    homeless = {offence for file, offence in old if not (ROOT / file).exists()}
-    write(pair for pair in new if pair in old or pair[1] in homeless)
-
-
-if __name__ == "__main__":
-    strike()

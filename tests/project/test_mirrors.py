@@ -186,9 +186,9 @@ NUMBERS = {
         *((f"burlab::run::Kind::{kind}", k) for k, kind in enumerate(tables.KINDS)),
         ("burlab::run::kKinds", len(tables.KINDS)),
     ],
-    "burlab/run/step/asked.hpp": [
+    "burlab/run/step/query_kind.hpp": [
         ("burlab::run::kQueries", len((*QUERIES, *CLIENT_QUERIES))),
-        *((f"burlab::run::asked_{name}", k) for k, name in enumerate((*QUERIES, *CLIENT_QUERIES))),
+        *((f"burlab::run::query_{name}", k) for k, name in enumerate((*QUERIES, *CLIENT_QUERIES))),
     ],
     "burlab/run/sum/sampler.hpp": [(f"burlab::run::Sampling::{s.name}", s) for s in Sampling],
 }

@@ -1,4 +1,4 @@
-"""Names of the code are the field's, each for one thing; what is left to rename is in `names_left.txt`."""
+"""Names of the code are the field's, and each stands for one thing."""
 
 import ast
 from pathlib import Path
@@ -12,19 +12,9 @@ def by_file(pairs: set[tuple[str, str]]) -> str:
     return "\n".join(f"{file}: {offence}" for file, offence in sorted(pairs))
 
 
-@pytest.fixture(scope="module")
-def found() -> set[tuple[str, str]]:
-    return names.found()
-
-
-def test_names_and_docstrings_follow_the_rules(found: set[tuple[str, str]]) -> None:
-    new = found - names.listed()
-    assert not new, f"rename, or write the docstring with a verb or noun of the field first:\n{by_file(new)}"
-
-
-def test_list_of_names_left_shrinks(found: set[tuple[str, str]]) -> None:
-    mended = names.listed() - found
-    assert not mended, f"mended: run python -m tests.project.names, which strikes them:\n{by_file(mended)}"
+def test_names_and_docstrings_follow_the_rules() -> None:
+    found = names.found()
+    assert not found, f"rename, or write the docstring with a verb or noun of the field first:\n{by_file(found)}"
 
 
 @pytest.mark.parametrize(
@@ -86,13 +76,3 @@ def test_class_and_file_names_that_stand_twice_are_found(tmp_path: Path) -> None
         (tmp_path / "burlab" / file).write_text(text)
     pairs = {(f"burlab/{room}/view.py", offence) for room in "ab" for offence in ("class:Row", "file:view.py")}
     assert names.found(tmp_path) == pairs
-
-
-def test_strike_follows_a_renamed_file_and_adds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names, "FILE", tmp_path / "left.txt")
-    monkeypatch.setattr(names, "ROOT", tmp_path)
-    (tmp_path / "a.py").touch()
-    monkeypatch.setattr(names, "found", lambda: {("a.py", "word:told"), ("new.py", "word:look"), ("a.py", "word:ask")})
-    names.write({("a.py", "word:told"), ("a.py", "word:kept"), ("gone.py", "word:look")})
-    names.strike()
-    assert names.listed() == {("a.py", "word:told"), ("new.py", "word:look")}

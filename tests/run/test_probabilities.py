@@ -119,7 +119,7 @@ def test_metrics_float32_and_trainable() -> None:
         (np.append(P[1:], np.nan), 2, ArgumentError, "sampler[22] is nan"),
         (P[:-1], 2, ShapeError, "sampler holds probabilities of shape (22,), expected (23,)"),
         (P[None], 2, DTypeError, "sampler has dtype float64, expected integers from 0 to 22"),
-        (P, None, ArgumentError, "sampler holds probabilities, but batch is None. Pass batch="),
+        (P, None, ArgumentError, "sampler holds probabilities, so batch must be a number; got None. Pass batch="),
         (P, 0, ArgumentError, "batch"),
     ],
 )

@@ -64,7 +64,7 @@ def lane_sums(nest: LoopNest) -> list[str]:
     ]
     return [
         *nest.counter,
-        *(f"burlab::kernels::Carried<double, false> {t}(0);" for t in sums.values()),
+        *(f"burlab::kernels::CompensatedSum<double, false> {t}(0);" for t in sums.values()),
         *for_loop("b", 0, size, lines, step=_BLOCK),
         *(f"*y{k} = {sums[n]}.value();" for k, n in enumerate(nest.step.stores) if n in sums),
     ]

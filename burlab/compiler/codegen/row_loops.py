@@ -191,7 +191,7 @@ class _RowLoop:
         return f"{'b' if self._is_full(n) else 'r'}{self.number[n]}"
 
     def _place_of(self, n: Node) -> str:
-        """Where a later sweep finds a member."""
+        """Return the place where a later sweep finds a member."""
         if self._is_full(n) and n in self.nest.results:
             return self._at(self.nest.results[n])
         size = self.space.row if self._is_full(n) else 1

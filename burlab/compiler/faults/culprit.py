@@ -29,7 +29,7 @@ def _first(graph: Graph, values: Sequence[Array], strict: bool) -> BurlabError |
     value_of = dict(zip(graph.nodes, values, strict=True))
     for n, value in value_of.items():
         if not n.is_constant and n.dtype.kind == "f":
-            found = _made(value, [value_of[x] for x in n.inputs if x.dtype.kind == "f"])
+            found = _new_non_finite(value, [value_of[x] for x in n.inputs if x.dtype.kind == "f"])
             if found:
                 inside = _inside(n, [value_of[x] for x in n.inputs], strict) if n.row.parts else None
                 return inside or _not_finite(n, value, found)
@@ -76,7 +76,7 @@ def _in_iterations(region: Region, arrays: list[Array], strict: bool) -> BurlabE
 _INSIDE = {"cond": _in_choice, "while": _in_loop, "scan": _in_iterations}
 
 
-def _made(value: Array, inputs: list[Array]) -> str:
+def _new_non_finite(value: Array, inputs: list[Array]) -> str:
     """`nan` or `inf` where a value has one that the inputs do not explain, else nothing."""
     if np.isnan(value).any() and not any(np.isnan(x).any() for x in inputs):
         return "nan"

@@ -22,7 +22,7 @@ class Life(NamedTuple):
 
 
 class Arena(NamedTuple):
-    """Where each array lies, in bytes from the start of the workspace, and how large the workspace must be."""
+    """The offset of each array, in bytes from the start of the workspace, and the size of the workspace."""
 
     offsets: tuple[int, ...]
     nbytes: int

@@ -12,13 +12,13 @@ from .strides import elements
 
 HALT_CHECK = kernel("check_halt", "CheckHalt", "kernel")
 CALL = f"{HALT_CHECK.symbol}(nullptr, nullptr, nullptr)"
-LONG = 1 << 24  # elements of work, some 10 ms, between two steps that check
+UNCHECKED_WORK = 1 << 24  # elements of work, some 10 ms, between two steps that check
 PATIENCE = 1 << 19  # elements that a loop computes between two checks
 
 
 def is_long(step: LoopStep) -> bool:
     """Return True if a generated loop is so long that it checks on its own."""
-    return len(step.nodes) * elements(step.shape) >= LONG
+    return len(step.nodes) * elements(step.shape) >= UNCHECKED_WORK
 
 
 def is_halt_check(step: Step) -> bool:

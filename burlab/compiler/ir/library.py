@@ -25,7 +25,7 @@ class LibraryKernel(NamedTuple):
 
 
 _lock = threading.RLock()
-_made: dict[str, str] = {}  # symbol -> text
+_compiled: dict[str, str] = {}  # symbol -> text
 _named: set[str] = set()  # those that the compiler knows by name
 _addresses: dict[str, int] = {}
 
@@ -64,7 +64,7 @@ def require(kernels: Iterable[LibraryKernel], *, by_name: bool = True) -> None:
     by_name: whether text will be compiled that calls them by name; else they are called by address alone.
     """
     with _lock:
-        missing = {k.symbol: k for k in kernels if k.symbol not in (_named if by_name else _made)}
+        missing = {k.symbol: k for k in kernels if k.symbol not in (_named if by_name else _compiled)}
         if missing:
             shielded(lambda: _make(missing, by_name))
 
@@ -76,7 +76,7 @@ def _make(missing: Mapping[str, LibraryKernel], by_name: bool) -> None:
     texts = {i: _prototype(i.text) if i.symbol in shelved else i.text for i in wanted}
     if texts:
         runtime.compile_text("".join(texts.values()), tuple(dict.fromkeys(i.header for i in texts)))
-    _made.update({i.symbol: i.text for i in missing.values()})
+    _compiled.update({i.symbol: i.text for i in missing.values()})
     _named.update(i.symbol for i in texts)
 
 
@@ -95,9 +95,9 @@ def unit(text: str, calls: Sequence[LibraryKernel]) -> str:
     return runtime.declare(text, name="kernel", needs=needs)
 
 
-def made() -> Mapping[str, str]:
+def compiled_texts() -> Mapping[str, str]:
     """The kernels so far that later sessions can use, and their texts; inline functions are left out."""
-    return {symbol: text for symbol, text in _made.items() if text and not text.startswith("BURLAB_INLINE")}
+    return {symbol: text for symbol, text in _compiled.items() if text and not text.startswith("BURLAB_INLINE")}
 
 
 def address(symbol: str) -> int:

@@ -84,7 +84,7 @@ class Transforms(NamedTuple):
 
 
 class QueryCall(NamedTuple):
-    """`Ask` of ask.hpp. chosen: samples that each is about, 0 where they are not chosen."""
+    """`OracleQuery` of oracle_query.hpp. chosen: samples that each is about, 0 where they are not chosen."""
 
     query: int
     rows: int

@@ -170,7 +170,7 @@ def _query(n: Node, views: Views) -> list[KernelCall]:
     numbers, results = (x.size // queries if queries else 0 for x in (about, n))
     chosen = n.inputs[2].shape[-1] if len(n.inputs) > 2 else 0
     descriptor = QueryCall((*QUERIES, *CLIENT_QUERIES).index(n.params), queries, numbers, results, n.itemsize, chosen)
-    return [KernelCall(kernel("ask", "Ask", "ask"), descriptor, _dense(n, views), may_fail=True)]
+    return [KernelCall(kernel("ask", "OracleQuery", "oracle_query"), descriptor, _dense(n, views), may_fail=True)]
 
 
 def _exponents(n: Node, views: Views) -> list[KernelCall]:

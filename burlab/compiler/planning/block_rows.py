@@ -163,7 +163,7 @@ class _Block:
             return resized(n, k, self.size, tuple(self.of(x, j) for x, j in zip(n.inputs, inner, strict=True)))
         shape = (self.size, *n.shape[:k], *n.shape[k + 1 :])
         given = self.rows[n, k] = Node("input", (), None, shape, n.dtype)
-        return transpose(given, _moved(n.ndim, k))
+        return transpose(given, _first_axis_to(n.ndim, k))
 
     def _is_inside(self, n: Node) -> bool:
         """Return True if the block computes it: members, views, and what else would be as large as the product."""
@@ -181,7 +181,7 @@ class _Block:
         return given
 
 
-def _moved(rank: int, k: int) -> Shape:
+def _first_axis_to(rank: int, k: int) -> Shape:
     """The permutation that puts the first axis at place k."""
     return (*range(1, k + 1), 0, *range(k + 1, rank))
 
@@ -204,7 +204,7 @@ def _in_blocks(graph: Graph, rows: _Rows, size: int) -> Graph:
         inputs = (*(_first(n, k) for n, k in blocks.rows), *blocks.shared)
         for item, n in enumerate((*rows.sums, *stored)):
             y = result(inputs, region, item)
-            known[n] = y if item < len(rows.sums) else transpose(y, _moved(n.ndim, rows.axes[n]))
+            known[n] = y if item < len(rows.sums) else transpose(y, _first_axis_to(n.ndim, rows.axes[n]))
     return Graph(graph.inputs, tuple(rebuild(graph.outputs, known, keep)))
 
 

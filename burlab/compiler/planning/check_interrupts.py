@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from burlab.compiler.ir.interrupts import HALT_CHECK, LONG
+from burlab.compiler.ir.interrupts import HALT_CHECK, UNCHECKED_WORK
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, MemoryKind, MemoryPlace, Step, work_of
 from burlab.compiler.ir.strides import elements
 
@@ -26,7 +26,7 @@ def _checked(steps: tuple[Step, ...]) -> Iterator[Step]:
             step = step._replace(may_fail=True)  # noqa: PLW2901 - the same step
         yield step
         done += own
-        if done >= LONG:
+        if done >= UNCHECKED_WORK:
             done = 0
             node = step.node if isinstance(step, Invoke) else step.nodes[0]
             yield Invoke(node, HALT_CHECK, (), (), MemoryPlace(MemoryKind.WORKSPACE, 0), (), may_fail=True)

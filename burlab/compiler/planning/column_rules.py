@@ -33,13 +33,13 @@ class ColumnParts:
     def add(self, n: Node) -> None:
         """Make the parts of a node, or the node itself. Its inputs come first."""
         with derived_from(n):
-            found = self._made(n)
+            found = self._split(n)
         if found is not None:
             self._parts[n] = found
         else:
             self._whole[n] = n if n.row.leaf else keep(n, tuple(map(self.whole, n.inputs)))
 
-    def _made(self, n: Node) -> tuple[int, list[Part]] | None:
+    def _split(self, n: Node) -> tuple[int, list[Part]] | None:
         k = self.apart.get(n, 0)
         touched = any(x in self._parts for x in n.inputs)
         if n.row.leaf or n.size == 0 or not has_rule(n) or not (k or touched):
@@ -110,10 +110,10 @@ def _indices(n: Node, k: int) -> Iterator[Index]:
     return product(*map(range, n.shape[n.ndim - k :]))
 
 
-_Made = tuple[int, list[Part]] | None
+_NewParts = tuple[int, list[Part]] | None
 
 
-def _elementwise(to: ColumnParts, n: Node, k: int) -> _Made:
+def _elementwise(to: ColumnParts, n: Node, k: int) -> _NewParts:
     shape = n.shape[: n.ndim - k]
     return k, [_element(n, [to.at(x, index) for x in n.inputs], shape) for index in _indices(n, k)]
 
@@ -134,7 +134,7 @@ def _mapped(parts: Sequence[Part], change: Callable[[Node], Node]) -> list[Part]
     return [part if part is None else change(part) for part in parts]
 
 
-def _broadcast(to: ColumnParts, n: Node, k: int) -> _Made:
+def _broadcast(to: ColumnParts, n: Node, k: int) -> _NewParts:
     (x,), first = n.inputs, n.ndim - k
     shape: Shape = n.params[0]
     axes: Shape = n.params[1]
@@ -143,7 +143,7 @@ def _broadcast(to: ColumnParts, n: Node, k: int) -> _Made:
     return k, _mapped(found, lambda part: broadcast(part, shape[:first], outer))
 
 
-def _reshape(to: ColumnParts, n: Node, k: int) -> _Made:
+def _reshape(to: ColumnParts, n: Node, k: int) -> _NewParts:
     (x,) = n.inputs
     row, first = math.prod(n.shape[n.ndim - k :]), x.ndim
     while first and math.prod(x.shape[first:]) < row:
@@ -156,7 +156,7 @@ def _reshape(to: ColumnParts, n: Node, k: int) -> _Made:
     return k, _mapped(found, lambda part: reshape(part, n.shape[: n.ndim - k]))
 
 
-def _transpose(to: ColumnParts, n: Node, k: int) -> _Made:
+def _transpose(to: ColumnParts, n: Node, k: int) -> _NewParts:
     (x,), first = n.inputs, n.ndim - k
     axes: Shape = n.params
     inner, outer = axes[first:], axes[:first]
@@ -166,7 +166,7 @@ def _transpose(to: ColumnParts, n: Node, k: int) -> _Made:
     return k, _mapped(found, lambda part: transpose(part, outer))
 
 
-def _slice(to: ColumnParts, n: Node, k: int) -> _Made:
+def _slice(to: ColumnParts, n: Node, k: int) -> _NewParts:
     (x,), (start, step, shape), first = n.inputs, n.params, n.ndim - k
     region = start[:first], step[:first], shape[:first]
     inner = list(zip(start[first:], step[first:], strict=True))
@@ -174,7 +174,7 @@ def _slice(to: ColumnParts, n: Node, k: int) -> _Made:
     return k, _mapped(found, lambda part: slice_(part, *region))
 
 
-def _pad(to: ColumnParts, n: Node, k: int) -> _Made:
+def _pad(to: ColumnParts, n: Node, k: int) -> _NewParts:
     (x,), (start, step, shape), first = n.inputs, n.params, n.ndim - k
     region = start[:first], step[:first], shape[:first]
     found: list[Part] = []
@@ -186,7 +186,7 @@ def _pad(to: ColumnParts, n: Node, k: int) -> _Made:
     return k, found if same else _mapped(found, lambda part: pad(part, *region))
 
 
-def _concatenate(to: ColumnParts, n: Node, k: int) -> _Made:
+def _concatenate(to: ColumnParts, n: Node, k: int) -> _NewParts:
     axis: int = n.params
     first, found = n.ndim - k, list[Part]()
     for index in _indices(n, k):
@@ -202,7 +202,7 @@ def _concatenate(to: ColumnParts, n: Node, k: int) -> _Made:
     return k, found
 
 
-def _sum(to: ColumnParts, n: Node, _k: int) -> _Made:
+def _sum(to: ColumnParts, n: Node, _k: int) -> _NewParts:
     """Along short axes, then along others. What is left of the input's short axes is apart in the result."""
     (x,) = n.inputs
     axes: Shape = n.params
@@ -251,7 +251,7 @@ def enumerated(n: Node) -> set[str] | None:
     return short if short and last and few else None
 
 
-def _contract(to: ColumnParts, n: Node, _k: int) -> _Made:
+def _contract(to: ColumnParts, n: Node, _k: int) -> _NewParts:
     """Products of parts, added up; a sum over other axes is left to the loop that computes them."""
     short, sizes = enumerated(n) or set(), letter_sizes(n)
     *terms, out = letters_of(n.params)
@@ -291,7 +291,7 @@ def _factor(
     return broadcast(turned, tuple(sizes[c] for c in lead), tuple(map(lead.index, order)))
 
 
-_RULES: dict[str, Callable[[ColumnParts, Node, int], _Made]] = {
+_RULES: dict[str, Callable[[ColumnParts, Node, int], _NewParts]] = {
     "broadcast": _broadcast, "reshape": _reshape, "transpose": _transpose, "slice": _slice, "pad": _pad,
     "concatenate": _concatenate, "sum": _sum, "contract": _contract,
 }  # fmt: skip

@@ -119,7 +119,7 @@ def _is_in_place(step: Step, draft: Draft, in_place: Aliases) -> bool:
 
 
 def _parts(n: Node, place: MemoryPlace) -> Iterator[ExtraStore]:
-    """Where the operands of a stack go."""
+    """Yield a store for each operand of a stack: its place in the result."""
     axis: int = n.params
     strides = dense_strides(n.shape)
     step = next((s for s, size in zip(strides, n.inputs[0].shape, strict=True) if size > 1), 1)

@@ -98,7 +98,7 @@ class _Queue:
         return self.spaces.get(shape) or IterationSpace(shape)
 
     def heaps(self, space: IterationSpace) -> list[list[tuple[int, Node]]]:
-        """Where nodes wait that a group over this space can take: those of its shape, and row values."""
+        """Return the waiting nodes that a group over this space can take: those of its shape, and row values."""
         return [heap for home, heap in self.groups.items() if heap and takes(space, home)]
 
 

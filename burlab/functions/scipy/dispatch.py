@@ -1,4 +1,4 @@
-"""What functions of `bl.scipy` are given: traced values go to the graph, arrays and numbers to a compiled kernel."""
+"""Dispatch of the functions of `bl.scipy`: traced values go to the graph, arrays and numbers to a compiled kernel."""
 
 from collections.abc import Callable
 from typing import Any

@@ -77,7 +77,7 @@ def _convolved(x: ArrayLike, y: ArrayLike, mode: str, axes: tuple[int, ...] | No
 
 
 def _part(whole: Array, first: tuple[int, ...], second: tuple[int, ...], mode: str, along: tuple[int, ...]) -> Any:
-    """What a mode keeps of the full convolution."""
+    """Return the part of the full convolution that a mode selects."""
     if mode not in _MODES:
         raise ArgumentError(f"mode of a convolution is 'full', 'same' or 'valid', got {shown(mode)}.")
     if mode == "full":

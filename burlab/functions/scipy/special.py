@@ -1,7 +1,7 @@
-"""What `scipy.special` computes in Python code, for traced values, arrays and numbers.
+"""Functions that `scipy.special` computes in Python code, for traced values, arrays and numbers.
 
 Its ufuncs are called as they are on traced values, `scipy.special.gammaln(x)`; those that can be traced are here, too,
-so that this module can stand for it.
+so that this module can replace it.
 """
 
 import math
@@ -52,7 +52,7 @@ def _sum_of_exponentials(
     a: ArrayLike | None, b: ArrayLike | None, axis: Axis, keepdims: bool, return_sign: bool
 ) -> Any:
     if a is None:
-        raise ArgumentError(f"{location()}a of logsumexp is None, expected numbers.")
+        raise ArgumentError(f"{location()}a of logsumexp must hold numbers; got None.")
     x, weights = floats(a, b)
     if b is None and not return_sign:
         return composites.logsumexp(x, axis, keepdims)
@@ -127,7 +127,7 @@ def multigammaln(a: ArrayLike, d: int) -> Any:
 
 def _multivariate(a: ArrayLike | None, d: int) -> Any:
     if a is None:
-        raise ArgumentError(f"{location()}a of multigammaln is None, expected numbers.")
+        raise ArgumentError(f"{location()}a of multigammaln must hold numbers; got None.")
     (x,) = floats(a)
     terms: list[Any] = [real.gammaln(x - 0.5 * j) for j in range(d)]
     total = sum(terms) + d * (d - 1) / 4 * math.log(math.pi)

@@ -1,4 +1,4 @@
-"""What the rest of the graph calls where a complex number meets a node: the hook `complex_numbers`."""
+"""The hook `complex_numbers`: functions that the rest of the graph calls where a complex number meets a node."""
 
 from .array import call_function, call_method, call_operator, call_ufunc
 from .parts import pair, parts

@@ -43,7 +43,7 @@ def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
         raise ArgumentError(f"{location()}np.fft.rfft takes real numbers, got complex ones. Use np.fft.fft or a.real.")
     x, k = _rows("rfft", as_floats(parts(a)[0]), n, axis)
     y = _unpacked(fourier.rfft(x))
-    return _scaled(_moved(y, -1, k), "rfft", x.shape[-1], norm)
+    return _scaled(_moveaxis(y, -1, k), "rfft", x.shape[-1], norm)
 
 
 def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: None = None) -> Node:
@@ -81,7 +81,7 @@ def _complex_transform(name: str, a: ArrayLike, n: int | None, axis: int, norm: 
         z, k = _rows(name, Complex(real, imag), n, axis)
         x = _packed(z)
         y = _unpacked(fourier.fft(x, inverse))
-    return _scaled(_moved(y, -1, k), name, x.shape[-1], norm)
+    return _scaled(_moveaxis(y, -1, k), name, x.shape[-1], norm)
 
 
 def _mirrored(z: Complex, n: int, inverse: bool) -> Complex:
@@ -130,7 +130,7 @@ def _unpacked(x: Node) -> Complex:
     return Complex(x[0], x[1])
 
 
-def _moved(z: Complex, source: int, destination: int) -> Complex:
+def _moveaxis(z: Complex, source: int, destination: int) -> Complex:
     return FUNCTIONS[np.moveaxis](z, source, destination)
 
 

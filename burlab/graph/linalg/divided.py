@@ -47,7 +47,7 @@ def differences(w: Node, f: Node) -> Differences | None:
 
 
 def shared_by(w: Node, f: Node) -> tuple[Node, ...] | None:
-    """What f reads beside each w, the same for all of them, and may move; None where it is not a function of each w."""
+    """Return the nodes, the same for all w, that f reads next to each w; None if it is not a function of each w."""
     reader = _Reader(w, w)
     return None if reader.at(f) is None else tuple(reader.shared)
 
@@ -139,9 +139,9 @@ class _Reader:
         inputs = [x for x in parts if x is not None]
         if scalar:
             return make_node(n.op, n.params, *inputs)
-        return convert(inputs[0], n.dtype) if n.op == "convert" else self._moved(n, inputs[0])
+        return convert(inputs[0], n.dtype) if n.op == "convert" else self._along_axis(n, inputs[0])
 
-    def _moved(self, n: Node, x: Node) -> Node | None:
+    def _along_axis(self, n: Node, x: Node) -> Node | None:
         """Return a slice of eigenvalues, or eigenvalues with zeros between them."""
         start, step, shape = n.params
         if shape[:-1] != n.inputs[0].shape[:-1] or any(start[:-1]) or any(s != 1 for s in step[:-1]):

@@ -110,7 +110,7 @@ def _between_forward(n: Node, change: Node | None, along: Node | None) -> Node:
     return parts[0] if len(parts) == 1 else apply("add", *parts)
 
 
-def _between_beside(n: Node, g: Node, active: set[Node]) -> Shares:
+def _between_shares(n: Node, g: Node, active: set[Node]) -> Shares:
     factors = _Factors(n)
     return [(factors.f, diagonal(mT(factors.u) @ (g @ factors.v)))] if factors.f in active else []
 
@@ -143,7 +143,7 @@ def _within_reverse(n: Node, g: Node, swapped: bool) -> Node:
     return mT(back) if swapped else back
 
 
-def _within_beside(n: Node, g: Node, active: set[Node], swapped: bool) -> Shares:
+def _within_shares(n: Node, g: Node, active: set[Node], swapped: bool) -> Shares:
     factors = _Factors(n, swapped)
     return [(factors.f, diagonal(mT(factors.u) @ (g @ factors.u)))] if factors.f in active else []
 
@@ -156,8 +156,8 @@ def _across_reverse(n: Node, g: Node) -> Node:
     return _between(n, mT(g))
 
 
-def _across_beside(n: Node, g: Node, active: set[Node]) -> Shares:
-    return _between_beside(n, mT(g), active)
+def _across_shares(n: Node, g: Node, active: set[Node]) -> Shares:
+    return _between_shares(n, mT(g), active)
 
 
 def _moving(_: Node) -> tuple[int, ...]:
@@ -166,9 +166,9 @@ def _moving(_: Node) -> tuple[int, ...]:
 
 _LEFT, _RIGHT = SIDES
 RULES.update({
-    _name(_LEFT, _RIGHT): ImplicitRule(_between_forward, _between, _between_beside, _moving),
-    _name(_RIGHT, _LEFT): ImplicitRule(_across_forward, _across_reverse, _across_beside, _moving),
+    _name(_LEFT, _RIGHT): ImplicitRule(_between_forward, _between, _between_shares, _moving),
+    _name(_RIGHT, _LEFT): ImplicitRule(_across_forward, _across_reverse, _across_shares, _moving),
     **{_name(side, side): ImplicitRule(partial(_within_forward, swapped=k), partial(_within_reverse, swapped=k),
-                               partial(_within_beside, swapped=k), _moving)
+                               partial(_within_shares, swapped=k), _moving)
        for side, k in ((_LEFT, False), (_RIGHT, True))},
 })  # fmt: skip

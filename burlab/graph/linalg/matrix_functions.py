@@ -24,7 +24,7 @@ NAME, DERIVATIVE = "function by eigenvalues", "derivative of a function by eigen
 
 
 class _Function(NamedTuple):
-    """A function of a matrix: nodes of its eigenvalues and eigenvectors, f of each, and what f has beside them."""
+    """A function of a matrix: nodes of its eigenvalues and eigenvectors, f of each, and other arguments of f."""
 
     a: Node
     w: Node
@@ -61,18 +61,18 @@ class _Function(NamedTuple):
         """Return v inner v', which undoes `in_basis`."""
         return self.v @ (inner @ mT(self.v))
 
-    def moved(self, x: Node, tangents: Sequence[Node | None]) -> Node:
+    def values_tangent(self, x: Node, tangents: Sequence[Node | None]) -> Node:
         """Return the tangent of a function of constant eigenvalues along its other arguments."""
         return hooks.sweeps.jvp([x], [self.w, *self.shared], [None, *tangents])[0]
 
-    def beside(self, tangents: Sequence[Node | None]) -> Node:
+    def argument_tangent(self, tangents: Sequence[Node | None]) -> Node:
         """Return the tangent of the function for a constant matrix, which is a function of the matrix again."""
-        return self.v * row(self.moved(self.f, tangents)) @ mT(self.v)
+        return self.v * row(self.values_tangent(self.f, tangents)) @ mT(self.v)
 
     def share(self, number: Node, g: Node) -> Node:
         """Return the cotangent of a number that f reads, smooth where the function is."""
         one = broadcast(constant(1.0, number.dtype), number.shape)
-        product = g * self.beside([one if x is number else None for x in self.shared])
+        product = g * self.argument_tangent([one if x is number else None for x in self.shared])
         return convert(reshape(sum_over(product, tuple(range(g.ndim))), number.shape), number.dtype)
 
     def shares(self, x: Node, g: Node) -> Shares:
@@ -100,13 +100,13 @@ def spectral(value: Node, v: Node, f: Node) -> Node | None:
 
 
 def _function(n: Node) -> _Function | None:
-    """What is seen of the function now; None where a batch has the matrix repeated."""
+    """Return the function that a node applies; None where a batch has repeated the matrix."""
     w, v, f, ratios = n.inputs[-4:]
     shared = shared_by(w, f) if w.op == "implied" else None
     return None if shared is None else _Function(n.inputs[1], w, v, f, ratios, shared)
 
 
-def _moved(shared: Sequence[Node], tangents: Tangents) -> list[Node | None] | None:
+def _shared_tangents(shared: Sequence[Node], tangents: Tangents) -> list[Node | None] | None:
     found = [tangents.get(x) for x in shared]
     return found if any(x is not None for x in found) else None
 
@@ -123,8 +123,8 @@ def _along(n: Node, tangents: Tangents) -> Node | None:
         return total(parts)
     if change is not None:
         parts.append(function.derivative(change))
-    if along := _moved(function.shared, tangents):
-        parts.append(function.beside(along))
+    if along := _shared_tangents(function.shared, tangents):
+        parts.append(function.argument_tangent(along))
     return total(parts)
 
 
@@ -138,7 +138,7 @@ def _reverse(n: Node, g: Node) -> Node:
     return symmetric(function.derivative(g) if function else _between(v, off_diagonal(ratios), g))
 
 
-def _reverse_beside(n: Node, g: Node, active: set[Node]) -> Shares:
+def _reverse_shares(n: Node, g: Node, active: set[Node]) -> Shares:
     _, v, f, _ = n.inputs[-4:]
     function = _function(n)
     if function is None:
@@ -159,9 +159,9 @@ def _derivative_along(n: Node, tangents: Tangents) -> Node | None:
         parts.append(function.second(direction, tangents[a]))
     if direction in tangents:
         parts.append(function.derivative(tangents[direction]))
-    if along := _moved(function.shared, tangents):
-        moved = function.moved(function.ratios, along)
-        parts.append(function.out_of_basis(moved * function.in_basis(direction)))
+    if along := _shared_tangents(function.shared, tangents):
+        tangent = function.values_tangent(function.ratios, along)
+        parts.append(function.out_of_basis(tangent * function.in_basis(direction)))
     return total(parts)
 
 
@@ -170,7 +170,7 @@ def _derivative_reverse(n: Node, g: Node) -> Node | None:
     return symmetric(function.second(n.inputs[2], g)) if function else None
 
 
-def _derivative_beside(n: Node, g: Node, active: set[Node]) -> Shares:
+def _derivative_shares(n: Node, g: Node, active: set[Node]) -> Shares:
     function = _function(n)
     value, _, direction = n.inputs[:3]
     if function is None:
@@ -187,7 +187,7 @@ def _moving(n: Node) -> tuple[int, ...]:
     return (1, 4) if n.params == NAME else (1, 2, 5)
 
 
-RULES[NAME] = ImplicitRule(_reverse, _reverse, _reverse_beside, _moving, _along)
+RULES[NAME] = ImplicitRule(_reverse, _reverse, _reverse_shares, _moving, _along)
 RULES[DERIVATIVE] = ImplicitRule(
-    _derivative_reverse, _derivative_reverse, _derivative_beside, _moving, _derivative_along
+    _derivative_reverse, _derivative_reverse, _derivative_shares, _moving, _derivative_along
 )

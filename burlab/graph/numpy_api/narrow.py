@@ -9,7 +9,11 @@ from burlab.graph.operation import make_node
 from .elementwise import maximum, rint, where
 from .promotion import FLOAT64, as_dtype
 
-_DIGITS, _LEAST, _BEYOND = 11, -13, 65520.0  # of float16: binary digits, exponent of the least normal, first infinity
+_DIGITS, _MIN_EXPONENT, _BEYOND = (
+    11,
+    -13,
+    65520.0,
+)  # of float16: binary digits, exponent of the least normal, first infinity
 
 
 def as_half(x: Node) -> Node:
@@ -19,7 +23,7 @@ def as_half(x: Node) -> Node:
     size = abs(known)
     small = where(size < _BEYOND, known, 0.0)
     exponent = UFUNCS["frexp"](small)[1]
-    lowest = maximum(exponent, _LEAST) - _DIGITS
+    lowest = maximum(exponent, _MIN_EXPONENT) - _DIGITS
     near = UFUNCS["ldexp"](rint(UFUNCS["ldexp"](small, -lowest)), lowest)
     infinite = UFUNCS["copysign"](np.inf, known)
     value = where(size >= _BEYOND, infinite, near)

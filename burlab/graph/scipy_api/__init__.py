@@ -1,1 +1,1 @@
-"""What SciPy's functions mean on nodes. SciPy itself is not imported: who calls its functions has done so."""
+"""SciPy's functions on nodes. SciPy itself is not imported: whoever calls its functions has done so."""

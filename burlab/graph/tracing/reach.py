@@ -35,7 +35,7 @@ _ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb"})
 _ENVIRONMENT_READERS = (os.getenv, getattr(os, "getenvb", os.getenv))
 _IMPORTERS = frozenset({"import_module", "__import__", "modules"})
 _NOTEBOOK = frozenset({"In", "Out", "get_ipython", "exit", "quit"})  # they change with every cell
-_MOST_OBJECTS = 500  # of libraries, in one walk, all attributes of which count; of others those that code mentions
+_MAX_OBJECTS = 500  # of libraries, in one walk, all attributes of which count; of others those that code mentions
 ITEMS = (tuple, list, dict, set, frozenset, deque)
 
 
@@ -132,7 +132,7 @@ class _Walk:
             self._classes(kind)
         elif is_of_burlab(value) or own is None or _lends_numbers(value, kind):
             return
-        elif is_quiet(kind) or self._objects >= _MOST_OBJECTS:
+        elif is_quiet(kind) or self._objects >= _MAX_OBJECTS:
             self._hold(own, own)
         else:
             self._objects += 1

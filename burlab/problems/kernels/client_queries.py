@@ -1,4 +1,4 @@
-"""Queries about clients: the ctypes mirrors of `cpp/burlab/run/step/clients.hpp` and of `kernels/ask.hpp`."""
+"""Queries about clients: the ctypes mirrors of `cpp/burlab/run/step/clients.hpp` and of `kernels/oracle_query.hpp`."""
 
 import ctypes
 from collections.abc import Callable, Sequence

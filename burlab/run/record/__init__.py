@@ -1,1 +1,1 @@
-"""What a run remembers: its tables, read while C++ writes them."""
+"""The record of a run: its tables, read while C++ writes them."""

@@ -110,7 +110,7 @@ class Digest:
         return int(steps.size)
 
     def _append(self, steps: Numbers, values: Numbers, used: Numbers) -> None:
-        numbers = stretch_of(steps)
+        numbers = interval_of(steps)
         begins = np.flatnonzero(np.diff(numbers, prepend=-1.0))
         ends = np.append(begins[1:], steps.size) - 1
         with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverges
@@ -127,10 +127,10 @@ class Digest:
         self._used = np.hstack((used_before, used[:, ends]))
 
 
-def stretch_of(steps: Numbers) -> Numbers:
-    """Return the number of the stretch of each step.
+def interval_of(steps: Numbers) -> Numbers:
+    """Return the number of the interval of each step.
 
-    >>> stretch_of(np.array([0.0, 1023.0, 1024.0, 1025.0, 1026.0, 2048.0]))
+    >>> interval_of(np.array([0.0, 1023.0, 1024.0, 1025.0, 1026.0, 2048.0]))
     array([   0., 1023., 1024., 1024., 1025., 1536.])
     """
     doublings = np.maximum(np.frexp(steps / SINGLE_STEPS)[1] - 1, -1)

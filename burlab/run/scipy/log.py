@@ -1,4 +1,4 @@
-"""What a minimizer written in Python leaves behind: its rows, its path, its points."""
+"""The record of a minimizer written in Python: its rows, its path, its points."""
 
 import math
 from dataclasses import dataclass

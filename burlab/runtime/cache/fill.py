@@ -69,7 +69,7 @@ def _make(file: Path) -> None:
         raise
     if cache_file_name() != file.name:
         raise ConfigurationError("The headers or the compiler changed meanwhile: nothing of this is cached. Try again.")
-    texts = {**runtime.declared(), **library.made()}
+    texts = {**runtime.declared(), **library.compiled_texts()}
     write_whole(file, sealed(made, {name: text_hash(text) for name, text in texts.items()}))
     _forget_others(file.parent)
 

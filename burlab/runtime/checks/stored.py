@@ -53,9 +53,9 @@ def either(*checks: Check) -> Check:
     return lambda value: any(check(value) for check in checks)
 
 
-def one_of(words: Collection[str]) -> Check:
-    """One of some words."""
-    return lambda value: type(value) is str and value in words
+def one_of(texts: Collection[str]) -> Check:
+    """One of some texts."""
+    return lambda value: type(value) is str and value in texts
 
 
 def matching(pattern: str) -> Check:

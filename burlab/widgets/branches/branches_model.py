@@ -141,7 +141,7 @@ class BranchesModel:
         name = str(intent["name"])
         branch = next((branch for branch in self.branches.tree if branch.name == name), None)
         if branch is None:
-            raise ArgumentError(f"there is no branch {shown(name)} any more.")
+            raise ArgumentError(f"branch {shown(name)} does not exist any more.")
         self.current, self.cursor = name, branch.step
 
     def _do_choose(self, intent: Intent) -> None:
@@ -158,7 +158,7 @@ class BranchesModel:
 
     def _do_against(self, intent: Intent) -> None:
         if intent["value"] not in _AXES:
-            raise ArgumentError(f"there is no axis {shown(intent['value'])}.")
+            raise ArgumentError(f"unknown axis {shown(intent['value'])}.")
         self.against = str(intent["value"])
 
     def _do_fork(self, intent: Intent) -> None:

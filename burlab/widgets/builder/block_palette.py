@@ -56,7 +56,7 @@ def kind_of(name: Any) -> Kind:
     import difflib
 
     near = difflib.get_close_matches(str(name), kinds, 3, 0.5) or ["add", "sum", "nn.Linear"]
-    raise ArgumentError(f"{shown(name)} is no kind of block. Similar are: {', '.join(near)}.")
+    raise ArgumentError(f"expected a kind of block, got {shown(name)}. Similar are: {', '.join(near)}.")
 
 
 def _leaves() -> Iterator[Kind]:
@@ -190,8 +190,8 @@ def _flag(name: str) -> Option:
     return Option(name, True, flag, "true or false", ("true", "false"))
 
 
-def _choice(name: str, default: str, words: tuple[str, ...]) -> Option:
-    return Option(name, default, one_of(words), f"one of {', '.join(words)}", words)
+def _choice(name: str, default: str, choices: tuple[str, ...]) -> Option:
+    return Option(name, default, one_of(choices), f"one of {', '.join(choices)}", choices)
 
 
 def _called(layer: Any, *xs: Any) -> Any:

@@ -66,7 +66,7 @@ def from_json(written: str) -> Document:
     try:
         data: Any = json.loads(written)
     except (TypeError, ValueError, RecursionError) as error:
-        raise GraphError(f"a builder's JSON was expected, got a text that is none ({error}).") from None
+        raise GraphError(f"expected the JSON of a builder; the text is not JSON: {error}.") from None
     if not isinstance(data, dict) or "burlab_builder" not in data:
         raise GraphError('a builder\'s JSON was expected, an object with the key "burlab_builder"; this has none.')
     row = cast("dict[str, Any]", data)

@@ -68,7 +68,7 @@ class Document:
     def __getitem__(self, key: Any) -> GraphBlock:
         """A block by its key. Raises ArgumentError where there is none."""
         if type(key) is not int or key not in self.blocks:
-            raise ArgumentError(f"there is no block {shown(key)}. Pass the key that `add` gave.")
+            raise ArgumentError(f"unknown block {shown(key)}. Pass the key that `add` gave.")
         return self.blocks[key]
 
     def __len__(self) -> int:
@@ -237,7 +237,7 @@ class Document:
         count = len(block.operands) + more * block.of.many
         if type(port) is not int or not 0 <= port < count:
             takes = _several(len(block.of.ports)) if not block.of.many else "any number of arguments"
-            raise ArgumentError(f"{block.name} takes {takes}, counted from 0; there is no argument {shown(port)}.")
+            raise ArgumentError(f"{block.name} takes {takes}, counted from 0; got argument {shown(port)}.")
         return port
 
     def _reaches(self, key: int, source: int) -> bool:
@@ -259,7 +259,7 @@ def _several(count: int) -> str:
 
 def _label(label: Any) -> str:
     if type(label) is not str or len(label) > _MAX_LABEL_LENGTH:
-        raise ArgumentError(f"the label {shown(label)} is no text of at most {_MAX_LABEL_LENGTH} characters.")
+        raise ArgumentError(f"a label must be a text of at most {_MAX_LABEL_LENGTH} characters; got {shown(label)}.")
     return label
 
 
@@ -272,4 +272,4 @@ def _place(place: Any) -> tuple[float, float] | None:
             return x + 0.0, y + 0.0
     except (TypeError, ValueError):
         pass
-    raise ArgumentError(f"the place {shown(place)} is no pair of pixels, at most a million from the origin.")
+    raise ArgumentError(f"a place must be two pixel numbers, at most a million each; got {shown(place)}.")

@@ -162,7 +162,7 @@ class _Sweep:
         shape = np.shape(self.values[root])
         if shape:
             return f"gradients are of one number, but the output {name} has shape {shape}: add sum or mean"
-        return "" if _floating(self.values[root]) else f"gradients are of a floating number, but {name} is none"
+        return "" if _floating(self.values[root]) else f"gradients need a floating-point number, which {name} is not"
 
 
 def known(block: GraphBlock) -> Value:

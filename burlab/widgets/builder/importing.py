@@ -26,7 +26,7 @@ def of_function(f: Callable[..., Any], args: tuple[Any, ...]) -> Document:
     """The graph of f, with its arguments as the values of the inputs."""
     traced = trace(f, args)
     if not traced.graph.outputs:
-        raise GraphError("the function returns no array, so there is no graph to show. Return one.")
+        raise GraphError("the function must return an array, whose graph is shown; it returns none.")
     leaves = [leaf for leaf in tree.flatten(args)[0] if isinstance(spec_of(leaf), Spec)]
     return of_graph(traced.graph, leaves)
 

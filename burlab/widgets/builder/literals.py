@@ -138,8 +138,8 @@ def frozen(value: Any) -> Literal:
         array = cast("np.ndarray[Any, Any]", value)
         if array.dtype.kind not in "fiub" or array.size > MAX_NUMBERS:
             raise ArgumentError(
-                f"an array of {array.dtype} with {array.size:,} entries is no constant of a builder, which has at most "
-                f"{MAX_NUMBERS:,} numbers. Pass such arrays to the function that it exports."
+                f"a constant of a builder must be an array of at most {MAX_NUMBERS:,} numbers; got {array.size:,} "
+                f"entries of {array.dtype}. Pass such arrays to the function that it exports."
             )
         value = array.tolist()
     count = 0
@@ -155,7 +155,7 @@ def frozen(value: Any) -> Literal:
             return item
         if isinstance(item, (np.ndarray, np.generic)):
             return frozen(item)
-        raise ArgumentError(f"{shown(item)} is no number. Pass numbers, or lists of them.")
+        raise ArgumentError(f"expected numbers or lists of numbers, got {shown(item)}.")
 
     return freeze(value, 0)
 

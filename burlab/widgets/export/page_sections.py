@@ -67,7 +67,7 @@ def graph(thing: Any) -> tuple[str, Section]:
         "backward": any(v.backward for v in vertices),
         "states": states,
         "parents": {str(g): str(groups.parent[g]) for g in groups.titles if g != groups.root},
-        "words": [[k, v.words.lower(), str(groups.parent[k])] for k, v in enumerate(vertices)],
+        "words": [[k, v.search_text.lower(), str(groups.parent[k])] for k, v in enumerate(vertices)],
         "details": {
             str(k): detail(model, k) for k in [*groups.titles, *range(len(vertices))][:_MAX_DETAILS] if k != groups.root
         },

@@ -114,7 +114,7 @@ class GraphModel:
         words = text.strip().lower()
         if words != self.found.text:
             vertices = self.network.vertices
-            items = [k for k, v in enumerate(vertices) if words and words in v.words.lower()]
+            items = [k for k, v in enumerate(vertices) if words and words in v.search_text.lower()]
             groups = [g for g, title in self.groups.titles.items() if words and words in title.lower()]
             items.sort(key=lambda k: (vertices[k].kind == "input", k))
             self.found = SearchResult(words, (*groups, *items), 0)
@@ -250,4 +250,4 @@ class GraphModel:
 
     def _check(self, item: int) -> None:
         if not 0 <= item < len(self.groups.parent) or item == self.groups.root:
-            raise ArgumentError(f"there is no item {item} in this graph.")
+            raise ArgumentError(f"this graph has no item {item}.")

@@ -40,13 +40,15 @@ def svg_of(model: GraphModel) -> str:
     picture, marks = picture_of(model), marks_of(model)
     lines, heat, faults = marks["lines"], marks["heat"], marks["faults"]
 
-    def box(item: int, x: float, y: float, width: float, height: float, kind: str, hint: str, words: list[str]) -> str:
+    def box(
+        item: int, x: float, y: float, width: float, height: float, kind: str, hint: str, lines_of_text: list[str]
+    ) -> str:
         hot = heat.get(str(item))
         kinds = " ".join(filter(None, (kind, "hot" if hot else "", "fault" if str(item) in faults else "")))
         style = f' style="--heat:{hot[0]:.2f}"' if hot else ""
         text = "".join(
-            f'<text class="{"more" if k else "head"}" x="{PAD:.0f}" y="{(k + 1) * LINE + 1:.0f}">{escape(word)}</text>'
-            for k, word in enumerate(words)
+            f'<text class="{"more" if k else "head"}" x="{PAD:.0f}" y="{(k + 1) * LINE + 1:.0f}">{escape(line)}</text>'
+            for k, line in enumerate(lines_of_text)
         )
         return (
             f'<g class="{kinds}" transform="translate({x} {y})"{style}><title>{escape(hint)}</title>'

@@ -1,4 +1,4 @@
-"""What is looked at, as plain data: the nodes of a `Graph` or behind a `Value`, in words, with what they depend on."""
+"""A viewed graph as plain data: the nodes of a `Graph` or behind a `Value`, their labels, and their inputs."""
 
 import re
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class Vertex:
         return short_place(self.origin)
 
     @property
-    def words(self) -> str:
+    def search_text(self) -> str:
         """The text that a search reads."""
         return f"{self.head} {self.operation} {self.name} {self.place} {'/'.join(self.scope)}"
 

@@ -1,4 +1,4 @@
-"""What a step of a sweep does, as a formula.
+"""Formulas of the steps of a sweep.
 
 It is read off the nodes that the rules of operations add to a graph, and the structs of scalar operations write their
 own, so that it cannot differ from what is computed.
@@ -33,19 +33,19 @@ def typeset(formula: str) -> str:
     return re.sub(r"(?<!\w)-(?=[\w(.])", "−", formula)
 
 
-def filled(formula: str, words: Mapping[str, str]) -> str:
-    """A formula with other words for its letters, in parentheses where they are longer.
+def filled(formula: str, names: Mapping[str, str]) -> str:
+    """A formula with other names for its letters, in parentheses where they are longer.
 
     >>> filled("1 - y**2", {"y": "tanh(a)"}), filled("a * b", {"a": "x + 1", "b": "c"})
     ('1 - tanh(a)**2', '(x + 1) * c')
     """
     alone = _LETTER.fullmatch(formula)
 
-    def word(found: re.Match[str]) -> str:
-        text = words.get(found[0], found[0])
+    def replaced(found: re.Match[str]) -> str:
+        text = names.get(found[0], found[0])
         return text if alone or _ATOM.fullmatch(text) else f"({text})"
 
-    return _LETTER.sub(word, formula)
+    return _LETTER.sub(replaced, formula)
 
 
 def load_rules(operations: Sequence[str]) -> None:
@@ -54,13 +54,13 @@ def load_rules(operations: Sequence[str]) -> None:
     load_formulas([*{op.partition("'")[0] for op in operations if op.partition("'")[0] in rows}, "add", "mul", "neg"])
 
 
-def described(n: Node, words: Mapping[Node, str]) -> str:
+def described(n: Node, names: Mapping[Node, str]) -> str:
     """Return the formula of a node, down to the nodes that have names."""
-    if n in words:
-        return words[n]
+    if n in names:
+        return names[n]
     if (number := known(n)) is not None:
         return number
-    operands = [described(x, words) for x in n.inputs]
+    operands = [described(x, names) for x in n.inputs]
     if n.row.scalar.name in scalar_ops():
         row, by = parsed(n.op)
         if len(by) < 2:

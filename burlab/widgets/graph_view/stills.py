@@ -68,7 +68,7 @@ def kernel_html(kernel: "Kernel") -> str:
 def graph_html(graph: Graph) -> str:
     """The drawing in a frame that scrolls, above those of the sub-graphs that control flow executes.
 
-    What is left out to keep it legible is told above the frame.
+    What is left out to keep it legible is note above the frame.
     """
     parts = list(_parts(graph, ""))
     sizes = [len(_visible(part)) for _, part in parts]
@@ -77,9 +77,9 @@ def graph_html(graph: Graph) -> str:
     hidden, absent = sum(sizes) - int(boxes[:fitting].sum()), len(parts) - fitting
     where = f"{absent} whole sub-graphs among them" if absent else "those before the dashed boxes"
     ways = "print(graph) lists all of them, graph.to_dot() writes them for Graphviz"
-    told = _told(f"{hidden:,} of {sum(sizes):,} nodes are not drawn, {where}. {ways}.") if hidden else ""
+    note = _note(f"{hidden:,} of {sum(sizes):,} nodes are not drawn, {where}. {ways}.") if hidden else ""
     drawings = "".join((_line(title) if title else "") + graph_svg(part) for title, part in parts[:fitting])
-    return told + framed(drawings, "drawn graph")
+    return note + framed(drawings, "drawn graph")
 
 
 def value_html(root: "Value") -> str:
@@ -93,7 +93,7 @@ def value_html(root: "Value") -> str:
         else f"More than {count - MAX_PICTURE_BOXES - 1:,}"
     )
     words = f"{hidden} nodes are not drawn, those behind the dashed boxes. .dot() writes all of them for Graphviz."
-    return (_told(words) if count > MAX_PICTURE_BOXES else "") + framed(value_svg(root), "drawn graph of a value")
+    return (_note(words) if count > MAX_PICTURE_BOXES else "") + framed(value_svg(root), "drawn graph of a value")
 
 
 def _parts(graph: Graph, title: str) -> Iterator[tuple[str, Graph]]:
@@ -113,7 +113,7 @@ def _line(text: str) -> str:
     return f'<div style="overflow-wrap:anywhere"><code>{escape(text)}</code></div>'
 
 
-def _told(text: str) -> str:
+def _note(text: str) -> str:
     return f'<div role="note" style="font-style:italic">{escape(text)}</div>'
 
 

@@ -64,7 +64,7 @@ def offered(run: Any) -> list[str]:
 def add(run: Any, kind: str, text: str) -> None:
     """Add one as the panel offers them. text: its number; a rise is in percent of the value's size."""
     if kind not in _CONDITIONS:
-        raise ArgumentError(f"there is no breakpoint {shown(kind)}; there are {', '.join(_CONDITIONS)}.")
+        raise ArgumentError(f"a breakpoint must be one of {', '.join(_CONDITIONS)}; got {shown(kind)}.")
     if kind == "non_finite":
         run.breakpoints.add(non_finite=True)
         return

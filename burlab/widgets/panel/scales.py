@@ -9,7 +9,7 @@ from .readable import exact
 
 _SLIDER_STOPS = 200  # of a slider: the steps from one end to the other
 _DECADES = 3  # on either side of the start value
-_NEAR_ONE = 5  # decades of 1 - b
+_DECADES_BELOW_ONE = 5  # of 1 - b
 _ZERO_PLACES = 0.03  # the places at the left end that mean zero
 _RATES = ("lr", "learning_rate", "rate", "eta", "step_size")  # how names of what is no decay factor begin
 _DECAYS = {"b", "b1", "b2", "beta", "beta1", "beta2", "mu", "momentum", "rho", "alpha", "decay", "gamma"}
@@ -80,7 +80,7 @@ def scale_for(name: str, value: float) -> SliderScale:
     called = name.lower()
     near_one = 0.5 <= value < 1 and not called.startswith(_RATES)
     if near_one or (0 <= value < 1 and called in _DECAYS):
-        return SliderScale("near one", 0.0, max(1 - 10.0**-_NEAR_ONE, value))
+        return SliderScale("near one", 0.0, max(1 - 10.0**-_DECADES_BELOW_ONE, value))
     if value > 0:
         middle = math.floor(math.log10(value) + 1e-9)
         top = middle + (0 if math.isclose(value, 10.0**middle) else 1)

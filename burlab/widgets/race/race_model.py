@@ -185,12 +185,12 @@ class RaceModel:
 
     def _do_against(self, intent: Intent) -> None:
         if intent["value"] not in AXES:
-            raise ArgumentError(f"there is no axis {shown(intent['value'])}.")
+            raise ArgumentError(f"unknown axis {shown(intent['value'])}.")
         self.against = str(intent["value"])
 
     def _do_of(self, intent: Intent) -> None:
         if intent["value"] not in self._columns():
-            raise ArgumentError(f"there is no column {shown(intent['value'])}.")
+            raise ArgumentError(f"unknown column {shown(intent['value'])}.")
         self.of = str(intent["value"])
 
     def _do_add(self, intent: Intent) -> None:
@@ -240,7 +240,7 @@ def offered() -> dict[str, str]:
 def optimizer_from(name: str, lr: str) -> Any:
     """Return one of the offered optimizers. lr: its learning rate as text, "" for the default."""
     if name not in offered():
-        raise ArgumentError(f"there is no optimizer {shown(name)} to add.")
+        raise ArgumentError(f"unknown optimizer {shown(name)}.")
     if name.startswith("SciPy "):
         if lr:
             raise ArgumentError(f"{name} has no learning rate. Leave the field empty.")

@@ -16,8 +16,8 @@ struct ScratchPool {
     std::size_t size;         // bytes behind this header
   };
   static constexpr int kSlots = 8;
-  static constexpr std::size_t kLeast = 1 << 16;   // smaller blocks are malloc's matter, which keeps them
-  static constexpr std::size_t kMost = 64u << 20;  // bytes that lie here, all blocks together
+  static constexpr std::size_t kMinBytes = 1 << 16;    // smaller blocks are malloc's matter, which keeps them
+  static constexpr std::size_t kMaxBytes = 64u << 20;  // bytes that lie here, all blocks together
 
   /// A block of at least this size, nullptr where there is no memory. One of more than four times the size is left to
   /// others.
@@ -33,16 +33,16 @@ struct ScratchPool {
       Block* empty = nullptr;
       if (!slot.compare_exchange_strong(empty, block, std::memory_order_release)) drop(block);
     }
-    Block* made = static_cast<Block*>(std::malloc(sizeof(Block) + size));
-    if (made) made->size = size;
-    return made;
+    Block* block = static_cast<Block*>(std::malloc(sizeof(Block) + size));
+    if (block) block->size = size;
+    return block;
   }
 
   /// A block whose call has ended. What lay at the place that comes next was of no use for a round of calls: it goes.
   void give(Block* block) {
     std::atomic<Block*>& slot = slots[turns.fetch_add(1, std::memory_order_relaxed) % kSlots];
     if (Block* old = slot.exchange(nullptr, std::memory_order_acquire)) drop(old);
-    if (held.fetch_add(block->size, std::memory_order_relaxed) + block->size > kMost) return drop(block);
+    if (held.fetch_add(block->size, std::memory_order_relaxed) + block->size > kMaxBytes) return drop(block);
     if (Block* other = slot.exchange(block, std::memory_order_acq_rel)) drop(other);
   }
 
@@ -64,7 +64,7 @@ template <class T> struct Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() {
-    if (bytes_ < ScratchPool::kLeast) {
+    if (bytes_ < ScratchPool::kMinBytes) {
       std::free(data);
     } else if (data) {
       scratch_pool.give(reinterpret_cast<ScratchPool::Block*>(data) - 1);
@@ -73,7 +73,7 @@ template <class T> struct Scratch {
 
  private:
   T* make() const {
-    if (bytes_ < ScratchPool::kLeast) return static_cast<T*>(std::malloc(bytes_));
+    if (bytes_ < ScratchPool::kMinBytes) return static_cast<T*>(std::malloc(bytes_));
     ScratchPool::Block* block = scratch_pool.take(bytes_);
     return block ? reinterpret_cast<T*>(block + 1) : nullptr;
   }

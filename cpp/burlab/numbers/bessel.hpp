@@ -12,11 +12,11 @@ extern "C" double yn(int, double) noexcept;
 BURLAB_BEGIN
 namespace burlab::math {
 
-inline constexpr double kMostOrder = 1e4;
+inline constexpr double kMaxOrder = 1e4;
 
 /// J_n(x) of the first kind.
 BURLAB_NOINLINE double bessel_j(double n, double x) {
-  if (!(magnitude(n) <= kMostOrder) || n != std::floor(n)) return kNan<double>;
+  if (!(magnitude(n) <= kMaxOrder) || n != std::floor(n)) return kNan<double>;
   return jn(static_cast<int>(n), x);
 }
 
@@ -165,14 +165,14 @@ template <bool first, bool scaled> BURLAB_ANYWHERE double bessel_k01(double x) {
 
 /// Y_n(x) of the second kind; nan below 0.
 BURLAB_NOINLINE double bessel_y(double n, double x) {
-  if (!(magnitude(n) <= kMostOrder) || n != std::floor(n)) return kNan<double>;
+  if (!(magnitude(n) <= kMaxOrder) || n != std::floor(n)) return kNan<double>;
   if (!(x > 0)) return x == 0 ? -kInfinity<double> : kNan<double>;
   return yn(static_cast<int>(n), x);
 }
 
 /// K_n(x), modified, of the second kind, for a whole n >= 2; upwards from K_0 and K_1, where all terms are positive.
 BURLAB_NOINLINE double bessel_k_upwards(double n, double x, bool scaled) {
-  if (!(n <= kMostOrder) || n != std::floor(n) || !(x >= 0)) return kNan<double>;
+  if (!(n <= kMaxOrder) || n != std::floor(n) || !(x >= 0)) return kNan<double>;
   if (x == 0 || x == kInfinity<double>) return x == 0 ? kInfinity<double> : 0;
   long double below = bessel_k01<false, true>(x), y = bessel_k01<true, true>(x);
   for (long double k = 1; k < n; ++k) {
@@ -221,7 +221,7 @@ BURLAB_NOINLINE long double log_scaled_bessel_i(long double n, long double x) {
 
 /// I_n(x), modified, of the first kind, for a whole n > 2; `scaled`: times e^-|x|.
 BURLAB_NOINLINE double bessel_i_by_series(double n, double x, bool scaled) {
-  if (!(n <= kMostOrder) || n != std::floor(n) || x != x) return kNan<double>;
+  if (!(n <= kMaxOrder) || n != std::floor(n) || x != x) return kNan<double>;
   const double a = magnitude(x), sign = x < 0 && std::fmod(n, 2) == 1 ? -1 : 1;
   if (a == 0) return sign * x * x;
   if (a == kInfinity<double>) return scaled ? sign * 0.0 : sign * a;

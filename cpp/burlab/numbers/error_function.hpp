@@ -46,8 +46,8 @@ BURLAB_ANYWHERE float erfc_positive(float single) {
   return static_cast<float>(vanishes ? 0.0 : y);
 }
 /// Good enough to be subtracted from 1.
-BURLAB_ANYWHERE double erfc_beside_one(double x) { return erfc_positive(x > 6.5 ? 6.5 : x); }
-BURLAB_ANYWHERE float erfc_beside_one(float x) {
+BURLAB_ANYWHERE double erfc_below_one(double x) { return erfc_positive(x > 6.5 ? 6.5 : x); }
+BURLAB_ANYWHERE float erfc_below_one(float x) {
   x = x > 4.2f ? 4.2f : x;
   const float t = (x - 2) / (x + 2), q = t * t;
   const float p = (1.2769784e+00f + -9.276404e-02f * t) +
@@ -77,7 +77,7 @@ BURLAB_ANYWHERE double erf_near_zero(double x) {
 template <class T>
   requires std::is_floating_point_v<T>
 BURLAB_ANYWHERE T erf(T x) {
-  const T a = magnitude(x), near = erf_near_zero(x), far = with_sign_of(T(1) - erfc_beside_one(a), x);
+  const T a = magnitude(x), near = erf_near_zero(x), far = with_sign_of(T(1) - erfc_below_one(a), x);
   return a < T(0.9) ? near : far;
 }
 

@@ -8,8 +8,8 @@
 BURLAB_BEGIN
 namespace burlab::math {
 
-inline constexpr int kMostSteps = 200;
-inline constexpr long double kLongest = 4;  // step away from where a tail is flat
+inline constexpr int kMaxSteps = 200;
+inline constexpr long double kMaxStep = 4;  // step away from where a tail is flat
 
 /// A tail's logarithm, and its derivative.
 struct Tail {
@@ -48,10 +48,10 @@ BURLAB_NOINLINE double gamma_quantile(double a, double p, bool upper) {
   const long double small = (std::log(upper ? 1 - static_cast<long double>(p) : p) + std::lgamma(s + 1)) / s;
   const long double far = upper && small > -1 ? std::log(1 - target) : small;
   long double u = normal ? std::log(s) + 3 * std::log(root) : far;
-  for (int k = 0; k < kMostSteps; ++k) {
+  for (int k = 0; k < kMaxSteps; ++k) {
     const Tail tail = gamma_tail(s, u, upper);
     const long double step = (target - tail.log) / tail.slope;
-    u += step < kLongest ? step : kLongest;
+    u += step < kMaxStep ? step : kMaxStep;
     if (!(std::fabs(step) > 1e-11L)) break;  // what is left is of the order of its square
   }
   return static_cast<double>(std::exp(u));
@@ -66,13 +66,13 @@ BURLAB_NOINLINE long double beta_logit(long double a, long double b, long double
     const long double h = 2 / (s + t), w = z * std::sqrt(h + l) / h - (t - s) * (l + 5.0L / 6 - 2 / (3 * h));
     if (w == w) u = std::log(a / b) - 2 * w;
   }
-  for (int k = 0; k < kMostSteps; ++k) {
+  for (int k = 0; k < kMaxSteps; ++k) {
     const long double x = 1 / (1 + std::exp(-u)), y = 1 / (1 + std::exp(u));
     if (x == 0 || y == 0) return u;
     const bool lower = is_lower(a, b, x);
     const Tail tail = tail_of(log_beta_weight(a, b, x, y), beta_total(a, b, x, y, lower), lower);
     const long double step = (target - tail.log) / tail.slope;
-    u += step < kLongest ? step : kLongest;
+    u += step < kMaxStep ? step : kMaxStep;
     if (!(std::fabs(step) > 1e-11L)) break;  // what is left is of the order of its square
   }
   return u;

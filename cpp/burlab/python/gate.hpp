@@ -54,7 +54,7 @@ struct Gate {
   void* spare;                        // a workspace, nullptr while a call uses it
 };
 
-inline constexpr Size kMostSpecs = 240;  // a call with more takes the fallback
+inline constexpr Size kMaxSpecs = 240;  // a call with more takes the fallback
 
 union Number {
   double wide;
@@ -143,12 +143,12 @@ BURLAB_NOINLINE std::int64_t run(Gate& gate, void* const* at) {
 /// callable(*inputs) or callable(*inputs, out=arrays). self: a tuple that begins with the address of the Gate.
 inline Object* pass(Object* self, Object* const* args, Size count, Object* names) {
   Gate& gate = *static_cast<Gate*>(as_pointer(tuple_item(self, 0)));
-  Buffer buffers[kMostSpecs];
-  void* at[kMostSpecs];
-  Number numbers[kMostSpecs];
-  Object *results[kMostSpecs], *out = nullptr, *result = nullptr;
+  Buffer buffers[kMaxSpecs];
+  void* at[kMaxSpecs];
+  Number numbers[kMaxSpecs];
+  Object *results[kMaxSpecs], *out = nullptr, *result = nullptr;
   Size held = 0, made = 0, given = 0;
-  bool fits = count == gate.inputs && gate.inputs + gate.outputs <= kMostSpecs;
+  bool fits = count == gate.inputs && gate.inputs + gate.outputs <= kMaxSpecs;
   BURLAB_ONE_BY_ONE
   for (Size k = 0; fits && k < gate.guarded; ++k) fits = is_unchanged(gate.guards[k]);
   if (names != nullptr) {
@@ -198,7 +198,7 @@ inline Object* pass(Object* self, Object* const* args, Size count, Object* names
   fits = fits && outcome == Ok;
   if (fits) {
     Size next = 0, top = 0;
-    Object* stack[kMostSpecs];
+    Object* stack[kMaxSpecs];
     BURLAB_ONE_BY_ONE
     for (const unsigned char* t = gate.tree; *t != 255; ++t) {
       if (*t == 0) {

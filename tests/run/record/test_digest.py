@@ -5,7 +5,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
-from burlab.run.record.digest import stretch_of
+from burlab.run.record.digest import interval_of
 
 F = bl.problems.rosenbrock()
 
@@ -15,7 +15,7 @@ def grouped(run: bl.Run, column: str = "value"):
     values = run.history[column]
     groups: dict[float, list[int]] = {}
     for step in range(values.size):
-        groups.setdefault(float(stretch_of(np.array([float(step)]))[0]), []).append(step)
+        groups.setdefault(float(interval_of(np.array([float(step)]))[0]), []).append(step)
     return [(rows[-1], values[rows].mean(), values[rows].min(), values[rows].max()) for rows in groups.values()]
 
 
@@ -44,9 +44,9 @@ def test_reading_as_it_grows_gives_the_same():
 
 def test_stretches_are_short_relative_to_their_step():
     steps = np.unique(np.round(np.geomspace(1024, 1e9, 4000)))
-    width = 1 / (stretch_of(steps + 0.5 * steps) - stretch_of(steps)) * 0.5 * steps
+    width = 1 / (interval_of(steps + 0.5 * steps) - interval_of(steps)) * 0.5 * steps
     assert (width / steps < 1 / 400).all()
-    assert (np.diff(stretch_of(np.arange(200_000.0))) <= 1).all()
+    assert (np.diff(interval_of(np.arange(200_000.0))) <= 1).all()
 
 
 def test_a_change_in_the_past_begins_anew():

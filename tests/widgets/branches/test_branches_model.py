@@ -108,7 +108,7 @@ def test_small_pictures_are_the_curve(model):
         ({"type": "fork", "name": "mu", "text": "much"}, "mu is 'much', expected a number"),
         ({"type": "fork", "name": "mu", "text": "2"}, "ArgumentError: the hyperparameter mu"),
         ({"type": "go", "count": "0"}, "expected a whole number from 1 on"),
-        ({"type": "current", "name": "Z"}, "there is no branch 'Z' any more"),
+        ({"type": "current", "name": "Z"}, "branch 'Z' does not exist any more"),
         ({"type": "cursor", "step": "soon"}, "ValueError"),
         ({"type": "dance"}, "knows no intent 'dance'"),
     ],

@@ -138,7 +138,7 @@ def test_a_file_that_is_none_is_left_alone(tmp_path, text, said):
         ('"inputs": [1]', '"inputs": [2]', "around a circle of blocks"),
         ('"inputs": [1]', '"inputs": [7]', "takes the value of block 7, which does not exist"),
         ('"inputs": [1]', '"inputs": [1, 1]', "has 2 inputs, but square takes 1"),
-        ('"kind": "square"', '"kind": "eval"', "'eval' is no kind of block"),
+        ('"kind": "square"', '"kind": "eval"', "expected a kind of block, got 'eval'"),
         ('"value": 3.0', '"value": "os"', "value is os, expected a number"),
         ('"key": 2', '"key": 1', "belongs to two blocks"),
         ('"output": null', '"output": 9', "the output 9 does not exist"),

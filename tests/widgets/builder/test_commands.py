@@ -30,4 +30,4 @@ def test_blocks_are_moved_from_where_they_are_now():
 def test_moving_a_missing_block_is_refused():
     commands = BuilderCommands(GraphBuilder(lambda x: x**2, 2.0))
     commands.apply({"type": "move", "keys": [9], "by": [1, 1]})
-    assert "there is no block 9" in commands.refused[1]
+    assert "unknown block 9" in commands.refused[1]

@@ -156,11 +156,11 @@ def test_every_offered_optimizer_can_race(model):
     [
         ({"type": "add", "name": "Adam", "lr": "fast"}, "the learning rate is 'fast', expected a number"),
         ({"type": "add", "name": "SciPy BFGS", "lr": "1"}, "has no learning rate"),
-        ({"type": "add", "name": "os.system", "lr": ""}, "there is no optimizer 'os.system'"),
+        ({"type": "add", "name": "os.system", "lr": ""}, "unknown optimizer 'os.system'"),
         ({"type": "step", "count": "-1"}, "expected a whole number from 1 on"),
         ({"type": "drop", "name": "nobody"}, "the racer must be one of"),
-        ({"type": "against", "value": "luck"}, "there is no axis 'luck'"),
-        ({"type": "of", "value": "luck"}, "there is no column 'luck'"),
+        ({"type": "against", "value": "luck"}, "unknown axis 'luck'"),
+        ({"type": "of", "value": "luck"}, "unknown column 'luck'"),
         ({"type": "dance"}, "knows no intent 'dance'"),
     ],
 )

@@ -47,7 +47,7 @@ template <int R, class T> BURLAB_INLINE void butterfly(T (&re)[R], T (&im)[R]) {
 }
 
 /// Multiply all but the first of R numbers by the powers of a root.
-template <int R, class T> BURLAB_INLINE void turn(T (&re)[R], T (&im)[R], T c, T s) {
+template <int R, class T> BURLAB_INLINE void rotate(T (&re)[R], T (&im)[R], T c, T s) {
   T a = c, b = s;
   BURLAB_UNROLL
   for (int k = 1; k < R; ++k) {
@@ -70,7 +70,7 @@ template <int R, class T> BURLAB_NOINLINE void first_pass(Int m, Planar<const T>
     BURLAB_UNROLL
     for (int k = 0; k < R; ++k) re[k] = xr[p + m * k], im[k] = xi[p + m * k];
     butterfly(re, im);
-    turn(re, im, c[p], s[p]);
+    rotate(re, im, c[p], s[p]);
     BURLAB_UNROLL
     for (int k = 0; k < R; ++k) yr[R * p + k] = re[k], yi[R * p + k] = im[k];
   }

@@ -23,7 +23,7 @@ template <class T> struct Rotation {
   }
 
   /// x and y become c x - s y and s x + c y.
-  BURLAB_INLINE void turn(T* x, T* y, Int n) const {
+  BURLAB_INLINE void rotate(T* x, T* y, Int n) const {
     const T c = cosine, s = sine;
     BURLAB_LANES
     for (Int i = 0; i < n; ++i) {
@@ -52,10 +52,10 @@ inline constexpr int kSweeps = 60;  // of rotations; some ten are needed
 /// numbers, or nullptr) with it.
 template <class T> BURLAB_NOINLINE void diagonalize(T* a, Int n, T* vectors) {
   const T negligible = std::numeric_limits<T>::epsilon() * largest_size(a, n * n) / 8;
-  bool turned = true;
+  bool rotated = true;
   BURLAB_ONE_BY_ONE
-  for (int sweep = 0; sweep < kSweeps && turned; ++sweep) {
-    turned = false;
+  for (int sweep = 0; sweep < kSweeps && rotated; ++sweep) {
+    rotated = false;
     BURLAB_ONE_BY_ONE
     for (Int p = 0; p < n; ++p) {
       BURLAB_ONE_BY_ONE
@@ -63,9 +63,9 @@ template <class T> BURLAB_NOINLINE void diagonalize(T* a, Int n, T* vectors) {
         T *const x = a + p * n, *const y = a + q * n;
         const T pp = x[p], pq = x[q], qq = y[q];
         if (!(std::abs(pq) > negligible)) continue;
-        turned = true;
+        rotated = true;
         const Rotation<T> rotation(pp, pq, qq);
-        rotation.turn(x, y, n);
+        rotation.rotate(x, y, n);
         BURLAB_ONE_BY_ONE
         for (Int k = 0; k < n; ++k) {
           a[k * n + p] = x[k];
@@ -74,7 +74,7 @@ template <class T> BURLAB_NOINLINE void diagonalize(T* a, Int n, T* vectors) {
         x[p] = pp - rotation.tangent * pq;
         y[q] = qq + rotation.tangent * pq;
         x[q] = y[p] = 0;
-        if (vectors != nullptr) rotation.turn(vectors + p * n, vectors + q * n, n);
+        if (vectors != nullptr) rotation.rotate(vectors + p * n, vectors + q * n, n);
       }
     }
   }
@@ -131,7 +131,7 @@ template <class T> inline bool eigh_by_lapack(T* a, Int n, T* values, bool vecto
 template <class T> struct Eigh {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const auto [count, n, columns, option] = matrices(d);
-    const bool vectors = option != 0, large = calls(lapack<T>().syevd, n, vectors ? kSmallToTurn : kSmallToRead);
+    const bool vectors = option != 0, large = calls(lapack<T>().syevd, n, vectors ? kMaxOwnVectors : kMaxOwnValues);
     const Int each = n + (vectors ? n * n : 0), work_size = large ? 2 * n * n + 40 * n + 1 : 0;
     const Scratch<T> spare(n * n + work_size);
     const Scratch<int> ints(5 * n + 3);

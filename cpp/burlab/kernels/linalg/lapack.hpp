@@ -46,7 +46,7 @@ inline int blas_threads_before = 1, blas_alone = 0;  // alone: calls that want o
 /// waiting for more in a busy loop, which costs the steps in between far more than they save.
 class OneBlasThread {
  public:
-  explicit OneBlasThread(Int rows) : counts_(rows <= kMost && set_blas_threads != nullptr) {
+  explicit OneBlasThread(Int rows) : counts_(rows <= kMaxRows && set_blas_threads != nullptr) {
     if (!counts_) return;
     const std::lock_guard guard(blas_threads_lock);
     if (blas_alone++ == 0) blas_threads_before = set_blas_threads(1);
@@ -60,7 +60,7 @@ class OneBlasThread {
   OneBlasThread& operator=(const OneBlasThread&) = delete;
 
  private:
-  static constexpr Int kMost = 512;
+  static constexpr Int kMaxRows = 512;
   const bool counts_;
 };
 
@@ -73,8 +73,8 @@ inline void connect_lapack(const void* const* addresses) noexcept {
 }
 
 inline constexpr Int kSmall = 24;               // rows of a matrix up to which our own loops are faster than a call,
-inline constexpr Int kSmallToTurn = 8;          // our own rotations of eigenvectors and singular vectors,
-inline constexpr Int kSmallToRead = 5;          // and of eigenvalues and singular values alone
+inline constexpr Int kMaxOwnVectors = 8;        // our own rotations of eigenvectors and singular vectors,
+inline constexpr Int kMaxOwnValues = 5;         // and of eigenvalues and singular values alone
 inline constexpr Int kLargest = (1 << 15) - 1;  // rows up to which every product of sizes fits LAPACK's int
 
 /// Whether a routine is to take a matrix of so many rows or columns.

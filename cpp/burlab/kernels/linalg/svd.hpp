@@ -6,7 +6,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// What is made besides the singular values: nothing, as many vectors as values, or bases of both spaces.
+/// What is computed besides the singular values: nothing, as many vectors as values, or bases of both spaces.
 enum SvdOption : Int { kValues = 0, kReduced = 1, kFull = 2 };
 
 /// Makes rows first to last of `w`, of n numbers each, orthonormal to those before them, and to each other.
@@ -39,10 +39,10 @@ template <class T> BURLAB_NOINLINE void complete(T* w, Int first, Int last, Int 
 /// Turns k rows of n numbers until they are orthogonal to each other, and the rows of x (k * k, or nullptr) with them.
 template <class T> BURLAB_NOINLINE void orthogonalize(T* w, Int k, Int n, T* x) {
   const T negligible = std::numeric_limits<T>::epsilon() * std::sqrt(static_cast<T>(n));
-  bool turned = true;
+  bool rotated = true;
   BURLAB_ONE_BY_ONE
-  for (int sweep = 0; sweep < kSweeps && turned; ++sweep) {
-    turned = false;
+  for (int sweep = 0; sweep < kSweeps && rotated; ++sweep) {
+    rotated = false;
     BURLAB_ONE_BY_ONE
     for (Int p = 0; p < k; ++p) {
       BURLAB_ONE_BY_ONE
@@ -50,10 +50,10 @@ template <class T> BURLAB_NOINLINE void orthogonalize(T* w, Int k, Int n, T* x) 
         T *const first = w + p * n, *const second = w + q * n;
         const T pp = dot(first, first, n), pq = dot(first, second, n), qq = dot(second, second, n);
         if (!(std::abs(pq) > negligible * std::sqrt(pp) * std::sqrt(qq))) continue;
-        turned = true;
+        rotated = true;
         const Rotation<T> rotation(pp, pq, qq);
-        rotation.turn(first, second, n);
-        if (x != nullptr) rotation.turn(x + p * k, x + q * k, k);
+        rotation.rotate(first, second, n);
+        if (x != nullptr) rotation.rotate(x + p * k, x + q * k, k);
       }
     }
   }
@@ -126,7 +126,7 @@ template <class T> struct Svd {
     const Int k = std::min(rows, columns), size = rows * columns;
     const Int lefts = option == kValues ? 0 : rows * (option == kFull ? rows : k);
     const Int rights = option == kValues ? 0 : columns * (option == kFull ? columns : k);
-    const Int small = option == kValues ? kSmallToRead : kSmallToTurn;
+    const Int small = option == kValues ? kMaxOwnValues : kMaxOwnVectors;
     const bool large = calls(lapack<T>().gesdd, std::max(rows, columns), small) && k > 0;
     Int work_size = 0;
     if (large) {

@@ -30,8 +30,8 @@ template <class T> BURLAB_NOINLINE void substitute_columns(const Triangle<T>& t,
 /// By a row of the matrix after the other. x: n rows of k numbers, `step` apart.
 template <class T> BURLAB_NOINLINE void substitute_rows(const Triangle<T>& t, T* x, Int k, Int step) {
   BURLAB_ONE_BY_ONE
-  for (Int turn = 0; turn < t.n; ++turn) {
-    const Int i = t.lower ? turn : t.n - 1 - turn;
+  for (Int done = 0; done < t.n; ++done) {
+    const Int i = t.lower ? done : t.n - 1 - done;
     const Int begin = t.lower ? 0 : i + 1, end = t.lower ? i : t.n;
     const T* row = t.a + i * t.row_step;
     T* y = x + i * step;
@@ -52,8 +52,8 @@ template <class T> BURLAB_NOINLINE void substitute_rows(const Triangle<T>& t, T*
 template <class T, int N> BURLAB_NOINLINE BURLAB_WIDE void substitute_packets(const Triangle<T>& t, T* x, Int step) {
   Packet<T, N> y, known;
   BURLAB_ONE_BY_ONE
-  for (Int turn = 0; turn < t.n; ++turn) {
-    const Int i = t.lower ? turn : t.n - 1 - turn;
+  for (Int done = 0; done < t.n; ++done) {
+    const Int i = t.lower ? done : t.n - 1 - done;
     const Int begin = t.lower ? 0 : i + 1, end = t.lower ? i : t.n;
     const T* row = t.a + i * t.row_step;
     load(y, x + i * step);

@@ -10,7 +10,7 @@
 //
 // `Contract` is the general kernel; `gemm.hpp`, `dots.hpp`, `phases.hpp`, `row_dots.hpp` and `row_sums.hpp` are tuned
 // versions with the same bits.
-#include "../reduce/carried.hpp"
+#include "../reduce/compensated_sum.hpp"
 #include "../reduce/lanes.hpp"
 
 BURLAB_BEGIN
@@ -121,7 +121,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
       if (d.a_k == 0) u = written_out(*u, x);
       if (d.b_k == 0) v = written_out(*v, y);
       T& result = c[i * d.c_m + j * d.c_n];
-      Carried<T, kPlain> sum(adds ? result : T(0));
+      CompensatedSum<T, kPlain> sum(adds ? result : T(0));
       BURLAB_ONE_BY_ONE
       for (Int k = 0; k < d.k; k += kDotBlock) {
         const Int size = d.k - k < kDotBlock ? d.k - k : kDotBlock;

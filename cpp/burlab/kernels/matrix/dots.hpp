@@ -5,8 +5,8 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// 16 running sums with the errors of their steps, each as `Carried` has it.
-template <class T> class Carried16 {
+/// 16 running sums with the errors of their steps, each as `CompensatedSum` has it.
+template <class T> class CompensatedSum16 {
  public:
   using A = Accumulator<T, false>;
 
@@ -58,7 +58,7 @@ template <class T, int Rows> struct Dots {
       add_in_lanes<T, Rows>(sums, a, b, at, d.k);
       store(results, sums + T(0));  // as one added to 0
     } else {
-      Carried16<T> totals;
+      CompensatedSum16<T> totals;
       BURLAB_ONE_BY_ONE
       for (int j = 0; adds && j < Rows; ++j) totals.start(j) = c[(j < rows ? j : 0) * d.c_n];
       BURLAB_ONE_BY_ONE

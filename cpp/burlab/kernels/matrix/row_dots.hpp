@@ -8,7 +8,8 @@ BURLAB_BEGIN
 namespace burlab::kernels {
 
 /// Packets x[s] that hold, in each 16 bytes, S numbers of one row: x[k] becomes the numbers k of all rows, in order.
-template <int S, class P, int... Lane> BURLAB_INLINE void turn(P (&x)[S], std::integer_sequence<int, Lane...> lanes) {
+template <int S, class P, int... Lane> BURLAB_INLINE void transpose_blocks(P (&x)[S],
+                                                                           std::integer_sequence<int, Lane...> lanes) {
   if constexpr (S == 4) {
     transpose(x, lanes);
   } else {
@@ -74,7 +75,7 @@ template <class T, int Bytes, int Groups> struct RowDots {
         Packet<T, W> x[S];
         BURLAB_UNROLL
         for (int s = 0; s < S; ++s) load_apart(x[s], a + g * W * f.a_row, places + s);
-        turn<S>(x, kLanes);
+        transpose_blocks<S>(x, kLanes);
         BURLAB_UNROLL
         for (int s = 0; s < S; ++s) add_multiple(sums[g], factors[s], x[s]);
       }

@@ -18,8 +18,8 @@ template <class T> class Block {
 
  public:
   using Limits = std::numeric_limits<T>;
-  static constexpr T kLeast = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  static constexpr T kMost = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  static constexpr T kLowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  static constexpr T kHighest = Limits::has_infinity ? Limits::infinity() : Limits::max();
   static constexpr Int kSize = kPackets * W;  // numbers, at most
 
   /// Sorts n <= kSize numbers, of which none is NaN. What compares equal stays somewhere, with its own bits.
@@ -28,12 +28,12 @@ template <class T> class Block {
     const Int whole = n / W * W;
     BURLAB_UNROLL
     for (int k = 0; k < kPackets; ++k) {
-      x[k] = P{} + kMost;
+      x[k] = P{} + kHighest;
       if (k * W < whole) load(x[k], numbers + k * W);
     }
     if (whole < n) {
       T end[W];
-      for (int k = 0; k < W; ++k) end[k] = whole + k < n ? numbers[whole + k] : kMost;
+      for (int k = 0; k < W; ++k) end[k] = whole + k < n ? numbers[whole + k] : kHighest;
       P last;
       load(last, end);
       BURLAB_UNROLL

@@ -36,7 +36,7 @@ template <class T> struct Network {
   using P = Packet<T, W>;
   using At = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
   using Places = Packet<At, W>;
-  static constexpr T kMost = std::is_floating_point_v<T> ? T(__builtin_inf()) : std::numeric_limits<T>::max();
+  static constexpr T kHighest = std::is_floating_point_v<T> ? T(__builtin_inf()) : std::numeric_limits<T>::max();
 
   /// Sorts `rows` <= W rows of n numbers that lie one behind the other.
   static BURLAB_WIDE void sort(T* out, const T* x, Int rows, Int n) {
@@ -48,7 +48,7 @@ template <class T> struct Network {
       for (Int k = 0; k < n; ++k) {
         const bool number = row[k] == row[k];
         nans[r] += !number;
-        lanes[k * W + r] = number ? row[k] : kMost;
+        lanes[k * W + r] = number ? row[k] : kHighest;
       }
     }
     for_network(n, [&](Int i, Int j) {
@@ -77,7 +77,7 @@ template <class T> struct Network {
       const T* row = x + (r < rows ? r : 0) * n;
       for (Int k = 0; k < n; ++k) {
         const bool number = row[k] == row[k];
-        lanes[k * W + r] = number ? row[k] : kMost;
+        lanes[k * W + r] = number ? row[k] : kHighest;
         places[k * W + r] = static_cast<At>(number ? k : k + kNetwork);
       }
     }

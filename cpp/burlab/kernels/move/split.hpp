@@ -106,20 +106,20 @@ template <bool OrEqual, class T> BURLAB_WIDE inline Int split(T* numbers, Int n,
 /// The median of as many numbers as a packet has, or of a long part of so many such medians. None is NaN.
 template <class T> BURLAB_WIDE inline T pivot_of(const T* numbers, Int n) {
   constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
-  constexpr Int kLong = 4096;
+  constexpr Int kMaxPart = 4096;
   const Int step = n / W;
   T some[W];
   BURLAB_ONE_BY_ONE
   for (int k = 0; k < W; ++k) {
     const T* from = numbers + k * step;
-    some[k] = n < kLong ? from[step / 2] : pivot_of(from, std::min(step, kLong - 1));
+    some[k] = n < kMaxPart ? from[step / 2] : pivot_of(from, std::min(step, kMaxPart - 1));
   }
   Packet<T, W> x;
   load(x, some);
   Packet<std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>, W> before = {};
   BURLAB_UNROLL
   for (int k = 0; k < W; ++k) before -= some[k] < x;
-  T median = Block<T>::kLeast;
+  T median = Block<T>::kLowest;
   BURLAB_UNROLL
   for (int k = 0; k < W; ++k) median = before[k] <= W / 2 && x[k] > median ? x[k] : median;
   return median;

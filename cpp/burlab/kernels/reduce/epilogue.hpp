@@ -15,7 +15,7 @@ template <class T> struct SumEpilogue {
   static constexpr Int block = 512;
   using A = Accumulator<T, false>;
 
-  Carried<T, false> total{T(0)};
+  CompensatedSum<T, false> total{T(0)};
   Int held = 0;
   alignas(64) T buffer[2 * block];
 
@@ -36,7 +36,7 @@ template <class T> struct SumEpilogue {
 };
 
 /// Adds the 16 lanes of a block to a sum, as `sum_block` would.
-template <class T> BURLAB_INLINE void add_block(Carried<T, false>& sum, const T* lanes) {
+template <class T> BURLAB_INLINE void add_block(CompensatedSum<T, false>& sum, const T* lanes) {
   Packet<T, 16> block;
   load(block, lanes);
   sum.add(sum_lanes<T>(block));

@@ -1,6 +1,6 @@
 #pragma once
 // Sums of so few numbers that they are written out.
-#include "carried.hpp"
+#include "compensated_sum.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {

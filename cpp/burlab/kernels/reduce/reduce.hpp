@@ -2,7 +2,7 @@
 // Sums over axes. The order of every sum is fixed by the shape alone: plain where `Strict`, else in 16 lanes and blocks
 // of 512 numbers, the blocks added with their rounding errors. float sums in double.
 #include "../../numbers/first.hpp"
-#include "carried.hpp"
+#include "compensated_sum.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -40,10 +40,10 @@ template <class T, bool Strict> struct Sum {
     const Int n = d[4], step = d[5], block = kOneByOne || step != 1 ? 1 : 512;
     StopCheck stop;
     if constexpr (!kPlain)
-      if (step != 1 && d[1] == 1 && 1 < d[0] && d[0] <= kFew) return few(d, y, x, stop);
+      if (step != 1 && d[1] == 1 && 1 < d[0] && d[0] <= kMaxResults) return few(d, y, x, stop);
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
-      Carried<T, kPlain> sum(d[6] != 0 ? y[i] : T(0));
+      CompensatedSum<T, kPlain> sum(d[6] != 0 ? y[i] : T(0));
       BURLAB_ONE_BY_ONE
       for (Int row = 0; row < d[2]; ++row) {
         const T* first = x + i * d[1] + row * d[3];
@@ -60,25 +60,25 @@ template <class T, bool Strict> struct Sum {
   }
 
  private:
-  static constexpr int kFew = 4;
+  static constexpr int kMaxResults = 4;
 
   /// Few results that follow each other: their numbers abreast.
   static BURLAB_INLINE Status few(const Int* d, T* y, const T* x, StopCheck& stop) {
     using A = Accumulator<T, false>;
-    const First<T, kFew> some(d[0]);
-    CarriedLanes<A, kFew> sums;
-    Packet<T, kFew> next;
+    const First<T, kMaxResults> some(d[0]);
+    CompensatedLanes<A, kMaxResults> sums;
+    Packet<T, kMaxResults> next;
     if (d[6] != 0) {
       some.load(next, y);
-      sums.sum = __builtin_convertvector(next, Packet<A, kFew>);
+      sums.sum = __builtin_convertvector(next, Packet<A, kMaxResults>);
     }
     BURLAB_ONE_BY_ONE
     for (Int row = 0; row < d[2]; ++row) {
       BURLAB_ONE_BY_ONE
       for (Int j = 0; j < d[4]; ++j) {
-        if (stop.after(kFew)) return Stopped;
+        if (stop.after(kMaxResults)) return Stopped;
         some.load(next, x + row * d[3] + j * d[5]);
-        sums.add(__builtin_convertvector(next, Packet<A, kFew>));
+        sums.add(__builtin_convertvector(next, Packet<A, kMaxResults>));
       }
     }
     for (int i = 0; i < d[0]; ++i) y[i] = static_cast<T>(sums.value(i));

@@ -53,7 +53,7 @@ template <int Bytes, int N, class T> BURLAB_INLINE void load_first(Packet<T, 8>&
 
 /// Number k is added to lane k mod 16, then the lanes' first half to their second.
 template <int Bytes, int N, class A, class T> BURLAB_INLINE void add_row(Packet<A, 8>& sum, const T* x) {
-  constexpr int kRest = N % 16;
+  constexpr int kTail = N % 16;
   Packet<A, 8> low = {}, high = {};
   Packet<T, 8> next;
   BURLAB_ONE_BY_ONE
@@ -63,13 +63,13 @@ template <int Bytes, int N, class A, class T> BURLAB_INLINE void add_row(Packet<
     load(next, x + 8);
     high += __builtin_convertvector(next, Packet<A, 8>);
   }
-  if constexpr (kRest > 0) {
-    constexpr int kLow = kRest < 8 ? kRest : 8;
+  if constexpr (kTail > 0) {
+    constexpr int kLow = kTail < 8 ? kTail : 8;
     load_first<Bytes, kLow>(next, x);
     low += __builtin_convertvector(next, Packet<A, 8>);
   }
-  if constexpr (kRest > 8) {
-    load_first<Bytes, kRest - 8>(next, x + 8);
+  if constexpr (kTail > 8) {
+    load_first<Bytes, kTail - 8>(next, x + 8);
     high += __builtin_convertvector(next, Packet<A, 8>);
   }
   sum = low + high;

@@ -26,13 +26,13 @@ enum class Part : std::int32_t {
 
 /// Whose loss it belongs to: the run's own, that of its validation, the full gradient that it stops by, or that of a
 /// query, of which this is the number.
-inline constexpr std::int32_t kOwnLoss = -1, kValidation = -2, kFullGradient = -3;
+inline constexpr std::int32_t kRunLoss = -1, kValidation = -2, kFullGradient = -3;
 
 /// Mirrored in Python.
 struct Outcome {
   Status status = Ok;
   Part part = Part::samples;
-  std::int32_t owner = kOwnLoss;  // a query's number, or one of the constants above
+  std::int32_t owner = kRunLoss;  // a query's number, or one of the constants above
   std::int32_t node = 0;          // at fault, in the kernel's graph
   std::int64_t sample = -1;       // at fault; -1 where it was none
 
@@ -40,7 +40,7 @@ struct Outcome {
 
   /// What a kernel answered.
   static Outcome of(std::int64_t answer, std::int64_t sample, Part part = Part::samples) {
-    return {status_of(answer), part, kOwnLoss, static_cast<std::int32_t>(node_of(answer)), sample};
+    return {status_of(answer), part, kRunLoss, static_cast<std::int32_t>(node_of(answer)), sample};
   }
   /// The same, said of the loss of someone else.
   Outcome of_owner(std::int32_t other) const { return {status, part, other, node, sample}; }

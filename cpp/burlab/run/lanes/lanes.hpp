@@ -49,9 +49,9 @@ struct Lanes {
       if (kernel.function(kernel.context, in, out, workspace) != Ok) return false;
       describe(rows);
     }
-    look(number(done, 0));
-    for (std::int64_t k = 0; k < columns; ++k) turn(taken + k * kWidth, columns * kWidth, k);
-    for (std::int64_t k = 0; k < points; ++k) turn(states + k * kWidth, numbers * kWidth, columns + k);
+    check(number(done, 0));
+    for (std::int64_t k = 0; k < columns; ++k) transpose(taken + k * kWidth, columns * kWidth, k);
+    for (std::int64_t k = 0; k < points; ++k) transpose(states + k * kWidth, numbers * kWidth, columns + k);
     return true;
   }
 
@@ -79,7 +79,7 @@ struct Lanes {
     }
     store(least, sum);
   }
-  void look(const double* state) {
+  void check(const double* state) {
     Row sum, row;
     load(sum, least);
     for (std::int64_t k = 0; k < numbers; ++k) {
@@ -93,8 +93,8 @@ struct Lanes {
     for (std::int64_t lane = 0; lane < kWidth; ++lane) row[lane] = burlab_sqrt(row[lane]);
   }
 
-  /// Write the numbers of one run side by side. rows: of the steps, each so far from the next.
-  void turn(const double* rows, std::int64_t stride, std::int64_t k) {
+  /// Write the numbers of one run next to each other. rows: of the steps, `stride` numbers apart.
+  void transpose(const double* rows, std::int64_t stride, std::int64_t k) {
     for (std::int64_t step = 0; step < done; step += 8)
       for (std::int64_t lane = 0; lane < kWidth; ++lane) {
         double* const to = record + (lane * (columns + points) + k) * most + step;

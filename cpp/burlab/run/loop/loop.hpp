@@ -105,7 +105,7 @@ class Loop {
     std::int64_t count = 1;
     stepper.time_with(&laps);
     bool whole = advance_timed(laps);
-    if (whole && laps.own.total() < kLong && !control.calls()) {
+    if (whole && laps.own.total() < kLongStep && !control.calls()) {
       before = laps.own.total();
       laps = none;
       for (count = 0; whole && count < kBurst && laps.own.total() < kBurstTime && (count == 0 || !control.calls());
@@ -125,7 +125,7 @@ class Loop {
   }
 
   static constexpr std::int64_t kBurst = 32;
-  static constexpr double kBurstTime = 1e4, kLong = 1e6;  // nanoseconds; a long step needs no other to warm up
+  static constexpr double kBurstTime = 1e4, kLongStep = 1e6;  // nanoseconds; a long step needs no other to warm up
 
   Buffer<double> row_;
   const double* hyper_;  // in force; changes only while the loop polls

@@ -13,21 +13,21 @@ namespace burlab::run {
 /// Belongs to the loop's thread.
 class Breakpoints {
  public:
-  explicit Breakpoints(Ledger& ledger) : armed_(ledger, Kind::scratch), before_(ledger, Kind::scratch) {}
+  explicit Breakpoints(Ledger& ledger) : testers_(ledger, Kind::scratch), before_(ledger, Kind::scratch) {}
 
-  bool any() const { return armed_.size() > 0; }
+  bool any() const { return testers_.size() > 0; }
 
-  /// Have other ones; those that stay go on counting. last: the value of the last row, NaN where it is not known. False
-  /// where there is no memory.
+  /// Replace the breakpoints; those that stay continue to count. last: the value of the last row, NaN where it is not
+  /// known. False where there is no memory.
   bool set(const Buffer<Breakpoint>& given, double last) {
     if (!any()) last_ = last;
-    if (!before_.assign(armed_.begin(), armed_.size())) return false;
-    armed_.cut(0);
+    if (!before_.assign(testers_.begin(), testers_.size())) return false;
+    testers_.cut(0);
     for (const Breakpoint& point : given) {
-      Armed next{point, 0};
-      for (const Armed& old : before_)
+      BreakpointTester next{point, 0};
+      for (const BreakpointTester& old : before_)
         if (old.point.number == point.number) next.held = old.held;
-      if (!armed_.push(next)) return false;
+      if (!testers_.push(next)) return false;
     }
     return true;
   }
@@ -35,48 +35,49 @@ class Breakpoints {
   /// The run has gone back to a row with this value.
   void restart(double last) {
     last_ = last;
-    for (Armed& armed : armed_) armed.held = 0;
+    for (BreakpointTester& tester : testers_) tester.held = 0;
   }
 
   /// The number of the first one that the row of a step hits; 0: none does. norm: of the gradient, 0 where there is
   /// none.
   std::int64_t hit(std::int64_t step, double value, double norm, const double* row) {
     std::int64_t found = 0;
-    for (Armed& armed : armed_)
-      if (hits(armed, step, value, norm, row) && found == 0) found = armed.point.number;
+    for (BreakpointTester& tester : testers_)
+      if (hits(tester, step, value, norm, row) && found == 0) found = tester.point.number;
     last_ = value;
     return found;
   }
 
   /// The column of the norm that one is about, by its number.
   std::int64_t column(std::int64_t number) const {
-    for (const Armed& armed : armed_)
-      if (armed.point.number == number) return armed.point.column;
+    for (const BreakpointTester& tester : testers_)
+      if (tester.point.number == number) return tester.point.column;
     return 0;
   }
 
  private:
-  struct Armed {
+  struct BreakpointTester {
     Breakpoint point;
-    std::int64_t held;  // rows in a row, up to the last one, at which it has held
+    std::int64_t held;  // consecutive rows, up to the last one, at which it has held
   };
 
-  bool hits(Armed& armed, std::int64_t step, double value, double norm, const double* row) const {
-    const Breakpoint& point = armed.point;
+  bool hits(BreakpointTester& tester, std::int64_t step, double value, double norm, const double* row) const {
+    const Breakpoint& point = tester.point;
     if (point.watched == watched_every) return step > 0 && step % point.count == 0;
-    if (point.watched == watched_norm && std::isnan(row[point.column])) return false;  // it was not its turn
+    if (point.watched == watched_norm && std::isnan(row[point.column]))
+      return false;  // the norm was not computed at this step
     bool holds = false;
     if (point.watched == watched_rise) holds = value > last_ + point.limit * std::abs(last_);
     else if (point.watched == watched_norm) holds = row[point.column] > point.limit;
     else holds = !(std::isfinite(value) && std::isfinite(norm));
-    armed.held = holds ? armed.held + 1 : 0;
-    if (point.watched != watched_rise) return armed.held == 1;
-    if (armed.held < point.count) return false;
-    armed.held = 0;
+    tester.held = holds ? tester.held + 1 : 0;
+    if (point.watched != watched_rise) return tester.held == 1;
+    if (tester.held < point.count) return false;
+    tester.held = 0;
     return true;
   }
 
-  Buffer<Armed> armed_, before_;
+  Buffer<BreakpointTester> testers_, before_;
   double last_ = std::numeric_limits<double>::quiet_NaN();
 };
 

@@ -23,7 +23,7 @@ class Table {
       : ledger_(ledger),
         kind_(kind),
         columns_(columns),
-        capacity_(std::max(capacity / 4 * 4, kLeast)),
+        capacity_(std::max(capacity / 4 * 4, kMinRows)),
         chunks_(chunk_of(capacity_ - 1) + 1),
         pointers_(ledger, kind, chunks_ * static_cast<std::int64_t>(sizeof(double*))) {
     if (ready()) std::memset(pointers_.data(), 0, static_cast<std::size_t>(pointers_.bytes()));
@@ -109,7 +109,7 @@ class Table {
   }
 
  private:
-  static constexpr std::int64_t kLeast = 64, kFirst = 256, kDoublings = 8;  // the largest chunk has 65,536 rows
+  static constexpr std::int64_t kMinRows = 64, kFirst = 256, kDoublings = 8;  // the largest chunk has 65,536 rows
   static constexpr std::int64_t kLargest = kFirst << kDoublings, kDoubled = kLargest - kFirst;
   static constexpr std::int64_t kHuge = std::int64_t{1} << 40;  // bytes: a terabyte is as good as endless
 

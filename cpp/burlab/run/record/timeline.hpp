@@ -229,7 +229,7 @@ class Timeline {
   static constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max(), kPathPoints = 1 << 16;
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  static constexpr double kLeastGap = 1e6, kGaps = 50;  // nanoseconds; times the cost of a snapshot
+  static constexpr double kMinGap = 1e6, kGaps = 50;  // nanoseconds; times the cost of a snapshot
 
   /// Changes count from the next step on, and each is an event.
   bool take(Pending& pending) {
@@ -341,7 +341,7 @@ class Timeline {
     return up ? Due::end : sample ? Due::sample : Due::nothing;
   }
   void plan_frame(double time) {
-    const double gap = std::max(kLeastGap, kGaps * cost_) * static_cast<double>(std::int64_t{1} << frames.thinned());
+    const double gap = std::max(kMinGap, kGaps * cost_) * static_cast<double>(std::int64_t{1} << frames.thinned());
     if (next_frame_ != kNever) next_frame_ = time + gap;
     plan_act();
   }
@@ -385,8 +385,8 @@ class Timeline {
   std::int64_t forced_ = -1;                    // a step whose row is to be written and no more
   bool sampling_ = true;                        // whether a sample of the cost of steps is due
   Stopwatch watch_;
-  double time_ = kNone;                                    // at the last step, where the clock was read
-  double cost_ = 0, next_frame_ = kLeastGap, due_at_ = 0;  // nanoseconds
+  double time_ = kNone;                                  // at the last step, where the clock was read
+  double cost_ = 0, next_frame_ = kMinGap, due_at_ = 0;  // nanoseconds
 };
 
 }  // namespace burlab::run

@@ -70,12 +70,12 @@ class Traces {
  private:
   static constexpr double kReading =
       2e7;  // nanoseconds between two looks at the process, which is a call of the system
-  static constexpr double kLeastGap = 1e6, kMostGap = 1e9, kGaps = 200, kDensity = 256;
+  static constexpr double kMinGap = 1e6, kMaxGap = 1e9, kGaps = 200, kDensity = 256;
 
   /// At least 200 times as long as a sample takes; at first close together, later once a second.
   void plan(double time, double cost) {
     cost_ = cost_ > 0 ? std::min(cost, 2 * cost_) : cost;  // whatever else the machine may have done meanwhile
-    due_at_ = time + std::max(std::clamp(time / kDensity, kLeastGap, kMostGap), kGaps * cost_);
+    due_at_ = time + std::max(std::clamp(time / kDensity, kMinGap, kMaxGap), kGaps * cost_);
   }
 
   Ledger& ledger_;

@@ -50,7 +50,7 @@ class Batches {
     const std::int64_t answer = sampler_.function(sampler_.context, in, out, workspace_.data());
     if (answer != Ok) return Outcome::of(answer, -1, Part::sampler);
     for (const std::int64_t i : list_)
-      if (i < 0 || i >= stream_.samples) return {IndexOutOfRange, Part::drawn, kOwnLoss, 0, i};
+      if (i < 0 || i >= stream_.samples) return {IndexOutOfRange, Part::drawn, kRunLoss, 0, i};
     return {};
   }
 

@@ -5,11 +5,11 @@
 #include <atomic>
 #include <cstdint>
 
-#include "../../kernels/ask.hpp"
+#include "../../kernels/oracle_query.hpp"
 #include "../abi/outcome.hpp"
 #include "../memory/buffer.hpp"
 #include "../sum/philox.hpp"
-#include "asked.hpp"
+#include "query_kind.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
@@ -45,10 +45,10 @@ class ClientEvaluator {
 
   bool ready() const { return list_.ready() && pair_.ready(); }
 
-  /// ask: a question about samples, with where its answer goes and how many numbers it has.
-  template <class Ask>
+  /// evaluate: called with a question about samples, with where its answer goes and how many numbers it has.
+  template <class Evaluate>
   Outcome operator()(const kernels::Question& question, Key key, const std::atomic<bool>& cancel, char* out,
-                     std::int64_t results, Counts& counts, Ask&& ask) {
+                     std::int64_t results, Counts& counts, Evaluate&& evaluate) {
     const std::int64_t width = width_of(question.query);
     const std::int64_t rows = results / width, own = question.numbers > dimension_ ? dimension_ : 0;
     if (clients_ == nullptr || rows == 0 || results % width != 0 || question.count % rows != 0 ||
@@ -65,7 +65,7 @@ class ClientEvaluator {
     for (std::int64_t row = 0; row < rows; ++row) {
       char* const to = out + row * width * bytes_;
       if (clients_->elsewhere == nullptr) {
-        const Outcome outcome = answer(question, rows, row, some, points + row * own * bytes_, to, ask);
+        const Outcome outcome = answer(question, rows, row, some, points + row * own * bytes_, to, evaluate);
         if (!outcome.ok()) return outcome;
       }
       const double scale = clients_->scale[question.chosen[row]];
@@ -81,41 +81,42 @@ class ClientEvaluator {
     const std::int64_t* samples = question.chosen + rows;
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t c = question.chosen[row];
-      if (c < 0 || c >= clients_->count) return {IndexOutOfRange, Part::clients, kOwnLoss, 0, c};
+      if (c < 0 || c >= clients_->count) return {IndexOutOfRange, Part::clients, kRunLoss, 0, c};
       for (std::int64_t i = 0; i < some; ++i, ++samples)
         if (*samples < 0 || *samples >= clients_->sizes[c])
-          return {IndexOutOfRange, Part::within, kOwnLoss, static_cast<std::int32_t>(c), *samples};
+          return {IndexOutOfRange, Part::within, kRunLoss, static_cast<std::int32_t>(c), *samples};
     }
     return {};
   }
 
   void count(Counts& counts, const kernels::Question& question, std::int64_t row, std::int64_t some) const {
     const std::int64_t samples = some != 0 ? some : clients_->sizes[question.chosen[row]];
-    counts[counter_of(question.query)] += samples * (question.query == asked_client_hessians ? dimension_ : 1);
+    counts[counter_of(question.query)] += samples * (question.query == query_client_hessians ? dimension_ : 1);
   }
 
   /// A row, by questions about samples of this process.
-  template <class Ask>
+  template <class Evaluate>
   Outcome answer(const kernels::Question& question, std::int64_t rows, std::int64_t row, std::int64_t some,
-                 const char* point, char* out, Ask& ask) {
+                 const char* point, char* out, Evaluate& evaluate) {
     const std::int64_t c = question.chosen[row], samples = some != 0 ? some : clients_->sizes[c];
     if (samples > list_.size()) return {Unanswered, Part::update};
     for (std::int64_t i = 0; i < samples; ++i)
       list_[i] = clients_->first[c] + (some != 0 ? question.chosen[rows + row * some + i] : i);
     const auto about = [&](std::int64_t query) {
-      return ask(kernels::Question{query, point, dimension_, list_.begin(), samples}, out, width_of(question.query));
+      return evaluate(kernels::Question{query, point, dimension_, list_.begin(), samples}, out,
+                      width_of(question.query));
     };
-    if (question.query == asked_client_grads) return about(asked_grad);
-    if (question.query == asked_client_values_and_grads) return about(asked_value_and_grad);
-    if (hessians_) return about(asked_hessian);
+    if (question.query == query_client_grads) return about(query_grad);
+    if (question.query == query_client_values_and_grads) return about(query_value_and_grad);
+    if (hessians_) return about(query_hessian);
     char* const unit = pair_.begin() + dimension_ * bytes_;
     std::copy_n(point, dimension_ * bytes_, pair_.begin());
     for (std::int64_t k = 0; k < dimension_; ++k) {
       std::fill_n(unit, dimension_ * bytes_, char{0});
       if (bytes_ == sizeof(double)) reinterpret_cast<double*>(unit)[k] = 1;
       else reinterpret_cast<float*>(unit)[k] = 1;
-      const kernels::Question product{asked_hvp, pair_.begin(), 2 * dimension_, list_.begin(), samples};
-      if (const Outcome outcome = ask(product, out + k * dimension_ * bytes_, dimension_); !outcome.ok())
+      const kernels::Question product{query_hvp, pair_.begin(), 2 * dimension_, list_.begin(), samples};
+      if (const Outcome outcome = evaluate(product, out + k * dimension_ * bytes_, dimension_); !outcome.ok())
         return outcome;
     }
     return {};
@@ -123,8 +124,8 @@ class ClientEvaluator {
 
   /// Numbers of a row.
   std::int64_t width_of(std::int64_t query) const {
-    if (query == asked_client_values_and_grads) return dimension_ + 1;
-    return query == asked_client_hessians ? dimension_ * dimension_ : dimension_;
+    if (query == query_client_values_and_grads) return dimension_ + 1;
+    return query == query_client_hessians ? dimension_ * dimension_ : dimension_;
   }
 
   template <class T> static void multiply(T* row, std::int64_t count, T scale) {

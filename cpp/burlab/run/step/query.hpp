@@ -1,5 +1,5 @@
 #pragma once
-// What an update may ask about the problem while it runs: values, gradients and curvature at any point, over this
+// The queries of an update to the problem while it runs: values, gradients and curvature at any point, over this
 // step's batch with its keys, over samples that it chooses, or over all; the regularizer is part of every mean.
 #include <algorithm>
 #include <atomic>
@@ -8,11 +8,11 @@
 #include <memory>
 #include <optional>
 
-#include "../../kernels/ask.hpp"
+#include "../../kernels/oracle_query.hpp"
 #include "../memory/buffer.hpp"
 #include "../sum/loss.hpp"
-#include "asked.hpp"
 #include "clients.hpp"
+#include "query_kind.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
@@ -50,7 +50,7 @@ struct KnownRows {
   std::int64_t numbers = 0, length = 0;  // of an answer, in all and in bytes
 
   bool answers(const kernels::Question& question, std::int64_t results) const {
-    return x != nullptr && question.query == asked_per_sample_grads && question.count == 0 && results == numbers &&
+    return x != nullptr && question.query == query_per_sample_grads && question.count == 0 && results == numbers &&
            std::memcmp(question.about, x, static_cast<std::size_t>(bytes)) == 0;
   }
 
@@ -97,7 +97,7 @@ class QueryEvaluator {
 
   /// What an answer costs.
   void count(Counts& counts) const {
-    const std::int64_t each = query_.kind == asked_hessian ? all_.dimension : query_.entries;
+    const std::int64_t each = query_.kind == query_hessian ? all_.dimension : query_.entries;
     counts[counter_of(query_.kind)] += stream_.size() * std::max<std::int64_t>(each, 1);
   }
 
@@ -106,11 +106,11 @@ class QueryEvaluator {
     const char* about = static_cast<const char*>(question.about);
     for (std::int64_t i = 0; i < query_.entries; ++i)
       if (question.chosen[i] < 0 || question.chosen[i] >= all_.dimension)
-        return {IndexOutOfRange, Part::entries, kOwnLoss, 0, question.chosen[i]};
+        return {IndexOutOfRange, Part::entries, kRunLoss, 0, question.chosen[i]};
     for (std::int64_t i = 0; i < chosen_.size(); ++i) {
       chosen_[i] = question.chosen[query_.entries + i];
       if (chosen_[i] < 0 || chosen_[i] >= stream_.samples)
-        return {IndexOutOfRange, Part::chosen, kOwnLoss, 0, chosen_[i]};
+        return {IndexOutOfRange, Part::chosen, kRunLoss, 0, chosen_[i]};
     }
     auto fixed = fixed_.begin();
     for (std::int64_t p = 0; p < query_.points; ++p, about += all_.dimension * all_.bytes)
@@ -193,7 +193,7 @@ class QueryOracle : kernels::Oracle {
         indices_(ledger, Kind::scratch, queries != nullptr && queries->indexed != 0 ? stream.batch : 0),
         clients_(ledger, queries != nullptr ? queries->clients : nullptr, most_chosen(queries),
                  queries != nullptr ? queries->dimension : 0, queries != nullptr ? queries->bytes : 0,
-                 has(queries, asked_hessian)) {
+                 has(queries, query_hessian)) {
     for (std::int64_t k = 0; k < count_; ++k) answer(k).emplace(ledger, *queries, *queries->list[k], stream_, threads);
   }
   QueryOracle(const QueryOracle&) = delete;
@@ -265,11 +265,11 @@ class QueryOracle : kernels::Oracle {
   }
 
   Outcome reply(const kernels::Question& question, char* out, std::int64_t results) {
-    if (question.query < asked_client_grads) return evaluate(question, out, results);
-    const auto ask = [this](const kernels::Question& about, char* to, std::int64_t numbers) {
+    if (question.query < query_client_grads) return evaluate(question, out, results);
+    const auto evaluate_samples = [this](const kernels::Question& about, char* to, std::int64_t numbers) {
       return evaluate(about, to, numbers);
     };
-    return clients_(question, key_, *cancel_, out, results, counts_, ask);
+    return clients_(question, key_, *cancel_, out, results, counts_, evaluate_samples);
   }
 
   Outcome evaluate(const kernels::Question& question, char* out, std::int64_t results) {

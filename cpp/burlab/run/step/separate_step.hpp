@@ -1,5 +1,5 @@
 #pragma once
-// A step in two parts: the mean of the gradients of its batch, and the optimizer's rule, which may ask for more.
+// A step in two parts: the mean of the gradients of its batch, and the optimizer's rule, which may query more.
 #include <algorithm>
 #include <limits>
 

@@ -23,7 +23,7 @@ class Stepper {
       : state(ledger, plan.buffers, plan.bytes, plan.start),
         batches_(ledger, plan, state),
         plan_(batches_.drawn_from(plan)),
-        step_(made(ledger)),
+        step_(make_step(ledger)),
         validator_(validator(ledger, plan.validation, kValidation)),
         full_(validator(ledger, plan.full, kFullGradient)),
         output_(plan.output.function == nullptr ? nullptr : std::make_unique<Output>(ledger, plan_, state)),
@@ -42,27 +42,27 @@ class Stepper {
 
   /// Compute a step, given the hyperparameters. Stopped where `cancel` is set before it is done.
   Outcome compute(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
-    look_at(state.current(0));
+    set_point(state.current(0));
     if (const Outcome outcome = batches_(step, hyper); !outcome.ok()) return outcome;
     return (*step_)(step, leaves_.data(), hyper, team_, cancel);
   }
 
-  /// The value of the step alone; the next `compute` is as if nobody had asked.
+  /// The value of the step alone; the next `compute` is not affected by it.
   Outcome measure(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel, double& value) {
-    look_at(state.current(0));
+    set_point(state.current(0));
     if (const Outcome outcome = batches_(step, hyper); !outcome.ok()) return outcome;
     return step_->measure(step, leaves_.data(), hyper, team_, cancel, value);
   }
 
-  /// After an Ok of a step that is written down: ask the second problem and the full gradient, if it is their turn,
+  /// After an Ok of a step that is written down: evaluate the second problem and the full gradient, where they are due,
   /// about what the optimizer gives.
   Outcome validate(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
-    asked_ = step;
+    validated_ = step;
     if (!validator_ && !full_) return {};
     const bool due = (validator_ && validator_->is_due(step)) || (full_ && full_->is_due(step));
     if (output_ && due) {
       if (const Outcome outcome = (*output_)(step, hyper); !outcome.ok()) return outcome;
-      look_at(output_->point());
+      set_point(output_->point());
     }
     for (Validator* const one : {validator_.get(), full_.get()})
       if (one != nullptr)
@@ -86,7 +86,7 @@ class Stepper {
     if (full_) *row++ = full_->value();
     row = std::copy(step_->noted().begin(), step_->noted().end() - plan_.logs_value, row);
     Counts counts = step_->counts();
-    if (full_) counts[count_gradients] += full_->samples(asked_);
+    if (full_) counts[count_gradients] += full_->samples(validated_);
     for (std::size_t k = 0; k < kCounters; ++k)
       if ((plan_.counters >> k & 1) != 0) *row++ = static_cast<double>(counts[k]);
   }
@@ -98,11 +98,11 @@ class Stepper {
   }
 
  private:
-  void look_at(const char* x) {
+  void set_point(const char* x) {
     for (std::int64_t k = 0; k < leaves_.size(); ++k) leaves_[k] = x + places_[k];
   }
 
-  std::unique_ptr<Step> made(Ledger& ledger) {
+  std::unique_ptr<Step> make_step(Ledger& ledger) {
     if (plan_.fused.kernel.function != nullptr) return std::make_unique<FusedStep>(ledger, plan_, state);
     return std::make_unique<SeparateStep>(ledger, plan_, state);
   }
@@ -115,7 +115,7 @@ class Stepper {
   const Plan plan_;
   std::unique_ptr<Step> step_;
   std::unique_ptr<Validator> validator_, full_;  // nullptr: there is none
-  std::int64_t asked_ = 0;                       // the last step that these were asked at
+  std::int64_t validated_ = 0;                   // the last step that these were asked at
   std::unique_ptr<Output> output_;               // nullptr: it is x
   Team team_;
   const Buffer<std::int64_t> places_;

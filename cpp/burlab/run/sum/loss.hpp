@@ -38,7 +38,7 @@ class MeanLoss {
     if (!loss_.regularized()) return {};
     regularizer_.begin(fixed, step, Key{});
     const Outcome outcome = regularizer_(0, term_.data());
-    if (!outcome.ok()) return {outcome.status, Part::regularizer, kOwnLoss, outcome.node, -1};
+    if (!outcome.ok()) return {outcome.status, Part::regularizer, kRunLoss, outcome.node, -1};
     add(loss_.samples.result, mean, term_.data());
     return outcome;
   }

@@ -19,12 +19,13 @@ namespace burlab::run {
 /// own, which is there twice where one side comes from the kept code and the other from Cling, and then nobody wakes.
 class Team {
  public:
-  static constexpr int kMost = 16;  // threads that are ever used
+  static constexpr int kMaxThreads = 16;  // threads that are ever used
 
   /// Where the system refuses a thread, the team is smaller and does the same work.
   explicit Team(int threads) {
     try {
-      for (; helpers_ < std::min(threads, kMost) - 1; ++helpers_) threads_[helpers_] = std::thread([this] { serve(); });
+      for (; helpers_ < std::min(threads, kMaxThreads) - 1; ++helpers_)
+        threads_[helpers_] = std::thread([this] { serve(); });
     } catch (...) {
     }
   }
@@ -106,7 +107,7 @@ class Team {
 
   static constexpr int kTries = 20;
 
-  std::thread threads_[kMost - 1];
+  std::thread threads_[kMaxThreads - 1];
   int helpers_ = 0;
   void* work_ = nullptr;
   void (*share_)(void*, int) = nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-// A query of a kernel in the middle of its work: the update of a run asks about the problem.
+// A query of a kernel in the middle of its work: the update of a run queries the problem.
 #include "kernel.hpp"
 
 BURLAB_BEGIN
@@ -23,7 +23,7 @@ struct Oracle {
 
 /// a: the address of an Oracle; b: rows of numbers, each answered by a row of `out`; more: rows of samples, if chosen.
 /// Descriptor: the query, number of rows, numbers and results of one, bytes of a number, samples that are chosen.
-struct Ask {
+struct OracleQuery {
   static Status run(const Int* d, void* out, const void* a, const void* b, const void* const* more) noexcept {
     Oracle* const oracle = *static_cast<Oracle* const*>(a);
     if (oracle == nullptr) return Unanswered;

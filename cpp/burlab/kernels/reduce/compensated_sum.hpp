@@ -8,14 +8,14 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// What a sum of T is kept in: float sums in double, unless it must be plain.
+/// The type that a sum of T is stored in: float sums in double, unless it must be plain.
 template <class T, bool Plain> using Accumulator = std::conditional_t<std::is_same_v<T, float> && !Plain, double, T>;
 
-/// A running sum, plain or with the error of every step beside it (Neumaier 1974).
-template <class T, bool Plain> class Carried {
+/// A running sum, plain or with the error of every step in a second number (Neumaier 1974).
+template <class T, bool Plain> class CompensatedSum {
  public:
   using A = Accumulator<T, Plain>;
-  BURLAB_ANYWHERE explicit Carried(T start) : sum_(static_cast<A>(start)) {}
+  BURLAB_ANYWHERE explicit CompensatedSum(T start) : sum_(static_cast<A>(start)) {}
 
   BURLAB_ANYWHERE void add(A part) {
     const A next = sum_ + part;
@@ -36,8 +36,8 @@ template <class T, bool Plain> class Carried {
   A sum_, carry_ = 0;
 };
 
-/// The same for N numbers abreast, each to the bit.
-template <class A, int N> struct CarriedLanes {
+/// The same for N numbers in the lanes of a packet, each to the bit.
+template <class A, int N> struct CompensatedLanes {
   using P = Packet<A, N>;
   P sum = {}, carry = {};
 
