@@ -172,8 +172,8 @@ for ending in (".so", ".own", ".recipes", ".failed", ".0123456789abcdef.wanted")
     os.mkfifo(file.with_suffix(ending))
 import numpy as np, burlab as bl
 from burlab.runtime.cache.recipes import read_recipes
-from burlab.cli.doctor import _kept_code
-_kept_code()
+from burlab.cli.doctor import _cached_code
+_cached_code()
 read_recipes(file.with_suffix(".recipes"))
 print(bl.grad(lambda x: np.sum(x**2))(np.ones(2)))
 """
