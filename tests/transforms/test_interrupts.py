@@ -111,7 +111,7 @@ def test_several_rows_of_a_map_are_left_too():
 
 def test_long_steps_check_for_interrupts_and_short_calls_never():
     """Bits are those of the same work in pieces that do not ask."""
-    x = np.random.default_rng(2).normal(size=(interrupts.LONG // 256, 128))
+    x = np.random.default_rng(2).normal(size=(interrupts.UNCHECKED_WORK // 256, 128))
     function = bl.value_and_grad(lambda x: np.sum(np.tanh(x) ** 2) + np.sum(np.cumsum(x, axis=1)))
     for gear in ("compiled", "replay"):
         whole, half = (build(trace(function, (part,)).graph, gear=gear) for part in (x, x[:8]))

@@ -30,7 +30,7 @@ class _State:
 
     def __init__(self, problem: Training, dtype: str) -> None:
         self._lanes = 64 // _SIZES[dtype]
-        self._dtype, self._kept = dtype, dict[str, Array]()
+        self._dtype, self._stored = dtype, dict[str, Array]()
         p, (batch, context) = problem.parameters, (problem.batch, problem.inputs.shape[1])
         (tokens, embedding), units = p["embedding"].shape, p["hidden"].shape[1]
         width = -(-units // self._lanes) * self._lanes
@@ -51,13 +51,13 @@ class _State:
         size = int(np.prod(shape))
         memory = np.zeros(size + self._lanes, self._dtype)
         first = -memory.ctypes.data % 64 // memory.itemsize
-        array = self._kept[name] = memory[first : first + size].reshape(shape)
+        array = self._stored[name] = memory[first : first + size].reshape(shape)
         array[tuple(slice(0, n) for n in values.shape)] = values
         setattr(self.step, name, array.ctypes.data)
 
     def parameters(self) -> dict[str, Array]:
         """Copies, in the layout of the problem, float64."""
-        found = {name: self._kept[name] for name in ("embedding", "hidden", "hidden_bias", "output", "output_bias")}
+        found = {name: self._stored[name] for name in ("embedding", "hidden", "hidden_bias", "output", "output_bias")}
         tokens = self.step.tokens
         found |= {"output": found["output"][:tokens, : self._units].T, "output_bias": found["output_bias"][:tokens]}
         found |= {"hidden": found["hidden"][:, : self._units], "hidden_bias": found["hidden_bias"][: self._units]}
@@ -66,7 +66,7 @@ class _State:
     @property
     def nbytes(self) -> float:
         """Bytes of parameters and scratch memory."""
-        return float(sum(a.nbytes for a in self._kept.values()))
+        return float(sum(a.nbytes for a in self._stored.values()))
 
 
 class GoldenMlp(Gradient):

@@ -13,7 +13,7 @@ import { mixed, rgba } from "./theme.js";
 const ROW_PIXELS = 15;
 export const HINT_PIXELS = 12; // pixels to a dot whose hint is shown
 
-// A line across at the hovered place, dots on the curves, and their numbers beside it.
+// A line across at the hovered place, dots on the curves, and their numbers next to it.
 /** @type {(chart: Chart, part: Part, pen: Pen, frame: Frame) => void} */
 export function drawReadout(chart, part, pen, frame) {
   const place = placeIn(chart, part, frame);
