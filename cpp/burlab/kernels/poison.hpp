@@ -1,6 +1,6 @@
 #pragma once
 // Memory filled before a function writes to it, so that tests see what it leaves out: a nan among floats of both
-// widths, a number that nothing computes among integers. Nothing of this is called unless tests ask for it.
+// widths, a number that nothing computes among integers. Only tests enable this.
 #include <cstring>
 
 #include "kernel.hpp"

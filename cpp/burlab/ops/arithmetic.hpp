@@ -1,5 +1,5 @@
 #pragma once
-// The field operations and powers. One struct per operation: the value (`primal`) and, beside it, the partial
+// The field operations and powers. One struct per operation: the value (`primal`) and, next to it, the partial
 // derivative by argument K (`partial<K>`), which is handed the arguments and the result, so that what primal computed
 // is not paid twice.
 #include <cmath>

@@ -8,7 +8,7 @@
 BURLAB_BEGIN
 namespace burlab::ops {
 
-/// Op at xs, for any number type; `through` is found beside the type.
+/// Op at xs, for any number type; `through` is found in the namespace of the type.
 template <class Op, class T, class... Ts>
 BURLAB_CONSTEXPR auto call(T x, Ts... xs) {
   if constexpr (std::is_arithmetic_v<T>) return Op::number(x, xs...);

@@ -116,7 +116,7 @@ struct Sinc {
     const T u = T(3.141592653589793) * x, away = select(u == T(0), T(1), u);
     return select(u == T(0), T(1), sin(away) / away);
   }
-  /// Both branches are differentiated in turn: each holds where it is chosen, to every order.
+  /// Both branches are differentiated, one after the other: each holds where it is chosen, to every order.
   template <int K, class T> BURLAB_RULE T partial(T x, T) {
     using std::cos;
     using std::sin;

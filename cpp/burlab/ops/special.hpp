@@ -86,7 +86,7 @@ struct Exprel {
     const double x = static_cast<double>(single);
     return static_cast<T>(x == 0 ? 1 : x < 717 ? std::expm1(x) / x : x == x ? math::kInfinity<double> : x);
   }
-  /// Both branches are differentiated in turn: each holds where it is chosen, to every order.
+  /// Both branches are differentiated, one after the other: each holds where it is chosen, to every order.
   template <int K, class T> BURLAB_RULE T partial(T x, T y) {
     using std::exp;
     const auto near = both(x<T(1), x> T(-1));

@@ -22,7 +22,7 @@ inline bool first_thread() noexcept {
 }
 
 /// Runs the handlers of signals that have come; true if one raised, and then its exception is set. For the main thread:
-/// Python runs handlers on no other, and ends others where they ask for its lock while it shuts down.
+/// Python runs handlers on no other, and ends others where they request its lock while it shuts down.
 inline bool signalled() noexcept {
   const Hold hold = take_hold();
   const bool raised = check_signals() != 0;

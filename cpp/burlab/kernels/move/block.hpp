@@ -1,5 +1,5 @@
 #pragma once
-// A block of numbers in order, which registers hold: its columns one beside the other, then rows are merged (Batcher
+// A block of numbers in order, which registers hold: its columns next to each other, then rows are merged (Batcher
 // 1968: bitonic networks, where the second of two runs is read backwards).
 #include <limits>
 #include <type_traits>

@@ -7,7 +7,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Positions beside values of type T, in lanes of the same width.
+/// Positions of values of type T, in lanes of the same width.
 template <class T> using Position = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 
 /// The best value so far in each of W lanes, and its position.

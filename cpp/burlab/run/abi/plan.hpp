@@ -41,7 +41,7 @@ struct Plan {
   std::int64_t dimension, leaves;  // of x; its leaves lie in it one after another
   const std::int64_t* places;      // where each leaf begins, bytes
   std::int64_t gradient;           // where the gradient begins in a result, bytes; -1: the rule reads none
-  std::int64_t metrics, measured;  // how many numbers beside them a result has, and where they begin, bytes
+  std::int64_t metrics, measured;  // how many other numbers a result has, and where they begin, bytes
   const Validation* validation;    // nullptr if there is none
   const Validation* full;          // the full gradient, whose norm is written down; nullptr if nobody asks
   /// In: g, x, t, hyperparameters, state, value, key, indices, oracle. Out: x, state, what the schedules gave, what the

@@ -1,5 +1,5 @@
 #pragma once
-// The gradient of every sample of a step beside their mean, where an update asks for both: each is computed once.
+// The gradient of every sample of a step and their mean, where an update asks for both: each is computed once.
 #include <algorithm>
 #include <cstdint>
 

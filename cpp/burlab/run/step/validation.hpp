@@ -32,7 +32,7 @@ class Validator {
   int threads() const { return loss_.threads(); }
 
   bool is_due(std::int64_t step) const { return step % plan_.every == 0; }
-  /// The value, or the norm of the gradient; NaN where it was not its turn.
+  /// The value, or the norm of the gradient; NaN at steps that do not compute it.
   double value() const { return value_; }
   /// After a step: how many samples it has evaluated.
   std::int64_t samples(std::int64_t step) const { return is_due(step) ? plan_.stream.batch : 0; }
