@@ -1,6 +1,7 @@
 """The curves of a racer: all its seeds on one axis, with median and quartiles."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError
-from burlab.problems import TestFunction
+from burlab.problems import FiniteSum, TestFunction
 from burlab.run import Run
 from burlab.run.record.digest import Digest
 from burlab.run.record.recorder import COSTS
@@ -129,10 +130,10 @@ def label_of(against: str) -> str:
     return AXES[against] if against in AXES else COSTS[against]
 
 
-def minimum_of(problem: Any, of: str) -> float:
+def minimum_of(problem: FiniteSum | Callable[..., Any] | None, of: str) -> float:
     """Return the known minimum from which values of a column are measured; 0 if there is none."""
-    known = isinstance(problem, TestFunction) and of == "value" and math.isfinite(problem.minimum)
-    return problem.minimum if known else 0.0
+    minimum = problem.minimum if isinstance(problem, TestFunction) and of == "value" else 0.0
+    return minimum if math.isfinite(minimum) else 0.0
 
 
 def level(digest: Digest, share: float) -> Numbers:
@@ -173,6 +174,6 @@ def _aligned(racer: Racer, lines: list[tuple[Numbers, Numbers]]) -> tuple[Number
     axis = axis[np.unique(np.linspace(0, axis.size - 1, min(axis.size, _POINTS)).astype(int))] if axis.size else axis
     rows: list[Numbers] = []
     for (x, y), stop in zip(lines, stops, strict=True):
-        failed = stop is not None and stop.reason in ("error", "non_finite")
+        failed = stop is not None and stop.failed
         rows.append(np.interp(axis, x, y, right=np.inf if failed else float(y[-1])))
     return axis, np.stack(rows)

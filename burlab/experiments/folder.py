@@ -20,7 +20,7 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import as_path, forget_parts, lock_file, make_folder, read_text, write_whole
 
 from .identity import differs, identity
-from .setting import Setting
+from .setting import Problem, Setting
 from .sweep_rows import SweepRow, TrialOutcome, from_json
 from .trials import Trial
 
@@ -162,7 +162,7 @@ class Folder:
         return self._path / f"{number:05d}.{ending}"
 
 
-def _data_of(problem: Any) -> Any:
+def _data_of(problem: Problem) -> Any:
     return problem.oracle.data.arrays if isinstance(problem, FiniteSum) else None
 
 

@@ -15,6 +15,8 @@ from burlab.runtime.checks.numbers import shown
 
 from .setting import Setting, share_of_memory
 
+Entry = Optimizer | SciPy | Run | Sequence[Run]
+"""What may race."""
 MIN_HISTORY_BYTES = 8 << 20  # of each run
 
 
@@ -27,7 +29,7 @@ class Racer:
 
     name: str
     colour: int
-    optimizer: Any
+    optimizer: Optimizer | SciPy
     runs: tuple[Run, ...] = ()
     digests: dict[str, list[Digest]] = field(default_factory=dict[str, list[Digest]])
     error: Exception | None = None
@@ -41,7 +43,7 @@ class Racer:
     def failures(self) -> list[str]:
         """The messages of the runs that failed."""
         stops = [run.stopped for run in self.runs]
-        return [stop.message for stop in stops if stop is not None and stop.reason in ("error", "non_finite")]
+        return [stop.message for stop in stops if stop is not None and stop.failed]
 
     @property
     def failed(self) -> bool:
@@ -78,22 +80,23 @@ class Racer:
         return all(done)
 
 
-def open_racer(name: str, entry: Any, colour: int, setting: Setting, crowd: int) -> Racer:
+def open_racer(name: str, entry: Entry, colour: int, setting: Setting, crowd: int) -> Racer:
     """Return a racer at its start, or with the reason why it cannot start. crowd: runs that share the memory."""
     if runs := runs_of(entry):
         return Racer(name, colour, runs[0].optimizer, runs)
-    racer = Racer(name, colour, entry)
+    optimizer = cast("Optimizer | SciPy", entry)  # as `check_entry` has found
+    racer = Racer(name, colour, optimizer)
     try:
         opener = setting.opener(history_bytes=share_of_memory(crowd, MIN_HISTORY_BYTES))
-        racer.runs = tuple(opener.open(setting.start(seed), entry, seed) for seed in setting.seeds)
+        racer.runs = tuple(opener.open(setting.start(seed), optimizer, seed) for seed in setting.seeds)
     except Exception as error:  # also of an optimizer of the user's while it is traced
         racer.error = error
     return racer
 
 
-def check_entry(name: Any, entry: Any, setting: Setting, others: Sequence[Racer]) -> None:
+def check_entry(name: str, entry: Entry, setting: Setting, others: Sequence[Racer]) -> None:
     """Raise ArgumentError or ShapeError where this cannot be a racer, in the user's words."""
-    if not isinstance(name, str) or not name.strip():
+    if not isinstance(name, str) or not name.strip():  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(
             f"the name of a racer must be text, as in {{'Adam': bl.optim.Adam(1e-2)}}; got {shown(name)}."
         )
@@ -107,7 +110,7 @@ def check_entry(name: Any, entry: Any, setting: Setting, others: Sequence[Racer]
         raise ArgumentError(f"the racer {shown(name)} is {shown(entry)}, expected an optimizer or a run. {hint}")
 
 
-def runs_of(entry: Any) -> tuple[Run, ...]:
+def runs_of(entry: Entry) -> tuple[Run, ...]:
     """Return the runs of an entry: one, or a list or tuple of them; none if it is something else."""
     if isinstance(entry, Run):
         return (entry,)

@@ -11,7 +11,6 @@ import numpy as np
 from burlab.charts import Chart
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
-from burlab.optim import Optimizer, SciPy
 from burlab.problems import FiniteSum
 from burlab.problems.batch import Batch
 from burlab.run import Run, Stop
@@ -22,13 +21,12 @@ from burlab.runtime.extras import require
 from .curves import Curves, check_axis, curves_of, minimum_of, spread_of
 from .race_chart import bytes_plot, plot_of
 from .race_map import RaceMap
-from .racer import Racer, check_entry, open_racer, shapes_of
+from .racer import Entry, Racer, check_entry, open_racer, shapes_of
 from .round_robin import Due, RoundRobin
 from .setting import Always, Setting
 from .standings import Lead, Standing, standings
 from .trials import seeds_of
 
-Entry = Optimizer | SciPy | Run | Sequence[Run]
 _DEFAULT = Stop()
 _SMOOTH = 0.05  # of the way to a point, whose mean it shows where batches make values noisy
 _SIZES = ("parameters", "gradients", "activations", "optimizer_state", "scratch")  # bytes of a run but of its record

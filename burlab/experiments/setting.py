@@ -12,9 +12,13 @@ from burlab.problems import FiniteSum
 from burlab.problems.batch import Batch
 from burlab.run import Opener, Run, Stop
 from burlab.transforms import jit, random
+from burlab.typing import ArrayLike
 
 from .trials import Trial
 
+Problem = FiniteSum | Callable[..., Any]
+Sampler = str | ArrayLike | Callable[..., Any] | None
+"""As for `minimize`."""
 MAX_BYTES = 256 << 20  # of all histories together, and of all keyframes
 MIN_BYTES = 1 << 20  # of the record of each run of a sweep
 
@@ -27,12 +31,12 @@ class Setting:
     None for as many as `stop` allows. runs: how many there are. more: other arguments of `minimize` by name.
     """
 
-    problem: Any
+    problem: Problem
     start: Callable[[int], tree.Tree]
     batch: int | Batch | None
     stop: Stop
     seeds: tuple[int, ...]
-    sampler: Any = None
+    sampler: Sampler = None
     steps: int | None = None
     runs: int = 1
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -89,7 +93,7 @@ class Always:
         return self.x0
 
 
-def check_problem(problem: Any) -> None:
+def check_problem(problem: Problem) -> None:
     """Raise ArgumentError unless it is a problem."""
     if not isinstance(problem, FiniteSum) and not callable(problem):
         raise ArgumentError(

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from burlab.graph import tree
 from burlab.run import Run
+from burlab.run.record.stop import FAILURES
 
 from .trials import Trial
 
-_FAILED = ("error", "non_finite")
 _NUMBERS = ("value", "seconds")
 
 
@@ -45,7 +45,7 @@ class SweepRow:
     @property
     def failed(self) -> bool:
         """Return True if it ended with an error, or with a value that is inf or nan."""
-        return self.reason in _FAILED or (self.done and not math.isfinite(self.value))
+        return self.reason in FAILURES or (self.done and not math.isfinite(self.value))
 
     def as_json(self) -> str:
         """Return the results without the trial as JSON; floats are hexadecimal text, which is exact."""

@@ -14,7 +14,6 @@ from burlab.charts.palette import PALETTE
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
-from burlab.problems import FiniteSum
 from burlab.problems.batch import Batch
 from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
@@ -25,11 +24,11 @@ from .dask_executor import DaskExecutor, check_client
 from .folder import Folder, MemoryStore, check_saved
 from .local_executor import LocalExecutor
 from .races import Race
-from .setting import Always, Setting, check_ends, check_problem
+from .setting import Always, Problem, Sampler, Setting, check_ends, check_problem
 from .sweep_progress import open_screen
 from .sweep_rows import SweepRow, waiting
 from .sweep_table import SweepTable, number_of, rank, table_of
-from .trials import Trial, trials_of
+from .trials import Optimizers, Trial, trials_of
 
 _DEFAULT = Stop()
 _DUE = ("", "error")  # reasons of rows whose runs are to be done
@@ -37,14 +36,14 @@ _SHOWN = len(PALETTE)  # racers of the race of a sweep: each has a colour of its
 
 
 def sweep(  # noqa: PLR0913 - the arguments of minimize
-    problem: FiniteSum | Callable[..., Any],
+    problem: Problem,
     x0: tree.Tree | Callable[[int], tree.Tree],
-    optimizers: Any,
+    optimizers: Optimizers,
     hypers: Mapping[str, Sequence[Any]] | None = None,
     *,
     seeds: int | Sequence[int] = 1,
     batch: int | Batch | None = None,
-    sampler: Any = None,
+    sampler: Sampler = None,
     steps: int | None = None,
     stop: Stop = _DEFAULT,
     threads: int = 1,
@@ -52,7 +51,7 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
     cluster: Any = None,
     trainable: Any = None,
     has_aux: bool = False,
-    validation: FiniteSum | Callable[..., Any] | None = None,
+    validation: Problem | None = None,
     validate_every: int = 100,
     progress: bool | None = None,
 ) -> "Sweep":

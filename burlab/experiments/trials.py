@@ -14,6 +14,8 @@ from burlab.optim.live_fields import live_fields
 from burlab.runtime.checks.numbers import shown, whole
 
 Entry = Optimizer | SciPy
+Optimizers = Entry | Sequence[Entry] | Sequence[Mapping[str, Any]] | Mapping[str, Entry]
+"""What a sweep tries: one, several, or a list of runs."""
 ENTRY_KEYS = ("optimizer", "name", "seed")  # of an entry of a list; its other keys are hyperparameters
 _EXAMPLE = "{'Adam': bl.optim.Adam()}"
 
@@ -45,7 +47,9 @@ def hyper_text(value: Any) -> str:
     return str(getattr(value, "__name__", value))
 
 
-def trials_of(optimizers: Any, hypers: Mapping[str, Sequence[Any]] | None, seeds: int | Sequence[int]) -> list[Trial]:
+def trials_of(
+    optimizers: Optimizers, hypers: Mapping[str, Sequence[Any]] | None, seeds: int | Sequence[int]
+) -> list[Trial]:
     """All trials in order: seeds change fastest, then the last hyperparameter. Raises ArgumentError.
 
     An optimizer is tried with those hyperparameters that it has.
@@ -56,7 +60,7 @@ def trials_of(optimizers: Any, hypers: Mapping[str, Sequence[Any]] | None, seeds
                 "the runs are listed one by one, so hypers and seeds are part of the list: "
                 "[{'optimizer': bl.optim.GD(), 'lr': 0.1, 'seed': 3}, ...]. Leave the two arguments out."
             )
-        found = list(_listed(optimizers))
+        found = list(_listed(cast("Sequence[Mapping[str, Any]]", optimizers)))
     else:
         found = list(_grid(_named(optimizers), _values(hypers), seeds_of(seeds)))
     keys = [(trial.label, trial.seed) for trial in found]
@@ -77,7 +81,7 @@ def seeds_of(seeds: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(range(whole(seeds, "seeds", 1, 10_000)))
 
 
-def with_fields(optimizer: Any, hypers: Mapping[str, Any]) -> Any:
+def with_fields(optimizer: Entry, hypers: Mapping[str, Any]) -> Entry:
     """The optimizer with fields changed, live ones by the names that runs give them. Its checks see the new values."""
     for name, value in hypers.items():
         optimizer = _with(optimizer, _paths(optimizer)[name], value)
@@ -119,7 +123,7 @@ def _listed(entries: Sequence[Mapping[str, Any]]) -> Iterator[Trial]:
         yield Trial(number, _name(name), _optimizer_with(str(name), optimizer, chosen), chosen, seed)
 
 
-def _optimizer_with(name: str, optimizer: Any, chosen: Mapping[str, Any]) -> Any:
+def _optimizer_with(name: str, optimizer: Entry, chosen: Mapping[str, Any]) -> Entry:
     try:
         changed = with_fields(optimizer, chosen)
         if isinstance(changed, Optimizer):
@@ -132,7 +136,7 @@ def _optimizer_with(name: str, optimizer: Any, chosen: Mapping[str, Any]) -> Any
         raise ArgumentError(f"{name} cannot have {what}: {error}") from error
 
 
-def _named(optimizers: Any) -> dict[str, Entry]:
+def _named(optimizers: Optimizers) -> dict[str, Entry]:
     if isinstance(optimizers, Mapping):
         given = dict(cast("Mapping[Any, Any]", optimizers))
     else:
@@ -186,13 +190,13 @@ def _plain(value: Any) -> Any:
     return cast("Any", value).item() if isinstance(value, np.generic) else value
 
 
-def _is_list(optimizers: Any) -> bool:
+def _is_list(optimizers: Optimizers) -> bool:
     return isinstance(optimizers, (list, tuple)) and any(
         isinstance(entry, Mapping) for entry in cast("Sequence[Any]", optimizers)
     )
 
 
-def _paths(optimizer: Any) -> dict[str, tuple[str, ...]]:
+def _paths(optimizer: Entry) -> dict[str, tuple[str, ...]]:
     """The fields that a sweep may change, by name: all of the optimizer's own, and the live ones of its parts."""
     live = {one.name: one.path for one in live_fields(optimizer)} if isinstance(optimizer, Optimizer) else {}
     return {f.name: (f.name,) for f in fields(cast("Any", optimizer)) if f.init} | live

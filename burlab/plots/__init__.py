@@ -2,14 +2,12 @@
 
 from burlab.analysis.height_map import HeightMap
 
-from .comparison import compare
 from .contour_map import contour, landscape, landscape_traces
+from .curve_figures import compare, thinned, training_curve
 from .html_report import write_report
 from .paths import apart, path_traces
 from .style import theme
 from .surface_map import surface
-from .thinning import thinned
-from .training_figure import training_curve
 
 __all__ = [
     "HeightMap",

@@ -27,6 +27,7 @@ REASONS = (
     "breakpoint",
     "stalled",
 )  # by their numbers in C++
+FAILURES = ("error", "non_finite")
 ENDLESS = 2**63 - 1  # more steps than any run does
 
 
@@ -115,6 +116,11 @@ class Stopped:
     message: str
     breakpoint: int | None = None
     value: float | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Return True if it ended with an error or at a value that is inf or nan."""
+        return self.reason in FAILURES
 
 
 def explain(stop: Stop, reason: str, step: int, value: float, gradient_norm: float) -> Stopped:
