@@ -24,12 +24,13 @@ MIN_HISTORY_BYTES = 8 << 20  # of each run
 class Racer:
     """A participant of a race. runs: one for each seed; none if it could not start. colour: its place in the palette.
 
+    optimizer: None of a run whose file does not hold it.
     error: the exception that it raised at its start or at a later step.
     """
 
     name: str
     colour: int
-    optimizer: Optimizer | SciPy
+    optimizer: Optimizer | SciPy | None
     runs: tuple[Run, ...] = ()
     digests: dict[str, list[Digest]] = field(default_factory=dict[str, list[Digest]])
     error: Exception | None = None
