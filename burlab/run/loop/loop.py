@@ -72,12 +72,9 @@ class RunLoop:
         """Return a loop at rest with the saved contents."""
         handle = _opened(setup, None)
         loop = RunLoop(setup, handle)
-        while not (done := put(handle.place, saved, _PATIENCE)):
-            pass  # an interrupt is raised here
-        if done != 1:
+        if _until(lambda: put(handle.place, saved, _PATIENCE)) != 1:
             raise StatusError("no memory is left for this run. Close other runs.")
-        while not loop.rests(1.0):
-            pass
+        _until(lambda: loop.rests(1.0))
         return loop
 
     def saved(self, most: int) -> Saved:
@@ -85,11 +82,9 @@ class RunLoop:
         self.settle()
         plan = plan_of(self._setup)
         handle = Handle((plan, *self._setup.used))
-        while not clone(self._handle.place, plan, handle.back, _PATIENCE):
-            pass
+        _until(lambda: clone(self._handle.place, plan, handle.back, _PATIENCE))
         other = RunLoop(self._setup, handle)
-        while not other.rests(1.0):
-            pass
+        _until(lambda: other.rests(1.0))
         record, stamps = contents_of(other.record, len(self.columns)), contents_of(other.record.stamps, 2)
         tables = Tables(record, stamps, path_contents(other), contents_of(other.traces, len(SAMPLED)))
         return take(handle.place, self._setup.buffers, tables, other.event_rows(), most)
@@ -133,27 +128,23 @@ class RunLoop:
     def end(self) -> None:
         """End the thread; what was computed stays readable."""
         self.call("loop_quit")
-        while not self.call("loop_ended", _PATIENCE):
-            pass  # an interrupt is raised here
+        self._wait("loop_ended")
         self.call("loop_stop")
 
     def settle(self) -> None:
         """Wait until the loop has taken over all changes."""
-        while not self.call("loop_settles", _PATIENCE):
-            pass
+        self._wait("loop_settles")
 
     def read(self, buffer: int = 0) -> Array:
         """A copy of x (buffer 0) or of a leaf of the state, as it is between two steps."""
         out = np.empty(*self._setup.buffers[buffer])
-        while not self.call("loop_read", buffer, out.ctypes.data, _PATIENCE):
-            pass  # an interrupt is raised here
+        self._wait("loop_read", buffer, out.ctypes.data)
         return out
 
     def output(self) -> Array:
         """A copy of the point that the optimizer gives."""
         out, outcome = np.empty(*self._setup.buffers[0]), COutcome()
-        while not self.call("loop_give", out.ctypes.data, ctypes.byref(outcome), _PATIENCE):
-            pass  # an interrupt is raised here
+        self._wait("loop_give", out.ctypes.data, ctypes.byref(outcome))
         if outcome.status:
             raise self._setup.error(outcome)
         return out
@@ -185,8 +176,7 @@ class RunLoop:
             return None
         plan = plan_of(self._setup)
         old = Handle((plan, *self._setup.used))
-        while not (done := self.call("loop_branch", plan, index, value, old.back, _PATIENCE, exports=fork_exports)):
-            pass
+        done = self._wait("loop_branch", plan, index, value, old.back, exports=fork_exports)
         return RunLoop(self._setup, old) if old.place or done != 1 else None
 
     def fork(self, change: Change | None = None) -> "RunLoop":
@@ -198,8 +188,7 @@ class RunLoop:
         if change is not None:
             change(plan)
         other = Handle((plan, *self._setup.used, change))
-        while not self.call("loop_fork", plan, other.back, _PATIENCE, exports=fork_exports):
-            pass
+        self._wait("loop_fork", plan, other.back, exports=fork_exports)
         return RunLoop(self._setup, other)
 
     @property
@@ -228,9 +217,7 @@ class RunLoop:
 
     def feed(self) -> LoopFeed:
         """Return the feed of rows that were not taken; a new feed begins with the next row."""
-        while not (done := self.call("loop_feed_open", FEED, _PATIENCE)):
-            pass  # an interrupt is raised here
-        if done != 1:
+        if self._wait("loop_feed_open", FEED) != 1:
             raise StatusError("no memory is left for the rows that a predicate is to see. Close other runs.")
         return LoopFeed(self.call, len(self.columns))
 
@@ -290,10 +277,21 @@ class RunLoop:
             )
         return exports()[name](self._handle.place, *args)
 
+    def _wait(self, name: str, *args: Any, **options: Any) -> int:
+        """Call a function that waits for the loop until it answers."""
+        return _until(lambda: self.call(name, *args, _PATIENCE, **options))
+
     def _view(self) -> CView:
         view = CView()
         self.call("loop_view", ctypes.byref(view))
         return view
+
+
+def _until(attempt: Callable[[], int]) -> int:
+    """Repeat an attempt, which takes 50 ms at most, until its answer is not 0. Interrupts are raised in between."""
+    while not (answer := attempt()):
+        pass
+    return answer
 
 
 def _opened(setup: Setup, buffers: list[Array] | None, change: Change | None = None) -> Handle:

@@ -191,12 +191,9 @@ class Setup:
 
     def error(self, outcome: COutcome) -> Exception:
         """Return the exception of a failed step."""
-        if outcome.part == Part.OUTPUT and self.output is not None:
-            return self.output.error(answer_of(outcome))
-        if outcome.part == Part.SIZE and self.size is not None:
-            return self.size.error(answer_of(outcome))
-        if outcome.part == Part.SAMPLER and self.sampler is not None:
-            return self.sampler.error(answer_of(outcome))
+        own = {Part.OUTPUT: self.output, Part.SIZE: self.size, Part.SAMPLER: self.sampler}
+        if (failing := own.get(outcome.part)) is not None:
+            return failing.error(answer_of(outcome))
         if outcome.part == Part.DRAWN:
             return IndexRangeError(
                 f"sampler gave {outcome.sample}, but there are {self.stream.samples} samples: use 0 to "
