@@ -35,10 +35,11 @@ def indented(lines: Iterable[str]) -> list[str]:
     >>> indented(["for (;;) {", "f();", "}"])
     ['  for (;;) {', '    f();', '  }']
     """
-    written, depth = list[str](), 1
+    written, space = list[str](), "  "
     for line in lines:
-        written.append(f"{'  ' * (depth - line.startswith('}'))}{line}")
-        depth += line.count("{") - line.count("}")
+        space = space[2:] if line.startswith("}") else space
+        written.append(space + line)
+        space += "  " if line.endswith("{") or line.startswith("{ ") else ""
     return written
 
 
