@@ -36,8 +36,8 @@ class Readings:
         self._start = start
         self._known: tuple[bytes, float] = b"", math.nan  # a point, by its hash, and the value there
         self._shares = cache(partial(shares, engine))  # which takes a moment
-        self.problem = problem
-        self.optimizer = optimizer
+        self.problem: Any = problem
+        self.optimizer: Any = optimizer
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_"):
