@@ -56,7 +56,7 @@ def landscape_traces(problem: Problem, heights: HeightMap) -> list[Any]:
     levels = levels_of(heights)
     traces: list[Any] = [
         go.Contour(
-            **ground(problem, heights),
+            **height_fields(problem, heights),
             autocontour=not levels,
             contours={"coloring": "heatmap", **levels},  # filled levels lie on one another: clear ones would add up
             colorscale=SHADES,
@@ -116,7 +116,7 @@ def contour(
     return figure
 
 
-def ground(problem: Problem, heights: HeightMap) -> dict[str, Any]:
+def height_fields(problem: Problem, heights: HeightMap) -> dict[str, Any]:
     """The fields of a contour and of a surface: where the heights are, what they are, and what the mouse shows."""
     return {
         "x": heights.x,

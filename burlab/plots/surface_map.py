@@ -12,7 +12,7 @@ from burlab.charts.relief import TALL, Pose, interpolated
 from burlab.runtime.extras import late
 from burlab.typing import ArrayLike, Numbers
 
-from .contour_map import RESOLUTION, ground, landscape, levels_of
+from .contour_map import RESOLUTION, height_fields, landscape, levels_of
 from .paths import PathLike, apart, named, points_of
 from .style import HEIGHT, layout
 
@@ -48,7 +48,7 @@ def surface(
     heights = landscape(problem, domain, resolution=resolution)
     figure: Any = go.Figure(layout=layout(title=title))
     lines = {"show": True, "color": "rgba(20, 40, 80, 0.35)", "width": 1, **levels_of(heights)}
-    figure.add_surface(**ground(problem, heights), colorscale=[[0, LOW], [1, HIGH]], contours={"z": lines})
+    figure.add_surface(**height_fields(problem, heights), colorscale=[[0, LOW], [1, HIGH]], contours={"z": lines})
     for k, (name, path) in enumerate(named(paths).items()):
         figure.add_traces(_path(name, path, heights, colour(k)))
     axis: dict[str, Any] = {"showbackground": False, "color": INK, "gridcolor": INK, "showspikes": False}

@@ -26,7 +26,8 @@ enum class Kind : std::int64_t {
 };
 inline constexpr std::size_t kKinds = 10;
 
-/// Gives memory in multiples of 64 bytes, aligned to 64, and knows how much of each kind is out. Any thread may call it.
+/// Gives memory in multiples of 64 bytes, aligned to 64, and knows how much of each kind is out. Any thread may call
+/// it.
 class Ledger {
  public:
   Ledger() = default;
