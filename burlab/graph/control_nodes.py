@@ -19,9 +19,9 @@ from burlab.typing import Params
 from . import parameters
 from .faults import no_derivative
 from .graph import Graph, Region, Result
-from .linear_nodes import broadcast, spread
+from .linear_nodes import broadcast
 from .node import Node
-from .operation import Batching, Operation, Shares, Tangents, make_node, structural
+from .operation import Batching, Operation, Shares, Tangents, make_node, repeated, structural
 from .signatures import BOOL, Form, forms_of, require
 
 _LOOP_REMEDY = (
@@ -143,4 +143,4 @@ def _with_rows(x: Node, flag: bool, rank: int, batch: tuple[int, ...], size: int
     """An input with all batch axes, or without any."""
     if flag and batch and x.ndim == 1 + rank:  # it has the new axis only
         return broadcast(x, (size, *batch, *x.shape[1:]), (0, *range(1 + len(batch), 1 + len(batch) + rank)))
-    return spread(x, size) if not flag and x.ndim > rank else x
+    return repeated(x, size) if not flag and x.ndim > rank else x

@@ -12,7 +12,7 @@ import numpy as np
 from burlab.typing import DTypeLike, Params
 
 from .node import Node, constant
-from .operation import STRUCTURAL, Batching, Linearity, Operation, Shares, Tangents, repeated, total
+from .operation import STRUCTURAL, Batching, Linearity, Operation, Shares, Tangents, total
 from .signatures import ALL, DTYPES, NUMBERS, Form, letters_of, require
 
 Shape = tuple[int, ...]
@@ -175,11 +175,6 @@ def contract(spec: str, a: Node, b: Node) -> Node:
 def _sum_lonely(x: Node, letters: str, others: str) -> tuple[Node, str]:
     lonely = tuple(i for i, c in enumerate(letters) if c not in others)
     return convert(sum_over(x, lonely), x.dtype), "".join(c for c in letters if c in others)
-
-
-def spread(x: Node, size: int) -> Node:
-    """The same value for every element of a new leading axis."""
-    return repeated(x, size)
 
 
 def zeros(shape: Shape, dtype: DTypeLike) -> Node:

@@ -22,12 +22,11 @@ from .linear_nodes import (
     pad,
     reshape,
     slice_,
-    spread,
     sum_over,
     transpose,
 )
 from .node import Node
-from .operation import Ending, Linearity, structural
+from .operation import Ending, Linearity, repeated, structural
 from .parameters import axes, integers, shape, some_axes
 from .signatures import DTYPES, NUMBERS, Form, letter_sizes, letters_of
 
@@ -324,4 +323,4 @@ def _later(axes: Shape) -> Shape:
 def all_batched(xs: Nodes, batched: Flags) -> list[Node]:
     """The inputs, each with the samples as axis 0."""
     size = next(x.shape[0] for x, b in zip(xs, batched, strict=True) if b)
-    return [x if b else spread(x, size) for x, b in zip(xs, batched, strict=True)]
+    return [x if b else repeated(x, size) for x, b in zip(xs, batched, strict=True)]

@@ -14,9 +14,8 @@ from typing import NamedTuple
 from burlab.runtime.checks.stored import one_of
 
 from .faults import no_derivative
-from .linear_nodes import spread
 from .node import Node
-from .operation import Batching, Operation, Shares, Tangents, structural
+from .operation import Batching, Operation, Shares, Tangents, repeated, structural
 from .signatures import DTYPES, FLOATS, form_of, require
 
 # What an oracle knows of a problem, in the order of their numbers in `cpp/burlab/run/step/query.hpp`.
@@ -113,7 +112,7 @@ class QueryOperation(Operation):
 
     def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> Node:
         oracle, *others = xs
-        spreads = [x if flag else spread(x, many.size) for x, flag in zip(others, flags[1:], strict=True)]
+        spreads = [x if flag else repeated(x, many.size) for x, flag in zip(others, flags[1:], strict=True)]
         return Node("ask", (oracle, *spreads), n.params, (many.size, *n.shape), n.dtype)
 
 

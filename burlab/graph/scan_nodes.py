@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from .control_nodes import ControlOperation
 from .graph import Graph, Region, Result, ScanIterations
-from .linear_nodes import spread, transpose
+from .linear_nodes import transpose
 from .node import Node
-from .operation import Batching, make_node, structural
+from .operation import Batching, make_node, repeated, structural
 from .signatures import Form, forms_of, require
 
 
@@ -100,11 +100,11 @@ def _batched(n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching)
             break
         inside[:carries] = grown
     ends = [
-        spread(y, many.size) if a and not b else y for y, a, b in zip(outputs, inside[:carries], found, strict=False)
+        repeated(y, many.size) if a and not b else y for y, a, b in zip(outputs, inside[:carries], found, strict=False)
     ]
     region = Region((Graph(inputs, (*ends, *outputs[carries:])),), iterations)
     outer = [
-        spread(x, many.size) if k < carries and inside[k] and not flag
+        repeated(x, many.size) if k < carries and inside[k] and not flag
         else _swapped(x) if carries <= k < first_captured and flag
         else x
         for k, (x, flag) in enumerate(zip(xs, flags, strict=True))

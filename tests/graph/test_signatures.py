@@ -13,7 +13,7 @@ from burlab.errors import BurlabError, GraphError
 from burlab.graph import Graph, Node, fourier, linear_nodes
 from burlab.graph.file.verify import verify
 from burlab.graph.numpy_api.promotion import node
-from burlab.graph.operation import STRUCTURAL, ScalarOperation
+from burlab.graph.operation import STRUCTURAL, ScalarOperation, repeated
 from burlab.graph.scalar import arity, scalar_ops
 from burlab.graph.tracing.trace import trace
 from burlab.runtime.dtypes import DTYPES
@@ -35,7 +35,7 @@ def scalar(op: str, dtype: str) -> tuple[list[Node], Node]:
 INDEX = given((2,), "int64")
 LINEAR_NODES: dict[str, Callable[[Node], Node]] = {
     "sum": lambda x: linear_nodes.linear("sum", (0,), x),
-    "broadcast": lambda x: linear_nodes.spread(x, 4),
+    "broadcast": lambda x: repeated(x, 4),
     "reshape": lambda x: linear_nodes.reshape(x, (3, 2)),
     "transpose": lambda x: linear_nodes.transpose(x, (1, 0)),
     "slice": lambda x: linear_nodes.slice_(x, (0, 2), (1, -1), (2, 3)),

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.graph import Graph, topological
-from burlab.graph.linear_nodes import broadcast, convert, reshape, spread, transpose
+from burlab.graph.linear_nodes import broadcast, convert, reshape, transpose
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import node
-from burlab.graph.operation import Batching
+from burlab.graph.operation import Batching, repeated
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep
 
@@ -18,7 +18,7 @@ from burlab.graph.substitute import keep
 def batch(graph: Graph, batched: Sequence[bool], size: int) -> Graph:
     """The graph with a new leading axis of `size` on the inputs marked `batched` and on every output."""
     inputs, outputs, flags = _rows(graph, batched, size)
-    return Graph(inputs, tuple(y if flag else spread(y, size) for y, flag in zip(outputs, flags, strict=True)))
+    return Graph(inputs, tuple(y if flag else repeated(y, size) for y, flag in zip(outputs, flags, strict=True)))
 
 
 def _rows(graph: Graph, batched: Sequence[bool], size: int) -> tuple[tuple[Node, ...], list[Node], list[bool]]:
