@@ -26,11 +26,12 @@ arrays that the function creates (by a traced mask only one number for all chose
 `bl.softmax` and `bl.random.normal`. Where NumPy takes a list or a tuple of numbers, traced values may be among them:
 `np.max([x, y])`.
 
-Where eigenvalues are equal, derivatives exist up to the third order for functions of eigenvalues alone, up to the
-second for functions of a symmetric matrix, and up to the first for functions of a matrix by its singular values. Such
-functions have to be written as `(v * f(w)) @ v.T`, `v @ np.diag(f(w)) @ v.T` or `v[:, :k] @ v[:, :k].T`, where f has no
-branches that read other eigenvalues. Results that depend on the choice of the basis, and all higher derivatives, are
-nan there.
+Where eigenvalues or singular values are equal, derivatives exist up to the third order for functions of these alone,
+and up to the second for functions of a symmetric matrix by its eigenvalues and of any matrix by its singular values.
+Such functions have to be written as `(v * f(w)) @ v.T`, `v @ np.diag(f(w)) @ v.T`, `v[:, :k] @ v[:, :k].T` or, of
+singular values, `(u * f(s)) @ vt`, `(u * f(s)) @ u.T` and `(vt.T * f(s)) @ vt`, where f has no branches that read other
+eigenvalues. Where singular values are 0, f has to continue smoothly to negative values: as an odd function between u
+and vt, else as an even one. Results that depend on the choice of the basis, and all higher derivatives, are nan there.
 
 The last list names the functions that accept complex arrays. A graph has the dtypes float32, float64, int8 to int64,
 uint8 to uint64 and bool. Integers promote as NumPy's do, and wrap around at the ends of their range. `astype` to

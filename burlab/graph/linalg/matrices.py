@@ -123,6 +123,11 @@ def on_diagonal(x: Node) -> Node:
     return masked(broadcast(column(x), (*x.shape, n)), operator.eq)
 
 
+def zero_or_nan(x: Node) -> Node:
+    """Return 0 where x is 0, and nan elsewhere."""
+    return where(x == 0.0, 0.0, constant(np.nan, x.dtype))
+
+
 def part(packed: Node, start: int, shape: Shape, step: int = 1) -> Node:
     """Return a part of the last axis, on which arrays lie side by side, in a shape of its own."""
     lead = packed.shape[:-1]

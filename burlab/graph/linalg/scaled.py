@@ -14,7 +14,7 @@ from burlab.graph.linear_nodes import broadcast, pad
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.products import SEEN
 
-from .divided import settled
+from .eigenvalue_reader import settled
 from .generalized import SIDES, by_singular_values
 from .matrix_functions import spectral
 

@@ -2,8 +2,8 @@
 
 Derivatives as in Townsend 2016, "Differentiating the singular value decomposition", and of the pseudoinverse as in
 Golub and Pereyra 1973, for matrices of constant rank. Those of vectors are inf or nan where singular values are
-repeated, while functions of the values alone have first and second derivatives, and functions of the matrix that are
-seen to be such, `generalized.py`, have first ones. Bases of the orthogonal complements turn as little as
+repeated, while functions of the values alone have first to third derivatives, and functions of the matrix that are
+seen to be such, `generalized.py`, have first and second ones. Bases of the orthogonal complements turn as little as
 possible.
 """
 # ruff: noqa: D102 - Operation documents the methods

@@ -1,8 +1,8 @@
 """Eigenvalues and eigenvectors of symmetric matrices.
 
 Derivatives as in Giles 2008, section 3.1. Matrices change as symmetric ones. Where eigenvalues are repeated, those of
-the eigenvectors do not exist: they are inf or nan, while functions of the eigenvalues alone have first and second
-derivatives, and functions of the matrix that are seen to be such, `functions.py`, have first and second ones.
+the eigenvectors do not exist: they are inf or nan, while functions of the eigenvalues alone have first to third
+derivatives, and functions of the matrix that are seen to be such, `matrix_functions.py`, have first and second ones.
 """
 # ruff: noqa: D102 - Operation documents the methods
 
