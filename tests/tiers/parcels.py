@@ -14,7 +14,13 @@ ROOT = Path(__file__).parents[2]
 # Rooms whose tests take longest start first, so that no core is idle at the end.
 _LONGEST_FIRST = ("tests/browser", "tests/project", "notebooks", "tests/matrix", "tests/arm", "tests/graph")
 # Where fixtures or arrays are large, no process is shared with others.
-_ALONE = ("tests/browser", "tests/matrix", "tests/transforms/test_interrupts", "tests/widgets/test_long_records")
+_ALONE = (
+    "tests/browser",
+    "tests/matrix",
+    "tests/transforms/test_interrupts",
+    "tests/widgets/test_long_comparisons",
+    "tests/widgets/test_long_records",
+)
 
 TESTS = ("-p", "no:nbval")
 DOCTESTS = ("-p", "no:nbval", "--doctest-modules")
