@@ -36,7 +36,7 @@ _builder_views: "WeakKeyDictionary[GraphBuilder, BuilderView]" = WeakKeyDictiona
 
 def show_run(run: "Run | Monitor") -> None:
     """Display the panel of a run or of a watched loop."""
-    from .panel.panel import panel_of
+    from .panel.panel_view import panel_of
 
     panel_of(run).show()
 

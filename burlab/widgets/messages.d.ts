@@ -128,7 +128,26 @@ export type Presence =
   | { type: "watch"; visible: boolean; page?: string }
   | { type: "drawn"; tick: number }
   | { type: "leave" };
-export type LiveState<State> = ChartState & { state: State & Status & { tick: number } };
+/** handled: by view, the number of its last intent that was carried out. texts: by slider, those of its field at each place. */
+export type LiveState<State> = ChartState & {
+  state: State & Status & { tick: number; handled: Record<string, number> };
+  texts: Record<string, string[]>;
+};
+
+/** What plays, and what it can do: what is not `seekable` has no way back. */
+export interface Transport extends Status {
+  step: number;
+  length: number;
+  playing: boolean;
+  seekable: boolean;
+  ended: boolean;
+  speed: number;
+}
+export type TransportIntent =
+  | { type: "play" | "pause" | "back" | "reset" }
+  | { type: "step"; count: string | number }
+  | { type: "rewind"; count: number }
+  | { type: "speed"; value: number };
 
 export interface Knob {
   name: string;
@@ -153,33 +172,24 @@ export interface Memory {
   total: string;
   kinds: [name: string, text: string, share: number, colour: number][];
 }
-export interface Panel {
-  step: number;
-  length: number;
-  playing: boolean;
-  seekable: boolean;
-  ended: boolean;
-  speed: number;
+export interface Panel extends Transport {
   smoothing: number;
   breakpoints: Breakpoint[] | null;
   conditions: string[];
   hits: Hit[];
   stops: number;
   splits: boolean;
-  handled: Record<string, number>;
   axis: "auto" | "log" | "linear";
   readouts: [title: string, text: string][];
   knobs: Knob[];
   memory: Memory;
 }
-export type PanelState = LiveState<Panel> & { texts: Record<string, string[]> };
 export type PanelIntent =
-  | { type: "play" | "pause" | "back" | "reset" | "split" }
-  | { type: "step"; count: string | number }
-  | { type: "rewind"; count: number }
+  | TransportIntent
+  | { type: "split" }
   | { type: "seek"; step: string | number }
   | { type: "axis"; value: string }
-  | { type: "speed" | "smoothing"; value: number }
+  | { type: "smoothing"; value: number }
   | { type: "slide"; name: string; place: number }
   | { type: "enter"; name: string; text: string }
   | { type: "hold" | "follow"; name: string }
@@ -197,10 +207,7 @@ export interface Racer {
   step: string;
   message: string;
 }
-export interface Race {
-  playing: boolean;
-  finished: boolean;
-  speed: number;
+export interface Race extends Transport {
   against: string;
   axes: Choice[];
   of: string;
@@ -210,9 +217,8 @@ export interface Race {
   optimizers: Choice[];
 }
 export type RaceIntent =
-  | { type: "play" | "pause" }
-  | { type: "step"; count: string | number }
-  | { type: "speed" | "against" | "of"; value: string }
+  | TransportIntent
+  | { type: "against" | "of"; value: string }
   | { type: "add"; name: string; lr: string }
   | { type: "drop"; name: string };
 

@@ -7,7 +7,7 @@ SETUP = """
 import asyncio, time
 import numpy as np
 import burlab as bl
-from burlab.widgets.panel.panel import panel_of
+from burlab.widgets.panel.panel_view import panel_of
 """
 ENDLESS, SCHEDULED = "1e-9", "bl.optim.linear(1e-3, steps=1000)"  # so slow that it does not come to rest
 

@@ -60,7 +60,7 @@ def test_displays_of_one_run_are_one_panel(panel):
     panel.says("Paused at step 40$")
     second.shows("the value", "curve('value').x.length === 41")
     panel.shows("the value", "curve('value').x.length === 41")
-    panel.notebook.kernel("from burlab.widgets.panel.panel import panel_of; p = panel_of(run)")
+    panel.notebook.kernel("from burlab.widgets.panel.panel_view import panel_of; p = panel_of(run)")
     panel.notebook.kernel("from burlab.widgets import pages; pages._GRACE_SECONDS = 0.3")
     panel.notebook.write(2, "pass")
     panel.notebook.run(2)
@@ -68,7 +68,7 @@ def test_displays_of_one_run_are_one_panel(panel):
     assert panel.notebook.kernel("print(p.closed, end='')") == "False"
     panel.notebook.write(1, "pass")
     panel.notebook.run(1)
-    panel.notebook.prints("print(p.closed, p.view.root.comm, end='')", "True None")  # as no cell shows it
+    panel.notebook.prints("print(p.closed, p.comm, end='')", "True None")  # as no cell shows it
     panel.notebook.write(2, "run")
     panel.notebook.kernel("pages._GRACE_SECONDS = 10.0")
 

@@ -24,12 +24,12 @@ UPDATES = """(el) => {
 }"""
 # In the kernel: whether each turn of the panel in which it may send an update does so.
 COUNT_FRAMES = """
-view, turns = panel_of(run).view, []
-def show(model, show=view.show):
-    before = view.face.state["tick"]
+view, turns = panel_of(run), []
+def show(model, show=view._show):
+    before = view.state["tick"]
     show(model)
-    turns.append(view.face.state["tick"] > before)
-view.show = show
+    turns.append(view.state["tick"] > before)
+view._show = show
 """
 # Whether Pause is off as soon as it is clicked, before any answer; milliseconds from a seek to numbers of another step.
 PAUSE = """(root) => {

@@ -12,7 +12,7 @@ from burlab.widgets import assets, hatch_build
 from burlab.widgets.branches.branches_view import BranchesView
 from burlab.widgets.builder.builder_view import BuilderView
 from burlab.widgets.export.page_sections import page_of
-from burlab.widgets.panel.panel import panel_of
+from burlab.widgets.panel.panel_view import panel_of
 from burlab.widgets.profile.profile_widget import ProfileView
 from burlab.widgets.race.race_view import RaceView
 from burlab.widgets.spectrum.spectrum_view import SpectrumView
@@ -27,9 +27,9 @@ def traits(widget, *names: str) -> dict:
 def sent() -> Iterator[tuple[str, object]]:
     """Pairs of a type of messages.d.ts and what a widget sends."""
     run = bl.minimize(F, F.start, bl.optim.Momentum(1e-4), steps=300)
-    live = ("state", "data", "heights")
+    live = ("state", "texts", "data", "heights")
     panel = panel_of(run)
-    yield "PanelState", traits(panel.view.face, *live, "texts")
+    yield "LiveState<Panel>", traits(panel, *live)
     branches = bl.branches(run)
     yield "LiveState<Branches>", traits(BranchesView(branches), *live)
     yield "LiveState<Spectrum>", traits(SpectrumView(run), *live)

@@ -20,7 +20,7 @@ const HTML = `${GONE}
   <span class="burlab-pair"><input class="burlab-count" aria-label="number of steps" inputmode="numeric" value="1000">
   ${action("steps", "Go on", "So many steps more from where the branch is")}</span>
   ${action("pause", "Pause", "Rest at the step reached")}
-  <select aria-label="axis" class="burlab-spread" title="What branches are compared against"></select></div>
+  <select aria-label="axis" title="What branches are compared against"></select></div>
 <div class="burlab-live-chart"></div>`;
 
 /** @type {(view: View<LiveState<Branches>, BranchesIntent>) => () => void} */
@@ -86,7 +86,7 @@ function render({ model, el }) {
     return row;
   }
 
-  return follow({ model, el, ...live }, chart, (state) => {
+  return follow(live, chart, (state) => {
     drawStatus(el, state);
     const drawn = keepRows(part(".burlab-tree"), rows, state.rows.map(({ name }) => name), createRow);
     state.rows.forEach((branch, k) => {

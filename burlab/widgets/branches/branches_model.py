@@ -8,30 +8,30 @@ import numpy as np
 
 from burlab.charts import Chart, Mark, Plot
 from burlab.charts.limits import shown_rows
-from burlab.errors import ArgumentError
 from burlab.experiments import Branch, Branches
 from burlab.experiments.branch_tree import number
-from burlab.runtime.checks.numbers import shown
+from burlab.widgets.live.fields import one_of, real_from, whole_from
+from burlab.widgets.live.live_model import LiveModel
 from burlab.widgets.panel import readable
-from burlab.widgets.panel.panel_commands import Intent
+from burlab.widgets.panel.page_worker import Intent
 
 _AXES = ("step", "gradients", "seconds")
 _OUTLINE_POINTS = 60  # of a small picture
 _READ_SECONDS = 0.05  # seconds of reading at once
 
 
-class BranchesModel:
-    """The panel of one tree: `apply` an intent, `refresh`, read `state` and `chart`.
+class BranchesModel(LiveModel):
+    """The panel of one tree.
 
     chosen: names of the branches that are compared; None for all. current: the branch that is forked and continued.
     cursor: the step at which a fork leaves it.
     """
 
     def __init__(self, branches: Branches) -> None:
+        super().__init__()
         self.branches = branches
         self.chosen: set[str] | None = None
         self.against = "step"
-        self.error = ""
         self.tree = branches.tree
         self._outlines = branches.outlines(self.tree)
         self.current = self.tree[0].name
@@ -44,12 +44,8 @@ class BranchesModel:
         return any(branch.run.running for branch in self.tree)
 
     def apply(self, intent: Intent) -> None:
-        """Carry out an intent; errors appear in the status line."""
-        try:
-            self.error = ""
-            getattr(self, f"_do_{intent.get('type')}", self._unknown)(intent)
-        except Exception as error:  # whatever a run raises is shown, and the panel lives on
-            self.error = f"{type(error).__name__}: {error}"
+        """Carry out an intent; errors become part of the state."""
+        super().apply(intent)
         self._seen = None
 
     def refresh(self) -> bool:
@@ -138,11 +134,9 @@ class BranchesModel:
         )
 
     def _do_current(self, intent: Intent) -> None:
-        name = str(intent["name"])
-        branch = next((branch for branch in self.branches.tree if branch.name == name), None)
-        if branch is None:
-            raise ArgumentError(f"branch {shown(name)} does not exist any more.")
-        self.current, self.cursor = name, branch.step
+        self.tree = self.branches.tree
+        self.current = one_of(intent["name"], [branch.name for branch in self.tree], "the branch")
+        self.cursor = self._branch().step
 
     def _do_choose(self, intent: Intent) -> None:
         every = {branch.name for branch in self.tree}
@@ -151,24 +145,15 @@ class BranchesModel:
         self.chosen = None if chosen == every else chosen
 
     def _do_cursor(self, intent: Intent) -> None:
-        step = float(str(intent["step"]).replace(",", ""))
-        if not math.isfinite(step):
-            raise ArgumentError(f"the step is {shown(intent['step'])}, expected a number.")
+        step = real_from(str(intent["step"]).replace(",", ""), "the step")
         self.cursor = int(min(max(round(step), 0), self._branch().length))
 
     def _do_against(self, intent: Intent) -> None:
-        if intent["value"] not in _AXES:
-            raise ArgumentError(f"unknown axis {shown(intent['value'])}.")
-        self.against = str(intent["value"])
+        self.against = one_of(intent["value"], _AXES, "the axis")
 
     def _do_fork(self, intent: Intent) -> None:
-        name, text = str(intent.get("name", "")), str(intent.get("text", "")).strip().replace("−", "-")
-        changes: dict[str, float] = {}
-        if name and text:
-            try:
-                changes[name] = float(text)
-            except ValueError:
-                raise ArgumentError(f"{name} is {shown(text)}, expected a number such as 0.01 or 1e-3.") from None
+        name, text = str(intent.get("name", "")), str(intent.get("text", "")).strip()
+        changes = {name: real_from(text, name)} if name and text else {}
         branch = self.branches.fork(self.current, at=self.cursor, **changes)
         if self.chosen is not None:
             self.chosen.add(branch.name)
@@ -176,19 +161,12 @@ class BranchesModel:
         self.current, self.cursor = branch.name, branch.step
 
     def _do_go(self, intent: Intent) -> None:
-        text = str(intent.get("count")).strip().replace(",", "")
-        if not text.isdecimal() or not int(text):
-            raise ArgumentError(
-                f"the number of steps is {shown(text)}, expected a whole number from 1 on, such as 100."
-            )
+        count = whole_from(intent.get("count"), "the number of steps", 1)
         run = self._branch().run
-        run.start(int(text))
-        self.cursor = run.t + int(text)
+        run.start(count)
+        self.cursor = run.t + count
 
     def _do_pause(self, _: Intent) -> None:
         for branch in self.tree:
             branch.run.pause()
         self.cursor = self._branch().run.t
-
-    def _unknown(self, intent: Intent) -> None:
-        raise ArgumentError(f"the panel of branches knows no intent {shown(intent.get('type'))}.")

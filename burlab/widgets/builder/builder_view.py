@@ -88,7 +88,7 @@ class BuilderView:
 
     def _minimize(self) -> None:
         """The panel of a run, below the canvas."""
-        from burlab.widgets.panel.panel import panel_of
+        from burlab.widgets.panel.panel_view import panel_of
 
         self._commands.refused = None
         try:
@@ -97,7 +97,7 @@ class BuilderView:
             self._commands.refuse(self._builder.document.root, str(error))
             return
         self._commands.run = run
-        self.root.children = [self.canvas, panel_of(run).view.root]
+        self.root.children = [self.canvas, panel_of(run)]
 
 
 def note(builder: GraphBuilder) -> str:

@@ -9,9 +9,7 @@ from burlab.charts.svg import svg
 from burlab.widgets.chart import encode
 from burlab.widgets.panel.curves_of_run import NOT_DRAWN
 from burlab.widgets.panel.groups import title_of
-from burlab.widgets.panel.panel_chart import PanelChart
 from burlab.widgets.panel.panel_model import PanelModel
-from burlab.widgets.panel.panel_state import state_of
 
 from .page import Section
 
@@ -21,13 +19,13 @@ _MAX_ROWS = 2000  # that the slider knows, half of them evenly among the steps, 
 def record(run: Any) -> tuple[str, list[tuple[str, str]], Section]:
     """Return the title of a run, facts about it, and its panel with a slider."""
     model = PanelModel(run)
-    model.measure()
+    model.wait()
     if model.landscape is not None:
         model.landscape.wait()
     model.refresh()
     while model.behind:
         model.refresh()
-    state, chart = state_of(model), PanelChart().chart(model)
+    state, chart = model.state(), model.chart()
     facts = [("", state["status"]), *((knob["name"], knob["text"]) for knob in state["knobs"])]
     facts.append(("memory", state["memory"]["total"]))
     data = {"chart": encode(chart), **_rows(run, model)}

@@ -2,7 +2,7 @@
 // What live views have in common: skeleton, icons, announcements, and messages about whether a page shows them.
 
 /** @import { Chart } from "../chart/types" */
-/** @import { Choice, LiveState, Model, Presence, Status } from "../messages" */
+/** @import { LiveState, Model, Presence, Status } from "../messages" */
 /** @import { Drawn } from "../chart/chart.js" */
 import { rgba, themed, onTheme } from "../chart/theme.js";
 import { element, find, keepKeys, sender, setText } from "../dom.js";
@@ -23,9 +23,6 @@ const ICONS = {
   fork: "M3 1.5v11M3 9c0-3 7-2 7-6M10 5.5V1.5",
 };
 
-/** Speeds of Play, in steps per second. @type {Choice[]} */
-export const SPEEDS = [["-1", "growing speed"], ["0", "full speed"], ["1000", "1,000 steps/s"], ["100", "100 steps/s"], ["10", "10 steps/s"], ["1", "1 step/s"]];
-
 /** @type {(intent: string, text: string, hint: string) => string} */
 export const action = (intent, text, hint) =>
   `<button type="button" data-intent="${intent}" title="${hint}"><svg viewBox="0 0 14 14" aria-hidden="true">` +
@@ -35,19 +32,28 @@ export const GONE = `<div class="burlab-gone" role="alert">The kernel of this pa
   Run this cell again.</div>`;
 
 /**
+ * A view that has begun: its name, a way to Python, its elements.
+ * @template State
+ * @typedef {{
+ *   model: Model<State, any>, el: HTMLElement, view: string, send: (message: any) => void,
+ *   part: (selector: string) => any, releaseKeys: () => void,
+ * }} Live
+ */
+
+/**
  * Begin a view: its skeleton, its name, keys that stay in it, and a way to Python.
- * @template Intent
- * @param {{ send(message: any): void }} model
+ * @template State
+ * @param {Model<State, any>} model
  * @param {HTMLElement} el
  * @param {string} html
- * @returns {{ view: string, send: (message: Intent | Presence) => void, part: (selector: string) => any, releaseKeys: () => void }}
+ * @returns {Live<State>}
  */
 export function begin(model, el, html) {
   const view = Math.random().toString(36).slice(2);
   const sendAny = sender(model);
   el.innerHTML = html;
   const releaseKeys = keepKeys(el);
-  return { view, send: (message) => sendAny({ ...message, view }), part: (selector) => find(el, selector), releaseKeys };
+  return { model, el, view, send: (message) => sendAny({ ...message, view }), part: (selector) => find(el, selector), releaseKeys };
 }
 
 /**
@@ -96,14 +102,6 @@ export function drawStatus(el, { tone, status, title }) {
   setText(find(el, ".burlab-status em"), title);
 }
 
-/** Have each button with an intent send it, or call what `others` has for it. @type {(el: Element, act: (intent: any) => void, others: Record<string, () => void>) => void} */
-export function bindIntents(el, act, others) {
-  for (const one of el.querySelectorAll("button[data-intent]")) {
-    const type = /** @type {HTMLElement} */ (one).dataset.intent ?? "";
-    one.addEventListener("click", others[type] ?? (() => act({ type })));
-  }
-}
-
 /** The colour of a curve, as the chart draws it. @type {(chart: Chart, k: number) => string} */
 export const inkOf = (chart, k) => {
   const theme = themed(chart);
@@ -136,7 +134,7 @@ export function keepRows(parent, rows, names, create) {
 /**
  * Draw now, and again when Python sends something new or the theme changes. Returns the clean-up.
  * @template State
- * @param {{ model: Model<LiveState<State>, any>, el: HTMLElement, view: string, send: (message: Presence) => void, releaseKeys: () => void }} live
+ * @param {Live<LiveState<State>>} live
  * @param {Drawn} chart
  * @param {(state: LiveState<State>["state"]) => void} draw
  * @returns {() => void}

@@ -1,18 +1,18 @@
-"""A widget with a chart that follows something while a page looks: a race, a tree of branches."""
+"""The widget of what changes while a page shows it: a run, a watched loop, a race, a tree of branches, a spectrum."""
 
 import threading
 import weakref
 from collections.abc import Callable
-from time import monotonic
-from typing import Any, Protocol, cast
+from time import monotonic, sleep
+from typing import Any, cast
 
 import traitlets
 
-from burlab.charts import Chart
 from burlab.charts.svg import svg
+from burlab.run.loop.lifetime import at_end
 from burlab.runtime.extras import late
 from burlab.widgets import still
-from burlab.widgets.assets import CHART_STYLE, WIDGETS
+from burlab.widgets.assets import CHART_STYLE, styles
 from burlab.widgets.chart.chart_view import split
 from burlab.widgets.chart.encode_chart import encode
 from burlab.widgets.kernel_messages import receive_during_cells
@@ -20,87 +20,88 @@ from burlab.widgets.page_thread import PageThread
 from burlab.widgets.panel.page_worker import IDLE_SECONDS, PERIOD_SECONDS, Intent
 from burlab.widgets.update_flow import UpdateFlow
 
+from .live_model import LiveModel
+
 anywidget: Any = late("anywidget", "lab")
 
-STYLES = ("panel/panel.css", CHART_STYLE, "live/live.css")
-_EMPTY_CHART: dict[str, Any] = encode(Chart(()))
-
-
-class LiveModel(Protocol):
-    """The model of a live view. It knows no screen: a test calls it as the view does."""
-
-    def apply(self, intent: Intent) -> None:
-        """Carry out an intent of a control; errors are part of the state."""
-        ...
-
-    def refresh(self) -> bool:
-        """Read what is new, do what is due, and return True if there is something new to draw."""
-        ...
-
-    def state(self) -> dict[str, Any]:
-        """All that is shown besides the chart, as JSON."""
-        ...
-
-    def chart(self) -> Chart:
-        """The chart."""
-        ...
-
-    @property
-    def active(self) -> bool:
-        """Return True while it changes by itself."""
-        ...
+_POLL_SECONDS = 0.02  # between two refreshes of a model that is behind
 
 
 def style(*names: str) -> str:
-    """Return the style sheets of a live view, and its own ones."""
-    return "\n".join((WIDGETS / name).read_text(encoding="utf-8") for name in (*STYLES, *names))
+    """Return the style sheets of a live view, and those of these names."""
+    return styles("panel/panel.css", CHART_STYLE, "live/live.css", *names)
 
 
 class LiveView(anywidget.AnyWidget):
-    """Shows a subject through a model of it. The subject is held only while a page shows the view.
+    """Shows a subject through a model of it, in any number of cells. It holds the subject only while a page shows it.
 
     When no page has spoken for two minutes, nothing works and nothing is held; a page that comes back wakes it. Ten
     seconds after the last output with it is deleted, it closes.
+
+    Attributes:
+        state: What the page shows besides the chart: words and numbers, and `tick`, the number of the update.
+        texts: By slider, the text of its field at each of its places.
+        data: The chart, as `ChartView` has it; heights: those of its maps.
+        closed: Whether it has left its pages for good.
     """
 
     state = traitlets.Dict().tag(sync=True)
+    texts = traitlets.Dict().tag(sync=True)
     data = traitlets.Dict().tag(sync=True)
     heights = traitlets.Dict().tag(sync=True)
 
     def __init__(self, subject: Any, make: Callable[[Any], LiveModel]) -> None:
-        model = make(subject)
+        """Create a view.
+
+        Args:
+            subject: What is shown; a weak reference to it must be possible.
+            make: Makes its model.
+        """
+        model = self._model = make(subject)
+        self._sent, self._shown = _state_of(model), model.chart()
+        data, heights = split(encode(self._shown), {})
         widget: Any = super()
-        widget.__init__(state=model.state() | {"tick": 0}, data=_EMPTY_CHART, heights={})
+        widget.__init__(state=self._sent | {"tick": 0}, texts=dict(model.texts), data=data, heights=heights)
         self._subject = weakref.ref(subject)
-        self._shown = model.chart()  # for its picture
         self._make = make
-        self._model: LiveModel | None = None
         self._thread = PageThread(self._iterate, lambda: self._subject() is not None and not self.closed)
         self._pages = self._thread.pages
         self._refreshing = threading.Lock()  # held by the thread that reads the subject
         self._flow = UpdateFlow()
-        self._stale = True  # whether there is something new to draw
+        self._stale = True  # whether there may be something new to draw
         self._displayed = False  # whether a notebook has a picture of it
         self.closed = False
         this = cast("Any", self)
         this.add_class("burlab-panel")
-        this.on_msg(self._on_message)
+        this.on_msg(self._receive)
         receive_during_cells(this)
-        self._gone = weakref.finalize(subject, self.close)
+        self._gone = weakref.finalize(subject, self._leave_pages)
         self._gone.atexit = False
+        _views.add(self)
         self._thread.wake()
 
     def show(self) -> None:
         """Display it in the cell that runs, with a picture for pages without its kernel."""
         self._displayed = True
-        still.show(self, self.picture, lambda: self._shown.about or "a panel", self.settle)
+        still.show(self, self.picture, self.summary, self.settle)
 
     def picture(self) -> str:
-        """The chart that was shown last, as SVG. From any thread."""
+        """Return the chart that was shown last, as SVG. From any thread."""
         return svg(self._shown)
 
+    def summary(self) -> str:
+        """Return a line of text for pages that show neither widgets nor pictures."""
+        return self._shown.about or "a panel"
+
     def settle(self, end: float) -> bool:
-        """Without a page, show the present state and return True if it is new. end: see `still.show`."""
+        """Without a page, show the present state.
+
+        Args:
+            end: When to give up what is not there yet, as of `monotonic`.
+
+        Returns:
+            True if it is new.
+        """
         subject = self._subject()
         if (
             subject is None
@@ -110,39 +111,57 @@ class LiveView(anywidget.AnyWidget):
         ):
             return False
         try:
-            fresh = self._model is None
             model = self._model or self._make(subject)
-            new = model.refresh() or fresh or self._stale
-            while monotonic() < end and not model.active and model.refresh():
-                new = True
-            self._stale = new
-            self._show(model)
-            return new
+            model.wait(max(end - monotonic(), 0.0))
+            self._stale |= model.refresh()
+            while model.behind and not model.active and monotonic() < end:
+                sleep(_POLL_SECONDS)
+                model.refresh()
+            return self._show(model)
         finally:
             self._refreshing.release()
 
+    def on_message(self, message: Intent) -> None:
+        """Handle a message of a page: an intent, or one about the page itself. From any thread."""
+        if message.get("type") == "drawn":
+            self._flow.drawn(int(message["tick"]))
+        elif self._thread.handle(message):
+            self._thread.submit({})
+        else:
+            if (model := self._model) is not None:
+                model.interrupt()
+            self._thread.submit(message)
+
     def close(self) -> None:
-        """End it: it leaves the pages that show it."""
+        """End it: it leaves the pages that show it, and the subject stays as it is."""
         if not self.closed:
             self.closed = True
-            self._gone.detach()
+            self.detach()
             self.rest()
-            widget: Any = super()
-            widget.close()
+            self._leave_pages()
+
+    def detach(self) -> None:
+        """Let pages keep what they show when the subject is gone: they take away a widget that is closed."""
+        self._gone.detach()
 
     def rest(self, seconds: float = 0.0) -> None:
-        """Stop following the subject, and release it. seconds: to wait for the present iteration of the thread."""
+        """Stop following the subject, and release it.
+
+        Args:
+            seconds: The time to wait for the present iteration of the thread.
+        """
         self._thread.rest(seconds)
         self._model = None  # this may be the end of the subject, and then of the view
 
-    def _on_message(self, _widget: Any, message: Intent, _buffers: Any) -> None:
-        if message.get("type") == "drawn":
-            self._flow.drawn(int(message["tick"]))
-        else:
-            self._thread.submit({} if self._thread.handle(message) else message)
+    def _leave_pages(self) -> None:
+        widget: Any = super()
+        widget.close()
+
+    def _receive(self, _widget: Any, message: Intent, _buffers: Any) -> None:
+        self.on_message(message)
 
     def _iterate(self, intents: list[Intent]) -> float:
-        """Run one iteration of the worker and return the seconds until the next one."""
+        """Run one iteration of the worker and return the seconds from its start to the next one."""
         with self._refreshing:
             return self._refresh(intents)
 
@@ -168,29 +187,52 @@ class LiveView(anywidget.AnyWidget):
             self._stale |= model.refresh()
         if self._flow.ready and (seen or (pictured and self._stale)):
             self._show(model)
-        return PERIOD_SECONDS if model.active else IDLE_SECONDS
+        return PERIOD_SECONDS if model.active or model.behind else IDLE_SECONDS
 
     def _answer(self, model: LiveModel) -> None:
         """Send the state even where the page does not keep up with the chart: it answers an intent."""
-        if (state := model.state()) != self._sent_state():
-            self.state = state | {"tick": self._flow.tick}
+        if (state := _state_of(model)) != self._sent:
+            with cast("Any", self).hold_sync():
+                self._send_state(state, model)
 
-    def _sent_state(self) -> dict[str, Any]:
-        return {name: value for name, value in self.state.items() if name != "tick"}
-
-    def _show(self, model: LiveModel) -> None:
-        state = model.state()
-        if not self._stale and state == self._sent_state():
-            return
-        tick = self._flow.send()
+    def _show(self, model: LiveModel) -> bool:
+        """Send what has changed and return True if anything has."""
+        try:
+            state, chart = _state_of(model), model.chart() if self._stale else self._shown
+        except Exception as error:
+            model.error = f"The panel could not be drawn: {type(error).__name__}: {error}"
+            raise
+        self._stale = False
+        if chart is self._shown and state == self._sent:
+            return False
+        self._flow.send()
         with cast("Any", self).hold_sync():
-            if self._stale:
-                self._shown = model.chart()
-                data, heights = split(encode(self._shown), self.heights)
+            self._send_state(state, model)
+            if chart is not self._shown:
+                data, heights = split(encode(chart), self.heights)
                 if heights is not self.heights:
                     self.heights = heights
                 self.data = data
-                self._stale = False
-            self.state = state | {"tick": tick}
+        self._shown = chart
         if not model.active:
             still.refresh(self)
+        return True
+
+    def _send_state(self, state: dict[str, Any], model: LiveModel) -> None:
+        if model.texts != self.texts:
+            self.texts = dict(model.texts)
+        self.state = state | {"tick": self._flow.tick}
+        self._sent = state
+
+
+def _state_of(model: LiveModel) -> dict[str, Any]:
+    return model.state() | {"handled": dict(model.handled)}
+
+
+_views: "weakref.WeakSet[LiveView]" = weakref.WeakSet()
+
+
+@at_end
+def _detach_all() -> None:
+    for view in list(_views):
+        view.detach()

@@ -1,30 +1,16 @@
 // @ts-check
-// The head of a panel: what plays the run, what it is doing, and the way back through its record.
+// The head of a panel: the way back through the record of a run, numbers of the step, and how curves are drawn.
 // Python owns the state and the words; this draws them and sends intents.
 
-/** @import { LiveState, Panel, PanelIntent } from "../messages" */
-import { choices, find, focused, onEnter, setText, showIn, throttled } from "../dom.js";
-import { action, bindIntents, drawStatus, GONE, SPEEDS } from "../live/live.js";
-
-/** @typedef {LiveState<Panel>["state"]} State */
+/** @import { Panel, PanelIntent, Transport } from "../messages" */
+import { find, onEnter, setText, showIn, throttled } from "../dom.js";
 
 export const RESTORE_AFTER = 1000; // milliseconds after which a field shows again what is, and not a text that was refused
 
-const HEAD = `${GONE}
-<div class="burlab-bar" role="toolbar" aria-label="run">
-  ${action("play", "Play", "Run until paused, or until a criterion stops it (space)")}
-  ${action("pause", "Pause", "Rest at the step reached (space)")}
-  ${action("back", "Back", "Play backwards through the record")}
-  ${action("step", "Step", "Do one step (right arrow; left arrow: one back; with shift: ten)")}
-  <span class="burlab-pair"><input class="burlab-count" aria-label="number of steps" inputmode="numeric" value="100">
-  ${action("steps", "Step n", "Do so many steps")}</span>
-  ${action("reset", "Reset", "Back to step 0; the record stays")}
-  <select aria-label="speed" class="burlab-speed" title="How fast Play and Back go: a growing speed does ten times as many steps every five seconds"></select>
-</div>
-<div class="burlab-status"><i></i><span></span><em></em></div>
+const HEAD = `
 <div class="burlab-seek"><span>step</span><input type="range" aria-label="step" min="0" max="0" step="1" value="0">
-  <input class="burlab-at" aria-label="go to step" inputmode="numeric" value="0"><span class="burlab-length"></span>
-  <span class="burlab-no-way-back" hidden>A loop of your own: it can be paused and stepped, but not taken back.</span></div>
+  <input class="burlab-at" aria-label="go to step" inputmode="numeric" value="0"><span class="burlab-length"></span></div>
+<div class="burlab-no-way-back" hidden>This loop is your own code: you can pause it or step forward, but not back.</div>
 <div class="burlab-readouts"></div>
 <div class="burlab-tools" role="toolbar" aria-label="curves">
   <label>smoothing <input type="range" class="burlab-smoothing" aria-label="smoothing" min="0" max="1" step="0.05" value="0"></label>
@@ -36,29 +22,14 @@ const HEAD = `${GONE}
   <button type="button" class="burlab-csv" title="Save the points of the curves in sight">CSV</button>
 </div>`;
 
-// A disabled button gets no keys: its focus goes from Play to Pause and back, else to the panel.
-/** @type {(button: HTMLElement, el: HTMLElement) => void} */
-function passFocus(button, el) {
-  const next = el.querySelector(`[data-intent=${button.dataset.intent === "play" ? "pause" : "play"}]:enabled`);
-  /** @type {HTMLElement} */ (next ?? el.parentElement).focus({ preventScroll: true });
-}
-
 // Builds the head in an element. `act` sends an intent; `state` returns the state to be shown.
 // Returns the function that draws it.
-/** @type {(el: HTMLElement, act: (intent: PanelIntent) => void, state: () => State) => () => void} */
+/** @type {(el: HTMLElement, act: (intent: PanelIntent) => void, state: () => Panel & Transport) => () => void} */
 export function buildHead(el, act, state) {
   el.innerHTML = HEAD;
   const part = (/** @type {string} */ selector) => find(el, selector);
-  const [slider, at, count, axis, speed, smoothing] =
-    [".burlab-seek [type=range]", ".burlab-at", ".burlab-count", ".burlab-axis", ".burlab-speed", ".burlab-smoothing"].map(part);
-  const steps = () => act({ type: "step", count: count.value });
-  bindIntents(el, act, { steps, step: () => act({ type: "step", count: 1 }) });
-  choices(speed, SPEEDS, "-1");
-  let counted = count.value;
-  count.addEventListener("change", () => (counted = count.value));
-  onEnter(count, steps, () => counted);
+  const [slider, at, axis, smoothing] = [".burlab-seek [type=range]", ".burlab-at", ".burlab-axis", ".burlab-smoothing"].map(part);
   axis.addEventListener("change", () => act({ type: "axis", value: axis.value }));
-  speed.addEventListener("change", () => act({ type: "speed", value: Number(speed.value) }));
   part(".burlab-split").addEventListener("click", () => act({ type: "split" }));
   const smooth = throttled((/** @type {number} */ value) => act({ type: "smoothing", value }));
   smoothing.addEventListener("input", () => smooth(Number(smoothing.value)));
@@ -83,27 +54,19 @@ export function buildHead(el, act, state) {
   onEnter(at, () => at.blur(), () => state().step);
 
   return () => {
-    const { step, length, playing, seekable, ended, readouts, ...others } = state();
-    const off = { play: playing || ended, step: ended, steps: ended, pause: !playing, reset: step === 0 && !playing, back: step === 0 };
-    const before = focused();
-    for (const [intent, disabled] of Object.entries(off)) part(`[data-intent=${intent}]`).disabled = disabled;
-    if (el.contains(before) && before.disabled) passFocus(before, el);
-    for (const selector of ["[data-intent=reset]", "[data-intent=back]", ".burlab-seek span"]) part(selector).hidden = !seekable;
-    slider.hidden = at.hidden = !seekable;
+    const { step, length, seekable, readouts, ...others } = state();
+    part(".burlab-seek").hidden = !seekable;
     part(".burlab-no-way-back").hidden = seekable;
-    part(".burlab-length").hidden = !seekable;
-    drawStatus(el, others);
     slider.max = length;
     slider.disabled = at.disabled = length === 0;
     if (!dragged) slider.value = step;
     slider.style.setProperty("--part", length ? slider.value / length : 0);
     showStep();
-    showIn(speed, others.speed);
     showIn(axis, others.axis);
     showIn(smoothing, others.smoothing);
     smoothing.style.setProperty("--part", smoothing.value);
     part(".burlab-split").hidden = !others.splits;
-    setText(part(".burlab-length"), seekable ? `of ${length.toLocaleString("en")}` : "");
+    setText(part(".burlab-length"), `of ${length.toLocaleString("en")}`);
     drawReadouts(part(".burlab-readouts"), readouts);
   };
 }

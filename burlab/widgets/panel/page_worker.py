@@ -3,15 +3,15 @@
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from queue import Empty, SimpleQueue
 from time import monotonic, thread_time
 from typing import Any
 
 from burlab.run.loop.lifetime import at_end
 
-from .panel_commands import Intent
-
+Intent = Mapping[str, Any]
+"""What a control of a page wants: a dict with a `type`."""
 _log = logging.getLogger(__name__)
 PERIOD_SECONDS = 1 / 20  # seconds between two iterations for a run that plays
 IDLE_SECONDS = 0.2  # between two iterations for a run that rests

@@ -7,6 +7,7 @@ from burlab.charts import Mark
 from burlab.errors import ArgumentError
 from burlab.run.record.breakpoints import Hit
 from burlab.runtime.checks.numbers import shown
+from burlab.widgets.live.fields import one_of
 
 from .groups import Group
 from .readable import number
@@ -63,9 +64,7 @@ def offered(run: Any) -> list[str]:
 
 def add(run: Any, kind: str, text: str) -> None:
     """Add one as the panel offers them. text: its number; a rise is in percent of the value's size."""
-    if kind not in _CONDITIONS:
-        raise ArgumentError(f"a breakpoint must be one of {', '.join(_CONDITIONS)}; got {shown(kind)}.")
-    if kind == "non_finite":
+    if one_of(kind, _CONDITIONS, "the condition of a breakpoint") == "non_finite":
         run.breakpoints.add(non_finite=True)
         return
     try:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from .column import FIRST_STEP
 from .curves_of_run import PACE, RunCurves
 from .groups import TITLES, Group, title_of
 from .panel_costs import PanelCosts, colour_of, gathered, stacked
-from .panel_model import PanelModel
 from .panel_plane import plane
 from .pyramid import NOTHING, Series
 from .readable import count, duration, number
 from .smooth import smoothed, spread
+
+if TYPE_CHECKING:
+    from .panel_model import PanelModel
 
 STEP = "step"  # the label of the axis that plots share
 _MAX_POINTS = 1200  # of a curve
@@ -38,9 +40,16 @@ class PanelChart:
 
     def __init__(self) -> None:
         self._cache: dict[str, tuple[Any, Any]] = {}
+        self._last = Chart(())
 
-    def chart(self, model: PanelModel) -> Chart:
-        """All that a panel draws."""
+    def chart(self, model: "PanelModel") -> Chart:
+        """All that a panel draws: the last chart itself where nothing has changed."""
+        chart = self._drawn(model)
+        if not same(chart, self._last):
+            self._last = chart
+        return self._last
+
+    def _drawn(self, model: "PanelModel") -> Chart:
         groups, left = model.groups[:_MAX_PLOTS], len(model.groups) - _MAX_PLOTS
         first = groups[0].name if groups else ""
         plots = [self._plot(model, group, first=group.name == first) for group in groups]
@@ -49,7 +58,7 @@ class PanelChart:
         over = [plane(model, self._once)] if model.landscape is not None else []
         return Chart((*plots, *self._costs(model), *over), title="run", about=_about(model, groups))
 
-    def _plot(self, model: PanelModel, group: Group, *, first: bool) -> Plot:
+    def _plot(self, model: "PanelModel", group: Group, *, first: bool) -> Plot:
         curves, bands = self._pace(model) if group.name == PACE else (tuple(self._lines(model, group)), ())
         broken = {name: step for name, step in model.non_finite.items() if name in group.columns}
         upright = _upright(group, curves)
@@ -67,7 +76,7 @@ class PanelChart:
             tall=1.0 if not first else _HEIGHT_NEXT_TO_PLANE if model.landscape is not None else _HEIGHT_ALONE,
         )
 
-    def _lines(self, model: PanelModel, group: Group) -> Iterator[Curve]:
+    def _lines(self, model: "PanelModel", group: Group) -> Iterator[Curve]:
         """The parents of the run, and then its columns: where they are smoothed, with what they are behind it."""
         look = group.log, model.log_steps
         old = tuple((id(line), line.version) for line in model.old), look
@@ -77,7 +86,7 @@ class PanelChart:
         for name in group.columns:
             yield from self._column(model, group, name)
 
-    def _column(self, model: PanelModel, group: Group, name: str) -> Iterator[Curve]:
+    def _column(self, model: "PanelModel", group: Group, name: str) -> Iterator[Curve]:
         amount, fine = model.amount(name), model.fine and (id(model.fine), model.fine.version)
         label = title_of(model.run, name) if name in TITLES else group.title
         look = label, _VALIDATION if name == "validation_value" else _VALUE
@@ -87,7 +96,7 @@ class PanelChart:
         if amount:
             yield self._once(f"smooth {name}", new, lambda: _smooth(model, group, name, *look, amount))
 
-    def _pace(self, model: PanelModel) -> tuple[tuple[Curve, ...], tuple[Band, ...]]:
+    def _pace(self, model: "PanelModel") -> tuple[tuple[Curve, ...], tuple[Band, ...]]:
         def make() -> tuple[tuple[Curve, ...], tuple[Band, ...]]:
             x, middle, low, high = spread(_means(model, PACE), log_steps=model.log_steps)
             return (Curve(x, middle, "median", _VALUE),), (Band(x, low, high, "90% of steps", _VALUE),)
@@ -95,7 +104,7 @@ class PanelChart:
         fine = model.fine and (id(model.fine), model.fine.version)
         return self._once(PACE, (model.lines.version, fine, model.log_steps), make)
 
-    def _costs(self, model: PanelModel) -> Iterator[Plot]:
+    def _costs(self, model: "PanelModel") -> Iterator[Plot]:
         """Yield the time of steps by part, and the bytes of the run by kind, each a stack."""
         costs, step = model.costs, _steps_axis(model)
         for name, title, unit, parts in (
@@ -119,7 +128,7 @@ class PanelChart:
         )
         return (curve,), Axis(unit="B", low=0.0, high=_PROCESS_HEADROOM * float(np.nanmax(held)))
 
-    def _events(self, model: PanelModel, main: str) -> Dots:
+    def _events(self, model: "PanelModel", main: str) -> Dots:
         """Return the changes of hyperparameters, on the curve of the main column."""
         shown = model.events[-_MAX_EVENTS:]
         done = model.run.length > shown[-1].step  # its row is there
@@ -173,7 +182,7 @@ def _beyond(axis: Axis, *extremes: float) -> list[float]:
     return [value for value in extremes if value < low or value > high]
 
 
-def _steps_axis(model: PanelModel) -> Axis:
+def _steps_axis(model: "PanelModel") -> Axis:
     return Axis(STEP, log=model.log_steps, floor=FIRST_STEP if model.log_steps else None)
 
 
@@ -194,7 +203,7 @@ def _outliers(bands: tuple[Band, ...]) -> tuple[float | None, str]:
     return (usual, f"goes on to {duration(most)}") if most > 1.5 * usual else (None, "")
 
 
-def _marks(model: PanelModel) -> Iterator[Mark]:
+def _marks(model: "PanelModel") -> Iterator[Mark]:
     if model.past is not None:
         yield Mark(float(model.past), kind="cursor")
 
@@ -213,7 +222,7 @@ def _broken(columns: dict[str, int]) -> Iterator[Mark]:
         yield Mark(float(step), f"{TITLES.get(name, name)} is nan or inf here first", kind="break")
 
 
-def _curve(model: PanelModel, group: Group, name: str, label: str, colour: int, faint: bool) -> Curve:
+def _curve(model: "PanelModel", group: Group, name: str, label: str, colour: int, faint: bool) -> Curve:
     """A column, with more points where someone has zoomed in, and its zeros on the floor of logarithms."""
     x, y = _points(model.lines, name, group.log, model.log_steps, group.floor is not None)
     fine = model.fine
@@ -238,12 +247,12 @@ def _points(lines: RunCurves, name: str, log: bool, log_steps: bool, zeros: bool
     return np.concatenate([x, at])[order], np.concatenate([y, np.zeros(at.size)])[order]
 
 
-def _smooth(model: PanelModel, group: Group, name: str, label: str, colour: int, amount: float) -> Curve:
+def _smooth(model: "PanelModel", group: Group, name: str, label: str, colour: int, amount: float) -> Curve:
     x, y = smoothed(_means(model, name), amount, log=group.log, log_steps=model.log_steps)
     return Curve(x, y, label, colour)
 
 
-def _means(model: PanelModel, name: str) -> Series:
+def _means(model: "PanelModel", name: str) -> Series:
     """Return the means of the whole record; after a zoom of what is in sight."""
     lines = model.fine if model.fine is not None and name in model.fine.curves else model.lines
     return lines.curves[name].means_along(log_steps=model.log_steps)
@@ -257,7 +266,7 @@ def _parents(old: list[RunCurves], name: str, log: bool, log_steps: bool) -> Cur
     return Curve(x, y, "before it branched", _INK, faint=True)
 
 
-def _changes(model: PanelModel, events: list[Any], main: str) -> Dots:
+def _changes(model: "PanelModel", events: list[Any], main: str) -> Dots:
     curve = model.lines.curves[main]
     rows = [(event, model.run.at(event.step)) for event in events if event.step < model.run.length]
     x = np.array([float(event.step) for event, _ in rows])
@@ -268,7 +277,7 @@ def _changes(model: PanelModel, events: list[Any], main: str) -> Dots:
     return Dots(x, y, "changes", _CHANGE, "dot", tuple(hints))
 
 
-def _about(model: PanelModel, groups: list[Group]) -> str:
+def _about(model: "PanelModel", groups: list[Group]) -> str:
     """Return the description of the chart for screen readers."""
     shown = ", ".join(group.title for group in groups)
     return f"{shown} over {count(int(model.run.length))} steps" if model.run.length else "No steps yet"

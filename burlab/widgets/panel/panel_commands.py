@@ -1,20 +1,16 @@
 """Actions of the panel's controls on a run: an intent is a dict with a `type`, as a browser sends it."""
 
 import math
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from burlab.errors import ArgumentError
-from burlab.runtime.checks.numbers import shown
+from burlab.widgets.live.fields import real_from, whole_from
+from burlab.widgets.live.live_model import GROWING, dispatch, growing_pace
 
 from . import panel_breakpoints
+from .page_worker import Intent
 from .scales import SliderScale
 
-Intent = Mapping[str, Any]
-GROWING = -1.0
-"""A speed that can be watched: on a logarithmic axis the run moves evenly, ten times as far in every five seconds."""
-_START_SPEED, _TENFOLD_SECONDS = 5.0, 5.0  # steps per second at the start; seconds for ten times as many steps
 _REPLAY_SECONDS = 4.0  # seconds for the whole record backwards at full speed
 
 
@@ -38,12 +34,12 @@ class PanelCommands:
         self._pauses = run.pauses  # after what was done here: more of them are somebody else's
 
     def apply(self, intent: Intent) -> None:
-        """Do what an intent says. Raises what the run raises."""
-        kind = intent.get("type")
-        act = getattr(self, f"_do_{kind}", None)
-        if act is None:
-            raise ArgumentError(f"the panel knows no intent {shown(kind)}.")
-        act(intent)
+        """Do what an intent says.
+
+        Raises:
+            ArgumentError: There is no such intent, or a field of it is wrong; besides what the run raises.
+        """
+        dispatch(self, intent)
 
     def cut_short(self) -> None:
         """Interrupt a long seek, because another intent has come; from any thread."""
@@ -54,7 +50,7 @@ class PanelCommands:
     def pace(self) -> float:
         """Steps per second of a run that is not at full speed, or plays backwards."""
         if self.speed == GROWING:
-            return _START_SPEED + self._run.t * math.log(10) / _TENFOLD_SECONDS
+            return growing_pace(self._run.t)
         return self.speed or max(self._run.length / _REPLAY_SECONDS, 1.0)
 
     def burst(self, seconds: float) -> None:
@@ -99,18 +95,18 @@ class PanelCommands:
         self.rest()
 
     def _do_step(self, intent: Intent) -> None:
-        count = _whole(intent.get("count"), "the number of steps", least=1)
+        count = whole_from(intent.get("count"), "the number of steps", 1)
         self.rest()
         self._run.start(count)
 
     def _do_rewind(self, intent: Intent) -> None:
-        self._seek(max(int(self._run.t) - _whole(intent.get("count"), "the number of steps", least=1), 0))
+        self._seek(max(int(self._run.t) - whole_from(intent.get("count"), "the number of steps", 1), 0))
 
     def _do_reset(self, _: Intent) -> None:
         self._seek(0)
 
     def _do_seek(self, intent: Intent) -> None:
-        self._seek(min(_whole(intent.get("step"), "the step", least=0), self._run.length))
+        self._seek(min(whole_from(intent.get("step"), "the step", 0), self._run.length))
 
     def rest(self) -> None:
         """Pause; a cell that waits for the run returns."""
@@ -131,7 +127,7 @@ class PanelCommands:
         self._run.hyper[name] = self._scale(name).value(float(intent["place"]))
 
     def _do_enter(self, intent: Intent) -> None:
-        self._run.hyper[str(intent["name"])] = _real(str(intent["text"]), str(intent["name"]))
+        self._run.hyper[str(intent["name"])] = real_from(intent["text"], str(intent["name"]))
 
     def _do_follow(self, intent: Intent) -> None:
         self._run.hyper[str(intent["name"])] = None
@@ -157,28 +153,3 @@ class PanelCommands:
         if self.playing or (self._run.running and not self._run.can_seek):
             self.rest()
             self._do_play(intent)
-
-
-def _whole(value: Any, what: str, least: int) -> int:
-    """A whole number from a field of the panel."""
-    text = str(value).strip()
-    if re.fullmatch(r"\d{1,3}(,\d{3})+", text):  # as the panel writes thousands
-        text = text.replace(",", "")
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number == int(number) and number >= least):
-        raise ArgumentError(f"{what} is {shown(str(value))}, expected a whole number from {least} on, such as 100.")
-    return int(number)
-
-
-def _real(text: str, name: str) -> float:
-    """A finite number from a field of the panel."""
-    try:
-        number = float(text.strip().replace("−", "-"))
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise ArgumentError(f"{name} is {shown(text)}, expected a number such as 0.01 or 1e-3.")
-    return number

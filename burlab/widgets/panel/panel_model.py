@@ -6,16 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from burlab.charts import Chart
+from burlab.widgets.live.live_model import LiveModel
+
 from . import readable
 from .curves_of_run import PACE, RunCurves, family
 from .groups import Group, groups_of
+from .page_worker import Intent
 from .panel_breakpoints import BreakpointHits
-from .panel_commands import Intent, PanelCommands
+from .panel_chart import PanelChart
+from .panel_commands import PanelCommands
 from .panel_costs import PanelCosts
 from .panel_landscape import PanelLandscape, flat
+from .panel_state import state_of
 from .pyramid import Series
 from .run_rest import RunRest
-from .scales import SliderScale, scale_for
+from .scales import SliderScale, scale_for, texts
 from .smooth import noisy
 
 _MEASURE_SECONDS = 0.05  # seconds to wait for a value in one look; the next one finds it
@@ -26,21 +32,18 @@ _LOG_AXIS_STEPS = 5000  # steps from which their axis is logarithmic, unless som
 _RATE_SECONDS = 0.5  # seconds over which the speed is measured
 
 
-class PanelModel:
-    """The panel of one run, to be used by one thread: `apply` an intent, `refresh`, read the state.
+class PanelModel(LiveModel):
+    """The panel of one run, or of a watched loop, which is a run without a way back.
 
-    error: what the last intent ran into. handled: by page, the number of the last intent carried out. behind: whether
-    there is more to read. lines: the record; old: those of the runs that this one branched from, the nearest first.
+    lines: the record; old: those of the runs that this one branched from, the nearest first.
     fine: the part of the record that someone has zoomed in on, if there is more to see there than in `lines`. events:
     the changes of hyperparameters. costs: bytes, and parts of steps. point: where a run with two parameters is, shape
     (2,). past: the step where it is, if more of them are recorded.
     """
 
     def __init__(self, run: Any) -> None:
+        super().__init__()
         self.run = run
-        self.error = ""
-        self.handled: dict[str, int] = {}
-        self.behind = False
         self.lines = RunCurves(run)
         self.old: list[RunCurves] = []
         self.fine: RunCurves | None = None
@@ -64,21 +67,33 @@ class PanelModel:
         self.window: tuple[float, float] | None = None  # the first and the last step in sight, where someone zoomed in
         self.smoothing: float | None = None  # of curves, from 0 to 1; None: as they need
         self._noisy: set[str] = set()
+        self._chart = PanelChart()
         self.refresh()
 
-    def apply(self, intent: Intent) -> None:
-        """Carry out an intent; errors appear in the status line."""
-        if "serial" in intent:
-            self.handled[str(intent["view"])] = int(intent["serial"])
-        try:
-            if intent.get("type") in _DISPLAY_INTENTS:
-                self._apply_display(intent)
-                return
-            self.error = ""
-            self.settled = False
-            self.commands.apply(intent)
-        except Exception as error:  # whatever a run raises is shown, and the panel lives on
-            self.error = f"{type(error).__name__}: {error}"
+    def _act(self, intent: Intent) -> None:
+        if intent.get("type") in _DISPLAY_INTENTS:
+            self._apply_display(intent)
+            return
+        self.error = ""
+        self.settled = False
+        self.commands.apply(intent)
+
+    def interrupt(self) -> None:
+        """Interrupt a long seek."""
+        self.commands.cut_short()
+
+    def state(self) -> dict[str, Any]:
+        """Return all besides the chart; see `state_of`."""
+        return state_of(self)
+
+    def chart(self) -> Chart:
+        """Return the curves over the steps, and the plane of two parameters."""
+        return self._chart.chart(self)
+
+    @property
+    def texts(self) -> dict[str, tuple[str, ...]]:  # pyright: ignore[reportIncompatibleVariableOverride] - not settable
+        """The texts of the knobs, by hyperparameter."""
+        return {name: texts(scale) for name, scale in self.scales.items()}
 
     def _apply_display(self, intent: Intent) -> None:
         """Apply an intent about the display. Of a zoom, only one along the steps needs more of the record."""
@@ -126,13 +141,13 @@ class PanelModel:
         value = self.run.row_value(_MEASURE_SECONDS)
         return None if math.isnan(value) else (t, value)
 
-    def measure(self, seconds: float = math.inf) -> None:
-        """Wait so many seconds for the value where the run rests: `refresh` waits a moment only."""
+    def wait(self, seconds: float = math.inf) -> None:
+        """Wait for the value where the run rests: `refresh` waits a moment only."""
         if not self.active and hasattr(self.run, "row_value"):
             self.run.row_value(seconds)
 
-    def refresh(self) -> None:
-        """Read new rows."""
+    def refresh(self) -> bool:
+        """Read new rows; always return True, because the chart knows itself what has changed."""
         now = monotonic()
         self._do_bursts(now)
         self.past = self._past()
@@ -155,9 +170,11 @@ class PanelModel:
         if self.landscape is not None:
             self.point = self._place()
             self.landscape.refresh(self.run, self.lines.path.points)
+            self.behind |= self.landscape.computing
         self.costs.refresh(self.run)
         self.breaks.refresh(self.run)
         self._mark(now)
+        return True
 
     @property
     def problem(self) -> str:

@@ -1,7 +1,7 @@
 """The plane of two parameters: the function over it, the path of the run, and where it is now."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,15 +9,17 @@ from burlab.analysis.height_map import known_points, map_over
 from burlab.charts import Curve, Dots, Map
 from burlab.charts.limits import along
 
-from .panel_model import PanelModel
 from .pyramid import Series
+
+if TYPE_CHECKING:
+    from .panel_model import PanelModel
 
 Once = Callable[[str, Any, Callable[[], Any]], Any]  # (name, version, make)
 _INK, _PATH = -1, 1  # colours
 _BREAK = np.full((1, 2), np.nan)
 
 
-def plane(model: PanelModel, once: Once) -> Map:
+def plane(model: "PanelModel", once: Once) -> Map:
     """The map of a model that has a landscape."""
     landscape: Any = model.landscape
     heights = landscape.heights
@@ -33,7 +35,7 @@ def plane(model: PanelModel, once: Once) -> Map:
     )
 
 
-def _paths(model: PanelModel, box: Series, once: Once) -> Iterator[Curve]:
+def _paths(model: "PanelModel", box: Series, once: Once) -> Iterator[Curve]:
     """Yield the paths of the parents, of the steps after the cursor, and of those before it."""
     steps, points = model.lines.path.steps, model.lines.path.points
     t = model.past

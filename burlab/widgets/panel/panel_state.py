@@ -1,7 +1,7 @@
 """All that the panel shows besides the curves, as plain data: the status line, read-outs, knobs and memory."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burlab.charts.limits import PARTS
 from burlab.optim import SciPy
@@ -11,19 +11,21 @@ from .curves_of_run import PACE
 from .groups import TITLES, title_of
 from .panel_breakpoints import listed, offered
 from .panel_costs import colour_of
-from .panel_model import PanelModel
 from .pyramid import Pyramid
 from .run_rest import STEPS
 
+if TYPE_CHECKING:
+    from .panel_model import PanelModel
 
-def state_of(model: PanelModel) -> dict[str, Any]:
+
+def state_of(model: "PanelModel") -> dict[str, Any]:
     """Return the state that a page shows.
 
     title: what minimizes what. step, length: the cursor and the rows of the record. playing; seekable: whether there is
     a way back; ended: whether it cannot go on. speed: steps per second of a slow run, 0 for full, -1 for one that
     grows. smoothing: of the curves, from 0 to 1. splits: whether the parts of a step are there for the asking.
     breakpoints: as `breaks.listed`; conditions: those that are offered; hits: as `Breaks.listed`, and stops: how many
-    there are in all. handled: by page, the number of the last intent carried out. axis: of the steps, "auto", "log" or
+    there are in all. axis: of the steps, "auto", "log" or
     "linear". tone: "ready running paused past stopped failed" for the colour of `status`. readouts: pairs of title and
     text. knobs: a dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
     """
@@ -45,7 +47,6 @@ def state_of(model: PanelModel) -> dict[str, Any]:
         "hits": model.breaks.listed(),
         "stops": len(model.breaks.hits),
         "splits": model.costs.offered,
-        "handled": dict(model.handled),
         "axis": {None: "auto", True: "log", False: "linear"}[model.steps_log],
         "title": _title(model),
         "tone": tone,
@@ -56,7 +57,7 @@ def state_of(model: PanelModel) -> dict[str, Any]:
     }
 
 
-def _title(model: PanelModel) -> str:
+def _title(model: "PanelModel") -> str:
     if model.run.title:
         return str(model.run.title)
     optimizer = model.run.optimizer
@@ -66,7 +67,7 @@ def _title(model: PanelModel) -> str:
     return f"{name} on {model.problem}"
 
 
-def _status(model: PanelModel, t: int, length: int) -> tuple[str, str]:
+def _status(model: "PanelModel", t: int, length: int) -> tuple[str, str]:
     if model.error:
         return "failed", model.error
     if model.commands.backwards:
@@ -93,7 +94,7 @@ def _status(model: PanelModel, t: int, length: int) -> tuple[str, str]:
     return "paused", f"Paused at step {readable.count(t)}"
 
 
-def _readouts(model: PanelModel, t: int, length: int) -> list[list[str]]:
+def _readouts(model: "PanelModel", t: int, length: int) -> list[list[str]]:
     step, curves = min(t, length - 1), model.lines.curves
     row = model.run.at(step) if length else None
     names = [name for name in TITLES if name in curves and name != PACE]
@@ -122,7 +123,7 @@ def _last(step: int, curve: Pyramid) -> str:
     return "–" if math.isnan(at) else f"{readable.number(value)} at step {readable.count(int(at))}"
 
 
-def _knob(model: PanelModel, name: str) -> dict[str, Any]:
+def _knob(model: "PanelModel", name: str) -> dict[str, Any]:
     hyper, scale = model.run.hyper, model.scales[name]
     value = float(hyper[name])
     schedule = ""

@@ -3,22 +3,11 @@
 
 /** @import { LiveState, Race, RaceIntent, View } from "../messages" */
 import { drawChart } from "../chart/chart.js";
-import { button, choices, element, focused, onEnter, setText, targetOf } from "../dom.js";
-import { action, begin, bindIntents, drawStatus, follow, GONE, inkOf, keepRows, SPEEDS } from "../live/live.js";
-import { onPanelKeys } from "../panel/keys.js";
+import { button, choices, element, onEnter, setText } from "../dom.js";
+import { begin, follow, inkOf, keepRows } from "../live/live.js";
+import { buildTransport, foresee } from "../live/transport.js";
 
-const HTML = `${GONE}
-<div class="burlab-bar" role="toolbar" aria-label="race">
-  ${action("play", "Play", "Let all racers step until paused (space)")}
-  ${action("pause", "Pause", "Rest at the steps reached (space)")}
-  ${action("step", "Step", "One step each (right arrow; with shift: ten)")}
-  <span class="burlab-pair"><input class="burlab-count" aria-label="number of steps" inputmode="numeric" value="100">
-  ${action("steps", "Step n", "So many steps each")}</span>
-  <select aria-label="speed" title="How fast Play goes: a growing speed does ten times as many steps every five seconds"></select>
-  <select class="burlab-spread" aria-label="axis" title="What racers are compared against"></select>
-  <select aria-label="column" title="What is compared"></select>
-</div>
-<div class="burlab-status"><i></i><span></span><em></em></div>
+const HTML = `
 <table class="burlab-table"><thead><tr><th></th><th>racer</th><th class="burlab-right burlab-unit"></th>
   <th class="burlab-right burlab-wide" title="How many times as high as the leader">of the leader</th><th class="burlab-right">steps</th>
   <th class="burlab-wide"></th><th></th></tr></thead><tbody></tbody></table>
@@ -32,22 +21,18 @@ const CELLS = ["burlab-right", "", "burlab-right", "burlab-right burlab-wide", "
 
 /** @type {(view: View<LiveState<Race>, RaceIntent>) => () => void} */
 function render({ model, el }) {
-  const live = begin(model, el, HTML);
+  const live = begin(model, el, "");
   const { part } = live;
-  const send = /** @type {(intent: RaceIntent) => void} */ (live.send);
   el.classList.add("burlab-race");
-  const count = part(".burlab-count");
+  const { act, state } = foresee(live, () => transport.draw());
+  const transport = buildTransport(el, "race", act, state);
+  const send = /** @type {(intent: RaceIntent) => void} */ (act);
+  el.insertAdjacentHTML("beforeend", HTML);
   const select = (/** @type {string} */ name) => part(`select[aria-label="${name}"]`);
   const rate = part("[aria-label='learning rate']");
-  const act = (/** @type {RaceIntent} */ intent) => {
-    if (["play", "pause", "step"].includes(intent.type)) press(intent.type === "play"); // at once: the answer comes when it comes
-    send(intent);
-  };
-  const steps = () => act({ type: "step", count: count.value });
-  bindIntents(el, act, { step: () => act({ type: "step", count: 1 }), steps });
-  onEnter(count, steps);
-  for (const [name, type] of /** @type {const} */ ([["speed", "speed"], ["axis", "against"], ["column", "of"]])) {
-    select(name).addEventListener("change", (/** @type {Event} */ event) => send({ type, value: targetOf(event).value }));
+  for (const [ariaLabel, title, type] of /** @type {const} */ ([["axis", "What racers are compared against", "against"], ["column", "What is compared", "of"]])) {
+    const menu = element("select", "", part(".burlab-bar"), { ariaLabel, title });
+    menu.addEventListener("change", () => send({ type, value: menu.value }));
   }
   const add = () => {
     send({ type: "add", name: select("optimizer").value, lr: rate.value });
@@ -56,13 +41,6 @@ function render({ model, el }) {
   part(".burlab-add").addEventListener("click", add);
   onEnter(rate, add);
   const chart = drawChart(part(".burlab-live-chart"), model.get("data"), { heights: model.get("heights") });
-
-  const [play, pause] = [part("[data-intent=play]"), part("[data-intent=pause]")];
-  function press(/** @type {boolean} */ playing) {
-    const before = focused();
-    [play.disabled, pause.disabled] = [playing, !playing];
-    if ([play, pause].includes(before) && before.disabled) (playing ? pause : play).focus({ preventScroll: true });
-  }
 
   /** @type {Map<string, HTMLTableRowElement>} */
   const rows = new Map();
@@ -75,12 +53,8 @@ function render({ model, el }) {
     return row;
   }
 
-  const unkeyed = onPanelKeys(el, act, () => !pause.disabled, false);
-  const unfollow = follow({ model, el, ...live }, chart, (state) => {
-    press(state.playing);
-    for (const intent of ["play", "step", "steps"]) part(`[data-intent=${intent}]`).disabled ||= state.finished;
-    drawStatus(el, state);
-    choices(select("speed"), SPEEDS, String(state.speed));
+  const unfollow = follow(live, chart, (state) => {
+    transport.draw();
     choices(select("axis"), state.axes, state.against);
     choices(select("column"), state.columns, state.of);
     choices(select("optimizer"), state.optimizers, select("optimizer").value || "Adam");
@@ -98,7 +72,7 @@ function render({ model, el }) {
     });
   });
   return () => {
-    unkeyed();
+    transport.close();
     unfollow();
   };
 }

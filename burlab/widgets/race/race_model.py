@@ -15,48 +15,44 @@ from burlab.experiments import Race, Standing
 from burlab.experiments.curves import AXES
 from burlab.optim.scipy_minimizer import METHODS
 from burlab.runtime.checks.numbers import shown
+from burlab.widgets.live.fields import one_of, real_from, whole_from
+from burlab.widgets.live.live_model import GROWING, LiveModel, growing_pace
 from burlab.widgets.panel import readable
-from burlab.widgets.panel.panel_commands import GROWING, Intent
+from burlab.widgets.panel.page_worker import Intent
 from burlab.widgets.panel.run_rest import STEPS
 
 from .race_rest import RaceRest
 
-_START_SPEED, _TENFOLD_SECONDS = 5.0, 5.0  # steps per second at the start; seconds for ten times as many steps
 _READ_SECONDS = 0.03  # seconds of reading at once
 _COLUMN_NAMES = ("value", "validation_value", "gradient_norm", "step_norm")
 
 
-class RaceModel:
-    """The panel of one race: `apply` an intent, `refresh`, read `state` and `chart`."""
+class RaceModel(LiveModel):
+    """The panel of one race."""
 
     def __init__(self, race: Race) -> None:
+        super().__init__()
         self.race = race
         self.against = "step"
         self.of = "value"
         self.speed = GROWING  # steps per second of each racer; 0: as fast as it goes
         self.playing = False
-        self.error = ""
         self._until = 0.0  # the step that all are to have reached by now, at a speed that is not full
         self._then = monotonic()
         self._seen: Any = None
-        self.behind = False
         self._settled = RaceRest()
         self.settled = False  # whether it rests because nothing moved any more
         self._pauses = race.pauses  # after what was done here
 
     @property
     def active(self) -> bool:
-        """Return True while the race runs, slow bursts included, or there is more to read."""
-        return self.race.running or self.playing or self.behind
+        """Return True while the race runs, slow bursts included."""
+        return self.race.running or self.playing
 
     def apply(self, intent: Intent) -> None:
-        """Carry out an intent; errors appear in the status line."""
-        try:
-            self.error = ""
-            self.settled = False
-            getattr(self, f"_do_{intent.get('type')}", self._unknown)(intent)
-        except Exception as error:  # whatever a race raises is shown, and the panel lives on
-            self.error = f"{type(error).__name__}: {error}"
+        """Carry out an intent; errors become part of the state."""
+        self.settled = False
+        super().apply(intent)
         self._seen = None
 
     def refresh(self) -> bool:
@@ -66,7 +62,7 @@ class RaceModel:
         if self.race.pauses != self._pauses:  # somebody else has
             self._rest()
         if self.playing and self.speed:
-            pace = _START_SPEED + self._until * math.log(10) / _TENFOLD_SECONDS if self.speed == GROWING else self.speed
+            pace = growing_pace(self._until) if self.speed == GROWING else self.speed
             self._until += min(passed, 0.5) * pace
             self.race.start(until=int(self._until))
         if self.playing and self.race.finished:
@@ -89,8 +85,11 @@ class RaceModel:
         rows, more = shown_rows(self.race.standings(self.against, self.of))
         tone, text = self._status()
         return {
-            "playing": self.playing or self.race.running,
-            "finished": self.race.finished,
+            "step": self.race.t,
+            "length": self.race.t,
+            "playing": self.active,
+            "seekable": False,
+            "ended": self.race.finished,
             "speed": self.speed,
             "against": self.against,
             "axes": [[name, f"by {name}"] for name in AXES],
@@ -138,7 +137,7 @@ class RaceModel:
             return "failed", self.error
         lead = self.race.leader(self.against, self.of)
         text = "Ready at step 0" if lead is None else str(lead)
-        if self.playing or self.race.running:
+        if self.active:
             return "running", text
         if self.race.finished:
             return "stopped", f"All have come to their end. {text}"
@@ -169,13 +168,9 @@ class RaceModel:
         self._pauses = self.race.pauses
 
     def _do_step(self, intent: Intent) -> None:
-        text = str(intent.get("count")).strip().replace(",", "")
-        if not text.isdecimal() or not int(text):
-            raise ArgumentError(
-                f"the number of steps is {shown(text)}, expected a whole number from 1 on, such as 100."
-            )
-        self._do_pause(intent)
-        self.race.start(until=self.race.t + int(text))
+        count = whole_from(intent.get("count"), "the number of steps", 1)
+        self._rest()
+        self.race.start(until=self.race.t + count)
 
     def _do_speed(self, intent: Intent) -> None:
         self.speed = float(intent["value"])
@@ -184,14 +179,10 @@ class RaceModel:
             self._do_play(intent)
 
     def _do_against(self, intent: Intent) -> None:
-        if intent["value"] not in AXES:
-            raise ArgumentError(f"unknown axis {shown(intent['value'])}.")
-        self.against = str(intent["value"])
+        self.against = one_of(intent["value"], AXES, "the axis")
 
     def _do_of(self, intent: Intent) -> None:
-        if intent["value"] not in self._columns():
-            raise ArgumentError(f"unknown column {shown(intent['value'])}.")
-        self.of = str(intent["value"])
+        self.of = one_of(intent["value"], self._columns(), "the column")
 
     def _do_add(self, intent: Intent) -> None:
         kind, text = str(intent["name"]), str(intent.get("lr", "")).strip().replace("−", "-")
@@ -205,9 +196,6 @@ class RaceModel:
 
     def _do_drop(self, intent: Intent) -> None:
         self.race.drop(str(intent["name"]))
-
-    def _unknown(self, intent: Intent) -> None:
-        raise ArgumentError(f"the panel of a race knows no intent {shown(intent.get('type'))}.")
 
 
 def _ratio(number: float) -> str:
@@ -240,7 +228,7 @@ def offered() -> dict[str, str]:
 def optimizer_from(name: str, lr: str) -> Any:
     """Return one of the offered optimizers. lr: its learning rate as text, "" for the default."""
     if name not in offered():
-        raise ArgumentError(f"unknown optimizer {shown(name)}.")
+        raise ArgumentError(f"the optimizer must be one of those that the menu offers; got {shown(name)}.")
     if name.startswith("SciPy "):
         if lr:
             raise ArgumentError(f"{name} has no learning rate. Leave the field empty.")
@@ -250,10 +238,4 @@ def optimizer_from(name: str, lr: str) -> Any:
         return kind()
     if all(field.name != "lr" for field in fields(kind)):
         raise ArgumentError(f"{name} has no learning rate. Leave the field empty.")
-    try:
-        number = float(lr)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise ArgumentError(f"the learning rate is {shown(lr)}, expected a number such as 0.01 or 1e-3.")
-    return kind(lr=number)
+    return kind(lr=real_from(lr, "the learning rate"))

@@ -20,7 +20,7 @@ function render({ model, el }) {
   const send = /** @type {(intent: SpectrumIntent) => void} */ (live.send);
   menu.addEventListener("change", () => send({ type: "part", value: menu.value }));
   const chart = drawChart(live.part(".burlab-live-chart"), model.get("data"), { heights: model.get("heights") });
-  return follow({ model, el, ...live }, chart, (state) => {
+  return follow(live, chart, (state) => {
     drawStatus(el, state);
     choices(menu, state.parts, state.part);
   });

@@ -6,6 +6,8 @@ from typing import Any
 from burlab.analysis import Spectrum, spectra, spectrum, spectrum_chart
 from burlab.charts import Chart
 from burlab.errors import BurlabError
+from burlab.widgets.live.fields import one_of
+from burlab.widgets.live.live_model import LiveModel
 from burlab.widgets.panel.page_worker import Intent
 
 PARTS = {"all": "whole Hessian", "layers": "each layer"}
@@ -13,27 +15,25 @@ STAGES = ({"probes": 1, "steps": 20}, {"probes": 1, "steps": 80}, {"probes": 4, 
 _CORE_SHARE = 0.02  # of a core: what is computed while the run does steps
 
 
-class SpectrumModel:
+class SpectrumModel(LiveModel):
     """Spectra of a run. part: "all" or "layers", the diagonal block of each leaf; see `burlab.analysis.spectra`.
 
     found: the finest spectra so far. step: of the run, where they are; -1 before. stage: how many of `STAGES` are done.
     """
 
     def __init__(self, run: Any) -> None:
+        super().__init__()
         self._run = run
         self._point: tuple[int, int] | None = None  # the step and the length of the record that are looked at
         self._rests = 0.0  # until when nothing is computed for a run that moves
         self._lr: float | None = None
-        self._why = ""
         self.part = "all"
         self.found: list[Spectrum] = []
         self.step = -1
         self.stage = 0
 
-    def apply(self, intent: Intent) -> None:
-        """Apply an intent {type: "part", value: a key of `PARTS`}; other intents are ignored."""
-        if intent.get("type") == "part" and intent["value"] in PARTS:
-            self.part, self._point, self._rests = str(intent["value"]), None, 0.0
+    def _do_part(self, intent: Intent) -> None:
+        self.part, self._point, self._rests = one_of(intent["value"], PARTS, "the part"), None, 0.0
 
     def refresh(self) -> bool:
         """Compute the next stage if it is due, and return True if there is something new to draw."""
@@ -47,11 +47,11 @@ class SpectrumModel:
         start = thread_time()
         try:
             compute = spectra if self.part == "layers" else _whole
-            self.found, self.step, self._why = compute(self._run, **STAGES[self.stage]), point[0], ""
+            self.found, self.step, self.error = compute(self._run, **STAGES[self.stage]), point[0], ""
         except BurlabError as error:  # said in the view, which lives on
-            self._why = str(error)
+            self.error = str(error)
         exact = bool(self.found) and all(one.exact for one in self.found)
-        self.stage = len(STAGES) if exact or self._why else self.stage + 1
+        self.stage = len(STAGES) if exact or self.error else self.stage + 1
         self._rests = monotonic() + (thread_time() - start) / _CORE_SHARE
         return True
 
@@ -70,8 +70,8 @@ class SpectrumModel:
         return spectrum_chart(*self.found, lr=self._lr)
 
     def _status(self) -> tuple[str, str]:
-        if self._why:
-            return "failed", self._why
+        if self.error:
+            return "failed", self.error
         if not self.found:
             return "ready", "computing ..."
         largest = max(one.largest for one in self.found)

@@ -183,7 +183,7 @@ def test_no_thread_runs_python_when_it_is_torn_down(what):
     program = f"""
 import atexit, threading, numpy as np, burlab as bl
 from burlab.widgets.panel.panel_model import PanelModel
-from burlab.widgets.panel.panel import panel_of
+from burlab.widgets.panel.panel_view import panel_of
 atexit.register(lambda: print([t.name for t in threading.enumerate()]))
 stop = bl.Stop(when=lambda rows: rows["value"] < -1)
 run = bl.minimize(lambda x: np.sum(np.sin(x)), np.ones(2), bl.optim.GD(1e-9), stop=stop)

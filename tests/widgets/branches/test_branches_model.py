@@ -108,9 +108,9 @@ def test_small_pictures_are_the_curve(model):
         ({"type": "fork", "name": "mu", "text": "much"}, "mu is 'much', expected a number"),
         ({"type": "fork", "name": "mu", "text": "2"}, "ArgumentError: the hyperparameter mu"),
         ({"type": "go", "count": "0"}, "expected a whole number from 1 on"),
-        ({"type": "current", "name": "Z"}, "branch 'Z' does not exist any more"),
-        ({"type": "cursor", "step": "soon"}, "ValueError"),
-        ({"type": "dance"}, "knows no intent 'dance'"),
+        ({"type": "current", "name": "Z"}, "the branch must be one of 'A'"),
+        ({"type": "cursor", "step": "soon"}, "the step is 'soon', expected a number"),
+        ({"type": "dance"}, "'pause'; got 'dance'"),
     ],
 )
 def test_invalid_intents_show_a_message(model, intent, message):

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { throttled } from "../../../burlab/widgets/dom.js";
-import { expected } from "../../../burlab/widgets/panel/panel.js";
+import { expected } from "../../../burlab/widgets/live/transport.js";
 
 /** @type {any} */
 const state = { playing: true, length: 100, step: 40 };

@@ -222,7 +222,7 @@ def test_whatever_a_run_raises_is_shown():
     model.apply({"type": "play"})
     assert (state_of(model)["tone"], state_of(model)["status"]) == ("failed", "ZeroDivisionError: no steps today")
     model.apply({"type": "dance"})
-    assert "no intent 'dance'" in state_of(model)["status"]
+    assert "; got 'dance'." in state_of(model)["status"]
 
 
 def test_memory_is_shown_by_kind():

@@ -12,7 +12,7 @@ import pytest
 
 from burlab.widgets import hatch_build, pages
 from burlab.widgets.panel.page_worker import IDLE_SECONDS, PageWorker, latest
-from burlab.widgets.panel.panel import Panel, panel_of
+from burlab.widgets.panel.panel_view import PanelView, panel_of
 from burlab.widgets.panel.scales import scale_for, texts
 from tests.widgets.panel.fake import FakeRun
 
@@ -26,7 +26,7 @@ def until(condition, what="it comes true", seconds=60.0):
 
 def curve(panel, name):
     """The heights of the first curve of a plot, as a page gets them."""
-    part = next(part for part in panel.view.face.data["parts"] if part["name"] == name)
+    part = next(part for part in panel.data["parts"] if part["name"] == name)
     return np.frombuffer(part["curves"][0]["y"])
 
 
@@ -65,16 +65,16 @@ def test_an_intent_reaches_the_run_and_the_page(opened):
     run = FakeRun()
     panel = opened(run)
     panel.on_message({"type": "step", "count": 5, "view": "a"})
-    until(lambda: panel.view.face.state["status"] == "Paused at step 5")
+    until(lambda: panel.state["status"] == "Paused at step 5")
     until(lambda: curve(panel, "value").size == 5, "the chart follows the words")
     np.testing.assert_array_equal(curve(panel, "value"), 0.5 ** np.arange(5))
     panel.on_message({"type": "enter", "name": "lr", "text": "0.5", "view": "a"})
-    until(lambda: panel.view.face.state["knobs"][0]["text"] == "0.5")
+    until(lambda: panel.state["knobs"][0]["text"] == "0.5")
 
 
 def test_a_page_has_the_texts_of_a_knob_for_the_range_that_it_has(opened):
     run = FakeRun({"lr": 1e-3, "mu": 0.9})
-    face = opened(run).view.face
+    face = opened(run)
     assert face.texts == {name: texts(scale_for(name, value)) for name, value in run.hyper.items()}
     run.hyper["lr"] = 50.0
     until(lambda: face.texts["lr"] == texts(scale_for("lr", 50.0)), "it moves with the range")
@@ -85,26 +85,26 @@ def test_steps_of_the_run_outside_of_the_panel_are_shown(opened):
     run = FakeRun()
     panel = opened(run)
     run.write(77)
-    until(lambda: panel.view.face.state["step"] == 77)
+    until(lambda: panel.state["step"] == 77)
 
 
 def test_panel_sends_nothing_without_changes_or_viewers(opened):
     run = FakeRun()
     panel = opened(run)
     write(panel, run, 3)
-    until(lambda: panel.view.face.state["tick"] == 1)
+    until(lambda: panel.state["tick"] == 1)
     watch(panel)
     time.sleep(0.5)
-    assert panel.view.face.state["tick"] == 1
+    assert panel.state["tick"] == 1
     watch(panel, visible=False)
     panel.on_message({"type": "enter", "name": "lr", "text": "0.5", "view": "a"})
     until(lambda: run.hyper["lr"] == 0.5)  # in a turn that knows of it
     panel.on_message({"type": "drawn", "tick": 99, "view": "a"})  # nothing else keeps it from sending
     run.write(10)
     time.sleep(0.5)
-    assert panel.view.face.state["step"] == 3
+    assert panel.state["step"] == 3
     watch(panel)
-    until(lambda: panel.view.face.state["step"] == 13)
+    until(lambda: panel.state["step"] == 13)
 
 
 def test_a_page_that_is_loaded_anew_gets_what_is_shown(opened):
@@ -112,8 +112,8 @@ def test_a_page_that_is_loaded_anew_gets_what_is_shown(opened):
     panel = opened(run)
     run.write(10)
     panel.on_message({"type": "seek", "step": 4, "view": "a"})
-    until(lambda: any(mark["at"] == 4 for mark in panel.view.face.data["parts"][0]["marks"]))
-    state = panel.view.face.get_state()
+    until(lambda: any(mark["at"] == 4 for mark in panel.data["parts"][0]["marks"]))
+    state = panel.get_state()
     value = state["data"]["parts"][0]
     np.testing.assert_array_equal(np.frombuffer(value["curves"][0]["y"]), 0.5 ** np.arange(10))
     assert value["y"]["log"]
@@ -124,9 +124,9 @@ def test_a_page_that_is_loaded_anew_gets_what_is_shown(opened):
 def test_handled_intent_is_acknowledged_to_its_page(opened):
     panel = opened(FakeRun())
     panel.on_message({"type": "step", "count": 5, "view": "a", "serial": 7})
-    until(lambda: panel.view.face.state["handled"] == {"a": 7})
+    until(lambda: panel.state["handled"] == {"a": 7})
     panel.on_message({"type": "enter", "name": "lr", "text": "fast", "view": "b", "serial": 1})
-    until(lambda: panel.view.face.state["handled"] == {"a": 7, "b": 1}, "also of what was refused")
+    until(lambda: panel.state["handled"] == {"a": 7, "b": 1}, "also of what was refused")
 
 
 def test_updates_wait_for_the_page_that_draws(opened, monkeypatch):
@@ -135,16 +135,16 @@ def test_updates_wait_for_the_page_that_draws(opened, monkeypatch):
     panel = opened(run)
     for tick in range(1, 7):
         write(panel, run, 1)
-        until(lambda: panel.view.face.state["tick"] == tick)  # noqa: B023 - asked at once
+        until(lambda: panel.state["tick"] == tick)  # noqa: B023 - asked at once
     write(panel, run, 1)
     time.sleep(0.5)
-    assert panel.view.face.state["tick"] == 6, "so many updates may be on the way"
+    assert panel.state["tick"] == 6, "so many updates may be on the way"
     panel.on_message({"type": "seek", "step": 3, "view": "a"})
-    until(lambda: panel.view.face.state["status"].startswith("At step 3 of 7"), "what was asked for waits for nothing")
+    until(lambda: panel.state["status"].startswith("At step 3 of 7"), "what was asked for waits for nothing")
     time.sleep(0.3)
-    assert (panel.view.face.state["tick"], curve(panel, "value").size) == (6, 6), "and the chart does"
+    assert (panel.state["tick"], curve(panel, "value").size) == (6, 6), "and the chart does"
     panel.on_message({"type": "drawn", "tick": 1, "view": "a"})
-    until(lambda: panel.view.face.state["tick"] == 7)
+    until(lambda: panel.state["tick"] == 7)
 
 
 def test_a_deleted_output_closes_the_panel_and_lets_the_run_go(monkeypatch):
@@ -157,7 +157,7 @@ def test_a_deleted_output_closes_the_panel_and_lets_the_run_go(monkeypatch):
     time.sleep(0.4)
     assert not panel.closed
     panel.on_message({"type": "leave", "view": "b"})
-    until(lambda: panel.closed and panel.view.root.comm is None)
+    until(lambda: panel.closed and panel.comm is None)
     assert panel_of(run) is not panel
     panel_of(run).close()
     del run
@@ -181,12 +181,12 @@ def test_a_panel_that_no_page_ever_shows_lets_the_run_go(monkeypatch):
     monkeypatch.setattr(pages, "_SILENCE_SECONDS", 60)
     watch(panel)
     run.write(3)
-    until(lambda: panel.view.face.state["step"] == 3)
+    until(lambda: panel.state["step"] == 3)
     monkeypatch.setattr(pages, "_SILENCE_SECONDS", 0.1)
     until(lambda: not panel._thread.works)
     del run
     until(lambda: (gc.collect(), kept() is None)[1])
-    until(lambda: panel.view.root.comm is None)
+    until(lambda: panel.comm is None)
 
 
 def test_an_intent_after_a_long_silence_is_carried_out(opened, monkeypatch):
@@ -197,11 +197,11 @@ def test_an_intent_after_a_long_silence_is_carried_out(opened, monkeypatch):
     until(lambda: not panel._thread.works)
     monkeypatch.setattr(pages, "_SILENCE_SECONDS", 120.0)
     panel.on_message({"type": "step", "count": 5, "view": "a"})
-    until(lambda: panel.view.face.state["status"] == "Paused at step 5")
+    until(lambda: panel.state["status"] == "Paused at step 5")
 
 
 def test_an_open_panel_keeps_its_run(opened):
-    kept = weakref.ref(opened(FakeRun())._run())
+    kept = weakref.ref(opened(FakeRun())._subject())
     gc.collect()
     time.sleep(0.2)
     assert kept() is not None
@@ -221,7 +221,7 @@ def test_panel_continues_after_a_failed_iteration(opened, monkeypatch, caplog):
 
     run.tail = fails
     run.write(5)
-    until(lambda: panel.view.face.state["step"] == 5)
+    until(lambda: panel.state["step"] == 5)
     assert "could not be brought up to date" in caplog.text
 
 
@@ -229,7 +229,7 @@ def test_failed_drawing_is_repeated_and_reported(opened, monkeypatch):
     monkeypatch.setattr("burlab.widgets.panel.page_worker._RETRY_SECONDS", 0.01)
     run = FakeRun()
     panel = opened(run)
-    made, failed = panel.view._picture.chart, []
+    made, failed = panel._model._chart.chart, []
 
     def fails(model):
         failed.append(model)
@@ -237,9 +237,9 @@ def test_failed_drawing_is_repeated_and_reported(opened, monkeypatch):
             raise ValueError("no way")
         return made(model)
 
-    monkeypatch.setattr(panel.view._picture, "chart", fails)
+    monkeypatch.setattr(panel._model._chart, "chart", fails)
     run.write(5)
-    until(lambda: "could not be drawn: ValueError: no way" in panel.view.face.state["status"])
+    until(lambda: "could not be drawn: ValueError: no way" in panel.state["status"])
     assert curve(panel, "value").size == 5
 
 
@@ -289,7 +289,7 @@ def test_of_a_drag_the_last_place_counts():
     assert [i["place"] for i in latest(slide)] == [1, 0, 2]
     play = [{"type": "play"}, {"type": "pause"}, {"type": "play"}, {"type": "play"}]
     assert list(latest(play)) == play
-    assert Panel.__doc__
+    assert PanelView.__doc__
 
 
 def test_no_view_sets_a_handler_whose_false_would_cancel_a_key():

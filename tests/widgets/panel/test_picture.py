@@ -1,6 +1,7 @@
 """Pictures of real runs in the panel: curves, bands, the plane of two parameters."""
 
 import time
+from time import monotonic
 
 import numpy as np
 import pytest
@@ -132,24 +133,21 @@ def test_cost_of_steps_is_stacked_and_small_parts_are_merged():
 
 
 def test_the_picture_of_a_run_without_steps_shows_where_it_starts():
-    model = PanelModel(bl.minimize(bl.problems.rosenbrock(), np.array([-1.2, 1.0]), bl.optim.GD(1e-3)))
-    view = PanelView(model, lambda message: None)
+    run = bl.minimize(bl.problems.rosenbrock(), np.array([-1.2, 1.0]), bl.optim.GD(1e-3))
+    view = PanelView(run)
     picture = view.picture()
     assert "Ready at step 0" in picture
     assert ">here<" in picture
     assert "gradient norm" not in picture
     assert "nothing yet" not in picture
-    model.apply({"type": "step", "count": 50})
-    rested(model)
-    view.show(model)
+    run.step(50)
+    view.settle(monotonic() + 60.0)
     assert "gradient norm" in view.picture()
     view.close()
 
 
 def test_missing_plane_shows_nothing_yet():
-    view = PanelView(
-        PanelModel(bl.minimize(lambda x: np.sum(x**2), np.ones(5), bl.optim.GD(0.1))), lambda message: None
-    )
+    view = PanelView(bl.minimize(lambda x: np.sum(x**2), np.ones(5), bl.optim.GD(0.1)))
     assert view.picture().count("nothing yet") == 1
     view.close()
 

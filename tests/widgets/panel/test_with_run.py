@@ -10,10 +10,10 @@ import pytest
 
 import burlab as bl
 from burlab.widgets.panel.groups import groups_of
-from burlab.widgets.panel.panel import panel_of
 from burlab.widgets.panel.panel_chart import PanelChart
 from burlab.widgets.panel.panel_model import PanelModel
 from burlab.widgets.panel.panel_state import state_of
+from burlab.widgets.panel.panel_view import panel_of
 from tests.widgets.panel.real import quadratic, rested
 
 
@@ -134,7 +134,7 @@ def test_picture_waits_for_a_value_that_a_refresh_skips(monkeypatch):
     panel = panel_of(run)
     try:
         assert panel.settle(time.monotonic() + 60.0)
-        x = np.frombuffer(panel.view.face.data["parts"][0]["curves"][0]["x"])
+        x = np.frombuffer(panel.data["parts"][0]["curves"][0]["x"])
         np.testing.assert_array_equal(x, [0, 1, 2])
     finally:
         panel.close()
