@@ -13,6 +13,7 @@ import numpy as np
 from burlab.typing import Indices, Numbers
 
 from .chart import Band, Chart, Curve, Dots, Map, Mark, Plot
+from .extremes import extremes
 
 POINTS = 2_500  # of a curve, a band, or dots: more than a screen has columns
 POINTS_OF_PART = 6_000  # of all that one plot or map shows
@@ -86,30 +87,20 @@ def along(points: Numbers, most: int = POINTS, box: Numbers | None = None) -> In
     return np.flatnonzero(kept)
 
 
-def extremes(rows: Sequence[Numbers], most: int) -> Any:
+def spread_extremes(rows: Sequence[Numbers], most: int) -> Any:
     """Positions of at most so many points of curves over one axis, all of one length.
 
     Of each stretch of equally many points the lowest and the highest of every curve and the first gap, and both ends.
 
-    >>> extremes([np.array([3.0, 1.0, 2.0, np.nan, 4.0, 0.0, 7.0, 6.0])], 5)
+    >>> spread_extremes([np.array([3.0, 1.0, 2.0, np.nan, 4.0, 0.0, 7.0, 6.0])], 5)
     array([0, 3, 5, 6, 7])
     """
     n = rows[0].size
     if n <= most:
         return np.arange(n)
-    stretches = max((most - 2) // (3 * len(rows)), 1)
-    starts = np.linspace(0, n, stretches, endpoint=False).astype(int)
-    width = int(np.diff(starts, append=n).max())
-    places = starts[:, None] + np.arange(width)
-    places = np.minimum(places, np.append(starts[1:], n)[:, None] - 1)  # the last one again, where a stretch is shorter
-    at, found = np.arange(stretches), [np.array([0, n - 1])]
-    for y in rows:
-        inside = y[places]
-        known = ~np.isnan(inside)
-        low, high = np.where(known, inside, np.inf).argmin(axis=1), np.where(known, inside, -np.inf).argmax(axis=1)
-        gap = known.argmin(axis=1)
-        found += [places[at, low], places[at, high], places[at, gap][~known.all(axis=1)]]
-    return np.unique(np.concatenate(found))
+    starts = np.linspace(0, n, max((most - 2) // (3 * len(rows)), 1), endpoint=False).astype(int)
+    gaps = [extremes(np.where(np.isnan(y), 0.0, np.nan), starts) for y in rows if np.isnan(y).any()]
+    return np.unique(np.concatenate([[0, n - 1], *(extremes(y, starts) for y in rows), *gaps]))
 
 
 def _size(part: Plot | Map) -> int:
@@ -188,7 +179,7 @@ def _thinned(one: Curve | Band | Dots, most: int, box: Numbers | None) -> Curve 
         hints = tuple(one.hints[k] for k in chosen) if len(one.hints) == one.x.size else one.hints
         return replace(one, x=one.x[kept], y=one.y[kept], hints=hints)
     if isinstance(one, Band):
-        kept = extremes((one.low, one.high), most)
+        kept = spread_extremes((one.low, one.high), most)
         return replace(one, x=one.x[kept], low=one.low[kept], high=one.high[kept])
-    kept = extremes((one.y,), most) if box is None else along(np.stack([one.x, one.y], axis=1), most, box)
+    kept = spread_extremes((one.y,), most) if box is None else along(np.stack([one.x, one.y], axis=1), most, box)
     return replace(one, x=one.x[kept], y=one.y[kept])

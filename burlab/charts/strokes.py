@@ -9,6 +9,7 @@ import numpy as np
 from burlab.typing import Numbers
 
 from .chart import Band, Curve, Dots, Mark
+from .extremes import extremes
 from .frame import Scale, runs
 from .palette import INK, colour
 
@@ -107,18 +108,11 @@ def _through(across: Numbers, up: Numbers) -> str:
     for piece in runs(np.isfinite(across) & np.isfinite(up)):
         a, u = np.clip(across[piece], -_MAX_PIXELS, _MAX_PIXELS), np.clip(up[piece], -_MAX_PIXELS, _MAX_PIXELS)
         if a.size > _MAX_POINTS:
-            kept = _extremes(a, u)
+            columns = np.flatnonzero(np.diff(np.floor(a), prepend=np.nan))  # of pixels
+            kept = np.unique(np.concatenate((columns, extremes(u, columns), columns[1:] - 1, [a.size - 1])))
             a, u = a[kept], u[kept]
         pieces.append("M" + "L".join(f"{p:.1f} {q:.1f}" for p, q in zip(a, u, strict=True)))
     return "".join(pieces)
-
-
-def _extremes(a: Numbers, u: Numbers) -> Any:
-    """Of the points in one column of pixels the first, the lowest, the highest and the last."""
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(np.floor(a))) + 1])
-    columns = list(zip(starts, [*starts[1:], a.size], strict=True))
-    picked = [[s, s + int(np.argmin(u[s:e])), s + int(np.argmax(u[s:e])), e - 1] for s, e in columns]
-    return np.unique(np.asarray(picked, np.int64))
 
 
 def _text(value: Any) -> str:

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from burlab.charts.extremes import extremes
 from burlab.errors import ArgumentError
 from burlab.problems import FiniteSum, TestFunction
 from burlab.run import Run
@@ -48,7 +48,12 @@ class Curves:
 
     def thinned(self) -> "Curves":
         """Return as many points as a picture shows: the extremes of stretches."""
-        at = thin(self.median, _POINTS)
+        n = self.median.size
+        if n <= _POINTS:
+            return self
+        heights = np.where(np.isnan(self.median), np.inf, self.median)
+        starts = np.linspace(0, n, _POINTS // 2).astype(int)[:-1]
+        at = np.unique([0, *extremes(heights, starts), n - 1])
         return Curves(self.x[at], self.median[at], self.low[at], self.high[at], self.rests)
 
     def at(self, x: float) -> tuple[float, float, float]:
@@ -145,20 +150,6 @@ def level(digest: Digest, share: float) -> Numbers:
         rows = np.concatenate([[0.0], np.cumsum(digest.rows)])
         first = np.minimum(np.searchsorted(digest.steps, (1 - share) * digest.steps), np.arange(digest.steps.size))
         return (total[1:] - total[first]) / (rows[1:] - rows[first])
-
-
-def thin(y: Numbers, most: int) -> Any:
-    """Positions of at most so many entries: the lowest and the highest of each stretch of equally many, and both ends.
-
-    >>> thin(np.array([3.0, 1.0, 2.0, 5.0, 4.0, 0.0, 7.0, 6.0]), most=6)
-    array([0, 1, 3, 5, 6, 7])
-    """
-    if y.size <= most:
-        return np.arange(y.size)
-    edges = np.linspace(0, y.size, most // 2).astype(int)
-    y = np.where(np.isnan(y), np.inf, y)
-    found = [k for a, b in pairwise(edges) for k in (a + y[a:b].argmin(), a + y[a:b].argmax())]
-    return np.unique([0, *found, y.size - 1])
 
 
 def _aligned(racer: Racer, lines: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:

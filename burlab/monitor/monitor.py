@@ -130,15 +130,18 @@ class Monitor:
         return requested
 
     def log(self, step: int | None = None, /, **values: Any) -> None:
-        """Write a row: numbers by name. Where the loop is paused, wait here.
+        """Write a row: numbers by name. Where the loop is paused, wait here; an interrupt ends the wait at once.
 
-        step: from 0 on, never falling; it may be left out, and is counted then. A step may have several rows. values:
-        real numbers, and arrays or tensors with one entry; one that is computed elsewhere, as by JAX or on a GPU, is
-        waited for. Names may be new at any time. loss, grad_norm and val_loss are other names of value, gradient_norm
-        and validation_value. nan and inf are stored, and the panel shows where they began.
+        Args:
+            step: A number from 0 on that never falls; None counts. A step may have several rows.
+            values: Real numbers, and arrays or tensors with one entry; one that is computed elsewhere, as by JAX or on
+                a GPU, is waited for. Names may be new at any time. loss, grad_norm and val_loss are other names of
+                value, gradient_norm and validation_value. nan and inf are stored, and the panel shows where they began.
 
-        An interrupt (KeyboardInterrupt) ends the wait at once. Raises ArgumentError for a step that goes back and for
-        a name that is taken, DTypeError for what is no number, StatusError outside of `with`.
+        Raises:
+            ArgumentError: The step goes back, or a name is taken.
+            DTypeError: A value is not a number.
+            StatusError: The call is outside of `with`.
         """
         now = perf_counter_ns()
         if self._thread is None:
@@ -160,7 +163,10 @@ class Monitor:
     def track(self, **trees: Any) -> None:
         """Show the bytes of arrays or tensors, in trees of tuples, lists and dictionaries, as parts of the memory.
 
-        Only their size is kept. >>> w.track(parameters=params, optimizer_state=state)
+        Only their size is stored.
+
+        Args:
+            trees: Trees by the name of the part: `w.track(parameters=params, optimizer_state=state)`.
         """
         self._tracked |= {name: tree_bytes(tree) for name, tree in trees.items()}
 
@@ -176,7 +182,14 @@ class Monitor:
         return self._pauses
 
     def step(self, n: int = 1) -> None:
-        """Let a loop that rests do n steps; then it rests again. Returns at once."""
+        """Let a loop that rests do n steps; then it rests again. Returns at once.
+
+        Args:
+            n: The number of steps, at least 1.
+
+        Raises:
+            StatusError: The loop has ended.
+        """
         n = whole(n, "n", 1)
         self._check_goes_on()
         self._gate.allow(n)
@@ -187,7 +200,11 @@ class Monitor:
         self._gate.allow(None)
 
     def start(self, steps: int | None = None) -> None:
-        """Do `step(steps)`, or `resume()` if None."""
+        """Do `step(steps)`, or `resume()` if None.
+
+        Args:
+            steps: The number of steps; None for no end.
+        """
         self.resume() if steps is None else self.step(steps)
 
     def stop(self) -> None:
@@ -278,7 +295,17 @@ class Monitor:
         *,
         most: int | None = None,
     ) -> tuple[dict[str, Array], JournalCursor, bool]:
-        """Return the rows since `cursor`, as `Run.tail` does."""
+        """Return the rows since a cursor, as `Run.tail` does.
+
+        Args:
+            cursor: The second result of the last call; None for the start.
+            columns: Names of columns; None for all.
+            most: The largest number of entries; None for all.
+
+        Returns:
+            Columns by name, shape (n,), float64; the next cursor; and True if the rows begin anew, because entries
+            were merged or this is the first call.
+        """
         return self._journal.tail(cursor, columns, most)
 
     def at(self, step: int) -> dict[str, float] | None:

@@ -38,12 +38,18 @@ class Watch:
         history_bytes: int = _HISTORY_BYTES,
         **hypers: float,
     ) -> Monitor:
-        """A watch for one loop.
+        """Return a monitor for one loop.
 
-        title: what the panel calls it. show: False for no panel and no line, True for a line where nobody seems to see
-        it. history_bytes: what the record may take; from then on entries are merged, keeping minima and maxima. hypers:
-        the numbers that can be turned while the loop runs, as `w.lr` or `w.hyper["lr"]`, with the values to start from.
-        Raises ArgumentError for a name that a watch has itself, DTypeError for what is no number.
+        Args:
+            title: The name of the loop in the panel.
+            show: False for no panel and no line, True for a line even where nobody seems to see it.
+            history_bytes: The most bytes of the record; from then on entries are merged, keeping minima and maxima.
+            hypers: The numbers that can be changed while the loop runs, as `w.lr` or `w.hyper["lr"]`, with the values
+                to start from.
+
+        Raises:
+            ArgumentError: A hyperparameter has the name of an attribute of `Monitor`.
+            DTypeError: The value of a hyperparameter is not a number.
         """
         return Monitor(title, hypers, {}, show=show, history_bytes=history_bytes)
 
@@ -56,7 +62,7 @@ class Watch:
         history_bytes: int = _HISTORY_BYTES,
         **hypers: float,
     ) -> Monitor:
-        """A watch for a loop of PyTorch: the numbers of the optimizer's parameter groups are its hyperparameters.
+        """Return a monitor for a loop of PyTorch, whose hyperparameters are the numbers of the parameter groups.
 
         A slider that is moved, or `w.hyper["lr"] = 0.01`, is written into the optimizer at its next step, and held
         there against a scheduler until `w.hyper["lr"] = None`. Numbers in which groups differ have one each: lr_0,
@@ -64,7 +70,15 @@ class Watch:
         it and of the change of the parameters, where measuring takes a fifth of the time at most; the loss is what the
         loop logs, or what the closure returns. `memory` has the bytes of parameters, gradients and optimizer state.
 
-        model: a torch.nn.Module. optimizer: of torch.optim, with parameters of the model. For the rest see `watch`.
+        Args:
+            model: A torch.nn.Module.
+            optimizer: An optimizer of torch.optim, with parameters of the model.
+            show: See `watch`.
+            history_bytes: See `watch`.
+            hypers: Numbers of your own that can be changed while the loop runs.
+
+        Raises:
+            ArgumentError: `model` or `optimizer` is something else, or a hyperparameter has the name of another one.
 
         >>> import torch, burlab as bl  # doctest: +SKIP
         >>> with bl.watch.torch(model, optimizer) as w:  # doctest: +SKIP

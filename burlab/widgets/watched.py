@@ -23,7 +23,7 @@ class PanelScreen:
 
     def close(self) -> None:
         """Show the end in the picture; other messages are handled when the cell ends."""
-        still.settle(import_module("burlab.widgets.panel.panel_view").panel_of(self._monitor))
+        still.settle(import_module("burlab.widgets.panel.panel_view").panel_of(self._monitor).root)
         if self._messages is not None:
             self._messages.close()
 

@@ -190,3 +190,13 @@ def test_race_fits_the_page_at_any_width(panel, width, theme):
     first = "td:nth-child(2) > :first-child"
     swatches = panel.evaluate(f"e => [...e.querySelectorAll('{first}')].map(i => i.style.background)")
     assert len(set(swatches)) == len(swatches) > 1, "each racer keeps a colour of its own in another theme"
+
+
+@pytest.mark.full
+def test_a_race_without_its_kernel_names_the_remedy(panel, notebook):
+    assert panel.find(".burlab-gone").is_hidden()
+    panel.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    panel.find(".burlab-gone").wait_for(state="visible")
+    notebook.run(0)
+    notebook.run(1)
+    Panel(notebook).says("Ready at step 0")

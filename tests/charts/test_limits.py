@@ -15,7 +15,7 @@ from burlab.charts.limits import (
     SIDE,
     along,
     bounded,
-    extremes,
+    spread_extremes,
 )
 
 RNG = np.random.default_rng(0)
@@ -80,7 +80,7 @@ def test_omitted_parts_are_noted():
 def test_extremes_ends_and_gaps_stay(n, most, curves, random):
     rows = [np.array([random.choice((np.nan, random.uniform(-1, 1))) for _ in range(n)]) for _ in range(curves)]
     most = max(most, 2 + 3 * curves)
-    kept = extremes(rows, most)
+    kept = spread_extremes(rows, most)
     assert kept.size <= most
     assert not n or (kept[0], kept[-1]) == (0, n - 1)
     for y in rows:

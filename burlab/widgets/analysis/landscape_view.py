@@ -45,11 +45,14 @@ class LandscapeBar(anywidget.AnyWidget):
 class LandscapeView:
     """The landscape of a loss, refined while one looks at it, with a choice of planes, as a contour or as a surface.
 
-    problem: a function of x, a `FiniteSum`, or a run, at its point and with its path, which then goes on by itself
-    while the run does steps and a page shows it, at 2% of a core. x: where to look, for other than runs. indices: of a
-    finite sum, the samples that count. What it shows are results of `burlab.analysis.landscape`.
+    It shows results of `burlab.analysis.landscape`. A plane is computed when it is chosen, at "Again", and where the
+    path of the run has left it.
 
-    A plane is computed when it is chosen, at "Again", and where the path of the run has left it.
+    Args:
+        problem: A function of x, a `FiniteSum`, or a run, at its point and with its path. The view of a run follows it
+            while it does steps and a page shows it, at 2% of a core.
+        x: The point at the centre, for other problems than runs.
+        indices: The samples of a finite sum that count, shape (b,), int64; None for all.
 
     >>> import numpy as np
     >>> view = LandscapeView(lambda x: np.sum(x**4), np.ones(3))
@@ -73,10 +76,18 @@ class LandscapeView:
         self.explore(planes[0])
 
     def explore(self, plane: str, seed: int = 0) -> None:
-        """Show a plane, "axes", "random", "path" or "curvature", as the controls do. seed: of random planes."""
+        """Show another plane, as the controls do.
+
+        Args:
+            plane: "axes", "random", "path" or "curvature"; not every problem has each of them.
+            seed: The seed of a random plane.
+
+        Raises:
+            ArgumentError: The problem has no such plane.
+        """
         planes = self._explorer.planes
         if plane not in planes:
-            raise ArgumentError(f"plane={shown(plane)} is not known for this problem. Pass one of {', '.join(planes)}.")
+            raise ArgumentError(f"plane must be one of {', '.join(map(repr, planes))}; got {shown(plane)}.")
         self._seed, self.bar.plane = seed, plane
         self.bar.status = _COMPUTING
         self._explorer.explore(plane, seed)

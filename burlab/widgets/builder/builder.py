@@ -38,9 +38,16 @@ class GraphBuilder:
     Values and gradients come from small replayed kernels; nothing is compiled. Whatever does not fit is refused, or
     says why at its block, and the rest goes on.
 
-    source: what to start from: a function, with its arguments; a `Graph`, with values for its inputs or without; a
-    `Value`, with all that it was computed from; a `Document`. file: keeps the document, and is written at each change:
-    where it exists already it comes first, so that the same line finds after a restart what was built before.
+    Args:
+        source: The start: a function; a `Graph`; a `Value`, with all that it was computed from; a `Document`; None for
+            nothing.
+        args: The arguments of a function, or values for the inputs of a `Graph`.
+        file: A file that stores the document, and is written at each change. If it exists already, its document is the
+            start, so that the same line finds after a restart what was built before.
+
+    Raises:
+        ArgumentError: `source` is something else.
+        FileError: The file cannot be read.
 
     >>> import burlab as bl
     >>> b = bl.GraphBuilder()
@@ -84,7 +91,14 @@ class GraphBuilder:
         return self._seen[1]
 
     def key(self, block: Handle) -> int:
-        """Return the key of a block. Raises ArgumentError where no block, or more than one, has the label."""
+        """Return the key of a block.
+
+        Args:
+            block: A key or a label.
+
+        Raises:
+            ArgumentError: No block, or more than one, has the label.
+        """
         if not isinstance(block, str):
             self.document[block]
             return block
@@ -96,7 +110,14 @@ class GraphBuilder:
         return found[0]
 
     def value(self, block: Handle | None = None) -> Any:
-        """Return the value of a block, a number or array; by default the output's. Raises GraphError without one."""
+        """Return the value of a block, a number or an array.
+
+        Args:
+            block: Its key or label; None for the output.
+
+        Raises:
+            GraphError: It has none, because an argument is open or does not fit.
+        """
         key = self._key_or_root(block)
         if key not in self.result.values:
             reason = self.result.faults.get(key) or self.result.waiting[key]
@@ -104,7 +125,14 @@ class GraphBuilder:
         return self.result.values[key]
 
     def gradient(self, block: Handle) -> Any:
-        """Return the derivative of the output by a block. Raises GraphError where it has none."""
+        """Return the derivative of the output by a block, of the block's shape.
+
+        Args:
+            block: Its key or label.
+
+        Raises:
+            GraphError: It has none.
+        """
         key = self.key(block)
         if key not in self.result.gradients:
             reason = self.result.note or "the output does not depend on it by floating numbers"
@@ -129,11 +157,20 @@ class GraphBuilder:
         place: tuple[float, float] | None = None,
         **options: Any,
     ) -> int:
-        """Add a block and get its key.
+        """Add a block.
 
-        kind: a name of the palette, such as "input", "constant", "add", "tanh", "sum", "nn.Linear". operands: keys or
-        labels of blocks, None for those that stay open. options: of the kind, as values or as text. Raises
-        ArgumentError, with what would fit, for others.
+        Args:
+            kind: A name of the palette, such as "input", "constant", "add", "tanh", "sum", "nn.Linear".
+            operands: Keys or labels of blocks, None for those that stay open.
+            label: The label of the block, "" for none.
+            place: Its centre in pixels; None for where the layout has it.
+            options: Options of the kind, as values or as text.
+
+        Returns:
+            Its key.
+
+        Raises:
+            ArgumentError: The palette has no such kind, or the kind no such option; the error lists what fits.
         """
         keys = [None if x is None else self.key(x) for x in operands]
         document, key = self.document.add(kind, keys, label=label, options=options, place=place)
@@ -141,22 +178,47 @@ class GraphBuilder:
         return key
 
     def connect(self, source: Handle, target: Handle, port: int = 0) -> None:
-        """Make a block an argument of another, counted from 0. Raises GraphError for a circle."""
+        """Make a block an argument of another.
+
+        Args:
+            source: Key or label of the argument.
+            target: Key or label of the block that takes it.
+            port: The position of the argument, from 0.
+
+        Raises:
+            GraphError: The blocks would form a circle.
+        """
         self.do(self.document.connect(self.key(source), self.key(target), port))
 
     def disconnect(self, target: Handle, port: int = 0) -> None:
-        """Leave an argument open."""
+        """Leave an argument open.
+
+        Args:
+            target: Key or label of the block that takes it.
+            port: The position of the argument, from 0.
+        """
         self.do(self.document.disconnect(self.key(target), port))
 
     def edit(self, block: Handle, *, tag: Any = None, **options: Any) -> None:
-        """Set options: the value of a constant, the sizes of a layer. tag: edits with one are undone as one."""
+        """Set options of a block: the value of a constant, the sizes of a layer.
+
+        Args:
+            block: Its key or label.
+            tag: Edits with the same tag are undone as one; None for one of its own.
+            options: Options by name, as values or as text.
+        """
         document, key = self.document, self.key(block)
         for name, value in options.items():
             document = document.edit(key, name, value)
         self.do(document, tag)
 
     def reshape(self, block: Handle, shape: Any) -> None:
-        """Give an input or a constant another shape: its numbers are repeated, or cut off."""
+        """Give an input or a constant another shape: its numbers are repeated, or cut off.
+
+        Args:
+            block: Its key or label.
+            shape: A shape, as a tuple or as text.
+        """
         self.do(self.document.reshape(self.key(block), shape))
 
     def rename(self, block: Handle, label: str) -> None:
@@ -213,7 +275,14 @@ class GraphBuilder:
 
     @staticmethod
     def from_json(text: str) -> "GraphBuilder":
-        """Return a builder from its JSON. Raises GraphError, which names the block, where the text is damaged."""
+        """Return a builder from its JSON.
+
+        Args:
+            text: What `to_json` returns.
+
+        Raises:
+            GraphError: The text is damaged; the error names the block.
+        """
         return GraphBuilder(from_json(text))
 
     def to_dot(self) -> str:
@@ -227,8 +296,15 @@ class GraphBuilder:
     def minimize(self, optimizer: Optimizer | None = None, *, steps: int | None = None) -> Run:
         """Return a run that minimizes the output over the inputs and the parameters of layers.
 
-        optimizer: Adam(0.1) unless given. `run.x` is a dict by label. Constants that are floating numbers are live:
-        `run.hyper[label] = 2.5` acts from the next step but one, and is a slider in the panel.
+        Constants that are floating numbers are live: `run.hyper[label] = 2.5` acts from the next step but one, and is
+        a slider in the panel.
+
+        Args:
+            optimizer: The update rule; None for Adam(0.1).
+            steps: The steps to do at once; None for a run that rests at step 0.
+
+        Returns:
+            A run whose `x` is a dict by label.
 
         >>> import burlab as bl
         >>> b = bl.GraphBuilder(lambda x: (x - 3.0) ** 2, 0.0)
@@ -242,7 +318,12 @@ class GraphBuilder:
     def keep(self, run: Run) -> None:
         """Give inputs, constants and layers the values that a run of `minimize` has found, as one change.
 
-        Raises ArgumentError for another run, GraphError where a layer has other sizes by now.
+        Args:
+            run: A run that `minimize` of a builder gave.
+
+        Raises:
+            ArgumentError: It is another run.
+            GraphError: A layer has other sizes by now.
 
         >>> import burlab as bl
         >>> b = bl.GraphBuilder(lambda x: (x - 3.0) ** 2, 0.0)

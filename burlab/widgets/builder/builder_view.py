@@ -97,7 +97,7 @@ class BuilderView:
             self._commands.refuse(self._builder.document.root, str(error))
             return
         self._commands.run = run
-        self.root.children = [self.canvas, panel_of(run)]
+        self.root.children = [self.canvas, panel_of(run).root]
 
 
 def note(builder: GraphBuilder) -> str:

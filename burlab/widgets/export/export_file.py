@@ -15,15 +15,20 @@ _MAX_BYTES = 8_000_000  # bytes of a page: what a mail carries and a browser ope
 def export_html(thing: Any, path: str | os.PathLike[str]) -> None:
     """Write a page that shows a thing: one file, offline, without a kernel, in the reader's theme.
 
-    thing: a run, with a slider over its record and the branches of its family; a race, against every axis; a watch;
-    what `burlab.branches`, `burlab.find_lr`, `burlab.performance_profile` and `burlab.analysis` give; a chart; a
-    Graph, Kernel, Value, GraphView or GraphBuilder, of which one group at a time opens. A thing that goes on is shown
-    as it is now. path: of the file, which is replaced whole or not at all.
-
     Charts have hover, zoom, legends, PNG and CSV; maps are surfaces, too, which are turned by mouse and keys; without
     JavaScript a still picture is seen. Long records are thinned so that the file stays small; nothing is read from a
-    network. Raises ArgumentError for other things, FileError where the file cannot be written, or would be larger than
-    8 MB.
+    network.
+
+    Args:
+        thing: A run, with a slider over its record and the branches of its family; a race, against every axis; a
+            watched loop; a result of `burlab.branches`, `burlab.find_lr`, `burlab.performance_profile` or
+            `burlab.analysis`; a chart; a Graph, Kernel, Value, GraphView or GraphBuilder, of which one group at a time
+            opens. A run that goes on is shown as it is now.
+        path: The file, which is replaced whole or not at all.
+
+    Raises:
+        ArgumentError: `thing` is something else.
+        FileError: The file cannot be written, or would be larger than 8 MB.
 
     >>> import os, tempfile, burlab as bl
     >>> f = bl.problems.rosenbrock()

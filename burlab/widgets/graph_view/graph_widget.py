@@ -26,13 +26,18 @@ _FOLDER = Path(__file__).parent
 class GraphView(anywidget.AnyWidget):
     """A graph to look into: it opens collapsed by scope, is moved by mouse and keys, and steps through both sweeps.
 
-    thing: a `Graph`, with arrays for its inputs where numbers are wanted; a `Kernel`, with other arguments than its
-    examples if there are any; a `Value`; a function or a layer, with examples of its arguments. against: another thing
-    of these (not a Value), seen with the same arguments: the picture then shows what `against` has that `thing` has
-    not, and the other way round.
+    Everything that the page does is a method of `model`, which knows no Jupyter.
 
-    Raises ArgumentError for what has no graph, and what tracing a function raises. Everything that the page does is a
-    method of `model`, which knows no Jupyter.
+    Args:
+        thing: A `Graph`, a `Kernel`, a `Value`, a function or a layer.
+        args: Examples of the arguments of a function or a layer; arrays for the inputs of a `Graph` whose numbers are
+            wanted; for a `Kernel` other arguments than its examples, if any.
+        against: Another thing of these, but no `Value`, seen with the same arguments: the picture then shows the
+            difference of both graphs.
+
+    Raises:
+        ArgumentError: `thing` has no graph.
+        TraceError: A function cannot be traced.
 
     >>> import numpy as np, burlab as bl
     >>> view = bl.GraphView(lambda x: np.sum(np.tanh(x) ** 2), np.array([0.5, 1.0]))
@@ -61,7 +66,12 @@ class GraphView(anywidget.AnyWidget):
 
     @classmethod
     def diff(cls, before: Any, after: Any, *args: Any) -> "GraphView":
-        """Return a view of what the second graph adds to the first, and what it lacks; arguments as for one graph.
+        """Return a view of what the second graph adds to the first, and what it lacks.
+
+        Args:
+            before: The first thing with a graph.
+            after: The second one.
+            args: Examples of the arguments of both.
 
         >>> import numpy as np, burlab as bl
         >>> view = bl.GraphView.diff(np.tanh, lambda x: np.tanh(x) * 2, 0.5)
@@ -78,7 +88,7 @@ class GraphView(anywidget.AnyWidget):
         return self._models[self._name]
 
     def svg(self) -> str:
-        """A still picture of what is shown now: all of it, in the colours of the page that it stands in."""
+        """Return a still picture of all that is shown now as SVG, in the colours of the page that it stands in."""
         return svg_of(self.model)
 
     def update(self) -> None:
@@ -90,7 +100,11 @@ class GraphView(anywidget.AnyWidget):
         still.refresh(self)
 
     def handle(self, intent: Intent) -> None:
-        """Handle a message of a page: {type, ...}, see `intents.py`. Errors appear on the page."""
+        """Handle a message of a page; errors appear on the page.
+
+        Args:
+            intent: A dict with a `type`; see `INTENTS`.
+        """
         self._note = ""
         try:
             self._do(intent)

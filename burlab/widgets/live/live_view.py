@@ -23,6 +23,7 @@ from burlab.widgets.update_flow import UpdateFlow
 from .live_model import LiveModel
 
 anywidget: Any = late("anywidget", "lab")
+ipywidgets: Any = late("ipywidgets", "lab")
 
 _POLL_SECONDS = 0.02  # between two refreshes of a model that is behind
 
@@ -42,6 +43,7 @@ class LiveView(anywidget.AnyWidget):
         state: What the page shows besides the chart: words and numbers, and `tick`, the number of the update.
         texts: By slider, the text of its field at each of its places.
         data: The chart, as `ChartView` has it; heights: those of its maps.
+        root: The widget that cells display: JupyterLab marks a box when its kernel is gone, and no anywidget.
         closed: Whether it has left its pages for good.
     """
 
@@ -75,6 +77,7 @@ class LiveView(anywidget.AnyWidget):
         this.add_class("burlab-panel")
         this.on_msg(self._receive)
         receive_during_cells(this)
+        self.root: Any = ipywidgets.VBox([self])
         self._gone = weakref.finalize(subject, self._leave_pages)
         self._gone.atexit = False
         _views.add(self)
@@ -83,7 +86,7 @@ class LiveView(anywidget.AnyWidget):
     def show(self) -> None:
         """Display it in the cell that runs, with a picture for pages without its kernel."""
         self._displayed = True
-        still.show(self, self.picture, self.summary, self.settle)
+        still.show(self.root, self.picture, self.summary, self.settle)
 
     def picture(self) -> str:
         """Return the chart that was shown last, as SVG. From any thread."""
@@ -156,6 +159,7 @@ class LiveView(anywidget.AnyWidget):
     def _leave_pages(self) -> None:
         widget: Any = super()
         widget.close()
+        self.root.close()
 
     def _receive(self, _widget: Any, message: Intent, _buffers: Any) -> None:
         self.on_message(message)
@@ -215,7 +219,7 @@ class LiveView(anywidget.AnyWidget):
                 self.data = data
         self._shown = chart
         if not model.active:
-            still.refresh(self)
+            still.refresh(self.root)
         return True
 
     def _send_state(self, state: dict[str, Any], model: LiveModel) -> None:

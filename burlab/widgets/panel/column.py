@@ -1,9 +1,10 @@
 """One column of a record, as an axis of steps of either kind shows it."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+
+from burlab.charts.extremes import extremes
 
 from .pyramid import Pyramid, Series
 
@@ -38,7 +39,11 @@ class Column(Pyramid):
         if not log_steps:
             return self.points(count, log=log)
         x, y = self._all_heads(lambda part: np.stack(part.points(_ALL_POINTS, log=log)))
-        retained = _extremes_of_buckets(place_of(x, log_steps), y, count // 2 - 1) if x.size > count else slice(None)
+        if x.size <= count:
+            return x, y
+        places = place_of(x, log_steps)
+        bucket = np.floor((places - places[0]) / (places[-1] - places[0]) * (count // 2 - 1))
+        retained = np.unique(np.append(extremes(y, np.flatnonzero(np.diff(bucket, prepend=-1.0))), x.size - 1))
         return x[retained], y[retained]
 
     def means_along(self, *, log_steps: bool) -> Series:
@@ -54,23 +59,6 @@ class Column(Pyramid):
             found.append(rows[:, rows[0] > last])
             last = float(found[-1][0, -1]) if found[-1].size else last
         return np.concatenate(found, axis=1)
-
-
-def _extremes_of_buckets(places: Series, heights: Series, buckets: int) -> Any:
-    """Positions of the lowest and the highest point of each of so many equal parts of an axis, and of the last one."""
-    bucket = np.floor((places - places[0]) / (places[-1] - places[0]) * buckets)
-    starts = np.flatnonzero(np.diff(bucket, prepend=-1.0))
-    inside = np.diff(starts, append=places.size)
-    found = [
-        _first(heights == np.repeat(end.reduceat(heights, starts), inside), starts) for end in (np.minimum, np.maximum)
-    ]
-    return np.unique(np.concatenate((*found, [places.size - 1])))
-
-
-def _first(chosen: Any, starts: Any) -> Any:
-    """The first chosen position of each part that begins at `starts`."""
-    at = np.flatnonzero(chosen)
-    return at[np.searchsorted(at, starts)]
 
 
 def place_of(step: Series, log_steps: bool) -> Series:

@@ -50,7 +50,7 @@ def test_the_picture_of_a_race_follows_its_steps(pictured, monkeypatch):
     refreshed = pictured(view)
     race.step(300)
     until(lambda: str(race.leader()) in view.picture(), "the picture stayed at the start")
-    assert refreshed[-1] is view
+    assert refreshed[-1] is view.root
     for still_new in (True, False):  # what was on the way has come in two turns
         looked, count = len(turns), len(refreshed)
         until(lambda: len(turns) >= looked + 2, "nobody looks")  # noqa: B023 - asked at once
@@ -64,7 +64,7 @@ def test_the_picture_of_branches_follows_a_fork(pictured):
     refreshed = pictured(view)
     tree.fork("A", at=100, lr=1e-3).run.step(50)
     until(lambda: ">B" in view.picture(), "the branch is not in the picture")
-    until(lambda: view in refreshed, "the picture of the output was not refreshed")
+    until(lambda: view.root in refreshed, "the picture of the output was not refreshed")
 
 
 def test_several_updates_may_be_pending_and_requests_do_not_wait(monkeypatch):
