@@ -95,7 +95,7 @@ def test_error_is_shown_and_the_view_goes_on():
     view.explore("path")
     view.wait()
     assert view.landscape.value.shape == (91, 91)
-    with pytest.raises(ArgumentError, match="Pass one of random, path, curvature"):
+    with pytest.raises(ArgumentError, match="plane must be one of 'random', 'path', 'curvature'; got 'axes'"):
         view.explore("axes")
 
 
