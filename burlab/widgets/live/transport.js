@@ -10,6 +10,7 @@ import { action, drawStatus, GONE } from "./live.js";
 const PATIENCE = 30000; // milliseconds for which the page shows what it expects, if no answer at all comes
 /** Speeds of Play, in steps per second. @type {[value: string, text: string][]} */
 const SPEEDS = [["-1", "growing speed"], ["0", "full speed"], ["1000", "1,000 steps/s"], ["100", "100 steps/s"], ["10", "10 steps/s"], ["1", "1 step/s"]];
+const WITH_RECORD = ["back", "reset"]; // buttons that are hidden where there is no way back
 const TEXT = "input:not([type=range]), textarea, [contenteditable=true]";
 const ARROW_CONTROLS = ".burlab-knob input[type=range], .burlab-smoothing"; // arrows are theirs
 
@@ -114,7 +115,7 @@ export function buildTransport(el, name, act, state) {
     const before = focused();
     for (const [intent, disabled] of Object.entries(off)) part(`[data-intent=${intent}]`).disabled = disabled;
     if (box.contains(before) && before.disabled) passFocus(before, el);
-    for (const intent of ["reset", "back"]) part(`[data-intent=${intent}]`).hidden = !seekable;
+    for (const intent of WITH_RECORD) part(`[data-intent=${intent}]`).hidden = !seekable;
     choices(speed, SPEEDS, known.speed);
     drawStatus(el, known);
   };

@@ -1,7 +1,6 @@
 """The picture of a race and of a tree of branches, which no page looks at."""
 
 import time
-from functools import partial
 
 import pytest
 
@@ -65,26 +64,3 @@ def test_the_picture_of_branches_follows_a_fork(pictured):
     tree.fork("A", at=100, lr=1e-3).run.step(50)
     until(lambda: ">B" in view.picture(), "the branch is not in the picture")
     until(lambda: view.root in refreshed, "the picture of the output was not refreshed")
-
-
-def test_several_updates_may_be_pending_and_requests_do_not_wait(monkeypatch):
-    monkeypatch.setattr("burlab.widgets.update_flow._WAIT_SECONDS", 60.0)
-    race = bl.race(F, F.start, {"GD": bl.optim.GD(1e-3), "Adam": bl.optim.Adam(1e-2)})
-    view = RaceView(race)
-    try:
-        tell = partial(view._handle_custom_msg, buffers=[])
-        tell({"type": "watch", "view": "a", "visible": True})
-        for tick in range(1, 7):
-            race.step()
-            until(lambda: view.state["tick"] == tick, "an update waited")  # noqa: B023 - asked at once
-        race.step()
-        time.sleep(0.3)
-        assert view.state["tick"] == 6, "so many may be on the way"
-        tell({"type": "against", "view": "a", "value": "gradients"})
-        until(lambda: view.state["against"] == "gradients", "the answer waited")
-        assert view.state["tick"] == 6
-        tell({"type": "drawn", "view": "a", "tick": 6})
-        until(lambda: view.state["tick"] > 6, "it never went on")
-    finally:
-        view.rest(5.0)
-        view.close()
