@@ -95,7 +95,7 @@ class LandscapeView:
     def show_as(self, shape: str) -> None:
         """Draw it as a "contour" or as a "surface", as the controls do."""
         if shape not in SHAPES:
-            raise ArgumentError(f"shape={shown(shape)} is not known. Pass one of {', '.join(SHAPES)}.")
+            raise ArgumentError(f"shape must be one of {', '.join(map(repr, SHAPES))}; got {shown(shape)}.")
         self.bar.shape = self._chart.shape = shape
         self._show()
 

@@ -379,7 +379,7 @@ def _read(path: Path) -> Document | None:
 def _document(source: Any, args: tuple[Any, ...]) -> Document:
     if source is None or isinstance(source, Document):
         if args:
-            raise ArgumentError(f"there is nothing that takes the {len(args)} arguments. Pass a function before them.")
+            raise ArgumentError(f"expected a function before the {len(args)} arguments, got {shown(source)}.")
         return source or Document()
     if isinstance(source, Graph):
         return of_graph(source, args)

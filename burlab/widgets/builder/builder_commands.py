@@ -42,7 +42,8 @@ class BuilderCommands:
         try:
             act = self._acts.get(str(message.get("type")))
             if act is None:
-                raise ArgumentError(f"the builder knows no {shown(message.get('type'))}.")
+                known = ", ".join(map(repr, self._acts))
+                raise ArgumentError(f"the type of a message must be one of {known}; got {shown(message.get('type'))}.")
             act(message)
         except (BurlabError, KeyError, TypeError, ValueError) as error:
             self.refuse(message.get("key", 0), str(error))

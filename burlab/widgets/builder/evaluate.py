@@ -173,7 +173,7 @@ def known(block: GraphBlock) -> Value:
     exact: Array = np.array(cast("Any", value))
     array: Array = exact if dtype is None else exact.astype(dtype)
     if array.dtype.kind in "ib" and not np.all(np.equal(array, exact)):
-        raise ArgumentError(f"{written(value):.60} is no {array.dtype}. Set dtype to float64, or write other numbers.")
+        raise ArgumentError(f"{written(value):.60} does not fit {array.dtype}. Set dtype to float64, or change it.")
     return array if array.ndim else array[()]
 
 

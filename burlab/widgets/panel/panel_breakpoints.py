@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from burlab.charts import Mark
-from burlab.errors import ArgumentError
 from burlab.run.record.breakpoints import Hit
-from burlab.runtime.checks.numbers import shown
-from burlab.widgets.live.fields import one_of
+from burlab.widgets.live.fields import one_of, real_from
 
 from .groups import Group
 from .readable import number
@@ -63,14 +61,20 @@ def offered(run: Any) -> list[str]:
 
 
 def add(run: Any, kind: str, text: str) -> None:
-    """Add one as the panel offers them. text: its number; a rise is in percent of the value's size."""
+    """Add a breakpoint as the panel offers them.
+
+    Args:
+        run: What has `breakpoints`.
+        kind: "rises", "grad_norm", "every" or "non_finite".
+        text: Its number; a rise is in percent of the value's size.
+
+    Raises:
+        ArgumentError: The kind or the number is another one.
+    """
     if one_of(kind, _CONDITIONS, "the condition of a breakpoint") == "non_finite":
         run.breakpoints.add(non_finite=True)
         return
-    try:
-        value = float(text.strip().removesuffix("%").replace(",", ""))
-    except ValueError:
-        raise ArgumentError(f"the breakpoint's number is {shown(text)}, expected one such as 100 or 1e-3.") from None
+    value = real_from(text.strip().removesuffix("%").replace(",", ""), "the breakpoint's number")
     given = {"rises": value / 100, "grad_norm": value, "every": int(value) if value.is_integer() else value}
     run.breakpoints.add(**{kind: given[kind]})
 
