@@ -13,7 +13,7 @@ import numpy as np
 from burlab.typing import Indices, Numbers
 
 from .chart import Band, Chart, Curve, Dots, Map, Mark, Plot
-from .extremes import extremes
+from .stretch_extremes import extremes
 
 POINTS = 2_500  # of a curve, a band, or dots: more than a screen has columns
 POINTS_OF_PART = 6_000  # of all that one plot or map shows

@@ -9,9 +9,9 @@ import numpy as np
 from burlab.typing import Numbers
 
 from .chart import Band, Curve, Dots, Mark
-from .extremes import extremes
 from .frame import Scale, runs
 from .palette import INK, colour
+from .stretch_extremes import extremes
 
 _MAX_PIXELS = 1e4  # farther out nothing is drawn, and some readers of SVG take no larger numbers
 _MAX_POINTS = 2000  # of a curve that is not thinned

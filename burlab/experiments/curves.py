@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.charts.extremes import extremes
+from burlab.charts.stretch_extremes import extremes
 from burlab.errors import ArgumentError
 from burlab.problems import FiniteSum, TestFunction
 from burlab.run import Run

@@ -1,4 +1,4 @@
-"""What a live view shows and what its controls do: the protocol that a run, a watched loop and a race fill."""
+"""The protocol of a live view, what is shown and what controls do, which a run, a watched loop and a race fill."""
 
 import math
 from abc import ABC, abstractmethod
@@ -83,6 +83,11 @@ class LiveModel(ABC):
     @abstractmethod
     def active(self) -> bool:
         """Return True while the subject changes by itself."""
+
+    @property
+    def driven(self) -> bool:
+        """Return True while the subject needs `refresh` to go on, whether someone looks or not."""
+        return False
 
 
 def dispatch(owner: Any, intent: Intent) -> None:

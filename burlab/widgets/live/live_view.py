@@ -26,6 +26,7 @@ anywidget: Any = late("anywidget", "lab")
 ipywidgets: Any = late("ipywidgets", "lab")
 
 _POLL_SECONDS = 0.02  # between two refreshes of a model that is behind
+_HIDDEN_SECONDS = 2.0  # between two iterations for a subject that rests in a page that nobody sees
 
 
 def style(*names: str) -> str:
@@ -187,11 +188,13 @@ class LiveView(anywidget.AnyWidget):
         if any(intents) and seen:
             self._answer(model)
         pictured = self._displayed and not model.active  # a picture follows what rests, whether someone looks or not
-        if seen or model.active or pictured:
+        if seen or model.driven or pictured:
             self._stale |= model.refresh()
         if self._flow.ready and (seen or (pictured and self._stale)):
             self._show(model)
-        return PERIOD_SECONDS if model.active or model.behind else IDLE_SECONDS
+        if model.active or model.behind:
+            return PERIOD_SECONDS
+        return IDLE_SECONDS if seen else _HIDDEN_SECONDS
 
     def _answer(self, model: LiveModel) -> None:
         """Send the state even where the page does not keep up with the chart: it answers an intent."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from burlab.charts.extremes import extremes
+from burlab.charts.stretch_extremes import extremes
 
 from .pyramid import Pyramid, Series
 

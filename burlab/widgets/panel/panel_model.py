@@ -189,8 +189,12 @@ class PanelModel(LiveModel):
     @property
     def active(self) -> bool:
         """Return True while the run plays, slow bursts included."""
-        slow = self.commands.speed != 0 or self.commands.backwards
-        return self.run.running or (self.commands.playing and slow)
+        return self.run.running or self.driven
+
+    @property
+    def driven(self) -> bool:
+        """Return True while it plays slowly or backwards."""
+        return self.commands.playing and (self.commands.speed != 0 or self.commands.backwards)
 
     @property
     def speed(self) -> float:

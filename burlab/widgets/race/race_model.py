@@ -49,6 +49,11 @@ class RaceModel(LiveModel):
         """Return True while the race runs, slow bursts included."""
         return self.race.running or self.playing
 
+    @property
+    def driven(self) -> bool:
+        """Return True while the race plays."""
+        return self.playing
+
     def apply(self, intent: Intent) -> None:
         """Carry out an intent; errors become part of the state."""
         self.settled = False

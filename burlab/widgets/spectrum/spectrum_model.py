@@ -60,6 +60,11 @@ class SpectrumModel(LiveModel):
         """Return True while it changes by itself."""
         return bool(self._run.running) or self.stage < len(STAGES)
 
+    @property
+    def driven(self) -> bool:
+        """Return True while there is something to compute."""
+        return self.active
+
     def state(self) -> dict[str, Any]:
         """Return the choice of parts, and the status."""
         tone, status = self._status()

@@ -212,7 +212,7 @@ def test_the_still_picture_is_the_surface_as_it_was_turned():
     view._chart._handle_custom_msg({"type": "pose", "turn": 90.0, "lift": 35.0, "zoom": 1.0}, [])
     assert view.picture() != first
     assert view._chart.shape == "surface"
-    with pytest.raises(ArgumentError, match="contour, surface"):
+    with pytest.raises(ArgumentError, match="'contour', 'surface'; got 'globe'"):
         view.show_as("globe")
 
 
