@@ -99,22 +99,24 @@ class Still:
             timer.cancel()
         if new or timer is not None:
             self._publish()
+        with self._publishing:  # a picture that another thread draws belongs to this cell
+            return
 
     def _publish(self) -> None:
-        with self._lock:
-            self._timer = None
-            self._last = monotonic()
-        root: Any = self._root()
-        if root is None or root.comm is None:
-            return
-        try:
-            with self._publishing:
+        with self._publishing:
+            with self._lock:
+                self._timer = None
+                self._last = monotonic()
+            root: Any = self._root()
+            if root is None or root.comm is None:
+                return
+            try:
                 before, bundle = self._published, self._bundle()
                 if self._published != before:
                     screen: Any = import_module("IPython.display")
                     screen.update_display(bundle, raw=True, display_id=self._name)
-        except Exception:  # the widget lives on without a new picture
-            _log.exception("the picture of a widget could not be drawn")
+            except Exception:  # the widget lives on without a new picture
+                _log.exception("the picture of a widget could not be drawn")
 
     def _bundle(self) -> dict[str, str]:
         """Return the contents of the second output. A picture that is too large leaves the last one in its place."""

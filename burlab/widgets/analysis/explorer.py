@@ -40,6 +40,7 @@ class Explorer:
         self._found: Landscape | None = None
         self._rests = 0.0  # until when the plane stays where a run leaves it
         self.computing = False
+        self.refinements = 0  # landscapes that were found so far
         self.left = -1
         self.why = ""
 
@@ -104,7 +105,9 @@ class Explorer:
             for finer in steps:
                 if self._thread is not me or _ending:
                     return
-                self._found, self.computing = finer, False
+                self._found = finer
+                self.refinements += 1
+                self.computing = False
                 self._changed()
         except Exception as error:  # said in the view, which lives on
             if self._thread is me:

@@ -65,6 +65,7 @@ class LandscapeView:
         planes = self._explorer.planes
         self._seed = 0
         self._pose = Pose()
+        self._shown = 0  # the explorer's refinements when it was drawn last
         self._lock = threading.RLock()  # two threads show: who refines, and who follows
         self._chart: Any = ChartView(Chart(()))
         self._chart.on_intent(self._posed)
@@ -117,13 +118,14 @@ class LandscapeView:
         """
         if self._watcher.pages.present:
             return False
-        new, waited = self.follow(), self._explorer.computing
+        new = self.follow()
         end = max(end, monotonic() + _FIRST_POINTS_SECONDS) if self._explorer.found is None else end
         while self._explorer.computing and monotonic() < end and not self._watcher.pages.present:
             sleep(_POLL_SECONDS)
-        if waited:
+        found = self._explorer.refinements != self._shown  # the explorer's thread may be about to show it
+        if found:
             self._show()
-        return new or waited
+        return new or found
 
     @property
     def landscape(self) -> Any:
@@ -156,10 +158,11 @@ class LandscapeView:
 
     def _show(self) -> None:
         with self._lock:
-            found = self._explorer.found
+            count, found = self._explorer.refinements, self._explorer.found
             if found is not None:
                 self._chart.chart = found.chart()
                 still.refresh(self.root)
+            self._shown = count
             self.bar.status = self._status_text(found)
 
     def _status_text(self, found: Any) -> str:
