@@ -48,7 +48,7 @@ class WritableResults(Protocol):
 
 
 class ComplexNumbers(Protocol):
-    """Calls that have a complex number among their arguments: `complex/calls.py`."""
+    """Calls that have a complex number among their arguments: `complex/complex_hook.py`."""
 
     def call_ufunc(self, ufunc: np.ufunc, method: str, /, *inputs: Any, **kwargs: Any) -> Any:
         """Call a ufunc of NumPy's."""

@@ -18,7 +18,7 @@ export interface View<State, Intent> {
   el: HTMLElement;
 }
 
-// ---- charts, by chart/encode.py
+// ---- charts, by `chart/encode_chart.py`
 
 export interface Axis {
   label: string;
@@ -288,7 +288,7 @@ export interface ProfileState {
 }
 export type ProfileIntent = { type: "hover"; row: number };
 
-// ---- graphs, by graph_view/encode.py
+// ---- graphs, by `graph_view/encode_graph.py`
 
 export type Box = [item: number, x: number, y: number, width: number, height: number, kind: string, text: string];
 export type Link = [path: string, from: number, to: number, kind: string, x: number, y: number, width: number, height: number];
@@ -432,7 +432,7 @@ export interface TabsData {
   names: string[];
   charts: ChartData[];
 }
-/** See export/graphs.py. */
+/** See `export/page_sections.py`. */
 export interface GraphData {
   title: string;
   count: number;

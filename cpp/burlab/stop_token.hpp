@@ -69,7 +69,7 @@ BURLAB_NOINLINE bool check_stop() noexcept {
 
 /// Checks on behalf of one call that computes arrays, once in a million elements: other calls pay a subtraction, and
 /// never stop. What a kernel says that it does is never more than four times what
-/// `burlab/compiler/planning/interruptible.py` expects.
+/// `burlab/compiler/planning/check_interrupts.py` expects.
 class StopCheck {
  public:
   /// More is done, or about to be: whether to stop.

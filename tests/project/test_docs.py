@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOKS = [*(ROOT / "docs").glob("*.ipynb"), *(ROOT / "notebooks").glob("*.ipynb")]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *NOTEBOOKS])
 OF_TODAY = [path for path in PAGES if path.name not in ("CHANGELOG.md",)]
+SUFFIXES = (".py", ".hpp", ".js", ".ts")
 FOLDERS = (ROOT, ROOT / "burlab", ROOT / "cpp", ROOT / "cpp" / "burlab")
 
 
@@ -96,6 +97,18 @@ def test_files_exist(page: Path):
     new = set(re.findall(r"A new file\s+`([^`]+)`", text(page)))
     missing = [path for path in files(prose(page)) - new if not any((folder / path).exists() for folder in FOLDERS)]
     assert missing == []
+
+
+def test_sources_name_files_that_exist():
+    """In comments and docstrings, by the end of their path: `chart/chart.js`, or a file's name alone."""
+    every = [file for folder in ("burlab", "cpp", "tests") for file in (ROOT / folder).rglob("*.*")]
+    texts = [file for file in every if file.suffix in SUFFIXES and "node_modules" not in file.parts]
+    known = {name(file).split("/", k)[-1] for file in texts for k in range(len(file.relative_to(ROOT).parts))}
+    named = re.compile(r"`([\w./]+\.(?:py|hpp|js|ts))`")
+    sources = [file for file in texts if not name(file).startswith("tests/")]
+    found = [(name(file), other) for file in sources for other in named.findall(file.read_text())]
+    assert len(found) > 50
+    assert [(file, other) for file, other in found if other not in known] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -1,7 +1,7 @@
 """Reverse mode of `scan`: a scan over the same elements from the other end.
 
 It reads the trails of the carries, computes each iteration again, but for the residuals that products of matrices go
-into (`scan_residuals.py`), and carries the cotangents of the carries. What the body reads from around it gets a share
+into (`chosen_residuals`), and carries the cotangents of the carries. What the body reads from around it gets a share
 from every iteration. A share that is a product of smaller factors, as that of a weight is, is not summed one iteration
 after the other: the factors are stacked, and one product after the loop sums over iterations as well. A scatter of rows
 into a table waits in the same way. All other shares are summed in carries.

@@ -29,7 +29,7 @@ using Kernel = Status (*)(const Int* d, void* out, const void* a, const void* b,
   extern "C" burlab::Status symbol(const std::int64_t* d, void* out, const void* a, const void* b = nullptr, \
                                    const void* const* more = nullptr) noexcept;
 
-/// Checks for a halt; `burlab/compiler/planning/interruptible.py` puts it between the steps of long work.
+/// Checks for a halt; `burlab/compiler/planning/check_interrupts.py` puts it between the steps of long work.
 struct CheckHalt {
   static Status run(const Int*, void*, const void*, const void*, const void* const*) noexcept {
     return check_stop() ? Stopped : Ok;

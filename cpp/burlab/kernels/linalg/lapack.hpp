@@ -1,6 +1,6 @@
 #pragma once
-// Routines of a LAPACK that somebody else carries, SciPy above all: `burlab/compiler/lowering/lapack.py` writes their
-// addresses here, once in a process. Without them the loops of this folder serve every size.
+// Routines of a LAPACK that somebody else carries, SciPy above all: `burlab/compiler/lowering/lower_linalg.py` writes
+// their addresses here, once in a process. Without them the loops of this folder serve every size.
 //
 // Fortran reads matrices by columns: what lies here by rows is the transposed matrix there.
 #include <algorithm>
