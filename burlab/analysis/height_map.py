@@ -84,8 +84,11 @@ def known_points(problem: Problem) -> tuple[Dots, ...]:
     """
     if not isinstance(problem, TestFunction):
         return ()
-    kinds = (("saddle", problem.saddles, "cross"), ("minimum", problem.minima, "star"))
-    return tuple(Dots(at[:, 0], at[:, 1], name, -1, shape) for name, at, shape in kinds if len(at))
+    every = (
+        Dots(problem.saddles[:, 0], problem.saddles[:, 1], "saddle", -1, "cross"),
+        Dots(problem.minima[:, 0], problem.minima[:, 1], "minimum", -1, "star"),
+    )
+    return tuple(dots for dots in every if dots.x.size)
 
 
 class PathBox:

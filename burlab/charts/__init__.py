@@ -6,7 +6,9 @@ from .chart import (
     Chart as Chart,
     Curve as Curve,
     Dots as Dots,
+    DotShape as DotShape,
     Map as Map,
     Mark as Mark,
+    MarkKind as MarkKind,
     Plot as Plot,
 )

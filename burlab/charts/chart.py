@@ -1,8 +1,14 @@
 """The parts of a chart. They hold numbers and text; renderers decide how they are drawn."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from burlab.typing import Numbers
+
+DotShape = Literal["dot", "ring", "cross", "star", "triangle", "word", "none"]
+"""How dots are drawn; "word": each hint is written out; "none": hints only, nothing is drawn."""
+MarkKind = Literal["rule", "cursor", "break"]
+"""What a line across a plot shows: a value, a chosen place, or where something broke off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +63,24 @@ class Band:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dots:
-    """Single points. x, y: float64, shape (n,).
-
-    shape: "dot", "ring", "cross", "star", "triangle", "word" (each hint is written out) or "none" (hints
-    only, nothing is drawn). hints: the text of each point under the mouse; () for none.
-    """
+    """Single points. x, y: float64, shape (n,). hints: the text of each point under the mouse; () for none."""
 
     x: Numbers
     y: Numbers
     label: str = ""
     colour: int = 0
-    shape: str = "dot"
+    shape: DotShape = "dot"
     hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line across a plot. at: where on the axis `axis` ("x" or "y"). kind: "event", "cursor", "break", "rule"."""
+    """A line across a plot. at: where on the axis `axis`."""
 
     at: float
     label: str = ""
-    axis: str = "x"
-    kind: str = "rule"
+    axis: Literal["x", "y"] = "x"
+    kind: MarkKind = "rule"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,6 +4,7 @@
 # (Machado, Oliveira and Fernandes 2009) any two differ by 20 in CIELAB or more. Blue and vermilion: Okabe and Ito 2008.
 PALETTE = ("#0072b2", "#d55e00", "#0fa95f", "#ad29ed", "#9a4b21", "#dc6fa3", "#5d705c")
 INK = "#757a80"
+BREAK = "#d32f2f"  # where a run was stopped, or a number is nan; contrast as above
 FAINT = "rgba(117, 122, 128, 0.3)"
 CLEAR = "rgba(0, 0, 0, 0)"
 SHADES = ((0.0, "rgba(100, 135, 190, 0)"), (1.0, "rgba(100, 135, 190, 0.45)"))  # from low to high, over any ground

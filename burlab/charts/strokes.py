@@ -8,9 +8,9 @@ import numpy as np
 
 from burlab.typing import Numbers
 
-from .chart import Band, Curve, Dots, Mark
+from .chart import Band, Curve, Dots, DotShape, Mark, MarkKind
 from .frame import Scale, runs
-from .palette import INK, colour
+from .palette import BREAK, INK, colour
 from .stretch_extremes import extremes
 
 _MAX_PIXELS = 1e4  # farther out nothing is drawn, and some readers of SVG take no larger numbers
@@ -70,18 +70,23 @@ def dots(of: Dots, x: Scale, y: Scale) -> Iterator[str]:
 
 def sign(of: Dots, x: float, y: float) -> str:
     """One of the points, at a place in pixels."""
-    d, filled = _SHAPES["dot" if of.shape == "word" else of.shape]
+    d, filled = SHAPES["dot" if of.shape == "word" else of.shape]
     style: dict[str, Any] = {"fill": ink(of.colour)}
     style = style if filled else {"fill": "none", "stroke": ink(of.colour), "stroke_width": 2}
     return element("path", transform=f"translate({x:.1f} {y:.1f})", d=d, **style)
 
 
-_SHAPES = {
+SHAPES: dict[DotShape, tuple[str, bool]] = {
     "dot": ("M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z", True),
     "ring": ("M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z", False),
     "cross": ("M-4.5 -4.5L4.5 4.5M-4.5 4.5L4.5 -4.5", False),
     "star": ("M0 -7L1.7 -2.3 6.7 -2.2 2.7 .9 4.1 5.7 0 2.8 -4.1 5.7 -2.7 .9 -6.7 -2.2 -1.7 -2.3z", True),
     "triangle": ("M0 -5.5L5 4H-5z", True),
+}
+MARK_STYLES: dict[MarkKind, dict[str, str]] = {
+    "rule": {"stroke": INK, "stroke_dasharray": "3 3"},
+    "cursor": {"stroke": colour(1)},
+    "break": {"stroke": BREAK},
 }
 
 
@@ -92,9 +97,10 @@ def mark(of: Mark, x: Scale, y: Scale) -> Iterator[str]:
     at = float(along.place(of.at))
     if not min(along.start, along.stop) <= at <= max(along.start, along.stop):
         return
-    style = {"stroke": colour(1)} if of.kind == "cursor" else {"stroke": INK, "stroke_dasharray": "3 3"}
     end, start = (f"{v:.1f}" for v in (across.stop, across.start))
-    yield element("path", d=f"M{at:.1f} {end}V{start}" if upright else f"M{start} {at:.1f}H{end}", **style)
+    yield element(
+        "path", d=f"M{at:.1f} {end}V{start}" if upright else f"M{start} {at:.1f}H{end}", **MARK_STYLES[of.kind]
+    )
     if of.label and upright:
         yield text(of.label, at + 4, y.stop + 11, font_size=10)
     elif of.label:

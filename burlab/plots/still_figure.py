@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.charts import Axis, Chart, Curve, Dots, Map, Mark, Plot
+from burlab.charts import Axis, Chart, Curve, Dots, DotShape, Map, Mark, Plot
 from burlab.charts.palette import PALETTE
 from burlab.charts.relief import relief
 from burlab.charts.svg import svg
@@ -16,7 +16,13 @@ from burlab.typing import Numbers
 from .surface_map import OPENS
 
 Content = Mapping[str, Any]  # a figure as JSON
-_SHAPES = {"star": "star", "x": "cross", "x-thin": "cross", "cross": "cross", "triangle-up": "triangle"}
+_SHAPES: dict[str, DotShape] = {
+    "star": "star",
+    "x": "cross",
+    "x-thin": "cross",
+    "cross": "cross",
+    "triangle-up": "triangle",
+}
 _TALL = 1.8  # height of a plot, times that of one of many
 _SQUARE = 560  # pixels: width of a map in equal scales
 
@@ -93,7 +99,7 @@ def _dots(trace: Content, k: int) -> Iterator[Dots]:
     if "markers" in mode:
         marker = trace.get("marker", {})
         symbol = str(marker.get("symbol", "circle"))
-        shape = "ring" if symbol == "circle-open" else _SHAPES.get(symbol.removesuffix("-open"), "dot")
+        shape: DotShape = "ring" if symbol == "circle-open" else _SHAPES.get(symbol.removesuffix("-open"), "dot")
         yield Dots(*_points(trace), "" if "lines" in mode else _name(trace), _colour(marker, k), shape)
     if mode == "text":
         words = tuple(map(str, trace.get("text", ())))

@@ -48,14 +48,14 @@ export interface Band<N = Float64Array> extends Named {
 export interface Dots<N = Float64Array> extends Named {
   x: N;
   y: N;
-  shape: string;
+  shape: "dot" | "ring" | "cross" | "star" | "triangle" | "word" | "none";
   hints: string[];
 }
 export interface Mark {
   at: number;
   label: string;
-  axis: string;
-  kind: string;
+  axis: "x" | "y";
+  kind: "rule" | "cursor" | "break";
 }
 export interface Heights<N = Float64Array> {
   rows: number;

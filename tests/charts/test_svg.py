@@ -3,13 +3,15 @@
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 
-from burlab.charts import Axis, Band, Chart, Curve, Dots, Map, Mark, Plot
+from burlab.charts import Axis, Band, Chart, Curve, Dots, DotShape, Map, Mark, MarkKind, Plot
 from burlab.charts.frame import right_scale, scales
 from burlab.charts.palette import colour
+from burlab.charts.strokes import MARK_STYLES, SHAPES
 from burlab.charts.svg import svg
 
 STEPS = np.arange(10.0)
@@ -219,6 +221,14 @@ def test_an_axis_that_ends_before_its_numbers_begins_close_to_them():
     _, upwards = scales(part, 0, 100, 0, 100)
     assert 5 < upwards.low < 24
     assert upwards.high == 2.4e5
+
+
+def test_each_kind_of_mark_and_each_shape_of_dots_has_its_look():
+    """A row of `strokes.py` each; "word" and "none" draw no shape."""
+    assert set(MARK_STYLES) == set(get_args(MarkKind))
+    assert set(SHAPES) == set(get_args(DotShape)) - {"word", "none"}
+    looks = {tuple(look.items()) for look in MARK_STYLES.values()}
+    assert len(looks) == len(MARK_STYLES)
 
 
 @pytest.mark.parametrize(("at", "below"), [(1.0, True), (0.5, False)])

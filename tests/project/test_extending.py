@@ -75,6 +75,7 @@ RECIPES = {
         "inputs[0].shape != inputs[1].shape",
     ),
     "panel_control": Recipe(("tests/widgets/panel/test_model.py", "-k", "end_goes"), "run.length)", "run.length) - 1"),
+    "chart_mark": Recipe(("tests/charts/test_svg.py", "-k", "goal or each_kind"), "colour(2), ", "colour(3), "),
 }
 # The tests of the rooms that a page touches, which have to be green after `make pages`.
 PAGES = ("tests/project/test_catalogue.py", "tests/project/test_words.py")
@@ -94,6 +95,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "compiler_pass": ("tests/compiler/test_passes.py", "tests/project/test_architecture.py"),
     "panel_control": ("tests/widgets/panel",),
+    "chart_mark": ("tests/charts", "tests/widgets/chart"),
 }
 SAMPLE = "optimizer"  # the page that is followed in every tier
 ALL = [kind if kind == SAMPLE else pytest.param(kind, marks=pytest.mark.full) for kind in RECIPES]

@@ -71,7 +71,7 @@ export function drawBand(pen, band, sx, sy, theme) {
   pen.stroke();
 }
 
-/** @type {(pen: Pen, shape: string, u: number, v: number, colour: Colour, theme: Theme, size?: number) => void} */
+/** @type {(pen: Pen, shape: Dots["shape"] | "point", u: number, v: number, colour: Colour, theme: Theme, size?: number) => void} */
 export function drawShape(pen, shape, u, v, colour, theme, size = 5) {
   if (Number.isNaN(u) || Number.isNaN(v)) return;
   pen.fillStyle = rgba(colour);
@@ -126,14 +126,13 @@ export function drawMark(pen, mark, frame, sx, sy, theme) {
     pen.fillStyle = rgba(theme.ground, theme.dark ? 0.5 : 0.55);
     pen.fillRect(place, frame.top, frame.right - place, frame.bottom - frame.top);
   }
-  /** @type {Record<string, [colour: string, width: number, dash: number[]]>} */
+  /** @type {Record<Mark["kind"], [colour: string, width: number, dash: number[]]>} */
   const styles = {
     cursor: [rgba(theme.cursor), 1.5, [2, 3]],
-    event: [rgba(theme.cursor, 0.55), 1, [4, 3]],
     break: [rgba(theme.dark ? [255, 110, 110] : [198, 40, 40], 0.9), 1.2, []],
     rule: [theme.edge, 1, [3, 3]],
   };
-  const [colour, width, dash] = styles[mark.kind] ?? styles.rule;
+  const [colour, width, dash] = styles[mark.kind];
   pen.strokeStyle = pen.fillStyle = colour;
   pen.lineWidth = width;
   pen.setLineDash(dash);

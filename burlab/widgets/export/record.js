@@ -3,7 +3,7 @@
 
 /** @import { Drawn } from "../chart/chart.js" */
 /** @import { MapPart, PlotPart } from "../chart/types" */
-/** @import { RecordData } from "../messages" */
+/** @import { Mark, RecordData } from "../messages" */
 import { drawChart } from "../chart/chart.js";
 import { floats, unpacked } from "../chart/data.js";
 import { formatNumber } from "../chart/scales.js";
@@ -61,8 +61,11 @@ export function buildRecord(place, { chart, step: now, steps, columns, places })
     const parts = base.parts.map((part) => (part.kind === "map" ? onMap(part, k) : { ...part, marks: marked(part, k) }));
     view.update({ ...base, parts });
   }
-  const marked = (/** @type {PlotPart} */ part, /** @type {number} */ k) =>
-    [...part.marks.filter(({ kind }) => kind !== "cursor"), ...(k < rows.length - 1 ? [{ at: rows[k], label: "", axis: "x", kind: "cursor" }] : [])];
+  /** @type {(part: PlotPart, k: number) => Mark[]} */
+  const marked = (part, k) => {
+    const others = part.marks.filter(({ kind }) => kind !== "cursor");
+    return k < rows.length - 1 ? [...others, { at: rows[k], label: "", axis: "x", kind: "cursor" }] : others;
+  };
   const onMap = (/** @type {MapPart} */ part, /** @type {number} */ k) =>
     at ? { ...part, dots: part.dots.map((one) => (one.label === "here" ? { ...one, x: at.x.slice(k, k + 1), y: at.y.slice(k, k + 1) } : one)) } : part;
 

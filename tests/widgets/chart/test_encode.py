@@ -1,12 +1,15 @@
 """Messages of a chart to its page."""
 
 import json
+import re
+from typing import get_args
 
 import numpy as np
 import pytest
 
-from burlab.charts import Axis, Band, Chart, Curve, Dots, Map, Mark, Plot
+from burlab.charts import Axis, Band, Chart, Curve, Dots, DotShape, Map, Mark, MarkKind, Plot
 from burlab.charts.palette import PALETTE
+from burlab.widgets import assets
 from burlab.widgets.chart import ChartView, encode
 
 X = np.arange(4.0)
@@ -55,6 +58,15 @@ def test_numbers_without_json_are_left_out(bad):
     loss = encode(chart(low=bad, at=bad))["parts"][0]
     assert loss["y"]["low"] is None
     assert loss["marks"] == []
+
+
+@pytest.mark.parametrize(
+    ("interface", "field", "kinds"), [("Mark", "kind", MarkKind), ("Dots<N = Float64Array>", "shape", DotShape)]
+)
+def test_pages_know_every_kind(interface, field, kinds):
+    declared = (assets.WIDGETS / "messages.d.ts").read_text().split(f"export interface {interface} ")[1].split("}")[0]
+    (union,) = re.findall(rf"  {field}: (.*);", declared)
+    assert union.replace('"', "").split(" | ") == list(get_args(kinds))
 
 
 def test_single_precision_and_strided_numbers_become_double():
