@@ -1,11 +1,11 @@
 """The points of a curve that a thinned picture of it must keep: the lowest and the highest of each stretch."""
 
-from typing import Any
-
 import numpy as np
 
+from burlab.typing import Array, ArrayLike, Indices
 
-def extremes(y: np.ndarray[Any, np.dtype[Any]], starts: Any) -> Any:
+
+def extremes(y: Array, starts: ArrayLike) -> Indices:
     """Return positions of the lowest and the highest number of each stretch, the first of equal ones.
 
     Args:
@@ -18,11 +18,11 @@ def extremes(y: np.ndarray[Any, np.dtype[Any]], starts: Any) -> Any:
     >>> extremes(np.array([3.0, 1.0, 2.0, 5.0, np.nan, 0.0]), [0, 3])
     array([1, 5, 0, 3])
     """
-    starts = np.asarray(starts, np.intp)
-    widths = np.diff(starts, append=y.size)
-    found: list[Any] = []
+    begins = np.asarray(starts, np.intp)
+    widths = np.diff(begins, append=y.size)
+    found: list[Indices] = []
     for end in (np.fmin, np.fmax):
-        at = np.flatnonzero(y == np.repeat(end.reduceat(y, starts), widths))
-        first: Any = np.searchsorted(at, starts)  # of a stretch of NaN only: that of a later one
+        at = np.flatnonzero(y == np.repeat(end.reduceat(y, begins), widths))
+        first: Indices = np.searchsorted(at, begins)  # of a stretch of NaN only: that of a later one
         found.append(at[first[first < at.size]])
     return np.concatenate(found)
