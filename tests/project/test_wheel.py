@@ -51,7 +51,7 @@ def test_wheel_works_alone(installed: Path, root: Path, tmp_path: Path):
     assert Path(facts["package"]).is_relative_to(environment)
     assert Path(facts["headers"]).is_relative_to(environment)
     assert facts["gradient"] == [3.0, 12.0]
-    assert "burlab-panel" in facts["panel"]
+    assert "burlab-transport" in facts["panel"]
     assert facts["tutorials"] == sorted(path.name for path in (root / "notebooks").glob("*.ipynb"))
 
 
