@@ -143,8 +143,10 @@ export interface Transport extends Status {
   ended: boolean;
   speed: number;
 }
+/** Buttons of the bar whose intent has no other field. */
+export type TransportButton = "play" | "pause" | "back" | "reset";
 export type TransportIntent =
-  | { type: "play" | "pause" | "back" | "reset" }
+  | { type: TransportButton }
   | { type: "step"; count: string | number }
   | { type: "rewind"; count: number }
   | { type: "speed"; value: number };

@@ -2,7 +2,7 @@
 // What live views have in common: skeleton, icons, announcements, and messages about whether a page shows them.
 
 /** @import { Chart } from "../chart/types" */
-/** @import { LiveState, Model, Presence, Status } from "../messages" */
+/** @import { LiveState, Model, Presence, Status, TransportButton } from "../messages" */
 /** @import { Drawn } from "../chart/chart.js" */
 import { rgba, themed, onTheme } from "../chart/theme.js";
 import { element, find, keepKeys, sender, setText } from "../dom.js";
@@ -12,7 +12,7 @@ const ANNOUNCE_EVERY = 4000; // milliseconds between two announcements
 const PULSE = 15000; // milliseconds between two signs of life
 const PAGE = String(performance.timeOrigin); // one per load of the page
 
-/** @type {Record<string, string>} */
+/** @type {Record<TransportButton | "step" | "steps" | "fork", string>} */
 const ICONS = {
   back: "M11 1.5v11L2 7z",
   play: "M3 1.5v11l9-5.5z",
@@ -23,7 +23,7 @@ const ICONS = {
   fork: "M3 1.5v11M3 9c0-3 7-2 7-6M10 5.5V1.5",
 };
 
-/** @type {(intent: string, text: string, hint: string) => string} */
+/** @type {(intent: keyof typeof ICONS, text: string, hint: string) => string} */
 export const action = (intent, text, hint) =>
   `<button type="button" data-intent="${intent}" title="${hint}"><svg viewBox="0 0 14 14" aria-hidden="true">` +
   `<path d="${ICONS[intent]}"/></svg>${text}</button>`;

@@ -2,7 +2,7 @@
 // What plays a run, a watched loop or a race: buttons, speed, keys and the status line. What the subject cannot do, such
 // as going back, is hidden. Buttons answer at once with what Python will say, and its answer replaces that.
 
-/** @import { LiveState, Transport, TransportIntent } from "../messages" */
+/** @import { LiveState, Transport, TransportButton, TransportIntent } from "../messages" */
 /** @import { Live } from "./live.js" */
 import { choices, element, find, focused, onEnter, targetOf } from "../dom.js";
 import { action, drawStatus, GONE } from "./live.js";
@@ -100,7 +100,7 @@ export function buildTransport(el, name, act, state) {
   const steps = () => act({ type: "step", count: count.value });
   const acts = /** @type {Record<string, () => void>} */ ({ steps, step: () => act({ type: "step", count: 1 }) });
   for (const button of box.querySelectorAll("button")) {
-    const type = /** @type {"play"} */ (button.dataset.intent);
+    const type = /** @type {TransportButton} */ (button.dataset.intent);
     button.addEventListener("click", acts[type] ?? (() => act({ type })));
   }
   let counted = count.value;

@@ -19,7 +19,7 @@ class PanelCommands:
 
     play, back (plays backwards), pause, step (count), rewind (count), reset, seek (step), slide (name, place),
     enter (name, text), follow (name), hold (name),
-    break (kind, text), break_switch (number, on), break_remove (number): see `breaks`;
+    break (kind, text), break_switch (number, on), break_remove (number): see `panel_breakpoints.py`;
     speed (steps per second, 0 for full, GROWING for one that grows with the steps done).
     """
 
