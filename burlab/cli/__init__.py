@@ -26,16 +26,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     options = _parser().parse_args(argv)
-    commands = {"lab": _lab, "demo": _demo, "bench": _bench, "doctor": _doctor, "warm": _warm}
-    command = (commands | {"gallery": _gallery})[options.command]
     try:
-        return command(options)
+        return options.run(options)
     except ConfigurationError as error:
         print(f"burlab: {error}", file=sys.stderr)
         return 1
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return the parser, which lists the commands: `run` of each takes its options and returns the exit code."""
     parser = argparse.ArgumentParser(prog="burlab", description="A laboratory for gradients and optimizers.")
     parser.add_argument("--version", action="version", version=f"burlab {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -45,26 +44,32 @@ def _parser() -> argparse.ArgumentParser:
         "--folder", type=Path, default=Path("burlab-tutorials"), help="where an installed burlab copies them"
     )
     lab.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
+    lab.set_defaults(run=_lab)
 
     demo = commands.add_parser("demo", help="train a character model on 88,799 last names, without Jupyter")
     demo.add_argument("--steps", type=int, default=None, help="optimizer steps; the default reaches the stated loss")
     demo.add_argument("--seed", type=int, default=0, help="seed of the start and of the samples")
     demo.add_argument("--out", type=Path, default=Path("report.html"), help="where the report with the curve goes")
+    demo.set_defaults(run=_demo)
 
     bench = commands.add_parser("bench", help="the paper's experiments, proven right before they are timed")
     bench.add_argument("case", nargs="?", help="one experiment, such as tiny or exp1; the default is all of them")
     bench.add_argument("--peers", default="torch,jax,autograd,micrograd,optax", help="engines to compare with, or none")
     bench.add_argument("--report", type=Path, help="an HTML page with tables, pictures and the raw data")
     bench.add_argument("--quick", action="store_true", help="small sizes and short stretches: a first look")
+    bench.set_defaults(run=_bench)
 
     gallery = commands.add_parser("gallery", help="run the tutorials, and write them with their outputs as pages")
     gallery.add_argument("names", nargs="*", help="tutorials, such as 06_time_travel; the default is all of them")
     gallery.add_argument("--out", type=Path, default=Path("docs/gallery"), help="the folder of the pages")
+    gallery.set_defaults(run=_gallery)
 
-    commands.add_parser("doctor", help="check that burlab can compile and compute here")
+    doctor = commands.add_parser("doctor", help="check that burlab can compile and compute here")
+    doctor.set_defaults(run=_doctor)
 
     warm = commands.add_parser("warm", help="cache compiled code on disk, so that sessions start faster (20 s, once)")
     warm.add_argument("--clear", action="store_true", help="delete the cached code instead")
+    warm.set_defaults(run=_warm)
     return parser
 
 

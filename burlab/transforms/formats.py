@@ -20,23 +20,23 @@ from .random.fixed_distributions import uniform_node
 
 
 class Format(NamedTuple):
-    """Bits of the exponent and of the significand, without its leading one; largest: finite number.
+    """A floating-point format: bits of the exponent, and of the significand without its leading one.
 
-    endless: whether it has infinities; without them what is too large is nan.
+    largest: the largest finite number. has_infinities: False if what is too large is nan.
     """
 
-    exponent: int
-    significand: int
+    exponent_bits: int
+    significand_bits: int
     largest: float
-    endless: bool = True
+    has_infinities: bool = True
 
     @staticmethod
     def of(name: str | tuple[int, int]) -> "Format":
         """A format by name, or of IEEE 754's kind by its two numbers of bits."""
-        if isinstance(name, str) and name in _NAMED:
-            return _NAMED[name]
+        if isinstance(name, str) and name in FORMATS:
+            return FORMATS[name]
         if not isinstance(name, tuple) or len(cast("tuple[Any, ...]", name)) != 2:
-            known = ", ".join(map(repr, _NAMED))
+            known = ", ".join(map(repr, FORMATS))
             raise ArgumentError(
                 f"{location()}format is {shown(name)}, expected {known} or (exponent, significand) bits."
             )
@@ -48,9 +48,13 @@ def _ieee(exponent: int, significand: int) -> Format:
     return Format(exponent, significand, 2.0 ** (2 ** (exponent - 1) - 1) * (2.0 - 2.0**-significand))
 
 
-_NAMED = {
-    "bfloat16": _ieee(8, 7), "float16": _ieee(5, 10), "e4m3": Format(4, 3, 448.0, False), "e5m2": _ieee(5, 2),
-}  # fmt: skip
+FORMATS = {
+    "bfloat16": _ieee(8, 7),
+    "float16": _ieee(5, 10),
+    "e4m3": Format(4, 3, 448.0, has_infinities=False),
+    "e5m2": _ieee(5, 2),
+}
+"""Formats by name: a new one is a row here, a name in the docstring of `round_to`, and its peer in the tests."""
 _MODES = {"nearest": "rint", "up": "ceil", "down": "floor", "zero": "trunc", "stochastic": "floor"}
 _BITS = {4: (8, 23), 8: (11, 52)}  # of float32 and float64
 
@@ -109,23 +113,23 @@ def rounded(x: ArrayLike, key: Any, form: Format, mode: str) -> Node:
     """Return x, rounded to a format, as a node."""
     x = as_node(x)
     x = x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
-    if form.exponent > _BITS[x.itemsize][0] or form.significand > _BITS[x.itemsize][1]:
+    if form.exponent_bits > _BITS[x.itemsize][0] or form.significand_bits > _BITS[x.itemsize][1]:
         raise ArgumentError(
-            f"{location()}format has {form.exponent} and {form.significand} bits of exponent and significand, which "
-            f"{x.dtype} has not. Pass x.astype(np.float64), or a narrower format."
+            f"{location()}format has {form.exponent_bits} bits of exponent and {form.significand_bits} of significand, "
+            f"which {x.dtype} has not. Pass x.astype(np.float64), or a narrower format."
         )
     known = make_node("stop_gradient", None, x)
     finite = UFUNCS["isfinite"](known)
     small = where(finite, known, 0.0)
-    least = 3 - 2 ** (form.exponent - 1)  # exponent of the least normal number, of which frexp says one more
-    lowest = maximum(UFUNCS["frexp"](small)[1], least) - (form.significand + 1)
+    least = 3 - 2 ** (form.exponent_bits - 1)  # exponent of the least normal number, of which frexp says one more
+    lowest = maximum(UFUNCS["frexp"](small)[1], least) - (form.significand_bits + 1)
     scaled = UFUNCS["ldexp"](small, -lowest)
     steps = apply(_MODES[mode], scaled)
     if mode == "stochastic":
         drawn = uniform_node(key, x.shape, x.dtype.name)
         steps = steps + as_dtype(drawn < scaled - steps, x.dtype)
     near = copysign(UFUNCS["ldexp"](steps, lowest), known)
-    beyond = copysign(np.inf if form.endless else np.nan, known)
+    beyond = copysign(np.inf if form.has_infinities else np.nan, known)
     stays = {"zero": finite, "up": known < 0.0, "down": known > 0.0}.get(mode)
     over = beyond
     if stays is not None:

@@ -9,6 +9,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError
+from burlab.transforms.formats import FORMATS
 
 PEERS = {"bfloat16": "bfloat16", "float16": "float16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
 
@@ -20,6 +21,11 @@ def peer(name: str) -> Any:
 
 
 DTYPES = ["float64", "float32"]
+
+
+def test_every_format_has_its_peer_and_is_documented() -> None:
+    assert set(PEERS) == set(FORMATS)
+    assert [name for name in FORMATS if f'"{name}"' not in str(bl.round_to.__doc__)] == []
 
 
 def table(name: str) -> Any:
