@@ -1,4 +1,10 @@
-"""Dtypes of graphs, kernels, files and the gate: one row for each."""
+"""Dtypes of graphs, kernels, files and the gate: one row for each.
+
+With a row, arrays pass the gate, are stored in files, and are named in generated code. To compute in a dtype takes
+more: its type in the functions of `cpp/burlab/numbers` and `cpp/burlab/ops`, and a place in `numpy_api/promotion.py`;
+for a float a mark in `sentinels.py`, and a value of `Dtype` in `run/abi/summand.hpp`, as optimizers and sums know two
+floats only. `native_dtype` makes float16 float32. `tests/graph/test_signatures.py` finds operations without a kernel.
+"""
 
 from typing import Any, NamedTuple
 
