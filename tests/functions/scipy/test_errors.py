@@ -61,8 +61,7 @@ def test_function_that_needs_numbers_is_named(name: str, x: Any) -> None:
 
 
 def test_the_words_are_those_that_are_there() -> None:
-    homes = (bl.scipy.linalg, bl.scipy.signal, bl.scipy.special)
-    there = {f"{home.__name__.split('.')[-1]}.{name}" for home in homes for name in home.__all__}
+    there = {f"{home}.{name}" for home in ("linalg", "signal", "special") for name in getattr(bl.scipy, home).__all__}
     for name in bl.scipy.stats.__all__:
         distribution = getattr(bl.scipy.stats, name)
         rules = getattr(distribution, "rules", ())
