@@ -28,15 +28,17 @@ class Landscape:
     """f on a grid: value[j, i] is f at origin + a[i] * vectors[0] + b[j] * vectors[1].
 
     a: float64, shape (columns,). b: (rows,). value: (rows, columns), not finite where f is not. origin: (d,).
-    vectors: (2, d). labels: of the axes. shares: (2,), how much of the path's variation each axis explains, or None.
-    path: (n, 2), the points of a run in coordinates of the plane, the nearest points for those outside of it.
-    path_steps: (n,), their steps. path_values: (n,), f at the points themselves, not at their places in the plane.
+    centre: (2,), the place of x in coordinates of the plane. vectors: (2, d). labels: of the axes. shares: (2,), how
+    much of the path's variation each axis explains, or None. path: (n, 2), the points of a run in coordinates of the
+    plane, the nearest points for those outside of it. path_steps: (n,), their steps. path_values: (n,), f at the
+    points themselves, not at their places in the plane.
     """
 
     a: Numbers
     b: Numbers
     value: Numbers
     origin: Numbers
+    centre: Numbers
     vectors: Numbers
     labels: tuple[str, str]
     shares: Numbers | None
@@ -73,7 +75,7 @@ class Landscape:
         >>> landscape(lambda x: np.sum(x**2), np.ones(5), resolution=3).chart().parts[0].heights.shape
         (3, 3)
         """
-        dots = Dots(np.zeros(1), np.zeros(1), "x", 1, "ring")
+        dots = Dots(self.centre[:1], self.centre[1:], "x", 1, "ring")
         curves: tuple[Curve, ...] = ()
         end: tuple[Dots, ...] = ()
         if len(self.path):
@@ -150,12 +152,13 @@ def refinements(
     named = plane if isinstance(plane, str) else ""
     chosen = _directions(objective, plane, whole(seed, "seed", 0), points)
     origin = np.zeros(2) if named == "axes" else objective.x
+    centre = _places(objective.x[None], origin, chosen.vectors)[0]
     path: Any = _places(points, origin, chosen.vectors)
     ends = _ends(objective, named, reach, path[:0] if astray else path)
     for size in sizes:
         a, b, at = grid(ends, size)
         value = objective.values_on(origin, chosen.vectors, at).reshape(size, size)
-        yield Landscape(a, b, value, origin, *chosen, path, steps, values)
+        yield Landscape(a, b, value, origin, centre, *chosen, path, steps, values)
 
 
 def snapshots(run: Run, count: int = _SNAPSHOTS) -> tuple[Numbers, Numbers]:

@@ -35,6 +35,15 @@ def test_two_parameters_are_their_own_plane():
     check(found, f)
 
 
+@pytest.mark.parametrize("plane", ["axes", "random"])
+def test_ring_marks_the_place_of_x(plane: str):
+    x = np.array([-1.2, 1.0])
+    found = landscape(bl.problems.rosenbrock(), x, plane=plane, resolution=7)
+    np.testing.assert_allclose(found.origin + found.centre @ found.vectors, x, rtol=0, atol=1e-15)
+    (dots,) = found.chart().parts[0].dots
+    np.testing.assert_array_equal([*dots.x, *dots.y], found.centre)
+
+
 def test_more_points_than_one_kernel_takes():
     found = landscape(quartic, np.zeros(5), resolution=40)
     check(found, quartic)

@@ -54,6 +54,13 @@ def test_public_modules_are_imported_by_their_public_names(first: str):
     assert python(f"import burlab as bl; {first}{uses}; print({same})") == "True True True\n"
 
 
+def test_modules_of_scipy_are_imported_by_its_names():
+    names = ["linalg", "signal", "special", "stats"]
+    uses = "; ".join(f"import burlab.scipy.{name} as {name}" for name in names)
+    same = ", ".join(f"{name} is bl.scipy.{name}" for name in names)
+    assert python(f"{uses}; import burlab as bl; print({same})") == "True True True True\n"
+
+
 def test_modules_of_others_are_not_found_by_public_names():
     find = "import burlab; from importlib.util import find_spec; print(find_spec('robust'), find_spec('linalg'))"
     assert python(find) == "None None\n"

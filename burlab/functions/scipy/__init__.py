@@ -3,6 +3,4 @@
 SciPy's own functions that are written in Python cannot be traced: they ask for the numbers of an array.
 """
 
-from . import scipy_linalg, signal as signal, special as special, stats as stats
-
-linalg = scipy_linalg
+from . import linalg as linalg, signal as signal, special as special, stats as stats

@@ -118,13 +118,13 @@ def test_a_file_keeps_what_was_built(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "holds no builder that can be read: a builder's JSON was expected"),
+        ("", "holds no builder that can be read: expected the JSON of a builder"),
         ("[]", 'an object with the key "burlab_builder"'),
         ('{"burlab_builder": 9}', "reads builders of version 1, got version 9"),
         ('{"burlab_builder": 1, "output": null, "blocks": [{}]}', "block 0 is not as a builder writes it"),
     ],
 )
-def test_a_file_that_is_none_is_left_alone(tmp_path, text, said):
+def test_file_without_a_builder_is_refused_and_stays(tmp_path, text, said):
     path = tmp_path / "mine.json"
     path.write_text(text)
     with pytest.raises(FileError, match=re.escape(said)):
