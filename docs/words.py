@@ -17,7 +17,7 @@ from burlab.graph.scipy_words import WORDS
 PAGE = Path(__file__).with_name("numpy.md")
 HEAD = """# NumPy and SciPy in traced functions
 
-The functions that can be called with traced arrays. `python docs/words.py` writes this page from the tables of rules.
+The functions that can be called with traced arrays. `make pages` writes this page from the tables of rules.
 All have NumPy's arguments and results, and derivatives of every order unless their values are integers or masks.
 
 The following can be traced, too: Python's operators; indexing by anything but traced masks; assignment to entries of

@@ -1,4 +1,4 @@
-"""Logic of masks and bits of integers, as the operators `&`, `|`, `^`, `~`, `<<` and `>>` have them."""
+"""The operators `&`, `|`, `^`, `~`, `<<` and `>>` of masks and integers; np.gcd and np.lcm, of integers only."""
 
 from collections.abc import Callable
 from typing import Any

@@ -7,7 +7,7 @@ import numpy as np
 from burlab.graph.node import FUNCTIONS, UFUNCS
 
 _SIZES = "how many entries there are would depend on numbers"
-_SPECTRUM = "eigenvalues of matrices that are not symmetric are not there"
+_SPECTRUM = "eigenvalues of matrices that are not symmetric cannot be traced"
 _FILES = "a traced array has no numbers yet"
 _LATER = "it on the numbers that the traced function gives"
 
@@ -26,11 +26,12 @@ REFUSED: dict[str, tuple[str, str]] = {
     "roots": (_SPECTRUM, "np.linalg.eigh of a symmetric matrix"),
     "sort_complex": ("complex numbers have no order", "np.sort of np.abs(z), z.real or z.imag"),
     **dict.fromkeys(("linalg.eig", "linalg.eigvals"), (_SPECTRUM, "np.linalg.eigh if symmetric, np.linalg.svd")),
-    **dict.fromkeys(("histogramdd", "histogram_bin_edges"), (_SIZES, "np.histogram with known edges")),
+    "histogramdd": ("histograms have rules in one and two dimensions only", "np.histogram or np.histogram2d"),
+    "histogram_bin_edges": ("with bins='auto', " + _SIZES, "np.histogram(x, bins)[1] with a number of bins"),
     "polydiv": (_SIZES, "np.convolve with the inverse series, or a loop over known degrees"),
     **dict.fromkeys(("save", "savez", "savez_compressed", "savetxt"), (_FILES, _LATER)),
     **dict.fromkeys(("array2string", "array_repr", "array_str"), (_FILES, _LATER)),
-    **dict.fromkeys(("packbits", "unpackbits"), ("a graph has no bytes", "& and >> of integers")),
+    **dict.fromkeys(("packbits", "unpackbits"), ("no operation packs bits", "&, << and >> of integers")),
     **dict.fromkeys(("shares_memory", "may_share_memory"), ("a traced array has no memory yet", _LATER)),
 }  # fmt: skip
 
@@ -41,7 +42,7 @@ def why_not(name: str) -> str:
     name: without "np.".
 
     >>> why_not("linalg.eigvals")
-    'eigenvalues of matrices that are not symmetric are not there; use np.linalg.eigh if symmetric, np.linalg.svd'
+    'eigenvalues of matrices that are not symmetric cannot be traced; use np.linalg.eigh if symmetric, np.linalg.svd'
     """
     if name not in REFUSED:
         near = _nearest(name)
