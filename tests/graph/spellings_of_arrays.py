@@ -119,6 +119,9 @@ BUILDING = (
         ("angle", lambda np, v, w, m, n: np.angle(v) * w),
         ("real", lambda np, v, w, m, n: np.real(v) + np.imag(v) + np.conj(w) + v.conj()),
         ("isreal", lambda np, v, w, m, n: np.isreal(v) * v + np.iscomplex(v)),
+        ("isrealobj", lambda np, v, w, m, n: np.isrealobj(v) * v + np.iscomplexobj(w) * w),
+        ("tril_indices_from", lambda np, v, w, m, n: m[np.tril_indices_from(m)] * m[np.triu_indices_from(m, 1)][0]),
+        ("diag_indices_from", lambda np, v, w, m, n: m[np.diag_indices_from(m[:2, :2])]),
         ("array_equal", lambda np, v, w, m, n: np.array_equal(v, w) * 1.0 + np.array_equal(v, v) * v),
     ),
     *rows(
@@ -127,6 +130,7 @@ BUILDING = (
         ("gradient edges", lambda np, v, x: np.gradient(v, edge_order=2)),
         ("gradient edges at places", lambda np, v, x: np.gradient(v, x, edge_order=2)),
         ("gradient places", lambda np, v, x: np.gradient(v, x)),
+        ("real_if_close", lambda np, v, x: np.real_if_close(v) * x),
         jax=False,
     ),
 )

@@ -1,15 +1,26 @@
 """Users' NumPy code, traced: values equal NumPy, gradients JAX, in both gears."""
 
+import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import burlab as bl
+import burlab.graph.rare
+from burlab.graph.node import FUNCTIONS
 from tests.engines import GEARS, assert_close, jax_or_skip
 from tests.graph.spellings import Spelling
 from tests.graph.spellings_of_arrays import ALL, BEYOND
+
+
+def test_every_function_is_named_by_a_test_of_its_values() -> None:
+    files = (path for path in Path(__file__).parents[1].rglob("*.py") if path.name != "dtype_words.py")
+    named = set(re.findall(r"\w+", " ".join(path.read_text() for path in files)))
+    missing = {f.__name__ for f in FUNCTIONS} - named
+    assert missing == set(), "add a row with the function to tests/graph/spellings_of_arrays.py"
 
 
 def by(spelling: Spelling) -> tuple[int, ...]:
