@@ -18,7 +18,7 @@ PAGE = Path(__file__).with_name("catalogue.md")
 README = Path(__file__).parents[1] / "README.md"
 HEAD = """# Catalogue
 
-What can be chosen, and where it comes from. Written by `python docs/catalogue.py` from the docstrings, which say more:
+What can be chosen, and where it comes from. Written by `make pages` from the docstrings, which say more:
 `help(bl.optim.Adam)`.
 """
 

@@ -1,4 +1,4 @@
-"""Data of a regression."""
+"""Samples with targets: numbers, or classes."""
 
 from dataclasses import dataclass
 from typing import Any

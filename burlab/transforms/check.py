@@ -139,5 +139,6 @@ def _compare(what: str, got: Tree, wanted: Tree, rtol: float, atol: float) -> No
         if not gap <= atol + rtol * scale:
             raise GradientError(
                 f"{what}: burlab gives {a.ravel()[:4]}..., the check {b.ravel()[:4]}... (largest difference {gap:.3g}, "
-                f"allowed {atol + rtol * scale:.3g}). Near a kink this is expected; elsewhere the rule is wrong."
+                f"allowed {atol + rtol * scale:.3g}). Near a kink this is expected; elsewhere a rule is wrong: "
+                "check the functions that f calls one by one."
             )

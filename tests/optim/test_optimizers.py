@@ -30,7 +30,8 @@ def public_optimizers():
 
 
 def test_every_optimizer_has_a_case():
-    assert public_optimizers() == {type(case.optimizer).__name__ for case in CASES} | set(ELSEWHERE)
+    rows = {type(case.optimizer).__name__ for case in CASES} | set(ELSEWHERE)
+    assert public_optimizers() == rows, "each optimizer has a Case in tests/optim/optimizer_cases.py"
     for name, place in ELSEWHERE.items():
         assert name in (Path(__file__).parent / place).read_text()
 

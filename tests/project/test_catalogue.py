@@ -14,7 +14,7 @@ def catalogue() -> ModuleType:
 
 
 def test_catalogue_is_up_to_date(catalogue: ModuleType):
-    assert (DOCS / "catalogue.md").read_text() == catalogue.page(), "run: python docs/catalogue.py"
+    assert (DOCS / "catalogue.md").read_text() == catalogue.page(), "run: make pages"
 
 
 def test_catalogue_lists_all_optimizers_and_problems(catalogue: ModuleType):
