@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from burlab.errors import GraphError
 from burlab.typing import DTypeLike, Params
 
 from .node import Node, constant
@@ -31,7 +32,10 @@ class LinearOp(Operation):
 
     def form(self, params: Params, inputs: Sequence[Node]) -> Form:
         """Shape and dtype of the value, for inputs that it is defined for."""
-        return self.shape(params, [x.shape for x in inputs]), inputs[0].dtype
+        try:
+            return self.shape(params, [x.shape for x in inputs]), inputs[0].dtype
+        except GraphError as error:
+            raise GraphError(f"{self.name}: {error}") from None
 
     def checked(self, params: Params, inputs: Sequence[Node]) -> Form:
         """Return the form for any inputs. Raises GraphError where they do not fit."""

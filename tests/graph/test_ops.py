@@ -27,9 +27,10 @@ SMOOTH = [case for case in SCALAR if case.order]
 
 
 def test_every_operation_has_a_row() -> None:
-    assert {case.name for case in SCALAR} == set(scalar_ops())
+    where = "each operation has a row in tests/op_cases.py"
+    assert {case.name for case in SCALAR} == set(scalar_ops()), where
     linear = {name for name, row in STRUCTURAL.items() if isinstance(row, LinearOp)}
-    assert {case.name for case in LINEAR_CASES} == linear
+    assert {case.name for case in LINEAR_CASES} == linear, where
     elsewhere = {
         "input",
         "constant",
@@ -44,7 +45,7 @@ def test_every_operation_has_a_row() -> None:
         "blocks",
         "multiply_add",
     } | PRIMITIVES  # with tests of their own
-    assert {case.name for case in OTHER_CASES} == set(STRUCTURAL) - linear - elsewhere
+    assert {case.name for case in OTHER_CASES} == set(STRUCTURAL) - linear - elsewhere, where
 
 
 def test_every_operation_is_documented() -> None:
@@ -67,8 +68,8 @@ def floats(xs: Any) -> list[Node]:
     return [x for x in xs if x.dtype.kind == "f"]
 
 
-def moving(case: OpCase, xs: Any) -> list[int]:
-    """The arguments that it has derivatives by: neither a mask nor a parameter, which come first."""
+def differentiated(case: OpCase, xs: Any) -> list[int]:
+    """The arguments that it is differentiated by: neither masks nor parameters, which come first."""
     return [k for k, x in enumerate(xs) if x.dtype.kind == "f"][case.parameters :]
 
 
@@ -114,14 +115,14 @@ def everything(kind: str, gear: str, dtype: Any = np.float64, rows: Sequence[OpC
 def first(case: OpCase, xs: Any) -> list[Node]:
     """The partials by reverse mode, then by forward mode."""
     y = node(case.name, *xs)
-    by = [xs[k] for k in moving(case, xs)]
+    by = [xs[k] for k in differentiated(case, xs)]
     return [vjp([y], [x], [ones(y)])[0] for x in by] + [jvp([y], [x], [ones(x)])[0] for x in by]
 
 
 def derivatives(case: OpCase, xs: Any) -> list[Node]:
     """Partials of order 1 to 3, every one by reverse over what is below and by forward over what is below."""
     rows: list[Node] = [node(case.name, *xs)]
-    below, by = rows, [xs[k] for k in moving(case, xs)]
+    below, by = rows, [xs[k] for k in differentiated(case, xs)]
     for _ in range(case.order):
         reverse = [vjp([y], [x], [ones(y)])[0] for y in below for x in by]
         forward = [jvp([y], [x], [ones(x)])[0] for y in below for x in by]
@@ -132,7 +133,7 @@ def derivatives(case: OpCase, xs: Any) -> list[Node]:
 
 def exact_partials(case: OpCase, arrays: Any, orders: tuple[int, ...]) -> Any:
     """The partial so many times by each argument, in 60 digits, rounded once."""
-    free = moving(case, arrays)
+    free = differentiated(case, arrays)
     values = []
     with mp.workdps(60):
         for row in zip(*arrays, strict=True):
@@ -210,7 +211,8 @@ def test_derivatives_to_third_order_are_exact(case: OpCase) -> None:
 def check_derivatives(case: OpCase, found: list[Any]) -> None:
     results = iter(found[1:])
     arrays = arrays_of(case, case.points)
-    count = len(moving(case, arrays))
+    count = len(differentiated(case, arrays))
+    place = f"the struct {case.name} of cpp/burlab/ops"
     for order in range(1, case.order + 1):
         orders = [tuple(by.count(k) for k in range(count)) for by in itertools.product(range(count), repeat=order)]
         wanted = {by: exact_partials(case, arrays, by) for by in set(orders)}
@@ -218,7 +220,8 @@ def check_derivatives(case: OpCase, found: list[Any]) -> None:
             for by in orders:
                 got = next(results)
                 scale = 2e-15 * 8.0**order * case.slack
-                np.testing.assert_allclose(got, wanted[by], rtol=scale, atol=scale / 100, err_msg=f"{mode} {by}")
+                what = f"{mode} derivative of orders {by}, of {place}"
+                np.testing.assert_allclose(got, wanted[by], rtol=scale, atol=scale / 100, err_msg=what)
 
 
 @pytest.mark.parametrize("case", [c for c in SMOOTH if c.complex_step], ids=lambda c: c.name)
@@ -245,7 +248,7 @@ def check_gradients(cases: Sequence[OpCase]) -> None:
     def gradients(arrays: Any) -> Any:
         out = []
         for case, xs in zip(rows, arrays, strict=True):
-            by = tuple(moving(case, xs))
+            by = tuple(differentiated(case, xs))
             g = jax.grad(function(case), by)
             out.append((jax.vmap(g)(*xs), jax.vmap(jax.jacfwd(g, by))(*xs)))
         return out

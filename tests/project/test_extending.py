@@ -61,6 +61,7 @@ RECIPES = {
     "test_function": Recipe(
         ("tests/problems/test_library.py", "-k", "camel or has_a_row"), "zeros((1, 2)", "ones((1, 2)"
     ),
+    "data_set": Recipe(("tests/data/test_datasets.py", "-k", "moons"), "(1 - 2 * targets)", "(1 + 2 * targets)"),
     "finite_sum": Recipe(("tests/problems/test_regressions.py", "-k", "squared_hinge"), "(0.0, 1.0, ", "(0.0, 0.5, "),
     "layer": Recipe(("tests/nn/test_layers.py", "-k", "prelu"), "x > 0, x, self", "x > 1, x, self"),
     "kernel_tuning": Recipe(("tests/compiler/lowering/test_contraction.py", "-k", "around and 63"), mistake=REVERSED),
@@ -86,6 +87,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "optimizer": ("tests/optim/test_optimizers.py::test_every_optimizer_documents_its_cost_and_an_example",),
     "schedule": ("tests/optim/test_schedules.py",),
     "test_function": ("tests/problems/test_library.py", README_COUNT),
+    "data_set": ("tests/data/test_datasets.py",),
     "finite_sum": ("tests/problems/test_regressions.py",),
     "layer": ("tests/nn/test_layers.py", "tests/widgets/builder/test_palette.py"),
     "kernel_tuning": ("tests/compiler/lowering",),
