@@ -92,6 +92,7 @@ def test_unchanged_parts_are_not_drawn_again():
     model.apply({"type": "seek", "step": 50})
     model.refresh()
     model.costs.wait()  # what steps cost comes when it is known
+    model.landscape.wait()  # and heights when they are computed
     again = picture.chart(model)
     assert not same(first, again)
     for a, b in zip(first.parts[:4], again.parts[:4], strict=True):
