@@ -1,6 +1,6 @@
 #pragma once
-// What Python calls to make a run from another one. Apart from `abi/loop.hpp`, because copying a run takes as long to
-// compile as a quarter of the loop, and most runs are never copied.
+// What Python calls to copy a run. Separate from `abi/loop.hpp`: the copy takes a quarter of the loop's compile time,
+// and most runs are never copied.
 #include <cstdint>
 #include <memory>
 
@@ -9,7 +9,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A run like another one, nullptr where there is no memory. The other one must be held.
+/// A copy of a run, or nullptr if there is no memory. The original must be held.
 inline Loop* loop_copy(const Loop* loop, const Plan* plan) noexcept {
   Loop* opened = nullptr;
   loop_open(plan, &opened);
@@ -26,7 +26,7 @@ inline Loop* loop_copy(const Loop* loop, const Plan* plan) noexcept {
   return done ? copy.release() : nullptr;
 }
 
-/// Another run that is where this one is and knows nothing of what came after; nullptr where there is no memory.
+/// A new run at the same step, without the later part of the record; nullptr if there is no memory.
 inline std::int64_t loop_fork(Loop* loop, const Plan* plan, Loop** fork, std::int64_t milliseconds) noexcept {
   return loop->control.between(milliseconds, [=](Pending&) {
     *fork = loop_copy(loop, plan);
@@ -42,8 +42,9 @@ inline std::int64_t loop_fork(Loop* loop, const Plan* plan, Loop** fork, std::in
   });
 }
 
-/// Change a hyperparameter where the run is, in its past or not. If so, `old` becomes a run that keeps all of this one,
-/// which forgets what comes after its cursor; else `old` stays as it is. 1 if that is done, 2 where there is no memory.
+/// Change a hyperparameter at the run's cursor. If the cursor is in the past, `old` becomes a copy of the whole run,
+/// and this run drops what comes after its cursor; else `old` does not change. Returns 1 on success, 2 if there is no
+/// memory.
 inline std::int64_t loop_branch(Loop* loop, const Plan* plan, std::int64_t hyper, double value, Loop** old,
                                 std::int64_t milliseconds) noexcept {
   std::int64_t answer = 1;

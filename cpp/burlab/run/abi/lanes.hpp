@@ -1,6 +1,6 @@
 #pragma once
-// What Python calls to do the steps of several runs in the lanes of one kernel. Apart from `abi/loop.hpp`, as most runs
-// step by themselves.
+// What Python calls to do the steps of several runs in the lanes of one kernel. Separate from `abi/loop.hpp`, because
+// most runs step alone.
 #include <algorithm>
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// Have a run at rest be where the steps of its lane lead to. first: the number of the first. nanoseconds: what they
-/// took. False where it has to do them by itself, as if nothing had been done.
+/// Move a run at rest to the end of its lane's steps. first: the number of the first one. nanoseconds: their duration.
+/// False if nothing was changed and the run must do these steps itself.
 inline bool arrives(Loop& loop, const Lanes& lanes, std::int64_t lane, std::int64_t first, double nanoseconds) {
   constexpr std::int64_t kPatience = 50;  // milliseconds
   bool done = false;
@@ -23,9 +23,9 @@ inline bool arrives(Loop& loop, const Lanes& lanes, std::int64_t lane, std::int6
   return done;
 }
 
-/// Let runs at rest at step `first` do steps together, in chunks, until they are at `target`, about so many nanoseconds
-/// are over, or a run leaves. loops: of each lane; nullptr where it has none, and from now on where its run has left:
-/// that one is at rest at the end of the last chunk that it took. Answers the step at which the others are.
+/// Do steps of several runs together, in chunks, from step `first` until `target`, until about this many nanoseconds
+/// have passed, or until a run leaves. loops: one for each lane, nullptr for an empty lane. The entry of a run that
+/// leaves becomes nullptr; that run rests at the end of its last chunk. Returns the step of the other runs.
 inline std::int64_t lanes_step(Lanes* lanes, Loop** loops, std::int64_t first, std::int64_t target,
                                double nanoseconds) noexcept {
   const auto begin = Stopwatch::Clock::now();

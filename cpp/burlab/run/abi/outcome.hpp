@@ -1,5 +1,5 @@
 #pragma once
-// How a step or a sum ended, and where it did not end well.
+// How a step or a sum ended, and where it failed.
 #include <cstdint>
 
 #include "../../abi.hpp"
@@ -10,22 +10,22 @@ namespace burlab::run {
 /// Which kernel of a loss or of a step failed.
 enum class Part : std::int32_t {
   samples = 0,      // of a sample, or of a tile of them
-  prepare = 1,      // what is computed once for all tiles
-  regularizer = 2,  // what is added once
-  update = 3,       // the optimizer's rule
-  chosen = 4,       // none: a query chose a sample that is not there
-  output = 5,       // the point that the optimizer gives
-  entries = 6,      // none: a query asked for an entry of the gradient that is not there
-  clients = 7,      // none: a query asked about a client that is not there
-  within = 8,       // none: a query chose a sample that a client, named by `node`, does not hold
-  elsewhere = 9,    // none: who keeps the clients on other machines could not answer
+  prepare = 1,      // the part computed once for all tiles
+  regularizer = 2,  // the part added once
+  update = 3,       // the optimizer's update rule
+  chosen = 4,       // no kernel: a query chose a sample that does not exist
+  output = 5,       // the optimizer's output point
+  entries = 6,      // no kernel: a query chose an entry of the gradient that does not exist
+  clients = 7,      // no kernel: a query named a client that does not exist
+  within = 8,       // no kernel: a query chose a sample that the client `node` does not hold
+  elsewhere = 9,    // no kernel: the executor of the remote clients failed
   sampler = 10,     // the user's function that names the samples of a step
-  drawn = 11,       // none: that function named a sample that is not there
-  size = 12,        // how many samples a step has
+  drawn = 11,       // no kernel: that function named a sample that does not exist
+  size = 12,        // the kernel that computes the batch size
 };
 
-/// Whose loss it belongs to: the run's own, that of its validation, the full gradient that it stops by, or that of a
-/// query, of which this is the number.
+/// The loss that failed: the run's own, its validation's, the full gradient of its stopping criterion, or that of the
+/// query with this number.
 inline constexpr std::int32_t kRunLoss = -1, kValidation = -2, kFullGradient = -3;
 
 /// Mirrored in Python.
@@ -38,11 +38,11 @@ struct Outcome {
 
   bool ok() const { return status == Ok; }
 
-  /// What a kernel answered.
+  /// The outcome of a kernel from its return value.
   static Outcome of(std::int64_t answer, std::int64_t sample, Part part = Part::samples) {
     return {status_of(answer), part, kRunLoss, static_cast<std::int32_t>(node_of(answer)), sample};
   }
-  /// The same, said of the loss of someone else.
+  /// The same outcome, attributed to another loss.
   Outcome of_owner(std::int32_t other) const { return {status, part, other, node, sample}; }
 };
 

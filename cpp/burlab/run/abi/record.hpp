@@ -10,7 +10,7 @@ namespace burlab::run {
 
 inline void record_extent(const Record* record, Extent* extent) noexcept { *extent = record->extent(); }
 
-/// 1, or 0 where the slots are no longer those of `generation`: ask for the extent again.
+/// Returns 1; or 0 if the slots are no longer those of `generation`: then query the extent again.
 inline std::int64_t record_copy(const Record* record, std::int64_t generation, std::int64_t column, std::int64_t first,
                                 std::int64_t count, double* out) noexcept {
   return record->copy(generation, column, first, count, out);
@@ -31,7 +31,7 @@ inline std::int64_t path_copy(const Path* path, std::int64_t generation, std::in
   return path->copy(generation, column, first, count, out);
 }
 
-/// The step and the coordinates of the point that was written last, kept or not; 0 where there is none.
+/// The step and the coordinates of the newest point, stored or not; 0 if there is none.
 inline std::int64_t path_newest(const Path* path, double* out) noexcept { return path->newest(out); }
 
 inline std::int64_t ledger_bytes(const Ledger* ledger, std::int64_t kind) noexcept {

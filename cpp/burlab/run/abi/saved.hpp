@@ -1,5 +1,5 @@
 #pragma once
-// A run as plain memory: what Python writes to a file, and what makes a run of the same plan that one again.
+// A run as plain memory: Python writes it to a file, and restores it into a run of the same plan.
 #include <cstdint>
 
 #include "../record/trail.hpp"
@@ -13,14 +13,14 @@ struct Event {
   double value;
 };
 
-/// Where a run stands, besides its tables. Mirrored in Python.
+/// The position of a run, without its tables. Mirrored in Python.
 struct Standing {
   std::int64_t step, done;      // the cursor
-  std::int64_t reason;          // why it rests, see Reason
-  double elapsed, value, norm;  // nanoseconds of running; what it rests for, where that was measured
+  std::int64_t reason;          // why it stopped, see Reason
+  double elapsed, value, norm;  // nanoseconds of running; the value or norm that stopped the run, if measured
 };
 
-/// All that a run is, besides its plan. Mirrored in Python.
+/// All data of a run, without its plan. Mirrored in Python.
 struct Saved {
   Standing standing;
   SavedTable record, stamps, path, traces;

@@ -1,5 +1,5 @@
 #pragma once
-// What Python calls to take a run apart and to put it together again.
+// What Python calls to save and restore a run.
 #include <cstdint>
 #include <cstring>
 
@@ -8,8 +8,8 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// Another run that is what this one is, its past and future included, at rest; nullptr where there is no memory. What
-/// the other functions here read is such a clone, so that the run itself waits for no more than being copied.
+/// A copy of a run, with its whole record, at rest; nullptr if there is no memory. The other functions here read this
+/// copy, so that the run itself waits only while it is copied.
 inline std::int64_t loop_clone(Loop* loop, const Plan* plan, Loop** clone, std::int64_t milliseconds) noexcept {
   return loop->control.between(milliseconds, [=](Pending& pending) {
     *clone = loop_copy(loop, plan);
@@ -23,7 +23,7 @@ inline std::int64_t loop_clone(Loop* loop, const Plan* plan, Loop** clone, std::
   });
 }
 
-/// Where a run at rest stands.
+/// The position of a run at rest.
 inline void loop_standing(Loop* loop, Standing* out) noexcept {
   *out = loop->line.standing();
   loop->control.inspect([=](const Pending& pending) {
@@ -36,7 +36,7 @@ inline void loop_standing(Loop* loop, Standing* out) noexcept {
 inline std::int64_t loop_frame_bytes(const Loop* loop) noexcept { return loop->line.frames.frame_bytes(); }
 inline std::int64_t loop_frames(const Loop* loop) noexcept { return loop->line.frames.count(); }
 
-/// Copy keyframe k of a run at rest, and answer its step; k = -1: a frame of where it is.
+/// Copy keyframe k of a run at rest and return its step; k = -1: a frame of its current step.
 inline std::int64_t loop_frame(const Loop* loop, std::int64_t k, char* out) noexcept {
   if (k < 0) return loop->stepper.state.save(out), loop->control.cursor.step.load();
   const Frame& frame = loop->line.frames.frame(k);
@@ -44,7 +44,7 @@ inline std::int64_t loop_frame(const Loop* loop, std::int64_t k, char* out) noex
   return frame.step;
 }
 
-/// Make a run that has just been opened what was saved. 1 if so, 2 where there is no memory for it.
+/// Restore a saved run into a new one. Returns 1, or 2 if there is no memory.
 inline std::int64_t loop_restore(Loop* loop, const Saved* saved, std::int64_t milliseconds) noexcept {
   bool done = false;
   const bool held = loop->control.between(milliseconds, [&](Pending& pending) {

@@ -1,7 +1,7 @@
 #pragma once
 // What Python calls to evaluate a kernel over a batch of samples: their mean, or a row for each. A call works for a
-// slice of time and then answers Stopped, so that Python hears interrupts; the next call goes on, and the bits are the
-// same.
+// slice of time and then returns Stopped, so that Python can handle interrupts. The next call continues, with the same
+// bits.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -28,7 +28,7 @@ struct SumCall {
   const void* const* fixed;  // the inputs that every sample shares
   char* result;
   std::int64_t threads;   // at most; 16 are ever used
-  std::int64_t slice;     // nanoseconds of work before answering Stopped
+  std::int64_t slice;     // nanoseconds of work before it returns Stopped
   std::int64_t position;  // rows: the next sample to evaluate, 0 at first
   SumJob* job;            // sum: the work in progress, nullptr at first and at the end
   Outcome outcome;        // answer
@@ -70,7 +70,7 @@ inline std::int64_t sum(SumCall* call) noexcept {
   return call->outcome.status;
 }
 
-/// Whether every position of a listed batch names a sample.
+/// Return true if every position of a listed batch names a sample.
 inline bool names_samples(const Stream& stream) {
   std::int64_t outside = 0;
   for (std::int64_t i = 0; i < stream.batch; ++i)
@@ -81,7 +81,7 @@ inline bool names_samples(const Stream& stream) {
 /// The mean over a batch as a kernel for the gate. context: a MeanKernel. Inputs: those that every sample shares, then
 /// the samples' numbers where the batch is listed, then the key of a stochastic loss. Its status names no sample.
 inline std::int64_t mean(const void* context, const void* const* in, void* const* out, void*) noexcept {
-  constexpr std::int64_t slice = 10'000'000;  // nanoseconds between two looks at signals
+  constexpr std::int64_t slice = 10'000'000;  // nanoseconds between two checks for signals
   try {
     const MeanKernel& given = *static_cast<const MeanKernel*>(context);
     const Summand& summand = given.summand;
@@ -111,7 +111,7 @@ inline std::int64_t mean(const void* context, const void* const* in, void* const
   }
 }
 
-/// Forget a sum that was stopped.
+/// Free a sum that was stopped.
 inline void abandon(SumCall* call) noexcept {
   const std::unique_ptr<SumJob> job(call->job);
   call->job = nullptr;

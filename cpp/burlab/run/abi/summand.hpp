@@ -34,22 +34,23 @@ struct Block {
 };
 
 /// What is averaged over a batch. `kernel` computes it for one sample (tile = 0), or adds it up for a tile of samples:
-/// then it adds to what `sums` holds. Its inputs: the fixed ones (x, ...); what is made of them once for all tiles; of
-/// each data array a sample, or the tile's one after another; likewise a key if it takes one. Mirrored in Python.
+/// then it adds to what `sums` holds. Its inputs: the fixed ones (x, ...); `prepared`, computed from them once for all
+/// tiles; a sample of each data array, or the tile's samples one after another; likewise a key if it takes one.
+/// Mirrored in Python.
 struct Summand {
   Kernel kernel;
   std::int64_t tile;                    // samples in one call
-  const void* const* contexts;          // instead of the kernel's: for 1, 2, ..., `tile` samples that count
+  const void* const* contexts;          // replace the kernel's context: for 1, 2, ..., `tile` samples that count
   std::int64_t fixed, arrays, keyed;    // how many there are of each
-  std::int64_t placed;                  // of the arrays, how many at the end have a row for each position of a batch
+  std::int64_t placed;                  // how many of the last arrays have a row for each position of a batch
   std::int64_t least;                   // samples of a slot
   const char* const* data;              // first byte of each data array
   const std::int64_t *strides, *sizes;  // bytes from one sample to the next, and of a sample, of each data array
-  const std::int64_t* rows;             // bytes from one sample's output to the next, where all are kept
-  Block sums, result;                   // what is added up, and what becomes of the mean
+  const std::int64_t* rows;             // bytes from one sample's output to the next, if all are stored
+  Block sums, result;                   // the sums, and the result computed from their mean
   Kernel finish;   // from the fixed inputs, `prepared` and the mean of `sums`; no function: they are the result
-  Kernel prepare;  // from the fixed inputs: what of a tile needs no sample; no function: nothing
-  Block prepared;  // where that lies
+  Kernel prepare;  // from the fixed inputs: the part of a tile that needs no sample; no function: nothing
+  Block prepared;  // the layout of its outputs
 
   /// How many inputs all samples share.
   std::int64_t shared() const { return fixed + prepared.outputs; }

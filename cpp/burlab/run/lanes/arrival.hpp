@@ -1,5 +1,5 @@
 #pragma once
-// How a run takes over the steps that were done in its lane: it is then what it were if it had done them by itself.
+// How a run takes over the steps of its lane: its state is then the same as if it had done them alone.
 #include <cstdint>
 #include <cstring>
 
@@ -9,7 +9,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// One run that arrives where its lane has led. It is held meanwhile.
+/// One run that takes over its lane's steps. It is held meanwhile.
 class Arrival {
  public:
   /// first: the number of the first of these steps.
@@ -22,8 +22,8 @@ class Arrival {
         lane_(lane),
         first_(first) {}
 
-  /// Whether the run is where these steps begin, has nothing else to do, and goes on after each of them. What comes to
-  /// inf or nan takes its steps by itself: not all bits of a nan are arithmetic.
+  /// Return true if the run rests where these steps begin and no step of them stops it. A run with inf or nan does its
+  /// steps alone: not all bits of a nan come from arithmetic.
   bool fits() const {
     const bool rests = pending_.command == Command::pause && pending_.outcome.ok() && pending_.reason == no_reason;
     const bool ordered = pending_.changes() || pending_.arms || pending_.cut >= 0;
@@ -32,8 +32,8 @@ class Arrival {
     return rests && !ordered && !watched && here && !line_.mending() && has_its_numbers() && goes_on();
   }
 
-  /// Write the rows, and be there. nanoseconds: what the steps took. False where no memory is left: then rows are there
-  /// of steps that are still to be done.
+  /// Write the rows and move the run to the last step. nanoseconds: duration of the steps. False if no memory is left:
+  /// then the record holds rows of steps that are still to be done.
   bool take(double nanoseconds) const {
     if (!line_.record.append(lanes_.recorded(lane_, 0), lanes_.most, lanes_.done)) return false;
     for (std::int64_t step = 0; line_.path && step < lanes_.done; ++step) {
@@ -57,14 +57,14 @@ class Arrival {
   }
 
  private:
-  /// Whether its hyperparameters are those of the lane; by bits, as one that follows a schedule is nan.
+  /// Return true if its hyperparameters equal the lane's; by bits, because a scheduled one is nan.
   bool has_its_numbers() const {
     for (std::int64_t k = 0; k < lanes_.hypers; ++k)
       if (std::memcmp(&pending_.hyper[k], lanes_.hyper + k * Lanes::kWidth + lane_, sizeof(double)) != 0) return false;
     return true;
   }
 
-  /// Whether no row is one to stop at. A criterion is about what is least, where all is finite.
+  /// Return true if no row stops the run. Where all is finite, criteria need only the least values.
   bool goes_on() const {
     const Criteria& criteria = line_.criteria_;
     const double* const least = lanes_.least + lane_;

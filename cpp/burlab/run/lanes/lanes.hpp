@@ -1,6 +1,6 @@
 #pragma once
-// Steps of several runs at once, which differ by numbers alone: one kernel, and in it each number of a run is a lane.
-// What they come to is kept for some steps in a row, until each run takes over what is its own.
+// Steps of several runs at once, which differ only in their numbers: one kernel, with a lane for each run. The results
+// of several steps are stored until each run takes over its own.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -12,20 +12,20 @@ BURLAB_BEGIN
 namespace burlab::run {
 
 /// Python owns what it points to. A row is one number of each run. In: the step; a row for each hyperparameter, and for
-/// each number of x and the state. Out: rows for the value, the squares of the norms of gradient and step, metrics, and
-/// what schedules gave and the rule logs; then the new numbers. Mirrored in Python.
+/// each number of x and the state. Out: rows for the value, the squares of the norms of gradient and step, metrics,
+/// values of schedules and logged metrics; then the new numbers. Mirrored in Python.
 struct Lanes {
   static constexpr std::int64_t kWidth = 16;  // numbers of a row
   using Row = Packet<double, kWidth>;
 
   Kernel kernel;
   std::int64_t hypers, columns, numbers;  // how many rows of each kind
-  std::int64_t points, most, done;  // numbers of x that a path holds; steps that there is room for, and that were done
-  const double* hyper;              // (hypers, kWidth)
-  double* taken;                    // (most, columns, kWidth): what each of these steps gave
-  double* states;                   // (1 + most, numbers, kWidth): before the first of them, and after each
-  double* least;   // (1 + columns, kWidth): what is 0 where all of a run is finite; least of each column
-  double* record;  // (kWidth, columns + points, most): what is to be written down of each run
+  std::int64_t points, most, done;        // numbers of x that a path holds; steps that fit, and steps done
+  const double* hyper;                    // (hypers, kWidth)
+  double* taken;                          // (most, columns, kWidth): results of each step
+  double* states;                         // (1 + most, numbers, kWidth): before the first of them, and after each
+  double* least;   // (1 + columns, kWidth): 0 where all numbers of a run are finite; least of each column
+  double* record;  // (kWidth, columns + points, most): the rows to record for each run
   const void** in;
   void** out;
   void* workspace;
@@ -35,7 +35,7 @@ struct Lanes {
     return record + (lane * (columns + points) + k) * most;
   }
 
-  /// From where the last steps led to, do `count` more; the first has this number. False if the kernel failed.
+  /// Do `count` more steps; the first has this number. False if the kernel failed.
   bool advance(std::int64_t first, std::int64_t count) {
     std::memmove(states, number(done, 0), sizeof(double) * static_cast<std::size_t>(numbers * kWidth));
     for (std::int64_t k = 0; k < hypers; ++k) in[1 + k] = hyper + k * kWidth;
@@ -62,7 +62,7 @@ struct Lanes {
     std::fill_n(least + kWidth, columns * kWidth, std::numeric_limits<double>::infinity());
   }
 
-  /// Make rows of a step what the record has, as `FusedStep::describe` does, and note what is least.
+  /// Convert rows of a step to those of the record, as `FusedStep::describe` does, and update the least values.
   void describe(double* rows) {
     Row sum, low, row;
     load(sum, least);

@@ -1,7 +1,7 @@
 #pragma once
-// How Python steers a loop that runs on a thread of its own. The loop looks at one atomic per step; everything else is
-// exchanged under a mutex, which the loop takes only when that atomic calls for it or it has come to the
-// step that it was to reach.
+// How Python controls a loop that runs on its own thread. The loop reads one atomic per step; everything else is
+// exchanged under a mutex, which the loop takes only if that atomic requires it or if it has reached the
+// target step.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -18,10 +18,10 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// Where a run is: the loop writes, anyone reads.
+/// The position of a run: the loop writes, any thread reads.
 struct Cursor {
   std::atomic<std::int64_t> step{0};  // steps done at the current point
-  std::atomic<std::int64_t> done{0};  // the most there were: before them, the run is in its past
+  std::atomic<std::int64_t> done{0};  // steps done at the furthest point; below it, the run is in its past
 
   bool past() const { return step < done; }
 };
@@ -30,25 +30,25 @@ struct Cursor {
 enum class Command {
   pause,
   aim,  // do steps until the target
-  seek  // go to the target, where the run has been
+  seek  // go to the target, a step of the record
 };
 
 /// Orders of Python to the loop, and what the loop reports. Guarded by the mutex of the control.
 struct Pending {
   Command command = Command::pause;
   std::int64_t target = 0;
-  std::int64_t cut = -1;      // before all else: go back to this step and forget what came after its row, if not -1
+  std::int64_t cut = -1;      // if not -1: first return to this step and drop the rows after its own
   Outcome outcome;            // how the last step ended
-  Reason reason = no_reason;  // why the loop rests by itself, and what was measured there
+  Reason reason = no_reason;  // why the loop stopped by itself, and what was measured there
   double value = 0, norm = 0;
-  std::int64_t breakpoint = 0, cut_by = 0;  // the number of the one that was hit; of the one that `cut` is for, if any
-  Buffer<Breakpoint> breakpoints;           // those to have
-  bool arms = false;                        // whether the loop has not taken them over yet
-  double elapsed = 0;                       // nanoseconds of running, up to the last rest
-  bool measures = false;                    // whether the value of the step at hand is asked for
-  std::int64_t measured_at = -1;            // the step of which it is known, -1: of none
+  std::int64_t breakpoint = 0, cut_by = 0;  // the breakpoint that was hit; the one that requested `cut`, if any
+  Buffer<Breakpoint> breakpoints;           // the requested ones
+  bool arms = false;                        // whether the loop has not received them yet
+  double elapsed = 0;                       // nanoseconds of running, up to the last pause
+  bool measures = false;                    // whether the value of the current step is requested
+  std::int64_t measured_at = -1;            // the step whose value is known; -1: none
   double measured = 0;
-  Buffer<double> hyper, next;    // in force; and changes that the loop has not taken over yet:
+  Buffer<double> hyper, next;    // in force; and changes that the loop has not received yet:
   Buffer<std::int64_t> changed;  // 1 where there is one
 
   Pending(Ledger& ledger, const double* start, std::int64_t hypers)
@@ -64,7 +64,7 @@ struct Pending {
   }
   void discard() { std::fill(changed.begin(), changed.end(), 0); }
 
-  /// Whether a change is waiting that makes a difference; by bits, so that NaN equals itself.
+  /// Return true if a pending change differs from the value in force; by bits, so that NaN equals itself.
   bool changes() const {
     for (std::int64_t k = 0; k < hyper.size(); ++k)
       if (differs(k)) return true;
@@ -78,11 +78,11 @@ struct Pending {
 /// What the loop is doing, as Python sees it. Mirrored in Python.
 struct View {
   std::int64_t step, length;   // steps done at the current point; rows of the record
-  std::int64_t rests, reason;  // whether the loop has nothing left to do; why by itself, see Reason
+  std::int64_t rests, reason;  // whether the loop has nothing left to do; why it stopped by itself, see Reason
   Outcome outcome;             // how the last step ended
-  double elapsed;              // nanoseconds of running, up to the last rest
-  double value, norm;          // what it rests for, where that was measured
-  std::int64_t breakpoint;     // that it rests for, if any
+  double elapsed;              // nanoseconds of running, up to the last pause
+  double value, norm;          // what stopped it, if measured
+  std::int64_t breakpoint;     // that stopped it, if any
 };
 
 class Control {
@@ -93,8 +93,8 @@ class Control {
 
   bool ready() const { return pending_.ready(); }
 
-  /// Give a command; a failure is forgotten. A step in flight is left, and done anew when the loop goes on, unless it
-  /// is to aim at something.
+  /// Give a command and clear any failure. A step in progress is cancelled, and repeated when the loop continues,
+  /// unless the command is to aim at a target.
   void command(Command command, std::int64_t target) {
     post([&](Pending& pending) {
       pending.command = command;
@@ -105,7 +105,7 @@ class Control {
     });
   }
 
-  /// Give a hyperparameter a value from the next step on. False, and nothing is done: the run is in its past.
+  /// Set a hyperparameter from the next step on. False, without a change, if the run is in its past.
   bool set(std::int64_t index, double value) {
     bool present = false;
     post([&](Pending& pending) {
@@ -119,9 +119,9 @@ class Control {
     post([&](Pending&) { quit_ = cancel_ = true; });
   }
 
-  /// Call `act(pending)` between two steps, when all orders are taken over and the loop changes nothing; it
-  /// answers whether it left something for the loop to do. One call that leaves nothing behind: its caller may be
-  /// interrupted between two of them. False: not so after `milliseconds`.
+  /// Call `act(pending)` between two steps, when the loop has received all orders and changes nothing. It returns
+  /// true if it leaves work for the loop. The caller may be interrupted between two calls, so each call is complete.
+  /// False after a timeout of `milliseconds`.
   template <class Act> bool between(std::int64_t milliseconds, Act act) {
     std::unique_lock lock(mutex_);
     const bool wait = !parked();
@@ -137,12 +137,12 @@ class Control {
     return held;
   }
 
-  /// The value that the row of the step at hand holds, or will hold: evaluated once while the loop rests, and dropped
-  /// as soon as an order comes. 1: here it is; 0: the time was up; 2: the loop does not rest.
-  /// act(): does that, after the end of the thread.
+  /// The value in the row of the current step, evaluated once while the loop rests, and cancelled by any order. 1:
+  /// done; 0: timeout; 2: the loop is not at rest.
+  /// act(): evaluates it after the end of the thread.
   template <class Measure> std::int64_t measure(std::int64_t milliseconds, double& value, Measure act) {
     std::unique_lock lock(mutex_);
-    if (ended_) return measure_now(value, act);  // nobody else is left to do it
+    if (ended_) return measure_now(value, act);  // the thread has ended
     const auto known = [this] { return pending_.measured_at == cursor.step; };
     if (!known() && settled() && !pending_.measures && !measuring_) {
       pending_.measures = true;
@@ -154,11 +154,11 @@ class Control {
     return 1;
   }
 
-  /// Wait, at most `milliseconds`, until the loop has nothing left to do. False: the time was up.
+  /// Wait, at most `milliseconds`, until the loop has nothing left to do. False: timeout.
   bool rests(std::int64_t milliseconds) {
     return wait(milliseconds, [&] { return resting(); });
   }
-  /// Wait, at most `milliseconds`, until the thread has done its last.
+  /// Wait, at most `milliseconds`, until the thread has ended.
   bool ended(std::int64_t milliseconds) {
     return wait(milliseconds, [&] { return ended_; });
   }
@@ -168,7 +168,7 @@ class Control {
     return wait(milliseconds, [&] { return resting() || condition(); });
   }
 
-  /// Look at what is pending, at any time.
+  /// Read the pending orders, at any time.
   template <class Act> void inspect(Act act) {
     const std::lock_guard lock(mutex_);
     act(pending_);
@@ -193,7 +193,7 @@ class Control {
 
   const std::atomic<bool>& cancel() const { return cancel_; }
 
-  /// Whether `poll` must be called before the next step.
+  /// Return true if `poll` must be called before the next step.
   bool calls() const {
     return attention_.load(std::memory_order_acquire) || cursor.step.load(std::memory_order_relaxed) >= reached_;
   }
@@ -206,11 +206,11 @@ class Control {
     attention_ = true;
   }
 
-  /// Rest of its own accord, for what a row says.
+  /// Stop because of a row.
   void rest(Reason reason, double value, double norm, std::int64_t breakpoint = 0) {
     const std::lock_guard lock(mutex_);
     attention_ = true;
-    if (pending_.command == Command::seek) return;  // it is on its way elsewhere
+    if (pending_.command == Command::seek) return;  // it goes to another step
     pending_.command = Command::pause;
     pending_.reason = reason;
     pending_.value = value;
@@ -218,9 +218,9 @@ class Control {
     pending_.breakpoint = breakpoint;
   }
 
-  /// Take over the orders, and rest while there is nothing to do. False: the thread must end.
-  /// line.decide(pending) says how far to step, the cursor itself for resting; line.mending() whether it must not be
-  /// held. measure() gives the value of the step at hand, where it is not cancelled; the mutex is free meanwhile.
+  /// Receive the orders, and wait while there is nothing to do. False: the thread must end.
+  /// line.decide(pending) returns the step to reach, or the cursor to rest; line.mending() returns true if the loop
+  /// must not be held. measure() returns the value of the current step unless cancelled; the mutex is free meanwhile.
   template <class Line, class Measure> bool poll(Line& line, Measure measure) {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -252,7 +252,7 @@ class Control {
     }
   }
 
-  /// The last that the thread does.
+  /// The thread's last call.
   void end() {
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -276,7 +276,7 @@ class Control {
     return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), condition);
   }
   bool parked() const { return ended_ || (idle_ && !attention_ && !measuring_); }
-  /// Whether no step is done or wanted; orders may still wait to be taken over.
+  /// Return true if no step is in progress or requested; orders may still be pending.
   bool settled() const { return ended_ || (idle_ && pending_.command == Command::pause); }
   bool resting() const { return ended_ || (settled() && !attention_); }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The step loop: draw a batch, average its gradients, update, write down, again. On a thread of its own, over generated
-// kernels; it allocates nothing per step, takes no lock and knows no Python.
+// The step loop: draw a batch, average its gradients, update, record, repeat. It runs generated kernels on its own
+// thread, without allocations, locks or Python in a step.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -42,8 +42,8 @@ class Loop {
     if (thread_.joinable()) thread_.join();
   }
 
-  /// The value that the row of the step at hand holds, or will hold: nothing is written down, and nothing counts. The
-  /// thread calls it at rest, or anyone after its end. Nothing where it was cancelled, nan where it fails.
+  /// The value in the row of the current step; nothing is recorded or counted. The thread calls it at rest, or any
+  /// caller after the thread's end. Empty if it was cancelled, nan if it fails.
   std::optional<double> measure() {
     double value = 0;
     const Outcome outcome = stepper.measure(control.cursor.step, hyper_, control.cancel(), value);
@@ -51,7 +51,7 @@ class Loop {
     return outcome.ok() ? value : std::numeric_limits<double>::quiet_NaN();
   }
 
-  /// Whether there was memory for it.
+  /// Return true if all memory was available.
   bool ready() const { return control.ready() && stepper.ready() && line.ready() && row_.ready(); }
 
  private:
@@ -68,7 +68,7 @@ class Loop {
         do advance();
         while (!control.calls());
       }
-    } catch (...) {  // nothing here throws but a mutex that the system refuses
+    } catch (...) {  // only a mutex that the system refuses can throw here
     }
     control.end();
   }
@@ -76,7 +76,7 @@ class Loop {
   void advance() {
     const std::int64_t step = control.cursor.step.load(std::memory_order_relaxed);
     const Outcome outcome = stepper.compute(step, hyper_, control.cancel());
-    if (outcome.status == Stopped) return;  // the same step comes again, if any does
+    if (outcome.status == Stopped) return;  // the next step, if any, is this one again
     if (!outcome.ok()) return control.fail(outcome);
     if (line.fresh(step)) {
       const Outcome seen = stepper.validate(step, hyper_, control.cancel());
@@ -85,7 +85,7 @@ class Loop {
       stepper.describe(row_.data());
       if (!line.write(row_.data(), stepper.point())) return control.fail({OutOfMemory});
       if (line.forced(step)) return control.attend();
-      // A run that stops for what a row says rests at the very point that the row speaks of.
+      // A run that stops because of a row rests at the point of that row.
       const Reason reason = line.verdict(step, row_.data());
       if (reason != no_reason)
         return control.rest(reason, row_[value_column], row_[line.watched(reason)], line.breakpoint());
@@ -96,7 +96,7 @@ class Loop {
     if (due == Due::sample) control.attend();
   }
 
-  /// Do some steps and write down what they cost: one that warms up, then as many as take ten microseconds.
+  /// Do some steps and record their cost: one to warm up, then as many as take ten microseconds.
   void sample() {
     const std::int64_t first = nanoseconds();
     const StepLaps none(Laps::cost_of_read());
@@ -115,7 +115,7 @@ class Loop {
     stepper.time_with(nullptr);
     if (whole && !line.sample(laps.own, count, first + static_cast<std::int64_t>(before))) control.fail({OutOfMemory});
   }
-  /// Whether the step was done.
+  /// Return true if the step was done.
   bool advance_timed(StepLaps& laps) {
     const std::int64_t step = control.cursor.step.load(std::memory_order_relaxed);
     laps.own.begin();

@@ -1,5 +1,5 @@
 #pragma once
-// Signals are for the threads of the program that we work for: a Ctrl-C that wakes one of ours would leave the caller
+// Signals belong to the threads of the calling program: a Ctrl-C that wakes one of our threads would leave the caller
 // asleep.
 #include <signal.h>
 
@@ -10,7 +10,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// Have this thread receive no signal but those of its own faults.
+/// Block all signals of this thread except those of its own faults.
 inline void block_signals() noexcept {
   sigset_t all;
   sigfillset(&all);

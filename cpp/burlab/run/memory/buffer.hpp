@@ -1,6 +1,6 @@
 #pragma once
-// Plain values one after another, in counted memory. A few lines in place of std::vector, which takes the interpreter
-// as long to compile as all else of a run.
+// Plain values one after another, in counted memory. Replaces std::vector, which takes the interpreter as long to
+// compile as the rest of a run.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -27,7 +27,7 @@ template <class T> class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() { ledger_.give(kind_, data_, capacity_ * kSize); }
 
-  /// Whether there was memory for what was asked for so far.
+  /// Return true if all requested memory was available so far.
   bool ready() const { return ready_; }
   std::int64_t size() const { return size_; }
   T* data() { return data_; }
@@ -48,7 +48,7 @@ template <class T> class Buffer {
   }
   bool push(const T& value) { return insert(size_, value); }
 
-  /// Be a copy of other values. False where there is no memory.
+  /// Copy other values. False if there is no memory.
   bool assign(const T* from, std::int64_t count) {
     size_ = 0;
     if (!reserve(count)) return false;
@@ -57,7 +57,7 @@ template <class T> class Buffer {
     return true;
   }
 
-  /// Forget all but the first `count` values.
+  /// Drop all but the first `count` values.
   void cut(std::int64_t count) { size_ = std::min(size_, count); }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The one allocator of a run, which counts what it gives by what it is for: the numbers of `run.memory` are its own.
+// The allocator of a run. It counts memory by purpose; `run.memory` reports these counts.
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -26,8 +26,8 @@ enum class Kind : std::int64_t {
 };
 inline constexpr std::size_t kKinds = 10;
 
-/// Gives memory in multiples of 64 bytes, aligned to 64, and knows how much of each kind is out. Any thread may call
-/// it.
+/// Allocates memory in multiples of 64 bytes, aligned to 64, and counts the bytes in use of each kind. Any thread may
+/// call it.
 class Ledger {
  public:
   Ledger() = default;
@@ -43,13 +43,13 @@ class Ledger {
     return place;
   }
 
-  /// Back what `take` gave for the same kind and bytes.
+  /// Free memory from `take`, with the same kind and bytes.
   void give(Kind kind, void* place, std::int64_t bytes) {
     if (place != nullptr) count(kind, -rounded(bytes));
     std::free(place);
   }
 
-  /// Note memory of a kind that someone else allocates, or gives back.
+  /// Count memory of a kind that other code allocates or frees.
   void count(Kind kind, std::int64_t bytes) {
     bytes_[static_cast<std::size_t>(kind)].fetch_add(bytes, std::memory_order_relaxed);
   }
@@ -65,7 +65,7 @@ class Ledger {
   std::array<std::atomic<std::int64_t>, kKinds> bytes_{};
 };
 
-/// 64-byte aligned memory that frees itself; nullptr where there was none left. The ledger must outlive it.
+/// 64-byte aligned memory that frees itself; nullptr if there was none left. The ledger must outlive it.
 class Memory {
  public:
   Memory(Ledger& ledger, Kind kind, std::int64_t bytes)

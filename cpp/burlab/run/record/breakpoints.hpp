@@ -17,8 +17,8 @@ class Breakpoints {
 
   bool any() const { return testers_.size() > 0; }
 
-  /// Replace the breakpoints; those that stay continue to count. last: the value of the last row, NaN where it is not
-  /// known. False where there is no memory.
+  /// Replace the breakpoints; those that stay continue to count. last: the value of the last row, NaN if unknown. False
+  /// if there is no memory.
   bool set(const Buffer<Breakpoint>& given, double last) {
     if (!any()) last_ = last;
     if (!before_.assign(testers_.begin(), testers_.size())) return false;
@@ -38,8 +38,7 @@ class Breakpoints {
     for (BreakpointTester& tester : testers_) tester.held = 0;
   }
 
-  /// The number of the first one that the row of a step hits; 0: none does. norm: of the gradient, 0 where there is
-  /// none.
+  /// The number of the first breakpoint that a row hits; 0: none. norm: of the gradient, 0 if there is none.
   std::int64_t hit(std::int64_t step, double value, double norm, const double* row) {
     std::int64_t found = 0;
     for (BreakpointTester& tester : testers_)
@@ -48,7 +47,7 @@ class Breakpoints {
     return found;
   }
 
-  /// The column of the norm that one is about, by its number.
+  /// The column of the norm that a breakpoint tests, by its number.
   std::int64_t column(std::int64_t number) const {
     for (const BreakpointTester& tester : testers_)
       if (tester.point.number == number) return tester.point.column;
@@ -58,7 +57,7 @@ class Breakpoints {
  private:
   struct BreakpointTester {
     Breakpoint point;
-    std::int64_t held;  // consecutive rows, up to the last one, at which it has held
+    std::int64_t held;  // consecutive rows, up to the last one, where its condition held
   };
 
   bool hits(BreakpointTester& tester, std::int64_t step, double value, double norm, const double* row) const {

@@ -1,6 +1,5 @@
 #pragma once
-// The newest rows of a run, for someone who must see every one of them, however fast they come: the loop waits where
-// he falls behind.
+// The newest rows of a run, for a reader that must see every row: the loop waits if the reader falls behind.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -11,15 +10,15 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// What is in a feed: rows [taken, head). The generation changes where rows are forgotten. Mirrored in Python.
+/// The contents of a feed: rows [taken, head). The generation changes when rows are dropped. Mirrored in Python.
 struct FeedView {
   std::int64_t taken, head, generation;
 };
 
-/// A ring of rows. The loop's thread writes; others read rows that nobody took yet.
+/// A ring of rows. The loop's thread writes; others read rows that are not taken yet.
 class Feed {
  public:
-  /// rows: a power of 2, for how many there is room.
+  /// rows: the capacity, a power of 2.
   Feed(Ledger& ledger, std::int64_t columns, std::int64_t rows)
       : columns_(columns), rows_(rows), memory_(ledger, Kind::scratch, 8 * columns * rows) {}
 
@@ -27,10 +26,10 @@ class Feed {
   FeedView view() const { return {taken_, closed_ ? taken_ : head_.load(std::memory_order_acquire), generation_}; }
   bool half_full() const { return view().head - taken_ >= rows_ / 2; }
 
-  /// Up to which row to write before looking again: the next half.
+  /// The row up to which to write before the next poll: the next half.
   std::int64_t limit() const { return taken_ + (half_full() ? rows_ : rows_ / 2); }
 
-  /// Write row number `number`, which is below the limit; one that is written again is not new.
+  /// Write row `number`, which is below the limit; a row that is written again is not new.
   void push(std::int64_t number, const double* row) {
     const std::int64_t head = head_.load(std::memory_order_relaxed);
     if (number < head) return;
@@ -39,15 +38,15 @@ class Feed {
     head_.store(head + 1, std::memory_order_release);
   }
 
-  /// Copy rows [first, first + count) of a column; garbage where they are no longer what they were.
+  /// Copy rows [first, first + count) of a column; garbage if they were overwritten.
   void copy(std::int64_t column, std::int64_t first, std::int64_t count, double* out) const {
     const double* const from = data() + column * rows_;
     for (std::int64_t row = first; row < first + count; ++row) *out++ = from[row & (rows_ - 1)];
   }
 
-  // While the loop is held or polls:
+  // Only while the loop is held or polls:
 
-  /// The rows below `row` are no longer needed. last: nor are those that follow. False: they were forgotten meanwhile.
+  /// The rows below `row` are no longer needed. last: nor are the following ones. False: they were dropped meanwhile.
   bool take(std::int64_t generation, std::int64_t row, bool last) {
     if (generation != generation_) return false;
     taken_ = row;
@@ -55,7 +54,7 @@ class Feed {
     return true;
   }
 
-  /// Forget the rows from `row` on.
+  /// Drop the rows from `row` on.
   void begin(std::int64_t row) {
     head_ = row;
     taken_ = std::min(taken_, row);
@@ -63,7 +62,7 @@ class Feed {
     ++generation_;
   }
 
-  /// Have none, and go on at `row`.
+  /// Drop all rows and continue at `row`.
   void skip_to(std::int64_t row) {
     taken_ = row;
     begin(row);
@@ -83,7 +82,7 @@ class Feed {
   Memory memory_;
   std::atomic<std::int64_t> head_{0};
   std::int64_t taken_ = 0, generation_ = 0;
-  bool closed_ = false;  // until it begins again
+  bool closed_ = false;  // until `begin`
 };
 
 }  // namespace burlab::run

@@ -1,5 +1,5 @@
 #pragma once
-// Snapshots of a run to replay from, within a budget of bytes.
+// Snapshots of a run for replay, within a budget of bytes.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -9,14 +9,14 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A snapshot: what a run holds when `step` steps are done. What the bytes mean is for the loop to say.
+/// A snapshot: the state of a run after `step` steps. The loop defines the meaning of the bytes.
 struct Frame {
   std::int64_t step;
   char* data;
 };
 
-/// Frames of equal size in the order of their steps. When the budget is reached every second one goes, never the first,
-/// and never the one being added. Not for two threads at once.
+/// Frames of equal size in the order of their steps. When the budget is reached, every second one is dropped, but never
+/// the first or the one being added. Not thread-safe.
 class Keyframes {
  public:
   Keyframes(Ledger& ledger, std::int64_t frame_bytes, std::int64_t budget)
@@ -28,7 +28,7 @@ class Keyframes {
   Keyframes& operator=(const Keyframes&) = delete;
   ~Keyframes() { cut(-1); }
 
-  /// Room for the frame of a step, for the caller to fill; a step that has one gets that. nullptr: no memory is left.
+  /// The frame of a step, for the caller to fill; an existing one if the step has one. nullptr: no memory is left.
   char* add(std::int64_t step) {
     if (auto found = after(step); found != frames_.begin() && (found - 1)->step == step) return (found - 1)->data;
     if (count() >= capacity_) thin();
@@ -39,13 +39,13 @@ class Keyframes {
     return nullptr;
   }
 
-  /// The last frame at or before a step; nullptr if there is none.
+  /// The last frame at or before a step, or nullptr.
   const Frame* nearest(std::int64_t step) const {
     const auto found = after(step);
     return found == frames_.begin() ? nullptr : &*(found - 1);
   }
 
-  /// Forget the frames after a step.
+  /// Drop the frames after a step.
   void cut(std::int64_t step) {
     const Frame* const first = after(step);
     for (const Frame* frame = first; frame != frames_.end(); ++frame) release(*frame);
@@ -66,11 +66,11 @@ class Keyframes {
   const Frame& frame(std::int64_t k) const { return frames_[k]; }
   std::int64_t frame_bytes() const { return bytes_; }  // a multiple of 64
 
-  /// How often every second frame was dropped.
+  /// The number of times that every second frame was dropped.
   std::int64_t thinned() const { return thinned_; }
 
  private:
-  static constexpr std::int64_t kEntry = sizeof(Frame);  // the list has at most twice the entries that it needs
+  static constexpr std::int64_t kEntry = sizeof(Frame);  // the list's capacity is at most twice its size
 
   const Frame* after(std::int64_t step) const {
     return std::upper_bound(frames_.begin(), frames_.end(), step,

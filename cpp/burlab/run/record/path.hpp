@@ -1,6 +1,6 @@
 #pragma once
-// The path of a run through the line or the plane, in bounded memory: what a drawing of it needs, and not every n-th
-// step. A run spends a few steps on the descent and millions at its end; what counts is how far it went.
+// The path of a run through the line or the plane, in bounded memory, for drawings. Points are selected by distance,
+// not every n-th step: a run descends in a few steps and then spends millions at its end.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -13,12 +13,12 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// Points with their steps: the columns are the step and one or two coordinates. All that are offered are kept until
-/// there is no room. From then on the first sixteenth stays as it is, and of what follows a point is kept that lies
-/// farther than a resolution from the one kept before it; the resolution grows, by powers of two, each time the room is
-/// full again. Distances are the largest of the coordinates', each in the extent of the first sixteenth. What is kept
-/// follows from the points alone, and from the table all that decides about the next point: a copy goes on alike.
-/// One thread writes; others read meanwhile.
+/// Points with their steps: the columns are the step and one or two coordinates. All points are stored until the table
+/// is full. Then the first sixteenth stays as it is, and a later point is stored only if its distance from the stored
+/// point before it exceeds a resolution. The resolution grows by a power of two each time the table is full again. A
+/// distance is the largest of the coordinates' distances, each relative to the extent of the first sixteenth. The
+/// stored points depend only on the offered points, and a copy of the table continues in the same way. One thread
+/// writes; others read meanwhile.
 class Path {
  public:
   Path(Ledger& ledger, std::int64_t dimension, std::int64_t capacity)
@@ -26,7 +26,7 @@ class Path {
 
   bool ready() const { return table_.ready(); }
 
-  /// Offer the point of the next step. False where there is no memory left for it.
+  /// Offer the point of the next step. False if no memory is left.
   bool offer(const double* point) {
     const std::int64_t step = offered_.load(std::memory_order_relaxed);
     if (BURLAB_UNLIKELY(!sifts_ || far(point, anchor_, near_)) && !take(step, point)) return false;
@@ -35,7 +35,7 @@ class Path {
     return true;
   }
 
-  /// Forget all but the first `offers` points.
+  /// Drop all but the first `offers` points.
   void cut(std::int64_t offers) {
     const std::lock_guard lock(mutex_);
     if (offers >= offered_.load(std::memory_order_relaxed)) return;
@@ -46,7 +46,7 @@ class Path {
     table_.keep(slots);
   }
 
-  /// Make an empty path of as many dimensions what this one is, while nobody writes either. False: no memory is left.
+  /// Copy this path to an empty one of as many dimensions, while neither is written. False: no memory is left.
   bool copy_to(Path& other) const {
     if (!table_.copy_to(other.table_, slots_)) return false;
     other.level_ = level_;
@@ -58,13 +58,13 @@ class Path {
 
   // For readers on any thread:
 
-  /// The span is the level of the resolution: 1 where all points are kept.
+  /// The span is the level of the resolution: 1 while all points are stored.
   Extent extent() const {
     const std::lock_guard lock(mutex_);
     return {offered_.load(std::memory_order_acquire), level_, slots_.load(std::memory_order_acquire), generation_};
   }
 
-  /// Copy slots [first, first + count) of a column. False where they are no longer what they were in `generation`.
+  /// Copy slots [first, first + count) of a column. False if they have changed since `generation`.
   bool copy(std::int64_t generation, std::int64_t column, std::int64_t first, std::int64_t count, double* out) const {
     const std::lock_guard lock(mutex_);
     if (generation != generation_ || first + count > slots_.load(std::memory_order_acquire)) return false;
@@ -72,7 +72,7 @@ class Path {
     return true;
   }
 
-  /// The point offered last, kept or not: its step and its coordinates. False where there is none.
+  /// The step and coordinates of the newest point, stored or not. False if there is none.
   bool newest(double* out) const {
     for (;;) {
       const std::uint64_t before = version_.load(std::memory_order_acquire);
@@ -81,7 +81,7 @@ class Path {
     }
   }
 
-  /// Begin with what a path held, the newest point last, before anything was offered. False where there is no room.
+  /// Restore a saved path, whose newest point is last, before any offer. False if it does not fit.
   bool restore(const SavedTable& saved) {
     const std::lock_guard lock(mutex_);
     const std::int64_t slots = saved.extent.slots;
@@ -100,7 +100,7 @@ class Path {
   }
 
  private:
-  /// The highest level keeps nothing; level 2 has the resolution of the smallest number.
+  /// The highest level stores nothing; level 2 has the resolution of the smallest number.
   static constexpr std::int64_t kLevels = 2100, kSmallest = -1076;
 
   std::int64_t unsifted() const { return capacity_ / 16; }
@@ -116,7 +116,7 @@ class Path {
     return std::abs(point[0] - from[0]) > near[0] || (dimension_ > 1 && std::abs(point[1] - from[1]) > near[1]);
   }
 
-  /// Keep a point that is far from the last one, or for which that does not count. False where no memory is left.
+  /// Store a point that is far from the last one or exempt from this test. False if no memory is left.
   bool take(std::int64_t step, const double* point) {
     if (!sifts_ && level_ > 1 && slots_.load(std::memory_order_relaxed) >= unsifted()) {
       measure();
@@ -142,12 +142,12 @@ class Path {
   void note(double step, const double* point) {
     const std::uint64_t version = version_.load(std::memory_order_relaxed);
     version_.store(version + 1, std::memory_order_relaxed);  // odd: it is being written
-    newest_[0].store(step, std::memory_order_release);       // who sees one of these sees that too
+    newest_[0].store(step, std::memory_order_release);       // a reader that sees one of these sees the version too
     for (std::int64_t k = 0; k < dimension_; ++k) newest_[k + 1].store(point[k], std::memory_order_release);
     version_.store(version + 2, std::memory_order_release);
   }
 
-  /// Go on after `offers` points, of which `slots` are kept. Nobody knows the newest one.
+  /// Continue after `offers` points, of which `slots` are stored. The newest one is unknown.
   void begin(std::int64_t offers, std::int64_t slots) {
     constexpr double nowhere[2] = {0, 0};
     note(-1, nowhere);
@@ -156,7 +156,7 @@ class Path {
     offered_.store(offers, std::memory_order_release);
   }
 
-  /// Find what is near and from where, with the first points there, and sift from now on.
+  /// Compute units and anchor from the first points, and select by distance from now on.
   void measure() {
     sifts_ = true;
     double low[3], high[3], row[3];
@@ -192,7 +192,7 @@ class Path {
     measure();
   }
 
-  /// How many points a level keeps; one more than `most` where these are more. move: and bring them together.
+  /// The number of points that a level stores, at most `most` + 1. move: also move them together.
   std::int64_t sift(std::int64_t level, bool move, std::int64_t most) {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     const double near = unit_[0] * resolution(level), near2 = dimension_ > 1 ? unit_[1] * resolution(level) : kNever;
@@ -217,8 +217,8 @@ class Path {
   Table table_;
   const std::int64_t dimension_, capacity_;
   std::atomic<std::int64_t> offered_{0}, slots_{0};
-  bool sifts_ = false;  // what follows is about points after the first ones
-  double unit_[2] = {1, 1}, near_[2] = {0, 0}, anchor_[2] = {0, 0};  // anchor: the point kept last
+  bool sifts_ = false;                                               // points are selected by distance
+  double unit_[2] = {1, 1}, near_[2] = {0, 0}, anchor_[2] = {0, 0};  // anchor: the point stored last
   std::atomic<double> newest_[3] = {-1, 0, 0};
   std::atomic<std::uint64_t> version_{0};
   mutable std::mutex mutex_;

@@ -1,7 +1,7 @@
 #pragma once
-// What a run writes down at every step. Rows keep all their bits until a budget of bytes is reached; from then on two
-// slots hold the least and the greatest of `span` rows, and the span doubles each time the table is full again. With a
-// span of 2 these two slots are the two rows themselves, so halving is one rule: of four slots, keep minimum and
+// The record of every step of a run. Rows keep all their bits until a budget of bytes is reached. From then on two
+// slots hold the minimum and the maximum of `span` rows, and the span doubles each time the table is full again. With a
+// span of 2 these two slots are the two rows themselves, so one rule halves the table: of four slots, keep minimum and
 // maximum.
 #include <algorithm>
 #include <atomic>
@@ -13,8 +13,8 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A table of doubles with a row per step. One thread writes; others read meanwhile. NaN counts as no number: a pair is
-/// NaN only where all its rows are.
+/// A table of doubles with a row per step. One thread writes; others read meanwhile. NaN is ignored: a pair is NaN only
+/// if all its rows are.
 class Record {
  public:
   /// budget: bytes for rows and time stamps together.
@@ -25,7 +25,7 @@ class Record {
   bool ready() const { return table_.ready() && stamps_.ready(); }
   std::int64_t columns() const { return table_.columns(); }
 
-  /// Append a row of `columns()` numbers. False where there is no memory left.
+  /// Append a row of `columns()` numbers. False if no memory is left.
   bool append(const double* row) {
     if (BURLAB_UNLIKELY(place_.left == 0) && !advance()) return false;
     const std::int64_t length = length_.load(std::memory_order_relaxed);
@@ -41,7 +41,7 @@ class Record {
     return true;
   }
 
-  /// The same for some rows in a row. Each column is side by side, `stride` from the next.
+  /// Append consecutive rows. Each column is contiguous, `stride` numbers from the next.
   bool append(const double* rows, std::int64_t stride, std::int64_t count) {
     for (std::int64_t now; count > 0; rows += now, count -= now) {
       if (place_.left == 0 && !advance()) return false;
@@ -59,14 +59,14 @@ class Record {
     return true;
   }
 
-  /// Note when the row appended last was done, in nanoseconds. False where there is no memory left.
+  /// Store the end time of the last row, in nanoseconds. False if no memory is left.
   bool stamp(double time) {
     const double entry[] = {static_cast<double>(length() - 1), time};
     return stamps_.offer(entry);
   }
 
-  /// Forget all but the first `rows` rows, and answer how many were kept: fewer where a pair holds rows from both
-  /// sides, since it cannot be undone. The caller writes those again.
+  /// Drop all but the first `rows` rows, and return how many remain: fewer if a pair joins rows from both sides,
+  /// because a pair cannot be split. The caller writes the missing rows again.
   std::int64_t cut(std::int64_t rows) {
     const std::lock_guard lock(mutex_);
     if (rows >= length_.load(std::memory_order_relaxed)) return length_.load(std::memory_order_relaxed);
@@ -78,8 +78,8 @@ class Record {
     return kept;
   }
 
-  /// Begin an empty record of as many columns with the first `rows` rows of this one, while nobody writes either.
-  /// Answers how many it holds, as `cut` does; -1 where it has no room or no memory is left.
+  /// Copy the first `rows` rows to an empty record of as many columns, while neither is written. Returns how many it
+  /// holds, as `cut` does; -1 if they do not fit or no memory is left.
   std::int64_t copy_to(Record& other, std::int64_t rows) const {
     const std::int64_t kept = keepable(rows);
     other.span_ = span_;
@@ -98,19 +98,19 @@ class Record {
     return {length(), span_, slots(), generation_};
   }
 
-  /// Copy slots [first, first + count) of a column. False where they are no longer what they were in `generation`. The
-  /// last pair may already hold rows that came after.
+  /// Copy slots [first, first + count) of a column. False if they have changed since `generation`. The last pair may
+  /// already include later rows.
   bool copy(std::int64_t generation, std::int64_t column, std::int64_t first, std::int64_t count, double* out) const {
     for (std::int64_t now; count > 0; count -= now, first += now, out += now) {
       now = std::min(count, kSlice);
-      const std::lock_guard lock(mutex_);  // anew for each slice, so that the run does not wait for long
+      const std::lock_guard lock(mutex_);  // locked again for each slice, so that the run waits briefly
       if (generation != generation_ || first + now > slots()) return false;
       copy_slice(column, first, now, out);
     }
     return true;
   }
 
-  /// Begin with what a record held, before anything was appended. False where there is no room.
+  /// Restore a saved record, before any row is appended. False if it does not fit.
   bool restore(const SavedTable& saved, const SavedTable& stamps) {
     const std::lock_guard lock(mutex_);
     span_ = saved.extent.span;
@@ -126,13 +126,13 @@ class Record {
   std::int64_t slots() const { return slots(length()); }
   std::int64_t slots(std::int64_t rows) const { return span_ == 2 ? rows : (rows + span_ - 1) / span_ * 2; }
 
-  /// Of the first `rows` rows, those that no pair joins with later ones.
+  /// The number of the first `rows` rows that no pair joins with later ones.
   std::int64_t keepable(std::int64_t rows) const {
     if (rows >= length()) return length();
     return span_ == 2 ? rows : rows / span_ * span_;
   }
 
-  /// Go on after `rows` rows, whose slots are there.
+  /// Continue after `rows` rows, whose slots are filled.
   void begin(std::int64_t rows) {
     open_ = span_ == 2 ? 0 : rows % span_;
     place_ = open_ > 0 ? table_.at(slots(rows) - 2) : Place{};
@@ -151,7 +151,7 @@ class Record {
     return true;
   }
 
-  /// Take a row into the open pair, or open one. Readers may look at it meanwhile. stride: from column to column.
+  /// Add a row to the open pair, or open a pair. Readers may read it meanwhile. stride: from column to column.
   void fold(const double* row, std::int64_t stride) {
     double* pair = place_.data;
     for (std::int64_t column = 0; column < columns(); ++column, pair += place_.stride) {

@@ -1,5 +1,5 @@
 #pragma once
-// How long a run has been running, at little cost.
+// The running time of a run, at little cost.
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -23,7 +23,7 @@ class Stopwatch {
     running_ = false;
   }
 
-  /// The time while running, or NaN for a step that gets no stamp of its own.
+  /// The time while running, or NaN for a step without its own time stamp.
   double stamp() {
     if (--wait_ > 0) return std::numeric_limits<double>::quiet_NaN();
     const auto now = Clock::now();

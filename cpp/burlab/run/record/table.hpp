@@ -1,5 +1,5 @@
 #pragma once
-// Columns of doubles that grow to a capacity without ever moving: chunks of doubling size, then of equal size.
+// Columns of doubles that grow to a capacity and never move: chunks of doubling size, then of equal size.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -10,13 +10,13 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// Where a slot lies: of column c at data[c * stride], and the slots that follow it side by side, itself included.
+/// The place of a slot: column c at data[c * stride]; and the number of contiguous slots from it on.
 struct Place {
   double* data;
   std::int64_t stride, left;
 };
 
-/// Slots 0 to capacity - 1 of every column. Who may read a slot, and when, is for the owner to say.
+/// Slots 0 to capacity - 1 of every column. The owner synchronizes readers.
 class Table {
  public:
   Table(Ledger& ledger, Kind kind, std::int64_t columns, std::int64_t capacity)
@@ -34,8 +34,7 @@ class Table {
     if (ready()) keep(0);
   }
 
-  /// Slots that fit in a budget of bytes, with the pointers to their chunks, and what is lost where sizes are rounded
-  /// up.
+  /// The number of slots that fit in a budget of bytes, with pointers to their chunks and the rounding of sizes.
   static std::int64_t fitting(std::int64_t columns, std::int64_t budget) {
     const std::int64_t bytes = std::clamp<std::int64_t>(budget - 256, 0, kHuge);
     const std::int64_t chunk = 8 * columns * kLargest + 8;
@@ -46,7 +45,7 @@ class Table {
   std::int64_t columns() const { return columns_; }
   std::int64_t capacity() const { return capacity_; }  // a multiple of 4
 
-  /// See that there is memory for a slot below the capacity. False where there is none left.
+  /// Allocate memory for a slot below the capacity if needed. False if no memory is left.
   bool reach(std::int64_t slot) {
     const std::int64_t k = chunk_of(slot);
     double*& chunk = chunks()[k];
@@ -54,7 +53,7 @@ class Table {
     return chunk != nullptr;
   }
 
-  /// A slot that was reached.
+  /// The place of an allocated slot.
   Place at(std::int64_t slot) const {
     const std::int64_t k = chunk_of(slot), row = slot - start(k);
     return {chunks()[k] + row, rows(k), rows(k) - row};
@@ -71,7 +70,7 @@ class Table {
     }
   }
 
-  /// Fill slots [0, count) of every column. False where there is no memory left.
+  /// Fill slots [0, count) of every column. False if no memory is left.
   bool fill(std::int64_t count, const double* const* columns) {
     for (std::int64_t slot = 0; slot < count;) {
       if (!reach(slot)) return false;
@@ -85,7 +84,7 @@ class Table {
     return true;
   }
 
-  /// Copy slots [0, count) to another table of as many columns. False where it has no room or no memory is left.
+  /// Copy slots [0, count) to another table of as many columns. False if they do not fit or no memory is left.
   bool copy_to(Table& other, std::int64_t count) const {
     if (count > other.capacity()) return false;
     for (std::int64_t slot = 0; slot < count;) {
@@ -100,7 +99,7 @@ class Table {
     return true;
   }
 
-  /// Give back the chunks without a slot below `slots`.
+  /// Free the chunks without a slot below `slots`.
   void keep(std::int64_t slots) {
     for (std::int64_t k = slots == 0 ? 0 : chunk_of(slots - 1) + 1; k < chunks_; ++k) {
       ledger_.give(kind_, chunks()[k], bytes(k));
@@ -111,7 +110,7 @@ class Table {
  private:
   static constexpr std::int64_t kMinRows = 64, kFirst = 256, kDoublings = 8;  // the largest chunk has 65,536 rows
   static constexpr std::int64_t kLargest = kFirst << kDoublings, kDoubled = kLargest - kFirst;
-  static constexpr std::int64_t kHuge = std::int64_t{1} << 40;  // bytes: a terabyte is as good as endless
+  static constexpr std::int64_t kHuge = std::int64_t{1} << 40;  // bytes: no budget is larger
 
   static std::int64_t chunk_of(std::int64_t slot) {
     if (slot >= kDoubled) return kDoublings + (slot - kDoubled) / kLargest;

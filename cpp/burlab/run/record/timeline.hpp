@@ -1,6 +1,6 @@
 #pragma once
-// Where a run is in its own history, and how it moves there. A run is a function of its start and of the changes that
-// were ordered, so any of its points is reached by doing steps again from a snapshot before it, with the same bits.
+// The position of a run in its own history, and moves to other steps. A run is a function of its start and of its
+// changes, so any step is reached by replay from an earlier snapshot, with the same bits.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -22,18 +22,18 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// What is to happen after a step besides the next one.
+/// What to do after a step, before the next one.
 enum class Due { nothing, sample, end };
 
-/// What a run wrote down, and what takes it back. The loop's thread calls it, or others while the loop is held.
+/// The record of a run, and the snapshots to go back. The loop's thread calls it, or others while the loop is held.
 ///
-/// A row is written at every step that has none: at the front of the record, and where rows were dropped that cannot be
-/// dropped alone (see Record::cut). Criteria are tested at the front only.
+/// A row is written at every step without one: at the front of the record, and where `Record::cut` dropped earlier rows
+/// too. Criteria are tested only at the front.
 class Timeline {
  public:
   Record record;
   std::optional<Path> path;  // of x, in one or two dimensions
-  std::optional<Feed> feed;  // of those who must see every row
+  std::optional<Feed> feed;  // for a reader of every row
   Keyframes frames;
   Traces traces;  // what steps cost
 
@@ -52,7 +52,7 @@ class Timeline {
         totals_(ledger, Kind::scratch, plan.totals, plan.spent) {
     if (plan.feed_rows > 0) feed.emplace(ledger, record.columns(), plan.feed_rows);
     if (plan.dimension <= 2) path.emplace(ledger, plan.dimension, kPathPoints);
-    if (2 * frames.frame_bytes() > plan.keyframe_bytes) next_frame_ = kNever;  // no room for another one
+    if (2 * frames.frame_bytes() > plan.keyframe_bytes) next_frame_ = kNever;  // the budget allows no second one
     plan_act();
     if (plan.start != nullptr && state.ready()) started_ = snapshot();
   }
@@ -63,7 +63,7 @@ class Timeline {
   }
   const Buffer<Event>& events() const { return events_; }
 
-  /// Be what another run is, except that this one rests. False where there is no memory.
+  /// Copy another run, but rest. False if there is no memory.
   bool inherit(const Timeline& other) {
     if (!events_.assign(other.events_.begin(), other.events_.size())) return false;
     rewound_ = true;
@@ -83,10 +83,10 @@ class Timeline {
     return started_;
   }
 
-  /// For a file: where it stands while it rests, besides why.
+  /// For a file: its position at rest, without the reason.
   Standing standing() const { return {cursor_.step, cursor_.done, no_reason, watch_.total(), kNone, kNone}; }
 
-  /// Be what was saved. False where there is no memory.
+  /// Restore a saved run. False if there is no memory.
   bool resume(const Saved& saved) {
     const Standing& standing = saved.standing;
     if (!events_.assign(saved.event, saved.events)) return false;
@@ -107,7 +107,7 @@ class Timeline {
     return (!path || path->restore(saved.path)) && traces.trail().restore(saved.traces);
   }
 
-  /// Have a feed, of the rows that come from now on if it is new. False where there is no memory.
+  /// Create a feed of future rows if there is none. False if there is no memory.
   bool open_feed(Ledger& ledger, std::int64_t rows) {
     if (feed) return true;
     feed.emplace(ledger, record.columns(), rows);
@@ -116,7 +116,7 @@ class Timeline {
     return feed.has_value();
   }
 
-  /// Forget what came after `step`; keep `rows` rows, as many or one more: that of a step which is not done.
+  /// Drop what comes after `step`; keep `rows` rows: `step`, or one more for the row of a step that is not done.
   void truncate(std::int64_t step, std::int64_t rows) {
     while (events_.size() > 0 && events_[events_.size() - 1].step > step) events_.cut(events_.size() - 1);
     applied_ = std::min(applied_, events_.size());
@@ -138,7 +138,7 @@ class Timeline {
 
   // For the loop:
 
-  /// Take over what is pending, and say how far to step before the next poll; the cursor itself where it is to rest.
+  /// Apply the pending orders, and return the step to reach before the next poll; the cursor itself to rest.
   std::int64_t decide(Pending& pending) {
     if (!take(pending)) {
       pending.outcome = {OutOfMemory};
@@ -160,13 +160,12 @@ class Timeline {
     if (stamped_ < record.length()) stamp(watch_.total());
   }
 
-  /// Whether rows are being written again: until that is done, the run is nowhere.
+  /// Return true while dropped rows are written again; until then the run has no valid position.
   bool mending() const { return mending_; }
 
   bool fresh(std::int64_t step) const { return step == record.length(); }
 
-  /// Write the row of a fresh step, whose last columns are totals from the first step on. False where there is no
-  /// memory left.
+  /// Write the row of a new step, whose last columns are totals from the first step on. False if no memory is left.
   bool write(double* row, const double* point) {
     double* const totals = row + record.columns() - totals_.size();
     for (std::int64_t k = 0; k < totals_.size(); ++k) totals[k] += totals_[k];
@@ -177,9 +176,9 @@ class Timeline {
     return (!path || path->offer(point)) && (time_ != time_ || stamp(time_));
   }
 
-  /// Whether the next steps are to be sampled: they are new ones, and it is time.
+  /// Return true if the cost of the next steps is to be sampled: they are new, and a sample is due.
   bool samples() const { return sampling_ && fresh(cursor_.step); }
-  /// Write down what it took to do the last `count` steps. False where there is no memory left.
+  /// Record the cost of the last `count` steps. False if no memory is left.
   bool sample(const Laps& laps, std::int64_t count, std::int64_t began) {
     sampling_ = false;
     const bool done = traces.add(cursor_.step - 1, watch_.now(), laps, count, began);
@@ -187,7 +186,7 @@ class Timeline {
     return done;
   }
 
-  /// What the row of a fresh step gives rise to.
+  /// The verdict on the row of a new step.
   Reason verdict(std::int64_t step, const double* row) {
     if (step < proved_) return no_reason;
     proved_ = step + 1;
@@ -198,26 +197,26 @@ class Timeline {
     if (reason == no_reason && breakpoint_ != 0) return breakpoint_hit;
     return reason != no_reason || !stands_still(row) ? reason : stalled;
   }
-  /// Whether the next step were this one again: it leaves all as it was, and depends on nothing else.
+  /// Return true if the next step would repeat this one: it changes nothing and depends on nothing else.
   bool stands_still(const double* row) const {
     return criteria_.stalls != 0 && row[step_norm] == 0 && row[gradient_norm] > 0 && state_.stays();
   }
-  /// The number of the breakpoint that the last verdict is about.
+  /// The number of the breakpoint of the last verdict.
   std::int64_t breakpoint() const { return breakpoint_; }
-  /// The column of the norm that a verdict is about.
+  /// The column of the norm that caused a verdict.
   std::int64_t watched(Reason reason) const {
     if (reason == small_gradient) return criteria_.column;
     return reason == breakpoint_hit ? breakpoints_.column(breakpoint_) : static_cast<std::int64_t>(gradient_norm);
   }
 
-  /// Whether only the row of this step was wanted.
+  /// Return true, once, if only the row of this step was requested.
   bool forced(std::int64_t step) {
     const bool so = step == forced_;
     if (so) forced_ = -1;
     return so;
   }
 
-  /// Step `step` is done. What is due then: nothing, as a rule.
+  /// Count step `step` as done and return what is due: usually nothing.
   Due pass(std::int64_t step) {
     cursor_.step.store(step + 1, std::memory_order_release);
     if (cursor_.done.load(std::memory_order_relaxed) <= step) cursor_.done.store(step + 1, std::memory_order_release);
@@ -225,13 +224,13 @@ class Timeline {
   }
 
  private:
-  friend class Arrival;  // of steps that were done elsewhere: see `run/lanes`
+  friend class Arrival;  // for steps that were done in lanes: see `run/lanes`
   static constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max(), kPathPoints = 1 << 16;
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   static constexpr double kMinGap = 1e6, kGaps = 50;  // nanoseconds; times the cost of a snapshot
 
-  /// Changes count from the next step on, and each is an event.
+  /// Changes take effect from the next step on, and each is an event.
   bool take(Pending& pending) {
     if (pending.cut >= 0) {
       pending.discard();
@@ -251,7 +250,7 @@ class Timeline {
     pending.arms = false;
     if (pending.changes()) {
       const std::int64_t step = cursor_.step;
-      if (record.length() > step) truncate(step, step);  // the row that a criterion stopped at is done anew
+      if (record.length() > step) truncate(step, step);  // the row that stopped the run is computed again
       if (mending_) return true;
       for (std::int64_t k = 0; k < pending.hyper.size(); ++k)
         if (pending.differs(k) && !events_.push({step, k, pending.next[k]})) return false;
@@ -260,7 +259,7 @@ class Timeline {
     return true;
   }
 
-  /// How far a command leads; where it is done, it becomes rest.
+  /// The step that a command leads to; a completed command becomes pause.
   std::int64_t follow(Pending& pending) {
     const std::int64_t length = record.length();
     if (pending.command == Command::seek) {
@@ -291,7 +290,7 @@ class Timeline {
     rewound_ = true;
   }
 
-  /// Put in force what has changed up to the cursor.
+  /// Apply the changes up to the cursor.
   void apply(Pending& pending) {
     if (rewound_) std::copy(start_.begin(), start_.end(), pending.hyper.begin());
     if (rewound_) applied_ = 0;
@@ -301,7 +300,7 @@ class Timeline {
   }
   std::int64_t next_change() const { return applied_ < events_.size() ? events_[applied_].step : kEndless; }
 
-  /// The value of the last row; NaN where there is none or it was merged with others.
+  /// The value of the last row; NaN if there is none or it was merged with others.
   double last_value() const {
     const Extent extent = record.extent();
     double value = kNone;
@@ -309,7 +308,7 @@ class Timeline {
     return value;
   }
 
-  /// Find the totals of the last row. They grow with every row, so they are the greater ones of a pair: its last.
+  /// Read the totals of the last row. They never decrease, so they are the maximum of its pair, in the last slot.
   void recount() {
     const Extent extent = record.extent();
     const std::int64_t first = record.columns() - totals_.size();
@@ -319,13 +318,13 @@ class Timeline {
     }
   }
 
-  /// Note when the last row was done.
+  /// Store the end time of the last row.
   bool stamp(double time) {
     stamped_ = record.length();
     return record.stamp(time);
   }
 
-  /// Take the keyframe that is due, and say what else is.
+  /// Take the keyframe if it is due, and return what else is due.
   Due act_when_due() {
     const bool up = time_ >= criteria_.nanoseconds;
     const bool sample = !sampling_ && time_ >= traces.due_at();
@@ -334,7 +333,7 @@ class Timeline {
       const auto begin = Stopwatch::Clock::now();
       snapshot();
       const double cost = Stopwatch::nanoseconds(Stopwatch::Clock::now() - begin);
-      cost_ = cost_ > 0 ? std::min(cost, 2 * cost_) : cost;  // whatever else the machine may have done meanwhile
+      cost_ = cost_ > 0 ? std::min(cost, 2 * cost_) : cost;  // bounded, because other work may have slowed this one
       plan_frame(time_);
     }
     plan_act();
@@ -355,7 +354,7 @@ class Timeline {
     return frame != nullptr;
   }
 
-  /// The time of a run is that of the rows that it has.
+  /// Set the running time to that of the last row.
   void rewind_watch() {
     const Extent stamps = record.stamps().extent();
     double time = 0;
@@ -375,17 +374,17 @@ class Timeline {
   Breakpoints breakpoints_;
   const Buffer<double> spent_;                  // totals at the start
   Buffer<double> totals_;                       // up to the last row
-  std::int64_t breakpoint_ = 0;                 // that the last row hit
+  std::int64_t breakpoint_ = 0;                 // the one that the last row hit
   std::int64_t applied_ = 0;                    // events that are in force
-  bool rewound_ = false, started_ = true;       // rewound: what is in force must be found anew
-  std::int64_t proved_ = 0;                     // rows that criteria were tested on
-  bool mending_ = false, cut_ = false;          // cut: on its way to where a predicate holds
+  bool rewound_ = false, started_ = true;       // rewound: changes in force must be found again
+  std::int64_t proved_ = 0;                     // rows for which criteria were tested
+  bool mending_ = false, cut_ = false;          // cut: on its way to the row where a predicate holds
   std::int64_t mend_step_ = 0, mend_rows_ = 0;  // see mending
   std::int64_t stamped_ = 0;                    // rows before the last time stamp
-  std::int64_t forced_ = -1;                    // a step whose row is to be written and no more
+  std::int64_t forced_ = -1;                    // a step of which only the row is to be written
   bool sampling_ = true;                        // whether a sample of the cost of steps is due
   Stopwatch watch_;
-  double time_ = kNone;                                  // at the last step, where the clock was read
+  double time_ = kNone;                                  // at the last step, if the clock was read
   double cost_ = 0, next_frame_ = kMinGap, due_at_ = 0;  // nanoseconds
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Samples of what a run costs: where the time of a step goes, and bytes by what they are for. Few enough that watching
-// takes half a percent of the time.
+// Samples of a run's cost: the time of each part of a step, and bytes by purpose. Sampling takes at most half a percent
+// of the time.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -13,7 +13,7 @@ BURLAB_BEGIN
 namespace burlab::run {
 
 /// The columns of a sample, mirrored by `burlab/run/record/traces.py`: the step, nanoseconds of running, nanoseconds
-/// per step by part, nanoseconds that this sample took, bytes of the process, bytes by kind.
+/// per step by part, nanoseconds of the sampling itself, bytes of the process, bytes by kind.
 enum TraceColumn : std::size_t {
   trace_step,
   trace_time,
@@ -23,9 +23,9 @@ enum TraceColumn : std::size_t {
   trace_kinds
 };
 inline constexpr std::size_t kTraceColumns = trace_kinds + kKinds;
-inline constexpr std::int64_t kTraces = 2048;  // samples that are kept
+inline constexpr std::int64_t kTraces = 2048;  // capacity, in samples
 
-/// Samples in the order of their steps; when there are too many, every second one goes. The loop's thread writes.
+/// Samples in the order of their steps; when the table is full, every second one is dropped. The loop's thread writes.
 class Traces {
  public:
   explicit Traces(Ledger& ledger)
@@ -35,11 +35,11 @@ class Traces {
   const Trail& trail() const { return trail_; }
   Trail& trail() { return trail_; }
 
-  /// When the next one is due, in nanoseconds of running.
+  /// The running time at which the next sample is due, in nanoseconds.
   double due_at() const { return due_at_; }
 
-  /// Write down that a step is done. laps: of `count` steps up to it; began: when that was, of the same clock;
-  /// time: of running. False where there is no memory left.
+  /// Record a sample after a step. laps: of `count` steps up to it; began: their start, on the same clock;
+  /// time: of running. False if no memory is left.
   bool add(std::int64_t step, double time, const Laps& laps, std::int64_t count, std::int64_t began) {
     std::array<double, kTraceColumns> row;
     row[trace_step] = static_cast<double>(step);
@@ -58,23 +58,22 @@ class Traces {
     return trail_.offer(row.data());
   }
 
-  /// The next one is due at once: the run is elsewhere.
+  /// Make the next sample due at once, because the run has moved.
   void restart() {
     due_at_ = 0;
     read_at_ = -kReading;
   }
 
-  /// Forget the steps from `row` on.
+  /// Drop the steps from `row` on.
   void cut(std::int64_t row) { trail_.cut(trail_.offers_below(trace_step, static_cast<double>(row))); }
 
  private:
-  static constexpr double kReading =
-      2e7;  // nanoseconds between two looks at the process, which is a call of the system
+  static constexpr double kReading = 2e7;  // nanoseconds between two reads of the process's memory, a system call
   static constexpr double kMinGap = 1e6, kMaxGap = 1e9, kGaps = 200, kDensity = 256;
 
   /// At least 200 times as long as a sample takes; at first close together, later once a second.
   void plan(double time, double cost) {
-    cost_ = cost_ > 0 ? std::min(cost, 2 * cost_) : cost;  // whatever else the machine may have done meanwhile
+    cost_ = cost_ > 0 ? std::min(cost, 2 * cost_) : cost;  // bounded, because other work may have slowed this one
     due_at_ = time + std::max(std::clamp(time / kDensity, kMinGap, kMaxGap), kGaps * cost_);
   }
 

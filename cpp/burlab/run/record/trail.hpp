@@ -1,5 +1,5 @@
 #pragma once
-// Every stride-th of the rows that are offered: when the steps of a run ended.
+// Every stride-th of the offered rows: end times of a run's steps.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -10,21 +10,21 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// What a table holds at a moment. A reader passes the generation back when it copies. Mirrored in Python.
+/// The extent of a table at a moment. A reader passes the generation back when it copies. Mirrored in Python.
 struct Extent {
-  std::int64_t rows;   // that were written, or offered
+  std::int64_t rows;   // written, or offered
   std::int64_t span;   // of a trail: the stride; of a record: the rows that two slots stand for; of a path: a level
   std::int64_t slots;  // to read, per column
   std::int64_t generation;  // changes when slots are rewritten
 };
 
-/// What a table held: its extent, and the slots of each column. Mirrored in Python.
+/// A saved table: its extent, and the slots of each column. Mirrored in Python.
 struct SavedTable {
   Extent extent;
   const double* const* columns;
 };
 
-/// Keeps the rows offered at multiples of a stride, which doubles when the capacity is reached. One thread writes.
+/// Stores the rows at multiples of a stride, which doubles when the capacity is reached. One thread writes.
 class Trail {
  public:
   Trail(Ledger& ledger, Kind kind, std::int64_t columns, std::int64_t capacity)
@@ -33,7 +33,7 @@ class Trail {
   bool ready() const { return table_.ready(); }
   std::int64_t columns() const { return table_.columns(); }
 
-  /// Offer the next row. False where there is no memory left for it.
+  /// Offer the next row. False if no memory is left.
   bool offer(const double* row) {
     const std::int64_t offered = offered_.load(std::memory_order_relaxed);
     if (offered == wanted_) {
@@ -51,7 +51,7 @@ class Trail {
     return true;
   }
 
-  /// Forget all but the first `offers` offers.
+  /// Drop all but the first `offers` offers.
   void cut(std::int64_t offers) {
     const std::lock_guard lock(mutex_);
     if (offers >= offered_.load(std::memory_order_relaxed)) return;
@@ -60,7 +60,7 @@ class Trail {
     table_.keep(slots(offers));
   }
 
-  /// How many offers there were before the first one kept whose `column` is at least `bound`; the column never falls.
+  /// The number of offers before the first stored one whose `column` is at least `bound`; the column never falls.
   std::int64_t offers_below(std::int64_t column, double bound) const {
     const std::int64_t offered = offered_.load(std::memory_order_relaxed);
     std::int64_t low = 0, high = slots(offered);
@@ -73,8 +73,8 @@ class Trail {
     return std::min(low * stride_, offered);
   }
 
-  /// Begin an empty trail of as many columns with the first `offers` offers of this one, while nobody writes either.
-  /// False where it has no room or no memory is left.
+  /// Copy the first `offers` offers to an empty trail of as many columns, while neither is written. False if they do
+  /// not fit or no memory is left.
   bool copy_to(Trail& other, std::int64_t offers) const {
     other.stride_ = stride_;
     if (!table_.copy_to(other.table_, slots(offers))) return false;
@@ -90,7 +90,7 @@ class Trail {
     return {offered, stride_, slots(offered), generation_};
   }
 
-  /// Copy slots [first, first + count) of a column. False where they are no longer what they were in `generation`.
+  /// Copy slots [first, first + count) of a column. False if they have changed since `generation`.
   bool copy(std::int64_t generation, std::int64_t column, std::int64_t first, std::int64_t count, double* out) const {
     const std::lock_guard lock(mutex_);
     if (generation != generation_ || first + count > slots(offered_.load(std::memory_order_acquire))) return false;
@@ -98,7 +98,7 @@ class Trail {
     return true;
   }
 
-  /// Begin with what a trail held, before anything was offered. False where there is no room.
+  /// Restore a saved trail, before any offer. False if it does not fit.
   bool restore(const SavedTable& saved) {
     const std::lock_guard lock(mutex_);
     stride_ = saved.extent.span;
@@ -130,7 +130,7 @@ class Trail {
 
   Table table_;
   std::atomic<std::int64_t> offered_{0};
-  std::int64_t wanted_ = 0;  // the next offer to keep
+  std::int64_t wanted_ = 0;  // the next offer to store
   mutable std::mutex mutex_;
   std::int64_t stride_ = 1, generation_ = 0;  // both change under the mutex
 };

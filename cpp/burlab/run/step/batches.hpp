@@ -1,5 +1,5 @@
 #pragma once
-// The samples of a step, where their number changes or a function of the user's names them: found before the step.
+// The samples of a step if their number changes or a user's function selects them: computed before the step.
 #include <algorithm>
 #include <cstdint>
 
@@ -11,10 +11,10 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// The batches of one loop. All its memory is taken at the start.
+/// The batches of one loop. All memory is allocated at the start.
 class Batches {
  public:
-  /// state: outlives it, as its address does.
+  /// state: must outlive it at the same address.
   Batches(Ledger& ledger, const Plan& plan, const StateBuffers& state)
       : stream_(plan.stream),
         state_(state),
@@ -33,13 +33,13 @@ class Batches {
 
   bool ready() const { return list_.ready() && in_.ready() && workspace_.data() != nullptr; }
 
-  /// A plan that draws from here.
+  /// A plan that draws its samples from this object.
   Plan drawn_from(Plan plan) const {
     plan.stream = stream_;
     return plan;
   }
 
-  /// Before a step: how many samples it has, and which.
+  /// Before a step: compute the number of its samples, and select them.
   Outcome operator()(std::int64_t step, const double* hyper) {
     if (size_.function != nullptr)
       if (const Outcome outcome = measure(step, hyper); !outcome.ok()) return outcome;
@@ -75,7 +75,7 @@ class Batches {
   Buffer<std::int64_t> list_;
   Buffer<const void*> in_;
   Memory workspace_;
-  std::int64_t live_ = 1;  // how many samples this step has
+  std::int64_t live_ = 1;  // the number of samples of this step
 };
 
 }  // namespace burlab::run

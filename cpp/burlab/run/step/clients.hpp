@@ -1,6 +1,6 @@
 #pragma once
-// What an update asks about the clients of a federation: a row for each, from questions about their samples, or from
-// who keeps them on other machines.
+// Queries of an update about the clients of a federation: a row for each client, from queries about their samples, or
+// from an executor on other machines.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -14,26 +14,25 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// Answers a question about clients, before what undoes the weights; Stopped where `cancel` is set before it is done.
+/// Answers a query about clients, before the weights are undone; Stopped if `cancel` is set before it is done.
 using Elsewhere = std::int64_t (*)(const kernels::Question* question, const Key* key, const std::atomic<bool>* cancel,
                                    void* out, std::int64_t results);
 
-/// How the samples of a federation lie with its clients, one client after another. It outlives the run. Mirrored in
-/// Python.
+/// The samples of the clients of a federation, one client after another. It outlives the run. Mirrored in Python.
 struct Clients {
   std::int64_t count;
-  const std::int64_t* first;  // sample of each
-  const std::int64_t* sizes;  // how many each holds
-  const double* scale;        // of each, which undoes the weights by which all clients count alike
-  Elsewhere elsewhere;        // who keeps them; nullptr: their samples are here
+  const std::int64_t* first;  // first sample of each client
+  const std::int64_t* sizes;  // number of samples of each client
+  const double* scale;        // a factor for each client, which undoes the weights that make all clients count equally
+  Elsewhere elsewhere;        // their executor on other machines; nullptr: their samples are in this process
 };
 
-/// Answers questions about clients. It lists clients, and then, for each, samples by their numbers within it, or none
-/// for all; a point for all or one for each. All its memory is taken at the start.
+/// Answers queries about clients. A query lists clients, and for each of them samples by their numbers within it (none:
+/// all samples); and one point for all, or one for each. All memory is allocated at the start.
 class ClientEvaluator {
  public:
-  /// clients: nullptr if there are none. most: samples that a question may name for a client. dimension, bytes: of x.
-  /// hessians: whether questions about samples may be about Hessians as a whole.
+  /// clients: nullptr if there are none. most: the maximal number of samples that a query names for a client.
+  /// dimension, bytes: of x. hessians: whether queries about samples may request whole Hessians.
   ClientEvaluator(Ledger& ledger, const Clients* clients, std::int64_t most, std::int64_t dimension, std::int64_t bytes,
                   bool hessians)
       : clients_(clients),
@@ -45,7 +44,7 @@ class ClientEvaluator {
 
   bool ready() const { return list_.ready() && pair_.ready(); }
 
-  /// evaluate: called with a question about samples, with where its answer goes and how many numbers it has.
+  /// evaluate: called with a query about samples, the memory for its answer, and the answer's size in numbers.
   template <class Evaluate>
   Outcome operator()(const kernels::Question& question, Key key, const std::atomic<bool>& cancel, char* out,
                      std::int64_t results, Counts& counts, Evaluate&& evaluate) {
@@ -76,7 +75,7 @@ class ClientEvaluator {
   }
 
  private:
-  /// Whether there are these clients, and these samples of theirs. Says which client, and which sample.
+  /// Check that the clients and their samples exist. The outcome names the invalid client and sample.
   Outcome check(const kernels::Question& question, std::int64_t rows, std::int64_t some) const {
     const std::int64_t* samples = question.chosen + rows;
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -94,7 +93,7 @@ class ClientEvaluator {
     counts[counter_of(question.query)] += samples * (question.query == query_client_hessians ? dimension_ : 1);
   }
 
-  /// A row, by questions about samples of this process.
+  /// A row, from queries about samples of this process.
   template <class Evaluate>
   Outcome answer(const kernels::Question& question, std::int64_t rows, std::int64_t row, std::int64_t some,
                  const char* point, char* out, Evaluate& evaluate) {

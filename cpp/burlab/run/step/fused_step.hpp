@@ -1,6 +1,6 @@
 #pragma once
-// A step on one sample, or of a plain function, by one kernel: gradients go from the loop that computes them right into
-// the update. It knows x, and all of the state that has as many entries, in pieces: leaf by leaf.
+// A step on one sample, or of a plain function, by one kernel: gradients go straight from the loop that computes them
+// into the update. Its arguments are pieces of x, and of each state buffer of x's size: leaf by leaf.
 #include <array>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace burlab::run {
 
 class FusedStep final : public Step {
  public:
-  /// plan, state: outlive it.
+  /// plan, state: must outlive it.
   FusedStep(Ledger& ledger, const Plan& plan, StateBuffers& state)
       : plan_(plan),
         state_(state),
@@ -54,7 +54,7 @@ class FusedStep final : public Step {
     std::int64_t answer = 0;
     do answer = kernel.function(kernel.context, in_.data(), out_.data(), workspace_.data());
     while (answer == Ok && scaled_otherwise());
-    ended(lap_gradient);  // which loss, gradient and update share
+    ended(lap_gradient);  // shared by loss, gradient and update
     return Outcome::of(answer, sample, Part::update);
   }
 
@@ -76,14 +76,14 @@ class FusedStep final : public Step {
   Counts counts() const override { return {plan_.stream.batch}; }
 
  private:
-  /// The gradient is kept nowhere: where its squares left the range of doubles, the same step is done again with it in
-  /// other units for the norm, which later steps keep.
+  /// The gradient is not stored: if its squares leave the range of doubles, the step is repeated with other units for
+  /// the norm, which later steps keep.
   BURLAB_INLINE bool scaled_otherwise() {
     const double squares = squares_[gradient_norm];
     if (BURLAB_LIKELY(holds(squares)) || plan_.dtype == Dtype::float32) return false;
     const double before = scale_;
     if (squares <= 1e-280) scale_ = before < 1 ? 1 : kFine;
-    else if (squares > 1) scale_ = before > 1 ? 1 : kCoarse;  // not where it is nan
+    else if (squares > 1) scale_ = before > 1 ? 1 : kCoarse;  // not if it is nan
     unit_ = 1 / scale_;
     return scale_ != before;
   }
@@ -101,11 +101,11 @@ class FusedStep final : public Step {
   Buffer<const void*> in_;
   Buffer<void*> out_;
   std::array<double, 3> squares_{};  // the value, in x's type; the squares of the norms, the gradient's times scale_^2
-  double scale_ = 1, unit_ = 1;      // a power of 2, and what it multiplies: a quotient would take longer
+  double scale_ = 1, unit_ = 1;      // a power of 2, and the factor of the gradient: a division would take longer
   Buffer<double> metrics_;           // in x's type, each in 8 bytes
   Buffer<double> noted_;
   Key key_{};
-  std::int64_t step_ = 0;  // what the update reads as t
+  std::int64_t step_ = 0;  // t of the update
 };
 
 }  // namespace burlab::run

@@ -1,5 +1,5 @@
 #pragma once
-// Where the time of a step goes: clock reads between its parts, in the few steps that are sampled.
+// The time of each part of a step: clock reads between the parts, in the few steps that are sampled.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -15,8 +15,7 @@ namespace burlab::run {
 enum Lap : std::size_t { lap_data, lap_gradient, lap_update, lap_other };
 inline constexpr std::size_t kLaps = 4;
 
-/// Nanoseconds of one thread, by part. What comes between two clock reads belongs to the part that the second one
-/// names.
+/// Nanoseconds of one thread, by part. The time between two clock reads belongs to the part that the second one names.
 class Laps {
  public:
   explicit Laps(double read_cost = 0) : read_cost_(read_cost) {}
@@ -28,7 +27,7 @@ class Laps {
     net_[lap] += std::max(static_cast<double>(now - last_) - read_cost_, 0.0);
     last_ = now;
   }
-  /// The time since the last read was spent by other threads, or calls, on the parts that they have noted.
+  /// Skip the time since the last read: other threads, or calls, have recorded it by part.
   void share(const Laps* others, std::size_t count) {
     const std::int64_t now = nanoseconds();
     double busy = 0;
@@ -43,7 +42,7 @@ class Laps {
     last_ = now;
   }
 
-  /// Of a part, without the clock reads themselves.
+  /// The time of a part, without the clock reads.
   double net(std::size_t lap) const { return net_[lap]; }
   double total() const { return net_[0] + net_[1] + net_[2] + net_[3]; }
   double read_cost() const { return read_cost_; }
@@ -64,13 +63,13 @@ class Laps {
   std::array<double, kLaps> spent_{}, net_{};
 };
 
-/// Those of the thread that does a step, and of those that share a sum.
+/// The laps of the thread that does a step, and of the threads that share a sum.
 struct StepLaps {
   explicit StepLaps(double read_cost) : own(read_cost) {}
   Laps own;
   std::array<Laps, 16> threads;
 
-  /// A sum begins on `count` threads.
+  /// Start a sum on `count` threads.
   void begin(std::size_t count) {
     own.end(lap_gradient);
     std::fill_n(threads.begin(), count, Laps(own.read_cost()));

@@ -1,6 +1,6 @@
 #pragma once
-// Euclidean norms for the record of a run: in 16 lanes of double, in an order that the length alone decides; squares
-// of floats in blocks of 128, as floats where these can hold them, which is right to 1e-6.
+// Euclidean norms for the record of a run: in 16 lanes of double, in an order that depends only on the length. Squares
+// of floats are added in blocks of 128, as floats where these can hold them, with a relative error of at most 1e-6.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -24,12 +24,11 @@ struct Squares {
   BURLAB_INLINE double total() const { return sum_lanes<double>(lanes) + rest; }
 };
 
-/// Whether a sum of squares is right: none of them was beyond the range of doubles, and what was below is nothing
-/// beside it.
+/// Return true if a sum of squares is correct: no square overflowed, and underflow is negligible.
 BURLAB_INLINE bool holds(double squares) { return squares > 1e-280 && squares <= std::numeric_limits<double>::max(); }
 
-/// The norm of a - b, or of a where b is nullptr, whose squares may be beyond the range of doubles: in units of a power
-/// of 2 as large as the largest number.
+/// The norm of a - b, or of a if b is nullptr. Its squares may exceed the range of doubles: numbers are divided by a
+/// power of 2 as large as the largest one.
 template <class T> BURLAB_NOINLINE double scaled_norm(const T* a, const T* b, std::int64_t n) {
   const auto entry = [&](std::int64_t i) { return static_cast<double>(b == nullptr ? a[i] : a[i] - b[i]); };
   double largest = 0;
@@ -48,7 +47,7 @@ template <class T> BURLAB_NOINLINE double scaled_norm(const T* a, const T* b, st
   return std::scalbn(std::sqrt(squares), exponent);
 }
 
-/// The norm of a - b, or of a where b is nullptr, given the sum of its squares.
+/// The norm of a - b, or of a if b is nullptr, given the sum of its squares.
 template <class T> BURLAB_INLINE double norm_of(double squares, const T* a, const T* b, std::int64_t n) {
   return BURLAB_LIKELY(holds(squares)) ? std::sqrt(squares) : scaled_norm(a, b, n);
 }
@@ -58,7 +57,7 @@ struct Norms {
   Squares gradient, step;
 };
 
-/// 128 floats whose squares are added up as floats, which is faster. `add` says whether their sums are near enough.
+/// 128 floats whose squares are added as floats, which is faster. `add` returns true if their sums are accurate enough.
 struct Block128 {
   Packet<float, 16> gradient, step;
 
@@ -77,7 +76,7 @@ struct Block128 {
     }
     gradient = sums[0] + sums[1];
     step = sums[2] + sums[3];
-    // What is lost below the range of floats is nothing beside a sum like this.
+    // Underflow is negligible in a sum of this size.
     const auto near = [](const Packet<float, 16>& x) {
       const float sum = sum_lanes<float>(x);
       return sum > 1e-20f && sum < 1e30f;
@@ -86,7 +85,7 @@ struct Block128 {
   }
 };
 
-/// Go on with the norms of g and of after - before, by n numbers; all but the last n are multiples of 128.
+/// Add n numbers to the norms of g and of after - before; every n but the last is a multiple of 128.
 template <class T> BURLAB_NOINLINE void add(Norms& norms, const T* g, const T* after, const T* before, std::int64_t n) {
   Squares gradient = norms.gradient, step = norms.step;
   std::int64_t i = 0;

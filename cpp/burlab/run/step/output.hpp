@@ -1,6 +1,5 @@
 #pragma once
-// The point that an optimizer gives as its answer where that is not the one at which it takes gradients: an average,
-// say.
+// The output point of an optimizer that differs from the point at which it takes gradients, for example an average.
 #include <cstdint>
 
 #include "../abi/outcome.hpp"
@@ -10,10 +9,10 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// Computes it from x and the state. All its memory is taken at the start.
+/// Computes the point from x and the state. All memory is allocated at the start.
 class Output {
  public:
-  /// plan, state: outlive it.
+  /// plan, state: must outlive it.
   Output(Ledger& ledger, const Plan& plan, const StateBuffers& state)
       : plan_(plan),
         state_(state),
@@ -24,7 +23,7 @@ class Output {
   bool ready() const { return point_.data() != nullptr && workspace_.data() != nullptr && in_.ready(); }
   const char* point() const { return point_.data(); }
 
-  /// At a step, with its hyperparameters.
+  /// Compute the point at a step, with its hyperparameters.
   Outcome operator()(std::int64_t step, const double* hyper) {
     auto in = in_.begin();
     *in++ = state_.current(0);

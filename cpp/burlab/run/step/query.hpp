@@ -1,6 +1,6 @@
 #pragma once
-// The queries of an update to the problem while it runs: values, gradients and curvature at any point, over this
-// step's batch with its keys, over samples that it chooses, or over all; the regularizer is part of every mean.
+// The queries of an update to the problem: values, gradients and curvature at any point, over this step's batch with
+// its keys, over chosen samples, or over all samples. Every mean includes the regularizer.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -19,29 +19,29 @@ namespace burlab::run {
 
 /// One query. Mirrored in Python.
 struct Query {
-  std::int64_t kind, chosen;   // its number in `burlab/graph/query.py`; how many samples it names, 0: none
-  std::int64_t entries;        // of the gradient, that it names; 0: all
+  std::int64_t kind, chosen;   // its number in `burlab/graph/query.py`; the number of samples that it names, 0: none
+  std::int64_t entries;        // the number of entries of the gradient that it names; 0: all
   Loss loss;                   // without its regularizer where the answer has rows
   Stream stream;               // this step's batch, or all samples; listed where they are chosen
-  std::int64_t points;         // of x's size, that it is about: y; or y and v
-  std::int64_t value, vector;  // where they begin in a result, bytes; -1 if there is none
-  std::int64_t rows;           // whether the answer is a row for every sample, not a mean
+  std::int64_t points;         // the number of its points, each of x's size: y; or y and v
+  std::int64_t value, vector;  // their offsets in a result, bytes; -1: none
+  std::int64_t rows;           // 1: the answer is a row for every sample, not a mean
   std::int64_t width;          // numbers of a vector of the answer; 0: as many as x has
-  std::int64_t goals;          // numbers of the row that each position brings along, behind one that all share; 0: none
+  std::int64_t goals;          // numbers of a further row for each position, after a row that all share; 0: none
 };
 
-/// What the update of a run asks, and the form of x. It outlives the run. Mirrored in Python.
+/// The queries of a run's update, and the layout of x. It outlives the run. Mirrored in Python.
 struct Queries {
   std::int64_t count;             // of queries
   const Query* const* list;       // no two alike
-  std::int64_t keyed, indexed;    // whether anything here needs the key of the step; the numbers of its samples
+  std::int64_t keyed, indexed;    // whether a query needs the key of the step; the numbers of its samples
   std::int64_t dimension, bytes;  // of x: numbers, and bytes of one
-  std::int64_t leaves;            // of x, which lie in it one after another
+  std::int64_t leaves;            // of x, which holds them one after another
   const std::int64_t* places;     // where each begins, bytes
-  const Clients* clients;         // of a federation; nullptr if nothing is asked about them
+  const Clients* clients;         // of a federation; nullptr if no query is about them
 };
 
-/// The gradients of the samples of a step, at the point x of the step: nobody need compute them again.
+/// The gradients of the samples of a step, at its point x, so that they are not computed again.
 struct KnownRows {
   const char* x = nullptr;               // nullptr: they are not known
   std::int64_t bytes = 0;                // of x
@@ -54,7 +54,7 @@ struct KnownRows {
            std::memcmp(question.about, x, static_cast<std::size_t>(bytes)) == 0;
   }
 
-  /// Write a row for each sample; zeros where the batch is not the largest.
+  /// Write a row for each sample, and zeros after a smaller batch.
   void copy(char* out) const {
     for (std::int64_t row = 0; row < count; ++row)
       std::memcpy(out + row * bytes, table + row * stride, static_cast<std::size_t>(bytes));
@@ -62,10 +62,10 @@ struct KnownRows {
   }
 };
 
-/// Answers one query. All its memory is taken at the start.
+/// Answers one query. All memory is allocated at the start.
 class QueryEvaluator {
  public:
-  /// run: the batches of the run, some of whose answers are about them.
+  /// run: the batches of the run, which some queries are about.
   QueryEvaluator(Ledger& ledger, const Queries& all, const Query& query, const Stream& run, int threads)
       : all_(all),
         query_(query),
@@ -82,11 +82,11 @@ class QueryEvaluator {
     return arrays_.ready() && chosen_.ready() && fixed_.ready() && loss_.ready() && memory_.data() != nullptr;
   }
 
-  /// Whether this is the query that a question asks, whose answer has so many numbers.
+  /// Return true if this query matches a question whose answer has this many numbers.
   bool answers(const kernels::Question& question, std::int64_t numbers) const {
     return question.query == query_.kind && question.count == query_.entries + query_.chosen && numbers == results();
   }
-  /// How many numbers the query is about, and how many the answer has.
+  /// The sizes of the query's argument and of its answer, in numbers.
   std::int64_t numbers() const {
     return query_.points * all_.dimension + (query_.goals > 0 ? 1 + stream_.batch * query_.goals : 0);
   }
@@ -95,7 +95,7 @@ class QueryEvaluator {
     return (query_.value >= 0) + (query_.vector >= 0) * length() * rows;
   }
 
-  /// What an answer costs.
+  /// Count the cost of an answer.
   void count(Counts& counts) const {
     const std::int64_t each = query_.kind == query_hessian ? all_.dimension : query_.entries;
     counts[counter_of(query_.kind)] += stream_.size() * std::max<std::int64_t>(each, 1);
@@ -124,7 +124,7 @@ class QueryEvaluator {
   }
 
  private:
-  /// A loss whose last array lies elsewhere at each question.
+  /// A loss whose last array changes with each question.
   static Loss with_arrays(Loss loss, Buffer<const char*>& arrays) {
     if (arrays.size() == 0 || !arrays.ready()) return loss;
     std::copy(loss.samples.data, loss.samples.data + arrays.size(), arrays.begin());
@@ -169,7 +169,7 @@ class QueryEvaluator {
 
   const Queries& all_;
   const Query& query_;
-  Buffer<const char*> arrays_;  // of samples, where the last one is brought along
+  Buffer<const char*> arrays_;  // of samples, if the last one comes with the question
   const Loss own_;
   Buffer<std::int64_t> chosen_;
   const Stream stream_;
@@ -179,7 +179,7 @@ class QueryEvaluator {
   Evaluator rows_;
 };
 
-/// Answers the queries of an update. Belongs to a loop, and answers on its thread.
+/// Answers the queries of an update, on the thread of its loop.
 class QueryOracle : kernels::Oracle {
  public:
   /// queries: nullptr if there are none. stream: the batches of the run.
@@ -199,23 +199,23 @@ class QueryOracle : kernels::Oracle {
   QueryOracle(const QueryOracle&) = delete;
   QueryOracle& operator=(const QueryOracle&) = delete;
 
-  /// Whether there was memory for it.
+  /// Return true if all memory was available.
   bool ready() const {
     for (std::int64_t k = 0; k < count_; ++k)
       if (!answer(k)->ready()) return false;
     return indices_.ready() && clients_.ready();
   }
 
-  /// Whether the update, or a loss that it queries, needs the key of the step.
+  /// Return true if the update, or a loss that it queries, needs the key of the step.
   bool keyed() const { return keyed_; }
 
-  /// What the update takes as its last inputs, besides the value: the key of the step, the numbers of its samples, and
-  /// the address of its oracle.
+  /// The last inputs of the update, after the value: the key of the step, the numbers of its samples, and the address
+  /// of its oracle.
   const void* key() const { return &key_; }
   const void* indices() const { return indices_.begin(); }
   const void* address() const { return &address_; }
 
-  /// Before an update: what its queries are about. cancel: when to leave an answer unfinished.
+  /// Before an update: set the step that its queries are about. cancel: a flag that stops an answer.
   void begin(std::int64_t step, Key key, Team& team, const std::atomic<bool>& cancel) {
     step_ = step;
     key_ = key;
@@ -226,13 +226,13 @@ class QueryOracle : kernels::Oracle {
     for (std::int64_t p = 0; p < indices_.size(); ++p) indices_[p] = draw_(stream_, step, p);
   }
 
-  /// After `begin`: what need not be computed.
+  /// After `begin`: set the rows that need not be computed.
   void know(const KnownRows& rows) { known_ = rows; }
 
-  /// What the answers since `begin` have cost: a sample counts once in each.
+  /// The cost of the answers since `begin`: a sample counts once in each.
   const Counts& counts() const { return counts_; }
 
-  /// How an update ended: what it answered itself, or where an answer to it failed.
+  /// The outcome of an update: its own, or that of a failed query.
   Outcome outcome(std::int64_t answer) const {
     if (status_of(answer) == Stopped) return {Stopped};
     return status_of(answer) == Unanswered ? failure_ : Outcome::of(answer, -1, Part::update);
@@ -247,7 +247,7 @@ class QueryOracle : kernels::Oracle {
     return false;
   }
 
-  /// How many samples a query names at most.
+  /// The largest number of samples that a query names.
   static std::int64_t most_chosen(const Queries* queries) {
     std::int64_t most = 0;
     for (std::int64_t k = 0; queries != nullptr && k < queries->count; ++k)

@@ -1,5 +1,5 @@
 #pragma once
-// The kinds of queries of an update, and the counters of what they cost.
+// The kinds of queries of an update, and the counters of their cost.
 #include <array>
 #include <cstddef>
 #include <cstdint>

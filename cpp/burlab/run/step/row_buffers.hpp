@@ -1,6 +1,6 @@
 #pragma once
-// Buffers of which a step writes some rows. The two of a pair differ in the rows that were written last and in no
-// others, so these are all that is copied before the next step, which then writes into the copy.
+// Buffers of which a step writes some rows. The two buffers of a pair differ only in the rows that were written last,
+// so only these are copied before the next step, which then writes into the copy.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -10,7 +10,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A buffer by its number, the bytes of a row of it, and how many rows a step writes. Mirrored in Python.
+/// The number of a buffer, the bytes of one of its rows, and how many rows a step writes. Mirrored in Python.
 struct RowBuffer {
   std::int64_t buffer, row, rows;
 };
@@ -30,7 +30,7 @@ class RowBuffers {
 
   bool ready() const { return buffers_.ready() && places_.ready() && written_.ready(); }
 
-  /// Make the next buffers equal to the current ones. Until `done` nobody knows how they differ.
+  /// Make the next buffers equal to the current ones. Until `done` their differences are unknown.
   void copy(const StateBuffers& state) {
     const bool known = known_ && loads_ == state.loads();
     known_ = false;
@@ -48,11 +48,11 @@ class RowBuffers {
     loads_ = state.loads();
   }
 
-  /// The rows that were written are in place.
+  /// Call after a step has written its rows.
   void done() { known_ = true; }
 
   const Buffer<RowBuffer>& all() const { return buffers_; }
-  /// Where a step notes the rows that it writes.
+  /// The memory where a step lists the rows that it writes.
   const Buffer<std::int64_t*>& written() const { return places_; }
 
  private:
@@ -66,7 +66,7 @@ class RowBuffers {
   Buffer<std::int64_t*> places_;
   Buffer<std::int64_t> written_;
   bool known_ = false;
-  std::int64_t loads_ = 0;  // of the state, when the buffers were equal
+  std::int64_t loads_ = 0;  // loads of the state when the buffers were equal
 };
 
 }  // namespace burlab::run

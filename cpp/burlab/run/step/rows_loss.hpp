@@ -1,5 +1,6 @@
 #pragma once
-// The gradient of every sample of a step and their mean, where an update asks for both: each is computed once.
+// The gradient of every sample of a step and their mean, for an update that queries both: each gradient is computed
+// once.
 #include <algorithm>
 #include <cstdint>
 
@@ -11,11 +12,11 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A row of value, gradient and metrics for each sample, and the mean of the rows, which is added up in double in their
-/// order. All its memory is taken at the start.
+/// A row of value, gradient and metrics for each sample, and the mean of the rows, which are added in double in their
+/// order. All memory is allocated at the start.
 class RowsLoss {
  public:
-  /// plan: outlives it.
+  /// plan: must outlive it.
   RowsLoss(Ledger& ledger, const Plan& plan)
       : plan_(plan),
         width_(1 + plan.dimension + plan.metrics),
@@ -26,7 +27,7 @@ class RowsLoss {
         sums_(ledger, Kind::scratch, on() ? width_ : 0),
         evaluate_(plan.each, plan.stream, memory_.data()) {}
 
-  /// Whether the update asks for the gradients of samples at the point of its step.
+  /// Return true if the update queries the gradients of samples at the point of its step.
   bool on() const { return plan_.each.kernel.function != nullptr; }
   bool ready() const {
     return memory_.data() != nullptr && table_.data() != nullptr && result_.data() != nullptr && sums_.ready();
@@ -35,7 +36,7 @@ class RowsLoss {
   /// After an Ok: value, gradient and metrics, in the places of the plan's loss.
   char* result() const { return result_.data(); }
 
-  /// fixed: the leaves of x. Stopped where the deadline comes first.
+  /// fixed: the leaves of x. Stopped if the deadline comes first.
   Outcome operator()(const void* const* fixed, std::int64_t step, Key key, Deadline deadline) {
     evaluate_.begin(fixed, step, key);
     count_ = plan_.stream.size();
@@ -48,7 +49,7 @@ class RowsLoss {
     return {};
   }
 
-  /// What it has found at the point x.
+  /// The computed rows at the point x.
   KnownRows known(const char* x) const {
     const std::int64_t bytes = plan_.dimension * bytes_, numbers = plan_.stream.batch * plan_.dimension;
     return {x, bytes, table_.data() + bytes_, width_ * bytes_, count_, numbers, numbers * bytes_};

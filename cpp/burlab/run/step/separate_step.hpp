@@ -15,7 +15,7 @@ namespace burlab::run {
 
 class SeparateStep final : public Step {
  public:
-  /// plan, state: outlive it.
+  /// plan, state: must outlive it.
   SeparateStep(Ledger& ledger, const Plan& plan, StateBuffers& state)
       : plan_(plan),
         state_(state),
@@ -77,7 +77,7 @@ class SeparateStep final : public Step {
   }
 
  private:
-  /// A key costs as much as all else of a small step: only what draws random numbers gets one.
+  /// A key costs as much as the rest of a small step: only kernels that draw random numbers get one.
   Key key_of(std::int64_t step) const {
     const bool keyed = plan_.loss.samples.keyed != 0 || oracle_.keyed();
     return keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
@@ -99,7 +99,7 @@ class SeparateStep final : public Step {
     const std::int64_t whole = plan_.dimension, length = plan_.chunk != 0 ? plan_.chunk : whole;
     std::int64_t done = 0;
     do {
-      // The last chunk begins early: what it does again, it does alike.
+      // The last chunk overlaps the one before: it recomputes some entries with the same bits.
       if (const auto outcome = update_from(std::min(done, whole - length), hyper); !outcome.ok()) return outcome;
       ended(lap_update);
       const std::int64_t count = std::min(length, whole - done);
@@ -111,7 +111,7 @@ class SeparateStep final : public Step {
     return {};
   }
 
-  /// The rule, for a chunk of entries that begins at `first`.
+  /// The update rule for a chunk of entries that begins at `first`.
   Outcome update_from(std::int64_t first, const double* hyper) {
     auto in = in_.begin();
     *in++ = gradient() + at(0, first);
@@ -120,7 +120,7 @@ class SeparateStep final : public Step {
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
     const auto state = in;
     for (std::int64_t k = 1; k < state_.count(); ++k) *in++ = state_.current(k) + at(k, first);
-    *in++ = evaluates() ? result_ : state_.current(0);  // a value that nobody reads
+    *in++ = evaluates() ? result_ : state_.current(0);  // a value that is not read
     *in++ = oracle_.key();
     *in++ = oracle_.indices();
     *in++ = oracle_.address();
@@ -138,13 +138,12 @@ class SeparateStep final : public Step {
   }
 
   bool blind() const { return plan_.gradient < 0; }
-  /// Whether the loss is computed at x: a rule may log the value itself, and then only metrics need it.
+  /// Return true if the loss is computed at x: a rule may log the value itself, and then only metrics need it.
   bool evaluates() const { return plan_.logs_value == 0 || plan_.metrics != 0; }
-  /// The gradient; where there is none, anything as long: nobody reads it.
+  /// The gradient; if there is none, any memory of its size, which is not read.
   const char* gradient() const { return blind() ? state_.current(0) : result_ + plan_.gradient; }
 
-  /// Where in a buffer, in bytes, the entry number `first` of x has its own; a buffer of a single number is
-  /// everybody's.
+  /// The offset in bytes, in a buffer, of the entry for x's entry `first`; all entries share a buffer of one number.
   std::int64_t at(std::int64_t buffer, std::int64_t first) const {
     return first == 0 || state_.bytes(buffer) < plan_.dimension ? 0 : state_.bytes(buffer) / plan_.dimension * first;
   }
@@ -172,10 +171,10 @@ class SeparateStep final : public Step {
   Norms norms_;                   // of the step
   Buffer<const void*> in_;
   Buffer<void*> out_;
-  RowBuffers rows_;  // which the update writes into
-  RowsLoss each_;    // in place of the loss, where the update reads the gradients of its samples
+  RowBuffers rows_;  // written by the update
+  RowsLoss each_;    // replaces the loss if the update reads the gradients of its samples
   Buffer<double> noted_;
-  std::int64_t step_ = 0;  // what the update reads as t
+  std::int64_t step_ = 0;  // t of the update
 };
 
 }  // namespace burlab::run

@@ -1,7 +1,7 @@
 #pragma once
-// What a run carries from step to step: x and the leaves of the optimizer's state, each twice. A step reads the one of
-// each pair and writes the other; `swap` makes what was written current, so a step that is left halfway leaves no
-// trace.
+// The state that a run passes from step to step: x and the leaves of the optimizer's state, each twice. A step reads
+// one buffer of each pair and writes the other, and `swap` makes the written one current. So a cancelled step changes
+// nothing.
 #include <cstdint>
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace burlab::run {
 
 class StateBuffers {
  public:
-  /// bytes: of each buffer, x first; start: its first contents, or nullptr where they come later.
+  /// bytes: of each buffer, x first; start: the first contents, or nullptr if they come later.
   StateBuffers(Ledger& ledger, std::int64_t count, const std::int64_t* bytes, const char* const* start)
       : sizes_(ledger, Kind::scratch, count, bytes),
         places_(ledger, Kind::scratch, 2 * count),
@@ -36,7 +36,7 @@ class StateBuffers {
   char* next(std::int64_t k) const { return places_[2 * k + 1 - phase_]; }
   void swap() { phase_ = 1 - phase_; }
 
-  /// Whether what was written is what was read.
+  /// Return true if the written buffers equal the ones read.
   bool stays() const {
     for (std::int64_t k = 0; k < count(); ++k)
       if (std::memcmp(current(k), next(k), size(k)) != 0) return false;
@@ -63,7 +63,7 @@ class StateBuffers {
     ++loads_;
     for (std::int64_t k = 0; k < count(); ++k) other.copy(k, current(k));
   }
-  /// How often it was loaded: after that nothing is known of the next buffers.
+  /// The number of loads: after a load the contents of the next buffers are unknown.
   std::int64_t loads() const { return loads_; }
 
  private:

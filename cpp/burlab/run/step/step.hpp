@@ -1,6 +1,6 @@
 #pragma once
-// What a loop asks of a step: the next point, and the numbers that describe the way there. A step writes next to what
-// it reads, so one that is left, or done twice, changes nothing.
+// The interface of a step: the next point, and the numbers that describe the step. A step does not overwrite its
+// inputs, so it can be cancelled or repeated.
 #include <atomic>
 #include <cstdint>
 
@@ -17,29 +17,29 @@ class Step {
  public:
   virtual ~Step() = default;
 
-  /// Whether there was memory for it.
+  /// Return true if all memory was available.
   virtual bool ready() const = 0;
-  /// How many threads it can use.
+  /// The number of threads that it can use.
   virtual int threads() const = 0;
-  /// From the current buffers to the next. leaves: where those of x are. Stopped where `cancel` is set before it is
-  /// done.
+  /// Compute the next buffers from the current ones. leaves: addresses of x's leaves. Stopped if `cancel` is set before
+  /// it is done.
   virtual Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
                              const std::atomic<bool>& cancel) = 0;
-  /// The value that such a step has, with as little of the rest as it takes.
+  /// Compute only the value of such a step, with as little of the rest as possible.
   virtual Outcome measure(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
                           const std::atomic<bool>& cancel, double& value) = 0;
   /// After an Ok: value, norms of gradient and step, metrics.
   virtual void describe(double* row) const = 0;
-  /// After an Ok: the numbers that schedules gave, and the metrics that the rule logs.
+  /// After an Ok: values of schedules, and metrics that the rule logs.
   virtual const Buffer<double>& noted() const = 0;
-  /// After an Ok: how many samples were evaluated, once for the gradient and once for each answer about them.
+  /// After an Ok: the number of samples evaluated, once for the gradient and once for each query about them.
   virtual Counts counts() const = 0;
 
-  /// Note from now on what takes how long; nullptr: no more.
+  /// Record times from now on; nullptr: stop.
   void time_with(StepLaps* laps) { laps_ = laps; }
 
  protected:
-  /// The time since the last clock read was spent on a part.
+  /// Attribute the time since the last clock read to a part.
   BURLAB_INLINE void ended(Lap lap) {
     if (BURLAB_UNLIKELY(laps_ != nullptr)) laps_->own.end(lap);
   }

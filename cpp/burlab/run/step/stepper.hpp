@@ -1,5 +1,5 @@
 #pragma once
-// The state of a run and what advances it by a step, together with what is written down about the step.
+// The state of a run, the step that advances it, and the numbers recorded about the step.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -31,31 +31,31 @@ class Stepper {
         places_(ledger, Kind::scratch, plan.leaves, plan.places),
         leaves_(ledger, Kind::scratch, plan.leaves) {}
 
-  /// Whether there was memory for it.
+  /// Return true if all memory was available.
   bool ready() const {
     return batches_.ready() && places_.ready() && leaves_.ready() && state.ready() && step_->ready() &&
            (!validator_ || validator_->ready()) && (!full_ || full_->ready()) && (!output_ || output_->ready());
   }
 
-  /// Note from now on what takes how long; nullptr: no more.
+  /// Record times from now on; nullptr: stop.
   void time_with(StepLaps* laps) { step_->time_with(laps); }
 
-  /// Compute a step, given the hyperparameters. Stopped where `cancel` is set before it is done.
+  /// Compute a step, given the hyperparameters. Stopped if `cancel` is set before it is done.
   Outcome compute(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
     set_point(state.current(0));
     if (const Outcome outcome = batches_(step, hyper); !outcome.ok()) return outcome;
     return (*step_)(step, leaves_.data(), hyper, team_, cancel);
   }
 
-  /// The value of the step alone; the next `compute` is not affected by it.
+  /// Compute only the value of the step; this does not affect the next `compute`.
   Outcome measure(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel, double& value) {
     set_point(state.current(0));
     if (const Outcome outcome = batches_(step, hyper); !outcome.ok()) return outcome;
     return step_->measure(step, leaves_.data(), hyper, team_, cancel, value);
   }
 
-  /// After an Ok of a step that is written down: evaluate the second problem and the full gradient, where they are due,
-  /// about what the optimizer gives.
+  /// After an Ok of a recorded step: evaluate the second problem and the full gradient, if due, at the optimizer's
+  /// output point.
   Outcome validate(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
     validated_ = step;
     if (!validator_ && !full_) return {};
@@ -70,7 +70,7 @@ class Stepper {
     return {};
   }
 
-  /// Between two steps: write what the optimizer gives to `out`.
+  /// Between two steps: write the optimizer's output point to `out`.
   Outcome give(std::int64_t step, const double* hyper, char* out) {
     if (!output_) return state.copy(0, out), Outcome{};
     const Outcome outcome = (*output_)(step, hyper);
@@ -78,7 +78,7 @@ class Stepper {
     return outcome;
   }
 
-  /// After both: what to write down. What is counted is of this step alone.
+  /// After both: the row to record. Counters are those of this step alone.
   void describe(double* row) const {
     step_->describe(row);
     row += first_extra + plan_.metrics;
@@ -114,8 +114,8 @@ class Stepper {
   Batches batches_;
   const Plan plan_;
   std::unique_ptr<Step> step_;
-  std::unique_ptr<Validator> validator_, full_;  // nullptr: there is none
-  std::int64_t validated_ = 0;                   // the last step that these were asked at
+  std::unique_ptr<Validator> validator_, full_;  // nullptr: none
+  std::int64_t validated_ = 0;                   // the last step at which these were computed
   std::unique_ptr<Output> output_;               // nullptr: it is x
   Team team_;
   const Buffer<std::int64_t> places_;

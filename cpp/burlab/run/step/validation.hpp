@@ -1,6 +1,6 @@
 #pragma once
-// What a run evaluates now and then over all samples, and writes down: the value of a second problem, or the norm of
-// its own full gradient.
+// A number that a run evaluates periodically over all samples, and records: the value of a second problem, or the norm
+// of its own full gradient.
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -11,7 +11,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// The problem, which is evaluated over all its samples at every so many steps. Mirrored in Python.
+/// The problem, which is evaluated over all its samples every `every` steps. Mirrored in Python.
 struct Validation {
   Loss loss;                    // output: the value, or the gradient
   Stream stream;                // all samples, with the run's seed
@@ -19,10 +19,10 @@ struct Validation {
   std::int64_t dimension;       // of the gradient; 0: it is the value
 };
 
-/// Evaluates it.
+/// Evaluates the problem.
 class Validator {
  public:
-  /// owner: whose loss it is.
+  /// owner: the owner of the loss, for outcomes.
   Validator(Ledger& ledger, const Validation& validation, std::int32_t owner)
       : plan_(validation),
         owner_(owner),
@@ -34,10 +34,10 @@ class Validator {
   bool is_due(std::int64_t step) const { return step % plan_.every == 0; }
   /// The value, or the norm of the gradient; NaN at steps that do not compute it.
   double value() const { return value_; }
-  /// After a step: how many samples it has evaluated.
+  /// After a step: the number of samples evaluated.
   std::int64_t samples(std::int64_t step) const { return is_due(step) ? plan_.stream.batch : 0; }
 
-  /// At a step; fixed: the leaves of x. Stopped where `cancel` is set before it is done.
+  /// Evaluate at a step. fixed: the leaves of x. Stopped if `cancel` is set before it is done.
   Outcome operator()(std::int64_t step, const void* const* fixed, Team& team, const std::atomic<bool>& cancel) {
     value_ = std::numeric_limits<double>::quiet_NaN();
     if (!is_due(step)) return {};

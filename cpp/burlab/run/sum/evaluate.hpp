@@ -1,6 +1,6 @@
 #pragma once
-// One sample, or one tile of samples, after another: draw indices, point the kernel at the samples where they lie
-// (those of a tile are copied where they are no neighbours), call.
+// One sample, or one tile of samples, after another: draw indices, point the kernel at the samples in place (a tile's
+// samples are copied if they are not neighbours), call.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -16,7 +16,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// When to leave work unfinished: a flag that another thread raises, or a moment, in nanoseconds.
+/// When to stop work: a flag that another thread sets, or a time in nanoseconds.
 class Deadline {
  public:
   explicit Deadline(const std::atomic<bool>* flag) : flag_(flag) {}
@@ -59,8 +59,7 @@ class Evaluator {
     for (std::int64_t k = 0; k < summand.arrays && summand.tile > 0; ++k) copies_[k] = take(tile_ * summand.sizes[k]);
   }
 
-  /// shared: the inputs that all samples share. key: what a stochastic loss draws from; sample p of the batch gets
-  /// fold_in(key, p).
+  /// shared: the inputs that all samples share. key: of a stochastic loss; sample p of the batch gets fold_in(key, p).
   void begin(const void* const* shared, std::int64_t step, Key key) {
     std::copy(shared, shared + summand_.shared(), in_);
     in_[summand_.shared() + summand_.arrays] = keys_;
@@ -68,7 +67,7 @@ class Evaluator {
     key_ = key;
   }
 
-  /// The kernel's outputs for the sample at `position`, written to `result`, in row `row` of each output's table.
+  /// Write the kernel's outputs for the sample at `position` to `result`, in row `row` of each output's table.
   Outcome operator()(std::int64_t position, char* result, std::int64_t row = 0) {
     if (laps_ != nullptr) laps_->end(lap_gradient);
     draw(position, 1);
@@ -80,10 +79,10 @@ class Evaluator {
     return Outcome::of(summand_.kernel.function(summand_.kernel.context, in_, out_, workspace_), samples_[0]);
   }
 
-  /// Timer to notify when samples have been drawn and copied; nullptr: nobody.
+  /// Set the timer to notify when samples have been drawn and copied; nullptr: none.
   void time_with(Laps* laps) { laps_ = laps; }
 
-  /// Add what the `count` samples from `position` on give to `sums`. After a failure what it holds is void.
+  /// Add the outputs of the `count` samples from `position` on to `sums`. After a failure its contents are invalid.
   Outcome tile(std::int64_t position, std::int64_t count, char* sums) {
     if (laps_ != nullptr) laps_->end(lap_gradient);
     draw(position, count);
@@ -95,7 +94,7 @@ class Evaluator {
   }
 
  private:
-  /// Of all but the workspace and the copies of samples.
+  /// Bytes of all but the workspace and the copies of samples.
   static std::int64_t tables(const Summand& summand) {
     const std::int64_t tile = std::max<std::int64_t>(summand.tile, 1);
     return Memory::rounded(8 * (summand.shared() + summand.arrays + 1)) + Memory::rounded(8 * summand.sums.outputs) +
@@ -103,7 +102,7 @@ class Evaluator {
            Memory::rounded(8 * summand.arrays);
   }
 
-  /// Which samples are at so many positions, and their keys.
+  /// Find the samples at `count` positions, and their keys.
   void draw(std::int64_t position, std::int64_t count) {
     if (summand_.arrays || summand_.keyed) draw_.several(stream_, step_, position, count, samples_);
     else std::fill_n(samples_, count, 0);
@@ -111,13 +110,13 @@ class Evaluator {
       keys_[i] = fold_in(key_, static_cast<std::uint64_t>(position + i));
   }
 
-  /// Places from `count` on, which are computed but do not count: copies of the sample before.
+  /// Fill the places from `count` on, which are computed but do not count, with the sample before.
   void fill(std::int64_t count) {
     std::fill(samples_ + count, samples_ + tile_, samples_[count - 1]);
     if (summand_.keyed) std::fill(keys_ + count, keys_ + tile_, keys_[count - 1]);
   }
 
-  /// Whether an array has rows for positions, and not for samples.
+  /// Return true if an array has rows for positions, not for samples.
   bool is_placed(std::int64_t k) const { return k >= summand_.arrays - summand_.placed; }
 
   std::int64_t run(std::int64_t position, std::int64_t count) {
@@ -156,7 +155,7 @@ class Evaluator {
     return copy;
   }
 
-  /// A tile failed: which of its samples did? Each is tried in a tile of its own.
+  /// Find the sample that made a tile fail: try each in its own tile.
   Outcome culprit(std::int64_t position, std::int64_t count, std::int64_t answer) {
     for (std::int64_t i = 0; i < count; ++i) {
       draw(position + i, 1);
@@ -173,7 +172,7 @@ class Evaluator {
   Draw draw_;
   const void** in_;
   void** out_;
-  std::int64_t* samples_;  // of the tile at hand, and their keys
+  std::int64_t* samples_;  // of the current tile, and their keys
   Key* keys_;
   char** copies_;  // the samples of the tile, one after another
   void* workspace_;

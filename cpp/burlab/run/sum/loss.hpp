@@ -1,5 +1,5 @@
 #pragma once
-// A loss over a batch: the mean over its samples plus the regularizer. Steps, validations and queries all run this.
+// A loss over a batch: the mean over its samples plus the regularizer. Steps, validations and queries use it.
 #include <cstdint>
 
 #include "sum.hpp"
@@ -7,10 +7,10 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// All its memory is taken at the start.
+/// All memory is allocated at the start.
 class MeanLoss {
  public:
-  /// loss: outlives it. kind: what the memory of the regularizer's value and gradient counts as.
+  /// loss: must outlive it. kind: of the memory of the regularizer's value and gradient.
   MeanLoss(Ledger& ledger, const Loss& loss, const Stream& stream, int threads, Kind kind)
       : loss_(loss),
         sum_(ledger, loss.samples, stream, threads),
@@ -21,9 +21,8 @@ class MeanLoss {
   bool ready() const { return sum_.ready() && memory_.data() != nullptr && term_.data() != nullptr; }
   int threads() const { return sum_.threads(); }
 
-  /// fixed: the inputs that all samples share. key: what a stochastic loss draws from. Stopped where the deadline comes
-  /// first.
-  /// laps: what takes how long; nullptr where nobody asks.
+  /// fixed: the inputs that all samples share. key: of a stochastic loss. Stopped if the deadline comes first.
+  /// laps: times by part, or nullptr.
   Outcome operator()(const void* const* fixed, std::int64_t step, Key key, Team& team, const Deadline& deadline,
                      StepLaps* laps = nullptr) {
     sum_.begin(fixed, step, key);

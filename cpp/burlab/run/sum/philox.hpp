@@ -14,7 +14,7 @@ namespace burlab {
 using PhiloxBlock = std::array<std::uint64_t, 4>;
 using Key = std::array<std::uint64_t, 2>;
 
-/// The last word of a counter says what the numbers are for, so that no two uses share one.
+/// The last word of a counter is the purpose of the numbers, so that no two purposes share a counter.
 enum class Purpose : std::uint64_t { uniform = 0, fold = 1, reshuffle = 2, nice = 3, choice = 4 };
 
 /// The 128-bit product of two words, as its low and its high half.

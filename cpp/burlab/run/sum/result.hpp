@@ -41,7 +41,7 @@ BURLAB_NOINLINE void add(const Block& block, char* target, const char* term) {
   });
 }
 
-/// Whether any of its numbers are float: sums of long batches of these need more digits than they have.
+/// Return true if any of its numbers are floats: sums over long batches need more digits than float has.
 inline bool is_narrow(const Block& block) {
   for (std::int64_t k = 0; k < block.spans; ++k)
     if (block.parts[k].dtype == Dtype::float32) return true;
@@ -53,7 +53,7 @@ class WideSum {
  public:
   static std::int64_t bytes(const Block& block) { return 2 * block.bytes; }
 
-  /// block: outlives it. numbers: its memory.
+  /// block: must outlive it. numbers: its memory.
   WideSum(const Block& block, char* numbers) : block_(block), numbers_(numbers) {}
 
   void clear() { std::memset(numbers_, 0, static_cast<std::size_t>(bytes(block_))); }

@@ -1,6 +1,5 @@
 #pragma once
-// Which samples a step uses, as a function of (seed, step, position in the batch): no state, no memory, any step at
-// once.
+// The samples of a step as a function of (seed, step, position in the batch): no state, and any step directly.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,7 +11,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A bijection of [0, n) that a key chooses. Up to 64: a shuffled table (Fisher and Yates), each order equally likely.
+/// A bijection of [0, n) determined by a key. Up to 64: a shuffled table (Fisher and Yates), each order equally likely.
 /// Above: an unbalanced Feistel network on the next power of two, walked until it comes back inside (Black and Rogaway
 /// 2002, "Ciphers with arbitrary finite domains"), under two walks on average; on fewer elements eight rounds mix too
 /// little.
@@ -83,13 +82,13 @@ class Permutation {
 /// How a batch is drawn from n samples. Mirrored by `burlab/problems/sampling.py`.
 enum class Sampling : std::int32_t {
   listed = 0,      // the caller's own indices
-  sequential = 1,  // in order, from the start again after the last; with a batch of n: the full sum
-  reshuffle = 2,   // every sample once per epoch, in an order of its own for each
+  sequential = 1,  // in order, cyclically; with a batch of n: the full sum
+  reshuffle = 2,   // every sample once per epoch, in a new order for each
   uniform = 3,     // independent draws, with replacement
-  nice = 4,        // a subset of the batch's size, each equally likely, drawn anew at every step
-  table = 5,       // the caller's own indices for every step; from the start again after the last
+  nice = 4,        // a random subset of the batch's size, uniform, drawn again at every step
+  table = 5,       // the caller's indices for every step, cyclically
   weighted = 6,    // independent draws, with the caller's probabilities
-  traced = 7,      // a function of the caller's, which runs before each step and writes the list
+  traced = 7,      // the caller's function, which runs before each step and writes the list
 };
 
 /// The batches of one run. Position p of step t is place t * batch + p of an endless stream of samples. Mirrored in
@@ -101,13 +100,13 @@ struct Stream {
   std::int64_t rows;            // of the table
   Key key;                      // the seed, as a key
   std::int64_t varies;          // 1: a step uses the first `*live` of `batch`
-  const std::int64_t* live;     // where a loop says how many; nullptr: all
+  const std::int64_t* live;     // written by a loop; nullptr: all
 
-  /// How many samples this step uses.
+  /// The number of samples of this step.
   std::int64_t size() const { return live != nullptr ? *live : batch; }
 };
 
-/// Draws from a stream, keeping the permutation of the epoch (or the step) at hand. One per thread.
+/// Draws from a stream, and stores the permutation of the epoch (or the step). One per thread.
 class Draw {
  public:
   std::int64_t operator()(const Stream& stream, std::int64_t step, std::int64_t position) {
@@ -140,7 +139,7 @@ class Draw {
     return static_cast<std::int64_t>(Product::of(words[0], n).high);
   }
 
-  /// The samples at `count` positions that follow each other.
+  /// Find the samples at `count` consecutive positions.
   void several(const Stream& stream, std::int64_t step, std::int64_t position, std::int64_t count,
                std::int64_t* samples) {
     if (stream.sampling == Sampling::listed) {

@@ -1,5 +1,5 @@
 #pragma once
-// The sum of a kernel over the samples of a batch, by fixed slots: FiniteSum's methods and the step loop both run this.
+// The sum of a kernel over the samples of a batch, by fixed slots: FiniteSum's methods and the step loop both use it.
 //
 // A batch of b positions is cut into S consecutive slots, S a power of two, at most 16, and each slot long enough that
 // clearing and adding up results costs little, and that light samples fill their tiles. Inside a slot samples are added
@@ -24,9 +24,9 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// The number of slots that a batch is cut into; bytes: of a result; few: samples of a slot, at least, as far as the
-/// loss is concerned. Mirrored by `burlab/problems/kernels/tiles.py`. Large results get fewer: each doubling costs the
-/// memory of one more of them.
+/// The number of slots that a batch is cut into; bytes: of a result; few: the least samples of a slot for this loss.
+/// Mirrored by `burlab/problems/kernels/tiles.py`. Large results get fewer slots: each doubling costs the memory of one
+/// more result.
 constexpr std::int64_t slots_of(std::int64_t batch, std::int64_t bytes, std::int64_t few) {
   const std::int64_t least = std::max<std::int64_t>(few, bytes < 1 << 16 ? 8 : bytes < 1 << 20 ? 32 : 128);
   const std::uint64_t most = bytes < 1 << 16 ? 16 : 8;
@@ -45,7 +45,7 @@ constexpr std::int64_t kPiece = 64;
 /// takes memory that its last digit is not worth.
 constexpr std::int64_t longest(std::int64_t bytes) { return bytes < 1 << 16 ? kPiece : 8 * kPiece; }
 
-/// Whether slots of a batch are added up in pieces.
+/// Return true if slots of a batch are added up in pieces.
 inline bool has_pieces(const Summand& summand, std::int64_t batch) {
   return summand.tile != 0 && batch > longest(summand.sums.bytes) * slots_of(summand, batch) && is_narrow(summand.sums);
 }
@@ -53,7 +53,7 @@ inline bool has_pieces(const Summand& summand, std::int64_t batch) {
 /// One thread's share of a sum: a run of slots that is a subtree, with one result per open level.
 class Share {
  public:
-  /// Bytes of itself and of what its evaluator works in.
+  /// Bytes of this object and of its evaluator's workspace.
   static std::int64_t bytes(const Summand& summand) {
     return Memory::rounded(sizeof(Share)) + Evaluator::bytes(summand);
   }
@@ -82,7 +82,7 @@ class Share {
     position_ = start(0);
   }
 
-  /// Go on where the last call stopped; Stopped where the deadline comes first. laps: of this thread, or nullptr.
+  /// Continue after the last call; Stopped if the deadline comes first. laps: of this thread, or nullptr.
   Outcome resume(Deadline deadline, Laps* laps) {
     evaluate_.time_with(laps);
     if (laps == nullptr) return go_through(deadline);
@@ -100,7 +100,7 @@ class Share {
       while (position_ < start(done_ + 1)) {
         if (deadline.passed()) return {Stopped};
         if (const auto outcome = go_on(start(done_), start(done_ + 1)); !outcome.ok()) {
-          position_ = start(done_);  // what the slot holds is void
+          position_ = start(done_);  // the slot's contents are invalid
           return outcome;
         }
       }
@@ -159,7 +159,7 @@ class Sum {
     }
   }
 
-  /// Whether there was memory for it.
+  /// Return true if all memory was available.
   bool ready() const {
     return memory_.data() != nullptr && levels_.data() != nullptr && finish_.data() != nullptr &&
            (!prepared_ || prepared_->data() != nullptr);
@@ -169,7 +169,7 @@ class Sum {
   }
   int threads() const { return static_cast<int>(shares_); }
 
-  /// Begin a sum, with what is done once for all its tiles.
+  /// Start a sum, and compute the part that all its tiles share.
   void begin(const void* const* fixed, std::int64_t step, Key key) {
     shared_ = fixed;
     failure_ = prepared_ ? prepare(fixed) : Outcome{};
@@ -181,8 +181,8 @@ class Sum {
       share_[i]->begin(shared_, step, key, batch_, static_cast<std::int64_t>(i) * each, each);
   }
 
-  /// Go on with the sum. Stopped where the deadline comes first: call again, and the bits are as if it had not.
-  /// laps: what takes how long; nullptr where nobody asks.
+  /// Continue the sum. Stopped if the deadline comes first: another call continues, with the same bits. laps: times by
+  /// part, or nullptr.
   Outcome resume(Team& team, const Deadline& deadline, StepLaps* laps = nullptr) {
     if (!failure_.ok()) return failure_;
     if (laps != nullptr) laps->begin(used_);
@@ -199,7 +199,7 @@ class Sum {
     return outcome;
   }
 
-  /// After an Ok: what becomes of the mean. It stays there until the next `begin`.
+  /// After an Ok: the result computed from the mean, valid until the next `begin`.
   char* mean() {
     for (std::size_t reach = 1; reach < used_; reach *= 2)
       for (std::size_t i = 0; i < used_; i += 2 * reach)
@@ -211,7 +211,7 @@ class Sum {
 
  private:
   std::int64_t count() const { return static_cast<std::int64_t>(shares_); }
-  /// Of a share, at most.
+  /// The largest size of a share.
   std::int64_t most_slots() const { return slots_of(summand_, stream_.batch) / static_cast<std::int64_t>(shares_); }
 
   /// Of a share, at most, for any batch up to this one: light samples have pieces in short batches too.
@@ -232,7 +232,7 @@ class Sum {
            Memory::rounded(8 * summand.prepared.outputs) + summand.prepare.workspace;
   }
 
-  /// Compute what needs no sample; from then on it is one of the inputs that all samples share.
+  /// Compute the part that needs no sample, which becomes one of the inputs that all samples share.
   Outcome prepare(const void* const* fixed) {
     char* const results = prepared_->data();
     auto** const in = reinterpret_cast<const void**>(results + summand_.prepared.bytes);
@@ -247,7 +247,7 @@ class Sum {
     return Outcome::of(function(context, in, out, workspace), -1, Part::prepare);
   }
 
-  /// The result, from the shared inputs and the mean. What finishes it is linear in the mean and cannot fail.
+  /// Compute the result from the shared inputs and the mean. This kernel is linear in the mean and cannot fail.
   char* finished(char* sums) {
     char* const result = finish_.data();
     auto** const in = reinterpret_cast<const void**>(result + summand_.result.bytes);
@@ -266,10 +266,10 @@ class Sum {
   std::size_t shares_;
   Memory memory_, levels_, finish_;
   std::optional<Memory> prepared_;
-  std::int64_t batch_ = 1;  // of the sum at hand, and how many shares it takes
+  std::int64_t batch_ = 1;  // of the current sum, and its number of shares
   std::size_t used_ = 1;
   const void* const* shared_ = nullptr;  // inputs of all samples
-  Outcome failure_;                      // of what needs no sample
+  Outcome failure_;                      // of the part that needs no sample
   std::array<Share*, 16> share_{};
 };
 

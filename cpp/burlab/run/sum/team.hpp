@@ -1,5 +1,5 @@
 #pragma once
-// A few threads that share one piece of work after another. Which of them takes a share never changes the result.
+// A few threads that share pieces of work. The result does not depend on which thread takes a share.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,14 +14,14 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// The caller and up to `threads - 1` helpers, which sleep between two pieces of work and are joined at the end. What
-/// stops the caller's kernels stops the helpers'. Not by the `wait` of atomics: it keeps who sleeps in a table of its
-/// own, which is there twice where one side comes from the kept code and the other from Cling, and then nobody wakes.
+/// The caller and up to `threads - 1` helpers, which sleep between two pieces of work and are joined at the end. A halt
+/// of the caller's kernels halts the helpers'. It does not use the `wait` of atomics: their table of sleepers exists
+/// twice if one side comes from cached code and the other from Cling, and then no thread wakes.
 class Team {
  public:
   static constexpr int kMaxThreads = 16;  // threads that are ever used
 
-  /// Where the system refuses a thread, the team is smaller and does the same work.
+  /// If the system refuses a thread, the team is smaller and does the same work.
   explicit Team(int threads) {
     try {
       for (; helpers_ < std::min(threads, kMaxThreads) - 1; ++helpers_)
@@ -37,7 +37,7 @@ class Team {
     for (int i = 0; i < helpers_; ++i) threads_[i].join();
   }
 
-  /// Call work(0), ..., work(shares - 1), each once, and wait for all of them. `work` must not throw.
+  /// Call work(0), ..., work(shares - 1) once each, and wait for all of them. `work` must not throw.
   template <class Work> void run(int shares, Work& work) {
     if (shares == 1 || helpers_ == 0) {
       for (int i = 0; i < shares; ++i) work(i);
@@ -66,7 +66,7 @@ class Team {
     begun_.notify_all();
   }
 
-  /// Return when `so` holds: soon after, if that is soon; else asleep until notified.
+  /// Return when `so` holds: poll for a short time, then sleep until notified.
   template <class So> void await(std::condition_variable& notified, So so) {
     for (int tries = 0; tries < kTries; ++tries) {
       if (so()) return;
@@ -76,7 +76,7 @@ class Team {
     notified.wait(lock, so);
   }
 
-  /// Wait for the helpers. The poll works on this thread only; where it says so, stop them.
+  /// Wait for the helpers. The poll for halts works only on this thread; if it requests a halt, stop them.
   void watch(StopToken& token) {
     constexpr std::chrono::microseconds longest(10'000);
     stop_ = token.stopped;
