@@ -93,9 +93,18 @@ class Branches:
         return self._known(name).run
 
     def fork(self, name: str, at: int | None = None, **hypers: float) -> Branch:
-        """Branch off once more. name: of the branch that is left. at: a step of its record, None for where it is.
+        """Branch off once more. The branch that is left stays where it is.
 
-        The branch that is left stays where it is. Raises ArgumentError where there is no such branch, step, or field.
+        Args:
+            name: Of the branch that is left.
+            at: A step of its record; None: where it is.
+            hypers: New values of live hyperparameters, by name.
+
+        Returns:
+            The new branch.
+
+        Raises:
+            ArgumentError: if there is no such branch, step or field.
 
         >>> import burlab as bl
         >>> f = bl.problems.rosenbrock()
@@ -125,8 +134,14 @@ class Branches:
     ) -> Chart:
         """Branches on a common axis, each from where it left its parent, and in two dimensions their paths.
 
-        names: which; None for all. against: "step", "gradients", "seconds" or a cost, as in a race. of: a column of the
-        history. seconds: for reading what is new.
+        Args:
+            names: The branches; None for all.
+            against: "step", "gradients", "seconds" or a cost, as for `Race.standings`.
+            of: A column of the history.
+            seconds: For reading what is new.
+
+        Returns:
+            The chart.
         """
         check_axis(against, but="bytes")
         tree = self.tree
@@ -148,9 +163,13 @@ class Branches:
         return Chart((plot,) if ground is None else (plot, ground), about=about)
 
     def outlines(self, tree: tuple[Branch, ...]) -> dict[str, tuple[Numbers, Numbers]]:
-        """For small pictures: the steps of each branch, and its heights from 0 to 1, of the whole tree.
+        """For small pictures: the steps of each branch, and its heights from 0 to 1.
 
-        Heights are those of logarithms where all values of the tree are positive.
+        Args:
+            tree: All branches, see `tree`.
+
+        Returns:
+            Steps and heights by name, shape (n,) each; heights of logarithms where all values of the tree are positive.
         """
         lines = {b.name: curves_of(self._racer(b.run), "step", "value", ends=True) for b in tree}
         curves = {name: c.above(minimum_of(self.run.problem, "value")) for name, c in lines.items()}
@@ -166,6 +185,9 @@ class Branches:
 
     def frame(self) -> Any:
         """The tree as a pandas DataFrame.
+
+        Returns:
+            A row for each branch, with the fields of `Branch` but the run.
 
         >>> import burlab as bl
         >>> f = bl.problems.rosenbrock()

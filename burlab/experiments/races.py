@@ -83,7 +83,7 @@ def race(
 class Race:
     """A race, as `burlab.race` returns it: racers by name, stepped together and compared on one axis.
 
-    racers: in order. `leader`, `standings`, `frame` and `chart` read the record so far; call them at any time.
+    `leader`, `standings`, `frame` and `chart` read the record so far; call them at any time.
     """
 
     def __init__(self, setting: Setting, entries: Mapping[str, Entry]) -> None:
@@ -128,7 +128,11 @@ class Race:
         return all(racer.finished for racer in self._racers)
 
     def step(self, n: int = 1) -> None:
-        """Let every racer do n steps and wait for them; fewer where it stops by itself. An interrupt pauses all."""
+        """Let every racer do n steps and wait for them. An interrupt pauses all.
+
+        Args:
+            n: Steps; fewer where a racer stops by itself.
+        """
         n = whole(n, "n", 0, MAX_STEPS)
         self.pause()
         goals = {run: run.t + n for racer in self._racers for run in racer.runs}
@@ -136,9 +140,11 @@ class Race:
         self._scheduler.go(self._due, self._failed)
 
     def start(self, until: int | None = None) -> None:
-        """Continue in the background to step `until`, or to `pause`, and return at once. `until` can be set again.
+        """Continue in the background and return at once.
 
-        Racers that are behind, such as those that were added late, do more steps than the others.
+        Args:
+            until: The last step, which can be set again; None: until `pause`. Racers that are behind, such as those
+                that were added late, do more steps than the others.
 
         >>> import burlab as bl
         >>> f = bl.problems.booth()
@@ -164,7 +170,14 @@ class Race:
         return self._pauses
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all rest, at most `timeout` seconds; whether they do. An interrupt pauses the race."""
+        """Wait until all rest. An interrupt pauses the race.
+
+        Args:
+            timeout: Seconds to wait at most; None: without limit.
+
+        Returns:
+            True if all rest.
+        """
         try:
             return self._scheduler.wait(None if timeout is None else real(timeout, "timeout", 0.0))
         except BaseException:
@@ -179,9 +192,15 @@ class Race:
                 run.stop()
 
     def add(self, name: str, entry: Entry) -> None:
-        """Let another racer in, at step 0, also while the race is on. A run joins where it stands.
+        """Let another racer in, also while the race is on.
 
-        Raises ArgumentError where the name is taken, and what it runs into where it cannot begin.
+        Args:
+            name: A name that is not taken.
+            entry: An optimizer, which begins at step 0, or a run or a list of runs, which join where they stand.
+
+        Raises:
+            ArgumentError: if the name is taken.
+            BurlabError: what the racer raised, if it cannot begin.
         """
         check_entry(name, entry, self.setting, self._racers)
         racer = self._opened(name, entry, len(self._racers) + 1)
@@ -190,7 +209,14 @@ class Race:
         self._racers = [*self._racers, racer]  # another thread may still iterate over the old list
 
     def drop(self, name: str) -> None:
-        """Take a racer out, also while the race is on; the last one stays. Its runs rest and end with you."""
+        """Take a racer out, also while the race is on. Its runs rest and end with your last reference.
+
+        Args:
+            name: Of the racer.
+
+        Raises:
+            ArgumentError: if there is no such racer, or no other.
+        """
         racer = self.racers.get(name)
         if racer is None:
             raise ArgumentError(f"the racer must be one of {', '.join(map(repr, self.racers))}; got {shown(name)}.")
@@ -199,7 +225,14 @@ class Race:
         self._racers = [other for other in self._racers if other is not racer]
 
     def leader(self, against: str = "step", of: str = "value") -> Lead | None:
-        """Return the lowest racer at the last common place on an axis, and its lead; None before the first step."""
+        """Return the lowest racer at the last common place on an axis, and its lead.
+
+        Args:
+            against, of: as for `standings`.
+
+        Returns:
+            The lead; None before the first step.
+        """
         rows = [row for row in self.standings(against, of) if row.rank]
         if not rows:
             return None
@@ -208,13 +241,17 @@ class Race:
         return Lead(rows[0].name, rows[1].name, rows[1].behind, rows[0].at, against)
 
     def standings(self, against: str = "step", of: str = "value") -> list[Standing]:
-        """The racers, the lowest first, compared at the last place on an axis that all of them have reached.
+        """Return the racers, the lowest first, compared at the last place on an axis that all of them have reached.
 
-        against: "step"; "gradients": one per step and one for each value, gradient or Hessian-vector product that a
-        line search or a second-order rule requests, of a sum as many as samples in the batch; one cost of these alone,
-        or bits, by the names of columns: "samples", "values", "hvps", "jvps", "partials", "surrogates", "bits";
-        "seconds" of running; or "bytes": those that a run holds besides its record, of which the least are first. of: a
-        column of the history. Heights are measured from the known minimum of a test function.
+        Args:
+            against: "step"; "gradients": one per step and one for each value, gradient or Hessian-vector product that a
+                line search or a second-order rule requests, of a sum as many as samples in the batch; one cost of these
+                alone, or bits: "samples", "values", "hvps", "jvps", "partials", "surrogates", "bits"; "seconds" of
+                running; or "bytes" that a run holds besides its record, the least first.
+            of: a column of the history.
+
+        Returns:
+            The standings. Heights are measured from the known minimum of a test function.
         """
         self.read(of)
         check_axis(against)
@@ -226,6 +263,12 @@ class Race:
 
     def frame(self, against: str = "step", of: str = "value") -> Any:
         """The standings as a pandas DataFrame.
+
+        Args:
+            against, of: as for `standings`.
+
+        Returns:
+            A row for each racer.
 
         >>> import burlab as bl
         >>> f = bl.problems.booth()
@@ -240,10 +283,15 @@ class Race:
         return pandas.DataFrame({name: [getattr(row, name) for row in rows] for name in Standing.__dataclass_fields__})
 
     def chart(self, against: str = "step", of: str = "value") -> Chart:
-        """The racers on a common axis, and in two dimensions their paths. Arguments: as for `standings`.
+        """The racers on a common axis, and in two dimensions their paths.
 
-        Of several seeds the median is drawn, with quartiles (of fewer than four seeds the range) around it, aligned on
-        the axis by linear interpolation. Where batches are drawn, a point is the mean of the last 5% of the way to it.
+        Args:
+            against, of: as for `standings`.
+
+        Returns:
+            The chart. Of several seeds the median is drawn, with quartiles (of fewer than four seeds the range) around
+            it, aligned on the axis by linear interpolation. Where batches are drawn, a point is the mean of the last 5%
+            of the way to it.
         """
         check_axis(against)
         self.read(of)
@@ -260,7 +308,15 @@ class Race:
         return Chart((plot, *ground), about="" if lead is None else str(lead))
 
     def read(self, of: str = "value", seconds: float = math.inf) -> bool:
-        """Read the records of a column, in so many seconds; True if all was read."""
+        """Read the records of a column.
+
+        Args:
+            of: the column.
+            seconds: to read at most.
+
+        Returns:
+            True if all was read.
+        """
         shares = seconds / len(self._racers)
         done = [racer.read(of, shares) for racer in self._racers]
         return all(done)

@@ -155,7 +155,11 @@ class Sweep:
         return tuple(dict.fromkeys(name for trial in self.trials for name in trial.hypers))
 
     def go(self, progress: bool | None = None) -> None:
-        """Do the runs that are not done, and try again those that ended with an error. An interrupt pauses them."""
+        """Do the runs that are not done, and try again those that ended with an error. An interrupt pauses them.
+
+        Args:
+            progress: as for `burlab.sweep`.
+        """
         with self._store.locked(self.setting, self.trials):
             for trial, row in zip(self.trials, self.rows, strict=True):
                 self._rows[trial.number] = self._store.row(trial) or row
@@ -164,8 +168,15 @@ class Sweep:
     def best(self, by: str = "value") -> SweepRow:
         """Return the best row: of the configuration whose median over its seeds is lowest, the lowest one.
 
-        by: "value" of the problem, or "validation". A configuration is an optimizer with its hyperparameters; a seed
-        that failed counts as infinite. Raises StatusError where no run has come to a finite value.
+        Args:
+            by: "value" of the problem, or "validation".
+
+        Returns:
+            The row. A configuration is an optimizer with its hyperparameters; a seed that failed counts as infinite.
+
+        Raises:
+            ArgumentError: for another `by`.
+            StatusError: if no run has come to a finite value.
 
         >>> import burlab as bl
         >>> f = bl.problems.booth()
@@ -183,7 +194,10 @@ class Sweep:
         raise StatusError("no run of the sweep has come to a finite value. Read sweep.table for the reasons.")
 
     def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame, in the order of their numbers; a column for each hyperparameter and count.
+        """The rows as a pandas DataFrame, in the order of their numbers.
+
+        Returns:
+            A table with a column for each hyperparameter and count.
 
         >>> import burlab as bl
         >>> f = bl.problems.booth()
@@ -205,9 +219,16 @@ class Sweep:
         return require("pandas", "frames").DataFrame(columns)
 
     def race(self, most: int = _SHOWN) -> Race:
-        """The best configurations, at most so many, as a race: curves, bands over the seeds, standings, a panel.
+        """The best configurations as a race: curves, bands over the seeds, standings, a panel.
 
-        Its racers are the runs of the sweep, so playing it lets them go on; the rows stay as they are.
+        Args:
+            most: configurations at most.
+
+        Returns:
+            A race whose racers are the runs of the sweep, so playing it lets them go on; the rows stay as they are.
+
+        Raises:
+            StatusError: if no run has ended.
 
         >>> import burlab as bl
         >>> f = bl.problems.booth()
@@ -230,7 +251,14 @@ class Sweep:
         return self._race
 
     def chart(self, against: str = "step", of: str = "value") -> Chart:
-        """The curves of the best configurations, see `race` and `Race.chart`."""
+        """The curves of the best configurations.
+
+        Args:
+            against, of: as for `Race.standings`.
+
+        Returns:
+            The chart of `race`.
+        """
         return self.race().chart(against, of)
 
     def _go(self, due: Sequence[Trial], progress: bool | None) -> None:

@@ -29,31 +29,71 @@ _GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "s
 
 
 def zeros(_key: Key, shape: Shape, dtype: DTypeLike = np.float32) -> Array:
-    """Zeros."""
+    """Zeros.
+
+    Args:
+        _key: Not used; there for one signature of all.
+        shape: Of the result.
+        dtype: float32 or float64.
+
+    Returns:
+        An array of this shape and dtype.
+    """
     return np.zeros(random.known_shape(shape), random.known_dtype(dtype))
 
 
 def ones(_key: Key, shape: Shape, dtype: DTypeLike = np.float32) -> Array:
-    """Ones."""
+    """Ones; arguments and result as of `zeros`."""
     return np.ones(random.known_shape(shape), random.known_dtype(dtype))
 
 
 def uniform(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, low: float = 0.0, high: float = 1.0) -> Array:
-    """Uniform numbers in [low, high)."""
+    """Uniform numbers in [low, high).
+
+    Args:
+        key: A key, shape (2,), uint64.
+        shape: Of the result.
+        dtype: float32 or float64.
+        low, high: Ends of the interval.
+
+    Returns:
+        An array of this shape and dtype.
+    """
     low = number_in(FINITE, low, "low")
     high = number_in(Range(low, math.inf), high, "high")
     return random.uniform(key, shape, dtype) * (high - low) + low
 
 
 def normal(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, mean: float = 0.0, std: float = 1.0) -> Array:
-    """Normal numbers."""
+    """Normal numbers.
+
+    Args:
+        key: A key, shape (2,), uint64.
+        shape: Of the result.
+        dtype: float32 or float64.
+        mean, std: Mean and standard deviation, std not negative.
+
+    Returns:
+        An array of this shape and dtype.
+    """
     mean, std = number_in(FINITE, mean, "mean"), number_in(NOT_NEGATIVE, std, "std")
     return random.normal(key, shape, dtype) * std + mean
 
 
 def trunc_normal(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, mean: float = 0.0, std: float = 1.0,
                  a: float = -2, b: float = 2) -> Array:  # fmt: skip
-    """Normal numbers on the condition that they lie in [a, b]: by the inverse of the distribution function."""
+    """Normal numbers on the condition that they lie in [a, b]: by the inverse of the distribution function.
+
+    Args:
+        key: A key, shape (2,), uint64.
+        shape: Of the result.
+        dtype: float32 or float64.
+        mean, std: Mean and standard deviation before the cut, std positive.
+        a, b: Ends of the interval, a < b.
+
+    Returns:
+        An array of this shape and dtype.
+    """
     kind = random.known_dtype(dtype)
     mean, std = number_in(FINITE, mean, "mean"), number_in(POSITIVE, std, "std")
     a = number_in(FINITE, a, "a")
@@ -66,7 +106,17 @@ def trunc_normal(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, mean:
 def orthogonal(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, gain: float = 1.0) -> Array:
     """A matrix with orthonormal columns, or rows where there are fewer, times gain (Saxe et al. 2014).
 
-    Of a kernel with more axes: all but the last are the rows.
+    Args:
+        key: A key, shape (2,), uint64.
+        shape: At least two axes; all but the last are the rows.
+        dtype: float32 or float64.
+        gain: Factor.
+
+    Returns:
+        An array of this shape and dtype.
+
+    Raises:
+        ShapeError: The shape has fewer than two axes.
     """
     shape, kind = random.known_shape(shape), random.known_dtype(dtype)
     gain = number_in(FINITE, gain, "gain")
@@ -79,12 +129,28 @@ def orthogonal(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, gain: f
 
 
 def xavier_uniform(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, gain: float = 1.0) -> Array:
-    """Uniform with variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
+    """Uniform with variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio 2010).
+
+    Args:
+        key: A key, shape (2,), uint64.
+        shape: Of a weight or a kernel.
+        dtype: float32 or float64.
+        gain: Factor of the deviation, not negative; see `gain`.
+
+    Returns:
+        An array of this shape and dtype.
+
+    Raises:
+        ShapeError: The shape has fewer than two axes, or an empty one.
+    """
     return _within(key, shape, dtype, number_in(NOT_NEGATIVE, gain, "gain") * math.sqrt(2 / sum(_fans(shape))))
 
 
 def xavier_normal(key: Key, shape: Shape, dtype: DTypeLike = np.float32, *, gain: float = 1.0) -> Array:
-    """Normal with variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
+    """Normal with variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio 2010).
+
+    Arguments, result and errors are those of `xavier_uniform`.
+    """
     return normal(key, shape, dtype, std=number_in(NOT_NEGATIVE, gain, "gain") * math.sqrt(2 / sum(_fans(shape))))
 
 
@@ -97,7 +163,23 @@ def kaiming_uniform(
     mode: Fan = "fan_in",
     nonlinearity: str = "leaky_relu",
 ) -> Array:
-    """Uniform with variance gain^2 / fan (He et al. 2015). a: slope of leaky_relu for negative numbers."""
+    """Uniform with variance gain^2 / fan (He et al. 2015).
+
+    Args:
+        key: A key, shape (2,), uint64.
+        shape: Of a weight or a kernel.
+        dtype: float32 or float64.
+        a: Slope of leaky_relu for negative numbers.
+        mode: The fan, "fan_in" or "fan_out".
+        nonlinearity: The activation that follows, as for `gain`.
+
+    Returns:
+        An array of this shape and dtype.
+
+    Raises:
+        ShapeError: The shape has fewer than two axes, or an empty one.
+        ArgumentError: The mode or the nonlinearity is unknown.
+    """
     return _within(key, shape, dtype, _kaiming(shape, a, mode, nonlinearity))
 
 
@@ -110,12 +192,25 @@ def kaiming_normal(
     mode: Fan = "fan_in",
     nonlinearity: str = "leaky_relu",
 ) -> Array:
-    """Normal with variance gain^2 / fan (He et al. 2015). a: slope of leaky_relu for negative numbers."""
+    """Normal with variance gain^2 / fan (He et al. 2015).
+
+    Arguments, result and errors are those of `kaiming_uniform`.
+    """
     return normal(key, shape, dtype, std=_kaiming(shape, a, mode, nonlinearity))
 
 
 def gain(nonlinearity: str, a: float = 0.01) -> float:
     """By what an activation shrinks the deviation of its input: PyTorch's calculate_gain.
+
+    Args:
+        nonlinearity: "linear", "sigmoid", "tanh", "relu", "selu" or "leaky_relu".
+        a: Slope of leaky_relu for negative numbers.
+
+    Returns:
+        The factor that makes up for it.
+
+    Raises:
+        ArgumentError: The nonlinearity is unknown.
 
     >>> round(gain("relu"), 4)
     1.4142

@@ -33,7 +33,15 @@ class Penalty(ABC):
 
     @abstractmethod
     def prox(self, x: Vector, step: float) -> Vector:
-        """The minimizer above. x: shape (d,); step: a number, the step size of the optimizer."""
+        """Return argmin_y h(y) + |y - x|^2 / (2 step).
+
+        Args:
+            x: Point, shape (d,).
+            step: Step size of the optimizer.
+
+        Returns:
+            The minimizer, shape (d,).
+        """
 
 
 @dataclass(frozen=True)
@@ -41,8 +49,12 @@ class proximal(Wrapper):
     """After the step of the optimizer inside, the proximal step of a penalty with the same lr: forward and backward.
 
     Around GD it is ISTA: Combettes and Wajs 2005; around an optimizer that scales each coordinate the penalty is still
-    scaled by lr alone. penalty: `l1`, `l2`, `elastic_net`, a set such as `nonnegative`, or one of your own.
+    scaled by lr alone.
     Cost: that of the optimizer inside, and the proximal step.
+
+    Args:
+        inner: The optimizer.
+        penalty: `l1`, `l2`, `elastic_net`, a set such as `nonnegative`, or one of your own.
 
     >>> import numpy as np, burlab as bl
     >>> sparse = bl.optim.proximal(bl.optim.GD(0.5), bl.optim.l1(1.0))

@@ -34,7 +34,14 @@ class Set(Penalty):
 
     @abstractmethod
     def project(self, x: Vector) -> Vector:
-        """The point of the set that is nearest to x, shape (d,)."""
+        """Return the point of the set that is nearest to x.
+
+        Args:
+            x: Point, shape (d,).
+
+        Returns:
+            The nearest point in the Euclidean norm, shape (d,).
+        """
 
     def prox(self, x: Vector, step: float) -> Vector:  # noqa: ARG002 - the nearest point, whatever the scale
         """The projection."""
@@ -46,8 +53,12 @@ class projected(Wrapper):
     """After the step of the optimizer inside, the nearest point of a set: Goldstein 1964, Levitin and Polyak 1966.
 
     Around an optimizer that scales each coordinate it is still the nearest point in the Euclidean norm. The start is
-    not projected. onto: `box`, `ball`, `simplex`, `nonnegative`, or a set of your own.
+    not projected.
     Cost: that of the optimizer inside, and the projection.
+
+    Args:
+        inner: The optimizer.
+        onto: `box`, `ball`, `simplex`, `nonnegative`, or a set of your own.
 
     >>> import numpy as np, burlab as bl
     >>> inside = bl.optim.projected(bl.optim.GD(0.25), bl.optim.box(0.0, 1.0))
@@ -73,7 +84,10 @@ class projected(Wrapper):
 
 @dataclass(frozen=True, eq=False)
 class box(Set):
-    """low <= x <= high, entry by entry. low, high: numbers, or arrays of shape (d,); infinite for no bound.
+    """low <= x <= high, entry by entry.
+
+    Args:
+        low, high: Numbers, or arrays of shape (d,); infinite for no bound.
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.box(-1.0, np.array([1.0, np.inf])).project(np.array([3.0, 3.0]))
@@ -111,7 +125,11 @@ class nonnegative(Set):
 
 @dataclass(frozen=True, eq=False)
 class ball(Set):
-    """|x - center| <= radius, in the Euclidean norm. center: a number, or an array of shape (d,).
+    """|x - center| <= radius, in the Euclidean norm.
+
+    Args:
+        radius: A number, not negative.
+        center: A number, or an array of shape (d,).
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.ball(1.0).project(np.array([3.0, 4.0]))
@@ -137,7 +155,10 @@ class simplex(Set):
     """x >= 0 with sum(x) = total: probabilities where total is 1.
 
     Exact, by Michelot 1986 (the result equals that of Duchi et al. 2008, who sort): a few passes over x drop the
-    entries that end at 0, until none is left to drop. total: a number above 0.
+    entries that end at 0, until none is left to drop.
+
+    Args:
+        total: A number above 0.
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.simplex().project(np.array([0.5, 1.0, -1.0]))

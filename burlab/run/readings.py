@@ -104,7 +104,11 @@ class Readings:
     def row_value(self, seconds: float = math.inf) -> float:
         """The value that the row of step `t` holds, or will hold: at `iterate`, of the step's batch if it draws one.
 
-        seconds: to wait for its evaluation; NaN after that. While the run does steps, the value of the newest row.
+        Args:
+            seconds: To wait for its evaluation.
+
+        Returns:
+            The value; NaN if it is not known in time. While the run does steps, the value of the newest row.
 
         >>> import numpy as np, burlab as bl
         >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(10.0))
@@ -222,7 +226,14 @@ class Readings:
         return rows_since(self._engine, cursor, columns, most=most)
 
     def at(self, step: int) -> dict[str, float] | None:
-        """Return the stored columns at a step of the record; None if it has no row, or one that was merged."""
+        """Return the stored columns at a step of the record.
+
+        Args:
+            step: From 0 to `length`.
+
+        Returns:
+            The numbers by column; None if the step has no row, or one that was merged.
+        """
         return at(self._engine, step)
 
     @property

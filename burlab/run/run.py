@@ -40,7 +40,7 @@ _REDRAW = 0.1  # seconds between two updates of the progress bar
 class Run(Readings):
     """A run of an optimizer on a problem, as `burlab.minimize` returns it.
 
-    Steps run in a C++ thread; the same seed gives the same bits.
+    Steps run in a C++ thread; the same seed gives the same bits. After `stop`, what would step raises StatusError.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2), bl.optim.GD(0.25))
@@ -60,7 +60,6 @@ class Run(Readings):
         problem: FiniteSum | Callable[..., Any] | None,
         optimizer: Optimizer | SciPy | None,
     ) -> None:
-        """problem, optimizer: the arguments of `minimize`."""
         if not hasattr(engine, "hypers"):
             raise ArgumentError("a Run is made by bl.minimize(problem, x0, optimizer). Call that.")
         super().__init__(engine, start, problem, optimizer)
@@ -84,7 +83,6 @@ class Run(Readings):
         return Hypers(self._engine, self._change, self._schedules, self._ranges)
 
     def _ranges(self) -> Mapping[str, Range | None]:
-        """Return the known ranges of hyperparameters."""
         return {BATCH: Range(1.0, float(self._engine.batch)), **ranges_of(self.optimizer)}
 
     @property
@@ -144,8 +142,7 @@ class Run(Readings):
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(np.tanh(x)), np.ones(100), bl.optim.Adam())
-        >>> p = run.profile()
-        >>> p.nanoseconds("update") > 0, p.total == sum(row.nanoseconds for row in p.rows)
+        >>> p = run.profile(); p.nanoseconds("update") > 0, p.total == sum(row.nanoseconds for row in p.rows)
         (True, True)
         """
         with self._stepping():
@@ -153,11 +150,14 @@ class Run(Readings):
             return profile(self._engine)
 
     def step(self, n: int = 1, *, progress: bool | None = False) -> None:
-        """Do n steps and wait for them; fewer if `stop` ends them. A run in the background is paused first.
+        """Do n steps and wait for them; a run in the background is paused first.
 
-        progress: True for a bar, None for a bar in a notebook or terminal. An interrupt (KeyboardInterrupt) ends the
-        wait at once; the steps done so far count, the unfinished one does not, and the run can continue. Errors of
-        kernels, such as an index out of range, are raised before the step that failed.
+        Args:
+            n: Steps; fewer if `stop` ends them, or an interrupt, whose unfinished step does not count.
+            progress: True for a bar, False for none, None for a bar in a notebook or terminal.
+
+        Raises:
+            BurlabError: The error of a kernel, such as an index out of range; the steps before it are done.
         """
         n = whole(n, "n", 0, MAX_STEPS)
         with self._stepping():
@@ -175,12 +175,14 @@ class Run(Readings):
             self._warn()
 
     def start(self, steps: int | None = None) -> None:
-        """Continue in the background and return at once: for so many steps, or until it is paused or `stop` ends it.
+        """Continue in the background and return at once.
+
+        Args:
+            steps: Steps to do; None: until it is paused or `stop` ends it.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(1e-3))
-        >>> run.start(steps=100_000)
-        >>> run.wait(), run.t
+        >>> run.start(steps=100_000); run.wait(), run.t
         (True, 100000)
         """
         steps = None if steps is None else whole(steps, "steps", 0, MAX_STEPS)
@@ -209,9 +211,16 @@ class Run(Readings):
             pass  # an interrupt is raised here
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the run rests, at most `timeout` seconds; True if it does. Raises the error that stopped it.
+        """Wait until the run rests. An interrupt (KeyboardInterrupt) pauses it.
 
-        An interrupt (KeyboardInterrupt) pauses the run.
+        Args:
+            timeout: Seconds to wait at most; None: without limit.
+
+        Returns:
+            True if the run rests.
+
+        Raises:
+            BurlabError: The error that stopped the run.
         """
         deadline = None if timeout is None else time.monotonic() + real(timeout, "timeout", 0.0)
         try:
@@ -231,9 +240,9 @@ class Run(Readings):
     def seek(self, step: int) -> None:
         """Go to a step of the record and rest there: x, state, hyperparameters and `t` are what they were, bit for bit.
 
-        step: from 0 to `length`. Continuing from there does the same steps again, and past the end of the record new
-        ones. A change of a hyperparameter there begins a new record: see `parent`. An interrupted seek rests at the
-        step it has reached.
+        Args:
+            step: From 0 to `length`; an interrupted seek rests at the step it has reached. Going on from there does the
+                same steps again, then new ones. A change of a hyperparameter there begins a new record, see `parent`.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=4)
@@ -249,8 +258,11 @@ class Run(Readings):
     def fork(self, **hypers: float) -> "Run":
         """Return another run, at rest at the same step, with some hyperparameters changed.
 
-        The fork has the record up to here and nothing later. With nothing changed it continues as this run did from
-        here before any later change, bit for bit.
+        Args:
+            hypers: New values of live hyperparameters, by name.
+
+        Returns:
+            The fork, with the record up to here. With nothing changed its next steps have the bits of this run's.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2)
@@ -281,28 +293,18 @@ class Run(Readings):
         return identify(self._engine)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the run to a file, whole or not at all; also while it runs. `burlab.load_run` reads it.
+        """Write the run to a file, whole or not at all; also while it runs. Example: `burlab.load_run`.
 
-        The file holds the history, keyframes, the state of the optimizer, and its kernels as graphs; of the data it
-        holds a checksum. Raises FileError where it cannot be written; an older file there is then unchanged.
+        Args:
+            path: The file: history, keyframes, state of the optimizer, kernels as graphs, and a checksum of the data.
 
-        >>> import tempfile, numpy as np, burlab as bl
-        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     run.save(f"{folder}/a.burlab")
-        ...     bl.load_run(f"{folder}/a.burlab").x
-        array([0.25])
+        Raises:
+            FileError: It cannot be written; an older file there is then unchanged.
         """
         save(self._engine, path)
 
     def stop(self) -> None:
-        """End the run's thread for good. The run can still be read, but cannot step any more.
-
-        >>> import numpy as np, burlab as bl
-        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.25), steps=3)
-        >>> run.stop(); run.t, run.x
-        (3, array([0.125, 0.125]))
-        """
+        """End the run's thread for good. The run can still be read, but cannot step any more."""
         self._rest()
         self._ended = True
         self._engine.end()
@@ -331,11 +333,9 @@ class Run(Readings):
         self._breakpoints.note(self._engine.view().stopped, self.at)
 
     def _with(self, engine: Engine) -> "Run":
-        """Return a run of the same problem."""
         return Run(engine, self._start, self._schedules, self.problem, self.optimizer)
 
     def _arm(self) -> None:
-        """Pass the enabled breakpoints to the engine."""
         points = self._breakpoints.enabled()
         self._engine.arm(points)
         whens = {number: point.when for number, point in points.items() if point.when is not None}
@@ -360,7 +360,6 @@ class Run(Readings):
             line.family.adopt(self)
 
     def _go(self, order: Callable[[], None], bar: ProgressBar | None = None, first: int = 0) -> None:
-        """Give an order and wait until it is carried out."""
         try:
             order()
             self._wait(None, bar, first)
