@@ -30,9 +30,18 @@ def run(
 ) -> Report:
     """Compute, judge and time one case, or all of them.
 
-    peers: which other engines take part; one that is not installed is a named gap. quick: small sizes and short
-    measurements, for a first look. sizes: of one case, other ones than its own. quiet: False tells the progress on the
-    standard error.
+    Args:
+        case: Its name; None for all.
+        peers: Other engines that take part; one that is not installed is a named gap.
+        quick: True for small sizes and short measurements.
+        sizes: Of one case, in place of its own.
+        quiet: False to write the progress to the standard error.
+
+    Returns:
+        The report, with a line for each case, size and engine.
+
+    Raises:
+        ArgumentError: A case or a peer is unknown, or sizes are given without a case.
 
     >>> from burlab import bench
     >>> [line.engine for line in bench.run("tiny", peers=["nobody"]).lines]

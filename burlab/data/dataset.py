@@ -12,9 +12,13 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Dataset:
     """Samples and their targets.
 
-    features: shape (n, d), float64. targets: shape (n,): float64, or the number of a class, int64. feature_names: d
-    words. class_names: a word per class, none where the targets are numbers. source: where the data come from.
-    truth: what synthetic data were made from: coefficients, shape (d,), or the centres of classes, shape (k, d).
+    Args:
+        features: Shape (n, d), float64.
+        targets: Shape (n,): float64, or the number of a class, int64.
+        feature_names: d words.
+        class_names: A word per class, none where the targets are numbers.
+        source: Origin of the data.
+        truth: Of synthetic data: coefficients, shape (d,), or the centres of classes, shape (k, d).
     """
 
     features: Array

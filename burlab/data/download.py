@@ -38,6 +38,9 @@ def tiny_shakespeare(block: int = 8) -> TextData:
     Args:
         block: Characters in a window.
 
+    Returns:
+        The windows of the text.
+
     Raises:
         ConfigurationError: Pooch, of the extra `burlab[data]`, is not installed.
         FileError: The download fails, or its hash differs.

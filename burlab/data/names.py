@@ -28,11 +28,25 @@ class CharacterData:
     names: list[str]
 
     def encode(self, text: str) -> Integers:
-        """The positions of characters in the vocabulary, shape (len(text),)."""
+        """The positions of characters in the vocabulary.
+
+        Args:
+            text: Characters of the vocabulary.
+
+        Returns:
+            Shape (len(text),), int32.
+        """
         return np.array([self.vocabulary.index(c) for c in text], np.int32)
 
     def decode(self, codes: Iterable[int]) -> str:
-        """The characters at positions of the vocabulary."""
+        """The characters at positions of the vocabulary.
+
+        Args:
+            codes: Integers.
+
+        Returns:
+            A string of as many characters.
+        """
         return "".join(self.vocabulary[int(c)] for c in codes)
 
 
@@ -41,7 +55,10 @@ def last_names(context: int = 3) -> CharacterData:
 
     Args:
         context: Number of characters before the one to predict, at least 1. Each name of length m gives m + 1 samples,
-            the last one predicts its end; 695,422 in all.
+            the last one predicts its end.
+
+    Returns:
+        The 695,422 samples.
 
     Raises:
         ConfigurationError: The package `names`, of the extra `burlab[data]`, is not installed.

@@ -30,7 +30,17 @@ class TextData:
     source: str
 
     def encode(self, text: str) -> Integers:
-        """The positions of characters in the vocabulary, shape (len(text),). Raises ArgumentError for unknown ones."""
+        """The positions of characters in the vocabulary.
+
+        Args:
+            text: Characters of the vocabulary.
+
+        Returns:
+            Shape (len(text),), int32.
+
+        Raises:
+            ArgumentError: A character is unknown.
+        """
         unknown = sorted(set(text) - set(self.vocabulary))
         if unknown:
             raise ArgumentError(
@@ -40,7 +50,14 @@ class TextData:
         return _encoded(text, self.vocabulary)
 
     def decode(self, codes: Iterable[int]) -> str:
-        """The characters at positions of the vocabulary."""
+        """The characters at positions of the vocabulary.
+
+        Args:
+            codes: Integers.
+
+        Returns:
+            A string of as many characters.
+        """
         return "".join(self.vocabulary[int(c)] for c in codes)
 
     def __repr__(self) -> str:
@@ -56,7 +73,11 @@ def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData
             its topics are joined in the order of their names.
         block: Characters in a window, at least 1.
 
+    Returns:
+        The windows of the text.
+
     Raises:
+        ArgumentError: The text has no window of so many characters.
         FileError: The file cannot be read as text.
 
     >>> import burlab as bl

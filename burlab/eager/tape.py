@@ -92,8 +92,11 @@ class Tape(_Recorder):
     def rewind(self, mark: TapePosition) -> None:
         """Drop everything recorded since `mark`; its memory is used again. O(1).
 
-        A Value that was dropped raises TapeError when it is used. A mark stays usable until the tape is rewound to an
-        earlier one; TapeError says when it is not.
+        Args:
+            mark: Result of `Tape.mark`. It stays usable until the tape is rewound to an earlier one.
+
+        Raises:
+            TapeError: It is not usable any more; later also where a dropped Value is used.
         """
         if not isinstance(mark, TapePosition):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             raise TypeError(f"rewind needs a mark of this tape, from tape.mark(), but got {type(mark).__name__}.")
@@ -146,10 +149,14 @@ class Tape(_Recorder):
         return root.data
 
     def graph(self, *roots: "Value") -> "Graph":
-        """The record as a Graph of scalars: one input for each leaf, in their order, named by its label.
+        """The record as a Graph of scalars.
 
-        roots: the outputs of the graph; by default every Value from which nothing else was computed. An operation over
-        a sequence becomes the composition that it stands for.
+        Args:
+            roots: Outputs of the graph; by default every Value from which nothing else was computed.
+
+        Returns:
+            A graph with one input for each leaf, in their order, named by its label. An operation over a sequence
+            becomes the composition that it stands for.
 
         >>> from burlab.eager import Value
         >>> with Tape() as tape:

@@ -145,6 +145,12 @@ def paca(model: Model, *, rank: int = 8, alpha: float | None = None, targets: Ta
 def merge(model: Model) -> Model:
     """The model with its adapters added to the weights, which are Linear layers again.
 
+    Args:
+        model: A result of `lora` or `paca`.
+
+    Returns:
+        The model without adapters.
+
     >>> import numpy as np, burlab as bl
     >>> mlp = bl.nn.MLP([3, 2], key=bl.random.key(0))
     >>> again = bl.nn.merge(bl.nn.lora(mlp, rank=1, key=bl.random.key(1)))
@@ -157,6 +163,15 @@ def merge(model: Model) -> Model:
 
 def is_adapter(path: str) -> bool:
     """Return True if the path is that of an adapter's parameter: for `bl.minimize(..., trainable=bl.nn.is_adapter)`.
+
+    Args:
+        path: A dotted path.
+
+    Returns:
+        True for the end "lora_A", "lora_B" or "paca_weight".
+
+    Raises:
+        ArgumentError: It is no string.
 
     >>> is_adapter("blocks.0.attention.qkv.lora_A"), is_adapter("blocks.0.attention.qkv.base.weight")
     (True, False)

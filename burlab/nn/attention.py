@@ -23,9 +23,19 @@ from .norm import LayerNorm
 class SelfAttention(Layer):
     """Every position attends to itself and those before it, in several heads (Vaswani et al. 2017, arXiv:1706.03762).
 
-    softmax(q k^T / sqrt(width / heads)) v with q, k, v = qkv(x), side by side as in PyTorch's in_proj; then `out`.
-    x: shape (positions, width), any number of positions. qkv_bias, out_bias: whether these layers have one. dropout:
-    of the attention's weights and of the result, where a key is given.
+    softmax(q k^T / sqrt(width / heads)) v with q, k, v = qkv(x), side by side as in PyTorch's in_proj; then `out`. x:
+    shape (positions, width), any number of positions.
+
+    Args:
+        width: A multiple of `heads`.
+        heads: Number of heads.
+        key: A key, shape (2,), uint64, for the start of the layers.
+        qkv_bias, out_bias: True if these layers have one.
+        dropout: Rate, of the attention's weights and of the result, where a key is given.
+        dtype: float32 or float64.
+
+    Raises:
+        ArgumentError: The width is no multiple of the heads.
 
     >>> import numpy as np, burlab as bl
     >>> attention = bl.nn.SelfAttention(24, 6, key=bl.random.key(0))
@@ -80,7 +90,12 @@ class SelfAttention(Layer):
 class Block(Layer):
     """x + attention(norm1(x)), then x + feedforward(norm2(x)): the pre-norm block of GPT-2 (Radford et al. 2019).
 
-    feedforward: an MLP of one hidden layer of `hidden` units. x: shape (positions, width).
+    feedforward: an MLP of one hidden layer. x: shape (positions, width).
+
+    Args:
+        width, heads, key, qkv_bias, dropout, dtype: As for `SelfAttention`.
+        hidden: Units of the hidden layer, by default 4 width.
+        activation: Of the hidden layer, as for `MLP`.
 
     >>> import numpy as np, burlab as bl
     >>> bl.nn.Block(24, 6, key=bl.random.key(0))(np.ones((8, 24), np.float32)).shape

@@ -81,7 +81,15 @@ class Conv1d(Convolution):
     """y[o, p] = sum over c, i of x[c, stride p + dilation i - padding] weight[i, c, o], plus bias[o]; 0 outside of x.
 
     weight: shape [window, in, out], where PyTorch's is [out, in, window]; bias: shape [out], or None. x: shape (in,
-    length); the result has shape (out, places). They start as PyTorch's: uniform within 1 / sqrt(in window).
+    length); the result has shape (out, places).
+
+    Args:
+        inputs, outputs: Channels in and out.
+        window: Length of the kernel.
+        key: A key, shape (2,), uint64, for the start, PyTorch's: uniform within 1 / sqrt(in window).
+        stride, padding, dilation: Integers.
+        bias: False for none.
+        dtype: float32 or float64.
 
     >>> import numpy as np, burlab as bl
     >>> bl.nn.Conv1d(2, 5, 3, padding=1, key=bl.random.key(0))(np.ones((2, 9), np.float32)).shape
@@ -96,7 +104,9 @@ class Conv1d(Convolution):
 class Conv2d(Convolution):
     """Conv1d in two dimensions: x of shape (in, height, width), weight of shape [rows, columns, in, out].
 
-    window, stride, padding, dilation: an int, or a pair for height and width.
+    Args:
+        window, stride, padding, dilation: An int, or a pair for height and width.
+        inputs, outputs, key, bias, dtype: As for `Conv1d`.
 
     >>> import numpy as np, burlab as bl
     >>> bl.nn.Conv2d(1, 4, 3, stride=2, key=bl.random.key(0))(np.ones((1, 9, 7), np.float32)).shape
@@ -115,6 +125,12 @@ def max_pool(x: Array, window: Sizes, stride: Sizes | None = None) -> Array:
         stride: From one window to the next, by default their size, so that they do not overlap; a remainder at the end
             is dropped.
 
+    Returns:
+        An array of shape (channels, ...) with a place for each window.
+
+    Raises:
+        ShapeError: x has other axes, or is smaller than the window.
+
     >>> import numpy as np
     >>> max_pool(np.array([[1.0, 5.0, 2.0, 3.0]]), 2)
     array([[5., 3.]])
@@ -124,7 +140,7 @@ def max_pool(x: Array, window: Sizes, stride: Sizes | None = None) -> Array:
 
 
 def avg_pool(x: Array, window: Sizes, stride: Sizes | None = None) -> Array:
-    """The mean of every window; arguments as for `max_pool`.
+    """The mean of every window. Arguments, result and errors are those of `max_pool`.
 
     >>> import numpy as np
     >>> avg_pool(np.array([[1.0, 5.0, 2.0, 3.0]]), 2)

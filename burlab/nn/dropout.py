@@ -21,6 +21,9 @@ class Dropout(Layer):
     The same key drops the same entries, also in a step of a run that is computed again. Without a key nothing is
     dropped, as after training.
 
+    Args:
+        rate: From 0 to less than 1.
+
     >>> import numpy as np, burlab as bl
     >>> drop, x = bl.nn.Dropout(0.5), np.ones(1000)
     >>> np.unique(drop(x, key=bl.random.key(3))), bool(np.all(drop(x) == x))

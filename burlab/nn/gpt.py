@@ -30,9 +30,14 @@ class GPT(Layer):
         positions   8 x 24              192     head  24 x 65 + 65    1,625
         6 blocks of 7,152: two norms 96, qkv 24 x 72, out 24 x 24 + 24, feed-forward 24 x 96 + 96, 96 x 24 + 24
 
-    vocabulary: number of tokens. block: longest sequence. hidden: width of the feed-forward layer, 4 width by default.
-    dropout: its rate, applied where a key is given. tokens: integers, shape (positions,), at most `block`; result:
-    logits, shape (positions, vocabulary).
+    tokens: integers, shape (positions,), at most `block`; result: logits, shape (positions, vocabulary).
+
+    Args:
+        vocabulary: Number of tokens.
+        block: Longest sequence.
+        width, heads, key, hidden, activation, qkv_bias, dtype: As for `Block`.
+        layers: Number of blocks.
+        dropout: Rate, applied where a key is given.
 
     >>> import numpy as np, burlab as bl
     >>> gpt = bl.nn.GPT(key=bl.random.key(0))

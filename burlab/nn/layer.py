@@ -28,6 +28,12 @@ class Layer:
     def replace(self: _Self, **fields: Any) -> _Self:
         """The same layer with other fields.
 
+        Args:
+            fields: New values by the name of the field.
+
+        Returns:
+            The new layer; this one does not change.
+
         >>> import numpy as np, burlab as bl
         >>> layer = bl.nn.Linear(2, 3, key=bl.random.key(0))
         >>> layer.replace(weight=np.ones((2, 3)), bias=None)(np.array([1.0, 2.0]))

@@ -25,8 +25,14 @@ from .layer import STATIC, Array, Layer, check, floating, keys, sizes
 class Linear(Layer):
     """y = x @ weight + bias. weight: shape [in, out], the transpose of PyTorch's; bias: shape [out], or None.
 
-    x: shape (..., in); the result has shape (..., out). They start uniform within `bound`, by default
-    1 / sqrt(in) as PyTorch's.
+    x: shape (..., in); the result has shape (..., out).
+
+    Args:
+        inputs, outputs: Sizes in and out.
+        key: A key, shape (2,), uint64, for the start: uniform within `bound`.
+        bias: False for none.
+        bound: By default 1 / sqrt(in), as PyTorch's.
+        dtype: float32 or float64.
 
     >>> import numpy as np, burlab as bl
     >>> layer = bl.nn.Linear(3, 2, key=bl.random.key(0))
@@ -66,7 +72,12 @@ class Linear(Layer):
 class Embedding(Layer):
     """Row `index` of a table. weight: shape [count, width].
 
-    index: integers of any shape; the result has shape (*index.shape, width). The table starts standard normal.
+    index: integers of any shape; the result has shape (*index.shape, width).
+
+    Args:
+        count, width: Sizes of the table.
+        key: A key, shape (2,), uint64, for the start: standard normal.
+        dtype: float32 or float64.
 
     >>> import numpy as np, burlab as bl
     >>> bl.nn.Embedding(65, 24, key=bl.random.key(0))(np.array([0, 64, 0])).shape
@@ -97,9 +108,14 @@ class Embedding(Layer):
 @pytree
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class MLP(Layer):
-    """Linear layers with an activation between each two of them: "relu", "tanh", ...; or any function of an array.
+    """Linear layers with an activation between each two of them. x: shape (..., widths[0]).
 
-    widths: from the input to the output, at least two. x: shape (..., widths[0]).
+    Args:
+        widths: From the input to the output, at least two.
+        key: A key, shape (2,), uint64, for the start of the layers.
+        activation: "relu", "tanh", ...; or any function of an array.
+        bias: False for none.
+        dtype: float32 or float64.
 
     >>> import numpy as np, burlab as bl
     >>> mlp = bl.nn.MLP([2, 16, 1], key=bl.random.key(0), activation="tanh")

@@ -18,8 +18,14 @@ from .layer import STATIC, Array, Layer, check, floating, sizes
 class LayerNorm(Layer):
     """(x - mean) / sqrt(variance + eps) * weight + bias over the last axis (Ba et al. 2016, arXiv:1607.06450).
 
-    weight, bias: shape [width], they start as ones and zeros; bias may be None. The variance is that of PyTorch: the
-    mean of the squared distances.
+    weight, bias: shape [width], they start as ones and zeros. The variance is that of PyTorch: the mean of the squared
+    distances.
+
+    Args:
+        width: Length of the last axis.
+        bias: False for none.
+        eps: Added to the variance.
+        dtype: float32 or float64.
 
     >>> import numpy as np, burlab as bl
     >>> bl.nn.LayerNorm(2, dtype=np.float64)(np.array([3.0, 5.0])).round(3)
@@ -55,7 +61,12 @@ class LayerNorm(Layer):
 class RMSNorm(Layer):
     """x / sqrt(mean x^2 + eps) * weight over the last axis (Zhang and Sennrich 2019, arXiv:1910.07467).
 
-    weight: shape [width], starts as ones. eps: None is the dtype's own, as in PyTorch.
+    weight: shape [width], starts as ones.
+
+    Args:
+        width: Length of the last axis.
+        eps: Added to the mean; None: the dtype's own, as in PyTorch.
+        dtype: float32 or float64.
 
     >>> import numpy as np, burlab as bl
     >>> bl.nn.RMSNorm(2, dtype=np.float64)(np.array([3.0, -3.0])).round(3)

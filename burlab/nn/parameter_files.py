@@ -31,7 +31,9 @@ _ADVICE = "Read a file of PyTorch's with bl.nn.from_torch(model, bl.load_paramet
 def save_parameters(path: str | os.PathLike[str], parameters: Tree) -> None:
     """Write a model, or any tree of arrays, to a safetensors file; what was there is replaced at once or not at all.
 
-    Names are dotted paths such as `blocks.0.norm1.weight`.
+    Args:
+        path: The file.
+        parameters: The tree; names in the file are dotted paths such as `blocks.0.norm1.weight`.
 
     Raises:
         ArgumentError: Two leaves have the same name.

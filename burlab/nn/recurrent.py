@@ -43,6 +43,13 @@ class GatedCell(Layer):
 class RNNCell(GatedCell):
     """h <- tanh(input(x) + hidden(h)), the output is h (Elman 1990). x: shape (inputs,); h: shape (units,).
 
+    Args:
+        inputs, units: Sizes of x and h.
+        key: A key, shape (2,), uint64, for the start: uniform within 1 / sqrt(units).
+        activation: In place of tanh, as for `MLP`.
+        bias: False for none.
+        dtype: float32 or float64.
+
     >>> import numpy as np, burlab as bl
     >>> cell = bl.nn.RNNCell(3, 5, key=bl.random.key(0))
     >>> last, outputs = bl.scan(cell, cell.start(), np.ones((7, 3), np.float32))
@@ -85,6 +92,9 @@ class GRUCell(GatedCell):
     The gates stand in the order r, z, n; as in PyTorch, r scales what `hidden` gives, bias included. x: shape
     (inputs,); the state h, which is the output too: shape (units,).
 
+    Args:
+        inputs, units, key, bias, dtype: As for `RNNCell`.
+
     >>> import numpy as np, burlab as bl
     >>> cell = bl.nn.GRUCell(3, 5, key=bl.random.key(0))
     >>> bl.scan(cell, cell.start(), np.ones((7, 3), np.float32))[1].shape
@@ -119,6 +129,9 @@ class LSTMCell(GatedCell):
 
     i, f, o go through a sigmoid, g through tanh; they stand in this order, which is PyTorch's. x: shape (inputs,); the
     state is (h, c), each of shape (units,); the output is h.
+
+    Args:
+        inputs, units, key, bias, dtype: As for `RNNCell`.
 
     >>> import numpy as np, burlab as bl
     >>> cell = bl.nn.LSTMCell(3, 5, key=bl.random.key(0))

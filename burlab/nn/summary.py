@@ -12,6 +12,12 @@ from burlab.typing import Shape, Tree
 def count(model: Tree) -> int:
     """The number of parameters of a layer or of any tree of arrays.
 
+    Args:
+        model: The tree.
+
+    Returns:
+        The elements of all arrays.
+
     >>> import burlab as bl
     >>> bl.nn.count(bl.nn.Linear(3, 2, key=bl.random.key(0)))
     8
@@ -62,7 +68,13 @@ class ModelSummary:
 
 
 def summary(model: Tree) -> ModelSummary:
-    """The parameters of a layer or of any tree of arrays: path, shape, dtype, count, bytes.
+    """The parameters of a layer or of any tree of arrays.
+
+    Args:
+        model: The tree.
+
+    Returns:
+        A table: path, shape, dtype, count and bytes of each.
 
     >>> import burlab as bl
     >>> print(bl.nn.summary(bl.nn.MLP([2, 3, 1], key=bl.random.key(0))))

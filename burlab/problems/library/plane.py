@@ -12,6 +12,9 @@ from .benchmark_function import TestFunction, box
 def beale() -> TestFunction:
     """Beale's function: a curved valley between steep walls and flat plains, where gradients explode and vanish.
 
+    Returns:
+        The function of 2 numbers.
+
     >>> import burlab as bl
     >>> float(bl.problems.beale()([3.0, 0.5]))
     0.0
@@ -36,6 +39,9 @@ def beale() -> TestFunction:
 def booth() -> TestFunction:
     """Booth's function, a convex quadratic: (x + 2 y - 7)^2 + (2 x + y - 5)^2, of condition number 9.
 
+    Returns:
+        The function of 2 numbers.
+
     >>> import burlab as bl
     >>> float(bl.problems.booth()([1.0, 3.0]))
     0.0
@@ -55,6 +61,9 @@ def booth() -> TestFunction:
 
 def himmelblau() -> TestFunction:
     """Himmelblau's function: four equal minima, and between them four saddles and a hill.
+
+    Returns:
+        The function of 2 numbers.
 
     >>> import burlab as bl
     >>> len(bl.problems.himmelblau().minima)
@@ -89,6 +98,9 @@ def himmelblau() -> TestFunction:
 def branin() -> TestFunction:
     """Branin's function: three equal minima in a landscape without symmetry. The minimum is 5 / (4 pi).
 
+    Returns:
+        The function of 2 numbers.
+
     >>> import numpy as np, burlab as bl
     >>> bl.problems.branin().minima[:, 1]
     array([12.275,  2.275,  2.475])
@@ -112,6 +124,9 @@ def branin() -> TestFunction:
 
 def goldstein_price() -> TestFunction:
     """The function of Goldstein and Price: four local minima, values from 3 to a million in one small square.
+
+    Returns:
+        The function of 2 numbers.
 
     >>> import burlab as bl
     >>> float(bl.problems.goldstein_price()([0.0, -1.0]))

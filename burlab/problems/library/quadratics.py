@@ -23,9 +23,15 @@ def quadratic(
 ) -> TestFunction:
     """f(x) = 1/2 x^T H x, where H has the eigenvalues that you choose and random eigenvectors.
 
-    eigenvalues: of H, shape (d,); negative ones make a saddle. Without them there are `dim`, from 1 to `condition`,
-    evenly spaced in their logarithms. seed: of the eigenvectors, whose distribution is uniform (Haar); None for those
-    along the axes of x. The start has coordinate one along every eigenvector.
+    Args:
+        eigenvalues: Of H, shape (d,); negative ones make a saddle. None: `dim` of them, from 1 to `condition`, evenly
+            spaced in their logarithms.
+        dim: Number of eigenvalues, where none are given.
+        condition: The largest of them.
+        seed: Of the eigenvectors, whose distribution is uniform (Haar); None for those along the axes of x.
+
+    Returns:
+        The function of d numbers, whose start has coordinate one along every eigenvector.
 
     >>> import burlab as bl
     >>> f = bl.problems.quadratic(condition=100.0, dim=3, seed=None)

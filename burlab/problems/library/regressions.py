@@ -74,8 +74,14 @@ class Regression(FiniteSum):
 def least_squares(features: ArrayLike, targets: ArrayLike, *, l2: float = 0.0) -> Regression:
     """1/n sum_i (a_i^T x - b_i)^2 / 2 + l2/2 |x|^2, Legendre 1805; with l2, ridge regression, Hoerl and Kennard 1970.
 
-    features: rows a_i, shape (n, d), float32 or float64. targets: b, shape (n,). x has shape (d,) and the features'
-    dtype. Smoothness is the largest eigenvalue of A^T A / n, plus l2; strong convexity the smallest.
+    Args:
+        features: Rows a_i, shape (n, d), float32 or float64.
+        targets: b, shape (n,).
+        l2: Weight of the regularizer.
+
+    Returns:
+        The sum over x of shape (d,) and the features' dtype. Smoothness is the largest eigenvalue of A^T A / n, plus
+        l2; strong convexity the smallest.
 
     >>> import numpy as np, burlab as bl
     >>> f = bl.problems.least_squares(np.eye(2), [1.0, 2.0])
@@ -96,9 +102,14 @@ def least_squares(features: ArrayLike, targets: ArrayLike, *, l2: float = 0.0) -
 def logistic_regression(features: ArrayLike, labels: ArrayLike, *, l2: float = 0.0) -> Regression:
     """1/n sum_i log(1 + exp(-y_i a_i^T x)) + l2/2 |x|^2, Cox 1958.
 
-    features: rows a_i, shape (n, d), float32 or float64. labels: shape (n,), two values: 0 and 1, -1 and 1, or bool;
-    the larger is y_i = 1. x has shape (d,) and the features' dtype. The curvature of the loss is at most 1/4, so
-    smoothness is a quarter of the largest eigenvalue of A^T A / n, plus l2, and attained at x = 0.
+    Args:
+        features: Rows a_i, shape (n, d), float32 or float64.
+        labels: Shape (n,), two values: 0 and 1, -1 and 1, or bool; the larger is y_i = 1.
+        l2: Weight of the regularizer.
+
+    Returns:
+        The sum over x of shape (d,) and the features' dtype. The curvature of the loss is at most 1/4, so smoothness is
+        a quarter of the largest eigenvalue of A^T A / n, plus l2, and attained at x = 0.
 
     >>> import numpy as np, burlab as bl
     >>> f = bl.problems.logistic_regression(np.array([[1.0], [-2.0]]), [1, 0], l2=0.1)
@@ -125,10 +136,15 @@ def softmax_regression(
 ) -> Regression:
     """1/n sum_i logsumexp(X^T a_i) - (X^T a_i)[y_i] + l2/2 |X|^2: the cross-entropy of a linear classifier.
 
-    features: rows a_i, shape (n, d), float32 or float64. labels: shape (n,), integers from 0 to k - 1.
-    classes: k; as many as there are different labels unless given, so that each class has a sample. X has shape (d, k)
-    and the features' dtype. The curvature of the loss is at most 1/2 (Böhning 1992), so smoothness is half of
-    the largest eigenvalue of A^T A / n, plus l2.
+    Args:
+        features: Rows a_i, shape (n, d), float32 or float64.
+        labels: Shape (n,), integers from 0 to k - 1.
+        l2: Weight of the regularizer.
+        classes: k; None: as many as there are different labels, so that each class has a sample.
+
+    Returns:
+        The sum over X of shape (d, k) and the features' dtype. The curvature of the loss is at most 1/2 (Böhning 1992),
+        so smoothness is half of the largest eigenvalue of A^T A / n, plus l2.
 
     >>> import numpy as np, burlab as bl
     >>> f = bl.problems.softmax_regression(np.eye(3), [0, 1, 2])

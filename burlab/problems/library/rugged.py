@@ -12,7 +12,11 @@ from .benchmark_function import TestFunction, box, dimension
 def rastrigin(dim: int = 2) -> TestFunction:
     """Rastrigin's function: 10 d + sum of x_i^2 - 10 cos(2 pi x_i), a local minimum near every point of integers.
 
-    dim: at least 1.
+    Args:
+        dim: Number d of coordinates, at least 1.
+
+    Returns:
+        The function of d numbers.
 
     >>> import burlab as bl
     >>> float(bl.problems.rastrigin(dim=3)([0.0, 1.0, 0.0]))
@@ -36,7 +40,12 @@ def ackley(dim: int = 2) -> TestFunction:
     """Ackley's function: a flat, rugged plain around one funnel, whose lowest point is a kink.
 
     -20 exp(-0.2 |x| / sqrt(d)) - exp(mean of cos(2 pi x_i)) + 20 + e. The gradient at the kink is taken as zero.
-    dim: at least 1.
+
+    Args:
+        dim: Number d of coordinates, at least 1.
+
+    Returns:
+        The function of d numbers.
 
     >>> import burlab as bl
     >>> f = bl.problems.ackley()
@@ -66,7 +75,11 @@ def ackley(dim: int = 2) -> TestFunction:
 def styblinski_tang(dim: int = 2) -> TestFunction:
     """The function of Styblinski and Tang: half the sum of x_i^4 - 16 x_i^2 + 5 x_i.
 
-    It has 2^d local minima, one of them lowest. dim: at least 1.
+    Args:
+        dim: Number d of coordinates, at least 1.
+
+    Returns:
+        The function of d numbers, with 2^d local minima, one of them lowest.
 
     >>> import burlab as bl
     >>> round(bl.problems.styblinski_tang(dim=1).minimum, 6)

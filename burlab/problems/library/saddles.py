@@ -8,6 +8,9 @@ from .benchmark_function import TestFunction, box
 def saddle() -> TestFunction:
     """Nesterov's example: x^2 / 2 - y^2 / 2 + y^4 / 4. From y = 0, gradient descent ends between its two minima.
 
+    Returns:
+        The function of 2 numbers.
+
     >>> import burlab as bl
     >>> run = bl.minimize(bl.problems.saddle(), bl.problems.saddle().start, bl.optim.GD(0.5), steps=100)
     >>> run.x.round(9)
@@ -27,6 +30,9 @@ def saddle() -> TestFunction:
 
 def monkey_saddle() -> TestFunction:
     """The monkey saddle: x^3 - 3 x y^2. Three directions descend, for two legs and a tail; unbounded, Hessian 0.
+
+    Returns:
+        The function of 2 numbers.
 
     >>> import numpy as np, burlab as bl
     >>> abs(bl.hessian(bl.problems.monkey_saddle())(np.zeros(2)))

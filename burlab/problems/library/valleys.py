@@ -13,7 +13,12 @@ def rosenbrock(dim: int = 2) -> TestFunction:
     """Rosenbrock's banana: sum over i of 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2.
 
     The floor of its valley is bent and flat. From dim = 4 on there is a local minimum near (-1, 1, ..., 1), too.
-    dim: at least 2.
+
+    Args:
+        dim: Number d of coordinates, at least 2.
+
+    Returns:
+        The function of d numbers.
 
     >>> import numpy as np, burlab as bl
     >>> bl.grad(bl.problems.rosenbrock(dim=3))(np.array([2.0, 1.0, 2.0]))
@@ -35,7 +40,13 @@ def rosenbrock(dim: int = 2) -> TestFunction:
 def chebyshev_rosenbrock(dim: int = 2) -> TestFunction:
     """Nesterov's smooth Chebyshev-Rosenbrock function: (x_1 - 1)^2 / 4 + sum over i of (x_{i+1} - 2 x_i^2 + 1)^2.
 
-    Its valley oscillates like Chebyshev's polynomials: its length grows exponentially with dim. dim: at least 2.
+    Its valley oscillates like Chebyshev's polynomials: its length grows exponentially with dim.
+
+    Args:
+        dim: Number d of coordinates, at least 2.
+
+    Returns:
+        The function of d numbers.
 
     >>> import burlab as bl
     >>> f = bl.problems.chebyshev_rosenbrock(dim=4)
@@ -57,6 +68,9 @@ def chebyshev_rosenbrock(dim: int = 2) -> TestFunction:
 
 def powell_singular() -> TestFunction:
     """Powell's singular function of four variables: at the minimum the Hessian has rank two, the rest is quartic.
+
+    Returns:
+        The function of 4 numbers.
 
     >>> import burlab as bl
     >>> float(bl.problems.powell_singular()([3.0, -1.0, 0.0, 1.0]))
