@@ -54,6 +54,9 @@ def makemore_names(context: int = 3) -> CharacterData:
     Args:
         context: Number of characters before the one to predict.
 
+    Returns:
+        A sample for each character and each end of a name.
+
     Raises:
         ConfigurationError, FileError: As `tiny_shakespeare` does.
     """

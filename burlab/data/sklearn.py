@@ -25,6 +25,9 @@ def sklearn_set(name: str, *, standardize: bool = True) -> Dataset:
         standardize: True to shift and scale features, and targets that are numbers, to mean 0 and variance 1; a
             constant feature becomes 0.
 
+    Returns:
+        The samples; targets are classes, or numbers for "diabetes".
+
     Raises:
         ConfigurationError: Scikit-learn, of the extra `burlab[data]`, is not installed.
 

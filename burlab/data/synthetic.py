@@ -29,6 +29,9 @@ def synthetic_regression(
         noise: Standard deviation.
         seed: The same seed gives the same data.
 
+    Returns:
+        The samples, with the coefficients as `truth`.
+
     >>> import burlab as bl
     >>> data = bl.data.synthetic_regression(50, 3, condition=100.0)
     >>> f = bl.problems.least_squares(data.features, data.targets)
@@ -58,6 +61,9 @@ def synthetic_classes(
         classes: Number of classes, at least 2.
         separation: Root mean square of the distance between two centres.
         seed: The same seed gives the same data.
+
+    Returns:
+        The samples, with the centres as `truth`.
 
     >>> import burlab as bl
     >>> bl.data.synthetic_classes(6, 2, classes=3).targets

@@ -110,6 +110,9 @@ def lora(model: Model, *, rank: int = 8, alpha: float = 16.0, targets: Targets =
             paths; all Linear layers by default.
         rank: At most that of a layer's weight.
 
+    Returns:
+        The model with `LoRALinear` in place of the chosen layers.
+
     Raises:
         ArgumentError: No layer is chosen.
 
@@ -133,6 +136,9 @@ def paca(model: Model, *, rank: int = 8, alpha: float | None = None, targets: Ta
 
     Args:
         alpha: By default the rank, so that what is learned is the weight itself. All others: as in `bl.nn.lora`.
+
+    Returns:
+        The model with `PaCALinear` in place of the chosen layers.
 
     >>> import burlab as bl
     >>> small = bl.nn.paca(bl.nn.MLP([64, 32, 10], key=bl.random.key(0)), rank=4, key=bl.random.key(1))

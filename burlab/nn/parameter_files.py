@@ -67,6 +67,9 @@ def load_parameters(path: str | os.PathLike[str], like: Tree = None) -> Tree:
         like: None for all arrays by name, as `bl.nn.from_torch` takes them. Numbers in bfloat16 and float8 are widened
             to float32, with a warning.
 
+    Returns:
+        A tree of the structure of `like`, or {name: array}.
+
     Raises:
         ParameterError: Names are missing, unknown, or of another shape or dtype; the message lists all.
         FileError: The file is missing, truncated, damaged or not of this format.

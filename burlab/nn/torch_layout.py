@@ -38,6 +38,9 @@ def from_torch(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
             LSTMCell (GRU, RNN) for cells. PyTorch's weights are [out, in, ...], ours [..., in, out]; the gates of LSTM
             (i, f, g, o) and GRU (r, z, n) are in the same order. A narrower dtype is widened.
 
+    Returns:
+        A new model of the same structure, shapes and dtypes.
+
     Raises:
         ParameterError: Names are missing, unknown, or of another shape or dtype; the message lists all.
 

@@ -41,6 +41,9 @@ def landscape(problem: Problem, domain: ArrayLike | None = None, *, resolution: 
         domain: Lower and upper bound of both coordinates, shape (2, 2); needed where the problem states none.
         resolution: Points along each axis.
 
+    Returns:
+        The grid and its values, resolution x resolution points.
+
     >>> import burlab as bl
     >>> bl.plots.landscape(bl.problems.booth(), resolution=3).value[1, 1]
     np.float64(74.0)
@@ -88,6 +91,9 @@ def contour(
         problem, domain, resolution: As for `landscape`.
         paths: By name, points in order, shape (n, 2), or runs, whose whole record is drawn; more of them than there are
             colours share one line of the legend.
+
+    Returns:
+        A plotly figure.
 
     >>> import burlab as bl
     >>> f = bl.problems.himmelblau()

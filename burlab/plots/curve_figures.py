@@ -35,6 +35,9 @@ def training_curve(
         x, value: Shape (n,).
         levels: Named horizontal lines, such as {"uniform guess": 3.3}.
 
+    Returns:
+        A plotly figure.
+
     >>> import numpy as np
     >>> len(training_curve(np.arange(5), np.ones(5)).data)
     2
@@ -75,6 +78,9 @@ def compare(
             "surrogates", "bits"; a run without such a column has spent none.
         minimum: Subtracted from the column first, such as the minimum of the problem. Numbers that are not
             positive then have no logarithm and leave a gap.
+
+    Returns:
+        A plotly figure.
 
     Raises:
         ArgumentError: `against` or `column` is unknown.

@@ -40,6 +40,9 @@ def surface(
     Args:
         problem, paths, domain, resolution: As for `contour`.
 
+    Returns:
+        A plotly figure.
+
     >>> import burlab as bl
     >>> figure = bl.plots.surface(bl.problems.himmelblau(), paths={"step": [[0, 0], [1, 1]]}, resolution=21)
     >>> [trace.type for trace in figure.data]

@@ -148,6 +148,9 @@ class FiniteSum:
 
         Args:
             x, indices, key: As for `value`.
+
+        Returns:
+            A number of x's dtype, and a tree of x's structure, shapes and dtype.
         """
         value, gradient = self._mean("value_and_grad", (x,), indices, key)
         return value[()], gradient
@@ -169,10 +172,13 @@ class FiniteSum:
         return samples.rows(point.leaves, stream, self._key(key))[0]
 
     def per_sample_values(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Array:
-        """Return each sample's loss at x, shape (b,), of x's dtype, without the regularizer.
+        """Return each sample's loss at x, without the regularizer.
 
         Args:
             x, indices, key: As for `value`.
+
+        Returns:
+            An array of shape (n,) or (b,), of x's dtype.
 
         >>> import numpy as np, burlab as bl
         >>> bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(3.0)).per_sample_values(1.0)
@@ -189,17 +195,23 @@ class FiniteSum:
         Args:
             x, indices, key: As for `value`.
             y: A point of x's structure and shapes.
+
+        Returns:
+            A tree of x's structure, shapes and dtype.
         """
         return self._mean("grad_difference", (x, y), indices, key, "y")[0]
 
     def partial_grad(
         self, x: Tree, coordinates: ArrayLike, indices: ArrayLike | None = None, *, key: Key | None = None
     ) -> Array:
-        """Return entries of the gradient, shape (k,).
+        """Return entries of the gradient.
 
         Args:
             x, indices, key: As for `value`.
             coordinates: Positions in the vector of all leaves, integers of shape (k,).
+
+        Returns:
+            An array of shape (k,), of x's dtype.
 
         Only these are computed. One of 1,000 entries takes 0.1 of the time of the gradient of x'Ax, half of that of
         |Ax - b|^2 or of a logistic regression, where the rest is the residual; many entries take what all take.
@@ -214,6 +226,9 @@ class FiniteSum:
         Args:
             x, indices: As for `value`.
             key: What the labels are drawn with, shape (2,), uint64.
+
+        Returns:
+            A tree of x's structure, shapes and dtype.
         """
         point = as_point(x, "x")
         stream, _list = self._stream(indices)
@@ -226,15 +241,21 @@ class FiniteSum:
         Args:
             x, indices, key: As for `value`.
             v: A direction of x's structure and shapes, as the result is.
+
+        Returns:
+            A tree of x's structure, shapes and dtype.
         """
         return self._mean("hvp", (x, v), indices, key, "v")[0]
 
     def jvp(self, x: Tree, v: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Any:
-        """Return the derivative of f at x along v: a number, by one forward sweep.
+        """Return the derivative of f at x along v, by one forward sweep.
 
         Args:
             x, indices, key: As for `value`.
             v: A direction of x's structure and shapes.
+
+        Returns:
+            A number of x's dtype.
         """
         return self._mean("jvp", (x, v), indices, key, "v")[0][()]
 

@@ -32,6 +32,9 @@ def map(f: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:  # noqa: A001
         tree: the first tree.
         others: trees of the same structure.
 
+    Returns:
+        a tree of the structure of the first one.
+
     Raises:
         ArgumentError: if structures differ.
 
@@ -71,11 +74,14 @@ def structure(tree: Tree) -> trees.TreeDef:
 
 
 def ravel(tree: Tree) -> Any:
-    """Return all numbers of a tree of arrays as one vector, shape (d,), of the dtype that NumPy promotes theirs to.
+    """Return all numbers of a tree of arrays as one vector.
 
     Args:
         tree: arrays and numbers, which may be traced. For complex ones the vector has the real, then the imaginary
             part. A tree without leaves gives an empty vector of float64.
+
+    Returns:
+        shape (d,), of the dtype that NumPy promotes theirs to.
 
     >>> ravel({"w": np.ones((2, 2)), "b": np.zeros(1)})
     array([0., 1., 1., 1., 1.])

@@ -35,6 +35,9 @@ def exponential(k: Key, shape: int | Shape = (), dtype: DTypeLike = "float64") -
         shape: of the result.
         dtype: float64 or float32.
 
+    Returns:
+        an array of this shape and dtype.
+
     >>> import burlab as bl
     >>> bool(bl.random.exponential(bl.random.key(1)) >= 0)
     True
@@ -49,6 +52,9 @@ def laplace(k: Key, shape: int | Shape = (), dtype: DTypeLike = "float64") -> An
         k: a key, shape (2,), uint64.
         shape: of the result.
         dtype: float64 or float32.
+
+    Returns:
+        an array of this shape and dtype.
 
     >>> import burlab as bl
     >>> bl.random.laplace(bl.random.key(1), (2, 3)).shape
@@ -70,6 +76,9 @@ def gamma(k: Key, a: ArrayLike, shape: int | Shape | None = None, dtype: DTypeLi
             nan.
         shape: of the result; that of a, if not given.
         dtype: float64 or float32.
+
+    Returns:
+        an array of this shape and dtype.
 
     Raises:
         ShapeError: if a does not broadcast.

@@ -98,6 +98,9 @@ def uniform(k: Key, shape: int | Shape = (), dtype: DTypeLike = "float64") -> An
         shape: of the result.
         dtype: float64 or float32.
 
+    Returns:
+        an array of this shape and dtype.
+
     >>> import burlab as bl
     >>> bool(0 <= bl.random.uniform(bl.random.key(1)) < 1)
     True
@@ -113,6 +116,9 @@ def normal(k: Key, shape: int | Shape = (), dtype: DTypeLike = "float64") -> Any
         shape: of the result.
         dtype: float64 or float32.
 
+    Returns:
+        an array of this shape and dtype.
+
     >>> import burlab as bl
     >>> bl.random.normal(bl.random.key(1), (2, 3)).shape
     (2, 3)
@@ -127,6 +133,9 @@ def bernoulli(k: Key, p: ArrayLike, shape: int | Shape = ()) -> Any:
         k: a key, shape (2,), uint64.
         p: a number from 0 to 1, or an array of them that broadcasts to the shape; it may be traced.
         shape: of the result.
+
+    Returns:
+        an array of this shape, bool.
 
     Raises:
         ArgumentError: for a plain number outside of [0, 1].
@@ -148,6 +157,9 @@ def rademacher(k: Key, shape: int | Shape = (), dtype: DTypeLike = "int64") -> A
         shape: of the result.
         dtype: int64, int32, float64 or float32.
 
+    Returns:
+        an array of this shape and dtype.
+
     >>> import burlab as bl
     >>> sorted(set(bl.random.rademacher(bl.random.key(1), 20, "float64").tolist()))
     [-1.0, 1.0]
@@ -165,6 +177,9 @@ def randint(k: Key, shape: int | Shape, minval: ArrayLike, maxval: ArrayLike, dt
         minval: an integer, or an array of them that broadcasts to the shape; it may be traced.
         maxval: another one.
         dtype: int64, int32 or uint64.
+
+    Returns:
+        an array of this shape and dtype.
 
     Raises:
         DTypeError: if an end is not an integer.

@@ -22,10 +22,13 @@ _SPLIT = 0x53504C4954  # folded in before the position: the keys of a split are 
 
 
 def key(seed: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
-    """Return the key of a seed, shape (2,), uint64.
+    """Return the key of a seed.
 
     Args:
         seed: an int of up to 128 bits, negative ones modulo 2**128.
+
+    Returns:
+        the key, shape (2,), uint64.
 
     Raises:
         ArgumentError: for another seed.
@@ -103,6 +106,9 @@ def fold_in(k: Key, data: ArrayLike) -> Any:
         k: a key, shape (2,), uint64, or a batch of them.
         data: an integer of up to 64 bits, or an array of them, one for each key.
 
+    Returns:
+        a key, shape (2,), uint64, or one for each of the batch.
+
     Raises:
         ArgumentError: for a larger int.
         DTypeError: for floats.
@@ -121,11 +127,14 @@ def fold_in(k: Key, data: ArrayLike) -> Any:
 
 
 def split(k: Key, num: int | tuple[int, ...] = 2) -> Any:
-    """Return new keys from a key, shape (*num, 2), uint64.
+    """Return new keys from a key.
 
     Args:
         k: a key, shape (2,), uint64.
         num: how many, or the shape of an array of them.
+
+    Returns:
+        an array of shape (*num, 2), uint64.
 
     >>> import burlab as bl
     >>> for_weights, for_noise = bl.random.split(bl.random.key(7))

@@ -29,6 +29,9 @@ def permutation(k: Key, x: ArrayLike, axis: int = 0) -> Any:
         x: an array, which may be traced (derivatives by it are those of its elements), or a count.
         axis: of the elements.
 
+    Returns:
+        an array of x's shape and dtype; of shape (x,) for a count.
+
     Raises:
         ArgumentError: for a negative count.
         ShapeError: for an array of shape ().
@@ -55,6 +58,9 @@ def choice(
         p: how likely each element is, shape (n,), not negative, to any scale; all alike if not given. It may be traced,
             and no derivative passes by it.
         axis: of the elements.
+
+    Returns:
+        an array of a's dtype.
 
     Raises:
         ArgumentError: if there are too few elements.
