@@ -40,6 +40,12 @@ relu, sigmoid, softplus, erf, gelu, silu = map(_elementwise, "relu sigmoid softp
 def reduce_sum(xs: Iterable[Any]) -> Any:
     """The sum of a sequence, in its order, as one node.
 
+    Args:
+        xs: Values and numbers.
+
+    Returns:
+        A Value; a number where all are numbers.
+
     >>> x = Value(2.0)
     >>> y = reduce_sum([x, x, 1.0])
     >>> y.backward()
@@ -50,7 +56,10 @@ def reduce_sum(xs: Iterable[Any]) -> Any:
 
 
 def reduce_mean(xs: Iterable[Any]) -> Any:
-    """The mean of a sequence as one node; ArgumentError where it is empty.
+    """The mean of a sequence as one node; argument and result as of `reduce_sum`.
+
+    Raises:
+        ArgumentError: The sequence is empty.
 
     >>> reduce_mean([Value(2.0), 4.0]).data
     3.0
@@ -61,6 +70,8 @@ def reduce_mean(xs: Iterable[Any]) -> Any:
 def reduce_prod(xs: Iterable[Any]) -> Any:
     """The product of a sequence as one node; its derivatives are right where factors are 0.
 
+    Argument and result are as of `reduce_sum`.
+
     >>> x, y = Value(0.0), Value(5.0)
     >>> reduce_prod([x, y]).backward()
     >>> x.grad, y.grad
@@ -70,7 +81,7 @@ def reduce_prod(xs: Iterable[Any]) -> Any:
 
 
 def negative_mean(xs: Iterable[Any]) -> Any:
-    """Minus the mean of a sequence as one node: of log-likelihoods, a loss.
+    """Minus the mean of a sequence as one node, as of log-likelihoods; argument, result and errors as of `reduce_mean`.
 
     >>> negative_mean([Value(2.0), 4.0]).data
     -3.0
@@ -79,7 +90,7 @@ def negative_mean(xs: Iterable[Any]) -> Any:
 
 
 def sum_of_squares(xs: Iterable[Any]) -> Any:
-    """The sum of the squares of a sequence as one node.
+    """The sum of the squares of a sequence as one node; argument and result as of `reduce_sum`.
 
     >>> sum_of_squares([Value(3.0), Value(4.0)]).data
     25.0
@@ -88,7 +99,7 @@ def sum_of_squares(xs: Iterable[Any]) -> Any:
 
 
 def mean_of_squares(xs: Iterable[Any]) -> Any:
-    """The mean of the squares of a sequence as one node.
+    """The mean of the squares of a sequence as one node; argument, result and errors as of `reduce_mean`.
 
     >>> mean_of_squares([Value(3.0), Value(4.0)]).data
     12.5
@@ -108,7 +119,17 @@ def mean_and_mean_of_squares(xs: Iterable[Any]) -> tuple[Any, Any]:
 
 
 def variance(xs: Iterable[Any], ddof: int = 0) -> Any:
-    """The mean squared distance from the mean as one node; the divisor is n - ddof, as in `np.var`.
+    """The mean squared distance from the mean as one node, as `np.var`.
+
+    Args:
+        xs: Values and numbers.
+        ddof: The divisor is n - ddof.
+
+    Returns:
+        A Value; a number where all are numbers.
+
+    Raises:
+        ArgumentError: The sequence is empty.
 
     >>> variance([Value(3.0), Value(5.0)]).data
     1.0
@@ -122,7 +143,17 @@ def variance(xs: Iterable[Any], ddof: int = 0) -> Any:
 
 
 def dot(xs: Iterable[Any], ws: Iterable[Any], bias: Operand = 0.0) -> Any:
-    """The sum of the products of two sequences of one length, plus a bias, as one node: a neuron.
+    """The sum of the products of two sequences, plus a bias, as one node: a neuron.
+
+    Args:
+        xs, ws: Values and numbers, as many of each.
+        bias: A Value or a number.
+
+    Returns:
+        A Value; a number where all are numbers.
+
+    Raises:
+        ArgumentError: One sequence is longer.
 
     >>> w = [Value(2.0), Value(3.0)]
     >>> dot([10.0, 1.0], w, bias=Value(0.5)).data

@@ -88,6 +88,12 @@ _log_softmax = _choose("log_softmax", composites.log_softmax)
 def relu(x: Operand) -> Any:
     """max(x, 0) of every entry; relu'(0) = 0.
 
+    Args:
+        x: A number, an array of any shape, a traced value or Values.
+
+    Returns:
+        A result of x's shape and floating dtype.
+
     >>> import numpy as np
     >>> relu(np.array([-1.0, 2.0]))
     array([0., 2.])
@@ -96,7 +102,7 @@ def relu(x: Operand) -> Any:
 
 
 def sigmoid(x: Operand) -> Any:
-    """1 / (1 + e^-x) of every entry, without overflow.
+    """1 / (1 + e^-x) of every entry, without overflow; argument and result as of `relu`.
 
     >>> float(sigmoid(0.0))
     0.5
@@ -105,7 +111,7 @@ def sigmoid(x: Operand) -> Any:
 
 
 def softplus(x: Operand) -> Any:
-    """log(1 + e^x) of every entry, without overflow.
+    """log(1 + e^x) of every entry, without overflow; argument and result as of `relu`.
 
     >>> float(softplus(1000.0))
     1000.0
@@ -114,7 +120,7 @@ def softplus(x: Operand) -> Any:
 
 
 def erf(x: Operand) -> Any:
-    """The error function of every entry.
+    """The error function of every entry; argument and result as of `relu`.
 
     >>> float(erf(0.0))
     0.0
@@ -125,6 +131,8 @@ def erf(x: Operand) -> Any:
 def gelu(x: Operand) -> Any:
     """x Phi(x) of every entry, Phi the normal distribution function: the exact form of Hendrycks and Gimpel 2016.
 
+    Argument and result are as of `relu`.
+
     >>> float(gelu(0.0))
     0.0
     """
@@ -132,7 +140,7 @@ def gelu(x: Operand) -> Any:
 
 
 def silu(x: Operand) -> Any:
-    """x sigmoid(x) of every entry.
+    """x sigmoid(x) of every entry; argument and result as of `relu`.
 
     >>> float(silu(0.0))
     0.0
@@ -141,7 +149,15 @@ def silu(x: Operand) -> Any:
 
 
 def logsumexp(x: Operand, axis: Axis = None, keepdims: bool = False) -> Any:
-    """log sum exp over the axes (all of them by default), shifted by the largest entry.
+    """log sum exp over the axes, shifted by the largest entry.
+
+    Args:
+        x: As for `relu`.
+        axis: The axis or axes; None for all.
+        keepdims: True to keep these axes, of length 1.
+
+    Returns:
+        A result of the shape of `np.sum`.
 
     >>> import numpy as np
     >>> round(float(logsumexp(np.array([1000.0, 1000.0]))), 6)
@@ -153,6 +169,13 @@ def logsumexp(x: Operand, axis: Axis = None, keepdims: bool = False) -> Any:
 def softmax(x: Operand, axis: Axis = -1) -> Any:
     """exp x / sum exp x along an axis, shifted by the largest entry.
 
+    Args:
+        x: As for `relu`.
+        axis: The axis or axes of the sum.
+
+    Returns:
+        A result of x's shape.
+
     >>> import numpy as np
     >>> softmax(np.array([0.0, 0.0]))
     array([0.5, 0.5])
@@ -161,7 +184,7 @@ def softmax(x: Operand, axis: Axis = -1) -> Any:
 
 
 def log_softmax(x: Operand, axis: Axis = -1) -> Any:
-    """x - logsumexp x along an axis.
+    """x - logsumexp x along an axis; arguments and result as of `softmax`.
 
     >>> import numpy as np
     >>> log_softmax(np.array([1000.0, 0.0])).tolist()
@@ -171,10 +194,18 @@ def log_softmax(x: Operand, axis: Axis = -1) -> Any:
 
 
 def bincount(x: Operand, weights: Operand | None = None, *, length: int) -> Any:
-    """Count how often each of 0, ..., length - 1 occurs among integers x, shape (n,); others are not counted.
+    """Count how often each of 0, ..., length - 1 occurs among integers: as np.bincount, but of a known length.
 
-    weights: shape (n,), which are added up instead, and have derivatives. Gives shape (length,), int64 or the dtype of
-    the weights. Raises ArgumentError where x is no vector of integers. As np.bincount, but of a known length.
+    Args:
+        x: Integers, shape (n,); others are not counted.
+        weights: Shape (n,), which are added up instead, and have derivatives.
+        length: Number of results.
+
+    Returns:
+        Shape (length,), int64 or the dtype of the weights.
+
+    Raises:
+        ArgumentError: x is no vector of integers.
 
     >>> import numpy as np
     >>> bincount(np.array([0, 2, 2, 7]), length=4)
@@ -184,10 +215,17 @@ def bincount(x: Operand, weights: Operand | None = None, *, length: int) -> Any:
 
 
 def top_k(x: Operand, k: int) -> tuple[Any, Any]:
-    """The k largest entries along the last axis, the largest first, and their positions, int64: shapes (..., k).
+    """The k largest entries along the last axis, the largest first, and their positions.
 
-    Of entries that tie, the first ones; nan is larger than all, as in np.sort. Derivatives go to the entries that are
-    taken. Raises ArgumentError where there are fewer than k.
+    Args:
+        x: Shape (..., n). Of entries that tie, the first ones are taken; nan is larger than all, as in np.sort.
+        k: At most n.
+
+    Returns:
+        Entries, to which derivatives go, and positions, int64: shapes (..., k).
+
+    Raises:
+        ArgumentError: There are fewer than k.
 
     >>> import numpy as np
     >>> top_k(np.array([3.0, 9.0, 5.0]), 2)
@@ -197,10 +235,18 @@ def top_k(x: Operand, k: int) -> tuple[Any, Any]:
 
 
 def unique(x: Operand, *, size: int, fill_value: Operand | None = None) -> Any:
-    """The first `size` different entries of x in order, shape (size,): np.unique, but of a known size.
+    """The first `size` different entries of x in order: np.unique, but of a known size.
 
-    fill_value: what stands behind them where there are fewer; the smallest entry unless given. The first of entries
-    that tie has their derivative. Raises ArgumentError for a negative size.
+    Args:
+        x: An array; the first of entries that tie has their derivative.
+        size: Number of results.
+        fill_value: Stands behind them where there are fewer; the smallest entry unless given.
+
+    Returns:
+        Shape (size,), of x's dtype.
+
+    Raises:
+        ArgumentError: The size is negative.
 
     >>> import numpy as np
     >>> unique(np.array([5.0, 2.0, 5.0]), size=3, fill_value=0.0)

@@ -20,14 +20,26 @@ _AXES = 2  # of a matrix
 
 
 def svd(A: ArrayLike, rank: int, *, key: Key, oversampling: int = 10, power: int = 2) -> tuple[Any, Any, Any]:
-    """The largest singular values of A with their vectors, about: u, s, vt of shapes (m, rank), (rank,), (rank, n).
+    """The largest singular values of A with their vectors, about, by randomised range finding.
 
-    A: a matrix (m, n), float32 or float64. By randomised range finding, Halko, Martinsson and Tropp 2011, Algorithms
-    4.4 and 5.1, arXiv:0909.4061: A times rank + oversampling Gaussian vectors, orthogonalised, and `power` times more
-    A A' times these, which costs 2 + 2 power products. With k = rank, p = oversampling, q = power the expected spectral
-    norm of A - u s vt is at most 1 + (1 + sqrt(k / (p - 1)) + e sqrt(k + p) / p sqrt(min(m, n) - k))^(1 / (2 q + 1))
-    times the singular value behind the last one kept: Corollary 10.10 and Theorem 9.3. key: `bl.random.key(0)`; the
-    same one gives the same bits. Derivatives are those of the steps. Raises ArgumentError for a rank beyond A's sizes.
+    Halko, Martinsson and Tropp 2011, Algorithms 4.4 and 5.1, arXiv:0909.4061: A times rank + oversampling Gaussian
+    vectors, orthogonalised, and `power` times more A A' times these, which costs 2 + 2 power products. With k = rank, p
+    = oversampling, q = power the expected spectral norm of A - u s vt is at most 1 + (1 + sqrt(k / (p - 1)) + e sqrt(k
+    + p) / p sqrt(min(m, n) - k))^(1 / (2 q + 1)) times the singular value behind the last one kept: Corollary 10.10 and
+    Theorem 9.3. Derivatives are those of the steps.
+
+    Args:
+        A: A matrix (m, n), float32 or float64.
+        rank: Number of singular values.
+        key: `bl.random.key(0)`; the same one gives the same bits.
+        oversampling: Further vectors.
+        power: Further products with A A'.
+
+    Returns:
+        u, s, vt of shapes (m, rank), (rank,), (rank, n).
+
+    Raises:
+        ArgumentError: The rank is beyond A's sizes.
 
     >>> import numpy as np, burlab as bl
     >>> A = np.outer(np.arange(40.0), np.ones(30)) + np.outer(np.ones(40), np.arange(30.0))

@@ -47,7 +47,13 @@ def _new(make: Callable[..., Any], shape: ShapeLike, *rest: Any) -> Any:
 
 
 def zeros(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
-    """An array of zeros to write into, shape and dtype as for np.zeros.
+    """An array of zeros to write into.
+
+    Args:
+        shape, dtype: As for np.zeros.
+
+    Returns:
+        An array; while a function is traced, one whose writes are recorded.
 
     >>> import numpy as np, burlab as bl
     >>> def powers(x):
@@ -62,7 +68,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
-    """An array of ones to write into: see `zeros`.
+    """An array of ones to write into; arguments and result as of `zeros`.
 
     >>> import burlab as bl
     >>> bl.ones(2)
@@ -72,7 +78,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
 
 
 def empty(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
-    """An array of any numbers, to be filled: see `zeros`.
+    """An array of any numbers, to be filled; arguments and result as of `zeros`.
 
     >>> import burlab as bl
     >>> bl.empty((2, 3)).shape
@@ -82,7 +88,15 @@ def empty(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
 
 
 def full(shape: ShapeLike, value: ArrayLike, dtype: DTypeLike = None) -> Any:
-    """An array that is filled with a value, which may be traced, to write into: see `zeros`.
+    """An array that is filled with a value, to write into.
+
+    Args:
+        shape: As for np.full.
+        value: A number or an array that broadcasts to the shape; it may be traced.
+        dtype: None for that of the value.
+
+    Returns:
+        An array as of `zeros`.
 
     >>> import burlab as bl
     >>> bl.full(2, 7.0)
@@ -97,7 +111,14 @@ def full(shape: ShapeLike, value: ArrayLike, dtype: DTypeLike = None) -> Any:
 
 
 def buffer(values: ArrayLike, dtype: DTypeLike = None) -> Any:
-    """A new array with these values, numbers or traced ones, to write into: a copy, as np.array gives.
+    """A new array with these values, to write into: a copy, as np.array gives.
+
+    Args:
+        values: Numbers or traced ones.
+        dtype: None for that of the values.
+
+    Returns:
+        An array as of `zeros`.
 
     >>> import numpy as np, burlab as bl
     >>> def first_doubled(x):
@@ -118,11 +139,19 @@ def buffer(values: ArrayLike, dtype: DTypeLike = None) -> Any:
 
 
 def at_set(x: ArrayLike, index: Index, value: ArrayLike) -> Any:
-    """A copy of x in which x[index] is value; x itself stays as it was. The index may be traced.
+    """A copy of x in which x[index] is value; x itself stays as it was.
 
-    x: an array of any shape. index: whatever NumPy takes, and traced integers. value: broadcast to the shape of
-    x[index], converted to the dtype of x. Of an entry that the index names twice the last value counts. Raises
-    IndexRangeError where an index is out of range, ShapeError or ValueError where the shapes do not fit.
+    Args:
+        x: An array of any shape.
+        index: Whatever NumPy takes, and traced integers. Of an entry that it names twice the last value counts.
+        value: Broadcast to the shape of x[index], converted to the dtype of x.
+
+    Returns:
+        An array of x's shape and dtype.
+
+    Raises:
+        IndexRangeError: An index is out of range.
+        ShapeError, ValueError: The shapes do not fit.
 
     >>> import numpy as np, burlab as bl
     >>> bl.jit(lambda x, i: bl.at_set(x, i, 9.0))(np.zeros(3), np.array(1))
@@ -147,7 +176,7 @@ def _set(x: ArrayLike, index: Index, value: ArrayLike) -> Any:
 def at_add(x: ArrayLike, index: Index, value: ArrayLike) -> Any:
     """A copy of x in which value is added to x[index]; an entry that the index names twice gets both.
 
-    Arguments and errors as for `at_set`.
+    Arguments, result and errors are those of `at_set`.
 
     >>> import numpy as np, burlab as bl
     >>> bl.jit(lambda x: bl.at_add(x, np.array([0, 0, 2]), 1.0))(np.zeros(3))
