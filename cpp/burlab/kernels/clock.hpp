@@ -14,8 +14,8 @@ inline Int nanoseconds() noexcept {
   return Int{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Times in nanoseconds, which add up over calls. `steps` has one more number than there are steps: the first is what
-/// comes before all of them.
+/// Times in nanoseconds, summed over calls. `steps` has one more number than there are steps: the first is the time
+/// before them.
 struct StepClock {
   Int last;   // when the last step ended
   Int total;  // of the whole calls
@@ -23,15 +23,14 @@ struct StepClock {
   Int steps[1];
 };
 
-/// Step k is over.
+/// End step k.
 BURLAB_NOINLINE void end_step(StepClock* clock, Int k) noexcept {
   const Int now = nanoseconds();
   clock->steps[k] += now - clock->last;
   clock->last = now;
 }
 
-/// The least time from the end of one step to that of the next with nothing between them: what each step is too long
-/// by.
+/// The least time between the ends of two empty steps: the overhead in each step's time.
 inline Int clock_read_cost() noexcept {
   Int least = 1'000'000;
   BURLAB_ONE_BY_ONE

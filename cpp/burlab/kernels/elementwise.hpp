@@ -1,6 +1,6 @@
 #pragma once
-// Scalar operations over dense arrays, element by element. The compiled gear writes its own fused loops; these are the
-// replay gear's, one per operation and dtype, and for operations that are too long to be spelled into a loop.
+// Scalar operations over dense arrays, element by element. The compiled gear generates fused loops; these serve the
+// replay gear, one per operation and dtype, and operations too long to inline in a generated loop.
 #include "../numbers/lane.hpp"
 #include "../ops/activation.hpp"
 #include "../ops/arithmetic.hpp"
@@ -12,8 +12,8 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// out[i] = Op(a[i], b[i], ...). Descriptor: number of elements. Lanes: whether Op is fit for SIMD, as arithmetic and
-/// `Own` functions are; out may be one of the operands.
+/// out[i] = Op(a[i], b[i], ...). Descriptor: number of elements. Lanes: whether Op works on SIMD lanes, as arithmetic
+/// and `Own` functions do; out may be one of the operands.
 template <bool Lanes, class Op, class R, class X, class... Xs> struct Map {
   static Status run(const Int* d, void* out, const void* a, const void* b, const void* const* more) noexcept {
     const void* operands[2 + sizeof...(Xs)] = {a, b};

@@ -1,5 +1,5 @@
 #pragma once
-// What integers may be raised to.
+// A check of the exponents of integer powers.
 #include <algorithm>
 
 #include "kernel.hpp"
@@ -7,7 +7,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// out[i] = a[i], none of which is negative. Descriptor: number of elements.
+/// out[i] = a[i], which must not be negative. Descriptor: number of elements.
 template <class T> struct Exponents {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     bool negative = false;

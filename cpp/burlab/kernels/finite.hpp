@@ -1,6 +1,6 @@
 #pragma once
-// Checks for inf and nan: each check sets a flag, and a verdict at the end reads it. Work goes on in between, because
-// an infinite constant of the user's own (a mask of -inf) is no fault.
+// Checks for inf and nan: each check sets a flag, which is read at the end. Work continues in between, because an
+// infinite constant of the user (a mask of -inf) is no error.
 #include "kernel.hpp"
 
 BURLAB_BEGIN

@@ -1,10 +1,10 @@
 #pragma once
-// What all tensor kernels have in common. A kernel takes a descriptor of plain integers (sizes, and strides counted in
-// elements) and pointers, so one compiled instance serves every shape; `burlab/compiler/lowering/lower.py` writes the
-// descriptors.
+// Common definitions of all tensor kernels. A kernel takes a descriptor of plain integers (sizes, and strides counted
+// in elements) and pointers, so one compiled instance serves every shape; `burlab/compiler/lowering/lower.py` writes
+// the descriptors.
 //
-// A kernel covers the few axes of the common case and no more, since compiling it is paid at its first use; `each`
-// walks all further axes around it.
+// A kernel covers only the few axes of the common case, because it is compiled at its first use; `each` loops over all
+// further axes.
 #include <cstdint>
 
 #include "../stop_token.hpp"
@@ -15,7 +15,7 @@ namespace burlab::kernels {
 using Int = std::int64_t;
 inline constexpr Int kMaxRank = 64;  // NumPy's
 
-/// The signature of every kernel: descriptor, result, first and second operand, and where the others are.
+/// The signature of every kernel: descriptor, result, first and second operand, and addresses of the others.
 using Kernel = Status (*)(const Int* d, void* out, const void* a, const void* b, const void* const* more) noexcept;
 
 /// Makes a template's instance a function that generated code and the replay gear call by name.
@@ -24,7 +24,7 @@ using Kernel = Status (*)(const Int* d, void* out, const void* a, const void* b,
                                    const void* const* more = nullptr) noexcept {                             \
     return burlab::kernels::__VA_ARGS__(d, out, a, b, more);                                                 \
   }
-/// The same function for callers, where it is compiled elsewhere.
+/// Declares such a function, which is compiled elsewhere, for callers.
 #define BURLAB_KERNEL_DECLARED(symbol)                                                                       \
   extern "C" burlab::Status symbol(const std::int64_t* d, void* out, const void* a, const void* b = nullptr, \
                                    const void* const* more = nullptr) noexcept;
@@ -36,12 +36,12 @@ struct CheckHalt {
   }
 };
 
-inline constexpr Int kChunk = 1 << 18;  // elements between two checks for a halt, where a loop has nothing shorter
+inline constexpr Int kChunk = 1 << 18;  // elements between two checks for a halt, unless a loop has shorter parts
 
-/// Where the chunk of 0 to n ends that begins at k.
+/// The end of the chunk of 0 to n that begins at k.
 BURLAB_INLINE Int end_of_chunk(Int k, Int n) { return n - k < kChunk ? n : k + kChunk; }
 
-/// Calls work(begin, size) for one chunk of 0 to n after the other. Stopped where a halt was requested.
+/// Calls work(begin, size) for each chunk of 0 to n in order. Stopped if a halt was requested.
 template <class Work> BURLAB_INLINE Status in_chunks(Int n, const Work& work) {
   StopCheck stop;
   BURLAB_ONE_BY_ONE

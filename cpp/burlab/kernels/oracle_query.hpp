@@ -5,8 +5,8 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// What a query is about. chosen: entries of a gradient and then samples, by number, `count` of them in all; none where
-/// they are not the caller's choice. Mirrored in Python.
+/// The arguments of a query. chosen: entries of a gradient and then samples, by number, `count` of them in all; none if
+/// the caller does not choose them. Mirrored in Python.
 struct Question {
   Int query;
   const void* about;
@@ -15,8 +15,8 @@ struct Question {
   Int count;
 };
 
-/// A callback that answers queries. The numbers of a question and of its result say what the kernel was compiled for:
-/// the oracle of another problem refuses.
+/// A callback that answers queries. The kernel was compiled for certain sizes of a question and its result: the oracle
+/// of another problem refuses them.
 struct Oracle {
   Status (*answer)(Oracle* self, const Question& question, void* out, Int results) noexcept;
 };

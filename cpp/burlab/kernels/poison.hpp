@@ -1,6 +1,6 @@
 #pragma once
-// Memory filled before a function writes to it, so that tests see what it leaves out: a nan among floats of both
-// widths, a number that nothing computes among integers. Only tests enable this.
+// Memory filled before a function writes to it, so that tests see what it does not write: nan for floats of both
+// widths, a number that no kernel computes for integers. Only tests enable this.
 #include <cstring>
 
 #include "kernel.hpp"
@@ -25,7 +25,7 @@ struct Poisoned {
   Int workspace, inputs, outputs;
   const Int *in_bytes, *out_bytes;
 
-  /// Whether output k has memory of an input, which it updates in place.
+  /// Return true if output k shares memory with an input, which it updates in place.
   bool updates(Int k, const void* const* in, void* const* out) const noexcept {
     const char* const to = static_cast<const char*>(out[k]);
     BURLAB_ONE_BY_ONE

@@ -6,8 +6,8 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// A kernel and where the arrays of row 0 lie. Steps are bytes from one row to the next, 0 for an array that all rows
-/// share. Mirrored in Python.
+/// A kernel and the addresses of the arrays of row 0. Steps are bytes from one row to the next, 0 for an array that all
+/// rows share. Mirrored in Python.
 struct MappedRows {
   Int (*run)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;

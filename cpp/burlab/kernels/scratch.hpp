@@ -1,5 +1,5 @@
 #pragma once
-// Memory that one call of a kernel needs; large blocks are kept for later calls.
+// Memory for one call of a kernel; large blocks are retained for later calls.
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
@@ -9,18 +9,18 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// What ended calls leave for later ones: the system hands out a large block page by page, each with a fault, and takes
-/// it back when it is freed. Threads share it without a lock, and a block belongs to one call at a time.
+/// Retained blocks of ended calls: the system would provide a new large block page by page, each with a page fault, and
+/// reclaim it when it is freed. Threads share the blocks without a lock, and a block belongs to one call at a time.
 struct ScratchPool {
-  struct alignas(16) Block {  // what malloc aligns to
+  struct alignas(16) Block {  // alignment of malloc
     std::size_t size;         // bytes behind this header
   };
   static constexpr int kSlots = 8;
-  static constexpr std::size_t kMinBytes = 1 << 16;    // smaller blocks are malloc's matter, which keeps them
-  static constexpr std::size_t kMaxBytes = 64u << 20;  // bytes that lie here, all blocks together
+  static constexpr std::size_t kMinBytes = 1 << 16;    // malloc retains smaller blocks itself
+  static constexpr std::size_t kMaxBytes = 64u << 20;  // bytes of all retained blocks together
 
-  /// A block of at least this size, nullptr where there is no memory. One of more than four times the size is left to
-  /// others.
+  /// A block of at least this size, or nullptr if there is no memory. Retained blocks of more than four times the size
+  /// are not used.
   Block* take(std::size_t size) {
     for (auto& slot : slots) {
       if (!slot.load(std::memory_order_relaxed)) continue;
@@ -38,7 +38,8 @@ struct ScratchPool {
     return block;
   }
 
-  /// A block whose call has ended. What lay at the place that comes next was of no use for a round of calls: it goes.
+  /// Retain a block whose call has ended. The block at the next place was not used for a round of calls, so it is
+  /// freed.
   void give(Block* block) {
     std::atomic<Block*>& slot = slots[turns.fetch_add(1, std::memory_order_relaxed) % kSlots];
     if (Block* old = slot.exchange(nullptr, std::memory_order_acquire)) drop(old);
@@ -58,7 +59,7 @@ struct ScratchPool {
 
 inline ScratchPool scratch_pool{};
 
-/// Memory of one call, given back at its end; data is nullptr where there is none.
+/// Memory of one call, released at its end; data is nullptr if there is none.
 template <class T> struct Scratch {
   explicit Scratch(Int size) : bytes_(static_cast<std::size_t>(size + 1) * sizeof(T)), data(make()) {}
   Scratch(const Scratch&) = delete;

@@ -1,5 +1,5 @@
 #pragma once
-// What a %%cpp cell of a notebook sees, and how Values cross between its functions and Python.
+// Declarations for a %%cpp cell of a notebook, and conversions of Values between its functions and Python.
 #include <vector>
 
 #include "../burlab.hpp"
@@ -8,7 +8,7 @@
 BURLAB_BEGIN
 namespace burlab::eager {
 
-/// The C++ value of a Python Value. Nothing may be recorded from Python before it is used: nodes could be renumbered.
+/// The C++ value of a Python Value. Use it before Python records anything: nodes could be renumbered.
 BURLAB_COLD burlab::Value to_cpp(PyObject* object) {
   const ValueObject* value = as_value(object);
   return held(value) ? burlab::Value::at(*value->tape, value->index) : burlab::Value();
@@ -23,7 +23,7 @@ BURLAB_COLD std::vector<burlab::Value> to_cpp_vector(PyObject* items) {
   return result;
 }
 
-/// The Python Value of a C++ value; a constant becomes a leaf. None where the tape does not hold it.
+/// The Python Value of a C++ value; a constant becomes a leaf. None if the tape does not hold it.
 BURLAB_COLD PyObject* to_python(const burlab::Value& value) {
   if (value.is_constant()) return make_leaf(value.data());
   if (!value.held()) return none();

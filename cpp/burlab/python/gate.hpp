@@ -1,6 +1,6 @@
 #pragma once
-// The one gate between Python's arrays and a kernel: checks by the buffer protocol, then the call. What does not pass
-// goes to a Python callable, unchanged, which converts what can be converted and explains what cannot.
+// The one gate between Python's arrays and a kernel: checks by the buffer protocol, then the call. Arguments that fail
+// go unchanged to a Python callable, which converts them if possible and raises an error otherwise.
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 BURLAB_BEGIN
 namespace burlab::python {
 
-/// What an argument or a result must be. Mirrored in Python.
+/// The specification of an argument or a result. Mirrored in Python.
 struct ArgumentSpec {
   const char* codes;  // the two type codes of the buffer protocol that mean its dtype
   Size itemsize, ndim, nbytes;
@@ -24,11 +24,10 @@ struct ArgumentSpec {
   void* cell;            // where that element lies
 };
 
-/// How a guarded value is looked up; Length: not at all, but the container must have `size` items.
+/// The kind of lookup of a guarded value; Length: no lookup, but the container must have `size` items.
 enum Where : Size { Fixed, Entry, Cell, Item, Attribute, Length, Code, Defaults, KeywordDefaults };
 
-/// Something that the traced function read from around itself, and that must still be the same object. Mirrored in
-/// Python.
+/// A value that the traced function captured, and that must still be the same object. Mirrored in Python.
 struct Guard {
   Object *container, *key, *value;
   const void* content;   // of an array that must also hold the same bytes, else nullptr
@@ -43,14 +42,14 @@ struct Gate {
   const void* context;
   Size workspace, inputs, outputs;
   Size releases;              // whether other Python threads may run during the call
-  Size loops;                 // whether the kernel may run for ever: then signals are handled
+  Size loops;                 // whether the kernel may run forever: then signals are handled
   Size takes_out;             // whether the keyword `out` means arrays for the results
   const ArgumentSpec* specs;  // inputs, then outputs
   const Guard* guards;
   Size guarded;
   const unsigned char* tree;  // the result: 0 for an output, n + 1 for a tuple of the n before it, 255 at the end
   Object *array, *scalar;     // numpy.ndarray, numpy.generic
-  Object *empty, *number, *fallback;  // numpy.empty, float, what takes over
+  Object *empty, *number, *fallback;  // numpy.empty, float, the callable for calls that fail the checks
   void* spare;                        // a workspace, nullptr while a call uses it
 };
 
@@ -62,14 +61,15 @@ union Number {
   std::int64_t whole;
 };
 
-/// Whether x is an array or a number of NumPy's: to a subclass its numbers may mean something else, as under a mask.
+/// Return true if x is a NumPy array or number, not a subclass: numbers of a subclass may have another meaning, as in a
+/// masked array.
 BURLAB_INLINE bool is_plain(const Gate& gate, Object* x) {
   Object* type = type_of(x);
   decrease(type);  // x keeps it alive
   return type == gate.array || is_subtype(type, gate.scalar) != 0;
 }
 
-/// Takes hold of x's memory if it is what the spec says.
+/// Gets a buffer of x if x matches the spec.
 BURLAB_NOINLINE bool hold(const Gate& gate, const ArgumentSpec& spec, Object* x, int flags, Buffer& buffer) {
   if (!is_plain(gate, x) || get_buffer(x, &buffer, flags) != 0) return false;
   const char* format = buffer.format != nullptr ? buffer.format : "";
@@ -84,7 +84,7 @@ BURLAB_NOINLINE bool hold(const Gate& gate, const ArgumentSpec& spec, Object* x,
   return fits;
 }
 
-/// Whether the memory of spec k is that of no spec before it.
+/// Return true if the memory of spec k is that of no earlier spec.
 BURLAB_NOINLINE bool is_alone(const Gate& gate, void* const* at, Size k) {
   const char *begin = static_cast<const char*>(at[k]), *end = begin + gate.specs[k].nbytes;
   bool alone = true;
@@ -96,7 +96,7 @@ BURLAB_NOINLINE bool is_alone(const Gate& gate, void* const* at, Size k) {
   return alone;
 }
 
-/// Whether a guard's value is where it was, and as it was.
+/// Return true if a guard's value is the same object with the same contents.
 BURLAB_NOINLINE bool is_unchanged(const Guard& guard) {
   if (guard.where == Length) return object_size(guard.container) == guard.size;
   Object* now = guard.value;
@@ -124,7 +124,7 @@ BURLAB_NOINLINE bool is_unchanged(const Guard& guard) {
   return same;
 }
 
-/// Runs the kernel, with a workspace of its own if another thread has the spare one.
+/// Runs the kernel, with a new workspace if another thread uses the spare one.
 BURLAB_NOINLINE std::int64_t run(Gate& gate, void* const* at) {
   void* workspace = gate.spare;
   const bool own = workspace == nullptr && gate.workspace > 0;

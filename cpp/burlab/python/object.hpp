@@ -1,6 +1,5 @@
 #pragma once
-// The little of CPython's interface that is worth inlining: Cling turns the `static inline` functions of Python.h into
-// calls.
+// Inlined parts of CPython's interface: Cling compiles the `static inline` functions of Python.h to calls.
 #include <Python.h>
 #include <structmember.h>
 
@@ -9,17 +8,17 @@
 BURLAB_BEGIN
 namespace burlab::eager {
 
-/// One reference more; gives the object back.
+/// Add a reference; returns the object.
 BURLAB_INLINE PyObject* retain(PyObject* object) {
 #if PY_VERSION_HEX < 0x030C0000
   ++object->ob_refcnt;
 #else
-  Py_INCREF(object);  // knows about immortal objects
+  Py_INCREF(object);  // handles immortal objects
 #endif
   return object;
 }
 
-/// One reference less. Takes null.
+/// Drop a reference. Accepts null.
 BURLAB_INLINE void release(PyObject* object) {
 #if PY_VERSION_HEX < 0x030C0000
   if (object && --object->ob_refcnt == 0) object->ob_type->tp_dealloc(object);
@@ -38,7 +37,7 @@ BURLAB_COLD PyObject* fail(PyObject* exception, const char* message, Xs... xs) {
   return PyErr_Format(exception, message, xs...);
 }
 
-/// Any function as PyMethodDef wants it: the flags say what its arguments really are.
+/// Cast a function to the type that PyMethodDef requires: the flags define its arguments.
 template <class F>
 BURLAB_INLINE PyCFunction as_method(F function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));

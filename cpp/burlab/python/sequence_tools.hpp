@@ -8,7 +8,7 @@ namespace burlab::eager {
 
 /// The operands of one call, in the order of their edges: x_0 x_1 ... or x_0 w_0 x_1 w_1 ..., and perhaps one more.
 struct Operands {
-  PyObject *xs, *ws, *last;  // tuples, which nobody can change meanwhile; ws and last may be null
+  PyObject *xs, *ws, *last;  // tuples, which are immutable; ws and last may be null
   Block<Edge> edges;
   TapeObject* tape = nullptr;
 
@@ -17,7 +17,7 @@ struct Operands {
     return PyTuple_GetItem(ws && i % 2 ? ws : xs, ws ? i / 2 : i);
   }
 
-  /// Read the numbers, and find the tape of the Values. May run Python, so no node is looked at yet.
+  /// Read the numbers, and find the tape of the Values. May run Python, so no node is read yet.
   BURLAB_OPTNONE bool read() {
     const std::size_t count = static_cast<std::size_t>(PyTuple_Size(xs)) * (ws ? 2 : 1) + (last ? 1 : 0);
     if (count >= UINT32_MAX || !edges.resize(static_cast<std::uint32_t>(count))) return PyErr_NoMemory(), false;
@@ -39,7 +39,7 @@ struct Operands {
     return true;
   }
 
-  /// Name the nodes. Nothing runs between this and the recording.
+  /// Store the numbers of the nodes. No Python runs between this and the recording.
   BURLAB_OPTNONE bool name() const {
     for (std::uint32_t i = 0; i < edges.size; ++i) {
       PyObject* object = item(i);

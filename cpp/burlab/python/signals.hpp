@@ -1,5 +1,5 @@
 #pragma once
-// Signals of Python during calls that may take for ever, because a kernel loops.
+// Signals of Python during calls that may run forever, because a kernel loops.
 #ifdef __APPLE__
 #include <pthread.h>
 #else
@@ -12,7 +12,7 @@
 BURLAB_BEGIN
 namespace burlab::python {
 
-/// Whether this is the thread that the process began with, which is Python's main thread.
+/// Return true on the first thread of the process, which is Python's main thread.
 inline bool first_thread() noexcept {
 #ifdef __APPLE__
   return pthread_main_np() != 0;
@@ -21,8 +21,8 @@ inline bool first_thread() noexcept {
 #endif
 }
 
-/// Runs the handlers of signals that have come; true if one raised, and then its exception is set. For the main thread:
-/// Python runs handlers on no other, and ends others where they request its lock while it shuts down.
+/// Runs the handlers of pending signals; true if one raised, with its exception set. Only for the main thread: Python
+/// runs no handlers on others, and ends a thread that requests its lock during shutdown.
 inline bool signalled() noexcept {
   const Hold hold = take_hold();
   const bool raised = check_signals() != 0;
@@ -30,9 +30,9 @@ inline bool signalled() noexcept {
   return raised;
 }
 
-/// Calls work() so that loops inside of kernels give up where a signal's handler raises, as that of Ctrl-C does, or
-/// where `flag` rises. Other Python threads run meanwhile. Not noexcept: a thread that takes Python's lock back while
-/// the interpreter shuts down is unwound.
+/// Calls work() so that loops inside kernels stop if a signal's handler raises, as for Ctrl-C, or if `flag` is set.
+/// Other Python threads run meanwhile. Not noexcept: a thread that reacquires Python's lock during the interpreter's
+/// shutdown is unwound.
 template <class Work> auto interruptible(const std::atomic<bool>* flag, const Work& work) {
   const StopScope scope(StopToken{flag, first_thread() ? &signalled : nullptr});
   Thread* const thread = save_thread();

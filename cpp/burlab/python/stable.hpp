@@ -9,7 +9,7 @@
 BURLAB_BEGIN
 namespace burlab::python {
 
-struct Object;            // PyObject, never looked into
+struct Object;            // PyObject, opaque
 struct Thread;            // PyThreadState
 enum Hold : unsigned {};  // PyGILState_STATE
 using Size = std::ptrdiff_t;

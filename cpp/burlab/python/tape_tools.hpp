@@ -1,6 +1,6 @@
 #pragma once
-// What burlab/eager/tape.py and burlab/eager/value.py need besides the types. Compiled at the first use of any of it,
-// so that a first Value costs less. Private to those modules, which pass the arguments that each function names.
+// Functions for burlab/eager/tape.py and burlab/eager/value.py. Compiled at their first use, so that a first Value
+// costs less. Private to those modules, which pass the arguments named in each comment.
 #include <climits>
 
 #include "../tape/replay.hpp"
@@ -13,7 +13,7 @@ BURLAB_INLINE TapeObject* as_tape(PyObject* object) { return static_cast<TapeObj
 
 inline void release_text(void* text) { release(static_cast<PyObject*>(text)); }
 
-/// Where the label of a node stands in its tape's table, or would stand.
+/// The place of a node's label in its tape's table, or the place to insert it.
 BURLAB_COLD std::uint32_t label_position(const Tape& tape, std::uint32_t node) {
   std::uint32_t low = 0, high = tape.labels.size;
   while (low < high) {
@@ -70,7 +70,7 @@ BURLAB_COLD PyObject* index(PyObject*, PyObject* const* args, Py_ssize_t) {
   return held(as_value(args[0])) ? PyLong_FromUnsignedLong(as_value(args[0])->index) : fail_stale();
 }
 
-/// value(tape, index): the Value of a node, a new one where the old one has died
+/// value(tape, index): the Value of a node, a new one if the old one has been freed
 BURLAB_COLD PyObject* value(PyObject*, PyObject* const* args, Py_ssize_t) {
   TapeObject* tape = as_tape(args[0]);
   const std::uint32_t index = static_cast<std::uint32_t>(PyLong_AsUnsignedLong(args[1]));
@@ -122,7 +122,7 @@ BURLAB_COLD PyObject* replay(PyObject*, PyObject* const* args, Py_ssize_t) {
   return none();
 }
 
-/// tidy(tape): drop what is dead, where it may be much
+/// tidy(tape): drop dead nodes, if there may be many
 BURLAB_COLD PyObject* tidy(PyObject*, PyObject* const* args, Py_ssize_t) {
   as_tape(args[0])->tidy();
   return none();

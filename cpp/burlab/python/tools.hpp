@@ -1,5 +1,5 @@
 #pragma once
-// The functions of tape_tools.hpp and sequence_tools.hpp, put together, and every operation that the types do not hold.
+// The table of functions of tape_tools.hpp and sequence_tools.hpp, and all operations that the types do not contain.
 #include "sequence_tools.hpp"
 #include "tape_tools.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// Arithmetic of Values. Two Values meet in code of their own; everything else (a constant, a subclass, an error) takes
-// one path for all operations, because each function costs the just-in-time compiler a millisecond or two.
+// Arithmetic of Values. Two Values take a fast path; everything else (a constant, a subclass, an error) takes one path
+// for all operations, because each function costs the just-in-time compiler a millisecond or two.
 #include "value_object.hpp"
 
 BURLAB_BEGIN
@@ -14,7 +14,7 @@ constexpr std::uint64_t mask_of(ops::List<Ops...>) {
   return ((std::uint64_t(1) << code_of<Ops>) | ...);
 }
 
-/// Make the operation with this code usable. May run Python, so it comes before any node is looked at.
+/// Load the operation with this code. May run Python, so call it before any node is read.
 BURLAB_INLINE bool ready(std::uint32_t code) {
   if (BURLAB_LIKELY(mask_of(AtHand{}) >> code & 1) || environment.evaluate) return true;
   PyObject* loaded = PyObject_CallNoArgs(environment.load_tools);
@@ -22,7 +22,7 @@ BURLAB_INLINE bool ready(std::uint32_t code) {
   return loaded != nullptr;
 }
 
-/// Read a real number: 1 and `*x`, or 0 where the object is none, or -1 with an exception set. May run Python.
+/// Read a real number: 1 and `*x`, or 0 if the object is none, or -1 with an exception set. May run Python.
 BURLAB_COLD int number_slowly(PyObject* object, double* x) {
   if (!PyFloat_Check(object) && !PyLong_Check(object)) {
     const int known = is_value(object) ? 0 : PyObject_IsInstance(object, environment.number_types);
@@ -59,7 +59,7 @@ BURLAB_NOINLINE PyObject* unary(std::uint32_t code, PyObject* self) {
   return record(tape_of(x), code, {x->index, node_of(x).value}, {0, 0});
 }
 
-/// An operation of two operands, at least one of them a Value; NotImplemented where the other is no number.
+/// An operation of two operands, at least one of them a Value; NotImplemented if the other is no number.
 BURLAB_NOINLINE PyObject* mixed(std::uint32_t code, PyObject* left, PyObject* right) {
   const ValueObject* x = is_value(left) ? as_value(left) : nullptr;
   const ValueObject* y = is_value(right) ? as_value(right) : nullptr;
@@ -88,7 +88,7 @@ PyObject* binary(PyObject* left, PyObject* right) {
   return mixed(code_of<Op>, left, right);
 }
 
-/// An operation of one Value, for those that are worth code of their own.
+/// An operation of one Value: the fast path.
 template <class Op>
 BURLAB_INLINE PyObject* unary_of(PyObject* self) {
   const ValueObject* x = as_value(self);
@@ -97,7 +97,7 @@ BURLAB_INLINE PyObject* unary_of(PyObject* self) {
   return wrap(tape, tape->put(code_of<Op>, evaluate<Op>(node_of(x).value, 0), x->index, 0));
 }
 
-/// x ** y. The constant exponents 2 and 3 have operations of their own: no logarithm, no libm. Python has one object
+/// x ** y. The constant exponents 2 and 3 have their own operations, without a logarithm or libm. Python has one object
 /// for each small int, so the common case is a comparison of pointers.
 inline PyObject* power(PyObject* left, PyObject* right, PyObject* modulus) {
   if (modulus != Py_None) return not_implemented();

@@ -1,11 +1,11 @@
 #pragma once
-// What a Value shows: how it is made, its numbers, and backward(). And the Tape, as far as it is needed for that.
+// The interface of a Value: constructor, numbers and backward(). Also the parts of Tape that it needs.
 #include "value_arithmetic.hpp"
 
 BURLAB_BEGIN
 namespace burlab::eager {
 
-/// The tape in force: that of the innermost `with` block, else the default tape of this thread. A borrowed reference.
+/// The current tape: that of the innermost `with` block, else the default tape of this thread. A borrowed reference.
 BURLAB_NOINLINE TapeObject* current_tape() {
   if (environment.entered) {
     PyObject* entered = nullptr;
@@ -31,7 +31,7 @@ BURLAB_INLINE PyObject* make_leaf(double x) {
 }
 BURLAB_COLD PyObject* make_leaf_of_subclass(PyTypeObject* type, double x) {
   TapeObject* tape = current_tape();
-  PyObject* self = tape ? type->tp_alloc(type, 0) : nullptr;  // may run Python, so it comes before there is room
+  PyObject* self = tape ? type->tp_alloc(type, 0) : nullptr;  // may run Python, so it comes before making room
   if (!self) return nullptr;
   if (tape->living++ == 0) retain(tape);
   as_value(self)->tape = tape;
@@ -133,7 +133,7 @@ BURLAB_COLD PyObject* tape_new(PyTypeObject* type, PyObject* args, PyObject*) {
   tape->reclaims = reclaims != 0;
   return self;
 }
-BURLAB_COLD void tape_dealloc(PyObject* self) {  // no Value is left: each keeps its tape alive
+BURLAB_COLD void tape_dealloc(PyObject* self) {  // no Value is left: each one retains its tape
   TapeObject* tape = static_cast<TapeObject*>(self);
   PyTypeObject* type = self->ob_type;
   while (ValueObject* value = tape->spare) {

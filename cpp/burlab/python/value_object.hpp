@@ -1,6 +1,6 @@
 #pragma once
-// The two Python objects: a Value is a handle on a node, a Tape carries the nodes. A Value keeps its Tape alive, and a
-// node knows its one Value, so that compaction can move nodes below the handles.
+// The two Python objects: a Value is a handle on a node, a Tape owns the nodes. A Value retains its Tape, and a node
+// points to its one Value, so that compaction can move nodes and update the handles.
 #include <memory>
 
 #include "../tape/reclaim.hpp"
@@ -14,25 +14,25 @@ struct ValueObject : PyObject, Handle {};
 
 struct TapeObject : PyObject, Tape {
   ValueObject* spare;    // dead Values to be used again, linked through `tape`
-  std::uint32_t living;  // Values on this tape: as long as there are any, they hold one reference to it together
+  std::uint32_t living;  // Values on this tape: while there are any, they share one reference to it
   std::uint32_t values;  // Values that hold memory, living and spare
 };
 constexpr std::uint32_t spare_limit = 256;
 
-/// What the Python side hands over once, when the types are made, and what they share.
+/// Objects that Python passes once, when the types are created, and that the types share.
 struct Environment {
   PyTypeObject *value_type, *tape_type;
   PyObject *tape_error, *argument_error, *type_error;
   PyObject *two, *three;     // the ints
-  bool entered;              // whether any tape was ever put in force by a `with` block
-  PyObject* entered_tape;    // a context variable: the tape that a `with` block has put in force, or None
+  bool entered;              // whether any `with` block has ever set a tape
+  PyObject* entered_tape;    // a context variable: the tape set by a `with` block, or None
   PyObject* default_tape;    // makes the default tape of a thread
   PyObject* number_types;    // a tuple: instances are numbers, though neither float nor int
   PyObject* ufunc_codes;     // a dict: NumPy's functions to the codes of our operations
-  PyObject* ufunc_fallback;  // answers what NumPy asks of a Value and C++ does not
+  PyObject* ufunc_fallback;  // handles the NumPy calls on a Value that C++ does not handle
   PyObject* load_tools;      // compiles tools.hpp, which sets `evaluate`
-  Outcome (*evaluate)(std::uint32_t code, double x, double y, bool by_x, bool by_y);  // operations that are not at hand
-  std::uint64_t thread;  // the thread that asked last for a tape, and its default one
+  Outcome (*evaluate)(std::uint32_t code, double x, double y, bool by_x, bool by_y);  // operations that are not loaded
+  std::uint64_t thread;  // the last thread that requested a tape, and its default one
   TapeObject* tape;
 };
 inline Environment environment;
@@ -45,7 +45,7 @@ BURLAB_INLINE bool is_value(PyObject* object) {
   if (type == environment.value_type) return true;
   return type != &PyFloat_Type && type != &PyLong_Type && PyType_IsSubtype(object->ob_type, environment.value_type);
 }
-/// Whether the tape still holds the node: `rewind` cuts nodes off without looking for their handles.
+/// Return true if the tape still holds the node: `rewind` drops nodes without searching for their handles.
 BURLAB_INLINE bool held(const ValueObject* value) {
   return value->index < value->tape->nodes.size && node_of(value).holder == value;
 }
@@ -63,7 +63,7 @@ BURLAB_COLD PyObject* fail_two_tapes() {
   return nullptr;
 }
 
-/// Room for one node; MemoryError where there is none. It may renumber nodes, but runs no Python.
+/// Make room for one node; MemoryError if there is none. It may renumber nodes, but runs no Python.
 BURLAB_COLD bool make_room(TapeObject* tape) {
   if (tape->make_room()) return true;
   tape->clear_status();
@@ -101,7 +101,7 @@ BURLAB_COLD void free_value(ValueObject* value) {
 inline void value_dealloc(PyObject* self) {
   ValueObject* value = as_value(self);
   TapeObject* tape = tape_of(value);
-  if (!tape) return free_value(value);  // a subclass whose making failed
+  if (!tape) return free_value(value);  // a subclass whose construction failed
   if (BURLAB_LIKELY(held(value))) {
     node_of(value).holder = nullptr;
     if (tape->reclaims && value->index + 1 == tape->nodes.size) tape->pop_unheld();

@@ -1,7 +1,7 @@
 #pragma once
 // The operations of the table as methods of a Value, named as NumPy names its functions: v.tanh(), v.maximum(w).
-// NumPy's own loops over arrays of objects call them; its protocol for functions of a single Value is answered here as
-// well.
+// NumPy's loops over arrays of objects call them; NumPy's protocol for functions of a single Value is implemented here
+// as well.
 #include <cstddef>
 
 #include "value_arithmetic.hpp"
@@ -9,7 +9,7 @@
 BURLAB_BEGIN
 namespace burlab::eager {
 
-/// The methods that networks are made of have C functions of their own: 10 ns less.
+/// The methods that networks use have their own C functions, which saves 10 ns.
 template <class Op>
 PyObject* method(PyObject* self, PyObject*) {
   return unary(code_of<Op>, self);
@@ -41,7 +41,7 @@ inline PyObject* operation_get(PyObject* self, PyObject* instance, PyObject*) {
   return instance ? PyMethod_New(self, instance) : retain(self);
 }
 
-/// Value.__array_ufunc__(ufunc, method, *inputs, **keywords): calls on scalars are answered here, the rest in Python.
+/// Value.__array_ufunc__(ufunc, method, *inputs, **keywords): calls on scalars are handled here, the rest in Python.
 inline PyObject* array_ufunc(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   if (count > 2 && !names && !PyUnicode_CompareWithASCIIString(args[1], "__call__")) {
     PyObject* known = PyDict_GetItemWithError(environment.ufunc_codes, args[0]);  // borrowed

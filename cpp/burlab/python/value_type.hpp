@@ -1,5 +1,5 @@
 #pragma once
-// The types Value and Tape, put together. `make_types` is called once, by burlab/eager/native.py.
+// The types Value and Tape. `make_types` is called once, by burlab/eager/native.py.
 #include "value_face.hpp"
 #include "value_operation.hpp"
 
@@ -91,7 +91,7 @@ BURLAB_COLD PyObject* make_types(PyObject* given) {
   if (!PyArg_ParseTuple(given, "OOOOOOOOO", &e.tape_error, &e.argument_error, &e.type_error, &e.entered_tape,
                         &e.default_tape, &e.number_types, &e.ufunc_codes, &e.ufunc_fallback, &e.load_tools))
     return nullptr;
-  retain(given);  // for ever: the environment borrows from it
+  retain(given);  // never released: the environment borrows from it
   e.two = PyLong_FromLong(2);
   e.three = PyLong_FromLong(3);
   e.value_type = make_value_type();

@@ -1,6 +1,6 @@
 #pragma once
-// The functions of Values, under the names of the C++ library where it has them, so that a template written for double
-// takes a Value; and the operations over sequences of Values.
+// The functions of Values, with the names of the C++ library if it has them, so that a template for double accepts a
+// Value; and the operations over sequences of Values.
 #include "record.hpp"
 #include "value.hpp"
 #include "wide.hpp"
@@ -40,13 +40,13 @@ BURLAB_VALUE_FUNCTION_OF_TWO(minimum, Minimum)
 #undef BURLAB_VALUE_FUNCTION
 #undef BURLAB_VALUE_FUNCTION_OF_TWO
 
-/// x^y; the constant exponents 2 and 3 have operations of their own.
+/// x^y; the constant exponents 2 and 3 have their own operations.
 BURLAB_ANYWHERE Value pow(Value x, Value y) {
   const double exponent = y.is_constant() ? y.data() : 0;
   return exponent == 2 ? square(x) : exponent == 3 ? cube(x) : record(code_of<ops::Power>, x, y);
 }
 
-/// The operands of an operation over a sequence, as they are gathered.
+/// The operands of an operation over a sequence, while they are collected.
 struct Gathering {
   Tape* tape = nullptr;
   Block<Edge> edges;
@@ -73,7 +73,7 @@ Value reduce(std::uint32_t code, const Values& xs) {
   return operands.record(code);
 }
 
-/// Operations over any range of Values: one node each. A mean of nothing is nan.
+/// Operations over any range of Values: one node each. The mean of an empty range is nan.
 template <class Values> Value reduce_sum(const Values& xs) { return reduce(ReduceSum, xs); }
 template <class Values> Value reduce_mean(const Values& xs) { return reduce(ReduceMean, xs); }
 template <class Values> Value negative_mean(const Values& xs) { return reduce(NegativeMean, xs); }

@@ -1,23 +1,23 @@
 #pragma once
-// Garbage collection of nodes. A node with a holder, and each that such a node was computed from, is alive; all others
-// are dropped by sliding the living ones down the tape. Order is kept, so a node still comes after its operands.
+// Garbage collection of nodes. A node with a holder, and every node that it was computed from, is alive; all others are
+// dropped by sliding the live ones down the tape. Their order stays, so a node still comes after its operands.
 #include "tape.hpp"
 
 BURLAB_BEGIN
 namespace burlab {
 
-/// Drop dead nodes from the end: what was computed last usually dies first.
+/// Drop dead nodes from the end: the newest nodes usually die first.
 BURLAB_NOINLINE void Tape::pop_unheld() {
   std::uint32_t size = nodes.size;
   for (; size > 1 && !nodes[size - 1].holder; --size)
     if (nodes[size - 1].wide()) edges.size = nodes[size - 1].parent[0];
   if (size == nodes.size) return;
-  numbering += renumbering;  // a value that held one in C++ must not find the node that takes its place
+  numbering += renumbering;  // a C++ value that held one must not find the node that replaces it
   rewind({size, edges.size});
   if (nodes.capacity > 65536 && size < nodes.capacity / 8) nodes.resize(nodes.capacity / 4);
 }
 
-/// Drop what is dead where the tape has doubled since that was done: for code that records much before it asks for
+/// Drop dead nodes if the tape has doubled since the last time: for code that records many nodes before it requests
 /// room.
 BURLAB_NOINLINE void Tape::tidy() {
   if (!reclaims || nodes.size < 4096 || nodes.size / 2 < survivors) return;
@@ -25,7 +25,7 @@ BURLAB_NOINLINE void Tape::tidy() {
   if (nodes.size <= nodes.capacity / 8) nodes.resize(nodes.capacity / 4);
 }
 
-/// Whether there is room for one node, after dropping what is dead, or else after growing.
+/// Return true if there is room for one node, after dropping dead nodes, or else after growing.
 BURLAB_NOINLINE bool Tape::make_room() {
   if (reclaims && nodes.size > 1) {
     compact();

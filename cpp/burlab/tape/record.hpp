@@ -1,5 +1,6 @@
 #pragma once
-// Every operation by its code. A header of its own: to compile all of them takes a while, and not everyone needs them.
+// Every operation by its code. A separate header, because compiling all of them takes time and not every program needs
+// them.
 #include "tape.hpp"
 
 BURLAB_BEGIN

@@ -1,5 +1,5 @@
 #pragma once
-// Replay: the recorded operations again, in their order, with what the leaves hold now.
+// Replay: compute the recorded operations again, in their order, from the current values of the leaves.
 #include "record.hpp"
 #include "wide.hpp"
 

@@ -43,7 +43,7 @@ BURLAB_ANYWHERE Outcome evaluate(double x, double y, bool by_x = true, bool by_y
 }
 
 /// An operation that is known by its code: one chain of comparisons, which becomes one switch, for a list of
-/// operations. (Each function costs the just-in-time compiler a millisecond, hence no table of functions.)
+/// operations. (A table of functions would cost the just-in-time compiler a millisecond per function.)
 struct Evaluation {
   std::uint32_t code;
   double x, y;

@@ -1,22 +1,22 @@
 #pragma once
 // The reverse sweep. Newest first is a reverse topological order, so one walk down the tape is the whole algorithm. A
-// stamp says which nodes this sweep has reached: nothing is cleared beforehand, and what the root does not depend on
-// keeps the gradient of its own last sweep.
+// stamp marks the nodes that this sweep has reached: no gradient is cleared first, and nodes that the root does not
+// depend on keep the gradient of an earlier sweep.
 #include "tape.hpp"
 
 BURLAB_BEGIN
 namespace burlab {
 
-/// What a sweep knows while it walks. Nothing takes its address, so that it stays in registers.
+/// The state of a sweep. Its address is never taken, so that it stays in registers.
 struct Sweep {
   Tape* tape;
   Node* nodes;
   std::uint32_t epoch;
   bool accumulate;
-  std::uint32_t waiting = 0;  // interior nodes that were reached and have not passed on their gradient
+  std::uint32_t waiting = 0;  // interior nodes that were reached but not processed
 
-  /// Give a contribution to a node. The first one of a sweep replaces what an earlier sweep has left, or, where
-  /// gradients accumulate, puts it aside: an interior node passes on only what belongs to this sweep.
+  /// Add a contribution to a node. The first one of a sweep replaces the gradient of an earlier sweep, or sets it aside
+  /// if gradients accumulate: an interior node passes on only contributions of this sweep.
   BURLAB_ANYWHERE void give(std::uint32_t index, double contribution) {
     Node& n = nodes[index];
     if (n.stamp >= epoch) {
@@ -32,7 +32,7 @@ struct Sweep {
     n.gradient = contribution;
   }
 
-  /// The chain rule: what a node has received goes to its operands.
+  /// The chain rule: pass the gradient of a node to its operands.
   BURLAB_ANYWHERE void pass_on(Node& n) {
     const double g = n.gradient;
     if (BURLAB_UNLIKELY(accumulate)) n.gradient += n.earlier;
@@ -51,10 +51,10 @@ inline int newest_first(const void* a, const void* b) {
   return (x < y) - (x > y);
 }
 
-/// The rest of a sweep, from node `last` down, where the ancestors of the root lie far apart among foreign nodes: list
-/// them and sort. Returns how many nodes still wait: none, or all of them where there is no memory for the list.
+/// The rest of a sweep, from node `last` down, if the ancestors of the root are far apart: list and sort them. Returns
+/// the number of waiting nodes: none, or all of them if there is no memory for the list.
 BURLAB_COLD std::uint32_t sweep_list(Sweep sweep, std::uint32_t root, std::uint32_t last) {
-  const std::uint32_t listed = sweep.epoch + 1;  // a stamp of its own: reached, and on the list
+  const std::uint32_t listed = sweep.epoch + 1;  // a second stamp: reached, and on the list
   Block<std::uint32_t> list;
   bool enough = list.reserve(1024);
   if (enough) list[list.size++] = root;
@@ -79,7 +79,7 @@ BURLAB_NOINLINE Status Tape::backward(std::uint32_t root, bool accumulate) {
   if (root >= nodes.size) return fail(StaleValue), StaleValue;
   Sweep sweep{this, nodes.at, next_epoch(), accumulate};
   sweep.give(root, 1);
-  std::int64_t patience = 4096;  // with foreign nodes, of which seven are no burden for each that is not
+  std::int64_t patience = 4096;  // the budget of foreign nodes; each other node adds to it
   for (Node* n = sweep.nodes + root; sweep.waiting > 0; --n) {
     BURLAB_PREFETCH(n - nodes_ahead);
     if (n->stamp >= sweep.epoch && n->code != leaf_code) {

@@ -5,7 +5,7 @@
 BURLAB_BEGIN
 namespace burlab {
 
-/// An operand of a node to come: a node of this tape, or a constant (index 0).
+/// An operand of a new node: a node of this tape, or a constant (index 0).
 struct Operand {
   std::uint32_t index;
   double value;
@@ -19,19 +19,19 @@ struct Mark {
 constexpr std::uint32_t no_node = UINT32_MAX;
 constexpr std::uint64_t renumbering = std::uint64_t(1) << 32;
 
-/// A sequence of nodes; a node comes after its operands. Nothing here throws: an error sets `status`, which
+/// A sequence of nodes; a node comes after its operands. Nothing throws: an error sets `status`, which
 /// stays until it is cleared, and the result is `no_node`.
 class Tape {
  public:
   Block<Node> nodes;
   Block<Edge> edges;
   Block<Label> labels;               // in the order of their nodes
-  void (*release)(void*) = nullptr;  // lets go of the text of a label
-  void* keeper = nullptr;            // whoever owns the tape and must live as long as a holder does
+  void (*release)(void*) = nullptr;  // releases the text of a label
+  void* keeper = nullptr;            // the owner of the tape, which must outlive its holders
   std::uint64_t numbering = 0;       // how often nodes were renumbered, times 2^32
   std::uint32_t epoch = 0;           // the number of the last sweep, which `Node::stamp` is compared with
-  std::uint32_t collections = 0;     // how often unreachable nodes were looked for
-  std::uint32_t survivors = 0;       // the nodes that were alive then
+  std::uint32_t collections = 0;     // number of garbage collections
+  std::uint32_t survivors = 0;       // the nodes that were alive after the last one
   bool reclaims = false;             // whether `make_room` may drop nodes that no holder reaches
 
   Tape() = default;
@@ -45,17 +45,17 @@ class Tape {
 
   Status status() const { return status_; }
   void clear_status() { status_ = Ok; }
-  /// Remember the first error; later ones are its consequence.
+  /// Store the first error; later ones are its consequences.
   BURLAB_OPTNONE std::uint32_t fail(Status status) {
     if (status_ == Ok) status_ = status;
     return no_node;
   }
 
-  /// Record a leaf: a number that gradients are taken by.
+  /// Record a leaf: an input of gradients.
   BURLAB_ANYWHERE std::uint32_t leaf(double value) { return append(leaf_code, Outcome{value, {0, 0}}, 0, 0); }
   /// Record the operation with this code (record.hpp).
   std::uint32_t record(std::uint32_t code, Operand x, Operand y);
-  /// Record an operation that was evaluated already, on a tape that is not full.
+  /// Record an evaluated operation, on a tape that is not full.
   BURLAB_ANYWHERE std::uint32_t put(std::uint32_t code, Outcome z, std::uint32_t x, std::uint32_t y) {
     const std::uint32_t index = nodes.size;
     Node& n = nodes.at[index];
@@ -74,9 +74,9 @@ class Tape {
     return index;
   }
 
-  /// Where the tape stands now. O(1).
+  /// The current position of the tape. O(1).
   Mark mark() const { return {nodes.size, edges.size}; }
-  /// Cut off everything recorded since `mark`. O(1), and the memory stays for what comes next.
+  /// Drop everything recorded since `mark`. O(1); the memory is reused.
   void rewind(Mark mark) {
     if (mark.nodes >= nodes.size) return;
     nodes.size = mark.nodes ? mark.nodes : 1;
@@ -102,7 +102,7 @@ class Tape {
   /// Compute the nodes from number `first` on again (replay.hpp).
   void replay(std::uint32_t first = 1);
   /// Gradients of the node `root`, by every node that it depends on (sweep.hpp). With `accumulate` they are added to
-  /// what is there, else they replace it.
+  /// the old ones, else they replace them.
   Status backward(std::uint32_t root, bool accumulate = false);
   // reclaim.hpp
   bool make_room();
@@ -127,12 +127,12 @@ class Tape {
   BURLAB_OPTNONE void drop_labels(std::uint32_t first) {  // of the nodes from `first` on
     while (labels.size && labels[labels.size - 1].node >= first) release(labels[--labels.size].text);
   }
-  /// A number for a new sweep; the next one is free for the walk over a list.
+  /// A number for a new sweep; the next number is reserved for the sweep over a list.
   BURLAB_ANYWHERE std::uint32_t next_epoch() {
     if (BURLAB_UNLIKELY((epoch += 2) == 0)) forget_epochs();
     return epoch;
   }
-  /// The numbers of sweeps have wrapped: the stamps of old ones must not look new.
+  /// Clear all stamps after the numbers of sweeps have wrapped, so that old stamps do not match new sweeps.
   BURLAB_OPTNONE void forget_epochs() {
     for (std::uint32_t i = 0; i < nodes.size; ++i) nodes[i].stamp = 0;
     epoch = 2;

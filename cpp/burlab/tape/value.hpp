@@ -8,24 +8,25 @@
 BURLAB_BEGIN
 namespace burlab {
 
-/// A number on a tape, or a constant: two words, passed in registers. It owns nothing: it is good as long as its tape
-/// holds its node. A value that was never set is neither; what is done to it, or to one that the tape holds no more,
-/// has no value either, and is an error on the status of the tape.
+/// A number on a tape, or a constant: two words, passed in registers. It owns nothing: it is valid while its tape holds
+/// its node. An unset value is neither. Operations on it, or on a value whose node the tape has dropped, have no value,
+/// and set the error status of the tape.
 class Value {
  public:
   BURLAB_ANYWHERE Value() = default;
-  /// A constant: no gradient is taken by it, and it needs no tape.
+  /// A constant: it has no gradient and needs no tape.
   BURLAB_ANYWHERE Value(double constant) : name_(std::bit_cast<std::uint64_t>(constant)) {}
   /// A new leaf on a tape.
   BURLAB_ANYWHERE Value(Tape& tape, double data) : Value(&tape, tape.leaf(data)) {}
-  /// The node with this number on a tape; `no_node` gives a value that is not held.
+  /// The node with this number on a tape; for `no_node`, a value that is not held.
   BURLAB_ANYWHERE static Value at(Tape& tape, std::uint32_t index) { return Value(&tape, index); }
 
   BURLAB_ANYWHERE Tape* tape() const { return tape_; }
-  /// Whether the tape holds the node. (The number of renumberings is part of the name, hence one comparison.)
+  /// Return true if the tape holds the node. (The name includes the number of renumberings, so one comparison is
+  /// enough.)
   BURLAB_ANYWHERE bool held() const { return tape_ && name_ - tape_->numbering < tape_->nodes.size; }
   BURLAB_ANYWHERE bool is_constant() const { return !tape_ && name_ != nothing; }
-  /// The number of the node; 0, which stands in for constants, where there is none.
+  /// The number of the node; 0, which represents constants, if there is none.
   BURLAB_ANYWHERE std::uint32_t index() const { return tape_ ? static_cast<std::uint32_t>(name_) : 0; }
   BURLAB_ANYWHERE Node& node() const { return tape_->nodes[static_cast<std::uint32_t>(name_)]; }
 
@@ -50,7 +51,7 @@ class Value {
   std::uint64_t name_ = nothing;  // the index and above it the tape's numbering, or the bits of the constant
 };
 
-/// Record any operation: constants among the operands, a full tape, operands that do not fit together.
+/// Record any operation: with constant operands, a full tape, or operands of different tapes.
 BURLAB_NOINLINE Value record(std::uint32_t code, Value x, Value y) {
   Tape* tape = x.tape() ? x.tape() : y.tape();
   const bool fit = (x.held() || x.is_constant()) && (y.held() || y.is_constant());
@@ -60,8 +61,7 @@ BURLAB_NOINLINE Value record(std::uint32_t code, Value x, Value y) {
   return Value::at(*tape, tape->record(code, {x.index(), x.data()}, {y.index(), y.data()}));
 }
 
-/// Record a scalar operation of one or two values, or of a value and a constant: the cases that are worth their own
-/// code.
+/// Record a scalar operation of one or two values, or of a value and a constant: the fast paths.
 template <Recordable Op>
 BURLAB_ANYWHERE Value apply(Value x) {
   if (BURLAB_UNLIKELY(!x.held() || x.tape()->full())) return record(code_of<Op>, x, 0.0);

@@ -1,6 +1,6 @@
 #pragma once
 // Operations over a sequence, as one node with n edges: n partial derivatives, and no chain of n nodes. Their parts are
-// the structs of ops/; what is new here is only how a sequence is folded.
+// the structs of ops/; this file only adds the folds over a sequence.
 #include "tape.hpp"
 
 BURLAB_BEGIN
@@ -22,14 +22,14 @@ enum Wide : std::uint32_t {
 constexpr const char* wide_names[] = {"sum",  "mean", "negative_mean", "sum_of_squares", "mean_of_squares",
                                       "prod", "dot",  "variance",      "logsumexp"};
 
-/// The name of an operation, as the tables have it.
+/// The name of an operation, as in the tables.
 constexpr const char* operation_name(std::uint32_t code) {
   return code == leaf_code        ? "leaf"
          : code < first_wide_code ? scalar_rows[code - 1].name
                                   : wide_names[code - first_wide_code];
 }
 
-/// One evaluation: the operands, and where their partials go.
+/// One evaluation: the operands, and the place of their partials.
 struct WideRule {
   const Node* nodes;
   Edge* edges;
@@ -39,7 +39,7 @@ struct WideRule {
     return edges[i].parent ? nodes[edges[i].parent].value : edges[i].partial;
   }
   BURLAB_ANYWHERE void set_partial(std::uint32_t i, double partial) const {
-    if (edges[i].parent) edges[i].partial = partial;  // of a constant operand the constant stays
+    if (edges[i].parent) edges[i].partial = partial;  // a constant operand keeps its constant
   }
 
   double sum(bool squares, double divisor) const {
@@ -52,7 +52,7 @@ struct WideRule {
     return total / divisor;
   }
 
-  double product() const {  // what lies before a factor times what lies behind it: right where factors are 0
+  double product() const {  // a partial is the product of the factors before and after: correct if factors are 0
     double before = 1, behind = 1;
     for (std::uint32_t i = 0; i < count; ++i) {
       const double x = operand(i);
@@ -79,8 +79,7 @@ struct WideRule {
     return total;
   }
 
-  double variance()
-      const {  // the mean moves too, but sum (x_i - mean) = 0, so that its part of the derivative vanishes
+  double variance() const {  // the mean changes too, but sum (x_i - mean) = 0, so its part of the derivative is 0
     const std::uint32_t n = count - 1;
     const double divisor = operand(n);
     double mean = 0, total = 0;
@@ -100,7 +99,7 @@ struct WideRule {
     for (std::uint32_t i = 1; i < count; ++i) shift = ops::Maximum::primal(shift, operand(i));
     if (shift - shift != 0) shift = 0;  // an infinity must not become nan by subtracting itself
     for (std::uint32_t i = 0; i < count; ++i) total += ops::Exp::primal(operand(i) - shift);
-    const double divisor = total == 0 ? 1 : total;  // of -inf alone all partials are 0
+    const double divisor = total == 0 ? 1 : total;  // if all operands are -inf, all partials are 0
     for (std::uint32_t i = 0; i < count; ++i) set_partial(i, ops::Exp::primal(operand(i) - shift) / divisor);
     return shift + ops::Log::primal(total);
   }
@@ -124,7 +123,7 @@ struct WideRule {
   }
 };
 
-/// Record an operation over `count` operands: edges that name their node, or 0 and hold their constant as the partial.
+/// Record an operation over `count` operands: edges with their node; or with 0, and their constant as the partial.
 BURLAB_NOINLINE std::uint32_t Tape::record_wide(std::uint32_t code, const Edge* operands, std::uint32_t count) {
   if (!edges.reserve(count)) return fail(OutOfMemory);
   if (full() && !grow()) return no_node;

@@ -1,6 +1,6 @@
 #pragma once
-// Scans whose body is one operation of the carry and an element, as running products and extremes are: a loop in place
-// of a call for each element.
+// Scans whose body is one operation of the carry and an element, such as running products and extremes: a loop without
+// a call for each element.
 #include "../../numbers/lane.hpp"
 #include "../../ops/arithmetic.hpp"
 #include "../../ops/choice.hpp"
@@ -13,8 +13,8 @@ namespace burlab::kernels {
 template <class Op, class T> struct Accumulation {
   const T* elements;
   T *stack, *trail;  // null where they are not stored
-  Int width, step;   // of one iteration; the step is negative where it goes from the last element on
-  T* carry;          // the last one in the end
+  Int width, step;   // of one iteration; the step is negative if the scan starts at the last element
+  T* carry;          // the last carry in the end
 
   BURLAB_INLINE void number(Int begin, Int end) const {
     T total = *carry;

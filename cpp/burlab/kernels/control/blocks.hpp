@@ -1,5 +1,5 @@
 #pragma once
-// Rows computed a block at a time: `burlab/graph/blocks.py` says what of.
+// Rows computed a block at a time, as defined in `burlab/graph/blocks.py`.
 #include "control.hpp"
 
 BURLAB_BEGIN
@@ -7,7 +7,8 @@ namespace burlab::kernels {
 
 /// Descriptor: blocks before the last one, numbers of sequences, of inputs, of results, and of the sums among these,
 /// which come first; bytes of a block of each sequence; bytes of a block of each result, 0 for sums; for each sum the
-/// bytes that are set to zero at first, 0 where it is added to what is there; what makes a block, and the last one.
+/// bytes that are set to zero at first, 0 if it adds to its present contents; the functions that compute a block, and
+/// the last block.
 inline Int run_blocks(const Int* d, void* const* out, const void* const* in, char* scratch) noexcept {
   const Int length = d[0], sequences = d[1], inputs = d[2], results = d[3], sums = d[4];
   const Int *steps = d + 5, *strides = steps + sequences, *zeros = strides + results;

@@ -1,5 +1,5 @@
 #pragma once
-// Control flow: functions that run generated kernels. They allocate nothing: all memory is given.
+// Control flow: functions that run generated kernels. They allocate nothing: the caller passes all memory.
 #include <cstring>
 
 #include "../../stop_token.hpp"
@@ -22,7 +22,7 @@ struct SubGraph {
   }
 };
 
-/// One loop. `in`: the state and what else the condition and the body read. Each leaf of the state has two blocks,
+/// One loop. `in`: the state and the other inputs of the condition and the body. Each leaf of the state has two blocks,
 /// which are swapped from one iteration to the next: the body writes the next state to one while it reads the other.
 struct WhileLoop {
   const SubGraph &condition, &body;
@@ -47,7 +47,8 @@ struct WhileLoop {
 };
 
 /// out = in; while condition(out, more): out = body(out, more). Descriptor: number of rows, leaves of the state,
-/// inputs; bytes of each leaf; bytes from one row to the next of each input, 0 where all share it; condition and body.
+/// inputs; bytes of each leaf; bytes from one row to the next of each input, 0 if all rows share it; condition and
+/// body.
 inline Int run_while(const Int* d, void* const* out, const void* const* in, char* scratch) noexcept {
   const Int rows = d[0], states = d[1], inputs = d[2];
   const Int *bytes = d + 3, *steps = bytes + states;
@@ -80,7 +81,7 @@ inline Int run_while(const Int* d, void* const* out, const void* const* in, char
   return Ok;
 }
 
-/// out = the first sub-graph where the bool in[0] is true, else the second, of in[1], in[2], ... Descriptor as of
+/// out = the first sub-graph where the bool in[0] is true, else the second, of in[1], in[2], ... Descriptor: as of
 /// run_while.
 inline Int run_cond(const Int* d, void* const* out, const void* const* in, char* scratch) noexcept {
   const Int rows = d[0], results = d[1], inputs = d[2] - 1;

@@ -1,5 +1,5 @@
 #pragma once
-// A loop of known length over the elements of sequences: `burlab/graph/scan_nodes.py` says what it computes.
+// A loop of known length over the elements of sequences, as defined in `burlab/graph/scan_nodes.py`.
 #include "control.hpp"
 
 BURLAB_BEGIN
@@ -7,9 +7,10 @@ namespace burlab::kernels {
 
 /// The descriptor of a scan, and the addresses that change from one iteration to the next.
 ///
-/// Integers: iterations, whether from the last element, numbers of carries, of sequences, of inputs and of results of
-/// the body; bytes of each of these results; bytes of one element of each sequence; bytes from one element of each
-/// stacked result to the next, 0 where it is not used; whether the values of each carry are stacked; the body.
+/// Integers: iterations, whether the scan starts at the last element, numbers of carries, of sequences, of inputs and
+/// of results of the body; bytes of each of these results; bytes of one element of each sequence; bytes from one
+/// element of each stacked result to the next, 0 where it is not used; whether the values of each carry are stacked;
+/// the body.
 struct Scan {
   explicit Scan(const Int* d)
       : length(d[0]),
@@ -34,7 +35,7 @@ struct Scan {
   char* spare = nullptr;  // a second block for each carry: an iteration reads one and writes the other
   char* workspace = nullptr;
 
-  /// The addresses and blocks lie at the start of the memory, what is left is the body's.
+  /// The addresses and blocks lie at the start of the memory; the body uses the rest.
   void arrange(char* scratch) noexcept {
     in = reinterpret_cast<const void**>(scratch);
     to = reinterpret_cast<void**>(scratch) + inputs;
@@ -44,15 +45,15 @@ struct Scan {
     for (Int k = 0; k < carries; ++k) workspace += rounded(bytes[k]);
   }
 
-  /// The element that an iteration reads, and at which it writes.
+  /// The index of the element that an iteration reads and writes.
   Int element(Int iteration) const noexcept { return reverse ? length - 1 - iteration : iteration; }
 
   static void copy(void* to, const void* from, Int count) noexcept {
     std::memcpy(to, from, static_cast<std::size_t>(count));
   }
 
-  /// Where an iteration writes the next carries: the last one to the results; one before it to the stack where there is
-  /// one, else to that of two blocks which it does not read.
+  /// The memory of the next carries: the results in the last iteration; else the stack if there is one, or the one of
+  /// two blocks that is not read.
   void aim(Int iteration, void* const* out) const noexcept {
     char* block = spare;
     BURLAB_ONE_BY_ONE

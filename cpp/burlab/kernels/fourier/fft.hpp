@@ -1,6 +1,6 @@
 #pragma once
-// Fourier transforms along rows, of complex and of real numbers. Arrays of complex numbers are two of real ones, first
-// all real parts. None is scaled.
+// Unscaled Fourier transforms along rows, of complex and of real numbers. An array of complex numbers is two real
+// arrays: the real parts first.
 #include "transform.hpp"
 
 BURLAB_BEGIN
@@ -15,7 +15,7 @@ template <class T> struct Fft {
     if (!transform.ok()) return OutOfMemory;
     T* y = static_cast<T*>(out);
     const T* x = static_cast<const T*>(a);
-    const Int re = d[2] ? size : 0, im = size - re;  // the other sign: both parts change places
+    const Int re = d[2] ? size : 0, im = size - re;  // the other sign: swap both parts
     StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < size; k += n) {
@@ -26,7 +26,8 @@ template <class T> struct Fft {
   }
 };
 
-/// What transforms of real rows of length n have: one of half of it where n is even, its memory, and n-th roots of 1.
+/// The parts of a transform of real rows of length n: a transform of half the length if n is even, its memory, and the
+/// n-th roots of 1.
 template <class T> struct OfReal {
   explicit OfReal(Int n)
       : size(n % 2 ? n : n / 2),
@@ -80,7 +81,8 @@ template <class T> struct Rfft {
   }
 
  private:
-  /// The transform of x from that of x[2 j] + i x[2 j + 1]: even and odd part of it are those of the two halves of x.
+  /// The transform of x from that of x[2 j] + i x[2 j + 1]: its even and odd parts are the transforms of x's even and
+  /// odd numbers.
   static void unfold(Int h, Planar<T> f, Planar<T> w, Planar<T> to) {
     to.re[0] = f.re[0] + f.im[0], to.im[0] = T(0);
     to.re[h] = f.re[0] - f.im[0], to.im[h] = T(0);
@@ -125,7 +127,7 @@ template <class T> struct Irfft {
   }
 
  private:
-  /// All n numbers: half of each, and half of its conjugate.
+  /// Compute all n numbers: half of each, and half of its conjugate.
   static void mirror(Int n, Planar<const T> x, Planar<T> z) {
     z.re[0] = x.re[0], z.im[0] = T(0);
     BURLAB_LANES
@@ -136,7 +138,8 @@ template <class T> struct Irfft {
     }
   }
 
-  /// What `Rfft::unfold` transposed gives: the even numbers of the result as real parts, the odd ones as imaginary.
+  /// The transpose of `Rfft::unfold`: the even numbers of the result are the real parts, the odd ones the imaginary
+  /// parts.
   static void fold(Int h, Planar<const T> x, Planar<T> w, Planar<T> z) {
     z.re[0] = x.re[0] + x.re[h], z.im[0] = x.re[0] - x.re[h];
     BURLAB_LANES

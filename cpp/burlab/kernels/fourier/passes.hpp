@@ -1,7 +1,7 @@
 #pragma once
 // One pass of the Fourier transform by Stockham's algorithm, decimation in frequency: n / s numbers of a row are
-// R rows of m, and their transforms of length R lie side by side in the result, so that no pass reorders anything.
-// Van Loan 1992, Computational frameworks for the fast Fourier transform, section 1.7.
+// R rows of m, and their transforms of length R are adjacent in the result, so that no pass reorders numbers. Van Loan
+// 1992, Computational frameworks for the fast Fourier transform, section 1.7.
 #include "roots.hpp"
 
 BURLAB_BEGIN
@@ -76,7 +76,7 @@ template <int R, class T> BURLAB_NOINLINE void first_pass(Int m, Planar<const T>
   }
 }
 
-/// Another pass, of s transforms side by side, which are the lanes; roots: all of n = s R m.
+/// A later pass, of s adjacent transforms, which are the lanes; roots: all of n = s R m.
 template <int R, class T>
 BURLAB_NOINLINE void pass(Int m, Int s, Planar<const T> x, Planar<T> y, Planar<T> roots) {
   const Int step = s * m;

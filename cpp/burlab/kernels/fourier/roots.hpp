@@ -1,5 +1,5 @@
 #pragma once
-// Roots of unity, exp(-2 pi i j / n): the exact ones of about 2 sqrt(n) angles, and the others as products of two.
+// Roots of unity, exp(-2 pi i j / n): about 2 sqrt(n) are computed exactly, the others as products of two.
 #include <cmath>
 
 #include "../scratch.hpp"
@@ -36,7 +36,7 @@ inline Root root_of_unity(Int j, Int n) {
   }
 }
 
-/// How many roots are exact, of which all others are products with one of the rest.
+/// The number of fine roots, which are exact: every root is the product of a fine one and a coarse one.
 inline Int fine_roots(Int n) {
   Int count = 1;
   BURLAB_ONE_BY_ONE

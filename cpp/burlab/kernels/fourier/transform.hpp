@@ -1,8 +1,9 @@
 #pragma once
 // The discrete Fourier transform of complex rows of any length: y[k] = sum of x[j] exp(-2 pi i j k / n).
 //
-// Lengths whose prime factors are small are done in passes. The others become a convolution with a chirp, of a length
-// that is: Bluestein 1970, A linear filtering approach to the computation of discrete Fourier transform.
+// Lengths with only small prime factors are transformed in passes. Others become a convolution with a chirp, whose
+// length has small factors: Bluestein 1970, A linear filtering approach to the computation of discrete Fourier
+// transform.
 #include <algorithm>
 
 #include "passes.hpp"
@@ -35,7 +36,7 @@ struct Factors {
 /// The transform of rows whose length has small factors.
 template <class T> class Passes {
  public:
-  static constexpr Int kLargest = 23;  // factor that is done in a pass
+  static constexpr Int kLargest = 23;  // the largest factor of a pass
 
   explicit Passes(Int n) : n_(n), factors_(n), memory_(4 * n), fine_(2 * fine_roots(n)) {
     if (ok()) fill_roots<T>(n, roots(), fine_.data);
@@ -78,7 +79,7 @@ template <class T> class Passes {
 
   Int n_;
   Factors factors_;
-  Scratch<T> memory_;  // roots, and what one pass hands to the next
+  Scratch<T> memory_;  // roots, and the numbers between two passes
   Scratch<double> fine_;
 };
 
@@ -111,7 +112,7 @@ template <class T> class Transform {
 
   bool ok() const { return passes_.ok() && memory_.data != nullptr; }
 
-  /// x and y do not overlap; for the inverse transform, times n, real and imaginary parts of both change places.
+  /// x and y do not overlap; for n times the inverse transform, swap real and imaginary parts of both.
   void run(Planar<const T> x, Planar<T> y) const {
     if (!chirps_) return passes_.run(x, y);
     const Int n = n_, length = length_;

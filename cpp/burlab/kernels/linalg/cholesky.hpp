@@ -8,7 +8,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Factors a matrix in place, of which the lower triangle is read: whether it was positive definite.
+/// Factors a matrix in place; only its lower triangle is read. Returns true if it was positive definite.
 template <class T> BURLAB_NOINLINE bool cholesky_rows(T* a, Int n) {
   BURLAB_ONE_BY_ONE
   for (Int i = 0; i < n; ++i) {
@@ -22,7 +22,7 @@ template <class T> BURLAB_NOINLINE bool cholesky_rows(T* a, Int n) {
   return true;
 }
 
-/// The same by LAPACK, to which a lower triangle by rows is an upper one.
+/// The same by LAPACK, which sees a lower triangle by rows as an upper one.
 template <class T> inline bool cholesky_by_lapack(T* a, Int n) {
   char triangle = 'U';
   int size = static_cast<int>(n), info = 0;
@@ -31,7 +31,7 @@ template <class T> inline bool cholesky_by_lapack(T* a, Int n) {
   return info == 0;
 }
 
-/// Lower factors L with A = L L'. All nan where a matrix is not positive definite.
+/// Lower factors L with A = L L'. All nan if a matrix is not positive definite.
 template <class T> struct Cholesky {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int count = d[0], n = d[1];

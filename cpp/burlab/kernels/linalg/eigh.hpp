@@ -1,5 +1,5 @@
 #pragma once
-// Eigenvalues and eigenvectors of symmetric matrices. Of small ones by Jacobi's rotations: Golub and Van Loan, Matrix
+// Eigenvalues and eigenvectors of symmetric matrices. Small matrices use Jacobi's rotations: Golub and Van Loan, Matrix
 // Computations, 4th edition, section 8.5.
 #include <cmath>
 #include <limits>
@@ -9,11 +9,11 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// The rotation by which two directions of a symmetric matrix become independent.
+/// The rotation that makes an off-diagonal entry pq of a symmetric matrix zero.
 template <class T> struct Rotation {
   T cosine, sine, tangent;
 
-  /// Of its entries pp, pq, qq.
+  /// From the entries pp, pq, qq.
   Rotation(T first, T mixed, T second) {
     const T ratio = (second - first) / (2 * mixed);
     tangent = T(1) / (std::abs(ratio) + std::sqrt(ratio * ratio + 1));
@@ -34,7 +34,7 @@ template <class T> struct Rotation {
   }
 };
 
-/// The largest size of n numbers; nan or inf where one of them is.
+/// The largest absolute value of n numbers; nan or inf if one of them is.
 template <class T> inline T largest_size(const T* x, Int n) {
   T largest = 0;
   BURLAB_ONE_BY_ONE
@@ -46,10 +46,10 @@ template <class T> inline T largest_size(const T* x, Int n) {
   return largest;
 }
 
-inline constexpr int kSweeps = 60;  // of rotations; some ten are needed
+inline constexpr int kSweeps = 60;  // of rotations; about ten are needed
 
-/// Turns a symmetric matrix, both triangles of which are there, into a diagonal one, and the rows of `vectors` (n * n
-/// numbers, or nullptr) with it.
+/// Makes a symmetric matrix, given by both triangles, diagonal by rotations, and applies these to the rows of `vectors`
+/// (n * n numbers, or nullptr).
 template <class T> BURLAB_NOINLINE void diagonalize(T* a, Int n, T* vectors) {
   const T negligible = std::numeric_limits<T>::epsilon() * largest_size(a, n * n) / 8;
   bool rotated = true;
@@ -80,8 +80,7 @@ template <class T> BURLAB_NOINLINE void diagonalize(T* a, Int n, T* vectors) {
   }
 }
 
-/// Puts values in order, largest or smallest first, and with them the rows of two matrices, each nullptr if there is
-/// none.
+/// Sorts values, largest or smallest first, and the rows of two matrices with them; each is nullptr if there is none.
 template <bool descending, class T>
 inline void order_values(T* values, Int n, T* left, Int left_size, T* right, Int right_size) {
   BURLAB_ONE_BY_ONE
@@ -98,8 +97,8 @@ inline void order_values(T* values, Int n, T* left, Int left_size, T* right, Int
   }
 }
 
-/// Eigenvalues of the matrix `a`, of which the lower triangle counts and which is lost; `vectors` receives their
-/// vectors as rows, if it is not nullptr.
+/// Eigenvalues of the matrix `a`, from its lower triangle; `a` is overwritten. `vectors`, if not nullptr, receives the
+/// eigenvectors as rows.
 template <class T> inline void eigh_by_rotations(T* a, Int n, T* values, T* vectors) {
   BURLAB_ONE_BY_ONE
   for (Int i = 0; i < n; ++i) {
@@ -117,7 +116,7 @@ template <class T> inline void eigh_by_rotations(T* a, Int n, T* values, T* vect
   order_values<false, T>(values, n, vectors, n, nullptr, 0);
 }
 
-/// The same by LAPACK, in place: vectors take the place of the matrix. Whether it came to an end.
+/// The same by LAPACK, in place: the vectors replace the matrix. Returns true if it converged.
 template <class T> inline bool eigh_by_lapack(T* a, Int n, T* values, bool vectors, T* work, Int work_size,
                                               int* iwork) {
   char job = vectors ? 'V' : 'N', triangle = 'U';  // a lower triangle by rows
@@ -127,7 +126,7 @@ template <class T> inline bool eigh_by_lapack(T* a, Int n, T* values, bool vecto
   return info == 0;
 }
 
-/// The eigenvalues of a matrix from the lowest on; then, if the option says so, its eigenvectors, each a row.
+/// The eigenvalues of a matrix from the lowest on; then, if the option is set, its eigenvectors, each a row.
 template <class T> struct Eigh {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const auto [count, n, columns, option] = matrices(d);

@@ -35,7 +35,7 @@ template <class T> inline void combine(T* to, Int n, T x, const T* a, T y, const
   for (Int i = 0; i < n; ++i) to[i * n + i] += w;
 }
 
-/// The largest sum of sizes in a column.
+/// The largest sum of absolute values in a column.
 template <class T> inline T one_norm(const T* a, Int n) {
   T largest = 0;
   BURLAB_ONE_BY_ONE
@@ -65,7 +65,7 @@ template <class T> BURLAB_NOINLINE void exponential(const T* from, Int n, T norm
                           16380.,
                           182.,
                           1.};
-  const auto c = [&](int k) { return static_cast<T>(b[k] / b[0]); };  // so that none leaves the range of float32
+  const auto c = [&](int k) { return static_cast<T>(b[k] / b[0]); };  // so that all fit the range of float32
   const Int size = n * n;
   T *const a = w, *const a2 = a + size, *const a4 = a2 + size, *const a6 = a4 + size, *const odd = a6 + size,
            *const even = odd + size, *const f = even + size;
@@ -104,7 +104,7 @@ template <class T> BURLAB_NOINLINE void exponential(const T* from, Int n, T norm
   }
 }
 
-/// Exponentials of square matrices; nan where a norm is not finite.
+/// Exponentials of square matrices; nan if a norm is not finite.
 template <class T> struct Expm {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int count = d[0], n = d[1];

@@ -1,8 +1,8 @@
 #pragma once
-// Routines of a LAPACK that somebody else carries, SciPy above all: `burlab/compiler/lowering/lower_linalg.py` writes
-// their addresses here, once in a process. Without them the loops of this folder serve every size.
+// Routines of another package's LAPACK, usually SciPy's: `burlab/compiler/lowering/lower_linalg.py` writes their
+// addresses here, once in a process. Without them the loops of this folder serve every size.
 //
-// Fortran reads matrices by columns: what lies here by rows is the transposed matrix there.
+// Fortran reads matrices by columns: a matrix by rows is the transposed matrix there.
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -12,7 +12,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Addresses of routines for one type of numbers, each as LAPACK documents it. nullptr where there is none.
+/// Addresses of routines for one type of numbers, as documented by LAPACK. nullptr if there is none.
 template <class T> struct Lapack {
   void (*getrf)(int* rows, int* columns, T* a, int* step, int* pivots, int* info);
   void (*potrf)(char* triangle, int* n, T* a, int* step, int* info);
@@ -28,7 +28,7 @@ template <class T> struct Lapack {
                 T* work, int* size, int* iwork, int* info);
 };
 
-// Variables, since of a variable there is one in a process, also where code of another session is used again.
+// Variables, because a process has one copy of each, also if it loads cached code of another session.
 inline Lapack<float> lapack_of_floats{};
 inline Lapack<double> lapack_of_doubles{};
 
@@ -37,13 +37,13 @@ template <class T> BURLAB_INLINE const Lapack<T>& lapack() {
   else return lapack_of_doubles;
 }
 
-/// Says how many threads OpenBLAS uses from now on, and gives how many it did. nullptr where LAPACK is another one.
+/// Sets the number of threads of OpenBLAS, and returns the previous one. nullptr for another LAPACK.
 inline int (*set_blas_threads)(int) = nullptr;
 inline std::mutex blas_threads_lock{};
-inline int blas_threads_before = 1, blas_alone = 0;  // alone: calls that want one thread
+inline int blas_threads_before = 1, blas_alone = 0;  // alone: active calls that use one thread
 
-/// One thread for the calls of its scope, where matrices are small: OpenBLAS wakes its threads for each, and they go on
-/// waiting for more in a busy loop, which costs the steps in between far more than they save.
+/// One thread for the calls of a scope with small matrices: OpenBLAS wakes its threads for each call, and they then
+/// wait in a busy loop, which costs the steps in between far more than the threads save.
 class OneBlasThread {
  public:
   explicit OneBlasThread(Int rows) : counts_(rows <= kMaxRows && set_blas_threads != nullptr) {
@@ -64,7 +64,7 @@ class OneBlasThread {
   const bool counts_;
 };
 
-/// Addresses in the order of the struct, first those for float32; then what sets the number of threads.
+/// Addresses in the order of the struct, first those for float32; then the function that sets the number of threads.
 inline void connect_lapack(const void* const* addresses) noexcept {
   constexpr auto count = sizeof(Lapack<double>) / sizeof(void*);
   std::memcpy(&lapack_of_floats, addresses, sizeof(lapack_of_floats));
@@ -72,17 +72,18 @@ inline void connect_lapack(const void* const* addresses) noexcept {
   std::memcpy(&set_blas_threads, addresses + 2 * count, sizeof(void*));
 }
 
-inline constexpr Int kSmall = 24;               // rows of a matrix up to which our own loops are faster than a call,
-inline constexpr Int kMaxOwnVectors = 8;        // our own rotations of eigenvectors and singular vectors,
-inline constexpr Int kMaxOwnValues = 5;         // and of eigenvalues and singular values alone
-inline constexpr Int kLargest = (1 << 15) - 1;  // rows up to which every product of sizes fits LAPACK's int
+inline constexpr Int kSmall = 24;         // largest number of rows for which our own loops are faster than a call,
+inline constexpr Int kMaxOwnVectors = 8;  // our own rotations of eigenvectors and singular vectors,
+inline constexpr Int kMaxOwnValues = 5;   // and of eigenvalues and singular values alone
+inline constexpr Int kLargest =
+    (1 << 15) - 1;  // largest number of rows for which every product of sizes fits LAPACK's int
 
-/// Whether a routine is to take a matrix of so many rows or columns.
+/// Return true if a routine is used for a matrix of this many rows or columns.
 template <class Routine> BURLAB_INLINE bool calls(Routine routine, Int n, Int small = kSmall) {
   return n > small && n <= kLargest && routine != nullptr;
 }
 
-/// Copies a matrix of so many rows and columns to its transpose.
+/// Copies a matrix of `rows` rows and `columns` columns to its transpose.
 template <class T> BURLAB_NOINLINE void copy_transposed(const T* a, Int rows, Int columns, T* to) {
   constexpr Int kBlock = 16;
   BURLAB_ONE_BY_ONE
@@ -100,7 +101,7 @@ template <class T> BURLAB_INLINE void subtract_multiple(T* y, T factor, const T*
   for (Int i = 0; i < n; ++i) y[i] -= factor * x[i];
 }
 
-/// The sum of x[i] * y[i]: four sums side by side.
+/// The sum of x[i] * y[i], in four running sums.
 template <class T> BURLAB_INLINE T dot(const T* x, const T* y, Int n) {
   T a = 0, b = 0, c = 0, d = 0;
   Int i = 0;
@@ -116,7 +117,8 @@ template <class T> BURLAB_INLINE T dot(const T* x, const T* y, Int n) {
   return (a + b) + (c + d);
 }
 
-/// Descriptor of the kernels of this folder: number of matrices, their rows, their columns, and what each kernel says.
+/// Descriptor of the kernels of this folder: number of matrices, their rows, their columns, and an option of each
+/// kernel.
 struct Matrices {
   Int count, rows, columns, option;
 };

@@ -10,7 +10,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Factors a matrix that lies by columns, in place. A pivot of 0 stays.
+/// Factors a matrix stored by columns, in place. A pivot of 0 stays.
 template <class T> BURLAB_NOINLINE void eliminate(T* f, Int n, T* pivots) {
   BURLAB_ONE_BY_ONE
   for (Int k = 0; k < n; ++k) {
@@ -33,7 +33,7 @@ template <class T> BURLAB_NOINLINE void eliminate(T* f, Int n, T* pivots) {
   }
 }
 
-/// The same by LAPACK, which leaves its pivots as ints, counted from 1, where ours go.
+/// The same by LAPACK, which writes its pivots as ints, counted from 1, to the place of ours.
 template <class T> inline void eliminate_by_lapack(T* f, Int n, T* pivots) {
   int size = static_cast<int>(n), info = 0;
   const OneBlasThread alone(size);
@@ -85,7 +85,7 @@ template <class T> inline void solve_by_factors(const T* f, Int n, T* x, Int k, 
   }
 }
 
-/// Right-hand sides a and factors b; columns counts the former, option: whether the matrices are transposed.
+/// Right-hand sides a and factors b; `columns` counts the former; the option: whether the matrices are transposed.
 template <class T> struct LuSolve {
   static Status run(const Int* d, void* out, const void* a, const void* b, const void* const*) noexcept {
     const auto [count, n, k, transposed] = matrices(d);

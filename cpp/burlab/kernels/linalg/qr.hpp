@@ -14,7 +14,7 @@ template <class T> BURLAB_INLINE void reflect(T* c, const T* v, T tau, Int n) {
   subtract_multiple(c + 1, weight, v + 1, n - 1);
 }
 
-/// Reflections that make a matrix, which lies by columns, upper triangular; they are kept below the diagonal.
+/// Reflections that make a matrix stored by columns upper triangular; they are stored below the diagonal.
 template <class T> BURLAB_NOINLINE void reflections(T* a, Int rows, Int columns, T* tau) {
   BURLAB_ONE_BY_ONE
   for (Int j = 0; j < std::min(rows, columns); ++j) {
@@ -33,7 +33,7 @@ template <class T> BURLAB_NOINLINE void reflections(T* a, Int rows, Int columns,
   }
 }
 
-/// The product of reflections in the place of these, as a matrix of so many columns.
+/// Replaces reflections by their product, as a matrix of `columns` columns.
 template <class T> BURLAB_NOINLINE void unfold(T* a, Int rows, Int columns, Int count, const T* tau) {
   BURLAB_ONE_BY_ONE
   for (Int c = count; c < columns; ++c) {
@@ -53,7 +53,7 @@ template <class T> BURLAB_NOINLINE void unfold(T* a, Int rows, Int columns, Int 
   }
 }
 
-/// Q by its rows, then R. The option: whether Q is square, else it has as many columns as A has rows or columns.
+/// Q by its rows, then R. The option: whether Q is square; else it has min(rows, columns) columns.
 template <class T> struct Qr {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const auto [count, rows, columns, complete] = matrices(d);

@@ -1,19 +1,19 @@
 #pragma once
-// Singular values and vectors. Of small matrices by one-sided rotations: Hestenes 1958; Demmel and Veselic 1992,
+// Singular values and vectors. Small matrices use one-sided rotations: Hestenes 1958; Demmel and Veselic 1992,
 // "Jacobi's method is more accurate than QR".
 #include "eigh.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// What is computed besides the singular values: nothing, as many vectors as values, or bases of both spaces.
+/// Outputs besides the singular values: none, as many vectors as values, or bases of both spaces.
 enum SvdOption : Int { kValues = 0, kReduced = 1, kFull = 2 };
 
 /// Makes rows first to last of `w`, of n numbers each, orthonormal to those before them, and to each other.
 template <class T> BURLAB_NOINLINE void complete(T* w, Int first, Int last, Int n) {
   BURLAB_ONE_BY_ONE
   for (Int i = first; i < last; ++i) {
-    Int axis = 0;  // the one that the rows so far know least of
+    Int axis = 0;  // the one with the least part in the rows so far
     T known = std::numeric_limits<T>::infinity();
     BURLAB_ONE_BY_ONE
     for (Int j = 0; j < n; ++j) {
@@ -36,7 +36,8 @@ template <class T> BURLAB_NOINLINE void complete(T* w, Int first, Int last, Int 
   }
 }
 
-/// Turns k rows of n numbers until they are orthogonal to each other, and the rows of x (k * k, or nullptr) with them.
+/// Rotates k rows of n numbers until they are orthogonal to each other, and the rows of x (k * k, or nullptr) with
+/// them.
 template <class T> BURLAB_NOINLINE void orthogonalize(T* w, Int k, Int n, T* x) {
   const T negligible = std::numeric_limits<T>::epsilon() * std::sqrt(static_cast<T>(n));
   bool rotated = true;
@@ -65,7 +66,7 @@ inline Int svd_scratch(Int rows, Int columns, Int option) {
   return (option == kFull ? n : k) * n + k * k;
 }
 
-/// The singular values of a matrix of finite numbers, and its singular vectors where wanted: u by its rows, vt.
+/// The singular values of a matrix of finite numbers, and its singular vectors if requested: u by its rows, vt.
 template <class T>
 BURLAB_NOINLINE void svd_by_rotations(const T* a, Int rows, Int columns, Int option, T scale, T* s, T* u, T* vt, T* w) {
   const bool tall = rows > columns;
@@ -75,7 +76,7 @@ BURLAB_NOINLINE void svd_by_rotations(const T* a, Int rows, Int columns, Int opt
   else std::copy_n(a, k * n, w);
   if (scale == T(0)) scale = 1;
   BURLAB_LANES
-  for (Int i = 0; i < k * n; ++i) w[i] /= scale;  // so that no square leaves the range of numbers
+  for (Int i = 0; i < k * n; ++i) w[i] /= scale;  // so that no square overflows
   if (x != nullptr) {
     std::fill_n(x, k * k, T(0));
     BURLAB_ONE_BY_ONE
@@ -104,8 +105,8 @@ BURLAB_NOINLINE void svd_by_rotations(const T* a, Int rows, Int columns, Int opt
   }
 }
 
-/// The same by LAPACK, to which the matrix is the transposed one. `copy` is lost. Whether it came to an end; with
-/// copy = nullptr it says in work[0] how much memory is best.
+/// The same by LAPACK, which sees the transposed matrix. `copy` is overwritten. Returns true if it converged. With copy
+/// = nullptr it writes the optimal size of `work` to work[0].
 template <class T>
 inline bool svd_by_lapack(T* copy, Int rows, Int columns, Int option, T* s, T* u, T* vt, T* work, Int work_size,
                           int* iwork) {
@@ -118,8 +119,8 @@ inline bool svd_by_lapack(T* copy, Int rows, Int columns, Int option, T* s, T* u
   return info == 0;
 }
 
-/// Singular values, the largest first; then, as the option says, the left singular vectors as columns and the right
-/// ones as rows.
+/// Singular values, the largest first; then, depending on the option, the left singular vectors as columns and the
+/// right ones as rows.
 template <class T> struct Svd {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const auto [count, rows, columns, option] = matrices(d);

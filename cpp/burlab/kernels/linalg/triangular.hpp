@@ -15,7 +15,7 @@ template <class T> struct Triangle {
   Triangle transposed() const { return {a, n, column_step, row_step, !lower, unit}; }
 };
 
-/// By a column of the matrix after the other, for one right-hand side.
+/// Column by column of the matrix, for one right-hand side.
 template <class T> BURLAB_NOINLINE void substitute_columns(const Triangle<T>& t, T* x) {
   BURLAB_ONE_BY_ONE
   for (Int step = 0; step < t.n; ++step) {
@@ -27,7 +27,7 @@ template <class T> BURLAB_NOINLINE void substitute_columns(const Triangle<T>& t,
   }
 }
 
-/// By a row of the matrix after the other. x: n rows of k numbers, `step` apart.
+/// Row by row of the matrix. x: n rows of k numbers, `step` apart.
 template <class T> BURLAB_NOINLINE void substitute_rows(const Triangle<T>& t, T* x, Int k, Int step) {
   BURLAB_ONE_BY_ONE
   for (Int done = 0; done < t.n; ++done) {
@@ -48,7 +48,7 @@ template <class T> BURLAB_NOINLINE void substitute_rows(const Triangle<T>& t, T*
   }
 }
 
-/// The same for N numbers of each row, which stay in registers until they are known; to the bit.
+/// The same for N numbers of each row, which stay in registers until they are solved; with the same bits.
 template <class T, int N> BURLAB_NOINLINE BURLAB_WIDE void substitute_packets(const Triangle<T>& t, T* x, Int step) {
   Packet<T, N> y, known;
   BURLAB_ONE_BY_ONE
@@ -67,7 +67,7 @@ template <class T, int N> BURLAB_NOINLINE BURLAB_WIDE void substitute_packets(co
   }
 }
 
-/// The last numbers of the rows, k of `step`: in the widest packets that they fill, and what is left in lanes.
+/// The last numbers of the rows, k of `step`: in the widest packets that they fill, and the tail in lanes.
 template <class T, int N> inline void substitute_last(const Triangle<T>& t, T* x, Int k, Int step) {
   if constexpr (N * sizeof(T) >= 16) {
     for (; k >= N; k -= N) substitute_packets<T, N>(t, x + step - k, step);
@@ -81,7 +81,7 @@ template <class T, int N> inline void substitute_last(const Triangle<T>& t, T* x
 template <class T> inline void substitute(const Triangle<T>& t, T* x, Int k) {
   if (t.n == 0 || k == 0) return;
   if (k > 1 && k <= kLargest && calls(lapack<T>().trsm, t.n)) {
-    const bool by_columns = t.row_step == 1;  // X^T A^T = B^T, with X^T and B^T as they lie
+    const bool by_columns = t.row_step == 1;  // X^T A^T = B^T, with X^T and B^T as stored
     char side = 'R', triangle = t.lower == by_columns ? 'L' : 'U', op = by_columns ? 'T' : 'N';
     char unit = t.unit ? 'U' : 'N';
     int rows = static_cast<int>(k), n = static_cast<int>(t.n);

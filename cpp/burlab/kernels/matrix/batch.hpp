@@ -5,8 +5,8 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// `count` products one after the other, a_next, b_next and c_next apart, with up to W columns. Unless b_column is 1, b
-/// is packed into the panel first.
+/// `count` products in sequence, a_next, b_next and c_next apart, with up to W columns. Unless b_column is 1, b is
+/// packed into the panel first.
 template <class T, int W, int R> struct Batch {
   Int count, a_next, b_next, c_next, b_column;
   T* panel;

@@ -1,6 +1,6 @@
 #pragma once
-// All matrix products: c[i, j] = sum over k of a[i, j, k] * b[i, j, k], with any strides, and a walk over further axes,
-// so every Einstein summation of two arrays is one call.
+// All matrix products: c[i, j] = sum over k of a[i, j, k] * b[i, j, k], with any strides, and loops over further axes,
+// so that every Einstein summation of two arrays is one call.
 //
 // The order in which one number of c is summed depends on the summed axes alone. Products of floats are fused with the
 // addition. A long sum with a vector, which has no row of its own, runs in 16 lanes and blocks of 256, the blocks added
@@ -69,7 +69,7 @@ BURLAB_INLINE Status walk(const Contraction& d, Int rank, const T* a, const T* b
   }
 }
 
-/// Vectors: whether it serves sums in lanes and phases too, which costs time to compile.
+/// Vectors: whether it also serves sums in lanes and phases, which take time to compile.
 template <class T, bool Strict, bool Vectors = false> struct Contract {
   static constexpr bool kPlain = Strict || std::is_integral_v<T>;
 
@@ -109,7 +109,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
     }
   }
 
-  /// An operand that is one number along k is written out.
+  /// An operand that is one number along k is expanded.
   static BURLAB_SMALL void add_by_lanes(const Contraction& d, const T* a, const T* b, T* c, bool adds,
                                         StopCheck& stop) {
     Packet<T, 16> sum_of_block;

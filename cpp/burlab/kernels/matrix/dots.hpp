@@ -56,7 +56,7 @@ template <class T, int Rows> struct Dots {
     T results[16];
     if (d.k <= kDotBlock && !adds) {
       add_in_lanes<T, Rows>(sums, a, b, at, d.k);
-      store(results, sums + T(0));  // as one added to 0
+      store(results, sums + T(0));  // like a sum that starts at 0
     } else {
       CompensatedSum16<T> totals;
       BURLAB_ONE_BY_ONE

@@ -1,5 +1,5 @@
 #pragma once
-// Products with four or eight columns: several rows of c share a packet, where one packet for each row would be mostly
+// Products with four or eight columns: several rows of c share a packet, because a packet for each row would be mostly
 // empty.
 #include "tile.hpp"
 
@@ -7,7 +7,7 @@ BURLAB_BEGIN
 namespace burlab::kernels {
 
 /// R rows of c by C columns, W / C rows in a packet. Columns: whether a is contiguous along its rows instead of along
-/// k. Transposed: whether b is contiguous along k. What is contiguous along k is read in steps of four.
+/// k. Transposed: whether b is contiguous along k. An operand that is contiguous along k is read in steps of four.
 template <class T, int W, int R, int C, bool Columns, bool Transposed> struct SharedPackets {
   static constexpr int kRows = W / C, kPackets = R / kRows;
   static constexpr auto kLanes = std::make_integer_sequence<int, W>();
@@ -18,7 +18,7 @@ template <class T, int W, int R, int C, bool Columns, bool Transposed> struct Sh
            (Transposed ? f.b_depth == 1 && f.depth % 4 == 0 && b_column != 1 : b_column == 1);
   }
 
-  /// All R rows. a_rows, c_rows: where those of a and of c begin; b_columns: where the columns of b do.
+  /// All R rows. a_rows, c_rows: the starts of the rows of a and of c; b_columns: the starts of the columns of b.
   static BURLAB_INLINE void multiply(const Factors<T>& f, const Int (&a_rows)[R], const Int (&c_rows)[R],
                                      const Int* b_columns) {
     Packet<T, W> sums[kPackets] = {};

@@ -13,8 +13,8 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
   static constexpr int W = Bytes / static_cast<int>(sizeof(T));
   static constexpr bool kHalves = W == 16 && Rows == 8;  // whether it pays that rows share a packet
   static constexpr Int kDepth = 128;                     // rows of a panel, so that it stays in the nearest cache
-  static constexpr Int kStream = 32;                     // rows of b that are read side by side
-  static constexpr Int kWide = 256;                      // numbers apart, from which rows lie in different pages
+  static constexpr Int kStream = 32;                     // rows of b that are read together
+  static constexpr Int kWide = 256;                      // distance in numbers from which rows lie in different pages
   static constexpr Int kShallow = Bytes == 64 ? 2 * Rows : 64;  // rows at once of a product that is not deep
 
   static BURLAB_WIDE Status run(const Int* descriptor, void* out, const void* left, const void* right,
@@ -35,8 +35,8 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
                     outer_product(d, a, b, c, adds, stop);
                     return;
                   }
-                  // A single block of rows reads b once: row by row where b comes from memory, which is what takes time
-                  // then.
+                  // A single block of rows reads b once: row by row if b comes from memory, because reading takes the
+                  // time then.
                   const bool large = d.k * d.n * static_cast<Int>(sizeof(T)) > Int(1) << 21;
                   const Int deep = large && d.m <= Rows && d.b_n == 1 ? kStream : d.k;
                   Contraction part = d;
@@ -99,18 +99,19 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
     }
   }
 
-  /// Whether writing wide rows of c takes longest.
+  /// Return true if writing wide rows of c takes longest.
   static BURLAB_INLINE bool is_shallow(const Contraction& d) { return d.b_n == 1 && d.k <= kDepth && d.n > kWide; }
 
-  /// Rows for which all columns are computed before the next: so many that their part of a stays in the second cache.
-  /// Of a shallow product few; where registers are narrow, so many that copying their a, and b, pays.
+  /// Rows for which all columns are computed before the next rows: their part of a stays in the second cache. A shallow
+  /// product has few; with narrow registers, enough that copying their a, and b, pays.
   static BURLAB_INLINE Int rows_at_once(const Contraction& d) {
     if (is_shallow(d)) return kShallow;
     const Int cached = (Int(1) << 20) / (d.k * static_cast<Int>(sizeof(T)) + 1) / Rows * Rows;
     return cached > 8 * Rows ? cached : 8 * Rows;
   }
 
-  /// How many of `left` columns are next: a whole block if possible, else two packets, as rather than three and one.
+  /// How many of `left` columns are next: a whole block if possible, else two packets, which are faster than three and
+  /// one.
   static BURLAB_INLINE Int panel_width(Int left) {
     if (left == Packets * W || left > (Packets + 1) * W) return Packets * W;
     return left < 2 * W ? left : 2 * W;

@@ -1,6 +1,6 @@
 #pragma once
-// Products with one packet and a half of columns, as 24 floats are: two rows of c share a packet for the halves, where
-// a packet for each would be half empty.
+// Products with one and a half packets of columns, such as 24 floats: two rows of c share a packet for the halves,
+// because a packet for each would be half empty.
 #include "tile.hpp"
 
 BURLAB_BEGIN

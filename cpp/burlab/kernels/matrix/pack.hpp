@@ -18,7 +18,7 @@ template <class P, int... Lane> BURLAB_INLINE void transpose(P (&x)[4], std::int
   x[3] = __builtin_shufflevector(high0, high1, (Lane / 4 * 4 + 2 + Lane % 2 + Lane % 4 / 2 * kWidth)...);
 }
 
-/// Four numbers each from W / 4 places, side by side; the places are `Step` apart in their list.
+/// Four numbers each from W / 4 places, one after another; the places are `Step` apart in their list.
 template <class T, int W, int Step> BURLAB_INLINE void load_fours(Packet<T, W>& x, const T* from, const Int* places) {
   if constexpr (W == 4) {
     load(x, from + places[0]);
@@ -56,7 +56,7 @@ BURLAB_NOINLINE BURLAB_WIDE void pack_columns(T* to, Int width, const T* b, cons
   }
 }
 
-/// Fills `depth` rows of a panel of `width` columns, a multiple of W; what is behind the last of b does not matter.
+/// Fills `depth` rows of a panel of `width` columns, a multiple of W; numbers after the last of b do not matter.
 template <class T, int W>
 BURLAB_NOINLINE BURLAB_WIDE void pack(T* panel, Int width, const T* b, Int b_n, Int b_depth, Int columns, Int depth) {
   if (b_n == 1) {
@@ -74,7 +74,7 @@ BURLAB_NOINLINE BURLAB_WIDE void pack(T* panel, Int width, const T* b, Int b_n, 
   BURLAB_ONE_BY_ONE
   for (Int first = 0; first < width; first += W) {
     if constexpr (W == 16) {
-      if (columns - first <= W / 2) {  // what lies behind is not read
+      if (columns - first <= W / 2) {  // later numbers are not read
         Int places[W / 2];
         place_rows(places, columns - first, b_n);
         pack_columns<T, W / 2>(panel + first, width, b + first * b_n, places, b_depth, depth);

@@ -10,7 +10,7 @@ namespace burlab::kernels {
 /// c[j] = the sum of a[k] * b[k, j]. Bytes: of a register; Packets: of a panel of columns.
 template <class T, int Bytes, int Packets> struct Phases {
   static constexpr int W = Bytes / static_cast<int>(sizeof(T));
-  static constexpr Int kColumns = 1024;  // whose sums are kept while b streams by
+  static constexpr Int kColumns = 1024;  // whose sums are stored while b is read
 
   static BURLAB_WIDE Status run(const Int* descriptor, void* out, const void* left, const void* right,
                                 const void* const*) noexcept {
@@ -43,8 +43,8 @@ template <class T, int Bytes, int Packets> struct Phases {
     }
   }
 
-  /// How many rows of b are read side by side: all while it stays in cache, whose columns then need no sums in memory.
-  /// Few where it comes from far, so that whole rows stream by.
+  /// The number of rows of b that are read together: all if b is in cache, so that no sums need memory; few if b comes
+  /// from memory, so that whole rows are read.
   static BURLAB_INLINE Int rows_at_once(const Contraction& d) {
     const Int bytes = d.k * d.n * static_cast<Int>(sizeof(T));
     return d.n <= kPanel || bytes <= Int(1) << 19 ? (d.k > 0 ? d.k : 1) : bytes <= Int(1) << 20 ? 32 : 8;

@@ -24,7 +24,7 @@ template <int S, class P, int... Lane> BURLAB_INLINE void transpose_blocks(P (&x
 /// addition waits for the one before.
 template <class T, int Bytes, int Groups> struct RowDots {
   static constexpr int W = Bytes / static_cast<int>(sizeof(T));
-  static constexpr int S = 16 / static_cast<int>(sizeof(T));  // numbers of a row that are read at once
+  static constexpr int S = 16 / static_cast<int>(sizeof(T));  // numbers of a row that are read together
 
   static BURLAB_WIDE Status run(const Int* descriptor, void* out, const void* left, const void* right,
                                 const void* const*) noexcept {
@@ -94,7 +94,7 @@ template <class T, int Bytes, int Groups> struct RowDots {
     for (int g = 0; g < G; ++g) some.store(f.c + g * W, sums[g]);
   }
 
-  /// S numbers each from W / S places, side by side; the places are S apart in their list.
+  /// S numbers each from W / S places, one after another; the places are S apart in their list.
   template <class P> static BURLAB_INLINE void load_apart(P& x, const T* from, const Int* places) {
     if constexpr (sizeof(P) == 16) {
       load(x, from + places[0]);

@@ -1,6 +1,6 @@
 #pragma once
 // The sum of the rows of a matrix, each times a number: the tuned version of `Contract` for sums in order of one row of
-// c, which are so slow to add, each waiting for the one before, that as many columns as there are registers run along.
+// c. Each addition waits for the one before, so as many columns as there are registers are summed together.
 #include "contraction.hpp"
 #include "tile.hpp"
 

@@ -15,7 +15,7 @@ template <class T> struct Factors {
   T* c;
   Int c_row;
   Int depth;
-  bool adds;  // to what c holds
+  bool adds;  // to the contents of c
 };
 
 template <class P, class T> BURLAB_INLINE void add_multiple(P& sum, const T& factor, const P& packet) {
@@ -69,7 +69,7 @@ BURLAB_INLINE void multiply_block(const Factors<T>& f, const Int (&a_rows)[R], I
   }
 }
 
-/// Where the rows of a block begin: of a whole one, and of the last.
+/// The starts of the rows of a block: of a whole block, and of the last one.
 template <int R> struct Blocks {
   Int whole[R], last[R];
   BURLAB_INLINE Blocks(Int rows, Int step) {
@@ -85,7 +85,7 @@ BURLAB_INLINE void multiply_rows(Factors<T> f, const Blocks<R>& blocks, Int rows
     multiply_block<T, W, R, P, Full>(f, rows < R ? blocks.last : blocks.whole, rows, last);
 }
 
-/// The same for a product by itself.
+/// The same for a single product.
 template <class T, int W, int R, int P, bool Full>
 BURLAB_NOINLINE BURLAB_WIDE void multiply_panel(const Factors<T>& f, Int rows, Int columns) {
   multiply_rows<T, W, R, P, Full>(f, Blocks<R>(rows, f.a_row), rows, First<T, W>(columns));

@@ -22,7 +22,7 @@ template <class T> class Block {
   static constexpr T kHighest = Limits::has_infinity ? Limits::infinity() : Limits::max();
   static constexpr Int kSize = kPackets * W;  // numbers, at most
 
-  /// Sorts n <= kSize numbers, of which none is NaN. What compares equal stays somewhere, with its own bits.
+  /// Sorts n <= kSize numbers, of which none is NaN. Equal numbers keep their own bits, in any order.
   static BURLAB_WIDE void sort(T* numbers, Int n) {
     P x[kPackets];
     const Int whole = n / W * W;
@@ -62,7 +62,8 @@ template <class T> class Block {
     low = least;
   }
 
-  /// Every lane by itself. Size, Step: numbers of a run that becomes sorted, and between two that are compared.
+  /// Sort each lane separately. Size, Step: the length of the sorted runs, and the distance between two compared
+  /// numbers.
   template <int Size, int Step> static BURLAB_INLINE void columns(P* x) {
     BURLAB_UNROLL
     for (int k = 0; k < kPackets; ++k)
@@ -75,7 +76,7 @@ template <class T> class Block {
     else if constexpr (Size < kPackets * W) columns<2 * Size, Size>(x);
   }
 
-  /// Columns become rows: as often as their number can be halved, rows of both halves are put together lane by lane.
+  /// Transpose columns to rows: repeatedly interleave the rows of both halves, lane by lane.
   template <int Left> static BURLAB_INLINE void transpose(P* x) {
     if constexpr (Left > 1) {
       P mixed[kPackets];
@@ -126,7 +127,7 @@ template <class T> class Block {
   template <int Other, int High, int... K>
   static BURLAB_INLINE void within(P& x, std::integer_sequence<int, K...>) {
     const P other = __builtin_shufflevector(x, x, (K ^ Other)...);
-    const P low = other < x ? other : x, high = other > x ? other : x;  // of equal ones each keeps its own: -0 and 0
+    const P low = other < x ? other : x, high = other > x ? other : x;  // equal numbers, -0 and 0, both remain
     x = __builtin_shufflevector(low, high, (K & High ? W + K : K)...);
   }
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Rows picked by an integer index, and the transpose: rows added, or put, where the index says. All arrays dense.
+// Rows selected by an integer index, and the transpose: rows added, or written, at the index. All arrays dense.
 // Descriptor of all: number of batches, rows of the table in each, indices in each, elements of a row.
 #include <cstring>
 
@@ -8,7 +8,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Whether so many indices all name one of the rows.
+/// Return true if all of these indices name one of the rows.
 template <class I> BURLAB_INLINE bool are_inside(const I* index, Int count, Int rows) {
   std::uint64_t outside = 0;
   BURLAB_LANES
@@ -17,7 +17,7 @@ template <class I> BURLAB_INLINE bool are_inside(const I* index, Int count, Int 
   return outside == 0;
 }
 
-/// Calls work(begin, end) for one lot of indices after the other, each when all of it are known to be inside.
+/// Calls work(begin, end) for each block of indices in order, after checking that all of them are in range.
 template <class I, class Work> BURLAB_INLINE Status by_lots(const I* index, Int count, Int rows, const Work& work) {
   constexpr Int kLot = 4096;
   StopCheck stop;

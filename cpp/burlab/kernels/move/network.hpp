@@ -1,7 +1,7 @@
 #pragma once
-// Several rows at once, one in each lane, by a network of comparisons that are known beforehand: merging of odd and
-// even places (Batcher 1968). What lies behind the end of a row counts as larger than all and never moves, so a
-// comparison with it is left out.
+// Sorts several rows at once, one in each lane, by a fixed network of comparisons: merging of odd and even places
+// (Batcher 1968). Places after the end of a row count as larger than all and never move, so comparisons with them are
+// omitted.
 #include <limits>
 #include <type_traits>
 
@@ -13,7 +13,7 @@ namespace burlab::kernels {
 
 inline constexpr Int kNetwork = 256;  // values of a row, at most
 
-/// Calls compare(i, j), i < j < n, in an order after which all are in order.
+/// Calls compare(i, j), i < j < n, for each comparison of a network that sorts n values.
 template <class Compare> BURLAB_INLINE void for_network(Int n, const Compare& compare) {
   BURLAB_ONE_BY_ONE
   for (Int p = 1; p < n; p *= 2) {
@@ -30,7 +30,7 @@ template <class Compare> BURLAB_INLINE void for_network(Int n, const Compare& co
   }
 }
 
-/// Lanes of rows: what stands at place k of all rows is packet k. NaNs take part as the largest number.
+/// Lanes of rows: packet k holds the values at place k of all rows. NaNs count as the largest number.
 template <class T> struct Network {
   static constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
   using P = Packet<T, W>;
@@ -38,7 +38,7 @@ template <class T> struct Network {
   using Places = Packet<At, W>;
   static constexpr T kHighest = std::is_floating_point_v<T> ? T(__builtin_inf()) : std::numeric_limits<T>::max();
 
-  /// Sorts `rows` <= W rows of n numbers that lie one behind the other.
+  /// Sorts `rows` <= W contiguous rows of n numbers.
   static BURLAB_WIDE void sort(T* out, const T* x, Int rows, Int n) {
     alignas(64) T lanes[kNetwork * W];
     Int nans[W] = {};
@@ -68,7 +68,7 @@ template <class T> struct Network {
     }
   }
 
-  /// The places that put such rows in order; of equal numbers the first, of which NaNs are later than infinities.
+  /// The positions that sort such rows; equal numbers keep their order, and NaNs come after infinities.
   static BURLAB_WIDE void argsort(Int* out, const T* x, Int rows, Int n) {
     alignas(64) T lanes[kNetwork * W];
     alignas(64) At places[kNetwork * W];

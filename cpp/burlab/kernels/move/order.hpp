@@ -1,6 +1,6 @@
 #pragma once
-// Putting a row in order: a short one by counting what comes before each value, a long one by the leading digits of its
-// numbers (Knuth 1998, section 5.2.5) and then by insertion, as nearly everything is in its place by then.
+// Sorting a row: a short one by counting the values before each value, a long one by the leading digits of its numbers
+// (Knuth 1998, section 5.2.5) and then by insertion, because nearly all numbers are then in place.
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -27,7 +27,7 @@ template <> struct UnsignedOf<8> {
 };
 template <class T> using SortKey = typename UnsignedOf<sizeof(T)>::Type;
 
-/// Bits that have the order of the values. Of floats the negative ones are turned, and -0 is before 0.
+/// Bits in the order of the values. Bits of negative floats are inverted, and -0 is before 0.
 template <class T> BURLAB_INLINE SortKey<T> key_of(T x) {
   using K = SortKey<T>;
   constexpr K sign = K(K(1) << (8 * sizeof(T) - 1));
@@ -44,7 +44,7 @@ template <class T> BURLAB_INLINE T value_of(SortKey<T> key) {
   else return __builtin_bit_cast(T, key);
 }
 
-/// A key and the position where it stood.
+/// A key and its original position.
 template <class K> struct Placed {
   K key;
   Int at;
@@ -52,7 +52,7 @@ template <class K> struct Placed {
 template <class K> BURLAB_INLINE K key_in(K key) { return key; }
 template <class K> BURLAB_INLINE K key_in(const Placed<K>& item) { return item.key; }
 
-/// How many values come before each one; of equal ones the first. No NaNs.
+/// The number of values before each value; equal values keep their order. No NaNs.
 template <class T> BURLAB_INLINE void count_before(const T* x, Int n, Int* before) {
   for (Int i = 0; i < n; ++i) before[i] = 0;
   BURLAB_ONE_BY_ONE
@@ -70,7 +70,7 @@ template <class Item> class DigitSort {
  public:
   DigitSort(Item* items, Item* spare, Int n, StopCheck& stop) : items_(items), spare_(spare), n_(n), stop_(stop) {}
 
-  /// Equal keys stay as they stood. Stopped where it was given up.
+  /// Equal keys keep their order. Stopped if a halt was requested.
   Status sort() {
     K low = key_in(items_[0]), high = low;
     for (Int k = 1; k < n_; ++k) {
@@ -88,7 +88,7 @@ template <class Item> class DigitSort {
   }
 
  private:
-  /// By the digits from this bit on, the last one first.
+  /// Sort by the digits from this bit on, the last one first.
   Status by_digits(int begin) {
     Item *from = items_, *to = spare_;
     BURLAB_ONE_BY_ONE
@@ -119,7 +119,7 @@ template <class Item> class DigitSort {
     return std::size_t(K(key_in(item) - low_) >> shift) & ((std::size_t(1) << digit_) - 1);
   }
 
-  /// Whether so many moves were enough: what shares its leading digits with much else needs more.
+  /// Return true if this many moves were enough: numbers that share their leading digits with many others need more.
   bool by_insertion(Int moves) const {
     BURLAB_ONE_BY_ONE
     for (Int k = 1; k < n_; ++k) {

@@ -10,7 +10,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Copies a row to y, its NaNs behind all numbers, and gives how many numbers there are.
+/// Copies a row to y, with its NaNs after all numbers, and returns the count of numbers.
 template <class T> inline Int nans_last(const T* x, Int n, T* y) {
   Int count = 0;
   for (Int k = 0; k < n; ++k) count += x[k] == x[k];
@@ -24,12 +24,12 @@ template <class T> inline Int nans_last(const T* x, Int n, T* y) {
   return count;
 }
 
-/// Whether rows are sorted side by side. A single one takes less by itself.
+/// Return true if rows are sorted together in lanes. A single row is faster alone.
 template <class T> BURLAB_INLINE bool side_by_side(Int rows, Int n) {
   return sizeof(T) >= 4 && rows > 1 && n > 1 && n <= kNetwork;
 }
 
-/// Puts -0 before 0 in a sorted row.
+/// Moves -0 before 0 in a sorted row.
 template <class T> BURLAB_INLINE void zeros_in_order(T* y, Int n) {
   if constexpr (std::is_floating_point_v<T>) {
     T* const begin = std::lower_bound(y, y + n, T(0));
@@ -88,7 +88,7 @@ template <class T> struct Sort {
   }
 };
 
-/// The positions that put rows in order, equal values as they stand. Descriptor: as above.
+/// The positions that sort rows; equal values keep their order. Descriptor: as above.
 template <class T> struct Argsort {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int rows = d[0], n = d[1];

@@ -1,7 +1,7 @@
 #pragma once
-// The numbers of a long row in order, in place (quicksort, Hoare 1962): those below a pivot go to the front and the
-// others to the end, a packet at a time, and both parts are split again until they are blocks. A part that was split
-// too often, which takes a row made for it, is sorted by digits.
+// Sorting a long row in place (quicksort, Hoare 1962): numbers below a pivot go to the front and the others to the end,
+// a packet at a time, and both parts are split again until they are blocks. A part that was split too often, which only
+// happens in adversarial rows, is sorted by digits.
 #include <algorithm>
 
 #include "block.hpp"
@@ -10,7 +10,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-#if defined(BURLAB_AVX512)  // which moves the lanes of a packet to places known at run time
+#if defined(BURLAB_AVX512)  // which permutes the lanes of a packet at run time
 /// For each set of eight lanes: its lanes, then the others, a byte each.
 struct LaneOrders {
   std::uint64_t bytes[256];
@@ -42,7 +42,7 @@ template <class T> BURLAB_INLINE void part_lanes(Packet<T, 16>& x, std::uint64_t
   x = __builtin_bit_cast(Packet<T, 16>, __builtin_ia32_expandsi512_mask(last, first, Bits(0xFFFF << count)));
 }
 
-/// The room between the numbers that were put to the front and those that were put to the end.
+/// The room between the numbers moved to the front and those moved to the end.
 template <bool OrEqual, class T> struct Room {
   static constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
   using P = Packet<T, W>;
@@ -67,8 +67,8 @@ template <bool OrEqual, class T> struct Room {
   }
 };
 
-/// Puts the numbers first that are below the pivot, or equal, and returns how many there are. Both ends have room for
-/// what comes next, as a part of each is set aside at the beginning, and the end that has less room is read from.
+/// Moves the numbers below the pivot, or equal, to the front and returns their count. A part of each end is set aside
+/// first, so both ends have room for the next packet, and the end with less room is read next.
 template <bool OrEqual, class T> BURLAB_WIDE inline Int split(T* numbers, Int n, T pivot) {
   using P = typename Room<OrEqual, T>::P;
   constexpr int W = Room<OrEqual, T>::W, kAtOnce = 4;
@@ -93,7 +93,7 @@ template <bool OrEqual, class T> BURLAB_WIDE inline Int split(T* numbers, Int n,
   const Int rest = 2 * kAside + (end - begin);
   Int k = 0;
   BURLAB_ONE_BY_ONE
-  for (; k < rest % W; ++k) room.put(aside[k]);  // first, as packets that follow fill the room
+  for (; k < rest % W; ++k) room.put(aside[k]);  // first, because later packets fill the room
   BURLAB_ONE_BY_ONE
   for (; k < rest; k += W) {
     P x;
@@ -103,7 +103,7 @@ template <bool OrEqual, class T> BURLAB_WIDE inline Int split(T* numbers, Int n,
   return room.low - numbers;
 }
 
-/// The median of as many numbers as a packet has, or of a long part of so many such medians. None is NaN.
+/// The median of one packet's worth of numbers, or, for a long part, of as many such medians. None is NaN.
 template <class T> BURLAB_WIDE inline T pivot_of(const T* numbers, Int n) {
   constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
   constexpr Int kMaxPart = 4096;
@@ -125,7 +125,7 @@ template <class T> BURLAB_WIDE inline T pivot_of(const T* numbers, Int n) {
   return median;
 }
 
-/// Sorts numbers, of which none is NaN. What compares equal stays somewhere, with its own bits.
+/// Sorts numbers, of which none is NaN. Equal numbers keep their own bits, in any order.
 template <class T> Status sort_by_splits(T* numbers, Int n, StopCheck& stop) {
   struct Part {
     T* begin;
@@ -150,7 +150,7 @@ template <class T> Status sort_by_splits(T* numbers, Int n, StopCheck& stop) {
     const T pivot = pivot_of(begin, size);
     Int below = split<false>(begin, size, pivot);
     if (below > 0) parts[count++] = {begin, below, splits + 1};
-    else below = split<true>(begin, size, pivot);  // it is the least number: all that are equal have their places
+    else below = split<true>(begin, size, pivot);  // it is the least number: all equal ones are then in place
     parts[count++] = {begin + below, size - below, splits + 1};
   }
   return Ok;

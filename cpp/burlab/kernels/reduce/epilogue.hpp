@@ -9,7 +9,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// A sum of everything, to the bit what `Sum` makes of these numbers in one row. The loop writes up to 512
+/// A sum over all axes, with the bits of `Sum` over these numbers in one row. The loop writes up to 512
 /// numbers at `next`, then calls `added` with their count; full blocks are summed as they come.
 template <class T> struct SumEpilogue {
   static constexpr Int block = 512;

@@ -9,12 +9,12 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Whether x takes the place of the best so far: strictly better, or the first nan.
+/// Return true if x replaces the best so far: strictly better, or the first nan.
 template <bool Largest, class T> BURLAB_INLINE bool beats(T x, T best) {
   return (Largest ? x > best : x < best) || (x != x && best == best);
 }
 
-/// Lane by lane what takes the place of the best so far; of a nan and a number, the nan.
+/// The better of both, lane by lane; of a nan and a number, the nan.
 template <bool Largest, class P> BURLAB_INLINE void improve(P& best, const P& next) {
   best = ((Largest ? next > best : next < best) | (next != next)) ? next : best;
 }
@@ -35,7 +35,7 @@ template <bool Largest, class T, int W> BURLAB_INLINE T extreme_of_lanes(const P
   }
 }
 
-/// The best of those of n >= W numbers that a lane meets.
+/// In each lane, the best of its share of n >= W numbers.
 template <bool Largest, class P, class T> BURLAB_INLINE void best_in_lanes(P& best, const T* x, Int n) {
   constexpr Int W = sizeof(P) / sizeof(T);
   P next;
@@ -58,8 +58,8 @@ template <bool Largest, int W, class T> BURLAB_INLINE T extreme_in_lanes(const T
   return extreme_of_lanes<Largest, T, W>(best);
 }
 
-/// The extreme value of n >= 64 numbers: parts of them side by side, in registers that do not wait for each other, and
-/// beside them whether there was a nan. Of equal values it is the first of a lane, as in `extreme_in_lanes`.
+/// The extreme value of n >= 64 numbers: parts are processed together in independent registers, and one more detects
+/// nan. Of equal values it is the first of a lane, as in `extreme_in_lanes`.
 template <bool Largest, class T> BURLAB_INLINE T extreme_of_many(const T* x, Int n) {
   constexpr int kParts = 16 / sizeof(T);
   using P = Packet<T, 16>;
@@ -92,7 +92,7 @@ template <bool Largest, class T> BURLAB_INLINE T extreme_of_many(const T* x, Int
   return x[k];
 }
 
-/// Whether any of n >= 64 masks is set, or all are: a byte is 0 or 1.
+/// Return true if any of n >= 64 masks is set, or all are: a byte is 0 or 1.
 template <bool Largest> BURLAB_INLINE bool extreme_of_masks(const bool* x, Int n) {
   Packet<std::uint64_t, 8> best, next;
   load(best, x);
@@ -107,7 +107,7 @@ template <bool Largest> BURLAB_INLINE bool extreme_of_masks(const bool* x, Int n
   return Largest ? eight != 0 : eight == 0x0101010101010101u;
 }
 
-/// The extreme value of n > 0 numbers that follow each other.
+/// The extreme value of n > 0 contiguous numbers.
 template <bool Largest, class T> BURLAB_INLINE T extreme_of(const T* x, Int n) {
   if constexpr (std::is_floating_point_v<T>) {
     if (n > 512) return extreme_of_many<Largest>(x, n);  // longer than the rows of a loop that computes them
@@ -123,7 +123,7 @@ template <bool Largest, class T> BURLAB_INLINE T extreme_of(const T* x, Int n) {
   return best;
 }
 
-/// Each of m results is the extreme value of l rows of n numbers, of which there are some.
+/// Each of m results is the extreme value of l rows of n numbers, l and n above 0.
 /// Descriptor: m and its stride, l and its stride, n and its stride, whether out holds values that take part; dense
 /// results.
 template <class T, bool Largest> struct Extreme {

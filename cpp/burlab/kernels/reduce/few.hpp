@@ -1,11 +1,11 @@
 #pragma once
-// Sums of so few numbers that they are written out.
+// Unrolled sums of few numbers.
 #include "compensated_sum.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// The sum of 2 to 4 numbers, to the bit what 8 or 16 lanes give that are added by halves: -0 becomes 0.
+/// The sum of 2 to 4 numbers, with the bits of 8 or 16 lanes added by halves: -0 becomes 0.
 template <int N, class T> BURLAB_INLINE T sum_of_few(const T* x) {
   static_assert(2 <= N && N <= 4);
   using A = Accumulator<T, false>;

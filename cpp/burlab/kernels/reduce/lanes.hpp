@@ -9,7 +9,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-inline constexpr Int kDotBlock = 256;  // products that meet in one set of lanes
+inline constexpr Int kDotBlock = 256;  // products that are added in one set of lanes
 
 template <bool Plain, class T> BURLAB_INLINE void add_product(T& c, const T& a, const T& b) {
   if constexpr (Plain) {
@@ -38,7 +38,7 @@ template <int N, int G = 16, class P> BURLAB_INLINE void sum_packets(P* x) {
   if constexpr (G > 2) sum_packets<(N + 1) / 2, G / 2>(x);
 }
 
-/// Where R rows begin, `step` apart; missing ones where the last does.
+/// The starts of R rows, `step` apart; missing rows start where the last one does.
 template <int R> BURLAB_INLINE void place_rows(Int (&at)[R], Int rows, Int step) {
   at[0] = 0;
   BURLAB_UNROLL

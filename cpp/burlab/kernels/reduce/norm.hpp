@@ -1,6 +1,6 @@
 #pragma once
-// Norms, given the sums of squares, where these hold them; where the squares were beyond the range of floats, the rows
-// are read again, in units of a power of 2 as large as the largest number.
+// Norms from the sums of squares; if the squares left the range of floats, the rows are read again, divided by a power
+// of 2 as large as the largest number.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,7 +10,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// The root of the squares of what is in a row above `center`, over `divisor`.
+/// The root of the sum of squares of a row minus `center`, over `divisor`.
 template <class T> BURLAB_NOINLINE T scaled_norm(const T* x, Int n, Int step, T center, double divisor) {
   T largest = 0;
   for (Int i = 0; i < n; ++i) {
@@ -29,8 +29,8 @@ template <class T> BURLAB_NOINLINE T scaled_norm(const T* x, Int n, Int step, T 
 }
 
 /// Roots of a, or, where that is inf, nan or nearly 0, norms of the rows of b. Descriptor: rows, their length,
-/// the step from one number of a row to the next, as many as there are rows side by side, the bits of what squares were
-/// divided by, and how many numbers come third, each subtracted first in as many rows.
+/// the step from one number of a row to the next, which is the number of adjacent rows; the bits of the divisor of the
+/// squares; the count of numbers in the third operand, each subtracted first in as many rows.
 template <class T> struct Norm {
   BURLAB_WIDE static Status run(const Int* d, void* out, const void* a, const void* b,
                                 const void* const* more) noexcept {

@@ -7,8 +7,8 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// The sum of n <= 512 numbers that follow each other: number k goes to lane k mod 16, the lanes are added by halves.
-/// Where n is a literal, nothing of the loops remains.
+/// The sum of n <= 512 contiguous numbers: number k goes to lane k mod 16, the lanes are added by halves. If n is a
+/// literal, the loops are unrolled completely.
 template <class A, class T> BURLAB_INLINE A sum_block(const T* x, Int n) {
   Packet<A, 16> lanes = {};
   Packet<T, 16> next;
@@ -28,7 +28,7 @@ template <class A, class T> BURLAB_INLINE A sum_block(const T* x, Int n) {
 }
 
 /// Each of m results is the sum of l rows of n numbers.
-/// Descriptor: m and its stride, l and its stride, n and its stride, whether to add to what out holds; results are
+/// Descriptor: m and its stride, l and its stride, n and its stride, whether to add to the contents of out; results are
 /// dense.
 template <class T, bool Strict> struct Sum {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
@@ -62,7 +62,7 @@ template <class T, bool Strict> struct Sum {
  private:
   static constexpr int kMaxResults = 4;
 
-  /// Few results that follow each other: their numbers abreast.
+  /// Few contiguous results: their numbers are summed together.
   static BURLAB_INLINE Status few(const Int* d, T* y, const T* x, StopCheck& stop) {
     using A = Accumulator<T, false>;
     const First<T, kMaxResults> some(d[0]);
@@ -86,7 +86,7 @@ template <class T, bool Strict> struct Sum {
   }
 };
 
-/// P packets of columns, of which only `left` may be there, and of them one more than P - 1 packets.
+/// P packets of columns, of which `left` exist: more than P - 1 packets.
 template <class T, int W, int P> class Columns {
  public:
   BURLAB_INLINE explicit Columns(Int left) : last_(left < P * W ? left - (P - 1) * W : W) {}

@@ -9,7 +9,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// How two packets become one, each lane the sum, or the extreme value, of two.
+/// Combine two packets to one, each lane the sum, or the extreme value, of two.
 struct Adding {
   template <class P> static BURLAB_INLINE void join(P& x, const P& y) { x += y; }
 };

@@ -1,7 +1,7 @@
 #pragma once
-// The sum of the squares of numbers, in double, in an order that depends on their count alone: what norms in the record
-// of a run are made of. Floats are squared and added as floats in blocks of 512 where these can hold them: right to
-// 1e-6.
+// The sum of the squares of numbers, in double, in an order that depends only on their count, for the norms in the
+// record of a run. Floats are squared and added as floats in blocks of 512 where these can hold them, with a relative
+// error of at most 1e-6.
 #include <type_traits>
 
 #include "../../numbers/first.hpp"
@@ -40,7 +40,7 @@ template <class T> BURLAB_INLINE void add_squares(Packet<double, 16>& lanes, con
     Packet<float, 16> block = {};
     square_block<float>(block, x, n);
     const float sum = sum_lanes<float>(block);
-    if (BURLAB_LIKELY(sum > 1e-20f && sum < 1e30f)) {  // what is lost below the range of floats is nothing beside it
+    if (BURLAB_LIKELY(sum > 1e-20f && sum < 1e30f)) {  // underflow is negligible
       lanes += __builtin_convertvector(block, Packet<double, 16>);
       return;
     }
@@ -48,7 +48,7 @@ template <class T> BURLAB_INLINE void add_squares(Packet<double, 16>& lanes, con
   square_block<double>(lanes, x, n);
 }
 
-/// One number: the squares of all. Descriptor: how many there are.
+/// out, one number, is the sum of all squares. Descriptor: the count of numbers.
 template <class T> struct Squares {
   BURLAB_WIDE static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const T* x = static_cast<const T*>(a);

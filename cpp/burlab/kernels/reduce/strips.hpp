@@ -16,7 +16,7 @@ template <int N, class P, class T> BURLAB_INLINE void load_first(P& x, const T* 
   else First<T, kWidth<P>>(N).load(x, from);
 }
 
-/// The first N lanes. Masked stores of AVX2 are slow on some CPUs: there whole parts are written.
+/// The first N lanes. Masked stores of AVX2 are slow on some CPUs, where whole parts are written instead.
 template <int N, class P, class T> BURLAB_INLINE void store_first(T* to, const P& x) {
   if constexpr (N == kWidth<P>) store(to, x);
   else if constexpr (sizeof(P) == 64 && BURLAB_REGISTER == 64) First<T, kWidth<P>>(N).store(to, x);
@@ -34,7 +34,7 @@ template <int N, class A, class P> BURLAB_INLINE void add_squares_of(A& sum, con
   add_product<false>(sum, y, y);
 }
 
-/// What R packets hold in all, lane by lane.
+/// The sum of R packets, lane by lane.
 template <int R, class D, class P> BURLAB_INLINE void add_packets(D& total, const P (&parts)[R]) {
   P sum = parts[0];
   BURLAB_UNROLL

@@ -1,5 +1,5 @@
 #pragma once
-// Where the largest and smallest values along an axis are: the first of equal ones, and the first nan before all.
+// Positions of the largest and smallest values along an axis: the first of equal ones, and the first nan before all.
 #include <bit>
 
 #include "extreme.hpp"
@@ -17,7 +17,7 @@ template <bool Largest, class T, int W> struct BestPlaces {
   P values;
   I places;
 
-  /// Values that come later in their rows take part.
+  /// Take in values from later in their rows.
   BURLAB_INLINE void follow(const P& next, const I& at) {
     const auto better = Largest ? !(next <= values) : !(next >= values);  // also a nan
     const auto wins = better & (values == values);
@@ -46,7 +46,7 @@ template <bool Largest, class T, int W> BURLAB_INLINE Int place_of_best(const Be
   }
 }
 
-/// The place of the best of n >= W numbers that follow each other.
+/// The place of the best of n >= W contiguous numbers.
 template <bool Largest, class T, int W> BURLAB_INLINE Int where_in_lanes(const T* x, Int n) {
   BestPlaces<Largest, T, W> best;
   Packet<Position<T>, W> lanes, at;
@@ -65,7 +65,7 @@ template <bool Largest, class T, int W> BURLAB_INLINE Int where_in_lanes(const T
   return place_of_best<Largest, T, W>(best);
 }
 
-/// The place of the first of n >= 64 numbers that is `value`, which one of them is; Nan: the first that is nan.
+/// The place of the first of n >= 64 numbers that equals `value` (one of them does); Nan: the first that is nan.
 template <bool Nan, class T> BURLAB_INLINE Int first_of(const T* x, Int n, T value) {
   constexpr int W = 64 / sizeof(T), kPackets = 4;
   Packet<T, W> next;
@@ -82,9 +82,9 @@ template <bool Nan, class T> BURLAB_INLINE Int first_of(const T* x, Int n, T val
   }
 }
 
-/// The place of the best of n >= 64 numbers that follow each other: first which block it is in.
+/// The place of the best of n >= 64 contiguous numbers: first its block.
 template <bool Largest, class T> BURLAB_INLINE Int where_in_blocks(const T* x, Int n) {
-  constexpr Int kBlock = 2048;  // and what is left with the last one
+  constexpr Int kBlock = 2048;  // the last one includes the tail
   Int begin = 0, length = 0;
   T best = *x;
   BURLAB_ONE_BY_ONE

@@ -1,5 +1,6 @@
 #pragma once
-// The operation structs as instructions: one interpreter per operation and dtypes, made where a graph first needs it.
+// The operation structs as instructions: one interpreter per operation and dtypes, compiled when a graph first needs
+// it.
 #include <utility>
 
 #include "../../numbers/lane.hpp"
@@ -10,10 +11,10 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Words of an instruction with so many places: a multiple of four.
+/// The number of words of an instruction with this many places: a multiple of four.
 constexpr Int words_of(Int places) { return (places + 3) / 4 * 4; }
 
-/// Op(x, ...). An instruction: result, x, ... Lanes: whether Op is fit for SIMD, see `Map`.
+/// Op(x, ...). An instruction: result, x, ... Lanes: whether Op works on SIMD lanes, see `Map`.
 template <bool Lanes, class Op, int W, class R, class... Xs> struct Apply {
   BURLAB_INLINE static void run(const Word* t, const Word* end, char* memory, Tables) noexcept {
     BURLAB_ONE_BY_ONE

@@ -7,7 +7,7 @@
   CODE(end) CODE(literals) CODE(call) CODE(load) CODE(broadcast) CODE(gather) CODE(store) CODE(scatter)
 
 /// Codes that compute: name, value. x, y and z are operands in memory, `last` is the last result; the letters m and l
-/// of a name say which operands are which. `mul_add` is x y + z, `sub_mul` (x - y) z, and so on: each rounds twice.
+/// of a name stand for memory and last. `mul_add` is x y + z, `sub_mul` (x - y) z, and so on: each rounds twice.
 #define BURLAB_COMPUTING_CODES(CODE)                                                                                  \
   CODE(mul_mm, x * y) CODE(mul_lm, last * y) CODE(mul_ll, last * last) CODE(add_mm, x + y)                            \
   CODE(add_lm, last + y) CODE(add_ll, last + last) CODE(sub_mm, x - y) CODE(sub_lm, last - y)                         \

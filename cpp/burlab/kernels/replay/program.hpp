@@ -1,5 +1,5 @@
 #pragma once
-// The replay gear: a list of kernel calls, carried out one after the other. Nothing is compiled for it but the kernels.
+// The replay gear: a list of kernel calls, executed in order. Only the kernels are compiled.
 #include <cstring>
 
 #include "../clock.hpp"
@@ -8,15 +8,15 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Where an operand lies: an array of one of the tables (inputs, outputs, constants, workspace), and a byte in it.
+/// The place of an operand: an array of one of the tables (inputs, outputs, constants, workspace), and a byte in it.
 /// Mirrored in Python.
 struct Operand {
   std::int32_t table, index;
   Int offset;
 };
 
-/// A function of `control.hpp`, which runs sub-graphs: descriptor, results, operands, memory. Its outcome names the
-/// node at fault itself.
+/// A function of `control.hpp`, which runs sub-graphs: descriptor, results, operands, memory. Its outcome contains the
+/// node at fault.
 using Routine = Int (*)(const Int* d, void* const* out, const void* const* in, void* scratch) noexcept;
 
 /// One kernel call; its operands are `count` entries of the program's list from `first`, the result before the others.
@@ -38,7 +38,7 @@ struct Program {
   const Operand* operands;
   const void* const* constants;
   Int length;
-  StepClock* clock;  // of a program that is timed
+  StepClock* clock;  // of a timed program
 };
 
 /// The binary interface of an executable: 0, or a Status and above its eight bits the number of the node at fault.
@@ -78,7 +78,7 @@ Int run_program(const void* context, const void* const* in, void* const* out, vo
   return Ok;
 }
 
-/// As `run_program`, where the whole program is one segment.
+/// Like `run_program`, if the whole program is one segment.
 inline Int run_alone(const void* context, const void* const* in, void* const* out, void* workspace) noexcept {
   const auto& program = *static_cast<const Program*>(context);
   const void* const* tables[4] = {in, const_cast<const void* const*>(out), program.constants, &workspace};

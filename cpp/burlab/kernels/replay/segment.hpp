@@ -1,10 +1,10 @@
 #pragma once
-// Segments of the replay gear: operations on single numbers, or on a few lanes each, one after the other.
+// Segments of the replay gear: operations on single numbers, or on a few lanes each, in order.
 //
-// An instruction is a few 32-bit words: the places of its result and its operands. Instructions of one operation stand
-// together in a group, and an interpreter is a loop over a group, so that nothing is dispatched inside of it. Addition,
-// subtraction, negation and multiplication are one operation, x y + z with both roundings: x + y is x 1 + y, x - y is
-// y (-1) + x, and x y is x y + (-0), each to the bit. All other operations are in `apply.hpp`.
+// An instruction is a few 32-bit words: the places of its result and its operands. Instructions of one operation form a
+// group, and an interpreter is a loop over a group, without dispatch inside it. Addition, subtraction, negation and
+// multiplication are one operation, x y + z with both roundings: x + y is x 1 + y, x - y is y (-1) + x, and x y is x y
+// + (-0), each to the bit. All other operations are in `apply.hpp`.
 #include <cstring>
 
 #include "../kernel.hpp"
@@ -16,10 +16,10 @@ namespace burlab::kernels {
 using Word = std::uint32_t;
 /// Inputs, outputs, constants and the workspace, each a table of arrays; `memory` is the workspace.
 using Tables = const void* const* const*;
-/// Carries out the instructions from `t` to `end`.
+/// Executes the instructions from `t` to `end`.
 using Interpreter = void(const Word* t, const Word* end, char* memory, Tables tables) noexcept;
 
-/// Makes an interpreter a function that Python finds by its name.
+/// Defines an interpreter as a function that Python finds by its name.
 #define BURLAB_INTERPRETER(symbol, ...)                                                                              \
   extern "C" BURLAB_WIDE void symbol(const burlab::kernels::Word* t, const burlab::kernels::Word* end, char* memory, \
                                      burlab::kernels::Tables tables) noexcept {                                      \
@@ -32,7 +32,7 @@ struct Group {
   const Word* end;
 };
 
-/// Groups, whose instructions lie one behind the other from `code` on. Mirrored in Python.
+/// Groups, whose instructions are contiguous from `code` on. Mirrored in Python.
 struct Segment {
   const Group* groups;
   const Word* code;
@@ -67,7 +67,7 @@ template <class T, int W> struct MulAdd {
   }
 };
 
-/// Copies literals to memory. One instruction: where they go, and the literals, in blocks of 64 bytes.
+/// Copies literals to memory. One instruction: their place, and the literals, in blocks of 64 bytes.
 struct LoadLiterals {
   BURLAB_INLINE static void run(const Word* t, const Word* end, char* memory, Tables) noexcept {
     char* to = memory + t[0];

@@ -1,9 +1,9 @@
 #pragma once
-// Segments as threaded code: each instruction holds the address of the code that carries it out, and that code jumps to
-// the code of the next one. A CPU predicts such jumps while they are few, or alike, so that little is left but the
-// operations; the last result stays in a register, where the next instruction finds it. Long and irregular segments are
-// grouped instead (`segment.hpp`), which needs no prediction. Both round alike: x + y is x 1 + y, and so on, to the
-// bit.
+// Segments as threaded code: each instruction holds the address of the code that executes it, and that code jumps to
+// the code of the next one. A CPU predicts such jumps if they are few, or alike, so that little time is lost between
+// operations; the last result stays in a register for the next instruction. Long and irregular segments are grouped
+// instead (`segment.hpp`), which needs no prediction. Both round alike: x + y is x 1 + y, and so on, with the same
+// bits.
 #include <type_traits>
 
 #include "../../numbers/packet.hpp"
@@ -29,16 +29,16 @@ struct Instruction {
   BURLAB_INLINE Int step() const noexcept { return static_cast<std::int32_t>(z); }
 };
 
-/// Instructions of an operation that has no code here. Mirrored in Python.
+/// Instructions of an operation without code here. Mirrored in Python.
 struct Call {
   Interpreter* interpreter;
   const Word *begin, *end;
 };
 
-/// Carries out instructions up to the code `end`. W: lanes.
+/// Executes instructions up to the code `end`. W: lanes.
 template <class T, int W> struct Threaded {
   using Lanes = std::conditional_t<W == 1, T, typename PacketType<T, W == 1 ? 2 : W>::type>;
-  typedef Lanes Loose __attribute__((aligned(alignof(T)), may_alias));  // as it lies in memory
+  typedef Lanes Loose __attribute__((aligned(alignof(T)), may_alias));  // as stored in memory
 
   /// begin: the instructions; nullptr: writes the addresses of all codes to memory instead, in their order.
   BURLAB_WIDE static void run(const Word* begin, const Word*, char* memory, Tables tables) noexcept {

@@ -81,7 +81,7 @@ class Permutation {
 
 /// How a batch is drawn from n samples. Mirrored by `burlab/problems/sampling.py`.
 enum class Sampling : std::int32_t {
-  listed = 0,      // the caller's own indices
+  listed = 0,      // the caller's indices
   sequential = 1,  // in order, cyclically; with a batch of n: the full sum
   reshuffle = 2,   // every sample once per epoch, in a new order for each
   uniform = 3,     // independent draws, with replacement
