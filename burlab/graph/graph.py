@@ -83,7 +83,17 @@ class Graph:
 
     @staticmethod
     def from_json(text: str) -> "Graph":
-        """A graph from its JSON. Raises GraphError where the text is no graph, or of a newer version."""
+        """A graph from its JSON.
+
+        Args:
+            text: Result of `to_json`.
+
+        Returns:
+            The graph.
+
+        Raises:
+            GraphError: The text is no graph, or of a newer version.
+        """
         return hooks.formats.from_json(text)
 
     def to_dot(self) -> str:

@@ -52,10 +52,16 @@ class Optimizer(ABC):
         check_numbers(self)
 
     def init(self, x: Vector) -> State:  # noqa: ARG002 - what most rules start from
-        """The state at step 0: any tree of arrays. x: the start, shape (d,).
+        """The state at step 0.
 
         A rule that starts from values or gradients writes `init(self, x, *, f)`: f answers as in `update`, but over all
         samples, or over those of `indices=`, since there is no step yet; about clients it answers as there.
+
+        Args:
+            x: The start, shape (d,).
+
+        Returns:
+            Any tree of arrays.
         """
         return {}
 
@@ -63,13 +69,26 @@ class Optimizer(ABC):
         """The point that the run gives, where it is not x, at which gradients are taken: an average, say.
 
         It is `run.x`, and what a validation is about. Traced, as `update` is; live fields are those of the next step.
+
+        Args:
+            x: Point where the next gradient is taken, shape (d,).
+            state: State after the step.
+
+        Returns:
+            A point, shape (d,).
         """
         return x
 
     def batch_size(self, state: State) -> Any:  # noqa: ARG002 - None, for most rules
-        """Return the number of samples that the next step needs, from the state. None: as `bl.Batch` plans.
+        """Return the number of samples that the next step needs.
 
         Traced, as `update` is. It needs `batch=bl.Batch(first, most)`, which rounds it and keeps it between 1 and most.
+
+        Args:
+            state: State after the step.
+
+        Returns:
+            A number, shape (); None: as `bl.Batch` plans.
         """
         return None
 

@@ -44,6 +44,11 @@ class constant(Schedule):
 class step(Schedule):
     """start factor^k, with k growing by one every so many steps: torch's StepLR, optax's exponential_decay in stairs.
 
+    Args:
+        start: First value.
+        every: Steps of one stair.
+        factor: Ratio of a stair to the one before.
+
     >>> import numpy as np, burlab as bl
     >>> bl.optim.step(8.0, every=2, factor=0.5)(np.arange(6))
     array([8., 8., 4., 4., 2., 2.])
@@ -61,6 +66,11 @@ class step(Schedule):
 @dataclass(frozen=True)
 class exponential(Schedule):
     """start factor^(t / every): torch's ExponentialLR, optax's exponential_decay.
+
+    Args:
+        start: First value.
+        factor: Ratio of two values `every` steps apart.
+        every: Steps.
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.exponential(8.0, factor=0.25, every=2)(np.arange(4))
@@ -80,6 +90,11 @@ class exponential(Schedule):
 class polynomial(Schedule):
     """end + (start - end) (1 - t / steps)^power, then end: torch's PolynomialLR, optax's polynomial_schedule.
 
+    Args:
+        start, end: First and last value.
+        steps: Steps from one to the other.
+        power: 1 for a straight line.
+
     >>> import numpy as np, burlab as bl
     >>> bl.optim.polynomial(9.0, steps=3, power=2.0)(np.arange(5))
     array([9., 4., 1., 0., 0.])
@@ -98,6 +113,10 @@ class polynomial(Schedule):
 @dataclass(frozen=True)
 class linear(Schedule):
     """A straight line from start to end, and then end: torch's LinearLR, optax's linear_schedule.
+
+    Args:
+        start, end: First and last value.
+        steps: Steps from one to the other.
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.linear(4.0, steps=2)(np.arange(4))
@@ -119,6 +138,10 @@ class cosine(Schedule):
 
     torch's CosineAnnealingLR is the same up to `steps` and then rises again; optax's is cosine_decay_schedule.
 
+    Args:
+        start, end: First and last value.
+        steps: Steps from one to the other.
+
     >>> import numpy as np, burlab as bl
     >>> bl.optim.cosine(4.0, steps=2)(np.arange(4))
     array([4., 2., 0., 0.])
@@ -138,7 +161,9 @@ class cosine(Schedule):
 class inverse_sqrt(Schedule):
     """start / sqrt(1 + t / steps). Vaswani et al. 2017, section 5.3, is `warmup(w, then=inverse_sqrt(peak, steps=w))`.
 
-    steps: the number after which it has fallen to start / sqrt(2).
+    Args:
+        start: First value.
+        steps: Steps after which it has fallen to start / sqrt(2).
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.inverse_sqrt(2.0)(np.array([0, 3, 15]))
@@ -157,8 +182,12 @@ class inverse_sqrt(Schedule):
 class warmup(Schedule):
     """A straight line to the first value of another schedule, in so many steps, and then that schedule from its start.
 
-    then: a schedule, or a number to stay at. start: where the line begins. optax: join_schedules of a linear_schedule
-    and the other; torch: SequentialLR.
+    optax: join_schedules of a linear_schedule and the other; torch: SequentialLR.
+
+    Args:
+        steps: Steps of the line.
+        then: A schedule, or a number to stay at.
+        start: First value of the line.
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.warmup(2, then=bl.optim.linear(4.0, steps=4))(np.arange(7))
@@ -180,9 +209,15 @@ class warmup(Schedule):
 class one_cycle(Schedule):
     """Up to the peak and down to almost nothing: Smith and Topin 2018, arXiv:1708.07120, in torch's form, half waves.
 
-    As torch's OneCycleLR: from peak / start_factor, in the first part `rise` of the steps, and down to
-    peak / start_factor / end_factor at the last step, where it stays. The paper has straight lines and a third phase;
-    it also lets the momentum go the other way: give that field a schedule of its own.
+    As torch's OneCycleLR. The paper has straight lines and a third phase; it also lets the momentum go the other way:
+    give that field a schedule of its own.
+
+    Args:
+        peak: Largest value.
+        steps: Steps of all.
+        rise: Part of the steps before the peak.
+        start_factor: The first value is peak / start_factor.
+        end_factor: The value at the last step, where it stays, is peak / start_factor / end_factor.
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.one_cycle(8.0, steps=5, rise=0.6, start_factor=4.0, end_factor=2.0)(np.arange(6)).round(3)

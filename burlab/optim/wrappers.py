@@ -78,7 +78,12 @@ class clip_by_norm(Wrapper):
     """Pascanu, Mikolov and Bengio 2013, section 3.2, arXiv:1211.5063: the whole gradient is at most max_norm long.
 
     g <- g min(1, max_norm / (|g| + slack)), as torch.nn.utils.clip_grad_norm_; the paper and optax.clip_by_global_norm
-    have no slack. max_norm: Euclidean. slack: 1e-6 in torch. Cost: that of the optimizer inside.
+    have no slack. Cost: that of the optimizer inside.
+
+    Args:
+        inner: The optimizer.
+        max_norm: Largest Euclidean norm.
+        slack: 1e-6 in torch.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: 50 * x @ x, np.ones(1), bl.optim.clip_by_norm(bl.optim.GD(0.5), 1.0), steps=1).x.round(4)
@@ -157,8 +162,12 @@ class gradient_noise(Wrapper):
     """Neelakantan et al. 2015, arXiv:1511.06807, equation 1: g <- g + N(0, eta / (1 + t)^gamma); optax.add_noise.
 
     The numbers come from the key of the step, so a run with the same seed has the same numbers.
-    eta: variance at the first step; the paper tries 0.01, 0.3 and 1. gamma: power of its decay.
     Cost: that of the optimizer inside, and d normal numbers.
+
+    Args:
+        inner: The optimizer.
+        eta: Variance at the first step; the paper tries 0.01, 0.3 and 1.
+        gamma: Power of its decay.
 
     >>> import numpy as np, burlab as bl
     >>> noisy = bl.optim.gradient_noise(bl.optim.GD(1.0), eta=0.01)

@@ -16,8 +16,7 @@ class Compressor(ABC):
     """A map C of vectors of shape (d,), traced or not. `C(x, key)`; the key may be left out where nothing is random.
 
     It states one of two constants, for vectors of d entries. omega(d): C is unbiased, and E|C(x) - x|^2 <= omega |x|^2.
-    alpha(d): C is contractive, E|C(x) - x|^2 <= (1 - alpha) |x|^2. Where only omega is known, alpha is that of
-    `Scaled(C)`; where C is biased, omega is None. bits(d, width): of a message, on average, where entries have `width`.
+    alpha(d): C is contractive, E|C(x) - x|^2 <= (1 - alpha) |x|^2.
 
     >>> import numpy as np, burlab as bl
     >>> c = bl.compressors.TopK(2)
@@ -30,11 +29,25 @@ class Compressor(ABC):
         """C(x), of x's shape and dtype."""
 
     def omega(self, d: int) -> float | None:  # noqa: ARG002 - the answer of biased ones
-        """The bound of the relative squared error where C is unbiased; None where it is biased."""
+        """The bound of the relative squared error where C is unbiased.
+
+        Args:
+            d: Entries of the vector.
+
+        Returns:
+            omega; None where C is biased.
+        """
         return None
 
     def alpha(self, d: int) -> float:
-        """The bound 1 - alpha of the relative squared error; of an unbiased C that of `Scaled(C)`."""
+        """The bound 1 - alpha of the relative squared error.
+
+        Args:
+            d: Entries of the vector.
+
+        Returns:
+            alpha; of an unbiased C that of `Scaled(C)`.
+        """
         omega = self.omega(d)
         if omega is None:
             raise ArgumentError(f"{type(self).__name__} states neither omega nor alpha. Define one of the two.")
@@ -42,7 +55,15 @@ class Compressor(ABC):
 
     @abstractmethod
     def bits(self, d: int, width: int = 64) -> float:
-        """Bits of a message, on average. d: entries of the vector. width: bits of an entry."""
+        """The size of a message, on average.
+
+        Args:
+            d: Entries of the vector.
+            width: Bits of an entry.
+
+        Returns:
+            Bits.
+        """
 
 
 @dataclass(frozen=True)

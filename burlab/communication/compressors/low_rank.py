@@ -15,7 +15,9 @@ from .compressor import Compressor, Key, Vector, size_of
 class RankK(Compressor):
     """The nearest matrix of rank k, Safaryan et al. 2022 (FedNL), arXiv:2106.02969: alpha = k / min(rows, columns).
 
-    shape: rows and columns of the matrix that a vector of rows * columns entries stands for, row by row.
+    Args:
+        k: Rank, at least 1.
+        shape: Rows and columns of the matrix that a vector of rows * columns entries stands for, row by row.
 
     >>> import numpy as np, burlab as bl
     >>> c = bl.compressors.RankK(1, (2, 2))

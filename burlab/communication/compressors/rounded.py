@@ -81,7 +81,10 @@ class _Levels(Compressor):
 class QSGD(_Levels):
     """Alistarh et al. 2017, arXiv:1610.02132: levels of the Euclidean norm. omega = min(d / s^2, sqrt(d) / s).
 
-    levels: s, at least 1. Bits are those of a code of fixed length; the paper has Elias codes, which are shorter.
+    Bits are those of a code of fixed length; the paper has Elias codes, which are shorter.
+
+    Args:
+        levels: s, at least 1.
 
     >>> import numpy as np, burlab as bl
     >>> bl.compressors.QSGD(5)(np.array([3.0, -4.0]), bl.random.key(0)), bl.compressors.QSGD(5).bits(2, 32)
@@ -102,7 +105,10 @@ class Dithering(_Levels):
     """Random dithering with the largest norm; with one level TernGrad, Wen et al. 2017, arXiv:1705.07878.
 
     omega = min(d / (4 s^2), sqrt(d) / s): an entry strays by max|x| / s with variance at most a quarter of its square,
-    and by at most |x_i| max|x| / s. levels: s, at least 1.
+    and by at most |x_i| max|x| / s.
+
+    Args:
+        levels: s, at least 1.
 
     >>> import numpy as np, burlab as bl
     >>> bl.compressors.Dithering(2)(np.array([2.0, -4.0, 0.0]), bl.random.key(0))
@@ -122,7 +128,10 @@ class Dithering(_Levels):
 class Bernoulli(Compressor):
     """x / p with probability p, else nothing: omega = 1 / p - 1. Khirirat, Feyzmahdavian and Johansson 2018: lazy.
 
-    p: the probability of sending, above 0 and at most 1. One bit more tells the receiver which it is.
+    One bit more tells the receiver which it is.
+
+    Args:
+        p: Probability of sending, above 0 and at most 1.
 
     >>> import numpy as np, burlab as bl
     >>> bl.compressors.Bernoulli(1.0)(np.ones(2), bl.random.key(0)), bl.compressors.Bernoulli(0.25).omega(2)

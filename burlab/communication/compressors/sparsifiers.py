@@ -41,6 +41,9 @@ class RandK(_Sparsifier):
 
     The positions follow from the key, which both sides have, so only the entries are sent.
 
+    Args:
+        k: Entries sent, from 1 to d.
+
     >>> import numpy as np, burlab as bl
     >>> np.sort(bl.compressors.RandK(2)(np.ones(4), bl.random.key(0))), bl.compressors.RandK(2).omega(4)
     (array([0., 0., 2., 2.]), 1.0)
@@ -83,6 +86,9 @@ class RandSeqK(RandK):
 class TopK(_Sparsifier):
     """The k entries of largest absolute value: alpha = k / d. Aji and Heafield 2017; Alistarh et al. 2018.
 
+    Args:
+        k: Entries sent, from 1 to d.
+
     >>> import numpy as np, burlab as bl
     >>> bl.compressors.TopK(1)(np.array([1.0, -3.0, 2.0])), bl.compressors.TopK(1).alpha(3)
     (array([ 0., -3.,  0.]), 0.3333333333333333)
@@ -103,7 +109,11 @@ class ApproximateTopK(_Sparsifier):
 
     Entry i is in bucket i mod buckets. alpha = k / (buckets ceil(d / buckets)), since a bucket's largest entry has no
     less than its share of the bucket, and the k largest of those no less than theirs. On average the share of the true
-    k that is found is (b / k)(1 - (1 - 1 / b)^k) for b buckets where places are random. buckets: from k to d.
+    k that is found is (b / k)(1 - (1 - 1 / b)^k) for b buckets where places are random.
+
+    Args:
+        k: Entries sent, from 1 to d.
+        buckets: From k to d.
 
     >>> import numpy as np, burlab as bl
     >>> bl.compressors.ApproximateTopK(1, buckets=2)(np.array([1.0, -3.0, 2.0]))

@@ -74,7 +74,10 @@ class ALIE(Attack):
 class Mimic(Attack):
     """All liars send what one honest client sends, so that it counts too much: Karimireddy, He and Jaggi 2022.
 
-    Byzantine-Robust Learning on Heterogeneous Datasets via Bucketing, arXiv:2006.09365. client: which, from 0.
+    Byzantine-Robust Learning on Heterogeneous Datasets via Bucketing, arXiv:2006.09365.
+
+    Args:
+        client: Number of that client, from 0.
 
     >>> import numpy as np, burlab as bl
     >>> bl.robust.Mimic(1)(np.array([[1.0], [2.0]]), 1, None)
