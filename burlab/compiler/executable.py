@@ -45,7 +45,7 @@ class Explain:
 
 
 class Executable:
-    """A graph that runs: `exe(*arrays)` gives the tuple of its outputs; several threads may call at once.
+    """A graph that runs: `exe(*arrays)` returns the tuple of its outputs; several threads may call at once.
 
     inputs, outputs: ArraySpec of each. 0-d outputs are NumPy scalars, so `exe(x)[0]` of a loss is a number with a
     dtype. `exe(*arrays, out=(buffer, ...))` writes into arrays of the caller and returns them. gear: which one runs it.
@@ -78,7 +78,7 @@ class Executable:
         self.explain = explain
         self._wider: dict[tuple[bool, ...], Executable] = {}
         self.slow = FallbackCall(self.function, self.inputs, self.outputs, explain)
-        # A slot of this name is what a call looks up: once the gate is in it, no Python runs between caller and kernel.
+        # A call reads the slot of this name: once the gate is in it, no Python runs between caller and kernel.
         self.__call__ = self._first
 
     def _first(self, *arrays: ArrayLike, out: Sequence[Array] | None = None) -> tuple[Array, ...]:

@@ -46,11 +46,11 @@ class Program:
     def direct(
         self, fallback: Callable[..., Any], *, takes_out: bool, watched: Sequence[Guard] = ()
     ) -> Callable[..., Any] | None:
-        """A builtin function of the arguments that gives the result: nothing of Python runs between caller and kernel.
+        """A builtin function from arguments to result: no Python runs between caller and kernel.
 
         What the gate refuses goes to `fallback` as it was passed. None where arguments or result are nested in more
         than tuples, or an argument is static. takes_out: whether the keyword `out` means arrays for the result.
-        watched: what from around the function must be unchanged.
+        watched: captured values that must be unchanged.
         """
         if self.nesting is None:
             return None
@@ -85,10 +85,10 @@ class Program:
 
 
 def as_input(leaf: Any, spec: Spec) -> Any:
-    """Return what the kernel takes for a traced leaf: arrays of other libraries and of small dtypes are converted."""
+    """Return the kernel's argument for a traced leaf: arrays of other libraries and of small dtypes are converted."""
     if type(leaf) is np.ndarray and leaf.dtype == spec.dtype:
         return leaf
-    if isinstance(leaf, float) or not is_numeric(leaf):  # the kernel refuses what is no array, by the name it had
+    if isinstance(leaf, float) or not is_numeric(leaf):  # the kernel refuses other objects, with the leaf's name
         return leaf
     array = as_array(leaf, "an argument")
     return array.astype(spec.dtype, copy=False) if native_dtype(array.dtype) == spec.dtype else array
@@ -172,7 +172,7 @@ class Function(Resident, Generic[P, R]):
         return program(leaves)
 
     def _open(self, program: Program, watched: Sequence[Guard] | None) -> None:
-        """From now on the gate of this kernel is called, as long as what is watched is unchanged."""
+        """From now on call the gate of this kernel, as long as the watched values are unchanged."""
         if watched is not None:
             # `out` may be an argument of the function's own
             direct = program.direct(self._find, takes_out=False, watched=watched)

@@ -34,7 +34,7 @@ class Kernel(Resident):
     programs is compiled at its first use; values that the function captures stay as they were then.
     """
 
-    __slots__ = ("__call__", "__dict__", "__weakref__")  # what a call looks up is first `_value`, then the gate
+    __slots__ = ("__call__", "__dict__", "__weakref__")  # a call reads first `_value`, then the gate
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Kernel(Resident):
 
     @property
     def gradient_graph(self) -> Graph:
-        """The graph of value and gradient together, simplified: what `value_and_grad` runs."""
+        """The simplified graph of value and gradient together, which `value_and_grad` runs."""
         return self._graph("value_and_grad", self._examples)
 
     @property

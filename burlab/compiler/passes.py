@@ -66,7 +66,7 @@ class Pass:
 
     @property
     def takes(self) -> type:
-        """The type of what it is given, as the function states it."""
+        """The annotated type of the function's first argument."""
         return next(iter(inspect.signature(self.function).parameters.values())).annotation
 
     @property
@@ -132,13 +132,13 @@ def run_passes(value: Any, options: PlanOptions, first: str = "simplify", end: s
     """Run the passes that serve these options, from the first one to the one before `end`.
 
     Args:
-        value: what the first of these passes takes.
-        options: what a plan is made for.
+        value: the input of the first of these passes.
+        options: of the plan.
         first: the name of a pass.
         end: the name of a pass; "" is the end of the list.
 
     Returns:
-        What the last of these passes gives.
+        The output of the last of these passes.
     """
     observe = observer(_names)
     for step in _between(PASSES, options.gear, first, end):

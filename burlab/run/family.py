@@ -1,4 +1,4 @@
-"""Which run branched from which: parents are held, children are known as long as somebody else holds them."""
+"""The tree of branched runs: a run holds its parent, and lists its children while other code holds them."""
 
 import weakref
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ class Family:
 
     @property
     def children(self) -> "tuple[Run, ...]":
-        """The runs that branched from this one, in order, as far as somebody holds them."""
+        """The runs that branched from this one, in order, if other code still holds them."""
         return tuple(run for reference in self.known if (run := reference()) is not None)
 
     def adopt(self, child: "Run") -> None:

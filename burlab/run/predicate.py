@@ -1,4 +1,4 @@
-"""Predicates on new rows of the record: a run rests at the first row where one holds."""
+"""Predicates on new rows of the record: a run rests at the first row for which one is true."""
 
 import threading
 import weakref
@@ -90,7 +90,7 @@ class Observer:
             return False
 
     def _first(self, rows: "_Window", count: int) -> tuple[int | None, int]:
-        """Return the first row where the run is to rest, and the number of the breakpoint, 0 for `Stop.when`."""
+        """Return the first row at which the run rests, and the number of the breakpoint, 0 for `Stop.when`."""
         flags: dict[int, Column] = {}
         hits: dict[int, int] = {}
         when = self._engine.stop.when

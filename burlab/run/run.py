@@ -238,7 +238,7 @@ class Run(Readings):
         return self._pulse(timeout)
 
     def seek(self, step: int) -> None:
-        """Go to a step of the record and rest there: x, state, hyperparameters and `t` are what they were, bit for bit.
+        """Go to a step of the record and rest there: x, state, hyperparameters and `t` are restored, bit for bit.
 
         Args:
             step: From 0 to `length`; an interrupted seek rests at the step it has reached. Going on from there does the

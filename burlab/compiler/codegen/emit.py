@@ -33,7 +33,7 @@ class GeneratedSource:
     """Generated C++. Printed, it is its text.
 
     Args:
-        plan: what it carries out.
+        plan: the plan that it executes.
         text: C++ with comments; `@unit` stands for the namespace it will live in.
         calls: the library functions that it calls.
         descriptors: those that its context has, in order.
@@ -103,7 +103,7 @@ class _Written(NamedTuple):
 
 
 class _Function(NamedTuple):
-    """A function with a nest of loops. text: all of it but its name. calls: what it needs of the library."""
+    """A function with a nest of loops. text: all of it but its name. calls: its library functions."""
 
     nest: LoopNest
     text: str
@@ -171,7 +171,7 @@ def _invoke(plan: KernelPlan, step: Invoke, descriptors: Mapping[Descriptor, int
 
 
 def _execute(plan: KernelPlan, step: Execute, descriptors: Mapping[Descriptor, int]) -> _Written:
-    """A call of a function that runs sub-graphs, with the addresses of what it reads and writes."""
+    """A call of a function that runs sub-graphs, with the addresses of its inputs and outputs."""
     (descriptor,) = _descriptors(step)
     place = f"{_shape(descriptors, descriptor)}, r, a, {step.scratch.plus(step.table).pointer}"
     lines = (
@@ -194,7 +194,7 @@ def _scalars(plan: KernelPlan, step: LoopStep, known: AbstractSet[Node], timed: 
         text = spelled(n, [number(plan, x) for x in n.inputs])
         lines += [*loads.values(), f"{kind} {number(plan, n)} = {text};{comment(_line(n))}"]
         names.update(loads, [n])
-    if timed:  # what is computed between two looks at the clock has to stay there
+    if timed:  # work between two clock reads has to stay between them
         lines.extend(f'__asm__ volatile("" : "+m"({number(plan, n)}));' for n in nodes)
     if plan.note:
         floats = (number(plan, n) for n in nodes if n.dtype.kind == "f")
@@ -220,7 +220,7 @@ def _known(x: Node) -> str:
 
 
 def _finite_checks(plan: KernelPlan) -> str:
-    """The integer in memory that becomes 1 where a value is inf or nan."""
+    """The integer in memory that becomes 1 if a value is inf or nan."""
     assert plan.note
     return f"*(std::int64_t*)({plan.note.pointer})"
 

@@ -50,7 +50,7 @@ _TAKEN = frozenset(f"{_KEYWORDS} {_LIBRARY} {_RESERVED}".split())
 
 
 def identifier(name: str) -> str:
-    """The name itself where C++ can use it for a namespace of its own, else `kernel`.
+    """The name itself if C++ accepts it as a namespace, else `kernel`.
 
     >>> identifier("loss"), identifier("<lambda>"), identifier("double")
     ('loss', 'kernel', 'kernel')
@@ -140,7 +140,7 @@ class _Parts:
 
 
 def _portable(text: str) -> str:
-    """Generated code without what only Clang knows, and without a complaint about what it does not use."""
+    """Generated code without Clang's extensions, and without warnings about unused names."""
     text = text.replace(", min_vector_width(512)", "")
     text = _ROW.sub(r"\1[[maybe_unused]] \2", text)
     text = _CLANG_ONLY.sub(r"#if defined(__clang__)\n\1\n#endif", text)

@@ -1,4 +1,4 @@
-"""The C++ text of loops: what all kinds of them are written with, and the loops that go element by element."""
+"""The C++ text of loops: tools for all kinds of loops, and the loops that go element by element."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -80,7 +80,7 @@ def stores(nest: LoopNest, indices: Sequence[str], spans: Sequence[Span], names:
 
 
 def element_loop(nest: LoopNest) -> list[str]:
-    """The text of a loop whose nodes are computed element by element; written out where that is shorter."""
+    """The text of a loop whose nodes are computed element by element; unrolled if that is shorter."""
     if elements(nest.sizes) > _MAX_UNROLLED:
         return _loops(nest, [])
     bodies = (_element(nest, [str(i) for i in index], nest.spans, False) for index in np.ndindex(*nest.sizes))

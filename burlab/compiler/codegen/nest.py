@@ -57,7 +57,7 @@ class Array:
 
 
 class Parameter(NamedTuple):
-    """A parameter of the loop's function: C++ type and name, and what the loop is called with."""
+    """A parameter of the loop's function: C++ type, name, and the argument of the call."""
 
     kind: str
     name: str
@@ -96,19 +96,19 @@ class LoopNest:
         return max(x.itemsize for x in (*self.members, *(x for n in self.step.nodes for x in n.inputs)))
 
     def pieces(self, axis: int) -> list[Span]:
-        """An axis, cut where the arrays that are bounded along it begin and end, unless these are many."""
+        """An axis, cut at the bounds of the arrays that cover a part of it, unless these are many."""
         size = self.sizes[axis]
         cuts = {cut for a in self.all_arrays if axis in a.bounds for cut in a.bounds[axis]} | {0, size}
         ends = sorted(cuts) if len(cuts) <= _MAX_PIECE_ENDS else [0, size]
         return list(itertools.pairwise(ends))
 
     def named(self, x: Node, names: dict[Node, str]) -> str:
-        """The variable of an operand: of what was read, or of the member whose own element it shows."""
+        """The variable of an operand: of a loaded value, or of the member whose element it is."""
         return names[x] if x in names else names[self.plan.views[x].base]
 
     @property
     def patience(self) -> int:
-        """Elements of the shape between two checks for an interrupt, 0 where there are none."""
+        """Elements of the shape between two checks for an interrupt, 0 for no checks."""
         return max(PATIENCE // len(self.step.nodes), 1) if is_long(self.step) else 0
 
     @property
@@ -132,7 +132,7 @@ def number(plan: KernelPlan, x: Node) -> str:
     """The name or literal of a value whose elements are all one number in memory."""
     view = plan.views[x]
     base = view.base
-    if base.size > 1:  # one element of an array: what it holds may change, so it gets no lasting name
+    if base.size > 1:  # one element of an array: it may change, so it gets no lasting name
         return in_memory(plan, base, view.offset)
     return literal(base.params.item(), base.dtype) if plan.is_in_text(base) else f"v{plan.graph.index[base]}"
 

@@ -157,7 +157,7 @@ class _SumLoop:
         return [*begin, *inner, *end]
 
     def _blocks(self, inner: list[str]) -> list[str]:
-        """A loop over blocks, with what takes the numbers of each."""
+        """A loop over blocks, with the consumer of each block's numbers."""
         sizes, step, width = self.nest.sizes, self.length, self.width
         sums = {} if self._is_tiny else self.sums
         size, row = sizes[self.axis], elements(sizes[self.axis + 1 :])
@@ -199,14 +199,14 @@ class _SumLoop:
         return lines
 
     def _strip(self, spans: Sequence[Span], count: str, lanes: int, ending: str) -> list[str]:
-        """One strip of `count` iterations, in lanes if these suffice. ending: of the names of what it is added to."""
+        """One strip of `count` iterations, in lanes if these suffice. ending: the suffix of the names of its sums."""
         worth = lanes >= _MIN_LANES
         pragma = lanes_pragma(lanes, self.nest.widest) if worth else ONE_BY_ONE
         index = f"const std::int64_t i{self._last} = j + l;"
         return for_loop("l", 0, count, [index, *self._element(spans, worth, ending)], pragma=pragma)
 
     def _element(self, spans: Sequence[Span], lanes: bool, ending: str) -> list[str]:
-        """One element: its values, its stores, and what it adds to the sums."""
+        """One element: its values, its stores, and its terms of the sums."""
         indices = [f"i{axis}" for axis in range(len(spans))]
         lines, names = values(self.nest, indices, spans, lanes)
         stored = [] if self.exact else stores(self.nest, indices, spans, names)

@@ -44,7 +44,7 @@ def row_loop(nest: LoopNest) -> list[str]:
 
 
 def _strips(nest: LoopNest, rows: int, row: int) -> int:
-    """Return the strips that fit in a block and divide those that there are; several where what waits is long."""
+    """Return the number of strips of a block, a divisor of all strips; several if the dependency chain is long."""
     if any(a.bounds for a in nest.all_arrays) or not any(map(is_own, nest.step.nodes)):
         return 1
     most = min(_STRIP_ROWS // rows, _STRIPS // (rows * row))
@@ -191,7 +191,7 @@ class _RowLoop:
         return f"{'b' if self._is_full(n) else 'r'}{self.number[n]}"
 
     def _place_of(self, n: Node) -> str:
-        """Return the place where a later sweep finds a member."""
+        """Return the place of a member for a later sweep."""
         if self._is_full(n) and n in self.nest.results:
             return self._at(self.nest.results[n])
         size = self.space.row if self._is_full(n) else 1

@@ -29,7 +29,7 @@ def _move(step: Invoke) -> str:
 
 
 def _sums_of_two(step: Invoke) -> str:
-    """Few sums of two numbers, which every order and every carried error rounds alike. -0 becomes 0."""
+    """Few sums of two numbers, which round alike in every order and with every error term. -0 becomes 0."""
     d, kind = Reduced(*step.descriptor), C_TYPES[step.node.dtype]
     if step.node.dtype.kind != "f" or d.rows * d.size != 2 or d.results > _MAX_SUMS or d.add:
         return ""

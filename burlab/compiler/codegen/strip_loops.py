@@ -47,7 +47,7 @@ def _dtype(nest: LoopNest) -> "np.dtype[Any]":
 
 
 def squares_again(squares: Mapping[Node, str], exact: Callable[[], list[str]]) -> list[str]:
-    """The text that adds squares in double where they were added as floats, and these were too large or too small."""
+    """The text that adds squares in double if their sum as floats was too large or too small."""
     fits = [f"({t}_value > 1e-20 && {t}_value < 1e30)" for n, t in squares.items() if n.inputs[0].itemsize == 4]
     return block(f"if (!({' && '.join(fits)}))", exact()) if fits else []
 
@@ -153,7 +153,7 @@ class _StripLoop:
         return lines
 
     def _columns(self, first: str, end: str, rows: int) -> list[str]:
-        """The strips of some rows, and what fills none."""
+        """The strips of some rows, and their tails."""
         last, width, strips = self._row, self.width, self._strips(rows)
         lines = [f"std::int64_t j = {first};"]
         for count in dict.fromkeys((strips, 1)):

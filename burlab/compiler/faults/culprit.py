@@ -37,7 +37,7 @@ def _first(graph: Graph, values: Sequence[Array], strict: bool) -> BurlabError |
 
 
 def _inside(n: Node, arrays: list[Array], strict: bool) -> BurlabError | None:
-    """The culprit in the sub-graphs of control flow; None where it is too far away, or hidden in one of many rows."""
+    """The culprit in the sub-graphs of control flow; None if it is too far away, or in one of many rows."""
     if n.params.batch:
         return None
     return _INSIDE[n.op](n.params.region, arrays, strict)
@@ -77,7 +77,7 @@ _INSIDE = {"cond": _in_choice, "while": _in_loop, "scan": _in_iterations}
 
 
 def _new_non_finite(value: Array, inputs: list[Array]) -> str:
-    """`nan` or `inf` where a value has one that the inputs do not explain, else nothing."""
+    """`nan` or `inf` if a value has one that the inputs do not explain, else nothing."""
     if np.isnan(value).any() and not any(np.isnan(x).any() for x in inputs):
         return "nan"
     if np.isinf(value).any() and all(np.isfinite(x).all() for x in inputs):

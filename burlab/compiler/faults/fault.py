@@ -16,7 +16,7 @@ def fault(graph: Graph, outcome: int) -> BurlabError:
 
 
 def place(n: Node) -> str:
-    """Return the place that a node comes from: file, line, module scope, operation and shapes."""
+    """Return the origin of a node: file, line, module scope, operation and shapes."""
     at = line_of(n.origin) if n.origin else "An unknown line"
     scope = f" in {n.scope}" if n.scope else ""
     operands = ", ".join(f"{x.dtype.name}{list(x.shape)}" for x in n.inputs)

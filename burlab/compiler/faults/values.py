@@ -1,4 +1,4 @@
-"""Every value of a graph: for displays, for stepping through nodes, and to find where numbers went wrong."""
+"""Every value of a graph: for displays, for stepping through nodes, and to find the source of nan and inf."""
 
 from collections.abc import Sequence
 

@@ -12,7 +12,7 @@ LiveBytes = dict[str, tuple[int, ...]]
 
 
 def footprint(executable: Executable, differentiated: Collection[int]) -> dict[str, int]:
-    """Bytes by kind, which add up to what a call touches. differentiated: which inputs are, by their numbers.
+    """Bytes by kind, which add up to all memory of a call. differentiated: which inputs are, by their numbers.
 
     parameters: the differentiated inputs, where there is a gradient; inputs: the others. outputs: the value, gradients:
     all other results. constants: known arrays. activations: the part of the workspace that a forward step writes and a

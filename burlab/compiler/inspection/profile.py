@@ -90,7 +90,7 @@ class Profile:
     def trace_events(self) -> list[dict[str, Any]]:
         """The steps as complete events of the Trace Event Format, `ts` and `dur` in microseconds, in the order of time.
 
-        One more event spans the call; what it shows between the steps is the residual.
+        One more event spans the call; its gaps between the steps are the residual.
         """
         common = {"ph": "X", "pid": os.getpid(), "tid": 1}
         call = {"name": self.name, "cat": "call", "ts": 0.0, "dur": self.total / 1e3, "args": {"gear": self.gear}}
@@ -138,7 +138,7 @@ def residual(total: int, rows: Sequence[ProfileRow]) -> ProfileRow:
 
 
 def profile(executable: Executable, arrays: Sequence[Array], name: str) -> Profile:
-    """Measure calls with these arrays. Raises what a call raises."""
+    """Measure calls with these arrays. Raises the errors of a call."""
     executable(*arrays)
     buffers: list[Array] = [spec.empty() for spec in executable.outputs]
     laps, alone = (fastest(TimedExecutable(executable, looks), arrays, buffers) for looks in (True, False))

@@ -1,4 +1,4 @@
-"""The timed twin of an executable: the same plan, but after each step it looks at a clock (`kernels/clock.hpp`)."""
+"""The timed twin of an executable: the same plan, but it reads a clock after each step (`kernels/clock.hpp`)."""
 
 import ctypes
 import time
@@ -43,7 +43,7 @@ class StepTimes(NamedTuple):
 
 
 class TimedExecutable:
-    """A function that does what an executable does, and writes down how long that and each of its steps takes.
+    """A function that runs an executable, and records the time of the call and of each step.
 
     Times add up from call to call, until they are taken. One thread at a time. laps: whether it looks at the clock
     between steps; else only the whole is measured, of the executable's own function.
@@ -78,13 +78,13 @@ class TimedExecutable:
 
 @cache
 def clock_cost() -> int:
-    """Nanoseconds from one look at the clock to the next with nothing between them."""
+    """Nanoseconds between two successive clock reads."""
     library.require([_COST], by_name=False)
     return int(ctypes.CFUNCTYPE(ctypes.c_int64)(library.address(_COST.symbol))())
 
 
 def fastest(twin: TimedExecutable, arrays: Sequence[Array], buffers: Sequence[Array]) -> StepTimes:
-    """The fastest of as many calls as it takes until no faster one comes. The caller knows that such calls end well."""
+    """Repeat calls until none is faster, and take the fastest. The caller has checked that such calls succeed."""
     workspace = Workspace(twin.function.workspace_bytes)
     start = time.perf_counter_ns()
     best, calm = StepTimes(1 << 62, (), ()), 0

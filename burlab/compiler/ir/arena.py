@@ -29,14 +29,14 @@ class Arena(NamedTuple):
 
 
 def check_fits(arrays: Iterable[Node], nbytes: int) -> None:
-    """Refuse what no memory of this machine can hold, by the name of the largest value that would be stored."""
+    """Raise an error if this machine's memory is too small, with the name of the largest value."""
     if nbytes > physical():
         largest = max(arrays, key=lambda n: n.nbytes)
         raise too_large(f"{described(largest)} has to be stored, and with what lives at the same time", nbytes)
 
 
 def arrange(lives: Sequence[Life], reuse: bool = True) -> Arena:
-    """Give every array its bytes; without `reuse` it keeps them to the end, so all values can be looked at."""
+    """Allocate bytes for every array; without `reuse` it keeps them to the end, so all values can be read."""
     offsets = [0] * len(lives)
     free = _Free()
     deaths: list[tuple[int, int]] = []  # heap of (last step, array)

@@ -38,7 +38,7 @@ class IterationSpace(NamedTuple):
         return bool(self.reduced) and shape != () and _squeezed(shape) == _squeezed(self.outer)
 
     def sees(self, x: Node, view: StridedView) -> bool:
-        """Return True if a value, where its base is computed in this space, is at hand in the same iteration."""
+        """Return True if a value, with its base computed in this space, is available in the same iteration."""
         if self.has_row(view.base.shape) and x.shape == self.shape:
             wanted = dense_strides(self.outer) + (0,) * self.reduced
             strides = tuple(s if size > 1 else 0 for s, size in zip(wanted, self.shape, strict=True))

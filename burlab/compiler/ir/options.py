@@ -1,4 +1,4 @@
-"""Options of a build: the gear that carries out a graph, and what else is required of it."""
+"""Options of a build: the gear that executes a graph, and further requirements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,8 +26,8 @@ class PlanOptions:
         strict: sums are in plain order, with the same bits in each gear.
         check_finite: a call ends with NonFinite if any value was inf or nan.
         in_place: inputs and outputs to which callers give the same memory, see `planning/in_place.py`.
-        remat: what the backward pass computes again, see `planning/rematerialize.py`; None: nothing.
-        accumulate: how many outputs, the first ones, are added to what their arrays hold.
+        remat: values that the backward pass computes again, see `planning/rematerialize.py`; None: none.
+        accumulate: how many of the first outputs are added to the contents of their arrays.
         keep: every value stays in the workspace to the end, so that all of them can be inspected.
         written_out: every known number stands in the text, as in exported code.
         after: nodes that wait for others besides their operands.
@@ -51,5 +51,5 @@ class PlanOptions:
         return self.gear == "compiled"
 
     def of_parts(self, accumulate: int) -> "PlanOptions":
-        """Return the options of the plans of sub-graphs, whose first outputs, so many, are added to what is there."""
+        """Return the options of sub-graphs' plans, of which this many first outputs are added to their arrays."""
         return PlanOptions(self.gear, self.strict, accumulate=accumulate, written_out=self.written_out)

@@ -1,4 +1,4 @@
-"""A plan and what it is made of: places in memory, loops that are generated, and calls of library kernels."""
+"""A plan and its parts: places in memory, generated loops, and calls of library kernels."""
 
 import enum
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ class MemoryPlace(NamedTuple):
 
 
 class ExtraStore(NamedTuple):
-    """A number, or lanes of them, and where they go besides. step: bytes from one lane to the next."""
+    """A number, or lanes of them, and a further place to store it. step: bytes from one lane to the next."""
 
     node: Node
     place: MemoryPlace
@@ -164,7 +164,7 @@ class KernelPlan:
         steps: loops, kernel calls and control flow, in order.
         constants: the known arrays that must be in memory.
         workspace_bytes: bytes of memory that a call needs for itself.
-        options: what the plan was made for.
+        options: of the build.
         after: nodes that wait for others besides their operands.
         numbers: known numbers that lie in a table behind the constants, not in the text.
         note: the integer that becomes 1 where an inf or nan is met; None: that is not checked.
@@ -193,7 +193,7 @@ class KernelPlan:
         return [*arrays, np.frombuffer(b"".join(slots), np.uint8)]
 
     def is_in_text(self, base: Node) -> bool:
-        """Return True if a base is a known number that stands in the text."""
+        """Return True if a base is a known number that is written in the text."""
         return base.is_constant and base.size == 1 and base not in self._in_table
 
     @cached_property
@@ -217,7 +217,7 @@ class KernelPlan:
 
     @cached_property
     def statements(self) -> int:
-        """Lines of generated code that compute something: what compile time grows with."""
+        """Lines of generated code that compute something: compile time is proportional to them."""
         own = sum(len(step.nodes) + len(step.extra_stores) if isinstance(step, LoopStep) else 1 for step in self.steps)
         return own + sum(part.statements for part in self.parts)
 

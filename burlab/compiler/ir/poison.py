@@ -1,4 +1,4 @@
-"""Memory that holds nan before a kernel writes it, so that tests see what a kernel leaves out.
+"""Memory that holds nan before a kernel writes it, so that tests see elements that it does not write.
 
 With `BURLAB_POISON=1` in the environment when burlab is imported, every function of a graph is called through
 `kernels/poison.hpp`: it fills the workspace and the outputs, in both gears, and for the parts of control flow, tiles of
@@ -27,7 +27,7 @@ _RUN = LibraryKernel(
 
 
 def poisoned(plan: KernelPlan, function: NativeFunction) -> NativeFunction:
-    """The function of a plan: itself, or around it one that fills its memory first, where tests ask for that."""
+    """The function of a plan; for tests, wrapped in one that fills its memory first."""
     if not memory.poisons():
         return function
     library.require([_RUN], by_name=False)

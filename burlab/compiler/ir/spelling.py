@@ -55,7 +55,7 @@ def _order(n: Node) -> float:
 
 
 def formula(n: Node) -> str | None:
-    """The formula of an elementwise node, or None where a library function must be called."""
+    """The formula of an elementwise node, or None if a library function must be called."""
     if n.op == "convert":
         return _conversion(n.inputs[0].dtype, n.dtype)
     return (INTEGER_FORMULAS if n.dtype.kind in "iu" else FORMULAS).get(n.op)
@@ -78,7 +78,7 @@ def _conversion(given: np.dtype[Any], wanted: np.dtype[Any]) -> str:
 
 
 def is_arithmetic(n: Node) -> bool:
-    """Return True if + - * / of the arguments are all that a node is: what packets of floats can do."""
+    """Return True if a node consists of + - * / of its arguments, which packets of floats can compute."""
     text = formula(n) if n.dtype.kind == "f" else None
     return text is not None and set("?<>=!&|:_").isdisjoint(text)
 

@@ -1,4 +1,4 @@
-"""Where a value lies: views are index arithmetic on the array they look at, copied only where that cannot be."""
+"""The place of a value: views are index arithmetic on the base array, and copied only if that is impossible."""
 
 import math
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -54,7 +54,7 @@ def is_dense(shape: Shape, strides: Shape) -> bool:
 
 
 def reshaped(shape: Shape, strides: Shape, new: Shape) -> Shape | None:
-    """Strides that read the same elements in the same order under the shape `new`, or None where there are none.
+    """Strides that read the same elements in the same order under the shape `new`, or None.
 
     >>> reshaped((4, 6), (6, 1), (4, 2, 3)), reshaped((4, 6), (1, 4), (24,))
     ((6, 3, 1), None)
@@ -98,7 +98,7 @@ def _transpose(n: Node, source: StridedView) -> StridedView:
 
 def _slice(n: Node, source: StridedView) -> StridedView:
     if n.size == 0:
-        return source  # where nothing is read, the start may lie outside
+        return source  # if nothing is read, the start may lie outside
     start: Shape = n.params[0]
     step: Shape = n.params[1]
     offset = source.offset + sum(a * s for a, s in zip(start, source.strides, strict=True))
@@ -114,7 +114,7 @@ def _itself(_: Node, source: StridedView) -> StridedView:
     return source
 
 
-# What a view of a value that lies at a View is: None where no strides express it.
+# The View of a view of a value: None if no strides express it.
 VIEWS: dict[str, Callable[[Node, StridedView], StridedView | None]] = {
     "broadcast": _broadcast,
     "transpose": _transpose,
@@ -168,7 +168,7 @@ def elements(shape: Iterable[int]) -> int:
 class StrideAxis(NamedTuple):
     """An axis that a kernel call walks: its size, and the stride of the result and both operands along it, in elements.
 
-    A stride is 0 where an array lacks the axis.
+    A stride is 0 if an array lacks the axis.
     """
 
     size: int

@@ -36,7 +36,7 @@ _DTYPES = set(DTYPES)
 
 
 def write(path: str | os.PathLike[str], kind: str, document: dict[str, Any], arrays: Mapping[str, Array]) -> None:
-    """Write a file, or leave what was there. document: JSON. Raises FileError where the system refuses."""
+    """Write a file, or leave the old one unchanged. document: JSON. Raises FileError if the system refuses."""
     target = as_path(path).resolve()
     rows: list[dict[str, Any]] = []
     raws: list[Array] = []
@@ -55,7 +55,7 @@ def write(path: str | os.PathLike[str], kind: str, document: dict[str, Any], arr
 
 
 def read(path: str | os.PathLike[str], kind: str) -> tuple[Any, dict[str, Array]]:
-    """The document and the arrays of a file, verified to the last bit. Raises FileError and says what is wrong."""
+    """The document and the arrays of a file, verified to the last bit. Raises FileError with the reason."""
     place = as_path(path)
     try:
         with opened(place) as stream:

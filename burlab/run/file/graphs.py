@@ -68,7 +68,7 @@ class GraphReader:
         self._known: dict[tuple[str, int], Loss] = {}
 
     def graph(self, name: str, inputs: Specs, outputs: Specs | None = None, answered: bool = False) -> Graph:
-        """A graph, which must have these inputs and, where they are given, these outputs: C++ has room for no others.
+        """A graph, which must have these inputs and, if given, these outputs: C++ allocates memory for no others.
 
         answered: whether its last input is the address of an oracle.
         """

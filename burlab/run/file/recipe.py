@@ -81,7 +81,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
 def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Array], given: Given) -> Setup:
     """The setup that was described. start: x and the state at step 0.
 
-    Raises FileError where the data are others or x cannot be made. Everything is checked before anything is compiled.
+    Raises FileError if the data differ or x cannot be built. Everything is checked before anything is compiled.
     """
     form = structure.from_json(document["structure"], given.like)
     if [[list(cell.shape), cell.dtype.name] for cell in start] != document["cells"]:
@@ -246,7 +246,7 @@ def _update(
 
 
 def _output(document: dict[str, Any], reader: GraphReader, start: list[Array], hyper: dict[str, float]) -> Graph | None:
-    """The graph of the point that the optimizer gives, if it is not x."""
+    """The graph of the optimizer's output point, if it is not x."""
     if document.get("output") is None:
         return None
     x, *state = [(cell.shape, cell.dtype) for cell in start]

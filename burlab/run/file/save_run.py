@@ -18,7 +18,7 @@ _FRAMES = 16 << 20  # bytes of keyframes in a file, besides the first and the la
 
 
 def identify(engine: object) -> str:
-    """A hash of what an engine does from its start."""
+    """A hash of an engine's computation from its start."""
     return fingerprint(_loop(engine).setup)
 
 

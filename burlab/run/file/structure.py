@@ -57,7 +57,7 @@ def _describe(node: Any) -> Text:
 
 
 def _parts(node: Any) -> list[list[Any]]:
-    """The fields of an object with their names; where it has none, its children with their keys."""
+    """The fields of an object with their names; if it has none, its children with their keys."""
     if dataclasses.is_dataclass(node):
         return [[f.name, _field(f, getattr(node, f.name))] for f in dataclasses.fields(node)]
     if hasattr(node, "_fields"):

@@ -24,7 +24,7 @@ _TERMS = 2  # of a sum
 
 
 def in_rows(graph: Graph, shared: AbstractSet[Node], width: int) -> Graph | None:
-    """The same function of `width` runs at once; None where its bits could be others.
+    """The same function for `width` runs at once; None if its bits could differ.
 
     shared: inputs that are the same for all runs, which stay as they are. Each other input becomes one of shape
     (width,) for every entry that it has, in row-major order, and so does each output.
@@ -73,7 +73,7 @@ class _Rows:
         return Node("input", (), x.params, (self.width,), x.dtype, x.weak)
 
     def wide(self, x: Node) -> Node:
-        """An entry as a row, also where all runs have the same."""
+        """An entry as a row, even if all runs have the same."""
         return x if x.shape else broadcast(x, (self.width,), ())
 
     def of(self, n: Node, xs: Sequence[Places]) -> Places:
@@ -101,7 +101,7 @@ class _Rows:
         return Node(n.op, tuple(map(self.wide, inputs) if shape else inputs), n.params, shape, n.dtype, n.weak)
 
     def _norm(self, total: Node) -> Node:
-        """A root; nan, with which a run goes on alone, where the sum of squares does not hold it: see `norm.hpp`."""
+        """A root; nan if the sum of squares is out of range (see `norm.hpp`): the run then continues alone."""
         low, high, nan = (constant(number, total.dtype) for number in (1e-280, np.finfo(np.float64).max, np.nan))
         held = node(
             "logical_and",
@@ -122,7 +122,7 @@ class _Rows:
         return self._held(total, terms) if squares else total
 
     def _held(self, total: Node, terms: Sequence[Node]) -> Node:
-        """A sum of squares; nan, with which a run goes on alone, where it is nearly 0 though a term is not 0."""
+        """A sum of squares; nan if it is nearly 0 although a term is not 0: the run then continues alone."""
         sizes = [node("abs", self._like_all(x, terms)) for x in terms]
         size = reduce(partial(node, "add"), sizes)
         low, zero, nan = (self._like(constant(number, total.dtype), total) for number in (1e-280, 0.0, np.nan))

@@ -20,7 +20,7 @@ WIDTH = 16  # lanes, as in C++: some registers of each number, so that no operat
 class LaneKernel:
     """executable: see `Lanes` in `cpp/burlab/run/lanes/lanes.hpp`. setup: of one of the runs that it is for.
 
-    hypers, columns, numbers: rows of each kind that it takes or gives.
+    hypers, columns, numbers: rows of each kind of its inputs and outputs.
     """
 
     executable: Executable
@@ -31,7 +31,7 @@ class LaneKernel:
 
     @staticmethod
     def of(setup: Setup) -> "LaneKernel | None":
-        """The kernel; None where runs would have other bits, or where more than their steps is to be done."""
+        """The kernel; None if runs would have other bits, or need more work than their steps."""
         step = setup.update
         if not isinstance(step, FusedStep) or not _is_plain(setup) or not step.has_units:
             return None

@@ -32,7 +32,7 @@ class KernelLanes:
     """At most `WIDTH` runs, at rest at one step; other threads leave them alone meanwhile."""
 
     def __init__(self, kernel: LaneKernel, loops: Sequence[RunLoop]) -> None:
-        """kernel: serves all of them. Lanes without a run do what the last one does, for nobody."""
+        """kernel: serves all of them. Lanes without a run repeat the last one; their results are unused."""
         self.step = loops[0].view().step
         every = [*loops, *[loops[-1]] * (WIDTH - len(loops))]
         hyper = np.array([[loop.hyper(k) for loop in every] for k in range(kernel.hypers)])

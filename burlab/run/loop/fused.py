@@ -39,7 +39,7 @@ class FusedStep:
 
     @staticmethod
     def of(graph: Graph, rule: UpdateRule, loss: Loss, x: Point) -> "FusedStep | None":
-        """The step of a simplified update; None where it mixes entries, makes queries, or is too large to compile.
+        """The step of a simplified update; None if it mixes entries, makes queries, or is too large to compile.
 
         With `remat` it is None as well: one kernel needs memory for more values at a time.
         """

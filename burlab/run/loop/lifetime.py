@@ -42,7 +42,7 @@ class Handle:
     It exists before the loop, so that an interrupt after the C++ call leaves no loop without an owner. keep: objects
     that the loop points to, freed after it. forked: True in a forked child: the thread is in the parent.
 
-    A separate thread closes loops, so nobody waits for their last step. If loops are dropped faster than they end,
+    A separate thread closes loops, so no caller waits for their last step. If loops are dropped faster than they end,
     creating another one waits for some of them.
     """
 
@@ -87,7 +87,7 @@ _ended = Flag()
 
 
 def check_awake() -> None:
-    """Raise StatusError where Python is ending. A daemon thread stays here for good."""
+    """Raise StatusError if Python is ending. A daemon thread blocks here forever."""
     if _ended.is_set():
         if threading.current_thread().daemon:
             Flag().wait()
@@ -103,7 +103,7 @@ def _leave(number: int) -> None:
 
 @cache
 def _begin(_process: int) -> None:
-    """Once in every process: the thread that closes loops, and what is done at the end."""
+    """Start the thread that closes loops, and register the work at exit, once in every process."""
     threading.Thread(target=_close_all, name="burlab closes runs", daemon=True).start()
     at_end(_stop_all)
 
@@ -126,7 +126,7 @@ def _quit(number: int) -> None:
 
 
 def _close(number: int) -> None:
-    """Wait for a loop to end, and free it, and then what it pointed to."""
+    """Wait for a loop to end, free it, and then release the objects that it pointed to."""
     entry = _open.get(number)
     if entry is None or entry.process != os.getpid():
         return

@@ -36,7 +36,7 @@ class RunLoop:
     """A step loop. Its thread ends and its memory is freed with the last reference to this."""
 
     def __init__(self, setup: Setup, handle: Handle) -> None:
-        """handle: holds the loop that C++ has made from the setup, or nothing where it could not."""
+        """handle: holds the loop that C++ has created from the setup, or nothing on failure."""
         if not handle.place:
             raise StatusError("no memory or no thread is left for a run. Close other runs, or use a smaller problem.")
         self._handle = handle
@@ -120,13 +120,13 @@ class RunLoop:
         return bool(self.call("loop_rests", int(min(seconds, SLICE) * 1e3)))
 
     def check(self) -> None:
-        """Raise what made the last step fail, if it did."""
+        """Raise the error of the last step, if it failed."""
         view = self._view()
         if view.outcome.status:
             raise self._setup.error(view.outcome)
 
     def end(self) -> None:
-        """End the thread; what was computed stays readable."""
+        """End the thread; computed results stay readable."""
         self.call("loop_quit")
         self._wait("loop_ended")
         self.call("loop_stop")
@@ -142,7 +142,7 @@ class RunLoop:
         return out
 
     def output(self) -> Array:
-        """A copy of the point that the optimizer gives."""
+        """A copy of the optimizer's output point."""
         out, outcome = np.empty(*self._setup.buffers[0]), COutcome()
         self._wait("loop_give", out.ctypes.data, ctypes.byref(outcome))
         if outcome.status:
@@ -180,7 +180,7 @@ class RunLoop:
         return RunLoop(self._setup, old) if old.place or done != 1 else None
 
     def fork(self, change: Change | None = None) -> "RunLoop":
-        """Another loop, at rest where this one is, without anything later.
+        """A copy of this loop, at rest at its step, without later rows.
 
         change: changes the plan for C++; it is stored for as long as the loop.
         """
@@ -198,7 +198,7 @@ class RunLoop:
 
     @property
     def path(self) -> RecordPath | None:
-        """Steps and points, where x has one or two entries."""
+        """Steps and points, if x has one or two entries."""
         address = self.call("loop_path")
         return RecordPath(address, self) if address else None
 
@@ -230,11 +230,11 @@ class RunLoop:
             raise StatusError("no memory is left for breakpoints. Close other runs.")
 
     def norm_column(self, of: str) -> int:
-        """The column of the record that holds this norm. Raises ArgumentError where it has none."""
+        """The column of the record that holds this norm. Raises ArgumentError if there is none."""
         return self._setup.norm_column(of)
 
     def last_value(self) -> float:
-        """The value that the last row of the record holds; NaN where there is none."""
+        """The value in the last row of the record; NaN if there is none."""
         while True:
             extent = self.record.extent()
             if not extent.slots:
@@ -265,7 +265,7 @@ class RunLoop:
         return float(tree.flatten(answer)[0][0])
 
     def nbytes(self) -> dict[str, int]:
-        """Bytes by what they are for, and their total."""
+        """Bytes by purpose, and their total."""
         return nbytes(self.call("loop_ledger"))
 
     def call(self, name: str, *args: Any, exports: Callable[[], dict[str, Callable[..., Any]]] = loop_exports) -> Any:

@@ -36,7 +36,7 @@ class LoopFeed:
         return Fresh(view.taken, view.generation, columns)
 
     def take(self, rows: Fresh, hit: int | None, number: int = 0) -> None:
-        """Mark rows as tested. hit: the row where to rest; number: of its breakpoint, 0 for `Stop.when`."""
+        """Mark rows as tested. hit: the row at which to rest; number: of its breakpoint, 0 for `Stop.when`."""
         end = rows.first + (len(rows) if hit is None else hit + 1)
         self._call("loop_feed_take", rows.generation, end, hit is not None, number)
 

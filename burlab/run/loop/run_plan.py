@@ -86,7 +86,7 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> CPlan:
 
 
 def _validation(validation: Validation, dimension: int = 0) -> CValidation:
-    """dimension: of the gradient that it gives; 0: it gives a value."""
+    """dimension: of its gradient; 0: it returns a value."""
     loss = validation.loss.mirror(int(validation.stream.batch))
     return CValidation(
         loss=loss, stream=validation.stream, threads=validation.threads, every=validation.every, dimension=dimension

@@ -140,7 +140,7 @@ class Setup:
         return (self.loss, self.update, self.queries, second, full, self.output, self.size, self.sampler, self.stream)
 
     def norm_column(self, of: str) -> int:
-        """The column of the record that holds a norm: see `Stop.of`. Raises ArgumentError where it has none."""
+        """The column of the record that holds a norm: see `Stop.of`. Raises ArgumentError if there is none."""
         return column_of(of, self.columns, self.loss.has_gradient and self.output is None and is_full(self.stream))
 
     @property

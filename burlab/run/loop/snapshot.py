@@ -81,7 +81,7 @@ def _exports() -> dict[str, Callable[..., Any]]:
 
 
 def clone(loop: Address, plan: Any, back: Any, milliseconds: int) -> bool:
-    """Make, at `back`, a copy of a C++ loop; null where there is no memory. False: call again."""
+    """Write a copy of a C++ loop to `back`; null if there is no memory. False: call again."""
     return bool(_exports()["loop_clone"](loop, plan, back, milliseconds))
 
 
@@ -135,7 +135,7 @@ def _chosen(count: int, most: int) -> list[int]:
 
 
 def _c_table(held: TableContents | None) -> tuple[CSavedTable, Any]:
-    """A table for C++, and what must live as long."""
+    """A table for C++, and the objects that must live as long."""
     if held is None:
         return CSavedTable(), None
     slots = len(held.columns[0])

@@ -16,9 +16,9 @@ from .row_buffers import RowBuffer, row_buffers_of
 
 @dataclass(frozen=True)
 class Update:
-    """graph: of the whole vector. executable: what runs, on `chunk` entries at a time; 0: on all of them.
+    """graph: of the whole vector. executable: runs on `chunk` entries at a time; 0: on all of them.
 
-    row_buffers: what it updates in place.
+    row_buffers: the buffers that it updates in place.
     """
 
     graph: Graph

@@ -19,7 +19,7 @@ _LONGEST = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """One condition on new rows of a run's record. The run rests where it begins to hold, at the point of that row.
+    """One condition on new rows of a run's record. The run rests at the point of the first row that meets it.
 
     rises: the value is more than `rises` times its size above that of the step before (0: at all), in `patience` steps
     one after another. grad_norm: a gradient's norm is above this. of: which one, "batch", "estimator" or "full", as in

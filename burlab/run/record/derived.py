@@ -1,4 +1,4 @@
-"""Columns that a record need not store: what they are follows from the number of the step.
+"""Columns that a record does not store: they follow from the number of the step.
 
 A record holds an entry per step, or once it is merged two entries for `span` steps: minimum and maximum.
 """

@@ -77,7 +77,7 @@ class Digest:
 
     @property
     def evaluations(self) -> Numbers:
-        """All that was evaluated up to the end of each stretch: gradients, and what is asked besides, of one sample."""
+        """All evaluations up to the end of each stretch: gradients, and other queries, of one sample."""
         return np.sum([self.cost(name) for name in COUNTERS], axis=0)
 
     @property

@@ -1,4 +1,4 @@
-"""The protocol between a `Run` and what does its steps: a loop in C++ (`loop.py`), or a minimizer in Python."""
+"""The protocol between a `Run` and its engine: a loop in C++ (`loop.py`), or a minimizer in Python."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -17,9 +17,9 @@ COLUMNS = ("step", "value", "gradient_norm", "step_norm", "samples", "time")  # 
 class Engine(Recorder, Protocol):
     """An optimizer on a problem, at rest at step 0. Any thread may call it; orders return at once.
 
-    hypers: names of the live hyperparameters. queries: what its rule asks besides the gradient of each step.
+    hypers: names of the live hyperparameters. queries: of its rule, in addition to the gradient of each step.
     stop: when it rests by itself. has_gradient: whether a gradient is computed in each step; else its norm is nan.
-    takes_all: whether the value of a row is of all samples; is_exact: and at the point that the optimizer gives.
+    takes_all: whether the value of a row is of all samples; is_exact: and at the optimizer's output point.
     averages: whether that point is another one than x.
     """
 
@@ -48,11 +48,11 @@ class Engine(Recorder, Protocol):
         ...
 
     def check(self) -> None:
-        """Raise what made the last step fail, if it did: once, or as long as it is not tried again."""
+        """Raise the error of the last step, if it failed: once, or until it is tried again."""
         ...
 
     def end(self) -> None:
-        """Stop for good and wait for it: what was computed stays readable."""
+        """Stop permanently and wait for the end: computed results stay readable."""
         ...
 
     def settle(self) -> None:
@@ -64,11 +64,11 @@ class Engine(Recorder, Protocol):
         ...
 
     def output(self) -> Array:
-        """A copy of the flat point that the optimizer gives: x, unless it says otherwise."""
+        """A copy of the optimizer's flat output point: x, unless it defines another one."""
         ...
 
     def state(self) -> tree.Tree:
-        """A copy of the optimizer's state, at rest. Raises StatusError where it cannot be read."""
+        """A copy of the optimizer's state, at rest. Raises StatusError if it cannot be read."""
         ...
 
     def hyper(self, index: int) -> float:
@@ -87,15 +87,15 @@ class Engine(Recorder, Protocol):
         ...
 
     def fork(self) -> "Engine":
-        """Another engine, at rest where this one is, without anything later."""
+        """A copy of this engine, at rest at its step, without later rows."""
         ...
 
     def arm(self, points: Mapping[int, Breakpoint]) -> None:
-        """Order: have these breakpoints, by number, and no others. Those with a predicate are for who has the feed."""
+        """Order: replace all breakpoints, by number. The reader of the feed tests those with a predicate."""
         ...
 
     def norm_column(self, of: str) -> int:
-        """The column of the record that holds this norm: see `Stop.of`. Raises ArgumentError where it has none."""
+        """The column of the record that holds this norm: see `Stop.of`. Raises ArgumentError if there is none."""
         ...
 
     def feed(self) -> Feed:
@@ -103,20 +103,20 @@ class Engine(Recorder, Protocol):
         ...
 
     def last_value(self) -> float:
-        """The value that the last row of the record holds; NaN where there is none."""
+        """The value in the last row of the record; NaN if there is none."""
         ...
 
     def measured(self, seconds: float = ...) -> float | None:
-        """The value that the row of the step at hand holds, or will hold; None where nobody can say, or not in time.
+        """The value in the row of the current step, computed if needed; None if it is unavailable, or after a timeout.
 
         It is evaluated once, while the engine rests, and counts nowhere.
         """
         ...
 
     def evaluated(self) -> float | None:
-        """The value over all samples at the point that the optimizer gives; None where it cannot say."""
+        """The value over all samples at the optimizer's output point; None if it is unavailable."""
         ...
 
     def nbytes(self) -> dict[str, int]:
-        """Bytes by what they are for, and their "total"."""
+        """Bytes by purpose, and their "total"."""
         ...

@@ -14,7 +14,7 @@ _COLUMNS = {BATCH: "gradient_norm", ESTIMATOR: ESTIMATOR_NORM, FULL: FULL_NORM}
 
 
 def check_of(of: object, limit: float | None, what: str) -> None:
-    """Raise ArgumentError for a word that names no gradient, or one without a limit. what: has the limit."""
+    """Raise ArgumentError for a word that names no gradient, or one without a limit. what: the name of the limit."""
     if not isinstance(of, str) or of not in _COLUMNS:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"{what}.of must be one of {', '.join(map(repr, _COLUMNS))}; got {shown(of)}.")
     if of != BATCH and limit is None:
@@ -22,7 +22,7 @@ def check_of(of: object, limit: float | None, what: str) -> None:
 
 
 def column_of(of: str, columns: Sequence[str], steps_are_full: bool) -> int:
-    """The column of a record that a criterion is about. Raises ArgumentError where the run has none.
+    """The column of a record that a criterion tests. Raises ArgumentError if the run has none.
 
     steps_are_full: True if every step computes the full gradient at `run.x`.
     """

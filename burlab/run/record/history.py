@@ -67,7 +67,7 @@ class History(Mapping[str, Column]):
 
     @property
     def span(self) -> int:
-        """The steps that two entries stand for: 2 where each step has its own."""
+        """The number of steps in two entries: 2 if each step has its own."""
         return self._span
 
     def __getitem__(self, name: str) -> Column:
@@ -103,7 +103,7 @@ class History(Mapping[str, Column]):
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """All columns as a file of comma-separated values: a line of names, a line per entry; every number exact.
 
-        Raises FileError where the system refuses; what the file was before is then unchanged.
+        Raises FileError if the system refuses; an old file is then unchanged.
 
         >>> import pathlib, tempfile, numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.25), steps=3)

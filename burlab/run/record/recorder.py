@@ -42,7 +42,7 @@ class Recorder(Protocol):
 
     @property
     def path(self) -> PathColumns | None:
-        """Steps and points, where x has one or two entries."""
+        """Steps and points, if x has one or two entries."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""The criteria by which a run stops, and the reason that it gives."""
+"""The criteria that stop a run, and the reason of a stop."""
 
 import math
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The protocol of what a panel shows: a `Run`, or a loop of the user's own that reports its steps."""
+"""The protocol of a panel's subject: a `Run`, or a user's loop that reports its steps."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ from .stop import Stopped
 
 
 class LiveHypers(Protocol):
-    """Live hyperparameters by name. None gives one back to its schedule."""
+    """Live hyperparameters by name. None returns one to its schedule."""
 
     def __getitem__(self, name: str) -> float: ...
 

@@ -13,7 +13,7 @@ _ROWS = 1 << 14  # that are text at one time
 def write_csv(path: str | os.PathLike[str], columns: Mapping[str, Column]) -> None:
     """A line of names, then a line per entry; numbers as Python writes them, which is exact. Whole, or not at all.
 
-    Raises FileError where the system refuses.
+    Raises FileError if the system refuses.
     """
     write_whole(as_path(path).resolve(), _lines(columns))
 

@@ -1,7 +1,7 @@
 """The tables that a run writes in C++, read from Python at any time: `cpp/burlab/run/abi/record.hpp`.
 
-The writer does not wait for readers, but now and then it rewrites what it holds. A reader says which generation
-of a table it means, and starts anew where that one is gone.
+The writer does not wait for readers, but sometimes it rewrites its slots. A reader passes the generation of a table,
+and starts again if that one is gone.
 """
 
 import ctypes

@@ -9,7 +9,7 @@ class EngineState(NamedTuple):
     """The state of an engine.
 
     step: steps done at the current point. length: rows of the record, at least `step`. rests: whether it has nothing
-    left to do. stopped: why it rests, where it did so by itself. elapsed: nanoseconds of running, up to the last rest.
+    left to do. stopped: why it stopped by itself, if it did. elapsed: nanoseconds of running, up to the last pause.
     """
 
     step: int

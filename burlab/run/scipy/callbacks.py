@@ -26,7 +26,7 @@ class StepCosts:
     """Writes a sample now and then, each the mean of the steps since the last one."""
 
     def __init__(self, traces: GrowingTable, step: int, elapsed: float) -> None:
-        """step, elapsed: where the run is, in steps and nanoseconds of running."""
+        """step, elapsed: the run's position, in steps and nanoseconds of running."""
         self._traces = traces
         self._due = 0.0
         self._since = step, elapsed, 0.0
@@ -48,7 +48,7 @@ class StepCosts:
 
 
 def _resident() -> float:
-    """Bytes of the process in memory; nan where the system does not say."""
+    """Bytes of the process in memory; nan if the system does not report them."""
     try:
         return int(_STATM.read_bytes().split()[1]) * float(os.sysconf("SC_PAGESIZE"))
     except (OSError, IndexError, ValueError):

@@ -46,7 +46,7 @@ class Iterates:
             self.stride *= 2
 
     def at(self, step: int) -> Array | None:
-        """The point after a step; None where it was dropped."""
+        """The point after a step; None if it was dropped."""
         if step == self._count - 1:
             return self._newest
         return None if step % self.stride else self._stored[step // self.stride]
@@ -64,7 +64,7 @@ COLUMNS = ("value", "gradient_norm", "step_norm", "samples")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A point and what was measured there. x: shape (d,), float64."""
+    """A point and its measurements. x: shape (d,), float64."""
 
     x: Array
     value: float
@@ -75,7 +75,7 @@ class Measured:
 class Log:
     """The tables of a run. points: after each step, the start first; rows: a row per step from one to the next.
 
-    A row without its step is the last one: where the run came to rest at a point that was measured.
+    A row without its step is the last one: the run stopped at a measured point.
     """
 
     rows: ScipyRows
@@ -104,7 +104,7 @@ class Log:
         return int(columns[0][-1]), int(times[0][-1])
 
     def write(self, before: Measured, after: Array | None, samples: int, time: float) -> dict[str, Array]:
-        """Write the row of a step, and give it. after: None where the step is not done yet. samples: used so far.
+        """Write the row of a step, and return it. after: None if the step is not done yet. samples: used so far.
 
         time: nanoseconds of running.
         """
@@ -140,7 +140,7 @@ class Log:
 
     @property
     def nbytes(self) -> dict[str, int]:
-        """Bytes by what they are for, and their total."""
+        """Bytes by purpose, and their total."""
         held = {"history": self.rows.nbytes, "keyframes": self.points.nbytes, "traces": self.traces.nbytes}
         if self.path is not None:
             held["path"] = self.path.nbytes

@@ -72,7 +72,7 @@ class ScipyPath(GrowingTable):
     """Every point of a run: the columns step and coordinates."""
 
     def newest(self) -> Column | None:
-        """The row that was written last, where it was not kept: never."""
+        """The newest row, if it is not stored: never."""
         return None
 
 

@@ -105,7 +105,7 @@ class ScipyEngine:
         self._usable().pause()
 
     def seek(self, step: int) -> None:
-        """Order: show a step of the record. Raises ArgumentError where its point was dropped."""
+        """Order: show a step of the record. Raises ArgumentError if its point was dropped."""
         session = self._usable()
         with session.lock:
             self._show(min(step, session.head))
@@ -126,7 +126,7 @@ class ScipyEngine:
         return begins or (self.stop.when is not None and _holds(self.stop.when, row))
 
     def cut(self, step: int, number: int) -> None:
-        """Show the point whose row is `step`, which becomes the last one, and say which predicate holds there."""
+        """Show the point of row `step`, which becomes the last one, and store the predicate that holds there."""
         session = self._usable()
         with session.lock:
             self._show(min(step, session.head))
@@ -169,7 +169,7 @@ class ScipyEngine:
         """There are no hyperparameters to wait for."""
 
     def output(self) -> Array:
-        """A copy of the flat x, which is what SciPy gives."""
+        """A copy of the flat x, which is SciPy's result."""
         return self.read()
 
     def read(self) -> Array:
@@ -211,7 +211,7 @@ class ScipyEngine:
 
     @property
     def path(self) -> ScipyPath | None:
-        """The points themselves, where x has one or two entries."""
+        """The points themselves, if x has one or two entries."""
         return self._session.log.path
 
     @property
@@ -224,11 +224,11 @@ class ScipyEngine:
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
 
     def norm_column(self, of: str) -> int:
-        """The column of the record that holds this norm. Raises ArgumentError where it has none."""
+        """The column of the record that holds this norm. Raises ArgumentError if there is none."""
         return column_of(of, self.columns, True)
 
     def last_value(self) -> float:
-        """The value that the last row holds; NaN where there is none."""
+        """The value in the last row; NaN if there is none."""
         session = self._usable()
         with session.lock:
             extent = self.record.extent()
@@ -236,7 +236,7 @@ class ScipyEngine:
         return float("nan") if column is None else float(column[0])
 
     def measured(self, seconds: float = math.inf) -> float | None:
-        """The value at the point shown; None where it runs, or the time is up."""
+        """The value at the point shown; None while it runs, or after a timeout."""
         session = self._usable()
         with session.lock:
             if not session.rests:
@@ -265,7 +265,7 @@ class ScipyEngine:
         return self.measured()
 
     def nbytes(self) -> dict[str, int]:
-        """Bytes of what is recorded, by what they are for; SciPy's own memory is not counted."""
+        """Bytes of the record, by purpose; SciPy's own memory is not counted."""
         return self._session.log.nbytes
 
     def _show(self, step: int) -> None:

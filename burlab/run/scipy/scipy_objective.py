@@ -29,7 +29,7 @@ class ScipyObjective:
         self.dtype = point.leaves[0].dtype
         self.dimension = sum(leaf.size for leaf in point.leaves)
         self.samples = int(stream.batch)
-        # Here, and not in the minimizer's thread: what cannot be traced is said at once, and no pause waits for this.
+        # Here, not in the minimizer's thread: a tracing error is raised at once, and no pause waits for this.
         self._losses = {q: oracle.kernels(q, [point, point] if q == "hvp" else [point]) for q in queries}
         for q, loss in self._losses.items():
             loss.measure(self.samples, point.leaves * (1 + (q == "hvp")))

@@ -29,7 +29,7 @@ class _SessionEnded(BaseException):
 
 
 class ScipySession:
-    """The thread and what it shares with those who steer and read it; `lock` guards all of that.
+    """The thread and the state that it shares with callers; `lock` guards all of it.
 
     log: the rows and points. head: steps done. target: steps to do. stopped: why it rests by itself. failure: what the
     last step raised, until it was reported. finished: whether SciPy has ended. elapsed: nanoseconds of running.
@@ -49,7 +49,7 @@ class ScipySession:
         x: Array,
         head: int,
     ) -> None:
-        """halts: whether a predicate says that no row may follow this one."""
+        """halts: whether a predicate requires that no row follows this one."""
         self.lock = threading.RLock()  # C, not a Condition: an interrupt would leave that held
         self.rested = Flag()
         self._woken = Flag()
@@ -211,7 +211,7 @@ class ScipySession:
         return newest if newest is not None and np.array_equal(x, newest.x) else self._callbacks.measure(x)
 
     def _settle(self, point: Measured) -> None:
-        """Move to a new point, and stop there where a criterion holds."""
+        """Move to a new point, and stop there if a criterion holds."""
         self.measured, self._x = point, point.x
         stop, value, norm = self.stop, point.value, point.gradient_norm
         if stop.non_finite and not (np.isfinite(value) and np.isfinite(norm)):
