@@ -58,9 +58,9 @@ def recorded_passes() -> Generator[list[PassRecord]]:
 
 
 def observer(names: Callable[[], Sequence[str]]) -> Observer:
-    """Return what is called after each pass of a build. names: gives those of all passes.
+    """Return the callback after each pass of a build. names: returns those of all passes.
 
-    Raises ConfigurationError where BURLAB_PRINT cannot be read.
+    Raises ConfigurationError if BURLAB_PRINT cannot be read.
     """
     if recorder := _recorder.get():
         return recorder
@@ -74,7 +74,7 @@ def _ignore(name: str, gear: str, value: object, nanoseconds: int) -> None:
 
 @cache
 def _printer(wish: str, names: tuple[str, ...]) -> Observer:
-    """Return a function that prints what BURLAB_PRINT wishes."""
+    """Return a function that prints the output that BURLAB_PRINT selects."""
     wishes = {part.strip() for part in wish.split(",")}
     known = {"times", "after:all", *(f"after:{name}" for name in names)}
     if unknown := sorted(wishes - known):

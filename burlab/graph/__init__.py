@@ -1,4 +1,4 @@
-"""Computation graphs: tracing NumPy code, differentiating and simplifying what was traced."""
+"""Computation graphs: tracing NumPy code, differentiating and simplifying the traced graphs."""
 
 from burlab.graph.autodiff import sweep
 from burlab.graph.autodiff.sweep import jvp, vjp

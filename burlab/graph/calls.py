@@ -12,7 +12,7 @@ from .signatures import FLOATS, Form, form_of, forms_of, require
 
 
 def graphs_of(call: Call) -> list[Graph]:
-    """The sub-graphs: what is called, then its reverse rule, unless that is made later."""
+    """The sub-graphs: the called graph, then its reverse rule, unless that is built later."""
     return [call.graph, call.backward] if isinstance(call.backward, Graph) else [call.graph]
 
 
@@ -27,7 +27,7 @@ def _is_call(params: Params) -> bool:
 
 @structural
 class CallOperation(Operation):
-    """The one output of a sub-graph. Before anything is planned, what it calls stands in its place."""
+    """The one output of a sub-graph. Before planning, the called graph replaces it."""
 
     name = "call"
     parameters = _is_call

@@ -3,7 +3,7 @@
 `while`: inputs are the state's leaves at the start, then values that the sub-graphs read from around them. Its region
 holds the condition (one bool) and the body (the state's leaves); both take all inputs. Result k is leaf k at the end.
 
-`cond`: inputs are a bool, then what the two sub-graphs take, of which one is executed.
+`cond`: inputs are a bool, then the inputs of the two sub-graphs, of which one is executed.
 
 `scan`: see `scan.py`.
 

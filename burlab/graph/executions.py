@@ -11,7 +11,7 @@ ENDLESS = 1 << 40  # of a loop that ends when it ends
 
 @dataclass(frozen=True)
 class Execution:
-    """All nodes that one execution of a region gives.
+    """All result nodes of one execution of a region.
 
     firsts: the number of the first node of each sub-graph, where nodes are counted as `every_node` lists them.
     """
@@ -43,7 +43,7 @@ def executions(graph: Graph) -> list[Execution]:
 
 
 def every_node(graph: Graph) -> list[Node]:
-    """The nodes of a graph, then those of its sub-graphs: what a kernel's outcome counts when it names one."""
+    """The nodes of a graph, then those of its sub-graphs: the numbering of a kernel's outcome."""
     inner = [n for e in executions(graph) for g in e.region.graphs for n in every_node(g)]
     return [*graph.nodes, *inner]
 

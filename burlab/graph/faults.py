@@ -1,4 +1,4 @@
-"""Errors of tracing: they name the user's line, what was met there, and what to write instead."""
+"""Errors of tracing: they name the user's line, the unsupported expression, and a replacement."""
 
 import threading
 import traceback
@@ -27,12 +27,12 @@ def public_name(func: Callable[..., Any]) -> str:
 
 
 def fault(what: str, remedy: str) -> TraceError:
-    """A TraceError that names the user's line, what was met there, and what to write instead."""
+    """A TraceError that names the user's line, the unsupported expression, and a replacement."""
     return _from_scipy() or _recorded(TraceError(f"{location()}{what}. Use {remedy}."))
 
 
 def refused_to_library() -> TraceError | None:
-    """The error where another library's code asks for the numbers of a traced array, or None where none does."""
+    """The error if another library's code requests the numbers of a traced array, else None."""
     if in_masked_code():
         return fault("a masked array met a traced one, and its mask would be lost", "x.filled(0.0) or np.where")
     if in_matrix_code():

@@ -42,7 +42,7 @@ class Graph:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """Every node, inputs first, each after what it depends on."""
+        """Every node, inputs first, each after its dependencies."""
         inputs = set(self.inputs)
         return (*self.inputs, *(n for n in topological(self.outputs) if n not in inputs))
 
@@ -62,7 +62,7 @@ class Graph:
 
     @cached_property
     def key(self) -> str:
-        """A hash of what the graph computes; names and lines of the user's code do not enter."""
+        """A hash of the graph's computation; names and lines of the user's code do not enter."""
         return hooks.formats.digest(self)
 
     def __len__(self) -> int:
@@ -114,9 +114,9 @@ class Call:
 
 
 class Later:
-    """A reverse rule that is made when a derivative asks for it: it may hold calls with rules like itself.
+    """A reverse rule that is built when a derivative needs it: it may contain calls with such rules.
 
-    It is no data: a graph that is written to a file keeps what is called, without this rule.
+    It is no data: a graph that is written to a file keeps the called graph, without this rule.
     """
 
     def __init__(self, make: Callable[[], Graph]) -> None:

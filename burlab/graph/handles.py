@@ -1,4 +1,4 @@
-"""Arrays that may be written to while a function is traced, and what they hold at present."""
+"""Arrays that may be written to while a function is traced, and their present contents."""
 
 import threading
 from collections.abc import Callable, Generator
@@ -27,7 +27,7 @@ class Level:
         self.holders: dict[Any, list[Any]] = {}
 
     def hold(self, node: object, holder: object) -> None:
-        """An array holds a node: what is written into that one later is not for it."""
+        """Note that an array holds a node: later writes to that node do not change the array."""
         self.holders.setdefault(node, []).append(holder)
 
 

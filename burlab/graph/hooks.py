@@ -21,17 +21,17 @@ class WritableResults(Protocol):
     """Assignments to results of traced operations: `buffers/results.py`."""
 
     def own(self, result: Tree, /, *operands: Any) -> Any:
-        """Return the result of an operator, as a copy where it is one of its operands."""
+        """Return the result of an operator, as a copy if it is one of its operands."""
         ...
 
     def of_method(self, result: Tree, name: str, x: "Node", args: tuple[Any, ...], kwargs: dict[str, Any], /) -> Any:
-        """Return the result of a method of an array, recorded as a view where NumPy makes one."""
+        """Return the result of a method of an array, recorded as a view if NumPy returns one."""
         ...
 
     def of_function(
         self, result: Tree, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], /
     ) -> Any:
-        """Return the result of a function of NumPy's, recorded as a view where NumPy makes one."""
+        """Return the result of a function of NumPy's, recorded as a view if NumPy returns one."""
         ...
 
     def call_ufunc(self, ufunc: np.ufunc, method: str, /, *inputs: Any, **kwargs: Any) -> Any:
@@ -79,7 +79,7 @@ class Formats(Protocol):
     """Text formats of graphs: `formats.py`."""
 
     def digest(self, graph: "Graph", /) -> str:
-        """Return a hash of what the graph computes."""
+        """Return a hash of the graph's computation."""
         ...
 
     def listing(self, graph: "Graph", /) -> str:

@@ -1,6 +1,6 @@
 """Linear tensor operations: how nodes of them are made. Their rules are in `linear_table.py` and `indexed_table.py`.
 
-The functions here are what the rest of the package calls; each returns its input where there is nothing to do.
+The rest of the package calls these functions; each returns its input if there is nothing to do.
 """
 
 from abc import abstractmethod
@@ -38,7 +38,7 @@ class LinearOp(Operation):
             raise GraphError(f"{self.name}: {error}") from None
 
     def checked(self, params: Params, inputs: Sequence[Node]) -> Form:
-        """Return the form for any inputs. Raises GraphError where they do not fit."""
+        """Return the form for any inputs. Raises GraphError if they do not fit."""
         count = len(inputs) - self.indexed
         values, index = inputs[:count], inputs[count:]
         needed = {Linearity.FIRST: 1, Linearity.EACH: 2}.get(self.linearity, count)
@@ -72,7 +72,7 @@ class LinearOp(Operation):
 
     @abstractmethod
     def shape(self, params: Params, shapes: Sequence[Shape], /) -> Shape:
-        """The shape of the value, from the shapes of the inputs. Raises GraphError where they do not fit the params."""
+        """The shape of the value, from the shapes of the inputs. Raises GraphError if they do not fit the params."""
 
     @abstractmethod
     def transpose(self, g: Node, node: Node, k: int, /) -> Node:

@@ -299,7 +299,7 @@ def _with_samples(spec: str, where: Flags) -> str:
 
 
 def need(fits: bool, expected: str, params: object) -> None:
-    """Raise GraphError where parameters do not fit."""
+    """Raise GraphError if parameters do not fit."""
     if not fits:
         raise GraphError(f"a linear operation needs {expected}, got the parameters {params}.")
 

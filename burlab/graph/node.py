@@ -143,7 +143,7 @@ class Node:
         if method == "outer":  # each element of one array with each of the other
             first, second = (as_node(np.asarray(x) if isinstance(x, (int, float)) else x) for x in inputs)
             inputs = METHODS["reshape"](first, (*first.shape, *(1,) * second.ndim)), second
-        if kwargs.get("dtype") is not None:  # of what is computed with, as NumPy's loops take it
+        if kwargs.get("dtype") is not None:  # the dtype of the computation, as in NumPy's loops
             inputs = tuple(METHODS["astype"](as_node(x), kwargs["dtype"]) for x in inputs)
         check_keywords(ufunc.__name__, kwargs)
         return hooks.results.own(rule(*inputs), *inputs)
@@ -310,7 +310,7 @@ def _dtype_advice(value: object) -> str:
 
 
 def constant(value: Any, dtype: DTypeLike = None) -> Node:
-    """A node for a known array or number. Python scalars are weak: they take on the dtype of what they meet."""
+    """A node for a known array or number. Python scalars are weak: they take the dtype of the other operand."""
     weak = dtype is None and type(value) in (int, float)
     if type(value) not in _NUMBERS:
         value = _known(value)
@@ -347,7 +347,7 @@ def native_dtype(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
 
 
 def described(n: Node) -> str:
-    """A value in a message about its size: where it comes from, its dtype and shape."""
+    """A value in a message about its size: its origin, dtype and shape."""
     line = f"{place(n.origin)}: " if n.origin else ""
     return f"{line}{'an argument' if n.is_input else f'the result of {n.op}'}, {n.dtype}{list(n.shape)},"
 

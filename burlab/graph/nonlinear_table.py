@@ -243,7 +243,7 @@ class Matvec(Operation):
 
 @structural
 class MultiplyAdd(Operation):
-    """a * b + c, rounded once where the processor can: made while planning, and in no file."""
+    """a * b + c, rounded once if the processor can: built while planning, and never in a file."""
 
     name = "multiply_add"
     elementwise = True

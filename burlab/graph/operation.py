@@ -100,7 +100,7 @@ class Operation(ABC):
     order: int = 0
 
     def form(self, _params: Params, _inputs: Sequence[Node], /) -> Form:
-        """Return shape and dtype of the value. Raises GraphError where parameters and inputs do not fit."""
+        """Return shape and dtype of the value. Raises GraphError if parameters and inputs do not fit."""
         raise AssertionError(f"the operation {self.name} has no rule for its form")
 
     def checked(self, params: Params, inputs: Sequence[Node], /) -> Form:
@@ -108,13 +108,13 @@ class Operation(ABC):
         return self.form(params, inputs)
 
     def verify(self, n: Node) -> None:
-        """Raise GraphError, unless a node is what the operation makes of its inputs. Sub-graphs are not looked into."""
+        """Raise GraphError unless a node matches the operation and its inputs. Sub-graphs are not checked."""
         fits = type(self).parameters(n.params)
         require(fits, "its parameters are of other types than it takes, or out of their range")
         require(self.checked(n.params, n.inputs) == form_of(n), "its shape or dtype is not what its inputs give")
 
     def forward(self, n: Node, _tangents: Tangents, /) -> Node | None:
-        """The tangent of the value, from those of the inputs that move; None where it is zero."""
+        """The tangent of the value, from those of the inputs that move; None if it is zero."""
         raise AssertionError(f"the operation {n.op} has no forward rule")  # a row without a rule is a defect of ours
 
     def reverse(self, n: Node, _g: Node, _active: set[Node], /) -> Shares:
@@ -237,7 +237,7 @@ def structural(row: type[_Row]) -> type[_Row]:
 
 
 class _Rows(dict[str, Operation]):
-    """The rows that were asked for, scalar ones too: one look into one table."""
+    """The rows used so far, scalar ones too: one lookup in one table."""
 
     def __missing__(self, op: str) -> Operation:
         if op not in STRUCTURAL and row_of(op.partition("'")[0]) is None:
@@ -273,7 +273,7 @@ def repeated(x: Node, size: int) -> Node:
 
 
 def total(terms: Iterable[Node]) -> Node | None:
-    """Return the sum of terms of one form; None where there are none."""
+    """Return the sum of terms of one form; None if there are none."""
     result = None
     for term in terms:
         result = term if result is None else make_node("add", None, result, term)

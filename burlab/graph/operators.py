@@ -24,7 +24,7 @@ Comparison = Callable[["Node", Any], "Node"]
 PLAIN: set[type] = {float, int}
 """The types of usual operands; `Node` is added below its definition."""
 _OPERANDS = (int, float, np.ndarray, np.generic, list, tuple, range)
-_NEVER = (type(None), str, bytes, dict, set, frozenset)  # what no arithmetic of another library can mean
+_NEVER = (type(None), str, bytes, dict, set, frozenset)  # no other library's arithmetic handles these
 
 
 def unary(ufunc: str) -> "Callable[[Node], Node]":

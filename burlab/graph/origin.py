@@ -53,14 +53,14 @@ _context = _Context()
 
 
 class _Placed(Protocol):
-    """A node, as far as this module knows."""
+    """A node, as this module uses it."""
 
     origin: Origin | None
     scope: str
 
 
 def current() -> tuple[Origin | None, str]:
-    """The line and the scope that a node made now stands for."""
+    """The line and the scope of a node built now."""
     return _context.origin or user_line(), _context.scope
 
 
@@ -142,7 +142,7 @@ def short_place(origin: Origin | None) -> str:
 
 
 def _cell(file: str) -> str | None:
-    """The number of the notebook cell that a file name made by IPython stands for."""
+    """The number of the notebook cell of a file name from IPython."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     compiler: Any = getattr(shell, "compile", None)
@@ -196,7 +196,7 @@ def record_node(n: "Node") -> None:
 
 
 class derived_from:
-    """Nodes made inside stand for the line and the scope of `node`: sweeps and rewrites keep the user's line."""
+    """Give nodes built inside the line and the scope of `node`, so that sweeps and rewrites keep the user's line."""
 
     __slots__ = ("_before", "_node")
 

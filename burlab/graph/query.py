@@ -18,7 +18,7 @@ from .node import Node
 from .operation import Batching, Operation, Shares, Tangents, repeated, structural
 from .signatures import DTYPES, FLOATS, form_of, require
 
-# What an oracle knows of a problem, in the order of their numbers in `cpp/burlab/run/step/query.hpp`.
+# The kinds of queries, in the order of their numbers in `cpp/burlab/run/step/query_kind.hpp`.
 QUERIES = (
     "value",
     "grad",
@@ -121,5 +121,5 @@ def _underivable(n: Node) -> Exception:
 
 
 def count(n: Node) -> int:
-    """Return the number of queries that a node stands for: a point has one axis."""
+    """Return the number of queries of a node: a point has one axis."""
     return prod(n.inputs[1].shape[:-1])

@@ -1,4 +1,4 @@
-"""Tables of what NumPy's words mean on nodes. Modules of rarer words are imported when one of their words is met."""
+"""Tables of NumPy's functions on nodes. Modules of rarer functions are imported at their first use."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

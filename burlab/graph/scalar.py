@@ -100,12 +100,12 @@ def add(name: str, file: str, struct: str) -> ScalarOp:
 
 
 def row_of(name: str) -> ScalarOp | None:
-    """The operation of this name; None where there is none."""
+    """The operation of this name; None if there is none."""
     return _rows.get(name) or _users.get(name)
 
 
 def parsed(name: str) -> Parsed:
-    """The operation and the arguments that a name says. Raises GraphError where the table gives it no meaning.
+    """The operation and the arguments that a name encodes. Raises GraphError if the table has no such name.
 
     >>> parsed("tanh'0'1").by
     (0, 1)
@@ -165,7 +165,7 @@ def partials(name: str) -> tuple[Partial, ...]:
 
 
 def load_partials(names: Iterable[str]) -> None:
-    """Read what the partials of several operations are in one go: one call of the compiler instead of many."""
+    """Read the partials of several operations together: one call of the compiler instead of many."""
     names = list(names)
     for name in names:
         if is_differentiable(name) and arity(name) > MAX_ARGUMENTS:
@@ -186,7 +186,7 @@ def load_partials(names: Iterable[str]) -> None:
 
 
 def load_common() -> None:
-    """Read what the partials of all operations, and their partials, are: for code that is kept between sessions."""
+    """Read the partials of all operations, and their partials, for code that is cached between sessions."""
     with _lock:
         for family in ("table", *FAMILIES):
             _load(_common(family))

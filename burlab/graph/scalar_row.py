@@ -53,7 +53,7 @@ class ScalarOp:
 
     @property
     def has_own_orders(self) -> bool:
-        """True if its first argument is an order, which tells whether functions of ours compute it."""
+        """True if its first argument is an order, which determines whether our functions compute it."""
         return self.max_own_order >= 0
 
     @property

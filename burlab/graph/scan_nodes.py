@@ -82,7 +82,7 @@ class ScanOperation(ControlOperation):
         return y.shape if item < carries else (iterations.length, *y.shape), y.dtype
 
     def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> Node:
-        """One execution gives all of its results, with the axis of samples where they need one."""
+        """One execution computes all of its results, with the axis of samples if they need one."""
         key = (n.inputs, n.params.region)
         found = many.executions.get(key) or many.executions.setdefault(key, _batched(n, xs, flags, many))
         return found.result(n.params.item)

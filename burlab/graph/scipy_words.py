@@ -93,7 +93,7 @@ def _scipy_name(frame: FrameType) -> str | None:
 
 
 def _public(module: str | None, name: str) -> str | None:
-    """The name by which users know a thing that is defined in a module of SciPy's; None where they do not."""
+    """The public name of an object that is defined in a module of SciPy; None if it has none."""
     home = (module or "").split(".")[1:2]
     known = home and not name.startswith("_") and hasattr(sys.modules.get(f"scipy.{home[0]}"), name)
     return f"{home[0]}.{name}" if known else None

@@ -26,7 +26,7 @@ _thread = _Thread()
 
 
 def poison(dtype: "np.dtype[Any]") -> Any:
-    """Return the number that stands for a traced entry in memory of a dtype."""
+    """Return the number that represents a traced entry in memory of a dtype."""
     _thread.used = True
     if dtype.kind == "c":
         return complex(_PAYLOADS[np.dtype(np.float64)], _PAYLOADS[np.dtype(np.float64)])
@@ -34,7 +34,7 @@ def poison(dtype: "np.dtype[Any]") -> Any:
 
 
 def is_poisoned(array: "np.ndarray[Any, Any]") -> bool:
-    """Return True if numbers that stand for traced entries were read or computed with."""
+    """Return True if numbers that represent traced entries were read or used."""
     if not _thread.used or array.dtype.kind not in "fiuc":
         return False
     if array.dtype.kind == "c":

@@ -1,4 +1,4 @@
-"""Signatures of operations: dtypes, the form of a value, and what is required of it.
+"""Signatures of operations: dtypes, the form of a value, and its requirements.
 
 Tracing makes nodes by the `form` of their row (`operation.py`), and `verify` holds the nodes of a file against it.
 """

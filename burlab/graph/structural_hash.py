@@ -15,7 +15,7 @@ from .node import Node
 def structural_keys(graph: Graph, inputs: Mapping[Node, str] | None = None) -> dict[Node, str]:
     """A hash for each node, equal for nodes that compute the same from inputs of the same name, in any two graphs.
 
-    Lines, scopes and the order of nodes do not enter. inputs: what tells inputs apart, in place of their names.
+    Lines, scopes and the order of nodes do not enter. inputs: identifiers of inputs, in place of their names.
 
     >>> import burlab as bl
     >>> first, second = (bl.compile(f, 0.5).graph for f in (lambda x: x * x + 1, lambda x: 2 - x * x))
@@ -31,7 +31,7 @@ def structural_keys(graph: Graph, inputs: Mapping[Node, str] | None = None) -> d
 
 
 def _described(params: Params) -> Any:
-    """Parameters as text that does not depend on where things lie in memory."""
+    """Parameters as text that does not depend on addresses in memory."""
     if isinstance(params, np.ndarray):
         array: np.ndarray[Any, Any] = cast("Any", params)
         return hashlib.sha256(array.tobytes()).hexdigest()

@@ -40,12 +40,12 @@ os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_i
 
 
 def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
-    """The leaves in order, and the structure. None is structure, not a leaf; of a buffer the leaf is what it holds.
+    """The leaves in order, and the structure. None is structure, not a leaf; the leaf of a buffer is its contents.
 
     A complex number or array is a tree of two leaves, its real and its imaginary part.
     """
     leaves, treedef = _flatten(tree, None)
-    if all(type(leaf) is np.ndarray and leaf.dtype.kind != "c" for leaf in leaves):  # what most calls are made with
+    if all(type(leaf) is np.ndarray and leaf.dtype.kind != "c" for leaf in leaves):  # the usual arguments
         return leaves, treedef
     held = [present(leaf) for leaf in leaves]
     if any(map(is_complex, held)):

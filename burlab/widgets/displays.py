@@ -1,4 +1,4 @@
-"""How types are shown in a notebook. IPython knows them by name, so that none of them is imported to be registered."""
+"""Displays of types in a notebook. IPython registers them by name, so that none of them is imported."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -7,7 +7,7 @@ from .ipython_shell import ipython_shell
 
 
 def as_html(shown: Mapping[str, Callable[[Any], str]]) -> None:
-    """Have types shown as HTML wherever IPython runs. shown: by full name of a class, what makes the text."""
+    """Register HTML displays of types with IPython. shown: functions that build the text, by full name of a class."""
     shell = ipython_shell()
     if shell is not None:
         _register(shell.display_formatter.formatters["text/html"], shown)

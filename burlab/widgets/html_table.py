@@ -1,4 +1,4 @@
-"""Tables as HTML: parameters of layers, and what others put into cells."""
+"""Tables as HTML: parameters of layers, and other cells."""
 
 from collections.abc import Sequence
 from html import escape

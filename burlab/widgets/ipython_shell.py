@@ -4,7 +4,7 @@ from typing import Any
 
 
 def ipython_shell() -> Any:
-    """Return IPython's shell; None where there is none."""
+    """Return IPython's shell; None if there is none."""
     try:
         from IPython.core.getipython import get_ipython
     except ImportError:

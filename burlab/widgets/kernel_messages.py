@@ -1,7 +1,7 @@
 """Messages of pages, handled while a cell runs. Measured with ipykernel 6.31 and 7.4.
 
-A kernel carries out one request after the other, and what a page says about a widget waits behind the cell that runs.
-ipykernel 7 has subshells, threads that handle messages beside it; JupyterLab names one for its widgets.
+A kernel handles one request at a time, and a page's messages about a widget wait for the running cell.
+ipykernel 7 has subshells, threads that handle messages concurrently; JupyterLab names one for its widgets.
 """
 
 from collections.abc import Callable

@@ -38,7 +38,7 @@ VERDICT = kernel("judge", "FiniteVerdict", "finite")
 
 
 def note_kernel(n: Node) -> LibraryKernel:
-    """The kernel that looks for inf and nan in a value."""
+    """The kernel that checks a value for inf and nan."""
     return kernel(f"note_{NAMES[n.dtype]}", f"CheckFinite<{C_TYPES[n.dtype]}>", "finite")
 
 

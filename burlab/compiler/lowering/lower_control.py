@@ -113,7 +113,7 @@ def _while(n: Node, _used: Mapping[int, bool]) -> RoutineCall:
 
 
 def _cond(n: Node, _used: Mapping[int, bool]) -> RoutineCall:
-    """The addresses of what the sub-graphs take and give."""
+    """The addresses of the sub-graphs' inputs and outputs."""
     sizes = [y.nbytes for y in n.params.region.graphs[1].outputs]
     return _by_rows(n, sizes, rounded(8 * (len(n.inputs) - 1 + len(sizes))))
 
@@ -144,7 +144,7 @@ def _scan(n: Node, used: Mapping[int, bool]) -> RoutineCall:
 
 
 def _blocks(n: Node, used: Mapping[int, bool]) -> RoutineCall:
-    """A sum that is added to what is there does not start from zero."""
+    """A sum that is added to its array does not start from zero."""
     (block, last), repeated = n.params.region.graphs, blocks_of(n.params.region)
     sums, count = repeated.carries, len(block.outputs)
     sizes = [y.nbytes for y in block.outputs]

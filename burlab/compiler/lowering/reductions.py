@@ -1,4 +1,4 @@
-"""Lowering of what runs along axes: sums, extremes, their positions, and running sums."""
+"""Lowering of operations along axes: sums, extremes, their positions, and running sums."""
 
 from collections.abc import Sequence
 

@@ -1,1 +1,1 @@
-"""From a graph to a plan: what runs in which loop, in which order, and where every value lies."""
+"""From a graph to a plan: loops, their order, and the place of every value."""

@@ -1,4 +1,4 @@
-"""Plans that look for inf and nan: every step notes what it met, and the last one gives the verdict."""
+"""Plans that check for inf and nan: every step sets a flag, and the last one reads it."""
 
 from dataclasses import replace
 

@@ -20,7 +20,7 @@ _NEVER = 10**9  # sweeps
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A step before memory is given out: what it writes and reads (bases), and what a written base may replace.
+    """A step before memory is allocated: the bases that it writes and reads, and those that a written base may replace.
 
     replaces: with the last sweep over a row that reads it. sweeps: in which one a base is written, the first by
     default. result: where a copy to an output goes.
@@ -132,7 +132,7 @@ def _can_store(draft: Draft, y: Node, view: StridedView) -> bool:
 
 
 def _storing(draft: Draft, needed: set[Node]) -> Draft:
-    """The draft of a loop, writing only what is read from memory later."""
+    """The draft of a loop, which writes only values that are read from memory later."""
     if not isinstance(draft.work, Stage):
         return draft
     return replace(draft, writes=tuple(n for n in draft.writes if n in needed))

@@ -14,7 +14,7 @@ _MAX_ROW = 512  # elements of a row: one block of a sum, and little enough for t
 
 
 def loop_shape(n: Node, gear: str) -> Shape | None:
-    """The shape of the loop that computes a node and may compute others; None where a library kernel computes it.
+    """The shape of the loop that computes a node and may compute others; None if a library kernel computes it.
 
     It is () for a number, whatever its axes, and for a stack of numbers.
     """
@@ -49,10 +49,10 @@ def stacked(n: Node, lanes: Container[int] = ()) -> int:
 
 
 class FusionGroups(dict[Node, Node]):
-    """Nodes that belong together: for each of them one that stands for all of its group."""
+    """Groups of nodes: each node has a representative of its group."""
 
     def of(self, n: Node) -> Node:
-        """Return the node that stands for the group of a node, at first itself."""
+        """Return the representative of a node's group, at first itself."""
         while (other := self.setdefault(n, n)) is not n:
             self[n] = n = self[other]
         return n

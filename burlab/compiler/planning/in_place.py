@@ -1,4 +1,4 @@
-"""Arrays of the caller's that a kernel updates where they are: an input and an output that are the same memory.
+"""Arrays of the caller that a kernel updates in place: an input and an output share the memory.
 
 Such an output is a `put` into the input. Everything else that reads the input has to come before it.
 """

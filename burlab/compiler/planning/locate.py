@@ -18,12 +18,12 @@ class Located:
 
     Args:
         graph: the graph of the plan.
-        options: what the plan is made for.
+        options: of the plan.
         views: the value of each node, as a view of its base.
         executions: of sub-graphs.
         loops: the nodes that loops compute, with the shapes of these.
         homes: the bases that are computed in an array of the caller, and its place.
-        copies: the other outputs, and where they go.
+        copies: the other outputs, and their places.
         after: nodes that wait for others besides their operands.
     """
 
@@ -37,7 +37,7 @@ class Located:
     after: After = field(default_factory=dict[Node, tuple[Node, ...]])
 
     def is_added(self, n: Node) -> bool:
-        """Return True if a value is added to what its array holds."""
+        """Return True if a value is added to the contents of its array."""
         return n in self.homes and self.homes[n].number < self.options.accumulate
 
     def __str__(self) -> str:
@@ -48,9 +48,9 @@ class Located:
 
 
 def locate(graph: Graph, options: PlanOptions) -> Located:
-    """Find where each value lies: as a view of a base, or in an array of the caller.
+    """Find the place of each value: a view of a base, or an array of the caller.
 
-    A view is copied where its consumer needs dense operands, unless it is dense anyway.
+    A view is copied if its consumer needs dense operands, unless it is dense anyway.
     """
     windows = _windows(graph) if options.compiled else ()
     loops = {n: shape for n in graph.nodes if (shape := loop_shape(n, options.gear)) is not None}

@@ -1,4 +1,4 @@
-"""`place`: memory for what is written, and steps that know where everything lies."""
+"""`place`: memory for written values, and steps with all addresses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -27,7 +27,7 @@ from .schedule import Stage
 
 
 def place(lowered: Lowered) -> KernelPlan:
-    """Give every value its bytes. Raises MemoryError where this machine's memory does not hold the arrays."""
+    """Allocate bytes for every value. Raises MemoryError if this machine's memory does not hold the arrays."""
     located, drafts = lowered.located, lowered.drafts
     graph, options = located.graph, located.options
     read = {base for draft in drafts for base in draft.reads}
@@ -105,7 +105,7 @@ def _loop(draft: Draft, stage: Stage, allocations: Mapping[Node, MemoryPlace]) -
 
 
 def _is_in_place(step: Step, draft: Draft, in_place: Aliases) -> bool:
-    """Return True if a step copies what has the bytes of its operand."""
+    """Return True if a step copies a value with the bytes of its operand."""
     if not (
         isinstance(step, Invoke) and isinstance(draft.work, KernelCall) and draft.work.in_place and is_copy(draft.work)
     ):

@@ -24,7 +24,7 @@ Planner = Callable[[Graph, After], KernelPlan]
 
 
 def check_remat(remat: object) -> Remat | None:
-    """Return what a user gave as `remat`. Raises ArgumentError where it is neither "sqrt", nor bytes, nor None."""
+    """Return the user's `remat`. Raises ArgumentError if it is neither "sqrt", nor bytes, nor None."""
     if (
         remat is None
         or (isinstance(remat, str) and remat == "sqrt")
@@ -61,7 +61,7 @@ def rematerialize(plan: KernelPlan, make: Planner) -> KernelPlan:
 
 
 def _attempts(plan: KernelPlan, lazy: KernelPlan, count: int, make: Planner) -> Iterable[KernelPlan]:
-    """Plans, in the order of what they compute again."""
+    """Plans, in the order of the values that they compute again."""
     yield plan
     yield lazy
     if count:
@@ -101,7 +101,7 @@ def _is_free(base: Node) -> bool:
 
 
 def _positions(plan: KernelPlan) -> dict[Node, int]:
-    """The step of each node that is computed; the first one where there are several."""
+    """The step of each node that is computed; the first one if there are several."""
     at: dict[Node, int] = {}
     for k, step in enumerate(plan.steps):
         for n in nodes_of(step):
@@ -205,7 +205,7 @@ class _Copier:
 def _without(
     plan: KernelPlan, dropped: set[Node], make: Planner, stays: Callable[[Node], bool] = lambda _: False
 ) -> KernelPlan:
-    """The plan in which the backward pass computes dropped values again. stays: what else is stored."""
+    """The plan in which the backward pass computes dropped values again. stays: further stored values."""
     values, forward = set(residuals(plan)), forward_of(plan.graph)
     copier = _Copier(plan, {n for n in dropped if not n.row.unbounded}, lambda n: n in values or stays(n))
     at, tokens = _positions(plan), _tokens(plan)

@@ -1,4 +1,4 @@
-"""The residuals of a plan: what its forward steps leave in the workspace for the backward steps."""
+"""The residuals of a plan: values that its forward steps store in the workspace for the backward steps."""
 
 from burlab.compiler.ir.plan import Invoke, KernelPlan, LoopStep, MemoryKind, Step, nodes_of
 from burlab.graph import Graph, Node, topological
@@ -32,7 +32,7 @@ def written(step: Step) -> tuple[Node, ...]:
 def _reads(plan: KernelPlan, step: Step) -> set[Node]:
     values = {x for n in nodes_of(step) for x in n.inputs}
     if isinstance(step, Invoke):
-        values.add(step.node)  # a copy to an output reads what it copies
+        values.add(step.node)  # a copy to an output reads its source
     return {plan.views[x].base for x in values}
 
 

@@ -16,7 +16,7 @@ Axes = tuple[int | None, ...]
 def axes_of_inputs(n: Node, k: int) -> Axes | None:
     """For each input the axis of what row i along axis k of a value reads: row i there, or all where it is None.
 
-    None where the value has no such rows, or nobody knows.
+    None if the value has no such rows, or they are unknown.
 
     >>> import numpy as np
     >>> from burlab.graph.linear_nodes import contract

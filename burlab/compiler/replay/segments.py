@@ -154,7 +154,7 @@ class _Writer:
         return self._add(kernel, n.itemsize, tuple([self._read(x) for x in inputs]))
 
     def _step(self, n: Node, step: MulAdd, known: list[int]) -> int:
-        """A sum or product of what is known."""
+        """A sum or product of known numbers."""
 
         def value(v: int | float) -> int:
             return self._literal(v, n.dtype) if isinstance(v, float) else known[v]

@@ -1,4 +1,4 @@
-"""Derivatives of calls: through the rule that came with them, else through the sub-graph that they stand for."""
+"""Derivatives of calls: by their own rule if they have one, else through their sub-graph."""
 
 from collections.abc import Sequence
 

@@ -67,7 +67,7 @@ def _position(g: Node) -> int:
 
 
 def _side_by_side(places: dict[int, Node], like: Node) -> Node:
-    """Runs at their places, and zeros elsewhere: one by one where there are few."""
+    """Runs at their places, and zeros elsewhere: one by one if there are few."""
     parts: list[Node] = []
     end = 0
     for at in (*sorted(places), like.size):

@@ -70,7 +70,7 @@ def split(numbers: Iterable[int], iterations: ScanIterations) -> Parts:
 
 
 def forward(n: Node, tangents: Tangents, executions: Executions) -> Node:
-    """The tangent of a result; one execution gives those of all results."""
+    """The tangent of a result; one execution computes those of all results."""
     key = execution(n)
     if key not in executions:
         executions[key] = _pushed(n, tangents)
@@ -95,7 +95,7 @@ class _Pushed(NamedTuple):
 
 
 def _pushed(n: Node, tangents: Tangents) -> _Pushed:
-    """The execution that gives the tangents of all results of a node's execution."""
+    """The execution that computes the tangents of all results of a node's execution."""
     iterations = iterations_of(n.params.region)
     region, varying, items = _with_tangents(n.params.region, seeds_of(n.inputs, tangents))
     end = iterations.carries + iterations.sequences

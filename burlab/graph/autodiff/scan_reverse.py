@@ -43,7 +43,7 @@ def chosen_residuals(body: Graph, varying: int, outputs: Sequence[Node]) -> list
 
 
 def _stacks(body: Graph, varying: int, forward: Sequence[Node]) -> dict[Node, frozenset[Node]]:
-    """For each value what has to be stacked so that it is there, or cheap to compute."""
+    """For each value the values to stack so that it is available, or cheap to compute."""
     nothing = frozenset[Node]()
     differs = set(body.inputs[:varying])
     stacks: dict[Node, frozenset[Node]] = {}
@@ -103,7 +103,7 @@ class _Back(NamedTuple):
 
 
 def _back(scan: ReversedScan, sweep: ScanSweep) -> _Back:
-    """Its inputs are carries, sequences, and what is the same in every iteration."""
+    """Its inputs are carries, sequences, and values that are the same in every iteration."""
     body, inputs, cotangents = scan.body, scan.inputs, scan.cotangents
     sums = [like(n) for n in sweep.plain.values()]
     totals = [node("add", total, n) for total, n in zip(sums, sweep.plain.values(), strict=True)]

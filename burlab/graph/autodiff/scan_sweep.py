@@ -1,4 +1,4 @@
-"""The reverse sweep of one iteration of a `scan`, and what waits until the loop is done: see `scan_reverse.py`."""
+"""The reverse sweep of one iteration of a `scan`, and the work after the loop: see `scan_reverse.py`."""
 
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ class Term(NamedTuple):
 
 
 class _Share(NamedTuple):
-    """The share of a captured input. plain: what is summed in a carry, if anything is; terms: what is not."""
+    """The share of a captured input. plain: the part that is summed in a carry, if any; terms: the other parts."""
 
     plain: Node | None
     terms: list[Term]
@@ -134,5 +134,5 @@ def _can_wait(n: Node) -> bool:
 
 
 def added(x: Node, y: Node | None) -> Node:
-    """The sum of what there is."""
+    """The sum of the terms that exist."""
     return x if y is None else node("add", x, y)

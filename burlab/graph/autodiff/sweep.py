@@ -124,7 +124,7 @@ def between(inputs: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:
 
 
 def _passes(n: Node, reached: set[Node]) -> bool:
-    """A derivative stops at what is integer or boolean, and at constant operations."""
+    """A derivative stops at integers and booleans, and at constant operations."""
     rule = RULES.get(n.op)
     return rule.passes(n, reached) if rule else not n.row.constant
 
@@ -166,7 +166,7 @@ def _weighted(n: Node, k: int, g: Node) -> Node | None:
         return node("neg", g)
     if form.constant is not None:
         return node("mul", g, broadcast(constant(form.constant, g.dtype), g.shape))
-    if n.row.chooses:  # no product: what was not chosen may be infinite
+    if n.row.chooses:  # no product: the entry that is not chosen may be infinite
         zero = zeros(g.shape, g.dtype)
         return node(n.op, n.inputs[0], g, zero) if k == 1 else node(n.op, n.inputs[0], zero, g)
     arguments = (*n.inputs, n)

@@ -1,4 +1,4 @@
-"""One node for entries that come from many: slices side by side where they lie in rows, else one gather."""
+"""One node for entries of many nodes: adjacent slices if they lie in rows, else one gather."""
 
 import math
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ def _gathered(pieces: Pieces, owners: Numbers) -> Node:
 
 
 def known(numbers: Numbers) -> Node:
-    """Known numbers as a node, which takes no memory where all of them are equal."""
+    """Known numbers as a node, which takes no memory if all of them are equal."""
     first = numbers.ravel()[:1]
     if numbers.size > 1 and numbers.tobytes() == first.tobytes() * numbers.size:
         return broadcast(constant(first[0], numbers.dtype), numbers.shape)
@@ -112,7 +112,7 @@ def picked(x: Node, index: Numbers) -> Node:
 
 
 def _strided(x: Node, index: Numbers) -> Node | None:
-    """The elements as a slice of x whose axes are exchanged, new or repeated; None where they are not that."""
+    """The elements as a slice of x with axes exchanged, new or repeated; None if that is impossible."""
     if not index.size:
         return None
     first = np.unravel_index(int(index.flat[0]), x.shape)

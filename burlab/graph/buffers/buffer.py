@@ -153,7 +153,7 @@ def _store(target: Any, result: Any, where: ArrayLike, func: Callable[..., Any])
 
 
 def _at(ufunc: np.ufunc, target: Any, key: Index, value: Any = None) -> None:
-    """ufunc.at: unbuffered, so that an index which comes twice counts twice."""
+    """ufunc.at: unbuffered, so that a repeated index counts repeatedly."""
     key, value = known_key(key), written(value)
     if not isinstance(target, Buffer) or not (is_traced_key(key) or is_symbolic(value) or target.is_traced):
         ufunc.at(target.numbers if isinstance(target, Buffer) else target, key, *(() if value is None else (value,)))
@@ -167,7 +167,7 @@ def _at(ufunc: np.ufunc, target: Any, key: Index, value: Any = None) -> None:
 
 
 def _presents(x: object) -> Any:
-    """Arguments with what arrays hold now in their place."""
+    """Arguments with arrays replaced by their present contents."""
     if type(x) is tuple or type(x) is list:
         parts = [_presents(item) for item in cast("Sequence[Any]", x)]
         return parts if type(cast("Any", x)) is list else tuple(parts)
@@ -177,7 +177,7 @@ def _presents(x: object) -> Any:
 
 
 def _known(b: Buffer) -> Numbers:
-    """Its memory, where nothing of it is traced."""
+    """Its memory, if nothing of it is traced."""
     if b.is_traced:
         raise fault("a pickle of an array that holds traced values, which have no numbers yet", "the array as it is")
     return b.numbers
@@ -202,7 +202,7 @@ def _reads(name: str) -> Function:
 
 
 def _gives_view(name: str) -> Function:
-    """A method of ndarray that gives a view, where it can."""
+    """A method of ndarray that returns a view if possible."""
     plain = getattr(np.ndarray, name)
 
     def method(self: Buffer, *args: Any, **kwargs: Any) -> Any:

@@ -26,7 +26,7 @@ from .traced_memory import is_traced_key, known_key, written
 
 
 def _new(make: Callable[..., Any], shape: ShapeLike, *rest: Any) -> Any:
-    """An array by NumPy. Raises AllocationError where none can be so large, ShapeError and DTypeError."""
+    """An array by NumPy. Raises AllocationError if it is too large, ShapeError and DTypeError."""
     *value, dtype = rest
     dtype = dtype if dtype is None else known_dtype(dtype)
     try:

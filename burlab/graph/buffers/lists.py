@@ -1,4 +1,4 @@
-"""NumPy's functions of lists in which traced numbers lie: it looks for them among the arguments, not inside of those.
+"""NumPy's functions of lists that contain traced numbers: NumPy searches its arguments, but not inside lists.
 
 While a function is traced, a list or a tuple that holds traced values becomes an array before NumPy sees it. So does a
 known array beside which a traced value stands where NumPy does not look: `np.take(table, i)`.
@@ -54,7 +54,7 @@ def _within(value: object) -> Any:
 
 
 def _as_array(value: object) -> Any:
-    """A list, or an array of objects, as an array where a traced value lies in it; all else as it is."""
+    """A list, or an array of objects, as an array if it contains a traced value; all else unchanged."""
     if isinstance(value, np.ndarray) and cast("Any", value).dtype == object:
         value = cast("Any", value).tolist()
     if not isinstance(value, (list, tuple)):
@@ -77,7 +77,7 @@ def _kinds(items: Sequence[Any]) -> Any:
 
 
 def joined(original: Any, key: Index) -> Any:
-    """np.r_[key] or np.c_[key]: what stands in the brackets, joined along an axis."""
+    """np.r_[key] or np.c_[key]: the items in the brackets, joined along an axis."""
     parts: list[Any] = [*cast("tuple[Any, ...]", key)] if isinstance(key, tuple) else [key]
     if not any(_kinds(parts)):
         return original[key]

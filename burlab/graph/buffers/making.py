@@ -1,4 +1,4 @@
-"""New arrays that take traced entries: what NumPy's constructors give while a function is traced."""
+"""New arrays for traced entries: results of NumPy's constructors while a function is traced."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -39,7 +39,7 @@ _ENTRIES: dict[str, Function] = {
 
 
 def _check_entries(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raise AllocationError where there are more entries than bytes."""
+    """Raise AllocationError if there are more entries than bytes."""
     try:
         count = _ENTRIES[name](*args, **kwargs)
     except TypeError:  # NumPy says what is wrong
@@ -138,7 +138,7 @@ def copied(x: Node, *_layout: Any, **_options: Any) -> Any:
 
 
 def _held(value: Any) -> Any:
-    """Return the values that an array is made of: a node where some of them are traced, stacked if need be."""
+    """Return the values of an array: a node if some of them are traced, stacked if needed."""
     value = written(value)
     if isinstance(value, (list, tuple)):
         return [_held(item) for item in cast("list[Any]", value)]

@@ -1,4 +1,4 @@
-"""Results of traced operations, written to: item assignment and in-place operators on what a function has computed.
+"""Writing to results of traced operations: item assignment and in-place operators.
 
 A node is immutable, and may be used by others already. When a result is written to for the first time, a copy of its
 node takes its place in all that was computed from it; the object that the user holds becomes a `Written`, which stands
@@ -43,7 +43,7 @@ def writable(x: Node) -> Buffer:
 
 
 def _root(x: Node, current: Level) -> Node:
-    """Return the array that x is a view of in the end: x itself, where NumPy would have copied."""
+    """Return the base array of x: x itself, if NumPy would have copied."""
     chain, root = list[Node](), x
     while root in current.views:
         chain.append(root)
@@ -95,7 +95,7 @@ def _apart(x: Node, current: Level) -> Node:
 
 
 def _become(x: Node, memory: Buffer, current: Level) -> None:
-    """x stands for a memory from now on, and its views for views of that."""
+    """Make x represent a memory from now on, and its views represent views of it."""
     children = [(child, make) for child, (base, make) in current.views.items() if base is x]
     current.views.pop(x, None)
     object.__setattr__(x, "__class__", Written)
@@ -154,7 +154,7 @@ def own(result: Tree, *operands: Any) -> Any:
 
 
 def settled(result: Tree, sources: tuple[Any, ...]) -> Any:
-    """The result of a function of NumPy's that gives a new array: a copy where it gave back what it had got.
+    """The result of a NumPy function that returns a new array: a copy if it returned its argument.
 
     Whoever writes into one of the two does not write into the other.
     """
@@ -174,7 +174,7 @@ def _among(x: Node, sources: Sequence[Any]) -> bool:
 
 
 def viewed(result: Tree, base: object, make: _Making) -> Any:
-    """The result of a function that gives a view, where it can. make: how it is made of its base."""
+    """The result of a function that returns a view if possible. make: computes it from its base."""
     current = level()
     if current is None or type(base) is not Node:
         return result
@@ -194,7 +194,7 @@ def of_method(result: Tree, name: str, x: Node, args: tuple[Any, ...], kwargs: d
 
 
 def _is_basic(key: Index) -> bool:
-    """Return True if an index gives a view."""
+    """Return True if an index selects a view."""
     parts = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
     return all(part is None or part is Ellipsis or isinstance(part, (int, np.integer, slice)) for part in parts)
 

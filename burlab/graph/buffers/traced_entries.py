@@ -64,7 +64,7 @@ class Entries:
         return np.ndarray(view.shape, np.int64, self.addresses, first * 8, strides)
 
     def write(self, target: Numbers, key: Index, value: "Node | Complex") -> None:
-        """target[key] = value, of addresses. Raises what NumPy raises where they do not fit."""
+        """target[key] = value, of addresses. Raises NumPy's errors if they do not fit."""
         if value.shape == ():
             target[key] = self._end
         else:

@@ -143,7 +143,7 @@ class Memory(np.ndarray[Any, Any]):
 
     @property
     def imag(self) -> Any:
-        """The imaginary parts, which share its memory where it is complex."""
+        """The imaginary parts, which share its memory if it is complex."""
         return _IMAG.__get__(self)
 
     @imag.setter
@@ -164,7 +164,7 @@ class Memory(np.ndarray[Any, Any]):
         return result
 
     def _writable(self) -> Entries:
-        """Its entries, if traced values may be put into it here. Raises where they may not."""
+        """Its entries, if traced values may be written here; else raises."""
         root, current = self.root, level()
         if not self.flags.writeable:
             raise LayoutError(f"{location()}the destination of an assignment is read-only. Assign into a copy of it.")
@@ -217,7 +217,7 @@ def held(b: Memory) -> Any:
 
 
 def _converted(value: "Node | Complex", dtype: "np.dtype[Any]") -> Any:
-    """A value in the dtype of what it is written to, as NumPy's assignment converts it."""
+    """A value in the dtype of its target, as NumPy's assignment converts it."""
     if dtype.kind == "c":
         real, imag = hooks.complex_numbers().parts(value)
         single = np.dtype(np.float32 if dtype == np.complex64 else np.float64)

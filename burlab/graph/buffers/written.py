@@ -12,7 +12,7 @@ from burlab.typing import ArrayLike, DTypeLike, Index, Tree
 
 
 class Written:
-    """A node that became an array to write into: it stands for the buffer that its params are.
+    """A node that became a writable array: it represents the buffer in its params.
 
     A node turns into it in place (`results`), so the slots are those of a node. In everything it is that buffer.
     """
@@ -70,7 +70,7 @@ class Written:
 
 
 def _unwrapped(x: object) -> Any:
-    """Arguments with buffers in the place of what stands for them."""
+    """Arguments with buffers in place of their representatives."""
     if type(x) is Written:
         return x.params
     if type(x) is tuple or type(x) is list:

@@ -211,7 +211,7 @@ def call_function(func: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def call_method(name: str, x: ArrayLike, *args: Any, **kwargs: Any) -> Any:
-    """Call a method of an array, where the array or an argument is complex."""
+    """Call a method of an array if the array or an argument is complex."""
     if name not in METHODS:
         raise _refused(f".{name}", name)
     return METHODS[name](x, *args, **kwargs)

@@ -40,7 +40,7 @@ def negative(x: ArrayLike) -> Any:
 
 
 def multiply(x: ArrayLike, y: ArrayLike) -> Complex:
-    """Return x * y: four real products, or two where an operand is real."""
+    """Return x * y: four real products, or two if an operand is real."""
     (a, b), (c, d) = met(x, y)
     if b is None or d is None:
         (a, b), c = ((a, b), c) if d is None else ((c, d), a)
@@ -202,7 +202,7 @@ def _allclose(*args: Any, **options: Any) -> Node:
 
 
 def _both(op: str) -> Rule:
-    """Return the test that is true where it is true of both parts."""
+    """Return a test that is true if it is true for both parts."""
 
     def rule(x: ArrayLike) -> Node:
         return apply("logical_and", *(REAL[op](part) for part in parts(x)))
@@ -211,7 +211,7 @@ def _both(op: str) -> Rule:
 
 
 def _either(op: str) -> Rule:
-    """Return the test that is true where it is true of either part."""
+    """Return a test that is true if it is true for either part."""
 
     def rule(x: ArrayLike) -> Node:
         return apply("logical_or", *(REAL[op](part) for part in parts(x)))

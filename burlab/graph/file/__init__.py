@@ -1,1 +1,1 @@
-"""Graphs as JSON, and the checks of what is read."""
+"""Graphs as JSON, and the checks after reading."""

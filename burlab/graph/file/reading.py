@@ -28,9 +28,9 @@ _NODE = ("op", "inputs", "params", "shape", "dtype", "weak", "origin", "scope")
 
 
 def from_json(written: str, answered: bool = False) -> Graph:
-    """A graph from JSON text. Raises GraphError where the text is not one, or of another version.
+    """A graph from JSON text. Raises GraphError if the text is no graph, or of another version.
 
-    answered: whether its last input is the address of what answers its queries (`query.py`).
+    answered: whether its last input is the address of the oracle of its queries (`query.py`).
     """
     try:
         data: Any = json.loads(written)

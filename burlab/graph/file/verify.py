@@ -1,4 +1,4 @@
-"""The check that nodes are what their operations produce, for graphs from a file, and our own in tests.
+"""The check that nodes match their operations, for graphs from a file, and for our own in tests.
 
 Kernels trust a graph: an index or a region outside of an array would read foreign memory. What a node is follows from
 the signature of its operation, the one that tracing goes by; here it is only compared.
@@ -30,7 +30,7 @@ def verify(graph: Graph, oracle: Node | None = None) -> None:
 
 
 class _Checker:
-    """Looks at every node once; sub-graphs that several nodes execute are counted again, but not looked at again."""
+    """Checks every node once; sub-graphs that several nodes execute are counted again, but not checked again."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Region, Set[int]], int] = {}
@@ -74,7 +74,7 @@ class _Checker:
 
 
 def check(n: Node) -> None:
-    """Raise GraphError, unless a node is what its operation makes of its inputs. Sub-graphs are not looked into."""
+    """Raise GraphError unless a node matches its operation and inputs. Sub-graphs are not checked."""
     require(n.dtype in ALL, f"its dtype is none of {', '.join(DTYPES)}")
     fits = parameters.shape(n.shape) and volume(n.shape) * n.itemsize <= ADDRESSABLE
     require(fits, "its shape is not of sizes, or larger than any memory")

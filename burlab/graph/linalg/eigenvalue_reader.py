@@ -80,6 +80,6 @@ def settled(x: Node) -> Node:
 
 
 def shared_by(w: Node, f: Node) -> tuple[Node, ...] | None:
-    """Return what f reads besides each w, the same for all of them, that may move; None if it reads anything else."""
+    """Return the differentiable inputs of f that all w share; None if f has inputs of another kind."""
     reader = Reader(w, w)
     return None if reader.at(f) is None else tuple(reader.shared)

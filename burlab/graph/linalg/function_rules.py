@@ -91,7 +91,7 @@ Maker = Callable[..., MatrixFunction]
 
 
 def register(name: str, of: Maker) -> None:
-    """Register the rules of a function, which `of` makes of a matrix and what comes behind it in a node."""
+    """Register the rules of a function, which `of` builds from a matrix and the other inputs of a node."""
     back = partial(_reverse, of)
     RULES[name] = ImplicitRule(back, back, partial(_reverse_others, of), _moving, partial(_along, of))
     for prefix, adjoint in ((_DERIVATIVE, False), (_ADJOINT, True)):

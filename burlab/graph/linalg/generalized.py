@@ -132,7 +132,7 @@ class SingularValueFunction(MatrixFunction):
         return mirrored_differences(self.w, self.f, 1.0 if self.within else -1.0, zero)
 
     def _embedded(self, x: Node, is_cotangent: bool) -> _Change:
-        """Return what a change of the matrix, or a cotangent of the function, is as a change of M."""
+        """Return the change of M for a change of the matrix, or for a cotangent of the function."""
         u, v = self.own, self.other
         if is_cotangent and self.within:
             x = symmetric(x)

@@ -48,7 +48,7 @@ def _running(op: str, first: ArrayLike, x: Node, axis: int) -> Node:
 
 
 def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: None = None) -> Node:
-    """np.cumprod: no division, so the derivative is right where factors are zero."""
+    """np.cumprod: without division, so the derivative is correct if factors are zero."""
     only_defaults("np.cumprod", {"out": out})
     x, k = _along(a, axis)
     x = as_dtype(x, known_dtype(dtype)) if dtype is not None else as_total(x)
@@ -56,7 +56,7 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out:
 
 
 def _along(a: ArrayLike, axis: Axis) -> tuple[Node, int]:
-    """An array and one of its axes; all elements in a row where none is named."""
+    """An array and one of its axes; all elements in a row if none is named."""
     x = as_node(a)
     return (reshape(x, (x.size,)), 0) if axis is None else (x, normal_axis(axis, x.ndim))
 

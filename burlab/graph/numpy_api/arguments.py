@@ -23,7 +23,7 @@ def only_defaults(name: str, kwargs: dict[str, Any]) -> None:
 
 
 class AxisError(ShapeError, np.exceptions.AxisError):
-    """An axis that an array does not have: of our errors, and NumPy's for who catches that."""
+    """An axis that an array does not have: our error, and a subclass of NumPy's for callers that catch that."""
 
 
 def normal_axis(axis: object, ndim: int, name: str = "axis") -> int:
@@ -36,7 +36,7 @@ def normal_axis(axis: object, ndim: int, name: str = "axis") -> int:
 
 
 def whole(value: Any, name: str) -> int:
-    """An integer. Raises DTypeError, a TypeError as NumPy's, where it is none."""
+    """An integer. Raises DTypeError, a TypeError as NumPy's, if it is none."""
     try:
         return operator.index(value)
     except BurlabError:  # of a traced one
@@ -46,7 +46,7 @@ def whole(value: Any, name: str) -> int:
 
 
 def real(value: Any, name: str) -> float:
-    """A Python number. Raises DTypeError where it is none."""
+    """A Python number. Raises DTypeError if it is none."""
     try:
         return float(value)
     except BurlabError:  # of a traced one

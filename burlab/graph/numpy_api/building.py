@@ -163,7 +163,7 @@ def diff(
 
 
 def _less(x: Node, k: int, gap: int) -> Node:
-    """Entries less those that stand so far before them along an axis; of masks, whether they differ."""
+    """Entries minus those at a distance before them along an axis; for masks, whether they differ."""
     size = max(x.shape[k] - gap, 0)
     unit = (1,) * x.ndim
     shape = (*x.shape[:k], size, *x.shape[k + 1 :])
@@ -173,7 +173,7 @@ def _less(x: Node, k: int, gap: int) -> Node:
 
 
 def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Node:
-    """np.ediff1d: differences of all elements, between what is put at the ends."""
+    """np.ediff1d: differences of all elements, between the values put at the ends."""
     x = as_node(ary)
     middle = _less(reshape(x, (x.size,)), 0, 1)
     before, after = ([] if end is None else [as_dtype(as_node(end), x.dtype)] for end in (to_begin, to_end))
@@ -279,7 +279,7 @@ def piecewise(
         raise ArgumentError(f"{location()}{what}, expected as many, or one function more.")
     result = constant(np.zeros(a.shape, a.dtype))
     for condition, function in zip(conditions, functions, strict=True):
-        # A function sees 1 where it is not chosen: what is not finite there would come back in derivatives.
+        # A function gets 1 where it is not chosen: inf or nan there would enter the derivatives.
         value = function(where(condition, a, 1), *args, **kw) if callable(function) else function
         result = where(condition, as_dtype(as_node(value), a.dtype), result)
     return result

@@ -1,4 +1,4 @@
-"""The arguments `where` and `initial` of NumPy's reductions: which entries count, and what is there before them."""
+"""The arguments `where` and `initial` of NumPy's reductions: the entries that count, and the start value."""
 
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +44,7 @@ def given(argument: object) -> bool:
 
 
 def only(x: Node, where: ArrayLike, neutral: Neutral) -> Node:
-    """The entries that count; the others become what changes nothing. No derivative reaches these."""
+    """The entries that count; the others become the neutral element. No derivative reaches these."""
     if not given(where):
         return x
     mask = as_mask(as_node(where))
@@ -66,7 +66,7 @@ def from_initial(op: str, value: Node, initial: ArrayLike | None) -> Node:
 
 
 def check_initial(name: str, where: ArrayLike, initial: ArrayLike | None) -> None:
-    """Raise ArgumentError where no entry may count and nothing is there before: what NumPy refuses."""
+    """Raise ArgumentError if no entry counts and there is no start value, as NumPy does."""
     if given(where) and (initial is NOT_GIVEN or initial is None):
         what = f"np.{name}(where=...) has no value where no entry counts"
         raise ArgumentError(f"{location()}{what}. Pass initial=, as NumPy asks for.")

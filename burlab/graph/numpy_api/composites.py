@@ -1,4 +1,4 @@
-"""Functions that NumPy lacks, composed of traced NumPy: activations, softmax, and what stops a derivative."""
+"""Functions that NumPy lacks, composed of traced NumPy: activations, softmax, and `stop_gradient`."""
 
 import math
 

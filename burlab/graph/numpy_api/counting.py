@@ -132,7 +132,7 @@ def top_k(x: ArrayLike, k: int) -> tuple[Node, Node]:
 def unique(x: ArrayLike, size: int, fill_value: ArrayLike | None = None) -> Node:
     """The first `size` different entries in order; where there are fewer, `fill_value`, or else the smallest one.
 
-    Entries that tie share the derivative of the one that stands for them: the first of them has it. NaNs differ.
+    The first of equal entries gets their derivative. NaNs differ.
     """
     size = _at_least_0(size, "size of unique")
     a = as_node(x)

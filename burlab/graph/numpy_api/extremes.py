@@ -1,4 +1,4 @@
-"""Largest and smallest values, where they are, and `any` and `all`, which are those of masks.
+"""Largest and smallest values, their positions, and `any` and `all`, which are extremes of masks.
 
 Convention: entries that tie for a maximum share its derivative equally.
 """
@@ -54,7 +54,7 @@ def _min(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = Fal
 
 def _from(name: str, op: str, neutral: Neutral, a: ArrayLike, axis: Axis, keepdims: bool, initial: ArrayLike | None,
           where: ArrayLike) -> Node:  # fmt: skip
-    """The extreme of the entries that count, and of what is there before them."""
+    """The extreme of the entries that count, and of the start value."""
     check_initial(name, where, initial)
     x = as_node(a)
     axes = normal_axes(axis, x.ndim)

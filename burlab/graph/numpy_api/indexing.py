@@ -63,7 +63,7 @@ def expanded(x: Node, keys: list[Any]) -> list[Any]:
 
 
 def _index(item: object) -> Any:
-    """An index as it is, or as an array. Raises where it is none, and for arrays that mean more than their numbers."""
+    """An index unchanged, or as an array. Raises if it is none, and for arrays that mean more than their numbers."""
     if isinstance(item, tuple):  # in an index of several parts NumPy takes it as a list
         return _index(list(cast("tuple[Any, ...]", item)))
     if isinstance(item, Node):
@@ -107,7 +107,7 @@ def _axes(item: Any) -> int:
 
 
 def _true_places(mask: Any, x: Node, first: int) -> list[Any]:
-    """The integer arrays that choose what a known mask of some axes chooses."""
+    """The integer arrays that select the same entries as a known mask of some axes."""
     sizes = x.shape[first : first + mask.ndim]
     if mask.shape != sizes:
         raise _bad_index(f"a mask of shape {mask.shape} met axes of shape {sizes}. Pass one entry for each of theirs.")
@@ -234,7 +234,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
 
 @as_plain
 class IndexedArray(np.ndarray[Any, Any]):
-    """A NumPy array that a traced integer may index: what `asarray` gives."""
+    """A NumPy array that a traced integer may index: the result of `asarray`."""
 
     def __getitem__(self, key: Index) -> Any:
         if any(isinstance(part, Node) for part in several(key)):
@@ -243,7 +243,7 @@ class IndexedArray(np.ndarray[Any, Any]):
 
 
 def asarray(a: ArrayLike) -> Any:
-    """An array that traced integers can index; a plain NumPy array would ask for their values.
+    """An array that traced integers can index; a plain NumPy array would request their values.
 
     >>> import burlab as bl, numpy as np
     >>> table = bl.asarray(np.array([10.0, 20.0, 30.0]))

@@ -1,6 +1,6 @@
 """NumPy's functions that only move elements: NumPy itself moves their positions, and one gather follows.
 
-So every argument of theirs means what it means in NumPy. What fills places that no element takes is zero.
+So all their arguments have NumPy's meaning. Places without an element are filled with zeros.
 """
 
 from collections.abc import Callable, Sequence
@@ -65,7 +65,7 @@ def _picked(xs: list[Node], positions: Array, fills: bool) -> Node:
 
 
 def _region(positions: Array, shape: tuple[int, ...]) -> "Callable[[Node], Node] | None":
-    """A transpose and a slice that give these positions of an array, where one of each does."""
+    """A transpose and a slice that select these positions of an array, if one of each is enough."""
     if positions.ndim != len(shape) or positions.size == 0 or not shape:
         return None
     corner = np.array(np.unravel_index(int(positions.flat[0]), shape))
@@ -119,7 +119,7 @@ def _spans(x: Node, spans: list[tuple[int, int]]) -> Node:
 
 
 def _rearranges(function: Callable[..., Any], fills: bool = False) -> Callable[..., Any]:
-    """A function of NumPy's whose first argument is what it moves."""
+    """A function of NumPy's that moves the elements of its first argument."""
 
     @wraps(function)
     def rule(a: ArrayLike, *args: Any, **kwargs: Any) -> Any:
@@ -130,7 +130,7 @@ def _rearranges(function: Callable[..., Any], fills: bool = False) -> Callable[.
 
 
 def _check_known(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Refuse traced arguments that say where elements go."""
+    """Refuse traced arguments that determine positions."""
     if holds_node([*args, *kwargs.values()]):
         what = f"np.{name} with a traced argument beside the array: where its elements go would depend on numbers"
         raise fault(what, "known ints there")
@@ -197,7 +197,7 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike], out: None = None, mode: s
 
 
 def _indices(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of NumPy's that asks for nothing but the shape."""
+    """A function of NumPy's that needs only the shape."""
 
     @wraps(function)
     def rule(arr: ArrayLike, *args: Any, **kwargs: Any) -> Any:

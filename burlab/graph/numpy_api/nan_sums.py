@@ -61,7 +61,7 @@ def _count(x: Node, axis: Axis, keepdims: bool) -> Node:
 
 def nanmean(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, keepdims: bool = False,
             where: ArrayLike = NOT_GIVEN) -> Node:  # fmt: skip
-    """np.nanmean: NaN where there is no number."""
+    """np.nanmean: NaN if there is no number."""
     only_defaults("np.nanmean", {"out": out, "dtype": dtype})
     x = _chosen(a, where)
     return sum_(_filled(x, 0.0), axis, keepdims=keepdims) / _count(x, axis, keepdims)
@@ -69,7 +69,7 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None 
 
 def nanvar(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, ddof: float = 0,
            keepdims: bool = False, where: ArrayLike = NOT_GIVEN, **kwargs: Any) -> Node:  # fmt: skip
-    """np.nanvar: NaN where there are no more numbers than `ddof`."""
+    """np.nanvar: NaN if there are no more numbers than `ddof`."""
     ddof = real(kwargs.pop("correction", ddof), "ddof")
     only_defaults("np.nanvar", {"out": out, "dtype": dtype, **kwargs})
     x = _chosen(a, where)
@@ -114,7 +114,7 @@ def _nan_position(op: str, otherwise: float) -> Any:
 
 
 def trapezoid(y: ArrayLike | None, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Node:
-    """np.trapezoid: the integral of what joins the points by lines."""
+    """np.trapezoid: the integral of the lines that join the points."""
     a = as_node(y)
     k = normal_axis(axis, a.ndim)
     if x is None:
@@ -166,7 +166,7 @@ def _observations(m: ArrayLike, rowvar: bool) -> Node:
 def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Node:
     """np.corrcoef: covariances, divided by the standard deviations and cut off at -1 and 1.
 
-    nan where a variable has one value only; no derivative comes from there.
+    nan if a variable has only one value, with derivative 0.
     """
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:

@@ -1,4 +1,4 @@
-"""np.pad in all of its modes: what only repeats elements is moved, the others put numbers at the ends of each axis."""
+"""np.pad in all of its modes: some only repeat elements, the others put numbers at the ends of each axis."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -54,7 +54,7 @@ def pad_(array: ArrayLike, pad_width: ArrayLike | dict[int, Any], mode: Any = "c
 
 
 def _ends(mode: Any, kwargs: dict[str, Any], x: Node) -> Callable[[Node, int, list[int]], Ends]:
-    """Return the function (array, axis, widths) that gives both ends of an axis in a mode."""
+    """Return the function (array, axis, widths) that computes both ends of an axis in a mode."""
     if mode in ("constant", "empty") and not kwargs.keys() - {"constant_values"}:
         fills = _pairs(kwargs.get("constant_values", 0), x)
         return lambda x, k, width: _both(width, lambda side, w: _filled(x, k, w, fills[k][side]))
@@ -80,7 +80,7 @@ def _filled(x: Node, k: int, width: int, value: ArrayLike) -> Node:
 
 
 def _outer(x: Node, k: int, side: int, count: int) -> Node:
-    """So many entries at one end of an axis, all of them where it has fewer."""
+    """This many entries at one end of an axis, all of them if it has fewer."""
     count = min(count, x.shape[k])
     return getitem(x, (slice(None),) * k + (slice(x.shape[k] - count, None) if side else slice(0, count),))
 
@@ -119,7 +119,7 @@ def _sized(x: Node, k: int, width: int) -> tuple[int, ...]:
 
 
 def _pairs(values: ArrayLike, x: Node) -> list[list[Any]]:
-    """A number before and one after for each axis. A traced one stands for all."""
+    """A number before and one after for each axis. A traced one is used for all."""
     if isinstance(values, Node) and values.shape == ():
         return [[values, values]] * x.ndim
     try:

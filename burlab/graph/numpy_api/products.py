@@ -207,7 +207,7 @@ def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
 
 
 def _sizes(spec: str, xs: list[Node], terms: list[str]) -> dict[str, int]:
-    """The size that every letter stands for, where it is not 1."""
+    """The size of every letter, if it is not 1."""
     sizes: dict[str, int] = {}
     for x, term in zip(xs, terms, strict=True):
         for c, d in zip(term, x.shape, strict=True):

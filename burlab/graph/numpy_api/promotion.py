@@ -143,7 +143,7 @@ def as_dtype(x: Node, dtype: "np.dtype[Any]") -> Node:
 
 
 def as_mask(x: Node) -> Node:
-    """The node as booleans: what is not zero."""
+    """The node as booleans: True for nonzero elements."""
     return x if x.dtype == BOOL else node("not_equal", x, constant(np.zeros(x.shape, x.dtype)))
 
 

@@ -1,4 +1,4 @@
-"""Reductions over axes and what is composed of them: no derivative rule of their own but that of `sum`."""
+"""Reductions over axes and their compositions: they need only the derivative rule of `sum`."""
 
 import math
 from collections.abc import Callable
@@ -48,7 +48,7 @@ def sum_(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = N
 
 
 def sum_of_squares(x: Node) -> Node:
-    """The squares of all elements added up in float64, whatever the dtype: what norms of a run are made of.
+    """The sum of the squares of all elements in float64, for any dtype: used in the norms of a run.
 
     No function of NumPy's, and without a derivative.
     """
@@ -117,7 +117,7 @@ def std(*args: Any, **kwargs: Any) -> Node:
 
 def prod(a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, keepdims: bool = False,
          initial: ArrayLike | None = NOT_GIVEN, where: ArrayLike = NOT_GIVEN) -> Node:  # fmt: skip
-    """np.prod by halving: no division, so the derivative is right where factors are zero."""
+    """np.prod by halving: without division, so the derivative is correct if factors are zero."""
     only_defaults("np.prod", {"out": out})
     x = as_total(as_node(a)) if dtype is None else _dtyped(as_node(a), dtype)
     return from_initial("mul", _product(only(x, where, one), axis, keepdims), initial)

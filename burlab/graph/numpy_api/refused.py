@@ -1,4 +1,4 @@
-"""NumPy's functions that have no meaning on traced arrays: why, and what to use instead."""
+"""NumPy's functions that have no meaning on traced arrays: reasons and alternatives."""
 
 from difflib import get_close_matches
 
@@ -37,7 +37,7 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 
 def why_not(name: str) -> str:
-    """Why a function of NumPy's cannot be traced, and what to use instead, as the end of a sentence.
+    """The reason why a NumPy function cannot be traced, and its alternative, as the end of a sentence.
 
     name: without "np.".
 
@@ -52,7 +52,7 @@ def why_not(name: str) -> str:
 
 
 def _nearest(name: str) -> str:
-    """The traced function of NumPy's whose name is most like this one, "" where none is.
+    """The traced NumPy function with the most similar name, or "".
 
     >>> _nearest("lib.scimath.sqrt"), _nearest("einsum_path")
     ('np.sqrt', 'np.einsum')

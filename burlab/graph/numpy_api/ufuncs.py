@@ -60,7 +60,7 @@ def power_(x: ArrayLike, y: ArrayLike) -> Node:
 
 
 def _whole_power(x: Node, n: Node) -> Node:
-    """x ** n of integers or masks. An exponent must not be negative: a known one is looked at now."""
+    """x ** n of integers or masks. An exponent must not be negative: a known one is checked now."""
     x, n = (as_dtype(z, INT8) if z.dtype == BOOL else z for z in (x, n))
     if n.is_constant and (n.params < 0).any():
         raise fault("an integer array to a negative power, which NumPy refuses too", "x.astype(float) ** -1")
@@ -141,7 +141,7 @@ def _reciprocal(x: ArrayLike) -> Node:
 
 
 def _compared(name: str) -> Callable[[Any, Any], Node]:
-    """A comparison, exact where no dtype holds both sides: int64 and uint64, or a Python integer out of range."""
+    """A comparison, exact even if no dtype holds both sides: int64 and uint64, or a Python integer out of range."""
 
     def rule(x: ArrayLike, y: ArrayLike) -> Node:
         xs = [as_node(x), as_node(y)]
@@ -215,7 +215,7 @@ def _logical(op: str) -> Callable[..., Node]:
     return rule
 
 
-# NumPy's names of what is one operation of the C++ table.
+# NumPy's names of single operations of the C++ table.
 _SAME = (
     *(row.name for row in ROWS if row.of_floats and row.name not in ("ldexp", "nextafter") and hasattr(np, row.name)),
     *"square maximum minimum".split(),

@@ -21,7 +21,7 @@ from .shapes import broadcast_to
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """An array as rows, which an index names, and what is to be done to them.
+    """An array as rows, which an index names, and the update of these rows.
 
     table: shape (size, *rest); index: integers, any shape; new: shape (*index, *rest). order: the axes of the array
     that the table was made from, as the table has them; shape: with its first axis split into those again.

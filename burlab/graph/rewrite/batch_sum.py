@@ -1,4 +1,4 @@
-"""From the graph of one sample to that of a tile: what its samples add to the sums over a batch.
+"""From the graph of one sample to that of a tile, which adds its samples to the sums over a batch.
 
 The outputs of one sample's graph are averaged over a batch. Batched, they would be one result per sample. But a
 gradient ends in contractions, sums and scatters of what belongs to samples, and these take the sum over the samples
@@ -31,7 +31,7 @@ _LITTLE = (
 
 @dataclass(frozen=True)
 class Tiled:
-    """The graph of a tile, and what makes the result of the mean.
+    """The graph of a tile, and the graph from the mean to the result.
 
     graph: as that of one sample, but inputs that belong to samples have a leading axis, of the size of the tile;
     outputs are sums over it: nodes `contract`, `sum` or `scatter`, with that axis first among the summed ones. finish:
@@ -67,7 +67,7 @@ def tiled(graph: Graph, sampled: Sequence[bool], size: int, total: int) -> Tiled
 
 
 def inside(graph: Graph, sampled: Sequence[bool], total: int) -> Graph:
-    """Return a tile's graph of one sample, up to what is summed. graph: simplified, of one sample; total: as above."""
+    """Return a tile's graph for one sample, up to its sums. graph: simplified, of one sample; total: as above."""
     return Graph(
         graph.inputs, tuple(point.node for point in _reduction_points(graph, of_samples(graph, sampled), total))
     )

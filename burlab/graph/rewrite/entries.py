@@ -50,7 +50,7 @@ class _Entries:
         key = n, *((axis, id(index)) for axis, index in sorted(pick.items(), key=lambda item: item[0]))
         if key not in self._known:
             with derived_from(n):
-                self._known[key] = self._picked(n, pick), pick  # which keeps what id() is of
+                self._known[key] = self._picked(n, pick), pick  # which retains the object of id()
         return self._known[key][0]
 
     def _picked(self, n: Node, pick: Pick) -> Node:

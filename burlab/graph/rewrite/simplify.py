@@ -32,7 +32,7 @@ _LARGEST_FOLD = 4096  # elements: larger known arrays are computed by the kernel
 
 @gc_paused()
 def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
-    """Return the same function with fewer nodes. Inputs keep their order, also where they are unused.
+    """Return the same function with fewer nodes. Inputs keep their order, even if they are unused.
 
     derivable: whether what only derivatives see stays: the surrogate of a largest value, a `stop_gradient`.
     """
@@ -72,7 +72,7 @@ def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
 
 
 def without_calls(outputs: Sequence[Node]) -> list[Node]:
-    """The outputs with every `call` replaced by what it calls."""
+    """The outputs with every `call` replaced by the graph that it calls."""
 
     def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
         if not isinstance(n.params, Call):
@@ -95,7 +95,7 @@ def _only_transposed(outputs: Sequence[Node]) -> set[Node]:
 
 
 def _contract_transposed(n: Node, permutation: tuple[int, ...]) -> Node:
-    """The result with its axes where a transpose would put them: written so, it need not be copied later."""
+    """The result with its axes in the order of a transpose, so that it need not be copied later."""
     left, right, out = letters_of(n.params)
     with derived_from(n):
         return contract(f"{left},{right}->{''.join(out[a] for a in permutation)}", *n.inputs)
@@ -224,7 +224,7 @@ def _slice(n: Node) -> Node | None:
 
 
 def _repeated(x: Node, shape: tuple[int, ...]) -> Node | None:
-    """One number repeated in another shape; None where x is none."""
+    """One number repeated in another shape; None if x is none."""
     return broadcast(x.inputs[0], shape, ()) if x.op == "broadcast" and x.inputs[0].shape == () else None
 
 

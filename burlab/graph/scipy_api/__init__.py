@@ -1,1 +1,1 @@
-"""SciPy's functions on nodes. SciPy itself is not imported: whoever calls its functions has done so."""
+"""SciPy's functions on nodes. SciPy itself is not imported: the caller of its functions has done so."""

@@ -111,7 +111,7 @@ def _rgamma(x: ArrayLike) -> Node:
     return where(isnan(x), x, value)
 
 
-# SciPy's names of what is one operation of a C++ table: the same, or another.
+# SciPy's names of single operations of a C++ table, which may have another name.
 _SAME = """
     erf erfc gamma gammaln betaln beta exprel xlogy xlog1py rel_entr erfinv erfcinv ndtri log_ndtr erfcx
     gammainc gammaincc betainc betaincc stdtr gammaincinv gammainccinv betaincinv betainccinv stdtrit

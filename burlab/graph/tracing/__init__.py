@@ -1,1 +1,1 @@
-"""From a Python function to a graph, and what around the function the graph depends on."""
+"""From a Python function to a graph, and the captured values that the graph depends on."""

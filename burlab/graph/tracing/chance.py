@@ -16,7 +16,7 @@ from .mentions import globals_of, imports_of, names_of, optional_names, package_
 from .reach import functions_of, readings
 from .unfollowed import files_read, iterators_in, numbers_in, used_up, written
 
-# What has no state to look at: modules, and the names in them that give another number each time.
+# Sources without readable state: modules, and the names in them that return another number each time.
 _CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
 _EACH_TIME: dict[str, frozenset[str]] = {
     "time": frozenset(f"{clock}{ns}" for ns in ("", "_ns") for clock in _CLOCKS),
@@ -28,7 +28,7 @@ _EACH_TIME: dict[str, frozenset[str]] = {
     "posix": frozenset({"urandom", "getrandom"}),
 }  # fmt: skip
 _KINDS = {"numpy.random": ("Generator", "RandomState"), "random": ("Random",)}
-_FRESH = 623  # where NumPy's global generator stands before the first draw
+_FRESH = 623  # the state of NumPy's global generator before the first draw
 # NumPy's makers of generators of the function's own
 _MAKERS = frozenset({"default_rng", "RandomState", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"})
 
@@ -41,7 +41,7 @@ _warnings = _Warnings()
 
 
 def watched(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call f; warn where it drew random numbers, read a clock, or what else no later call can look at."""
+    """Call f; warn if it drew random numbers, read a clock, or read something that later calls cannot check."""
     absent = "numpy.random" not in sys.modules  # it takes 15 ms to import, and then nobody has a generator of it
     around = readings([f])
     generators, iterators, numbers = _generators(around), iterators_in(around), numbers_in(around)

@@ -65,13 +65,13 @@ def surroundings(functions: Iterable[Callable[..., Any]]) -> tuple[Any, ...]:
 
 
 def content_of(found: Sequence[Reading], left: Mapping[Place, LeftByTraces] = MappingProxyType({})) -> tuple[Any, ...]:
-    """The content of what was read, hashable. left: what the functions change themselves while they are traced."""
+    """The content of the captured values, hashable. left: values that the functions change while they are traced."""
     contents = ((reading, content) for reading in found if (content := _content(reading)) is not None)
     return tuple(left_by_traces(reading, content, left) if left else content for reading, content in contents)
 
 
 def changes_by_trace(before: Sequence[Reading], after: Sequence[Reading]) -> dict[Place, LeftByTraces]:
-    """Return what a function changed itself while it was traced, as a counter; valid while the result is referenced."""
+    """Return the value that a function changed while it was traced, as a counter; valid while it is referenced."""
     now = {place_of(r): r for r in after}
     return {
         place_of(r): leave(last, content)
@@ -83,9 +83,9 @@ def changes_by_trace(before: Sequence[Reading], after: Sequence[Reading]) -> dic
 
 
 def guards(found: Sequence[Reading]) -> list[Guard] | None:
-    """Return the conditions for equal content that the gate can check; None where it cannot.
+    """Return the conditions for equal content that the gate can check; None if it cannot.
 
-    It asks for the same objects where `content_of` asks for equal ones.
+    It requires the same objects where `content_of` requires equal ones.
     """
     result = [_guard(r) for r in found if isinstance(r.value, ITEMS) or r.value is ABSENT or _content(r) is not None]
     return None if None in result or len(result) > MAX_GUARDS else cast("list[Guard]", result)
@@ -114,7 +114,7 @@ def _content(reading: Reading) -> Any:
 
 
 def _is_named_library(reading: Reading) -> bool:
-    """Return True for a library's module under its usual name, which nobody gives to another."""
+    """Return True for a library's module under its usual name, which no other object has."""
     if not isinstance(reading.value, ModuleType) or is_own(reading.value.__name__):
         return False
     return reading.key in (reading.value.__name__.rpartition(".")[2], *_ALIASES)

@@ -33,7 +33,7 @@ _BOUND = (BuiltinMethodType, MethodWrapperType)
 
 
 class Reading(NamedTuple):
-    """A value that a function reads, and where from.
+    """A value that a function reads, and its origin.
 
     container: a dictionary, a list, a tuple, a deque or an array of objects (then `key` is the place in it), a class or
     a function (its attribute `key`), a closure cell, what gives another value each time that it is asked, or None if it
@@ -47,7 +47,7 @@ class Reading(NamedTuple):
 
 
 def insides(value: Any) -> list[Reading]:
-    """Return what an object holds that is neither an attribute nor an item."""
+    """Return the contents of an object that are neither attributes nor items."""
     if is_of_burlab(value):
         return []
     if isinstance(value, ContextVar):
@@ -79,7 +79,7 @@ def field(value: object, name: str) -> Any:
 
 
 def attributes_of(value: object) -> "dict[str, Any] | None":
-    """The attributes of an object by their names, where it has a dictionary of them."""
+    """The attributes of an object by their names, if it has a dictionary of them."""
     found = field(value, "__dict__")
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 

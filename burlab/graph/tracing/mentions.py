@@ -1,4 +1,4 @@
-"""Names in the code of a function: those that it looks up, texts, modules that it imports."""
+"""Names in the code of a function: names that it reads, texts, and modules that it imports."""
 
 import dis
 from functools import lru_cache
@@ -20,7 +20,7 @@ def names_of(code: CodeType) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def texts_of(code: CodeType) -> tuple[str, ...]:
-    """All texts that stand in a function."""
+    """All texts in a function's code."""
     own = (part for part in code.co_consts if isinstance(part, str))
     return tuple(dict.fromkeys((*own, *(text for part in _inside(code) for text in texts_of(part)))))
 
@@ -34,7 +34,7 @@ def globals_of(code: CodeType) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def optional_names(code: CodeType) -> tuple[str, ...]:
-    """The names that a function asks for, with getattr or hasattr, where there may be none."""
+    """The optional names that a function requests with getattr or hasattr."""
     uses_getters = not _GETTERS.isdisjoint(globals_of(code))
     return tuple(text for text in texts_of(code) if text.isidentifier()) if uses_getters else ()
 

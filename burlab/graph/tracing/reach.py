@@ -65,7 +65,7 @@ class _Walk:
         self.found: list[Reading] = []
         self.functions: list[FunctionType] = []
         self._seen: set[int] = set()
-        self._retained: list[Any] = []  # what is made on the way, lest another object take its address
+        self._retained: list[Any] = []  # retains temporary objects, so that no other object gets their address
         self._names: dict[str, None] = {}
         self._optional: set[str] = set()  # names that need not be there
         self._holders: list[tuple[Any, Mapping[str, Any]]] = []
@@ -88,7 +88,7 @@ class _Walk:
         self._waiting.append(Reading(container, key, value))
 
     def _enter(self, reading: Reading) -> None:
-        """Note what was read, and go on from it."""
+        """Record a captured value, and continue from it."""
         value = reading.value
         self.found.append(reading)
         if type(value) in PLAIN or value is ABSENT:
@@ -169,7 +169,7 @@ class _Walk:
             self._read(container, name, ABSENT)
 
     def _mention(self, code: CodeType) -> None:
-        """Names that code mentions meet what has attributes."""
+        """Match the names in the code with objects that have attributes."""
         optional = {name for name in optional_names(code) if name not in self._optional}
         self._optional |= optional
         for name in names_of(code):

@@ -55,7 +55,7 @@ class _Standin:
 
 
 class _Ufunc(_Standin):
-    """A ufunc, with its methods and attributes, and one of NumPy's for who asks what it is."""
+    """A ufunc, with its methods and attributes; isinstance treats it as one of NumPy's."""
 
     __class__: Any = property(lambda _self: np.ufunc)
 
@@ -85,7 +85,7 @@ class _Brackets:
 
 
 class _Place(NamedTuple):
-    """A name in a module of NumPy's, what it means, and what it means while a function is traced."""
+    """A name in a module of NumPy's, its object, and its object while a function is traced."""
 
     module: ModuleType
     name: str
@@ -116,7 +116,7 @@ class _Exchanged:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.traces = 0
-        self.names: list[tuple[Any, Any, Any, Any]] = []  # container, key, what was there, what is there
+        self.names: list[tuple[Any, Any, Any, Any]] = []  # container, key, old object, new object
 
 
 _exchanged = _Exchanged()

@@ -1,4 +1,4 @@
-"""Tracing: a function of arrays is called once with nodes in their place, and what comes out is its graph."""
+"""Tracing: a function of arrays is called once with nodes in place of arrays, and its result is its graph."""
 
 import inspect
 import threading
@@ -108,7 +108,7 @@ def spec_of(leaf: Tree, name: str = "an argument") -> Spec | Static:
 
 
 def specs_of(leaves: Sequence[Any], names: Callable[[], list[str]]) -> list[Spec | Static]:
-    """The spec of every leaf; `names` is asked for only to make a message."""
+    """The spec of every leaf; `names` is called only for a message."""
     try:
         return [spec_of(leaf) for leaf in leaves]
     except (DTypeError, TraceError):
@@ -127,7 +127,7 @@ def trace(
 
     like: the function whose parameters name the inputs, f itself if not given.
 
-    Raises TraceError where f does what cannot be recorded, or where its result depends on a node of another trace.
+    Raises TraceError if f cannot be recorded, or if its result depends on a node of another trace.
     """
     check_function(f)
     kwargs = kwargs or {}
@@ -179,7 +179,7 @@ _BEYOND_SIZES = ("Maximum allowed", "array is too big", "too large to convert to
 
 
 def _too_large(f: Callable[..., Any], error: Exception) -> AllocationError | None:
-    """The error where NumPy could not make an array as large as f asked for, or None where it raised another."""
+    """The error if NumPy could not allocate an array that f requested, or None if it raised another."""
     if isinstance(error, MemoryError):
         why = f"NumPy found no memory for a constant of {_name(f)}"
     elif any(text in str(error) for text in _BEYOND_SIZES):

@@ -1,4 +1,4 @@
-"""Values that no later call can look up: files, iterators, numbers that a function changes itself."""
+"""Values that later calls cannot check: files, iterators, numbers that a function changes itself."""
 
 import builtins
 import io
@@ -36,7 +36,7 @@ _BUILTINS = frozenset({"open", "input"})
 
 
 def iterators_in(found: Sequence[Reading]) -> list[tuple[Any, Any]]:
-    """The iterators among what is read, each with what tells how far it is."""
+    """The iterators among the captured values, each with its position."""
     return [(x, _state(x)) for x in (r.value for r in found) if isinstance(x, (Iterator, io.IOBase))]
 
 
@@ -50,7 +50,7 @@ def used_up(iterators: Sequence[tuple[Any, Any]]) -> str:
 
 
 def numbers_in(found: Sequence[Reading]) -> dict[Any, tuple[str, Any]]:
-    """The floats among what is read, by their places, with their names. Integers are counters more often than not."""
+    """The floats among the captured values, by their places, with their names. Integers are usually counters."""
     return {place_of(r): (str(r.key), r.value) for r in found if r.key is not None and _is_float(r.value)}
 
 
@@ -68,7 +68,7 @@ def written(before: dict[Any, tuple[str, Any]], after: dict[Any, tuple[str, Any]
 
 
 def _state(x: Any) -> Any:
-    """Return the position of an iterator; None where it has none to read, as those of itertools."""
+    """Return the position of an iterator; None if it is not readable, as in itertools."""
     if isinstance(x, io.IOBase):
         return x.tell() if not x.closed and x.seekable() else None
     if isinstance(x, GeneratorType):
@@ -77,7 +77,7 @@ def _state(x: Any) -> Any:
     if isinstance(x, (itertools.count, itertools.repeat)):
         return repr(cast("Any", x))
     if type(x).__module__ == "itertools":
-        return object()  # nobody knows
+        return object()  # unknown
     try:
         parts = x.__reduce__() if type(x).__module__ == "builtins" else ()
     except TypeError:

@@ -26,7 +26,7 @@ ipywidgets: Any = late("ipywidgets", "lab")
 
 _FOLDER = Path(__file__).parent
 SHAPES = ("contour", "surface")
-_POLL_SECONDS = 0.02  # seconds between two looks for what is on its way
+_POLL_SECONDS = 0.02  # seconds between two polls for results
 _FIRST_POINTS_SECONDS = 60.0  # seconds that the first points may take where nobody looks
 _COMPUTING = "computing ..."
 

@@ -9,7 +9,7 @@ from burlab.analysis import Landscape
 from burlab.analysis.flat_objective import FlatObjective
 from burlab.problems import FiniteSum
 
-_POINTS_PER_UPDATE = 60  # points that are taken in between two looks
+_POINTS_PER_UPDATE = 60  # points that are taken between two polls
 _MAX_SAMPLES = 1_000_000  # that may be read for their values
 _MAX_POINTS = 300  # points that are retained; of more every second one is left out
 
@@ -17,14 +17,14 @@ _MAX_POINTS = 300  # points that are retained; of more every second one is left 
 class RunTrail:
     """Points of a run since its landscape was computed, with the true values there. For any thread.
 
-    They are where it was at each look, and, where the run keeps its path, what lies between two looks.
+    They are its points at each poll, and, if the run keeps its path, points between two polls.
 
     run: a run, or anything else, which has no trail.
     """
 
     def __init__(self, run: Any) -> None:
         self._run = run
-        self._seen: tuple[int, int] | None = None  # the step and the length of the record that were looked at last
+        self._seen: tuple[int, int] | None = None  # the step and the length of the record at the last poll
         self._steps: list[int] = []
         self._points: list[Any] = []
         self._values: list[float] = []
@@ -43,7 +43,7 @@ class RunTrail:
             return self._points[-1] if self._points else None
 
     def update(self) -> bool:
-        """Read where the run is now and return True if it is another step than before."""
+        """Read the run's step and return True if it has changed."""
         now = (int(self._run.t), int(self._run.length))
         if now == self._seen:
             return False

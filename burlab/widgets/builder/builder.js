@@ -11,7 +11,7 @@ import { paletteOf } from "./palette.js";
 import { button, element, find, keepKeys, sender, targetOf } from "../dom.js";
 import { shape, surface } from "../surface/surface.js";
 
-const REASON_TIME = 6000; // milliseconds for which a reason stands at a block
+const REASON_TIME = 6000; // milliseconds for which a reason is shown at a block
 const NUDGE_PIXELS = 12; // pixels that a key moves a block
 const READABLE_SCALE = 0.6; // pixels per unit below which words could not be read: then the beginning of the graph is shown
 
@@ -178,7 +178,7 @@ function render({ model, el }) {
     },
   });
 
-  // Why something was refused, at the block where it was.
+  // Show the reason of a refusal at its block.
   /** @type {(key: number, words: string) => void} */
   function callOut(key, words) {
     clearTimeout(hush);

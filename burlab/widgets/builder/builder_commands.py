@@ -37,7 +37,7 @@ class BuilderCommands:
         self.run: Run | None = None
 
     def apply(self, message: Message) -> None:
-        """Carry out a message. Where that fails nothing changes, and `refused` gives the reason."""
+        """Apply a message. If it fails nothing changes, and `refused` holds the reason."""
         self.refused = None
         try:
             act = self._acts.get(str(message.get("type")))
@@ -100,7 +100,7 @@ class BuilderCommands:
         raise ArgumentError(f"{block.name} {takes}.")
 
     def _move(self, message: Message) -> None:
-        """Blocks by so many pixels from where they are now; all others stay."""
+        """Move blocks by this many pixels; all others stay."""
         builder, (right, down) = self.builder, message["by"]
         document = settled(builder.document, builder.result)
         places = {key: document[key].place or (0.0, 0.0) for key in message["keys"]}

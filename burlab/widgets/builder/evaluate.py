@@ -113,7 +113,7 @@ class _Sweep:
         return value.item() if kernel.weak else value
 
     def _note_non_finite(self, key: int, block: GraphBlock) -> None:
-        """Say where a value that is not finite comes from."""
+        """Describe the origin of a value that is not finite."""
         if _finite(self.values[key]) or not all(_finite(self.values[x]) for x in block.operands if x is not None):
             return
         array = np.asarray(self.values[key])
@@ -229,7 +229,7 @@ def _example(spec: Spec | Static) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """An error as the node says it: without the line of the user's code, which this is not."""
+    """A node's error without a line of the user's code, because there is none."""
     text = str(error).removeprefix(location())
     return text[:1].upper() + text[1:] if text else type(error).__name__
 

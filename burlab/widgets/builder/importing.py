@@ -1,4 +1,4 @@
-"""Documents of what exists already: a function and its arguments, a Graph, a Value on a tape."""
+"""Documents of existing objects: a function and its arguments, a Graph, a Value on a tape."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

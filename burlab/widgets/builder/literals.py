@@ -27,7 +27,7 @@ class _Token(NamedTuple):
 
 
 def parse(text: str) -> Literal:
-    """Return the value that a text states. Raises ArgumentError where it is no literal.
+    """Return the value of a text. Raises ArgumentError if it is no literal.
 
     >>> parse("[[1, 2.5], [-3e2, inf]]")
     ((1, 2.5), (-300.0, inf))

@@ -25,7 +25,7 @@ import { onTheme, themed } from "./theme.js";
 const POINTS_PER_FRAME = 12000; // points that are drawn in one frame: what is more waits for the next one, and the page answers
 const POINTS_PER_PART = 600; // of a part: its axes and letters take as much
 
-// Draws `data` (see `encode_chart.py`) in an element. onIntent gets what people do in it.
+// Draws `data` (see `encode_chart.py`) in an element. onIntent receives the user's actions.
 /** @type {(el: HTMLElement, data: ChartData, options?: { heights?: Partial<HeightsByName>, onIntent?: (intent: ChartIntent) => void }) => Drawn} */
 export function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
   const ending = new AbortController();

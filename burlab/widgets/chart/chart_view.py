@@ -56,7 +56,7 @@ class ChartView(anywidget.AnyWidget):
             self.data = data
 
     def on_intent(self, callback: Callable[[Intent], None]) -> None:
-        """Have `callback` hear what people do in the chart.
+        """Call `callback` with the user's actions in the chart.
 
         {type: "zoom", part, axis, low, high}, the ends None for all of it; {type: "seek", x} where the cursor is
         dragged; {type: "pick", part, label, x, y} for a click; {type: "pose", turn, lift, zoom} for a surface that

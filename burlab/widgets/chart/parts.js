@@ -61,11 +61,11 @@ export function buildParts(chart) {
   }
 }
 
-// Where a part stands in the page.
+// The place of a part in the page.
 /** @type {(chart: Chart, part: Part) => Place} */
 export const placeOf = (chart, part) => /** @type {Place} */ (chart.places.get(part.name));
 
-// Words around the canvases, changed only where they differ.
+// Set texts around the canvases, only if they differ.
 /** @type {(chart: Chart) => void} */
 export function labelParts(chart) {
   for (const part of chart.parts) {

@@ -96,7 +96,7 @@ function rowsAt(chart, part, { sx, sy, sr }, u) {
   return rows;
 }
 
-// Whether a curve has come to a place: what lies beyond its ends, it does not know.
+// Return true if a place lies between the ends of a curve.
 /** @type {(x: Float64Array, sx: Scale, u: number) => boolean} */
 export const reached = (x, sx, u) => x.length > 0 && u >= sx.at(x[0]) - HINT_PIXELS && u <= sx.at(x[x.length - 1]) + HINT_PIXELS;
 

@@ -1,5 +1,5 @@
 // @ts-check
-// Axes: where a value stands, which values get a label, and how a number is formatNumber.
+// Axes: positions of values, values with labels, and the format of numbers.
 /** @import { Scale, Scaling, Span, Tick } from "./types" */
 
 

@@ -149,7 +149,7 @@ class GraphModel:
             self.focus_on(shown)
 
     def seek(self, done: int | None) -> None:
-        """Go to where so many steps are done; None for the end of stepping: all numbers are shown."""
+        """Go to this step; None ends stepping: all numbers are shown."""
         self.done = None if done is None else min(max(done, 0), len(self.sweep.steps))
         if self.step_now:
             self.focus_on(self.groups.shown(self.step_now.vertex, self.opened))
@@ -173,7 +173,7 @@ class GraphModel:
         return done
 
     def show_numbers(self, on: bool) -> None:
-        """Values and gradients in the boxes. Raises what computing them raises, ArgumentError without arguments."""
+        """Values and gradients in the boxes. Raises the errors of computing them, ArgumentError without arguments."""
         self.numbers = bool(on and self.sweep)
 
     def colour_by(self, name: str) -> None:

@@ -92,7 +92,7 @@ class GraphView(anywidget.AnyWidget):
         return svg_of(self.model)
 
     def update(self) -> None:
-        """Show what has changed in the model."""
+        """Show changes of the model."""
         with cast("Any", self).hold_sync():
             for name, value in self._state().items():
                 if getattr(self, name) != value:

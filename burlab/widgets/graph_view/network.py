@@ -55,7 +55,7 @@ class Vertex:
 
 @dataclass(frozen=True)
 class Network:
-    """Vertices, each after what it depends on.
+    """Vertices, each after its dependencies.
 
     nodes: of a graph, one per vertex; () where a Value was looked at. insides: the executions of the graph, opened.
     rules: formulas of the inputs of sub-graphs.
@@ -211,7 +211,7 @@ def _matched(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node] | No
 
 
 def pretty(name: str) -> str:
-    """A path into a tree as one says it.
+    """A readable path into a tree.
 
     >>> pretty("gpt['blocks'][0]['norm1']['weight']")
     'gpt.blocks.0.norm1.weight'

@@ -66,7 +66,7 @@ function render({ model, el }) {
   const [search, slider, subject, numbers, heat] =
     [".burlab-search", ".burlab-sweep [type=range]", ".burlab-subject", ".burlab-numbers", ".burlab-heat"].map(part);
 
-  // ---- what is drawn
+  // ---- drawing
   let focused = 0;
   let shown = "";
   function fit(/** @type {boolean} */ glide) {
@@ -123,7 +123,7 @@ function render({ model, el }) {
     el.dataset.boxes = String(shownScene.items().length);
   }
 
-  // ---- what is requested
+  // ---- requests
   /** @type {Record<string, () => void>} */
   const acts = {
     "zoom in": () => surf.zoom(1.25),

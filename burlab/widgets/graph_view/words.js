@@ -1,5 +1,5 @@
 // @ts-check
-// The words around a graph: what is selected, which step of a sweep is done, and what the colours mean.
+// The texts around a graph: the selection, the step of a sweep, and the meaning of the colours.
 /** @import { Detail, GraphMarks, GraphWords, Picture, Sweep } from "../messages" */
 
 import { element } from "../dom.js";
