@@ -56,11 +56,11 @@ def run(
     if sizes and not case:
         raise ArgumentError("sizes are those of one case. Name it: run('mlp', sizes=[{'hidden': 16, 'batch': 1}]).")
     chosen = [cases.find(name) for name in ((case,) if case else cases.NAMES)]
-    tell: Callable[[str], object] = (lambda _: None) if quiet else sys.stderr.write
+    write: Callable[[str], object] = (lambda _: None) if quiet else sys.stderr.write
     lines = list[VariantResult]()
     for one in chosen:
         for size in sizes or (one.quick if quick else one.sizes):
-            tell(f"{one.name} {label(size)}\n")
+            write(f"{one.name} {label(size)}\n")
             lines += row(one, size, peers, QUICK if quick else Effort())
     return Report(tuple(chosen), tuple(lines), describe(quick))
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
 
 import numpy as np
 
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.extras import require
 
-Integers = np.ndarray[Any, np.dtype[np.int32]]
+from .vocabulary import Integers, decode, encode
+
 _LONGEST = 1000  # characters that a prediction may see
 
 
@@ -35,8 +35,11 @@ class CharacterData:
 
         Returns:
             Shape (len(text),), int32.
+
+        Raises:
+            ArgumentError: A character is unknown.
         """
-        return np.array([self.vocabulary.index(c) for c in text], np.int32)
+        return encode(text, self.vocabulary, "the last names")
 
     def decode(self, codes: Iterable[int]) -> str:
         """The characters at positions of the vocabulary.
@@ -46,8 +49,11 @@ class CharacterData:
 
         Returns:
             A string of as many characters.
+
+        Raises:
+            ArgumentError: A position is not an integer or lies outside of the vocabulary.
         """
-        return "".join(self.vocabulary[int(c)] for c in codes)
+        return decode(codes, self.vocabulary)
 
 
 def last_names(context: int = 3) -> CharacterData:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from burlab.errors import ArgumentError, FileError
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import as_path, read_text
 
-Integers = np.ndarray[Any, np.dtype[np.int32]]
+from .vocabulary import Integers, decode, encode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,13 +40,7 @@ class TextData:
         Raises:
             ArgumentError: A character is unknown.
         """
-        unknown = sorted(set(text) - set(self.vocabulary))
-        if unknown:
-            raise ArgumentError(
-                f"{', '.join(map(repr, unknown))} does not occur in {self.source}. Use the {len(self.vocabulary)} "
-                "characters of data.vocabulary."
-            )
-        return _encoded(text, self.vocabulary)
+        return encode(text, self.vocabulary, self.source)
 
     def decode(self, codes: Iterable[int]) -> str:
         """The characters at positions of the vocabulary.
@@ -57,8 +50,11 @@ class TextData:
 
         Returns:
             A string of as many characters.
+
+        Raises:
+            ArgumentError: A position is not an integer or lies outside of the vocabulary.
         """
-        return "".join(self.vocabulary[int(c)] for c in codes)
+        return decode(codes, self.vocabulary)
 
     def __repr__(self) -> str:
         n, block = self.x.shape
@@ -111,12 +107,6 @@ def text_data(content: str, block: int, source: str) -> TextData:
             f"{source} has {len(content)} characters; block={shown(block)} needs more. Pass a smaller block."
         )
     vocabulary = "".join(sorted(set(content)))
-    codes = _encoded(content, vocabulary)
+    codes = encode(content, vocabulary, source)
     windows = np.lib.stride_tricks.sliding_window_view(codes, block)
     return TextData(windows[:-1], windows[1:], codes, vocabulary, source)
-
-
-def _encoded(content: str, vocabulary: str) -> Integers:
-    points = np.frombuffer(content.encode("utf-32-le"), np.uint32)
-    known = np.frombuffer(vocabulary.encode("utf-32-le"), np.uint32)
-    return np.searchsorted(known, points).astype(np.int32)

@@ -1,9 +1,12 @@
 """The last names as training data, against a plain loop."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from burlab.data import last_names
+from burlab.data.text import text_data
 from burlab.errors import ArgumentError
 
 
@@ -25,6 +28,19 @@ def test_encode_and_decode():
     assert data.vocabulary == ".abcdefghijklmnopqrstuvwxyz"
     assert data.decode(data.encode("smith.")) == "smith."
     assert data.encode(".")[0] == 0
+
+
+@pytest.mark.parametrize("data", [last_names(1), text_data("abcabc", 1, "abc")], ids=["names", "text"])
+def test_unknown_characters_and_codes_are_refused(data: Any):
+    with pytest.raises(ArgumentError, match="'Z' does not occur in"):
+        data.encode("aZ")
+    for codes in ([0, -1], [len(data.vocabulary)]):
+        with pytest.raises(ArgumentError, match="lies outside of the vocabulary"):
+            data.decode(codes)
+    with pytest.raises(ArgumentError, match="codes must be integers; got float64"):
+        data.decode([0.5])
+    assert data.decode([]) == ""
+    assert data.decode([np.array(1)]) == data.vocabulary[1]
 
 
 def test_no_context_is_refused():
