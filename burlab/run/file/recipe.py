@@ -143,7 +143,7 @@ def bits(setup: Setup) -> str:
 
 
 def fingerprint(setup: Setup) -> str:
-    """A hash of what a run does from its start: graphs, data, numbers. Names, lines, tiles and threads do not enter."""
+    """A hash of a run's computation: graphs, data, numbers. Names, lines, tiles and threads do not enter."""
     rule, validation = setup.rule, setup.validation
     asked = {id(loss): loss for found in setup.queries.both for loss in found.values()}
     losses = [setup.loss, *asked.values(), *([] if validation is None else [validation.loss])]

@@ -69,7 +69,7 @@ class Handle:
 
 @dataclass
 class _Open:
-    """A C++ loop that is not closed. keep: what it points to. left: whether to close it. busy: held meanwhile."""
+    """An open C++ loop. keep: objects that it points to. left: whether to close it. busy: held meanwhile."""
 
     handle: weakref.ref[Handle]
     place: ctypes.c_void_p

@@ -145,7 +145,7 @@ class ScipyEngine:
             return session.rests
 
     def check(self) -> None:
-        """Raise, once, what made the last step fail: its traceback holds who waits, which the thread must not."""
+        """Raise the error of the last step, once: its traceback holds the caller, which the thread must not."""
         session = self._usable()
         with session.lock:
             failure, session.failure = session.failure, None

@@ -23,7 +23,7 @@ _PAUSE_FACTOR = 25  # times as long as a plane took to be made, until a run that
 
 
 class Explorer:
-    """Computes a problem over planes. Each `explore` starts a thread of its own, and the one before it gives up.
+    """Computes a problem over planes. Each `explore` starts a new thread and stops the one before.
 
     problem, x, indices: as for `burlab.analysis.landscape`. changed: called, in that thread, when something new is
     there to be shown. computing: whether the new plane has no points yet. left: the step of a run at which its path had
@@ -55,7 +55,7 @@ class Explorer:
     def found(self) -> Landscape | None:
         """The finest landscape so far, of the plane before until the new one has its first points; None before any.
 
-        Its path goes to where the run was at the last `explore` or `follow`.
+        Its path ends at the run's point at the last `explore` or `follow`.
         """
         found = self._found
         return found if found is None else self._trail.over(found)
@@ -73,7 +73,7 @@ class Explorer:
         self._begin()
 
     def follow(self) -> bool:
-        """Read where the run is now and return True if it has changed. A path that leaves the plane gets another one.
+        """Read the run's point and return True if it has changed. A path that leaves the plane gets another one.
 
         That is as the one before, from where the run is, and not sooner than after 25 times the time that one took.
         """

@@ -27,7 +27,7 @@ ipywidgets: Any = late("ipywidgets", "lab")
 _FOLDER = Path(__file__).parent
 SHAPES = ("contour", "surface")
 _POLL_SECONDS = 0.02  # seconds between two polls for results
-_FIRST_POINTS_SECONDS = 60.0  # seconds that the first points may take where nobody looks
+_FIRST_POINTS_SECONDS = 60.0  # timeout in seconds of the first points without a page
 _COMPUTING = "computing ..."
 
 
@@ -66,7 +66,7 @@ class LandscapeView:
         self._seed = 0
         self._pose = Pose()
         self._shown = 0  # the explorer's refinements when it was drawn last
-        self._lock = threading.RLock()  # two threads show: who refines, and who follows
+        self._lock = threading.RLock()  # two threads display: the refining and the following one
         self._chart: Any = ChartView(Chart(()))
         self._chart.on_intent(self._posed)
         self._watcher = Watcher(self._follow)
@@ -101,7 +101,7 @@ class LandscapeView:
         self._show()
 
     def follow(self) -> bool:
-        """Read where the run is now and return True if it has changed. A view on a page does so by itself."""
+        """Read the run's point and return True if it has changed. A view on a page does so by itself."""
         if not self._explorer.follow():
             return False
         self._show()

@@ -64,7 +64,7 @@ class RunTrail:
         return True
 
     def _passed(self, since: int, step: int) -> tuple[list[int], list[Any]]:
-        """Some steps between two, evenly, and the points there; none where the run keeps no path."""
+        """Some evenly spaced steps between two, and their points; none if the run keeps no path."""
         path = getattr(self._run, "path", None) if step - since > 1 else None
         if path is None:
             return [], []
@@ -80,7 +80,7 @@ class RunTrail:
         return steps[at].tolist(), list(points[at])
 
     def over(self, found: Landscape) -> Landscape:
-        """A landscape with its path up to where the run is now: its own, and then this."""
+        """A landscape with its own path, continued by this trail to the run's present point."""
         with self._lock:
             steps, points, values = np.array(self._steps, np.float64), np.array(self._points), np.array(self._values)
         if not len(steps):

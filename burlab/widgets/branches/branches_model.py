@@ -85,7 +85,7 @@ class BranchesModel(LiveModel):
         }
 
     def chart(self) -> Chart:
-        """The chosen branches, with the cursor where the axis is that of steps."""
+        """The chosen branches, with the cursor if the axis is that of steps."""
         names = [branch.name for branch in self.tree if self.chosen is None or branch.name in self.chosen]
         chart = self.branches.chart(names, self.against, seconds=_READ_SECONDS)
         plot, *others = chart.parts

@@ -1,4 +1,4 @@
-"""The panel of a tree of branches: small pictures, what each changed, a comparison, and a fork at the cursor."""
+"""The panel of a tree of branches: small pictures, changes of each branch, a comparison, and a fork at the cursor."""
 
 from burlab.experiments import Branches
 from burlab.widgets.assets import module

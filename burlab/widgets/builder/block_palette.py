@@ -49,7 +49,7 @@ def palette() -> dict[str, Kind]:
 
 
 def kind_of(name: Any) -> Kind:
-    """A kind by its name. Raises ArgumentError, with what is similar, for others."""
+    """A kind by its name. Raises ArgumentError, with similar names, for others."""
     kinds = palette()
     if isinstance(name, str) and name in kinds:
         return kinds[name]
@@ -220,7 +220,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _trained(layer: Any, weights: Literal) -> Any:
-    """A layer with these numbers in its arrays. Raises ShapeError where they do not fit."""
+    """A layer with these numbers in its arrays. Raises ShapeError if they do not fit."""
     leaves, structure = tree.flatten(layer)
     arrays = [np.array(numbers, np.float64) for numbers in weights]
     here, there = [array.shape for array in arrays], [leaf.shape for leaf in leaves]
@@ -229,7 +229,7 @@ def _trained(layer: Any, weights: Literal) -> Any:
     return tree.unflatten(structure, arrays)
 
 
-# Operations of the graph that NumPy's functions are made of: for what was imported.
+# Operations of the graph that NumPy's functions consist of: for imported graphs.
 _ALONE = (
     "sum broadcast reshape transpose slice pad cumsum convert reduce_max reduce_min argmax argmin argsort sort squares"
     " exponents"

@@ -75,7 +75,7 @@ class GraphBuilder:
 
     @property
     def document(self) -> Document:
-        """Blocks and what connects them, as immutable data."""
+        """Blocks and their connections, as immutable data."""
         return self._history.now
 
     @property
@@ -85,7 +85,7 @@ class GraphBuilder:
 
     @property
     def result(self) -> Evaluation:
-        """Values, gradients and what is wrong, by key of block."""
+        """Values, gradients and errors, by key of block."""
         if self._seen is None or self._seen[0] is not self.document:
             self._seen = self.document, evaluate(self.document)
         return self._seen[1]
@@ -234,7 +234,7 @@ class GraphBuilder:
         self.do(self.document.choose(None if block is None else self.key(block)))
 
     def move(self, places: Mapping[int, tuple[float, float] | None]) -> None:
-        """Put blocks elsewhere: centres in pixels, or None for where the layout has them."""
+        """Move blocks: centres in pixels, or None for the place in the layout."""
         self.do(self.document.move(places))
 
     def do(self, document: Document, tag: Any = None) -> None:
@@ -361,7 +361,7 @@ class GraphBuilder:
 
 
 def _read(path: Path) -> Document | None:
-    """Return the document of a file, None without the file. Raises FileError where it cannot be read or is damaged."""
+    """Return the document of a file, None without the file. Raises FileError if it cannot be read or is damaged."""
     try:
         if not path.exists():
             return None

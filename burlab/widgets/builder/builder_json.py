@@ -57,7 +57,7 @@ def to_json(document: Document) -> str:
 
 
 def from_json(written: str) -> Document:
-    """A document from its JSON. Raises GraphError, naming the block, where the text is none.
+    """A document from its JSON. Raises GraphError, naming the block, if the text is invalid.
 
     >>> document = Document().add("input", options={"value": [1.0, float("nan")]})[0]
     >>> to_json(from_json(to_json(document))) == to_json(document)

@@ -14,12 +14,12 @@ from .evaluate import Evaluation
 from .exporting import short
 from .literals import written
 
-_BLOCK_GAP = 40.0  # pixels between blocks that are put beside each other
+_BLOCK_GAP = 40.0  # pixels between adjacent blocks
 _MAX_LINE_LENGTH = 26  # letters of a line
 
 
 def boxes_of(document: Document, result: Evaluation) -> Mapping[int, Box]:
-    """A box for each block: what it is, its value, its gradient."""
+    """A box for each block: its kind, value and gradient."""
     return {key: _box(document, result, key, block) for key, block in document.blocks.items()}
 
 
@@ -29,7 +29,7 @@ def edges_of(document: Document) -> list[tuple[int, int]]:
 
 
 def arranged(document: Document, boxes: Mapping[int, Box]) -> Places:
-    """Return the places of blocks: those of the layout, unless some were moved by hand; others stand near these."""
+    """Return the places of blocks: those of the layout, unless some were moved by hand; others are near these."""
     at = {key: block.place for key, block in document.blocks.items() if block.place is not None}
     if not document.blocks:
         return {}
@@ -48,7 +48,7 @@ def size(box: Box, ports: int = 0) -> tuple[float, float]:
 
 
 def settled(document: Document, result: Evaluation) -> Document:
-    """The document with a place for each block: where it stands now. So nothing moves by itself from here on."""
+    """The document with the present place of each block, so that no block moves by itself later."""
     return document.move(arranged(document, boxes_of(document, result)))
 
 
@@ -100,7 +100,7 @@ def _box(document: Document, result: Evaluation, key: int, block: GraphBlock) ->
 
 
 def _free(document: Document, boxes: Mapping[int, Box], at: Places, key: int) -> tuple[float, float]:
-    """Right of the operands, and below what stands there already."""
+    """Right of the operands, and below the blocks that are there."""
     near = [x for x in document.blocks[key].operands if x in at]
     width, height = size(boxes[key])
     right = max((at[x][0] + size(boxes[x])[0] / 2 for x in near if x is not None), default=0.0)

@@ -33,7 +33,7 @@ _NOTE = """<style>.jp-OutputArea:has(.burlab-builder) .burlab-built {{ display: 
 
 
 class Canvas(anywidget.AnyWidget):
-    """Palette, blocks, and what is known about the selected one."""
+    """Palette, blocks, and details of the selected one."""
 
     _esm = module("builder/builder.js")
     _css = "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in ("../surface/surface.css", "builder.css"))
@@ -108,7 +108,7 @@ def note(builder: GraphBuilder) -> str:
 
 
 def kinds() -> list[dict[str, Any]]:
-    """The palette for the page: what can be added, in groups."""
+    """The palette for the page: kinds of blocks, in groups."""
     rows = [row for row in palette().values() if row.group != "graph"]
     return [
         {"name": row.name, "group": row.group, "symbol": row.symbol, "doc": row.doc, "ports": len(row.ports)}
@@ -174,6 +174,6 @@ def _block_state(builder: GraphBuilder, key: int, block: GraphBlock) -> dict[str
 
 
 def _full_text(value: Any) -> str:
-    """A value with all of its digits, cut where it is long."""
+    """A value with all of its digits, cut if it is long."""
     text = " ".join(str(value).split())
     return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[:_MAX_VALUE_LENGTH]} …"

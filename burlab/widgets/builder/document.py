@@ -54,7 +54,7 @@ class GraphBlock:
 
 @dataclass(frozen=True)
 class Document:
-    """Blocks by key, in the order in which they were added, and the output where one was chosen.
+    """Blocks by key, in the order in which they were added, and the output if one was chosen.
 
     >>> document, x = Document().add("input", label="x", options={"value": 3.0})
     >>> document, y = document.add("square", [x])
@@ -66,7 +66,7 @@ class Document:
     output: int | None = None
 
     def __getitem__(self, key: Any) -> GraphBlock:
-        """A block by its key. Raises ArgumentError where there is none."""
+        """A block by its key. Raises ArgumentError if there is none."""
         if type(key) is not int or key not in self.blocks:
             raise ArgumentError(f"unknown block {shown(key)}. Pass the key that `add` gave.")
         return self.blocks[key]
@@ -95,7 +95,7 @@ class Document:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """All keys, each after those of its operands. Raises GraphError where they go round in a circle."""
+        """All keys, each after those of its operands. Raises GraphError if they form a cycle."""
         order: dict[int, None] = {}
         for start in self.blocks:
             stack: list[tuple[int, bool]] = [(start, False)]
@@ -146,7 +146,7 @@ class Document:
     def connect(self, source: int, target: int, port: int) -> "Document":
         """Return the document with one block as the argument of another, numbered from 0.
 
-        Raises GraphError where a block would then wait for itself, ArgumentError where there is no such argument.
+        Raises GraphError if that closes a cycle, ArgumentError if there is no such argument.
         """
         block = self[target]
         self[source]

@@ -15,7 +15,7 @@ from .evaluate import evaluate, known, layer_of, rule_of
 
 
 def check(document: Document) -> int:
-    """The key of the output. Raises GraphError, with the reason, where it cannot be computed."""
+    """The key of the output. Raises GraphError, with the reason, if it cannot be computed."""
     root = document.root
     if root is None:
         raise GraphError("the builder is empty. Add an input and an operation.")

@@ -32,7 +32,7 @@ def of_function(f: Callable[..., Any], args: tuple[Any, ...]) -> Document:
 
 
 def of_graph(graph: Graph, values: Sequence[Any] = ()) -> Document:
-    """A block for each node. values: of the inputs; ones where they are left out.
+    """A block for each node. values: of the inputs; ones by default.
 
     Raises GraphError where the graph has control flow or random numbers in it, for which there are no blocks.
     """
@@ -65,7 +65,7 @@ def _constant(n: Node) -> dict[str, Any]:
 
 
 def _operation(n: Node) -> tuple[str, dict[str, Any]]:
-    """The kind of block for a node, and its options: NumPy's function where it is one, else the operation itself."""
+    """The kind of block for a node, and its options: NumPy's function if it is one, else the operation itself."""
     row = palette().get(n.op)
     if row is not None and (row.group in SCALAR_GROUPS or n.op == "stop_gradient"):
         return n.op, {}
@@ -132,7 +132,7 @@ def of_value(root: "Value") -> Document:
 
 
 class _Draft:
-    """A document that is being written; keys: of the blocks that stand for nodes."""
+    """A document that is being written; keys: the blocks of nodes."""
 
     def __init__(self) -> None:
         self.document = Document()
@@ -144,7 +144,7 @@ class _Draft:
         return key
 
     def number(self, number: float) -> int:
-        """The constant of a number: a whole one where it can be, as it was probably written."""
+        """The constant of a number: an integer if possible, as it was probably written."""
         if number not in self._numbers:
             value = int(number) if number.is_integer() and abs(number) < 2**53 else number
             self._numbers[number] = self.add("constant", options={"value": value})

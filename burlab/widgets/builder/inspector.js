@@ -1,5 +1,5 @@
 // @ts-check
-// What is known about the selected block, and fields for all of it: names, options, shape, and where arguments come from.
+// Details of the selected block, with fields for its names, options, shape and arguments.
 /** @import { Desk } from "./dragging.js" */
 /** @import { Block } from "../messages" */
 

@@ -25,7 +25,7 @@ class Option:
     is_text: bool = False
 
     def read(self, value: Any) -> Literal:
-        """A value from Python, or the text of one. Raises ArgumentError where it does not fit."""
+        """A value from Python, or the text of one. Raises ArgumentError if it does not fit."""
         if isinstance(value, str) and not self.is_text:
             value = parse(value)
         value = frozen(value)

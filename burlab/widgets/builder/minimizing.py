@@ -31,7 +31,7 @@ _Point = dict[str, Any]
 
 @dataclass(frozen=True)
 class Held(Wrapper):
-    """The inner optimizer moves x, and then some of its entries are what they are set to.
+    """The inner optimizer updates x, and then some of its entries are set to fixed values.
 
     held: field -> the entry of x that it sets. A document has a class of its own, with a live field for each slider.
     """
@@ -82,7 +82,7 @@ class Problem:
     def found(self, document: Document, run: Run) -> Document:
         """A document with the values of a run on this one, at all blocks that are there still.
 
-        Raises GraphError where a layer has other sizes by now.
+        Raises GraphError if the sizes of a layer have changed.
         """
         x = cast("_Point", run.x)
         for key, name in self.names.items():
@@ -119,7 +119,7 @@ def problem_of(run: Any) -> Problem:
 
 
 def _movable(block: GraphBlock) -> Any:
-    """Return what the optimizer updates: a layer, or the value of a floating input; None of other blocks."""
+    """Return the value that the optimizer updates: a layer, or a floating input; None for other blocks."""
     if block.of.layer is not None:
         return layer_of(block.kind, block.options)
     return x if block.kind == "input" and (x := np.asarray(known(block))).dtype.kind == "f" else None

@@ -38,7 +38,7 @@ class NotebookCell:
         return self.notebook, self.name, self.k
 
 
-_built: dict[tuple[str, str, int], tuple[str, UndoHistory]] = {}  # the code of the cell, and what became of its builder
+_built: dict[tuple[str, str, int], tuple[str, UndoHistory]] = {}  # the code of the cell, and the state of its builder
 _shown: list[Any] = [None, 0]  # the number of the cell that runs, and how many builders it has shown
 
 
@@ -64,7 +64,7 @@ def history_of(cell: NotebookCell, document: Document) -> UndoHistory:
 
 
 def keep(cell: NotebookCell, history: UndoHistory) -> None:
-    """Store what was built by hand in a cell. A folder that cannot be written is passed over."""
+    """Store the graph that was built by hand in a cell. A folder that cannot be written is skipped."""
     _built[cell.key] = cell.code, history
     file = _file(cell, write=True)
     if file is None:
@@ -95,7 +95,7 @@ def running_cell() -> NotebookCell | None:
 
 
 def _saved(cell: NotebookCell) -> tuple[str, UndoHistory] | None:
-    """Return what another process has stored for a cell."""
+    """Return the graph that another process has stored for a cell."""
     file = _file(cell)
     try:
         if file is None or not file.exists():
@@ -107,7 +107,7 @@ def _saved(cell: NotebookCell) -> tuple[str, UndoHistory] | None:
 
 
 def _file(cell: NotebookCell, write: bool = False) -> Path | None:
-    """Return the file of a cell; None where its notebook is not known, or nothing is stored."""
+    """Return the file of a cell; None if its notebook is unknown, or nothing is stored."""
     folder = cache_folder(write) if cell.notebook else None
     name = sha256(json.dumps(cell.key).encode()).hexdigest()[:24]
     return None if folder is None else folder / _FOLDER / f"{name}.json"

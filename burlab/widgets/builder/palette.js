@@ -1,5 +1,5 @@
 // @ts-check
-// The palette: what can be added, found by a few letters. Enter adds the first one, arrows go through the list.
+// The palette: kinds of blocks, found by a few letters. Enter adds the first one, arrows go through the list.
 /** @import { BlockKind } from "../messages" */
 
 import { button as createButton, element, targetOf } from "../dom.js";

@@ -1,4 +1,4 @@
-"""A `Chart` as a page gets it: what JSON can say, and numbers as buffers."""
+"""A `Chart` for a page: JSON, and numbers as buffers."""
 
 import math
 from dataclasses import fields

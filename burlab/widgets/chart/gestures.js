@@ -8,7 +8,7 @@ import { selected, spanAcross } from "./plot.js";
 import { HINT_PIXELS } from "./readout.js";
 
 const MIN_DRAG_PIXELS = 6; // pixels that a drag must be long to mean a part
-const GRIP_PIXELS = 6; // pixels around the cursor where it can be taken
+const GRIP_PIXELS = 6; // pixels around the cursor in which it can be grabbed
 const STEP = 1.25;
 
 /** @type {(chart: Chart, part: Part, across: Span | null | undefined, up: Span | null | undefined) => void} */

@@ -60,7 +60,7 @@ function spanUp(chart, part, across) {
   return [stack ? 0 : low, high];
 }
 
-// The scale of the axis on the right, which only some curves have; null where there is none.
+// The scale of the axis on the right, which only some curves have; null if there is none.
 /** @type {(part: Part, ends: { bottom: number, top: number }) => Scale | null} */
 function scaledRight(part, { bottom, top }) {
   if (part.kind === "map" || !part.right) return null;

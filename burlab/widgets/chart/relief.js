@@ -19,7 +19,7 @@ import { onTheme, rgba, themeOf } from "./theme.js";
 
 const RISE = 0.45; // the greatest height, in the width of the plane
 const FIRST_POSE = { turn: 30, lift: 35, zoom: 1 };
-const SUN = [-0.402, -0.352, 0.845]; // where the light comes from
+const SUN = [-0.402, -0.352, 0.845]; // direction of the light
 const SEAM = 1e-4; // of a triangle, by which it overlaps its neighbours
 const REFINE_AFTER = 150; // milliseconds without a move, after which it is drawn finely
 

@@ -9,7 +9,7 @@ from burlab.runtime.files import as_path, write_whole
 from .page import html
 from .page_sections import page_of
 
-_MAX_BYTES = 8_000_000  # bytes of a page: what a mail carries and a browser opens at once
+_MAX_BYTES = 8_000_000  # bytes of a page: the size of a mail, and quick to open in a browser
 
 
 def export_html(thing: Any, path: str | os.PathLike[str]) -> None:

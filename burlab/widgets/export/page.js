@@ -1,5 +1,5 @@
 // @ts-check
-// A page without a kernel: each section comes to life in the place of its still picture.
+// A page without a kernel: each section replaces its still picture.
 
 /** @import { Section } from "../messages" */
 import { raisable } from "../chart/relief.js";

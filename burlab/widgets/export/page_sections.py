@@ -83,7 +83,7 @@ _RESULTS = (Landscape, Spectrum, Samples, Boundary, PerformanceProfile, Learning
 
 
 def page_of(thing: Any) -> Page:
-    """The page of a thing. Raises ArgumentError where there is none."""
+    """The page of an object. Raises ArgumentError if there is none."""
     if isinstance(thing, Run | Monitor):
         return _run(thing)
     if isinstance(thing, Race):

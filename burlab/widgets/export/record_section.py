@@ -33,7 +33,7 @@ def record(run: Any) -> tuple[str, list[tuple[str, str]], Section]:
 
 
 def _rows(run: Any, model: PanelModel) -> dict[str, Any]:
-    """Some rows of the record, and where the run was at their steps."""
+    """Some rows of the record, and the run's points at their steps."""
     history = run.history
     steps = np.asarray(history["step"], np.float64)
     retained = _some(steps.size)

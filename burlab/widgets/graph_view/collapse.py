@@ -10,7 +10,7 @@ from itertools import groupby
 from .network import Network, Vertex
 
 MAX_LOOSE = 80  # boxes of one group that can still be overlooked; more are grouped by their order
-MAX_NEXT_TO_SCOPES = 12  # boxes beside scopes, which are what the user named
+MAX_NEXT_TO_SCOPES = 12  # boxes outside scopes, which the user named
 _MIN_GROUP_SIZE = 8  # vertices that are worth a group of their own
 IN, OUT = "in", "out"
 Port = tuple[str, int]  # where arrows cross the rim of a group: their direction, and the box at the other end
@@ -87,7 +87,7 @@ class Groups:
         return found
 
     def shown(self, item: int, opened: Iterable[int]) -> int:
-        """The box that stands for an item where only some groups are open."""
+        """The box of an item if only some groups are open."""
         there = {self.root, *opened}
         return next((x for x in self.line(item) if x not in there), item)
 

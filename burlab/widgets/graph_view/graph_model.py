@@ -1,4 +1,4 @@
-"""The state of a GraphView without Jupyter: what is open, selected, found, stepped to and coloured."""
+"""The state of a GraphView without Jupyter: open groups, selection, search, step and colours."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -181,7 +181,7 @@ class GraphModel:
         if name not in HEATS:
             raise ArgumentError(f"boxes are coloured by {', '.join(HEATS)}, not by {shown(name)}.")
         if name in ("gradient", "time"):
-            self.sweep  # noqa: B018 - says why where there are no numbers
+            self.sweep  # noqa: B018 - raises the reason if there are no numbers
         self.heat = name
 
     @property

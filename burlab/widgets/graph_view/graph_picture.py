@@ -65,7 +65,7 @@ class GraphPictures:
         self._blocks: dict[tuple[int, frozenset[int]], _Block] = {}
 
     def picture(self, opened: frozenset[int]) -> GraphPicture:
-        """The picture where these groups are open."""
+        """The picture with these groups open."""
         return self._block(self.groups.root, opened).picture
 
     def _block(self, group: int, opened: frozenset[int]) -> _Block:
@@ -133,7 +133,7 @@ class GraphPictures:
         ports: Mapping[str, Sequence[int]],
         near_users: bool,
     ) -> list[tuple[int, int]]:
-        """Arrows that nobody sees: they keep the rims left and right of all else.
+        """Invisible arrows: they keep the rims left and right of all boxes.
 
         near_users: whether inputs are left out, which then lie beside what uses them, if that is not left of the rim.
         """
@@ -168,7 +168,7 @@ def _slots(
     bends: Mapping[tuple[int, int], Sequence[Place]],
     side: str,
 ) -> dict[int, float]:
-    """The heights of ports: each near what it leads to, and apart from the others."""
+    """The heights of ports: each near its target, and apart from the others."""
     wishes: dict[int, list[float]] = {key: [] for key in keys}
     for a, b in arrows:
         port, other = (a, b) if side == IN else (b, a)

@@ -11,7 +11,7 @@ _DECADES = 6.0  # of gradients that colours tell apart
 
 
 class Heat(NamedTuple):
-    """share: of the hottest, between 0 and 1. text: what it is of, with its unit."""
+    """share: of the hottest, between 0 and 1. text: the quantity with its unit."""
 
     share: float
     text: str

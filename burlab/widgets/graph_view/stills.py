@@ -61,7 +61,7 @@ def value_svg(root: "Value") -> str:
 
 
 def kernel_html(kernel: "Kernel") -> str:
-    """A kernel is shown by its graph, under a line that says what it is."""
+    """A kernel is shown by its graph, under a line that describes it."""
     return f"{_line(repr(kernel))}{graph_html(kernel.graph)}"
 
 
@@ -104,7 +104,7 @@ def _parts(graph: Graph, title: str) -> Iterator[tuple[str, Graph]]:
 
 
 def _visible(graph: Graph) -> list[Node]:
-    """The nodes that are boxes: all but numbers that stand inside of others."""
+    """The nodes that are boxes: all but numbers inside other boxes."""
     outputs = set(graph.outputs)
     return [n for n in graph.nodes if n in outputs or known(n) is None]
 

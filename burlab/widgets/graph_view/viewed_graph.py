@@ -26,13 +26,13 @@ from .network import Network, gradient_names, network_of, recorded_network
 from .sweep_steps import SweepSteps, graph_sweep, recorded_sweep
 from .vertex_costs import PlanPlace, nanoseconds, places_of
 
-MAX_NODES = 20_000  # nodes behind a Value that are looked at
+MAX_NODES = 20_000  # nodes behind a Value that are shown
 
 
 class ViewedGraph:
     """A network, and what is found out about it when it is asked for. Abstract: a graph, or what is behind a Value.
 
-    missing: why there are no numbers, "" where there are.
+    missing: why there are no numbers, "" if there are.
     """
 
     network: Network
@@ -99,7 +99,7 @@ class TracedGraph(ViewedGraph):
         """See `ViewedGraph`."""
         if self.missing:
             return ()
-        self._plan = self._executable.plan  # what is measured and what is shown are the same
+        self._plan = self._executable.plan  # the measured plan is the displayed one
         return nanoseconds(self._executable, self.arrays or ())
 
 
@@ -176,7 +176,7 @@ def _of_kernel(kernel: Kernel, args: tuple[Any, ...]) -> dict[str, Callable[[], 
 
 
 def _of_function(f: Callable[..., Any], args: tuple[Any, ...]) -> ViewedGraph:
-    if hasattr(f, "__dataclass_fields__"):  # a layer, whose parameters are what one wants to see
+    if hasattr(f, "__dataclass_fields__"):  # a layer, displayed with its parameters
 
         def call(self: Any, *xs: Any) -> Any:
             return self(*xs)
