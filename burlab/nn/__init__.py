@@ -14,8 +14,8 @@ from .linear import MLP, Embedding, Linear
 from .losses import cross_entropy, hinge, huber, logistic, mse
 from .norm import LayerNorm, RMSNorm
 from .parameter_files import load_parameters, save_parameters
+from .parameter_summary import ModelSummary, count, summary
 from .recurrent import GRUCell, LSTMCell, RNNCell
-from .summary import ModelSummary, count, summary
 from .torch_layout import from_torch
 
 __all__ = [

@@ -122,7 +122,7 @@ HTML = {
     "burlab.experiments.sweep_table.SweepTable": table_html,
     "burlab.graph.graph.Graph": graph_html,
     "burlab.nn.layer.Layer": layer_html,
-    "burlab.nn.summary.ModelSummary": summary_html,
+    "burlab.nn.parameter_summary.ModelSummary": summary_html,
 }
 """By full name of a class, what writes it as HTML, wherever IPython runs."""
 DISPLAYS = {

@@ -7,7 +7,7 @@ import burlab as bl
 from burlab.charts.limits import ROWS
 from burlab.experiments.sweep_rows import SweepRow
 from burlab.experiments.sweep_table import table_of
-from burlab.nn.summary import ModelSummary, Row as ParameterRow
+from burlab.nn.parameter_summary import ModelSummary, Row as ParameterRow
 from burlab.widgets.export.page import Page, html
 from burlab.widgets.html_table import summary_html
 from burlab.widgets.panel.panel_chart import PanelChart
