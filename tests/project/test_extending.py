@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tiers.parcels import DOCTESTS
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "extending"
 
@@ -236,7 +238,7 @@ def test_the_result_is_in_the_house_style(followed: tuple[Path, str]):
     done = run(folder, "-m", "ruff", "check", *python)
     assert done.returncode == 0, done.stdout
     examples = [str(path) for path in files if path.suffix == ".py" and path.is_relative_to(folder / "burlab")]
-    done = pytest_in(folder, "--doctest-modules", *examples)
+    done = pytest_in(folder, *DOCTESTS, *examples)
     assert done.returncode in (0, 5), done.stdout  # 5: without an example
     for header in (path for path in files if path.suffix == ".hpp"):
         strict = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]

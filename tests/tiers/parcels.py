@@ -23,7 +23,8 @@ _ALONE = (
 )
 
 TESTS = ("-p", "no:nbval")
-DOCTESTS = ("-p", "no:nbval", "--doctest-modules")
+# Modules are imported as programs import them: pytest's other mode makes a second one of a file that comes first.
+DOCTESTS = ("-p", "no:nbval", "--doctest-modules", "--import-mode=prepend")
 TUTORIALS = ("--nbval-lax",)
 
 
