@@ -4,8 +4,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .page_worker import Intent, PageWorker
 from .pages import Pages
-from .panel.page_worker import Intent, PageWorker
 
 
 class PageThread:

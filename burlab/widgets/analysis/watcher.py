@@ -4,7 +4,7 @@ from collections.abc import Callable
 from time import thread_time
 
 from burlab.widgets.page_thread import PageThread
-from burlab.widgets.panel.page_worker import IDLE_SECONDS, Intent
+from burlab.widgets.page_worker import IDLE_SECONDS, Intent
 
 _CORE_SHARE = 0.02  # of a core: what the work may take
 _PERIOD_SECONDS = 1 / 10  # seconds between two iterations, at least

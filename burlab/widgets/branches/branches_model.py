@@ -10,10 +10,10 @@ from burlab.charts import Chart, Mark, Plot
 from burlab.charts.limits import shown_rows
 from burlab.experiments import Branch, Branches
 from burlab.experiments.branch_tree import number
+from burlab.widgets.live import readable
 from burlab.widgets.live.fields import one_of, real_from, whole_from
 from burlab.widgets.live.live_model import LiveModel
-from burlab.widgets.panel import readable
-from burlab.widgets.panel.page_worker import Intent
+from burlab.widgets.page_worker import Intent
 
 _AXES = ("step", "gradients", "seconds")
 _OUTLINE_POINTS = 60  # of a small picture

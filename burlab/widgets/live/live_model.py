@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from burlab.charts import Chart
-from burlab.widgets.panel.page_worker import Intent
+from burlab.widgets.page_worker import Intent
 
 from .fields import one_of
 

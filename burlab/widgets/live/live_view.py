@@ -17,7 +17,7 @@ from burlab.widgets.chart.chart_view import split
 from burlab.widgets.chart.encode_chart import encode
 from burlab.widgets.kernel_messages import receive_during_cells
 from burlab.widgets.page_thread import PageThread
-from burlab.widgets.panel.page_worker import IDLE_SECONDS, PERIOD_SECONDS, Intent
+from burlab.widgets.page_worker import IDLE_SECONDS, PERIOD_SECONDS, Intent
 from burlab.widgets.update_flow import UpdateFlow
 
 from .live_model import LiveModel

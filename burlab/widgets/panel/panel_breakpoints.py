@@ -6,9 +6,9 @@ from typing import Any
 from burlab.charts import Mark
 from burlab.run.record.breakpoints import Hit
 from burlab.widgets.live.fields import one_of, real_from
+from burlab.widgets.live.readable import number
 
 from .groups import Group
-from .readable import number
 
 _MAX_MARKS, _MAX_LISTED = 200, 12  # hits that are marked, and those that are listed: the last ones
 _CONDITIONS = {

@@ -10,6 +10,7 @@ import numpy as np
 from burlab.charts import Axis, Band, Chart, Curve, Dots, Mark, Plot, limits
 from burlab.charts.outliers import within
 from burlab.run.record.traces import PARTS
+from burlab.widgets.live.readable import count, duration, number
 
 from .column import FIRST_STEP
 from .curves_of_run import PACE, RunCurves
@@ -17,7 +18,6 @@ from .groups import TITLES, Group, title_of
 from .panel_costs import PanelCosts, colour_of, gathered, stacked
 from .panel_plane import plane
 from .pyramid import NOTHING, Series
-from .readable import count, duration, number
 from .smooth import smoothed, spread
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Any
 
 from burlab.widgets.live.fields import real_from, whole_from
 from burlab.widgets.live.live_model import GROWING, dispatch, growing_pace
+from burlab.widgets.page_worker import Intent
 
 from . import panel_breakpoints
-from .page_worker import Intent
 from .scales import SliderScale
 
 _REPLAY_SECONDS = 4.0  # seconds for the whole record backwards at full speed

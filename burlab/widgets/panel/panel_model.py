@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Chart
+from burlab.widgets.live import readable
 from burlab.widgets.live.live_model import LiveModel
+from burlab.widgets.page_worker import Intent
 
-from . import readable
 from .curves_of_run import PACE, RunCurves, family
 from .groups import Group, groups_of
-from .page_worker import Intent
 from .panel_breakpoints import BreakpointHits
 from .panel_chart import PanelChart
 from .panel_commands import PanelCommands

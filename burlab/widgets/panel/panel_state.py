@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from burlab.charts.limits import PARTS
 from burlab.optim import SciPy
+from burlab.widgets.live import readable
 
-from . import readable
 from .curves_of_run import PACE
 from .groups import TITLES, title_of
 from .panel_breakpoints import listed, offered

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from .readable import exact
+from burlab.widgets.live.readable import exact
 
 _SLIDER_STOPS = 200  # of a slider: the steps from one end to the other
 _DECADES = 3  # on either side of the start value

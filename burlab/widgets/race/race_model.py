@@ -15,10 +15,10 @@ from burlab.experiments import Race, Standing
 from burlab.experiments.curves import AXES
 from burlab.optim.scipy_minimizer import METHODS
 from burlab.runtime.checks.numbers import shown
+from burlab.widgets.live import readable
 from burlab.widgets.live.fields import one_of, real_from, whole_from
 from burlab.widgets.live.live_model import GROWING, LiveModel, growing_pace
-from burlab.widgets.panel import readable
-from burlab.widgets.panel.page_worker import Intent
+from burlab.widgets.page_worker import Intent
 from burlab.widgets.panel.run_rest import STEPS
 
 from .race_rest import RaceRest

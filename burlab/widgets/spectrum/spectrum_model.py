@@ -8,7 +8,7 @@ from burlab.charts import Chart
 from burlab.errors import BurlabError
 from burlab.widgets.live.fields import one_of
 from burlab.widgets.live.live_model import LiveModel
-from burlab.widgets.panel.page_worker import Intent
+from burlab.widgets.page_worker import Intent
 
 PARTS = {"all": "whole Hessian", "layers": "each layer"}
 STAGES = ({"probes": 1, "steps": 20}, {"probes": 1, "steps": 80}, {"probes": 4, "steps": 80})

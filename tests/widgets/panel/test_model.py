@@ -7,7 +7,7 @@ import pytest
 
 from burlab.run.record.breakpoints import Hit
 from burlab.run.record.stop import Stopped
-from burlab.widgets.panel import readable
+from burlab.widgets.live import readable
 from burlab.widgets.panel.panel_model import PanelModel
 from burlab.widgets.panel.panel_state import state_of
 from tests.widgets.panel.fake import FakeRun, drawn, refreshed

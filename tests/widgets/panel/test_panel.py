@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from burlab.widgets import hatch_build, pages
-from burlab.widgets.panel.page_worker import IDLE_SECONDS, PageWorker, latest
+from burlab.widgets.page_worker import IDLE_SECONDS, PageWorker, latest
 from burlab.widgets.panel.panel_view import PanelView, panel_of
 from burlab.widgets.panel.scales import scale_for, texts
 from tests.widgets.panel.fake import FakeRun
@@ -208,7 +208,7 @@ def test_an_open_panel_keeps_its_run(opened):
 
 
 def test_panel_continues_after_a_failed_iteration(opened, monkeypatch, caplog):
-    monkeypatch.setattr("burlab.widgets.panel.page_worker._RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("burlab.widgets.page_worker._RETRY_SECONDS", 0.01)
     run = FakeRun()
     panel = opened(run)
     tail, failed = run.tail, []
@@ -226,7 +226,7 @@ def test_panel_continues_after_a_failed_iteration(opened, monkeypatch, caplog):
 
 
 def test_failed_drawing_is_repeated_and_reported(opened, monkeypatch):
-    monkeypatch.setattr("burlab.widgets.panel.page_worker._RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("burlab.widgets.page_worker._RETRY_SECONDS", 0.01)
     run = FakeRun()
     panel = opened(run)
     made, failed = panel._model._chart.chart, []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.widgets.panel import readable
+from burlab.widgets.live import readable
 from burlab.widgets.panel.panel_model import PanelModel
 from burlab.widgets.panel.panel_state import state_of
 from burlab.widgets.panel.pyramid import Pyramid

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, strategies as st
 
+from burlab.widgets.live.readable import exact
 from burlab.widgets.panel.panel_commands import PanelCommands
-from burlab.widgets.panel.readable import exact
 from burlab.widgets.panel.scales import scale_for, texts
 
 VALUES = [("lr", 1e-3), ("lr", 3e-4), ("lr", 0.3), ("eps", 1e-8), ("b1", 0.9), ("mu", 0.0), ("decay", 0.0), ("z", -0.5)]

@@ -8,11 +8,11 @@ from queue import SimpleQueue
 
 import pytest
 
-from burlab.widgets.panel.page_worker import PageWorker
+from burlab.widgets.page_worker import PageWorker
 
 ENDS = """
 import threading, time
-from burlab.widgets.panel.page_worker import PageWorker
+from burlab.widgets.page_worker import PageWorker
 began = threading.Event()
 def turn(intents):
     began.set()
@@ -48,7 +48,7 @@ def test_failed_iteration_is_reported(failing):
     told = SimpleQueue()
     handler = logging.Handler()
     handler.emit = told.put
-    log = logging.getLogger("burlab.widgets.panel.page_worker")
+    log = logging.getLogger("burlab.widgets.page_worker")
     log.addHandler(handler)
     go.set()
     assert "what it works on is gone" in str(told.get(timeout=60).exc_info[1])

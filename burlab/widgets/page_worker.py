@@ -1,4 +1,4 @@
-"""The thread of a panel: it applies intents of the controls, and refreshes the model about 20 times a second."""
+"""The thread of a live view: it applies intents of the controls, and refreshes the model about 20 times a second."""
 
 import logging
 import threading
