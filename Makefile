@@ -86,7 +86,7 @@ pages: $(VENV)/test.stamp
 ## the tests that another Python has to pass: make smoke PYTHON=python3.13
 smoke:
 	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; $(PYTHON) -m venv "$$folder"; \
-	"$$folder/bin/pip" install --quiet --editable . hypothesis pytest pytest-timeout scipy; \
+	"$$folder/bin/pip" install --quiet --editable . hypothesis pytest pytest-timeout; \
 	"$$folder/bin/burlab" doctor; \
 	"$$folder/bin/python" -m pytest -q -p no:cacheprovider tests/runtime/test_stable_abi.py tests/runtime/test_host.py \
 		tests/runtime/test_interpreter.py tests/eager/test_value.py tests/eager/test_tape.py tests/eager/test_memory.py \

@@ -70,7 +70,9 @@ def examine() -> Iterator[Finding]:
 
 
 def _versions() -> Finding:
-    packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "cppyy", "cppyy-cling"))
+    packages = ", ".join(
+        f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "scipy", "cppyy", "cppyy-cling")
+    )
     return Finding("versions", f"burlab {burlab.__version__}, Python {platform.python_version()}, {packages}")
 
 

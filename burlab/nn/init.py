@@ -21,7 +21,7 @@ from burlab.runtime.ranges import FINITE, NOT_NEGATIVE, POSITIVE, Range, number_
 from burlab.transforms import random
 from burlab.typing import DTypeLike, Key, Shape
 
-special: Any = late("scipy.special", "scipy")
+special: Any = late("scipy.special")
 
 Array = Any  # a NumPy array, or a traced one
 Fan = Literal["fan_in", "fan_out"]

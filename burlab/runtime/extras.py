@@ -1,4 +1,7 @@
-"""Packages that only some uses need: imported when first used; the error names the install where one is absent."""
+"""Packages that only some uses need, and modules of SciPy: imported when first used.
+
+Where a package of an extra is not installed, the error names the install.
+"""
 
 import sys
 from collections.abc import Generator
@@ -28,8 +31,12 @@ def require(module: str, extra: str) -> Any:
         ) from error
 
 
-def late(module: str, extra: str) -> Any:
-    """A stand-in for a module, which imports it, as `require` does, at the first use of an attribute.
+def late(module: str, extra: str | None = None) -> Any:
+    """A stand-in for a module, which imports it at the first use of an attribute.
+
+    Args:
+        module: its full name.
+        extra: the extra of burlab that has it, which the error names where it is absent; None: burlab requires it.
 
     >>> late("statistics", "lab").median([3, 1, 2])
     2
@@ -42,14 +49,15 @@ def late(module: str, extra: str) -> Any:
 
 
 class _Late:
-    def __init__(self, module: str, extra: str) -> None:
+    def __init__(self, module: str, extra: str | None) -> None:
         self._module, self._extra = module, extra
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # probed by inspect and doctest on every object
             raise AttributeError(name)
         with postponed(_RARE.get(self._module.partition(".")[0])):  # an attribute may be a submodule, imported now
-            return getattr(require(self._module, self._extra), name)
+            found = require(self._module, self._extra) if self._extra else import_module(self._module)
+            return getattr(found, name)
 
 
 @contextmanager

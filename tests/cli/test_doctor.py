@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,6 +28,7 @@ def test_this_machine_is_fit():
     code, page = run_doctor()
     assert code == 0, page
     assert burlab.__version__ in page
+    assert f"scipy {version('scipy')}" in page
     assert "remedy" not in page
     topics = (
         "versions",

@@ -67,7 +67,7 @@ def test_metadata_names_pythons_urls_and_what_the_core_needs(shown):
     assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} == set(urls)
     assert all(url.startswith(HOME) for url in urls.values())
     plain = [line for line in shown.get_all("Requires-Dist") if "extra" not in line]
-    assert sorted(Requirement(line).name for line in plain) == ["cppyy", "numpy", "optree"]
+    assert sorted(Requirement(line).name for line in plain) == ["cppyy", "numpy", "optree", "scipy"]
     assert {"lab", "plots", "files", "scipy", "data", "frames", "cluster"} <= set(shown.get_all("Provides-Extra"))
 
 

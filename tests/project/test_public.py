@@ -17,7 +17,9 @@ def python(code: str) -> str:
 
 def test_import_starts_nothing():
     loaded = python("import sys, burlab; print(*sys.modules)").split()
-    assert [name for name in loaded if name.startswith(("cppyy", "numpy", "IPython", "burlab."))] == ["burlab._version"]
+    assert [name for name in loaded if name.startswith(("cppyy", "numpy", "scipy", "IPython", "burlab."))] == [
+        "burlab._version"
+    ]
 
 
 def test_import_is_quick():

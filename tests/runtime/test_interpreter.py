@@ -88,9 +88,13 @@ def python(code):
     return done.stdout
 
 
-def test_importing_everything_starts_no_compiler():
-    modules = "burlab, burlab.runtime, burlab.graph, burlab.compiler, burlab.transforms, burlab.problems, burlab.optim"
-    assert python(f"import sys, {modules}; print([m for m in sys.modules if 'cppyy' in m])").strip() == "[]"
+def test_importing_everything_starts_no_compiler_and_reads_no_scipy():
+    rooms = (
+        "runtime graph compiler transforms transforms.sparse functions nn problems optim run run.scipy.scipy_session"
+    )
+    modules = ", ".join(["burlab", *(f"burlab.{room}" for room in rooms.split())])
+    late = "[m for m in sys.modules if m.startswith(('cppyy', 'scipy'))]"
+    assert python(f"import sys, {modules}; print({late})").strip() == "[]"
 
 
 def test_cppyy_may_come_before_or_after():

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 import burlab as bl
 from burlab.compiler.executable import build
@@ -123,8 +124,7 @@ BRACKETED = [
 
 @pytest.mark.parametrize(("f", "bracket", "a"), BRACKETED)
 def test_brackets_equal_scipys_brentq(f: Any, bracket: Any, a: float) -> None:
-    scipy = pytest.importorskip("scipy.optimize")
-    wanted = scipy.brentq(f, *bracket, args=(a,), xtol=1e-14, rtol=1e-14)
+    wanted = optimize.brentq(f, *bracket, args=(a,), xtol=1e-14, rtol=1e-14)
     for start in (0.5, *bracket, 1e6):
         got = bl.root(f, start, a, bracket=bracket)
         assert abs(got - wanted) <= 4e-12 * (1 + abs(wanted))

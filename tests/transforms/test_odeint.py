@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import integrate
 
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
@@ -64,8 +65,6 @@ def gradients_by_jax() -> Any:
 @pytest.mark.parametrize("times", [T, T[::-1] - 1, np.linspace(0, 3, 40), T[[0, 0, 2, 2]], T[:1]])
 @BOTH
 def test_solutions_equal_scipys(times: Any, adjoint: bool) -> None:
-    scipy = pytest.importorskip("scipy.integrate")
-
     def field(t: float, v: Any) -> Any:
         y = lotka(np, {"prey": v[:2], "hunters": v[2]}, t, A, 0.4)
         return np.append(y["prey"], y["hunters"])
@@ -73,7 +72,7 @@ def test_solutions_equal_scipys(times: Any, adjoint: bool) -> None:
     kept = np.unique(times)[:: 1 if times[-1] >= times[0] else -1]
     wanted = np.array([[1.0, 0.5, 0.8]])
     if len(kept) > 1:
-        wanted = scipy.solve_ivp(field, kept[[0, -1]], wanted[0], "DOP853", kept, rtol=1e-12, atol=1e-12).y.T
+        wanted = integrate.solve_ivp(field, kept[[0, -1]], wanted[0], "DOP853", kept, rtol=1e-12, atol=1e-12).y.T
     rows = wanted[[list(kept).index(t) for t in times]]
     got = solved(Y0, times, A, 0.4, adjoint=adjoint, **FINE)
     np.testing.assert_allclose(got["prey"], rows[:, :2], rtol=1e-8)
@@ -99,7 +98,7 @@ def test_nested_odeint_derivatives_equal_jax(modes: str, adjoint: bool) -> None:
 
 def test_direct_derivatives_are_those_of_the_steps() -> None:
     """The accepted steps, coarse ones, taken again in JAX by SciPy's table of the method."""
-    jax, rk = jax_or_skip(), pytest.importorskip("scipy.integrate").RK45
+    jax, rk = jax_or_skip(), integrate.RK45
     field = lambda np, y, t, b: np.stack([y[1] * t, -b * np.sin(y[0])])  # noqa: E731
     y0, times, options = np.array([1.0, 0.5]), np.array([0.0, 1.0, 3.0]), Options(1e-2, 1e-2, 50)
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.transforms.sparse.coloring import distinct, star
 
-sparse = pytest.importorskip("scipy.sparse")
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=24)
 FIRST, SECOND = RNG.integers(0, 24, 40), RNG.integers(0, 24, 40)

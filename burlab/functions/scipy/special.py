@@ -22,7 +22,7 @@ from .dispatch import choose, floats
 
 __all__ = ["log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax"]
 
-_ufuncs: Any = late("scipy.special", "scipy")
+_ufuncs: Any = late("scipy.special")
 
 
 def __getattr__(name: str) -> Any:

@@ -14,13 +14,14 @@ from burlab.run.loop.lifetime import at_end
 from burlab.run.record.breakpoints import BreakpointTester
 from burlab.run.record.stop import Rows, Stop, Stopped, explain
 from burlab.runtime.coerce import Array
-from burlab.runtime.extras import require
+from burlab.runtime.extras import late
 from burlab.runtime.flag import Flag, Thread
 
 from .callbacks import Callbacks, StepCosts
 from .log import Log, Measured
 from .scipy_objective import ScipyObjective
 
+optimize: Any = late("scipy.optimize")
 EXIT_SECONDS = 5.0  # for threads to end when Python exits
 
 
@@ -62,7 +63,6 @@ class ScipySession:
         self.stopped: Stopped | None = None
         self.failure: BaseException | None = None
         self.finished = False
-        self._scipy: Any = require("scipy.optimize", "scipy").minimize
         self._x = x
         self.measured: Measured | None = None  # the newest point, once it was measured
         self._ending = False
@@ -155,7 +155,7 @@ class ScipySession:
                 x = whole
             self._step(x)
 
-        return self._scipy(
+        return optimize.minimize(
             calls.value_and_grad if traits.gradient else calls.value,
             self._x.copy(),
             method=chosen.method,

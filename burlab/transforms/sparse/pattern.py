@@ -19,7 +19,7 @@ from burlab.graph.signatures import letter_sizes, letters_of
 from burlab.runtime.extras import late
 from burlab.typing import Array
 
-sparse: Any = late("scipy.sparse", "scipy")
+sparse: Any = late("scipy.sparse")
 Matrix = Any  # of SciPy, CSR, bool
 Values = dict[Node, Any]
 

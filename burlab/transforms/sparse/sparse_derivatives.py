@@ -25,7 +25,7 @@ from burlab.typing import Array
 from .coloring import distinct, star
 from .pattern import indices, pattern
 
-sparse: Any = late("scipy.sparse", "scipy")
+sparse: Any = late("scipy.sparse")
 MAX_PATTERNS = 8  # patterns that are kept, of calls with other index arrays
 
 
@@ -46,7 +46,6 @@ def sparse_jacobian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction"
 
     Raises:
         TraceError: when called inside of a traced function.
-        ConfigurationError: when called, if SciPy is not installed.
         ArgumentError, DTypeError: when called, as for `jacobian`.
 
     >>> import numpy as np, burlab as bl
@@ -74,7 +73,7 @@ def sparse_hessian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction":
         A function with the arguments of f that gives a CSR array of shape (n, n), n numbers of the argument.
 
     Raises:
-        TraceError, ConfigurationError, ArgumentError, DTypeError: when called, as for `sparse_jacobian`.
+        TraceError, ArgumentError, DTypeError: when called, as for `sparse_jacobian`.
 
     >>> import numpy as np, burlab as bl
     >>> H = bl.sparse_hessian(lambda x: np.sum(x[0] * x[1:] ** 2))  # an arrow: two products, whatever its size

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 import burlab as bl
 from burlab.errors import ArgumentError
@@ -45,7 +46,6 @@ def test_bounds_of_a_wrong_length_raise():
 
 @pytest.mark.parametrize("method", KEEP)
 def test_scipys_own_bounds_are_taken(method):
-    optimize = pytest.importorskip("scipy.optimize")
     run = bl.minimize(distance, np.ones(2), SciPy(method, bounds=optimize.Bounds([0, 0], [2, 9])))
     run.step(1)
     assert run.t <= 1
