@@ -1,8 +1,8 @@
 """Linear algebra as calls of kernels: each takes dense matrices, one behind the other.
 
 Matrices that are not small go to the LAPACK that SciPy carries, whose routines' addresses are given to C++ once. SciPy
-offers them for Cython, as capsules that hold the address of a C function and are named by its signature. Without SciPy,
-or with one whose integers are not C's int, our own loops serve every size.
+offers them for Cython, as capsules that hold the address of a C function and are named by its signature. With a SciPy
+whose integers are not C's int, our own loops serve every size.
 """
 
 import ctypes
@@ -83,29 +83,25 @@ KERNELS: dict[str, Rule] = {
 @cache
 def connect() -> None:
     """Write the addresses into the process, at the first call."""
-    addresses = [_address(module, prefix + name) for prefix in "sd" for name, module in ROUTINES.items()]
-    if any(addresses):
-        addresses.append(_threads())
-        table = (ctypes.c_void_p * len(addresses))(*addresses)
-        exports(_HEADER, "burlab::kernels", {"connect_lapack": (None, ctypes.c_void_p)})["connect_lapack"](table)
+    addresses = [address_of(prefix + name, module) for prefix in "sd" for name, module in ROUTINES.items()]
+    addresses.append(_threads())
+    table = (ctypes.c_void_p * len(addresses))(*addresses)
+    exports(_HEADER, "burlab::kernels", {"connect_lapack": (None, ctypes.c_void_p)})["connect_lapack"](table)
 
 
-def _address(module: str, name: str) -> int | None:
-    try:
-        capsules: Any = import_module(f"scipy.linalg.{module}")
-        capsule: Any = capsules.__pyx_capi__[name]
-    except (ImportError, AttributeError, KeyError):
-        return None
+def address_of(name: str, module: str) -> int | None:
+    """Return the address of a routine, None if its integers are not C's int. module: the one of `scipy.linalg`."""
+    capsule: Any = import_module(f"scipy.linalg.{module}").__pyx_capi__[name]
     signature = _NAME_OF(capsule)
     return _POINTER_OF(capsule, signature) if b"int *" in signature else None
 
 
 def _threads() -> int | None:
-    """Return the function that sets the number of threads of the OpenBLAS below SciPy, if it is one."""
+    """Return the function that sets the number of threads of SciPy's OpenBLAS, None for another LAPACK."""
     try:
         library = ctypes.CDLL(import_module("scipy.linalg.cython_lapack").__file__)
         return ctypes.cast(library.openblas_set_num_threads_local, ctypes.c_void_p).value
-    except (ImportError, AttributeError, OSError):
+    except (AttributeError, OSError):
         return None
 
 

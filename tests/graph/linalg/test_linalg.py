@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.compiler.lowering import lower_linalg
 from tests.engines import GEARS, assert_close, jax_or_skip
 from tests.graph.linalg.linalg_cases import CASES, MANY, ONE_MATRIX, A, B, Case, N
 
 RNG = np.random.default_rng(5)
 U, V = RNG.normal(size=(2, N, N))
 TWICE = {"solve", "slogdet", "cholesky", "eigh", "svd, tall", "q, tall", "pinv, tall"}  # what JAX compiles in seconds
-SHAPES = ((0, 0), (3, 0), (0, 2), (1, 1), (7, 3), (2, 5, 8), (0, 3, 3), (24, 24), (25, 25), (41, 29), (17, 31))
-SIZES = (0, 1, 2, 3, 7, 24, 25, 67)  # both sides of where LAPACK takes over
+# Both sides of where LAPACK takes over.
+SHAPES = (
+    *((0, 0), (3, 0), (0, 2), (1, 1), (7, 3), (2, 5, 8), (0, 3, 3), (6, 6), (7, 7), (8, 9), (10, 10), (11, 11)),
+    *((12, 12), (13, 13), (41, 29), (17, 31), (48, 40), (49, 49)),
+)
+SIZES = (0, 1, 2, 3, 7, 12, 13, 24, 25, 64, 67)
 
 
 def weighted(module: Any, case: Case, a: Any, b: Any) -> Any:
@@ -94,6 +99,11 @@ def test_derivatives_to_the_third_order_are_differences() -> None:
             difference = (more[k] - less[k]) / (2 * step)
             scale = max(abs(exact[k + 1]), abs(more[k]), 1.0)
             assert abs(difference - exact[k + 1]) < 1e-6 * scale, (case.name, k + 1)
+
+
+@pytest.mark.parametrize("name", lower_linalg.ROUTINES)
+def test_every_routine_is_found_in_scipys_lapack(name: str) -> None:
+    assert all(lower_linalg.address_of(prefix + name, lower_linalg.ROUTINES[name]) for prefix in "sd")
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -35,7 +35,7 @@ template <class T> inline bool cholesky_by_lapack(T* a, Int n) {
 template <class T> struct Cholesky {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int count = d[0], n = d[1];
-    const bool large = calls(lapack<T>().potrf, n);
+    const bool large = calls(lapack<T>().potrf, n, kMaxOwnCholesky);
     T* y = static_cast<T*>(out);
     std::copy_n(static_cast<const T*>(a), count * n * n, y);
     StopCheck stop;

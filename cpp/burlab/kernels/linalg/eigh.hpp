@@ -130,7 +130,8 @@ template <class T> inline bool eigh_by_lapack(T* a, Int n, T* values, bool vecto
 template <class T> struct Eigh {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const auto [count, n, columns, option] = matrices(d);
-    const bool vectors = option != 0, large = calls(lapack<T>().syevd, n, vectors ? kMaxOwnVectors : kMaxOwnValues);
+    const bool vectors = option != 0,
+               large = calls(lapack<T>().syevd, n, vectors ? kMaxOwnEigenvectors : kMaxOwnEigenvalues);
     const Int each = n + (vectors ? n * n : 0), work_size = large ? 2 * n * n + 40 * n + 1 : 0;
     const Scratch<T> spare(n * n + work_size);
     const Scratch<int> ints(5 * n + 3);

@@ -10,7 +10,7 @@ namespace burlab::kernels {
 
 /// c = a b, all n by n.
 template <class T> inline void multiply(const T* a, const T* b, Int n, T* c) {
-  if (calls(lapack<T>().gemm, n)) {  // by columns: c' = b' a'
+  if (calls(lapack<T>().gemm, n, kMaxOwnProduct)) {  // by columns: c' = b' a'
     char as_is = 'N';
     int size = static_cast<int>(n);
     T one = 1, none = 0;
@@ -94,7 +94,7 @@ template <class T> BURLAB_NOINLINE void exponential(const T* from, Int n, T norm
     y[i] = e + o;
   }
   copy_transposed(even, n, n, f);
-  if (calls(lapack<T>().getrf, n)) eliminate_by_lapack(f, n, f + size);
+  if (calls(lapack<T>().getrf, n, kMaxOwnLu)) eliminate_by_lapack(f, n, f + size);
   else eliminate(f, n, f + size);
   solve_by_factors(f, n, y, n, false);
   BURLAB_ONE_BY_ONE

@@ -1,6 +1,6 @@
 #pragma once
-// Routines of another package's LAPACK, usually SciPy's: `burlab/compiler/lowering/lower_linalg.py` writes their
-// addresses here, once in a process. Without them the loops of this folder serve every size.
+// Routines of SciPy's LAPACK: `burlab/compiler/lowering/lower_linalg.py` writes their addresses here, once in a
+// process. The loops of this folder are for small matrices, and for C++ programs that have no LAPACK.
 //
 // Fortran reads matrices by columns: a matrix by rows is the transposed matrix there.
 #include <algorithm>
@@ -72,15 +72,18 @@ inline void connect_lapack(const void* const* addresses) noexcept {
   std::memcpy(&set_blas_threads, addresses + 2 * count, sizeof(void*));
 }
 
-inline constexpr Int kSmall = 24;         // largest number of rows for which our own loops are faster than a call,
-inline constexpr Int kMaxOwnVectors = 8;  // our own rotations of eigenvectors and singular vectors,
-inline constexpr Int kMaxOwnValues = 5;   // and of eigenvalues and singular values alone
-inline constexpr Int kLargest =
-    (1 << 15) - 1;  // largest number of rows for which every product of sizes fits LAPACK's int
+// Largest numbers of rows for which our own loops are faster than LAPACK, measured with SciPy's OpenBLAS on AVX-512,
+// AVX2 and plain x86-64, float32 and float64.
+inline constexpr Int kMaxOwnLu = 64, kMaxOwnCholesky = 12, kMaxOwnQr = 48, kMaxOwnProduct = 8;
+inline constexpr Int kMaxOwnTriangle = BURLAB_REGISTER > 16 ? 64 : 24;  // with several right-hand sides
+inline constexpr Int kMaxOwnEigenvectors = 10, kMaxOwnEigenvalues = 6;  // by rotations
+inline constexpr Int kMaxOwnSingularVectors = 12, kMaxOwnSingularValues = 8;
+// Largest number of rows for which every product of sizes fits LAPACK's int.
+inline constexpr Int kLargest = (1 << 15) - 1;
 
 /// Return true if a routine is used for a matrix of this many rows or columns.
-template <class Routine> BURLAB_INLINE bool calls(Routine routine, Int n, Int small = kSmall) {
-  return n > small && n <= kLargest && routine != nullptr;
+template <class Routine> BURLAB_INLINE bool calls(Routine routine, Int n, Int most_own) {
+  return n > most_own && n <= kLargest && routine != nullptr;
 }
 
 /// Copies a matrix of `rows` rows and `columns` columns to its transpose.

@@ -51,7 +51,7 @@ template <class T> inline void eliminate_by_lapack(T* f, Int n, T* pivots) {
 template <class T> struct Lu {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int count = d[0], n = d[1];
-    const bool large = calls(lapack<T>().getrf, n);
+    const bool large = calls(lapack<T>().getrf, n, kMaxOwnLu);
     StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < count; ++i) {

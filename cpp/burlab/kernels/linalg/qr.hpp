@@ -59,7 +59,8 @@ template <class T> struct Qr {
     const auto [count, rows, columns, complete] = matrices(d);
     const Int k = std::min(rows, columns), width = complete != 0 ? rows : k;
     const Int most = std::max(columns, width), work_size = 64 * most, size = rows * columns;
-    const bool large = calls(lapack<T>().geqrf, std::max(rows, columns)) && lapack<T>().orgqr != nullptr && k > 0;
+    const bool large =
+        calls(lapack<T>().geqrf, std::max(rows, columns), kMaxOwnQr) && lapack<T>().orgqr != nullptr && k > 0;
     const Scratch<T> spare(rows * most + k + work_size);
     if (spare.data == nullptr) return OutOfMemory;
     T *const f = spare.data, *const tau = f + rows * most, *const work = tau + k;

@@ -127,7 +127,7 @@ template <class T> struct Svd {
     const Int k = std::min(rows, columns), size = rows * columns;
     const Int lefts = option == kValues ? 0 : rows * (option == kFull ? rows : k);
     const Int rights = option == kValues ? 0 : columns * (option == kFull ? columns : k);
-    const Int small = option == kValues ? kMaxOwnValues : kMaxOwnVectors;
+    const Int small = option == kValues ? kMaxOwnSingularValues : kMaxOwnSingularVectors;
     const bool large = calls(lapack<T>().gesdd, std::max(rows, columns), small) && k > 0;
     Int work_size = 0;
     if (large) {

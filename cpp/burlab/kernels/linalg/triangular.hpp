@@ -80,7 +80,7 @@ template <class T, int N> inline void substitute_last(const Triangle<T>& t, T* x
 /// Solves t X = B in place. x: n rows of k numbers.
 template <class T> inline void substitute(const Triangle<T>& t, T* x, Int k) {
   if (t.n == 0 || k == 0) return;
-  if (k > 1 && k <= kLargest && calls(lapack<T>().trsm, t.n)) {
+  if (k > 1 && k <= kLargest && calls(lapack<T>().trsm, t.n, kMaxOwnTriangle)) {
     const bool by_columns = t.row_step == 1;  // X^T A^T = B^T, with X^T and B^T as stored
     char side = 'R', triangle = t.lower == by_columns ? 'L' : 'U', op = by_columns ? 'T' : 'N';
     char unit = t.unit ? 'U' : 'N';
