@@ -1,12 +1,15 @@
 """A traceable function that compiles itself: one kernel for each combination of shapes, dtypes and static arguments."""
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from burlab.errors import ArgumentError
+from burlab.errors import ArgumentError, TraceError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
 from burlab.graph.tracing.closure import changes_by_trace, content_of, guards
@@ -14,7 +17,8 @@ from burlab.graph.tracing.left import LeftByTraces, Place
 from burlab.graph.tracing.reach import readings
 from burlab.graph.tracing.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.checks.numbers import shown
-from burlab.runtime.gate import Guard
+from burlab.runtime.coerce import coerce_output
+from burlab.runtime.gate import Guard, flat
 from burlab.runtime.plain import as_array, is_numeric
 
 from .executable import Executable, build
@@ -55,20 +59,42 @@ class Program:
         if self.nesting is None:
             return None
         weak = {k for k, spec in enumerate(self.specs) if isinstance(spec, Spec) and spec.weak}
+        count = len(
+            self.executable.outputs
+        )  # the gate takes one array for a tuple of one, too, which is not its structure
+        takes_out = takes_out and (self.single or (count > 1 and [*self.nesting, 255] == [*flat(count)]))
         return self.executable.gate(
             fallback=fallback, tree=bytes([*self.nesting, 255]), weak=weak, takes_out=takes_out, guards=watched
         )
 
     def __call__(self, leaves: list[Any], out: tree.Tree = None) -> tree.Tree:
-        """The result for leaves in order. Raises ArgumentError where a static one is another, or `out` is complex."""
-        if out is not None and tree.has_complex(out):
+        """The result for leaves in order, or `out`, into whose arrays it is written.
+
+        Raises ArgumentError where a static leaf is another, and where `out` is complex or has another structure.
+        """
+        if out is not None:
+            buffers = self._buffers(out)
+            self.executable(*self.arrays(leaves), out=buffers)
+            return out
+        outputs = self.executable(*self.arrays(leaves))
+        return outputs[0] if self.single else tree.unflatten(self.result, outputs)
+
+    def _buffers(self, out: tree.Tree) -> tuple[Any, ...]:
+        """The arrays of `out`, checked under the names that they have in it."""
+        if tree.has_complex(out):
             raise ArgumentError(
                 "out holds a complex array, but a kernel writes real and imaginary part into arrays of their own. "
                 "Leave out away, or return y.real and y.imag."
             )
-        options = {} if out is None else {"out": tuple(tree.flatten(out)[0])}
-        outputs = self.executable(*self.arrays(leaves), **options)
-        return outputs[0] if self.single else tree.unflatten(self.result, outputs)
+        buffers, structure = tree.flatten(out)
+        if structure != self.result:
+            raise ArgumentError(
+                f"out is {tree.describe(structure)}, but the result is {tree.describe(self.result)}. Pass an array for "
+                "each array and number of the result, in the same structure."
+            )
+        names = [f"the result{path}" for path in tree.leaf_names(out)]
+        specs = [replace(spec, name=name) for spec, name in zip(self.executable.outputs, names, strict=True)]
+        return tuple(coerce_output(x, spec) for x, spec in zip(buffers, specs, strict=True))
 
     def arrays(self, leaves: list[Any]) -> list[Any]:
         """Return the arrays that the kernel takes. Raises ArgumentError where a static leaf is another."""
@@ -112,7 +138,8 @@ class Function(Resident, Generic[P, R]):
     (globals, closures, helper functions, arrays of any size, attributes of objects, classes and modules) belongs to the
     program: where that has changed, another kernel is compiled. Large arrays are looked through at each call, at the
     speed of memory; one that is read-only (x.flags.writeable = False) is not. reads: the functions whose surroundings
-    count.
+    count. The keyword `out`, unless the function has such a parameter: arrays in the structure of the result, which are
+    written and returned.
     """
 
     # What a call looks up: first `_find`, then, as soon as two calls in a row are alike, the gate of their kernel.
@@ -143,8 +170,10 @@ class Function(Resident, Generic[P, R]):
 
     def _find(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Trace, or find the kernel for these arguments; it answers from now on if it was the last one too."""
+        out = kwargs.pop("out") if "out" in kwargs and self._takes_out else None
         leaves, structure = tree.flatten((args, kwargs))
         if any(type(leaf) is Node for leaf in leaves):
+            self._check_no_out(out)
             args, kwargs = tree.unflatten(structure, leaves)  # with what buffers hold now
             return self._rule(*args, **kwargs)
         specs = specs_of(leaves, lambda: argument_names(self, args, kwargs))
@@ -154,6 +183,7 @@ class Function(Resident, Generic[P, R]):
         if program is None:
             traced = trace(self._rule, args, kwargs, like=self)
             if traced.open:  # the function captured a value of the trace around this call: it belongs to that graph
+                self._check_no_out(out)
                 return self._rule(*args, **kwargs)
             positional = structure.children()[0]
             program = Program(build(traced.graph), specs, traced.result, positional)
@@ -169,13 +199,33 @@ class Function(Resident, Generic[P, R]):
         if program is not self._last:
             self._programs[key] = self._programs.pop(key, program)  # behind all that were used before
         self._last = program
-        return program(leaves)
+        return program(leaves, out)
+
+    @cached_property
+    def _takes_out(self) -> bool:
+        """Whether the keyword `out` means arrays for the result: not where the function has a parameter of that name.
+
+        NumPy's functions mean the same by it.
+        """
+        if str(getattr(self, "__module__", "")).partition(".")[0] == "numpy":
+            return True
+        try:
+            parameters = inspect.signature(self).parameters.values()
+        except (TypeError, ValueError):  # of builtin functions some have none
+            return True
+        return all(p.name != "out" and p.kind is not p.VAR_KEYWORD for p in parameters)
+
+    def _check_no_out(self, out: object) -> None:
+        if out is not None:
+            raise TraceError(
+                f"{self.__name__} was called with out= inside of a traced function, where a result is a node of its "
+                "graph and has no memory. Leave out away, and pass it to the outermost call."
+            )
 
     def _open(self, program: Program, watched: Sequence[Guard] | None) -> None:
         """From now on call the gate of this kernel, as long as the watched values are unchanged."""
         if watched is not None:
-            # `out` may be an argument of the function's own
-            direct = program.direct(self._find, takes_out=False, watched=watched)
+            direct = program.direct(self._find, takes_out=self._takes_out, watched=watched)
             self.__call__ = direct or self._find  # pyright: ignore[reportAttributeAccessIssue] - a slot, as above
 
     def __repr__(self) -> str:

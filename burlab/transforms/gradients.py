@@ -24,7 +24,9 @@ def jit(f: F) -> F:
             part of the program.
 
     Returns:
-        A function with the arguments and results of f.
+        A function with the arguments and results of f. Unless f has a parameter `out`, the keyword `out` takes arrays
+        in the structure, shapes and dtypes of the result, which are written and returned: no array is allocated. They
+        must not overlap an argument.
 
     >>> import numpy as np, burlab as bl
     >>> float(bl.jit(lambda x: np.sum(x * x))(np.array([1.0, 2.0])))
@@ -48,15 +50,22 @@ def grad(
         holomorphic: f is complex and holomorphic, and the gradient its complex derivative.
 
     Returns:
-        A function with the arguments of f. A gradient has the structure, shapes and dtypes of its argument.
+        A function with the arguments of f. A gradient has the structure, shapes and dtypes of its argument. `out`:
+        arrays to write it into, as for `jit`.
 
     Raises:
-        ShapeError: when called, if the result of f is not one number.
-        DTypeError: when called, if an argument to differentiate by is not floating.
+        ShapeError: when called, if the result of f is not one number, or an array of `out` has another shape.
+        DTypeError: when called, if an argument to differentiate by is not floating, or an array of `out` has another
+            dtype.
+        ArgumentError, LayoutError: when called, if `out` has another structure, is read-only or overlaps an argument.
 
     >>> import numpy as np, burlab as bl
-    >>> bl.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
+    >>> gradient = bl.grad(lambda x: np.sum(x**3))
+    >>> gradient(np.array([1.0, 2.0]))
     array([ 3., 12.])
+    >>> out = np.empty(2)
+    >>> gradient(np.array([3.0, 4.0]), out=out) is out
+    True
     """
     argnums = known_argnums(argnums)
 
@@ -79,10 +88,11 @@ def value_and_grad(
         holomorphic: see `grad`.
 
     Returns:
-        A function with the arguments of f.
+        A function with the arguments of f. `out`: the pair of arrays to write into, as for `jit`; that of the value has
+        shape ().
 
     Raises:
-        ShapeError, DTypeError: as for `grad`.
+        ShapeError, DTypeError, ArgumentError, LayoutError: as for `grad`.
 
     >>> import numpy as np, burlab as bl
     >>> value, gradient = bl.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0)

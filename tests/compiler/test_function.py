@@ -1,6 +1,7 @@
 """Functions and kernels that call the gate themselves: the same results, errors and dispatch as on the long way."""
 
 import gc
+import tracemalloc
 import weakref
 from types import BuiltinFunctionType
 
@@ -9,7 +10,7 @@ import pytest
 
 import burlab as bl
 from burlab.compiler.function import Function
-from burlab.errors import BurlabError
+from burlab.errors import ArgumentError, BurlabError, DTypeError, LayoutError, ShapeError, TraceError
 
 X = np.linspace(-1, 2, 5)
 
@@ -226,3 +227,91 @@ def test_arrays_in_tuples_are_watched():
         for _ in range(4):
             np.testing.assert_array_equal(f(X), X * value * 2)
         assert calls_the_gate(f)
+
+
+GRAD = bl.grad(lambda x: np.sum(x**3))
+
+
+def test_out_is_written_and_returned_by_every_transform():
+    out, pair = np.empty(5), (np.empty(()), np.empty(5))
+    square, both = bl.jit(lambda x: x * x), bl.value_and_grad(rosenbrock)
+    for k in range(1, 5):  # the third call and later ones go through the gate
+        x = X * k
+        assert square(x, out=out) is out
+        np.testing.assert_array_equal(out, x * x)
+        assert GRAD(x, out=out) is out
+        np.testing.assert_array_equal(out, 3 * x**2)
+        value, gradient = both(x, out=pair)
+        assert value is pair[0]
+        assert gradient is pair[1]
+        np.testing.assert_array_equal(pair[1], both(x)[1])
+        assert pair[0] == both(x)[0]
+    assert calls_the_gate(square)
+    assert calls_the_gate(both)
+    np.testing.assert_array_equal(bl.jit(np.sin)(X, out=out), np.sin(X))
+    np.testing.assert_array_equal(square(X, out=None), X * X)
+
+
+def test_out_has_the_structure_of_the_result():
+    f = bl.jit(lambda p: {"b": [p["w"] * 2, np.sum(p["w"])], "a": (p["w"] + 1,)})
+    out = {"b": [np.empty(5), np.empty(())], "a": (np.empty(5),)}
+    for _ in range(3):
+        assert f({"w": X}, out=out) is out
+    np.testing.assert_array_equal(out["b"][0], 2 * X)
+    assert out["b"][1] == np.sum(X)
+    np.testing.assert_array_equal(out["a"][0], X + 1)
+    with pytest.raises(DTypeError, match=r"out for the result\['b'\]\[0\] must be float64, got float32"):
+        f({"w": X}, out=out | {"b": [np.empty(5, np.float32), np.empty(())]})
+
+
+@pytest.mark.parametrize("calls", [0, 3])
+@pytest.mark.parametrize(
+    ("out", "error", "words"),
+    [
+        (lambda _: np.empty(4), ShapeError, r"out for the result must have shape \(5,\), got \(4,\)"),
+        (lambda _: np.empty(5, np.float32), DTypeError, "out for the result must be float64, got float32"),
+        (lambda _: np.broadcast_to(np.empty(5), 5), LayoutError, "read-only"),
+        (lambda _: np.empty(10)[::2], LayoutError, "not contiguous"),
+        (lambda _: (np.empty(5),), ArgumentError, r"out is the tree \(\*,\), but the result is an array or number"),
+        (lambda _: [np.empty(5), np.empty(5)], ArgumentError, r"out is the tree \[\*, \*\]"),
+        (lambda _: 3.0, LayoutError, "must be a NumPy array"),
+        (lambda x: x, LayoutError, "must not overlap an argument"),
+        (lambda x: x[::-1][::-1], LayoutError, "must not overlap an argument"),
+    ],
+)
+def test_out_that_does_not_fit_is_refused(calls, out, error, words):
+    x = X.copy()
+    f = bl.grad(lambda x: np.sum(np.sin(x)))
+    for _ in range(calls):
+        f(x)
+    with pytest.raises(error, match=words):
+        f(x, out=out(x))
+    np.testing.assert_array_equal(x, X)
+
+
+def test_a_pair_of_out_may_not_overlap_and_a_tuple_of_one_stays_one():
+    both, one, buffer = bl.value_and_grad(rosenbrock), bl.jit(lambda x: (x + 1,)), np.empty(6)
+    for _ in range(4):
+        with pytest.raises(LayoutError, match="must not overlap"):
+            both(X, out=(buffer[0:1].reshape(()), buffer[:5]))
+        with pytest.raises(ArgumentError, match="out is an array or number"):
+            one(X, out=buffer[:5])
+        assert one(X, out=(buffer[:5],))[0].base is buffer
+
+
+def test_out_inside_of_a_trace_is_refused():
+    with pytest.raises(TraceError, match="has no memory"):
+        bl.jit(lambda x: GRAD(x, out=np.empty(5)))(X)
+
+
+def test_out_allocates_no_array():
+    x, out = np.ones(300_000), np.empty(300_000)
+    f = bl.grad(lambda x: np.sum(np.sin(x) * np.cumsum(x)))  # the sum is stored: a workspace
+    for _ in range(3):
+        f(x, out=out)
+    tracemalloc.start()
+    try:
+        f(x, out=out)
+        assert tracemalloc.get_traced_memory()[1] < 20_000
+    finally:
+        tracemalloc.stop()

@@ -156,7 +156,8 @@ inline Object* pass(Object* self, Object* const* args, Size count, Object* names
     out = args[count];
     given = tuple_size(out);  // -1: one array, not a tuple of arrays
     if (given < 0) clear_error();
-    fits = fits && given == (given < 0 && gate.outputs == 1 ? -1 : gate.outputs);
+    const bool single = gate.tree[0] == 0 && gate.tree[1] == 255;  // the result is one array, not a tuple of one
+    fits = fits && (given < 0 ? gate.outputs == 1 : given == gate.outputs && !single);
   }
   BURLAB_ONE_BY_ONE
   for (Size k = 0; fits && k < count; ++k) {
