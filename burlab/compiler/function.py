@@ -203,7 +203,7 @@ class Function(Resident, Generic[P, R]):
 
     @cached_property
     def _takes_out(self) -> bool:
-        """Whether the keyword `out` means arrays for the result: not where the function has a parameter of that name.
+        """Return True if the keyword `out` means arrays for the result: unless the function has a parameter of that name.
 
         NumPy's functions mean the same by it.
         """
