@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from burlab.run import Run as Run, Stop as Stop, load_run as load_run, minimize as minimize
     from burlab.transforms import (
         check_grads as check_grads,
+        checkpoint as checkpoint,
         compile as compile,
         cond as cond,
         custom_vjp as custom_vjp,
@@ -129,7 +130,7 @@ _HOME = {
         "burlab.graph.buffers.buffer_functions": "at_add at_set buffer empty full ones zeros",
         "burlab.graph.numpy_api.indexing": "asarray",
         "burlab.graph.tree": "pytree",
-        "burlab.transforms": "check_grads compile cond custom_vjp fixed_point fori_loop ggn_vp grad hessian hvp"
+        "burlab.transforms": "check_grads checkpoint compile cond custom_vjp fixed_point fori_loop ggn_vp grad hessian hvp"
         " jacfwd jacobian jacrev jit jvp linearize operation random root scan stop_gradient straight_through switch"
         " tree value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",

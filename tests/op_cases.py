@@ -331,6 +331,7 @@ OTHER_CASES = (
               [np.abs(_COUNTS), np.abs(_COUNTS).astype(np.uint8)]),
     OtherCase("surrogate", lambda x, y: Node("surrogate", (x, y), None, x.shape, x.dtype), lambda x, y: x,
               [(_TIES, -_TIES)]),
+    OtherCase("after", lambda x, y: Node("after", (x, y), None, x.shape, x.dtype), lambda x, y: x, [(_TIES, _COUNTS)]),
     OtherCase("stop_gradient", lambda x: Node("stop_gradient", (x,), None, x.shape, x.dtype), np.array, [_TIES]),
     OtherCase("uniform", *_uniform((3, 5), "float64"), [_KEYS[0], _KEYS]),
     OtherCase("uniform", *_uniform((7,), "float32"), [_KEYS[0], _KEYS]),

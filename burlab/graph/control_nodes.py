@@ -30,7 +30,7 @@ _LOOP_REMEDY = (
 )
 
 
-def _is_result(params: Params) -> bool:
+def is_result(params: Params) -> bool:
     """Return True if parameters are those of control flow."""
     return type(params) is Result and size(params.item) and parameters.axes(params.batch)
 
@@ -41,7 +41,7 @@ class ControlOperation(Operation):
     before: how many inputs come before those that the sub-graphs take.
     """
 
-    parameters = _is_result
+    parameters = is_result
     dense_operands = True
     unbounded = True
     before = 0

@@ -2,6 +2,7 @@
 
 from . import random, tree_functions as tree
 from .check import check_grads
+from .checkpoint_function import checkpoint
 from .choices import fori_loop, switch
 from .compile import compile
 from .control import cond, while_loop
@@ -17,6 +18,7 @@ from .vmap import vmap
 
 __all__ = [
     "check_grads",
+    "checkpoint",
     "compile",
     "cond",
     "custom_vjp",

@@ -1,7 +1,8 @@
 """`scan`: a loop of known length, with derivatives of every order."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from math import isqrt
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
 from burlab.typing import Tree
 
+from .checkpoint_function import checkpoint
 from .forms import bit, example, form_of, in_form, in_forms, node_of, settled
 
 _CARRY, _ELEMENT, _RESULT = "a leaf of the carry of scan", "a leaf of xs of scan", "a stacked result of scan"
@@ -25,13 +27,14 @@ _BODY = "the body of scan"
 
 def scan(
     f: Callable[[Any, Any], tuple[Any, Any]], init: Tree, xs: Tree = None, length: int | None = None, *,
-    reverse: bool = False,
+    reverse: bool = False, remat: bool | int | Literal["sqrt"] = False,
 ) -> tuple[Tree, Tree]:  # fmt: skip
     """Return the last carry and the stacked results of `carry, y = f(carry, x)`, x running through xs: JAX's scan.
 
     On plain arrays this is a Python loop. Inside a traced function it is one C++ loop, whatever the length, which may
     read values from the surrounding function. It has derivatives of every order, and vmap runs all samples through the
-    loop together. Reverse mode stores the carries of all iterations and computes each iteration again.
+    loop together. Reverse mode stores the carries of all iterations, and what goes into matrix products; it computes
+    the rest of each iteration again.
 
     Args:
         f: a function of carry and element. It returns a carry of the same structure, shapes and dtypes, and any tree,
@@ -40,11 +43,15 @@ def scan(
         xs: a tree of arrays whose leading axes have the length; None where `length` gives it.
         length: the number of iterations, where it is not that of xs.
         reverse: run from the last element to the first; each result stays at the place of its element.
+        remat: what reverse mode stores, for less memory and up to one more forward pass. True: the carries alone. A
+            number k of iterations: the carries of every k-th iteration, from which it computes k iterations again.
+            "sqrt": the same with k near the square root of the length, which needs the least memory.
 
     Returns:
         The last carry, and the tree of results, each with a leading axis of the length.
 
     Raises:
+        ArgumentError: if there is no length, or remat is something else.
         TraceError, ShapeError, DTypeError: if f returns anything else, or lengths differ.
 
     >>> import numpy as np, burlab as bl
@@ -58,6 +65,12 @@ def scan(
     check_takes(f, _BODY, "a carry and an element", "It takes both: def f(carry, x).", 2, where=location)
     leaves, structure = tree.flatten(xs)
     work = _Work(f, *tree.flatten(init), leaves, structure, _length(leaves, xs, length), bool(reverse))
+    size = _iterations_per_chunk(remat, work.length)
+    if size and (is_tracing() or any(isinstance(leaf, Node) for leaf in (*work.start, *leaves))):
+        if 1 < size < work.length:
+            return _in_chunks(work, init, size)
+        if size == 1:
+            work = work._replace(f=checkpoint(f))
     if any(isinstance(leaf, Node) for leaf in (*work.start, *leaves)):
         return _traced(work)[0]
     if is_tracing():
@@ -95,6 +108,56 @@ def _length(leaves: list[Any], xs: Tree, length: int | None) -> int:
         lengths = ", ".join(f"{name}: {size[0]}" for name, size in zip(names, sizes, strict=True))
         raise ShapeError(f"{location()}scan needs one length, got {lengths}. Give arrays of xs one leading axis.")
     return sizes[0][0]
+
+
+def _iterations_per_chunk(remat: object, length: int) -> int:
+    """Return the number of iterations that reverse mode computes again at a time; 0 for none."""
+    if isinstance(remat, bool):
+        return int(remat)
+    if isinstance(remat, int) and remat > 0:
+        return remat
+    if isinstance(remat, str) and remat == "sqrt":
+        return max(isqrt(length), 1)
+    raise ArgumentError(
+        f'{location()}remat of scan must be True, False, "sqrt" or a positive number of iterations, got {shown(remat)}.'
+    )
+
+
+def _in_chunks(work: _Work, init: Tree, size: int) -> tuple[Tree, Tree]:
+    """A scan over chunks of so many iterations, each a scan that keeps nothing but its carries at the start."""
+    full, left = divmod(work.length, size)
+
+    def iterations(carry: Tree, xs: Tree, length: int) -> tuple[Tree, Tree]:
+        return scan(work.f, carry, xs, length, reverse=work.reverse)
+
+    @checkpoint
+    def chunk(carry: Tree, xs: Tree) -> tuple[Tree, Tree]:
+        return iterations(carry, xs, size)
+
+    def chunks(carry: Tree) -> tuple[Tree, Tree]:
+        xs: list[Any] = [np.reshape(x[: full * size], (full, size, *np.shape(x)[1:])) for x in work.xs]
+        carry, ys = scan(chunk, carry, tree.unflatten(work.element, xs), full, reverse=work.reverse)
+        return carry, _map(unchunked, ys)
+
+    def unchunked(y: Any) -> Any:
+        return np.reshape(y, (full * size, *y.shape[2:]))
+
+    def tail(carry: Tree) -> tuple[Tree, Tree]:
+        return iterations(carry, tree.unflatten(work.element, [x[full * size :] for x in work.xs]), left)
+
+    if not left:
+        return chunks(init)
+    first, second = (tail, chunks) if work.reverse else (chunks, tail)
+    carry, ys = first(init)
+    carry, more = second(carry)
+    ys, more = (more, ys) if work.reverse else (ys, more)
+    return carry, _map(lambda *parts: np.concatenate(parts), ys, more)
+
+
+def _map(function: Callable[..., Any], *trees: Tree) -> Tree:
+    """A function of the leaves, which may be halves of complex ones."""
+    leaves = [tree.flatten(t)[0] for t in trees]
+    return tree.unflatten(tree.flatten(trees[0])[1], [function(*row) for row in zip(*leaves, strict=True)])
 
 
 def _pair(work: _Work, result: Tree) -> tuple[Any, Any]:

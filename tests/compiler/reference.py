@@ -175,9 +175,10 @@ STRUCTURAL = {
     "argmin": lambda n, x: np.argmin(x, n.params),
     "stop_gradient": lambda n, x: x,
     "surrogate": lambda n, x, source: x,
+    "after": lambda n, x, *before: x,
 }
 EXACT = {"broadcast", "reshape", "transpose", "slice", "pad", "concatenate", "gather", "argmax", "argmin", "convert",
-         "reduce_max", "reduce_min", "stop_gradient", "surrogate", "where", "neg", "abs", "sign"}  # fmt: skip
+         "reduce_max", "reduce_min", "stop_gradient", "surrogate", "after", "where", "neg", "abs", "sign"}  # fmt: skip
 LOOSE = {"gelu": 64, "erf": 8, "erfc": 64}  # the reference is double here, and erfc multiplies a rounding of x by x^2
 SUMS = {"sum", "scatter", "put", "cumsum", "contract"}
 

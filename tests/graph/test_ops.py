@@ -35,6 +35,8 @@ def test_every_operation_has_a_row() -> None:
         "input",
         "constant",
         "call",
+        "checkpoint",
+        "checkpoint_contractions",
         "ask",
         "squares",
         "norm",

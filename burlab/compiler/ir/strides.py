@@ -123,6 +123,7 @@ VIEWS: dict[str, Callable[[Node, StridedView], StridedView | None]] = {
     "stop_gradient": _itself,
     "surrogate": _itself,
     "implied": _itself,
+    "after": _itself,
 }
 
 

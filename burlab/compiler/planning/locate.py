@@ -65,7 +65,24 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
             homes[view.base] = place
         else:
             copies.append((y, place))
-    return Located(graph, options, views, executions(graph), loops, homes, tuple(copies), options.after)
+    after = _waiting(graph, views, options.after)
+    return Located(graph, options, views, executions(graph), loops, homes, tuple(copies), after)
+
+
+def _waiting(graph: Graph, views: dict[Node, StridedView], known: After) -> After:
+    """The values that nodes wait for besides their operands: those known before, and those that `after` nodes name."""
+    if all(n.op != "after" for n in graph.nodes):
+        return known
+    found = dict(known)
+    behind: dict[Node, tuple[Node, ...]] = {}  # of views: what comes before they are read
+    for n in graph.nodes:
+        if views[n].base is n:
+            before = tuple(dict.fromkeys(y for x in n.inputs for y in behind.get(x, ())))
+            if before:
+                found[n] = (*found.get(n, ()), *before)
+        else:
+            behind[n] = (*behind.get(n.inputs[0], ()), *(n.inputs[1:] if n.op == "after" else ()))
+    return found
 
 
 def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> dict[Node, StridedView]:

@@ -1,3 +1,8 @@
 """Derivatives: from a graph to a graph, in forward and in reverse mode."""
 
-from . import call_derivatives as call_derivatives, cond as cond, scan_reverse as scan_reverse
+from . import (
+    call_derivatives as call_derivatives,
+    checkpoint_rules as checkpoint_rules,
+    cond as cond,
+    scan_reverse as scan_reverse,
+)

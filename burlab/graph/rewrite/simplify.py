@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from burlab.graph.checkpoint_nodes import Checkpoint, after
 from burlab.graph.control_nodes import with_graphs
-from burlab.graph.graph import Call, Graph, Region, topological
+from burlab.graph.graph import Call, Graph, Region, Result, topological
 from burlab.graph.linear_nodes import broadcast, contract, reshape, slice_, transpose
 from burlab.graph.node import Node, constant
 from burlab.graph.origin import derived_from
@@ -72,12 +73,19 @@ def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
 
 
 def without_calls(outputs: Sequence[Node]) -> list[Node]:
-    """The outputs with every `call` replaced by the graph that it calls."""
+    """The outputs with every `call` and `checkpoint` replaced by the graph that it executes."""
+    executed: dict[tuple[Region, tuple[Node, ...]], list[Node]] = {}
 
     def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
-        if not isinstance(n.params, Call):
+        if isinstance(n.params, Call):
+            return without_calls(inline(n.params.graph, inputs))[0]
+        if not isinstance(n.row, Checkpoint):
             return keep(n, inputs)
-        return without_calls(inline(n.params.graph, inputs))[0]
+        result: Result = n.params
+        region, item, _ = result
+        if (region, inputs) not in executed:
+            executed[region, inputs] = without_calls(inline(region.graphs[0], inputs))
+        return executed[region, inputs][item]
 
     return rebuild(outputs, {}, rule)
 
@@ -228,6 +236,13 @@ def _repeated(x: Node, shape: tuple[int, ...]) -> Node | None:
     return broadcast(x.inputs[0], shape, ()) if x.op == "broadcast" and x.inputs[0].shape == () else None
 
 
+def _after(n: Node) -> Node | None:
+    """Leaves come before everything; where nothing else does, computing again would only repeat what was just done."""
+    x, *before = n.inputs
+    left = [g for g in dict.fromkeys(before) if not g.row.leaf and g.known is None]
+    return None if len(left) == len(before) else after(x, left)
+
+
 def _convert(n: Node) -> Node | None:
     value = n.inputs[0].known
     if value is None or n.size > _LARGEST_FOLD:
@@ -276,4 +291,5 @@ _RULES: dict[str, Callable[[Node], Node | None]] = {
     "constant": _constant, "mul": _multiply, "div": _divide, "neg": _negate, "add": _add, "sub": _subtract,
     "where": _where, "broadcast": _broadcast, "reshape": _reshape, "transpose": _transpose, "slice": _slice,
     "convert": _convert, "div'0": _inverse,
+    "after": _after,
 }  # fmt: skip
