@@ -3,7 +3,8 @@
 `while`: inputs are the state's leaves at the start, then values that the sub-graphs read from around them. Its region
 holds the condition (one bool) and the body (the state's leaves); both take all inputs. Result k is leaf k at the end.
 
-`cond`: inputs are a bool, then the inputs of the two sub-graphs, of which one is executed.
+`cond`: inputs are a bool, then the inputs of the two sub-graphs, of which one is executed. Where all samples share the
+bool, one execution computes all samples.
 
 `scan`: see `scan.py`.
 
@@ -12,14 +13,15 @@ the plan makes one step of them (`executions.py`). Such nodes are made in `regio
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from burlab.runtime.checks.stored import size
 from burlab.typing import Params
 
 from . import parameters
 from .faults import no_derivative
-from .graph import Graph, Region, Result
-from .linear_nodes import broadcast
+from .graph import Graph, Region, Result, topological
+from .linear_nodes import broadcast, transpose
 from .node import Node
 from .operation import Batching, Operation, Shares, Tangents, make_node, repeated, structural
 from .signatures import BOOL, Form, forms_of, require
@@ -87,6 +89,7 @@ class Cond(ControlOperation):
     name = "cond"
     parts = ("true", "false")
     before = 1
+    follows_sums = True
 
     def form(self, result: Result, inputs: Sequence[Node]) -> Form:
         """Return the form of a result."""
@@ -97,6 +100,75 @@ class Cond(ControlOperation):
         _check_inputs(result, inputs[1:])
         require(forms_of(true.outputs) == forms_of(false.outputs), "its sub-graphs give different results")
         return _form(result, true)
+
+    def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> Node:
+        """One choice for all samples if they share it; all of its results are computed by one execution."""
+        if flags[0]:
+            return super().batched(n, xs, flags, many)
+        key = (n.inputs, n.params.region, n.params.batch)
+        found = many.executions.get(key) or many.executions.setdefault(key, _one_choice(n, xs, flags, many))
+        return found.result(n.params.item)
+
+    def is_linear(self, n: Node, varying: Sequence[Node]) -> bool:
+        """Return True if both sides are linear in those of the inputs that vary, and the choice does not."""
+        outside, known = chosen_inputs(n), set(varying)
+        if n.params.batch or n.inputs[0] in known:
+            return False
+        return all(
+            _is_linear(graph.outputs[n.params.item], {x for x, y in zip(graph.inputs, outside, strict=True) if y in known})
+            for graph in n.params.region.graphs
+        )
+
+
+@dataclass(frozen=True)
+class _OneChoice:
+    """A `cond` whose sub-graphs compute all samples. flags: which results have the axis of samples."""
+
+    inputs: tuple[Node, ...]
+    region: Region
+    batch: tuple[int, ...]
+    flags: tuple[bool, ...]
+
+    def result(self, item: int) -> Node:
+        """A result with the axis of samples in front, or without one."""
+        n = make_node("cond", Result(self.region, item, self.batch), *self.inputs)
+        return _moved(n, len(self.batch), 0) if self.flags[item] else n
+
+
+def _one_choice(n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> _OneChoice:
+    """A choice that all samples share. In a batch, the axis of samples moves behind its axes."""
+    region, _, batch = n.params
+    inside, ranks = flags[1:], inner_ranks(n)[1:]
+    sides = [many.graph(graph, inside, many.size) for graph in region.graphs]
+    found = tuple(map(any, zip(*(differs for *_, differs in sides), strict=True)))
+    graphs = (
+        Graph(inputs, tuple(repeated(y, many.size) if a and not b else y for y, a, b in zip(ys, found, own, strict=True)))
+        for inputs, ys, own in sides
+    )
+    outer = (
+        _moved(x, 0, len(batch)) if flag and x.ndim > 1 + rank else x
+        for x, flag, rank in zip(xs[1:], inside, ranks, strict=True)
+    )
+    return _OneChoice((xs[0], *outer), Region(tuple(graphs)), batch, found)
+
+
+def _moved(x: Node, axis: int, to: int) -> Node:
+    """The node with an axis in another place."""
+    order = [k for k in range(x.ndim) if k != axis]
+    order.insert(to, axis)
+    return x if axis == to else transpose(x, tuple(order))
+
+
+def _is_linear(y: Node, varying: set[Node]) -> bool:
+    """Return True if a value is linear in the inputs that vary, and of their dtype."""
+    for n in topological([y], varying):
+        ours = [x for x in n.inputs if x in varying]
+        if not ours:
+            continue
+        if any(x.dtype != n.dtype for x in ours) or not (n.row.follows_sums and n.row.is_linear(n, ours)):
+            return False
+        varying.add(n)
+    return True
 
 
 def _check_inputs(result: Result, outside: Sequence[Node]) -> None:

@@ -22,7 +22,7 @@ from burlab.graph.executions import ENDLESS, work_of
 from burlab.graph.node import constant
 from burlab.graph.operation import STRUCTURAL, Linearity, Operation, ScalarOperation, make_node
 from burlab.graph.query import query
-from burlab.graph.rewrite import batch_sum
+from burlab.graph.rewrite.linear_cut import LinearCut, linear_inputs
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.scalar_row import NOT_SCALAR
 from burlab.graph.signatures import ALL
@@ -127,12 +127,12 @@ def a_sum_is_no_large_value_of_sums() -> None:
     x = given(40, 7)
     y = linear_nodes.sum_over(linear_nodes.contract("ab,cb->ac", x, x), (0,))
     own = {x, *y.inputs, y}
-    assert batch_sum._shallow([y], own, {y: list(y.inputs)}) == {}
+    assert LinearCut(Graph((x,), (y,)), own, 10).shallow([y], {y: list(y.inputs)}) == {}
 
 
 def running_sums_come_before_the_mean() -> None:
     x = given(4)
-    assert batch_sum._linear_inputs(linear_nodes.cumsum(x, 0), {x}) == []
+    assert linear_inputs(linear_nodes.cumsum(x, 0), {x}) == []
 
 
 def every_case_of_a_contraction_is_linear() -> None:

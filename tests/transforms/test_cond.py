@@ -9,7 +9,7 @@ import pytest
 import burlab as bl
 from burlab.compiler.executable import build
 from burlab.errors import DTypeError, IndexRangeError, ShapeError, TraceError
-from burlab.graph import Graph
+from burlab.graph import Graph, tree
 from tests.engines import GEARS, jax_or_skip
 
 X = np.array([0.3, -1.2, 2.0])
@@ -40,10 +40,10 @@ POINTS = [(s * X, t * X[::-1]) for s in (1, -1) for t in (1, -1)]
 def test_cond_equals_python_and_jax_in_all_gears(program: Any, point: Any) -> None:
     jax = jax_or_skip()
     f = lambda *args: program(np, bl.cond, *args)  # noqa: E731
-    wanted = bl.graph.tree.flatten(f(*point))[0]
+    wanted = tree.flatten(f(*point))[0]
     want = jax.tree.leaves(program(jax.numpy, jax.lax.cond, *map(jax.numpy.asarray, point)))
     for gear in GEARS:
-        got = bl.graph.tree.flatten(bl.compile(f, *point, gear=gear)(*point))[0]
+        got = tree.flatten(bl.compile(f, *point, gear=gear)(*point))[0]
         for a, b, c in zip(got, wanted, want, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-15)
             np.testing.assert_allclose(a, c, rtol=1e-15)
@@ -74,7 +74,7 @@ def test_derivatives_pass_through(program: Any, point: Any) -> None:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_vmap_and_its_derivatives(program: Any) -> None:
     """Rows choose for themselves; what all rows share collects its derivative from all."""
-    f = lambda x, w: np.sum(bl.graph.tree.flatten(program(np, bl.cond, x, w))[0][0])  # noqa: E731
+    f = lambda x, w: np.sum(tree.flatten(program(np, bl.cond, x, w))[0][0])  # noqa: E731
     xs, ws = (np.stack(column) for column in zip(*POINTS, strict=True))
     np.testing.assert_allclose(bl.vmap(f)(xs, ws), [f(*point) for point in POINTS], rtol=1e-14)
     got = bl.vmap(bl.grad(f, argnums=(0, 1)))(xs, ws)

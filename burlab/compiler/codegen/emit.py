@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeGuard, TypeVar
 
-from burlab.compiler.ir.descriptor_table import Descriptor, descriptors_of
+from burlab.compiler.ir.descriptor_table import Descriptor, descriptor_of, descriptors_of
 from burlab.compiler.ir.interrupts import HALT_CHECK, is_long
 from burlab.compiler.ir.library import EACH, LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Step
@@ -143,7 +143,7 @@ def _descriptors(step: Step) -> list[Descriptor]:
     if isinstance(step, Invoke):
         descriptor, box = descriptors_of(step)
         return [descriptor, box] if step.box else [descriptor]
-    return [Descriptor(step.descriptor)] if isinstance(step, Execute) else []
+    return [descriptor_of(step)] if isinstance(step, Execute) else []
 
 
 def _shape(descriptors: Mapping[Descriptor, int], descriptor: Descriptor) -> str:

@@ -8,15 +8,24 @@ import numpy as np
 
 from burlab.runtime.coerce import Array
 
-from .plan import Invoke
+from .plan import Execute, Invoke, PartContext
 
 
 class Descriptor(NamedTuple):
-    """The integers of a call; that at `position` is `unit` times the number of samples that count, unless unit is 0."""
+    """The integers of a call; that at `position` is `unit` times the number of samples that count, unless unit is 0.
+
+    parts: the integers that are contexts of sub-graphs, which differ with the number of samples too.
+    """
 
     integers: tuple[int, ...]
     position: int = 0
     unit: int = 0
+    parts: tuple[PartContext, ...] = ()
+
+
+def descriptor_of(step: Execute) -> Descriptor:
+    """Return the descriptor of an execution of sub-graphs."""
+    return Descriptor(step.descriptor, parts=step.contexts)
 
 
 def descriptors_of(step: Invoke) -> tuple[Descriptor, Descriptor]:
@@ -56,6 +65,8 @@ class Contexts:
                 for d, start in self._starts.items():
                     if d.unit:
                         integers[start + d.position] = d.unit * samples
+                    for part in d.parts:
+                        integers[start + part.position] = part.contexts(samples)
             first = integers.ctypes.data
             context, keep = self._link({d: first + 8 * start for d, start in self._starts.items()})
             self._known.setdefault(samples, (context, (integers, keep)))  # if another thread was first, its stays

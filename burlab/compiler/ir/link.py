@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from .plan import Execute, KernelPlan, Runnable, Step
+from .plan import Execute, KernelPlan, PartContext, Runnable, Step
 
 
 def link(plan: KernelPlan, build_part: Callable[[KernelPlan], Runnable]) -> KernelPlan:
@@ -16,6 +16,8 @@ def link(plan: KernelPlan, build_part: Callable[[KernelPlan], Runnable]) -> Kern
             functions = zip((part.function for part in parts), step.firsts, strict=True)
             ends = [n for f, first in functions for n in (f.address, f.context, first)]
             linked += parts
-            step = step._replace(descriptor=(*step.descriptor, *ends))  # noqa: PLW2901 - the same step
+            first = len(step.descriptor) + 1
+            contexts = tuple(PartContext(first + 3 * k, part.function.contexts) for k, part in enumerate(parts))
+            step = step._replace(descriptor=(*step.descriptor, *ends), contexts=contexts)  # noqa: PLW2901 - the same step
         steps.append(step)
     return replace(plan, steps=tuple(steps), linked=tuple(linked)) if linked else plan

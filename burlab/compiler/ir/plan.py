@@ -1,6 +1,7 @@
 """A plan and its parts: places in memory, generated loops, and calls of library kernels."""
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -99,12 +100,19 @@ class Invoke(NamedTuple):
     samples: Count | None = None
 
 
+class PartContext(NamedTuple):
+    """The integer of a call that is the context of a sub-graph's function, by how many samples of a tile count."""
+
+    position: int
+    contexts: Callable[[int | None], int]
+
+
 class Execute(NamedTuple):
     """Control flow: a library function that runs the plans of sub-graphs.
 
     nodes: the results that the graph uses. results, operands: all of them, in order. scratch: memory for the function,
     at a multiple of 64 bytes, behind `table` bytes for the replay gear. firsts: the number of the first node of each
-    part, in the outcome of the whole.
+    part, in the outcome of the whole. contexts: of the parts, once `link` has made their functions.
     """
 
     nodes: tuple[Node, ...]
@@ -116,6 +124,7 @@ class Execute(NamedTuple):
     operands: tuple[MemoryPlace, ...]
     scratch: MemoryPlace
     table: int
+    contexts: tuple[PartContext, ...] = ()
 
 
 Step = LoopStep | Invoke | Execute

@@ -69,9 +69,9 @@ def routine(
     is so.
     """
     first = execution.nodes[0]
-    sums = blocks_of(execution.region).carries if first.op == "blocks" else 0
-    parts = tuple(make_part(graph, sums) for graph in execution.region.graphs)
     used = {n.params.item: is_added(n) for n in execution.nodes}
+    sums = blocks_of(execution.region).carries if first.op == "blocks" else sum(used.values())
+    parts = tuple(make_part(graph, sums) for graph in execution.region.graphs)
     header, called = _ROUTINES[first.op]
     call = called(first, used)
     table = rounded(8 * (1 + len(call.spare) + len(first.inputs)))

@@ -61,6 +61,8 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
     copies: list[tuple[Node, MemoryPlace]] = []
     for k, y in enumerate(graph.outputs):
         view, place = views[y], MemoryPlace(MemoryKind.OUTPUT, k)
+        if k < options.accumulate and y.is_zero:
+            continue  # it adds nothing
         if not view.base.row.leaf and view.base not in homes and is_whole(view, y):
             homes[view.base] = place
         else:

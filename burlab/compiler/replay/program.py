@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.ir import library
-from burlab.compiler.ir.descriptor_table import Contexts, Descriptor, descriptors_of
+from burlab.compiler.ir.descriptor_table import Contexts, Descriptor, descriptor_of, descriptors_of
 from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, MemoryPlace, Runnable
@@ -46,7 +46,7 @@ def tabulate(plan: KernelPlan) -> Runnable:
     calls = {k: step for k, step in enumerate(plan.steps) if not isinstance(step, LoopStep)}
     library.require([run, *(step.kernel for step in calls.values())], by_name=False)
     pairs = {
-        k: descriptors_of(step) if isinstance(step, Invoke) else (Descriptor(step.descriptor), _NO_BOX)
+        k: descriptors_of(step) if isinstance(step, Invoke) else (descriptor_of(step), _NO_BOX)
         for k, step in calls.items()
     }
     records, operands = _records(plan, calls, codes)

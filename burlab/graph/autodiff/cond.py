@@ -1,18 +1,22 @@
 """Derivatives of `cond`, and which results of `while` a derivative would reach.
 
 A derivative of a choice is the choice of the derivatives: the sweeps go into both sub-graphs and give another `cond`.
+Reverse mode has a second one: the choice itself, which gives the residuals of both branches too.
 """
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from burlab.graph.control_nodes import chosen_inputs
 from burlab.graph.graph import Graph, Region, Result
 from burlab.graph.linear_nodes import sum_over
 from burlab.graph.node import Node
+from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import Shares, Tangents, make_node
 
-from .sweep import RULES, Executions, SweepRule, between, jvp, vjp
+from .cond_reverse import pulled_back
+from .sweep import RULES, Executions, SweepRule, between, jvp
 
 
 def _passes(n: Node, reached: set[Node]) -> bool:
@@ -58,30 +62,28 @@ def _pushed(region: Region, varying: tuple[int, ...]) -> Region:
 
 
 def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
-    """The inputs of `cond` that matter, each with its share of the cotangent of one result."""
-    ((n, g),) = given
-    region, item, batch = n.params
+    """The inputs of `cond` that matter, each with its share of the cotangents of the results of one execution."""
+    n = given[0][0]
+    region, _, batch = n.params
     outside = chosen_inputs(n)
+    cotangents: dict[int, Node] = {}
+    for y, g in given:  # a result may stand in the graph as several nodes
+        known = cotangents.get(y.params.item)
+        cotangents[y.params.item] = g if known is None else node("add", known, g)
     wanted = tuple(k for k, x in enumerate(outside) if x in active)
-    pulled = _pulled(region, item, wanted)
+    pulled = pulled_back(region, tuple(cotangents), wanted)
+    residuals = (make_node("cond", Result(pulled.forward, item, batch), *n.inputs) for item in pulled.residuals)
+    inputs = (n.inputs[0], *(outside[k] for k in pulled.read), *residuals, *cotangents.values())
     shares: Shares = []
     for j, k in enumerate(wanted):
         x = outside[k]
-        share = make_node("cond", Result(pulled, j, batch), *n.inputs, g)
+        share = make_node("cond", Result(pulled.region, j, batch), *inputs)
         shares.append((x, share if share.shape == x.shape else sum_over(share, range(len(batch)))))  # all rows share x
     return shares
 
 
-@lru_cache(maxsize=256)
-def _pulled(region: Region, item: int, wanted: tuple[int, ...]) -> Region:
-    """The cotangents of some inputs, from the inputs and the cotangent of one result."""
-
-    def pull(graph: Graph) -> Graph:
-        y = graph.outputs[item]
-        g = Node("input", (), None, y.shape, y.dtype)
-        return Graph((*graph.inputs, g), tuple(vjp([y], [graph.inputs[k] for k in wanted], [g])))
-
-    return Region(tuple(map(pull, region.graphs)))
+def _execution(n: Node) -> Any:
+    return n.op, n.inputs, n.params.region, n.params.batch
 
 
 def _loop_forward(n: Node, tangents: Tangents, _executions: Executions) -> Node | None:
@@ -92,5 +94,5 @@ def _loop_reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shar
     return given[0][0].row.reverse(*given[0], active)
 
 
-RULES["cond"] = SweepRule(_passes, _forward, _reverse)
+RULES["cond"] = SweepRule(_passes, _forward, _reverse, _execution)
 RULES["while"] = SweepRule(_loop_passes, _loop_forward, _loop_reverse)

@@ -7,9 +7,10 @@ after the other: the factors are stacked, and one product after the loop sums ov
 into a table waits in the same way. All other shares are summed in carries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from burlab.graph.executions import every_node
 from burlab.graph.graph import Graph, Region, ScanIterations, topological
 from burlab.graph.linear_nodes import linear, zeros
 from burlab.graph.node import Node
@@ -19,47 +20,30 @@ from burlab.graph.scan_nodes import result
 from burlab.graph.substitute import keep, rebuild
 
 from . import scan_forward
+from .residuals import executed, residuals
 from .scan_forward import like, seeds_of, split
 from .scan_sweep import ReversedScan, ScanSweep, Term, added, swept
 from .sweep import RULES, SweepRule
 
 
-def chosen_residuals(body: Graph, varying: int, outputs: Sequence[Node]) -> list[Node]:
+def chosen_residuals(
+    body: Graph, varying: int, outputs: Sequence[Node], cotangents: Iterable[Node] = ()
+) -> list[Node]:
     """Values of a body to be stacked, so that its reverse sweep, which gives `outputs`, needs no product of matrices.
 
     varying: how many of the body's first inputs differ from iteration to iteration. What is cheap is computed again,
     unless it is no larger than what it is computed of; and so is everything where there is no such product, as in
     recurrences of a few numbers, for which the trails of the carries are enough.
     """
-    forward = topological(body.outputs)
-    within = set(forward)
-    again = topological(outputs)
-    if not any(n.row.multiplies and n in within for n in again):
+    again = {*topological(body.outputs), *executed(outputs, cotangents)}
+    if not any(n in again and _has_product(n) for n in topological(outputs)):
         return []
-    stacks = _stacks(body, varying, forward)
-    read = [x for n in again if n not in within for x in n.inputs if x in within]
-    chosen = {n for x in (*read, *(y for y in outputs if y in within)) for n in stacks[x]}
-    return [n for n in forward if n in chosen]
+    return residuals(body, varying, outputs, cotangents)
 
 
-def _stacks(body: Graph, varying: int, forward: Sequence[Node]) -> dict[Node, frozenset[Node]]:
-    """For each value the values to stack so that it is available, or cheap to compute."""
-    nothing = frozenset[Node]()
-    differs = set(body.inputs[:varying])
-    stacks: dict[Node, frozenset[Node]] = {}
-    for n in forward:
-        stacks[n] = nothing.union(*(stacks[x] for x in n.inputs))
-        if n.inputs and not differs.isdisjoint(n.inputs):
-            differs.add(n)
-        elif n not in differs:
-            stacks[n] = nothing  # the same in every iteration
-            continue
-        row = n.row
-        if not n.inputs or row.view:
-            continue
-        if not row.cheap or 0 < n.nbytes <= sum(x.nbytes for x in stacks[n]):
-            stacks[n] = frozenset([n])
-    return stacks
+def _has_product(n: Node) -> bool:
+    graphs = n.params.region.graphs if n.row.parts else ()
+    return n.row.multiplies or any(x.row.multiplies for graph in graphs for x in every_node(graph))
 
 
 def backward(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
@@ -110,15 +94,15 @@ def _back(scan: ReversedScan, sweep: ScanSweep) -> _Back:
     own = [*sweep.carry_shares, *totals, *sweep.sequences.values()]
     known = {*body.inputs[: scan.first_captured], *sweep.pulled.values()}
     made = list(dict.fromkeys(x for _, term in sweep.terms for x in term.product.inputs if x not in known))
-    residuals = chosen_residuals(body, scan.first_captured, [*own, *made])
-    stacked = _stacked(scan, sweep, residuals)
-    stored = {n: like(n) for n in residuals}
+    chosen = chosen_residuals(body, scan.first_captured, [*own, *made], (*sweep.ends.values(), *sweep.pulled.values()))
+    stacked = _stacked(scan, sweep, chosen)
+    stored = {n: like(n) for n in chosen}
     factors = [x for x in made if x not in stored]
     outputs = tuple(rebuild([*own, *factors], dict(stored), keep))
     needed = {n for n in topological(outputs) if n.is_input}
     read = split((k for k, x in enumerate(body.inputs) if x in needed), scan.iterations)
     starts = (*(cotangents[k] if k in cotangents else _zeros(body.inputs[k]) for k in sweep.ends), *map(_zeros, sums))
-    elements = (*(body.inputs[k] for k in read.carries), *residuals, *(body.inputs[k] for k in read.sequences))
+    elements = (*(body.inputs[k] for k in read.carries), *chosen, *(body.inputs[k] for k in read.sequences))
     rows = (*(stacked[x] for x in elements), *(cotangents[k] for k in sweep.pulled))
     within = (
         *(*sweep.ends.values(), *sums),
@@ -135,15 +119,15 @@ def _back(scan: ReversedScan, sweep: ScanSweep) -> _Back:
     )
 
 
-def _stacked(scan: ReversedScan, sweep: ScanSweep, residuals: list[Node]) -> dict[Node, Node]:
+def _stacked(scan: ReversedScan, sweep: ScanSweep, chosen: list[Node]) -> dict[Node, Node]:
     """Return the stacked values, by the nodes of the body that are elements of a sequence or trail, or residuals."""
     body, inputs, iterations = scan.body, scan.inputs, scan.iterations
-    region = Region((Graph(body.inputs, (*body.outputs, *residuals)),), iterations) if residuals else scan.region
+    region = Region((Graph(body.inputs, (*body.outputs, *chosen)),), iterations) if chosen else scan.region
     first = len(body.outputs)
-    trails = first + len(residuals)
+    trails = first + len(chosen)
     found = {body.inputs[k]: inputs[k] for k in range(iterations.carries, scan.first_captured)}
     found |= {body.inputs[k]: result(inputs, region, trails + k) for k in range(iterations.carries)}
-    found |= {n: result(inputs, region, first + k) for k, n in enumerate(residuals)}
+    found |= {n: result(inputs, region, first + k) for k, n in enumerate(chosen)}
     return found | {x: scan.cotangents[k] for k, x in sweep.pulled.items()}
 
 

@@ -6,27 +6,21 @@ along: the weight gradient of a layer is one matrix product over all rows of all
 these reduction points, and the linear operations that follow are done once, with the mean: this is a linear cut.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from burlab.graph.executions import work
-from burlab.graph.graph import Graph, topological
+from burlab.graph.graph import Graph, Region, Result, topological
 from burlab.graph.linear_nodes import sum_over
 from burlab.graph.node import Node
 from burlab.graph.operation import make_node
 from burlab.graph.origin import derived_from
 from burlab.graph.signatures import letters_of
-from burlab.graph.substitute import keep, rebuild
+from burlab.graph.substitute import copy, keep, rebuild
 
 from .batching import batch
-
-MAX_SUMMED_ELEMENTS = 16  # elements: a result of this size is added up sample by sample
-_MUCH = 20_000  # additions in a batch, for which it is worth to compile what follows from means
-_LITTLE = (
-    1000  # of the work of a sample: what saves less than one of so many parts is not worth another result in memory
-)
+from .branch_sums import with_branch_sums
+from .linear_cut import LinearCut, ReductionPoint, bare, is_shared_choice, of_samples, reduction_point
 
 
 @dataclass(frozen=True)
@@ -34,20 +28,13 @@ class Tiled:
     """The graph of a tile, and the graph from the mean to the result.
 
     graph: as that of one sample, but inputs that belong to samples have a leading axis, of the size of the tile;
-    outputs are sums over it: nodes `contract`, `sum` or `scatter`, with that axis first among the summed ones. finish:
-    from the other inputs and the mean of the sums; None where they are the result.
+    outputs are sums over it: nodes `contract`, `sum` or `scatter`, with that axis first among the summed ones, or
+    first results of a `cond` whose sub-graphs give such sums. finish: from the other inputs and the mean of the sums; None
+    where they are the result.
     """
 
     graph: Graph
     finish: Graph | None
-
-
-class _ReductionPoint(NamedTuple):
-    """A node whose sum over samples is taken: from what of all samples, and how."""
-
-    node: Node
-    operands: tuple[Node, ...]
-    total: Callable[[Sequence[Node]], Node]
 
 
 def tiled(graph: Graph, sampled: Sequence[bool], size: int, total: int) -> Tiled:
@@ -55,140 +42,123 @@ def tiled(graph: Graph, sampled: Sequence[bool], size: int, total: int) -> Tiled
 
     total: how many samples the batch has at least. Where the graph ends depends on it, and not on the size.
     """
-    points = _reduction_points(graph, of_samples(graph, sampled), total)
-    needed = list(dict.fromkeys(x for point in points for x in point.operands))
-    many = batch(Graph(graph.inputs, tuple(needed)), sampled, size)
-    found = dict(zip(needed, many.outputs, strict=True))
-    totals: list[Node] = []
-    for point in points:
-        with derived_from(point.node):
-            totals.append(point.total([found[x] for x in point.operands]))
-    return Tiled(Graph(many.inputs, tuple(totals)), _finish(graph, sampled, [point.node for point in points]))
+    graph = with_branch_sums(graph, sampled, total)
+    points = LinearCut(graph, of_samples(graph, sampled), total).points
+    inputs, totals = _totals(graph, sampled, points, (), size)
+    return Tiled(Graph(inputs, totals), _finish(graph, sampled, [point.node for point in points]))
 
 
 def inside(graph: Graph, sampled: Sequence[bool], total: int) -> Graph:
     """Return a tile's graph for one sample, up to its sums. graph: simplified, of one sample; total: as above."""
-    return Graph(
-        graph.inputs, tuple(point.node for point in _reduction_points(graph, of_samples(graph, sampled), total))
-    )
+    graph = with_branch_sums(graph, sampled, total)
+    points = LinearCut(graph, of_samples(graph, sampled), total).points
+    return Graph(graph.inputs, tuple(point.node for point in points))
 
 
-def of_samples(graph: Graph, sampled: Sequence[bool]) -> set[Node]:
-    """The nodes that depend on the sample."""
-    known = {x for x, own in zip(graph.inputs, sampled, strict=True) if own}
-    for n in graph.nodes:
-        if any(x in known for x in n.inputs):
-            known.add(n)
-    return known
+def _totals(
+    graph: Graph, sampled: Sequence[bool], points: Sequence[ReductionPoint], rows: Sequence[Node], size: int
+) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The inputs for many samples; then the sums over them at the points, and `rows` for each sample."""
+    own = of_samples(graph, sampled)
+    needed = list(dict.fromkeys((*(x for point in points for x in point.operands), *rows)))
+    executions: dict[Any, Any] = {}
+    many = batch(Graph(graph.inputs, tuple(needed)), sampled, size, executions)
+    found = dict(zip(needed, many.outputs, strict=True))
+    choices = _choices(points, topological(needed), own, size)
+    totals: list[Node] = []
+    for point in points:
+        n = point.node
+        with derived_from(n):
+            if point.is_choice:
+                total = choices[_execution(n)].result(n.params.item, tuple(found[x] if x in own else x for x in n.inputs))
+            else:
+                total = _total(point, [found[x] for x in point.operands])
+        totals.append(total)
+    joint = {executions[key].region: choice for key, choice in choices.items() if key in executions}
+    return many.inputs, tuple(_joined([*totals, *(found[x] for x in rows)], joint))
 
 
-def _reduction_points(graph: Graph, own: set[Node], total: int) -> list[_ReductionPoint]:
-    """Return the nodes that end the graph of a tile; those that are outputs first, in their order."""
-    nodes = topological(graph.outputs)
-    linear = {n: inputs for n in nodes if n in own and (inputs := _linear_inputs(n, own))}
-    shallow = _shallow(nodes, own, linear)
-    outputs = [y for y in dict.fromkeys(graph.outputs) if y in own]
-    candidates = [(_cut(y, shallow), _cut(y, linear)) for y in outputs]
-    needed = _needed([n for _, deepest in candidates for n in deepest.points], own)
-    chosen = [_cheaper(*pair, needed, total) for pair in candidates]
-    first = {n: k for k, n in reversed(list(enumerate(map(_bare, graph.outputs))))}
-    points = dict.fromkeys(n for cut in chosen for n in cut.points)
-    return [_reduction_point(n, own) for n in sorted(points, key=lambda n: first.get(n, len(first)))]
+def _total(point: ReductionPoint, operands: Sequence[Node]) -> Node:
+    """The sum over samples of a value that is no choice. operands: of all samples."""
+    n = point.node
+    if point.is_whole:
+        return sum_over(operands[0], (0,))
+    if n.op != "transpose":
+        return n.row.summed(n, operands)
+    product = n.inputs[0]
+    left, right, out = letters_of(product.params)
+    permuted = make_node(product.op, f"{left},{right}->{''.join(out[k] for k in n.params)}", *product.inputs)
+    return product.row.summed(permuted, operands)
 
 
-def _shallow(nodes: Sequence[Node], own: set[Node], linear: dict[Node, list[Node]]) -> dict[Node, list[Node]]:
-    """Linear operations on nothing but sums over something that samples have, which make numbers no fewer."""
-    found: dict[Node, list[Node]] = {}
-    for n in nodes:
-        inputs = linear.get(n, [])
-        large = n.size > MAX_SUMMED_ELEMENTS and not n.row.shrinks
-        if inputs and large and all(x in found or _adds_up(x, own) for x in inputs):
-            found[n] = inputs
+class _Choice(NamedTuple):
+    """A `cond` of a tile, which samples share. sums, rows: the number of each result that is summed, or of each sample.
+
+    Sums come first: they are added to what their arrays hold.
+    """
+
+    region: Region
+    sums: Mapping[int, int]
+    rows: Mapping[int, int]
+
+    def result(self, item: int, inputs: tuple[Node, ...]) -> Node:
+        """The sum of a result of one sample's `cond`."""
+        return make_node("cond", Result(self.region, self.sums[item]), *inputs)
+
+
+def _execution(n: Node) -> tuple[tuple[Node, ...], Region, tuple[int, ...]]:
+    return n.inputs, n.params.region, n.params.batch
+
+
+def _choices(
+    points: Sequence[ReductionPoint], needed: Sequence[Node], own: set[Node], size: int
+) -> dict[Any, _Choice]:
+    """The choices for many samples, each with all of its results that the tile reads, by execution."""
+    sums: dict[Any, list[int]] = {}
+    for point in points:
+        if point.is_choice:
+            sums.setdefault(_execution(point.node), []).append(point.node.params.item)
+    rows: dict[Any, list[int]] = {key: [] for key in sums}
+    for n in needed:
+        if n.op == "cond" and _execution(n) in rows:
+            rows[_execution(n)].append(n.params.item)
+    found: dict[Any, _Choice] = {}
+    for key, items in sums.items():
+        inputs, region, _ = key
+        flags = [x in own for x in inputs[1:]]
+        graphs = tuple(_branch(graph, items, rows[key], flags, size) for graph in region.graphs)
+        first = {item: k for k, item in enumerate(items)}
+        found[key] = _Choice(Region(graphs), first, {item: len(items) + k for k, item in enumerate(rows[key])})
     return found
 
 
-class _Cut(NamedTuple):
-    """A linear cut of an output: the linear operations done with means, and the points where sums are taken."""
-
-    after: list[Node]
-    points: list[Node]
-
-
-def _cut(output: Node, linear: dict[Node, list[Node]]) -> _Cut:
-    cut = _Cut([], [])
-    seen = {output}
-    stack = [output]
-    while stack:
-        n = stack.pop()
-        (cut.after if n in linear else cut.points).append(n)
-        stack += [x for x in linear.get(n, ()) if x not in seen]
-        seen.update(linear.get(n, ()))
-    return cut
+def _branch(graph: Graph, sums: Sequence[int], rows: Sequence[int], flags: Sequence[bool], size: int) -> Graph:
+    """A sub-graph for many samples. A sum that is zero has no point."""
+    own = of_samples(graph, flags)
+    ends = [graph.outputs[item] for item in sums]
+    points = {y: reduction_point(y, own, is_shared_choice(y, own)) for y in ends if y in own}
+    inputs, outputs = _totals(graph, flags, [*points.values()], [graph.outputs[item] for item in rows], size)
+    totals = dict(zip(points, outputs, strict=False))
+    return Graph(inputs, (*(totals[y] if y in totals else y for y in ends), *outputs[len(points) :]))
 
 
-def _needed(points: list[Node], own: set[Node]) -> set[Node]:
-    """Return the nodes that a tile computes in any case."""
-    return set(topological([x for n in points for x in _reduction_point(n, own).operands]))
+def _joined(outputs: Sequence[Node], choices: Mapping[Region, _Choice]) -> list[Node]:
+    """The outputs, where results of each sample and sums of one choice are given by one execution."""
 
+    def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
+        choice = choices.get(n.params.region) if n.op == "cond" else None
+        if choice is None:
+            return keep(n, inputs)
+        new = copy(n, inputs)
+        new.params = Result(choice.region, choice.rows[n.params.item])
+        return new
 
-def _cheaper(shallow: _Cut, deep: _Cut, needed: set[Node], total: int) -> _Cut:
-    """The cut that leaves less to do in the tiles of a batch.
-
-    A deep cut is better where a parameter is a function of others, such as a softmax: what leads there is done once. A
-    shallow one is better where what is added up is small, and what it is made of is needed in the tile anyway.
-    """
-    between = set(deep.after) - set(shallow.after) - needed
-    more = sum(map(work, between)) + sum(n.size for n in set(shallow.points) - set(deep.points))
-    less = sum(map(work, set(deep.points) - set(shallow.points)))
-    return deep if more > less + max(_MUCH // total, sum(map(work, needed)) // _LITTLE) else shallow
-
-
-def _linear_inputs(n: Node, own: set[Node]) -> list[Node]:
-    """The inputs of a linear operation whose means decide its own; none where its sum over samples is to be taken."""
-    ours = [x for x in n.inputs if x in own]
-    if any(x.dtype != n.dtype for x in ours) or _is_transposed_product(n, own):  # of `where` the mask has another
-        return []
-    row = n.row
-    return ours if row.follows_sums and row.is_linear(n, ours) else []
-
-
-def _adds_up(n: Node, own: set[Node]) -> bool:
-    """Return True if the sum over samples is cheaper together with the node's own sum."""
-    if _is_transposed_product(n, own):
-        return True
-    return n.row.sums_along(n) and all(x in own for x in n.inputs)
-
-
-def _reduction_point(n: Node, own: set[Node]) -> _ReductionPoint:
-    if _is_transposed_product(n, own):
-        product = n.inputs[0]
-        left, right, out = letters_of(product.params)
-        permuted = make_node(product.op, f"{left},{right}->{''.join(out[k] for k in n.params)}", *product.inputs)
-        return _ReductionPoint(n, product.inputs, partial(product.row.summed, permuted))
-    if not _adds_up(n, own):
-        return _ReductionPoint(n, (n,), _sum)
-    return _ReductionPoint(n, n.inputs, partial(n.row.summed, n))
-
-
-def _sum(xs: Sequence[Node]) -> Node:
-    return sum_over(xs[0], (0,))
-
-
-def _is_transposed_product(n: Node, own: set[Node]) -> bool:
-    """Return True for a contraction with its axes in another order."""
-    return n.op == "transpose" and n.inputs[0].row.multiplies and all(x in own for x in n.inputs[0].inputs)
-
-
-def _bare(y: Node) -> Node:
-    """A node without the reshapes on it: the same numbers in the same order."""
-    while y.op == "reshape":
-        y = y.inputs[0]
-    return y
+    return rebuild(outputs, {}, rule) if choices else [*outputs]
 
 
 def _finish(graph: Graph, sampled: Sequence[bool], points: list[Node]) -> Graph | None:
-    bare = [_bare(y) for y in graph.outputs]
-    if len(bare) == len(points) and all(y is n for y, n in zip(bare, points, strict=True)):
+    ends = [bare(y) for y in graph.outputs]
+    if len(ends) == len(points) and all(y is n for y, n in zip(ends, points, strict=True)):
         return None
     means: list[Node] = []
     for n in points:

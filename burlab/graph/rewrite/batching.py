@@ -15,18 +15,23 @@ from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep
 
 
-def batch(graph: Graph, batched: Sequence[bool], size: int) -> Graph:
-    """The graph with a new leading axis of `size` on the inputs marked `batched` and on every output."""
-    inputs, outputs, flags = _rows(graph, batched, size)
+def batch(graph: Graph, batched: Sequence[bool], size: int, executions: dict[Any, Any] | None = None) -> Graph:
+    """The graph with a new leading axis of `size` on the inputs marked `batched` and on every output.
+
+    executions: receives what the executions of sub-graphs became, by the rules of their operations.
+    """
+    inputs, outputs, flags = _rows(graph, batched, size, executions)
     return Graph(inputs, tuple(y if flag else repeated(y, size) for y, flag in zip(outputs, flags, strict=True)))
 
 
-def _rows(graph: Graph, batched: Sequence[bool], size: int) -> tuple[tuple[Node, ...], list[Node], list[bool]]:
+def _rows(
+    graph: Graph, batched: Sequence[bool], size: int, executions: dict[Any, Any] | None = None
+) -> tuple[tuple[Node, ...], list[Node], list[bool]]:
     """The inputs, the outputs, and which of these depend on what is batched and so have the new axis."""
     inputs = tuple(_input(x, size) if b else x for x, b in zip(graph.inputs, batched, strict=True))
     known = dict(zip(graph.inputs, inputs, strict=True))
     many = {new for new, b in zip(inputs, batched, strict=True) if b}
-    rules = Batching(size, _rows, {})
+    rules = Batching(size, _rows, {} if executions is None else executions)
     for n in topological(graph.outputs):
         if n in known:
             continue

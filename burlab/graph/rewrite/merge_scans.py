@@ -8,7 +8,7 @@ from burlab.graph.node import Node
 from burlab.graph.scan_nodes import iterations_of
 from burlab.graph.substitute import copy, keep, rebuild
 
-_Ids = dict[Any, int]
+Numbers = dict[Any, int]
 
 
 def merged(outputs: Sequence[Node]) -> list[Node] | None:
@@ -42,15 +42,15 @@ def merged(outputs: Sequence[Node]) -> list[Node] | None:
 
 def _items(region: Region, other: Region) -> list[int] | None:
     """The number that each result of one scan has in another; None where it lacks one, or carries something else."""
-    carries, ids = iterations_of(region).carries, _Ids()
-    mine, others = (_numbers(r.graphs[0], ids) for r in (region, other))
+    carries, ids = iterations_of(region).carries, Numbers()
+    mine, others = (numbers(r.graphs[0], ids) for r in (region, other))
     if mine[:carries] != others[:carries] or not set(mine).issubset(others):
         return None
     stacked = [carries + others[carries:].index(k) if k in others[carries:] else -1 for k in mine[carries:]]
     return None if -1 in stacked else [*range(carries), *stacked, *(len(others) + k for k in range(carries))]
 
 
-def _numbers(body: Graph, ids: _Ids) -> list[int]:
+def numbers(body: Graph, ids: Numbers) -> list[int]:
     """A number for each output, equal for equal computations. ids: those of all computations so far."""
     number = {x: ids.setdefault(("input", k), len(ids)) for k, x in enumerate(body.inputs)}
     for n in topological(body.outputs, body.inputs):

@@ -20,6 +20,7 @@ from burlab.graph.signatures import letters_of
 from burlab.graph.substitute import inline, keep, rebuild
 from burlab.runtime.gc_pause import gc_paused
 
+from .merge_choices import merged_choices
 from .merge_scans import merged
 
 _FOLDED: dict[str, Callable[..., Any]] = {
@@ -66,7 +67,7 @@ def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
             return intern(_inside(new, regions, derivable) if new.row.parts else _reduce(new))
 
     new = rebuild(outputs, known, rule)
-    fewer = merged(new)
+    fewer = merged(new) or merged_choices(new)
     return (
         simplify(Graph(graph.inputs, tuple(fewer)), derivable=derivable) if fewer else Graph(graph.inputs, tuple(new))
     )

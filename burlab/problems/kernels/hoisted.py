@@ -6,7 +6,8 @@ from burlab.compiler.ir.spelling import formula
 from burlab.graph import Graph, Node, topological
 from burlab.graph.executions import work
 from burlab.graph.origin import derived_from
-from burlab.graph.rewrite.batch_sum import Tiled, of_samples
+from burlab.graph.rewrite.batch_sum import Tiled
+from burlab.graph.rewrite.linear_cut import of_samples
 from burlab.graph.substitute import keep, rebuild
 
 _SHARE = 20  # a part with less than 1/n of the work of a tile is not worth a kernel of its own

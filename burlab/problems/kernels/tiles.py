@@ -9,7 +9,8 @@ from burlab.compiler.executable import Executable, build, build_tile
 from burlab.compiler.planning.rematerialize import Remat
 from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
-from burlab.graph.rewrite.batch_sum import inside, of_samples, tiled
+from burlab.graph.rewrite.batch_sum import inside, tiled
+from burlab.graph.rewrite.linear_cut import of_samples
 
 from .hoisted import prepared
 from .output_blocks import OutputLayout, at

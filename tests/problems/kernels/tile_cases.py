@@ -96,6 +96,37 @@ def one_feature(p, a, b):
     return np.sum((h / np.mean(h**2 + 1.0, axis=-1, keepdims=True) + z / np.sum(z, axis=-1, keepdims=True) - b) ** 2)
 
 
+def branches(p, a, b):
+    """Layers behind choices that samples share: weights of both branches, of one, used twice, and a nested choice."""
+    x = bl.cond(
+        p["on"] > 0,
+        lambda: np.tanh(p["u"] @ np.tanh(p["u"] @ a)) + np.sum(p["v"] ** 2),
+        lambda: bl.cond(p["on"] < -1, lambda: p["v"] @ a, lambda: np.sin(p["v"] @ a) * p["gain"]),
+    )
+    w = bl.cond(p["on"] > 0.5, lambda: p["w"], lambda: p["w"] * 2.0 + p["u"])
+    return np.sum((w @ x - b) ** 2) + bl.cond(p["on"] > 0, lambda: np.sum(x * a), lambda: np.sum(p["gain"] ** 2))
+
+
+def switched(p, a, b):
+    """One of several layers whose weights are stacked; one that reads no sample; a choice of its own for a sample."""
+    layers = [
+        lambda: np.tanh(p["w"][0] @ a), lambda: p["gain"] * 1.0, lambda: np.maximum(p["w"][1] @ a + p["gain"], 0.0),
+        lambda: p["w"][2] @ (p["w"][2] @ a),
+    ]  # fmt: skip
+    x = bl.switch(p["k"].astype(np.int64), layers)
+    x = bl.cond(a[0] > 0, lambda: x, lambda: np.tanh(x) * p["gain"])
+    return np.sum((bl.switch(p["k"].astype(np.int64) - 1, [lambda: x, lambda: p["w"][1] @ x]) - b) ** 2)
+
+
+def repeated(p, a, b):
+    """A choice of layers in every iteration, by its number."""
+
+    def layer(x, k):
+        return bl.cond(k % 2 == 0, lambda: np.tanh(p["u"] @ x), lambda: x + p["v"] @ x * p["gain"]), None
+
+    return np.sum((bl.scan(layer, a, np.arange(5))[0] - b) ** 2)
+
+
 _TOKENS = _rng.integers(0, 11, (_N, 6))
 CASES: dict[str, tuple[Any, Any, Any]] = {
     "scalars": (scalars, _normal(3), (_normal(_N), _normal(_N))),
@@ -134,6 +165,27 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
         one_feature,
         {"w": np.array([[0.7]]), "gain": np.array([1.3]), "bias": np.array([0.2])},
         (_rng.normal(size=(_N, 4)), _rng.normal(size=_N)),
+    ),
+    **{
+        f"branches {on}": (
+            branches,
+            {"on": np.array(on), "u": _normal(6, 6), "v": _normal(6, 6), "w": _normal(6, 6), "gain": _normal(6)},
+            (_normal(_N, 6), _normal(_N, 6)),
+        )
+        for on in (0.7, -0.3, -2.0)
+    },
+    **{
+        f"switched {k}": (
+            switched,
+            {"k": np.array(float(k)), "w": _normal(3, 5, 5), "gain": _normal(5)},
+            (_normal(_N, 5), _normal(_N, 5)),
+        )
+        for k in range(4)
+    },
+    "repeated": (
+        repeated,
+        {"u": 0.3 * _normal(5, 5), "v": 0.3 * _normal(5, 5), "gain": _normal(5)},
+        (_normal(_N, 5), _normal(_N, 5)),
     ),
     "searched": (searched, _normal(5), (_normal(_N, 5), _normal(_N))),
     "noisy": (noisy, _normal(5), (_normal(_N, 5), _normal(_N))),
