@@ -115,7 +115,9 @@ class Cond(ControlOperation):
         if n.params.batch or n.inputs[0] in known:
             return False
         return all(
-            _is_linear(graph.outputs[n.params.item], {x for x, y in zip(graph.inputs, outside, strict=True) if y in known})
+            _is_linear(
+                graph.outputs[n.params.item], {x for x, y in zip(graph.inputs, outside, strict=True) if y in known}
+            )
             for graph in n.params.region.graphs
         )
 
@@ -142,7 +144,9 @@ def _one_choice(n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batchi
     sides = [many.graph(graph, inside, many.size) for graph in region.graphs]
     found = tuple(map(any, zip(*(differs for *_, differs in sides), strict=True)))
     graphs = (
-        Graph(inputs, tuple(repeated(y, many.size) if a and not b else y for y, a, b in zip(ys, found, own, strict=True)))
+        Graph(
+            inputs, tuple(repeated(y, many.size) if a and not b else y for y, a, b in zip(ys, found, own, strict=True))
+        )
         for inputs, ys, own in sides
     )
     outer = (
@@ -191,6 +195,12 @@ def _form(result: Result, graph: Graph) -> Form:
 def chosen_inputs(n: Node) -> tuple[Node, ...]:
     """The inputs of a node that its sub-graphs take: all but the bool of a `cond`."""
     return n.inputs[_before(n) :]
+
+
+def item_of(n: Node) -> int:
+    """Which result of its region a node is."""
+    item: int = n.params.item
+    return item
 
 
 def inner_ranks(n: Node) -> list[int]:

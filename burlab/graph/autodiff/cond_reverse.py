@@ -46,7 +46,10 @@ def pulled_back(region: Region, items: tuple[int, ...], wanted: tuple[int, ...])
     read = [k for k in range(count) if any(graph.inputs[k] in needed for graph, needed in back)]
     graphs = (Graph((*(g.inputs[k] for k in read), *g.inputs[count:]), g.outputs) for g, _ in back)
     forward = (
-        Graph(graph.inputs, tuple(zeros(*form_of(x)) if (y := slot[at]) is None else y for slot, x in zip(slots, shapes, strict=True)))
+        Graph(
+            graph.inputs,
+            tuple(zeros(*form_of(x)) if (y := slot[at]) is None else y for slot, x in zip(slots, shapes, strict=True)),
+        )
         for at, graph in enumerate(region.graphs)
     )
     return PulledChoice(Region(tuple(graphs)), Region(tuple(forward)), tuple(read), tuple(used))
@@ -82,7 +85,7 @@ def _slots(region: Region, sides: Sequence[_Swept]) -> list[tuple[Node | None, .
             free = (slot for slot in slots[first:] if slot[at] is None and form_of(_some(slot)) == form_of(x))
             slot = next(free, None)
             if slot is None:
-                slot = [None] * len(sides)
+                slot = list[Node | None]([None] * len(sides))
                 slots.append(slot)
             slot[at] = x
     return [tuple(slot) for slot in slots]

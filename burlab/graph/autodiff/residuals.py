@@ -24,7 +24,7 @@ def residuals(body: Graph, varying: int, outputs: Sequence[Node], cotangents: It
 
 
 def executed(outputs: Sequence[Node], cotangents: Iterable[Node]) -> list[Node]:
-    """Return the results of control flow that a sweep reads and that no cotangent enters: residuals of inner branches."""
+    """Return the results of control flow that a sweep reads and no cotangent enters: residuals of inner branches."""
     later = set(cotangents)
     found: list[Node] = []
     for n in topological(outputs):

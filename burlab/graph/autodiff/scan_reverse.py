@@ -12,23 +12,22 @@ from typing import NamedTuple
 
 from burlab.graph.executions import every_node
 from burlab.graph.graph import Graph, Region, ScanIterations, topological
-from burlab.graph.linear_nodes import linear, zeros
+from burlab.graph.linear_nodes import zeros
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import Shares
 from burlab.graph.scan_nodes import result
+from burlab.graph.spread_choices import Waiting
 from burlab.graph.substitute import keep, rebuild
 
 from . import scan_forward
 from .residuals import executed, residuals
 from .scan_forward import like, seeds_of, split
-from .scan_sweep import ReversedScan, ScanSweep, Term, added, swept
+from .scan_sweep import ReversedScan, ScanSweep, added, swept
 from .sweep import RULES, SweepRule
 
 
-def chosen_residuals(
-    body: Graph, varying: int, outputs: Sequence[Node], cotangents: Iterable[Node] = ()
-) -> list[Node]:
+def chosen_residuals(body: Graph, varying: int, outputs: Sequence[Node], cotangents: Iterable[Node] = ()) -> list[Node]:
     """Values of a body to be stacked, so that its reverse sweep, which gives `outputs`, needs no product of matrices.
 
     varying: how many of the body's first inputs differ from iteration to iteration. What is cheap is computed again,
@@ -93,7 +92,7 @@ def _back(scan: ReversedScan, sweep: ScanSweep) -> _Back:
     totals = [node("add", total, n) for total, n in zip(sums, sweep.plain.values(), strict=True)]
     own = [*sweep.carry_shares, *totals, *sweep.sequences.values()]
     known = {*body.inputs[: scan.first_captured], *sweep.pulled.values()}
-    made = list(dict.fromkeys(x for _, term in sweep.terms for x in term.product.inputs if x not in known))
+    made = list(dict.fromkeys(x for _, term in sweep.terms for x in term.inner.inputs if x not in known))
     chosen = chosen_residuals(body, scan.first_captured, [*own, *made], (*sweep.ends.values(), *sweep.pulled.values()))
     stacked = _stacked(scan, sweep, chosen)
     stored = {n: like(n) for n in chosen}
@@ -131,13 +130,10 @@ def _stacked(scan: ReversedScan, sweep: ScanSweep, chosen: list[Node]) -> dict[N
     return found | {x: scan.cotangents[k] for k, x in sweep.pulled.items()}
 
 
-def _after(back: _Back, term: Term) -> Node:
+def _after(back: _Back, term: Waiting) -> Node:
     """A term, summed over all iterations at once."""
-    factors = [back.stacked[x] if x in back.stacked else back.result(back.factors[x]) for x in term.product.inputs]
-    total = term.product.row.summed(term.product, factors)
-    for n in term.afterwards:
-        total = linear(n.op, n.params, total)
-    return total
+    factors = [back.stacked[x] if x in back.stacked else back.result(back.factors[x]) for x in term.inner.inputs]
+    return term.of(term.inner.row.summed(term.inner, factors))
 
 
 def _zeros(x: Node) -> Node:

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from burlab.graph.graph import Graph, Region, ScanIterations
-from burlab.graph.linear_nodes import LinearOp
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.scan_nodes import iterations_of
+from burlab.graph.spread_choices import Waiting, grows, spread, waiting
 
 from .scan_forward import like, split, varying_numbers
 from .sweep import vjp
@@ -36,18 +36,14 @@ class ReversedScan(NamedTuple):
         return self.iterations.carries + self.iterations.sequences
 
 
-class Term(NamedTuple):
-    """A part of the share of a captured input that is computed after the loop: from factors, and what follows them."""
-
-    product: Node
-    afterwards: tuple[Node, ...]
-
-
 class _Share(NamedTuple):
-    """The share of a captured input. plain: the part that is summed in a carry, if any; terms: the other parts."""
+    """The share of a captured input. plain: the part that is summed in a carry, if any.
+
+    terms: the other parts, which are computed after the loop from their factors.
+    """
 
     plain: Node | None
-    terms: list[Term]
+    terms: list[Waiting]
 
 
 class ScanSweep(NamedTuple):
@@ -70,7 +66,7 @@ class ScanSweep(NamedTuple):
         return {k: share.plain for k, share in self.captured.items() if share.plain is not None}
 
     @property
-    def terms(self) -> list[tuple[int, Term]]:
+    def terms(self) -> list[tuple[int, Waiting]]:
         """The terms that are computed after the loop, each with the number of its captured input."""
         return [(k, term) for k, share in self.captured.items() for term in share.terms]
 
@@ -99,38 +95,23 @@ def swept(scan: ReversedScan) -> ScanSweep:
 def _share(scan: ReversedScan, share: Node) -> _Share:
     """The addends of a share, sorted."""
     plain: Node | None = None
-    terms: list[Term] = []
+    terms: list[Waiting] = []
+    same = {*scan.body.inputs[scan.first_captured :]}  # in every iteration
     addends = [share]
     while addends:
         n = addends.pop()
         if n.op == "add":
             addends += n.inputs
-        elif n.is_zero:
             continue
-        elif term := _term(scan, n):
+        term = waiting(n)
+        inner = spread(term.inner) if term.inner.op == "cond" else None
+        if inner is not None:
+            addends += map(term.of, inner)
+        elif grows(term.inner) and not any(x in same or x.is_constant for x in term.inner.inputs):
             terms.append(term)
-        else:
+        elif not n.is_zero:
             plain = added(n, plain)
     return _Share(plain, terms)
-
-
-def _term(scan: ReversedScan, n: Node) -> Term | None:
-    afterwards: list[Node] = []
-    while _can_wait(n):
-        afterwards.append(n)
-        n = n.inputs[0]
-    if not n.row.sums_along(n):
-        return None
-    same = {*scan.body.inputs[scan.first_captured :]}  # in every iteration
-    if sum(x.size for x in n.inputs) >= n.size or any(x in same or x.is_constant for x in n.inputs):
-        return None
-    return Term(n, tuple(reversed(afterwards)))
-
-
-def _can_wait(n: Node) -> bool:
-    """Return True for a linear operation on one input, which can be done once with the sum over iterations."""
-    row = n.row
-    return isinstance(row, LinearOp) and row.follows_sums and len(n.inputs) == 1
 
 
 def added(x: Node, y: Node | None) -> Node:

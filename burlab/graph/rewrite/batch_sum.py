@@ -28,8 +28,8 @@ class Tiled:
     """The graph of a tile, and the graph from the mean to the result.
 
     graph: as that of one sample, but inputs that belong to samples have a leading axis, of the size of the tile;
-    outputs are sums over it: nodes `contract`, `sum` or `scatter`, with that axis first among the summed ones, or
-    first results of a `cond` whose sub-graphs give such sums. finish: from the other inputs and the mean of the sums; None
+    outputs are sums over it: nodes `contract`, `sum` or `scatter`, with that axis first among the summed ones, or first
+    results of a `cond` whose sub-graphs give such sums. finish: from the other inputs and the mean of the sums; None
     where they are the result.
     """
 
@@ -70,7 +70,9 @@ def _totals(
         n = point.node
         with derived_from(n):
             if point.is_choice:
-                total = choices[_execution(n)].result(n.params.item, tuple(found[x] if x in own else x for x in n.inputs))
+                total = choices[_execution(n)].result(
+                    n.params.item, tuple(found[x] if x in own else x for x in n.inputs)
+                )
             else:
                 total = _total(point, [found[x] for x in point.operands])
         totals.append(total)
@@ -110,9 +112,7 @@ def _execution(n: Node) -> tuple[tuple[Node, ...], Region, tuple[int, ...]]:
     return n.inputs, n.params.region, n.params.batch
 
 
-def _choices(
-    points: Sequence[ReductionPoint], needed: Sequence[Node], own: set[Node], size: int
-) -> dict[Any, _Choice]:
+def _choices(points: Sequence[ReductionPoint], needed: Sequence[Node], own: set[Node], size: int) -> dict[Any, _Choice]:
     """The choices for many samples, each with all of its results that the tile reads, by execution."""
     sums: dict[Any, list[int]] = {}
     for point in points:
@@ -139,7 +139,7 @@ def _branch(graph: Graph, sums: Sequence[int], rows: Sequence[int], flags: Seque
     points = {y: reduction_point(y, own, is_shared_choice(y, own)) for y in ends if y in own}
     inputs, outputs = _totals(graph, flags, [*points.values()], [graph.outputs[item] for item in rows], size)
     totals = dict(zip(points, outputs, strict=False))
-    return Graph(inputs, (*(totals[y] if y in totals else y for y in ends), *outputs[len(points) :]))
+    return Graph(inputs, (*(totals.get(y, y) for y in ends), *outputs[len(points) :]))
 
 
 def _joined(outputs: Sequence[Node], choices: Mapping[Region, _Choice]) -> list[Node]:

@@ -7,19 +7,20 @@ point of the other, or with zeros, which add nothing.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from burlab.graph.control_nodes import chosen_inputs
+from burlab.graph.control_nodes import chosen_inputs, item_of
 from burlab.graph.executions import Execution, executions
-from burlab.graph.graph import Graph, Region, Result
+from burlab.graph.graph import Graph, Region, Result, topological
 from burlab.graph.linear_nodes import reshape, zeros
 from burlab.graph.node import Node
-from burlab.graph.operation import make_node
+from burlab.graph.operation import make_node, total as sum_of
 from burlab.graph.origin import derived_from
 from burlab.graph.signatures import form_of
+from burlab.graph.spread_choices import spread
 from burlab.graph.substitute import keep, rebuild
 
-from .linear_cut import LinearCut, bare, of_samples
+from .linear_cut import LinearCut, bare, is_shared_choice, of_samples
 
 
 def with_branch_sums(graph: Graph, sampled: Sequence[bool], total: int) -> Graph:
@@ -30,24 +31,50 @@ def with_branch_sums(graph: Graph, sampled: Sequence[bool], total: int) -> Graph
         sampled: which inputs belong to samples.
         total: how many samples the batch has at least.
     """
+    return _with_sums(graph, (), sampled, total)[0]
+
+
+def _with_sums(graph: Graph, rows: Sequence[Node], sampled: Sequence[bool], total: int) -> tuple[Graph, list[Node]]:
+    """The graph, and further values of it, which are not summed."""
     known: set[Region] = set()
     while any(n.op == "cond" and n.params.region not in known for n in graph.nodes):
         own = of_samples(graph, sampled)
         choices = LinearCut(graph, own, total).choices
-        found = next((e for e in executions(graph) if e.region not in known and choices.intersection(e.nodes)), None)
+        every = executions(Graph(graph.inputs, (*graph.outputs, *rows)))
+        found = next((e for e in every if e.region not in known and choices.intersection(e.nodes)), None)
         if found is None:
             break
-        ending = _Ending(found, [n for n in found.nodes if n in choices], own, total)
-        known.update(ending.regions)
-        graph = Graph(graph.inputs, tuple(rebuild(graph.outputs, ending.results, keep)))
-    return graph
+        summed = [n for n in found.nodes if n in choices]
+        if is_shared_choice(summed[0], own):
+            ending = _Ending(found, summed, own, total)
+            results, made = ending.results, ending.regions
+        else:
+            results = {n: _spread(n) for n in summed}
+            new = topological([*results.values()], graph.nodes)
+            made = [found.region, *(n.params.region for n in new if n.op == "cond")]
+        known.update(made)
+        outputs = rebuild((*graph.outputs, *rows), dict(results), keep)
+        count = len(graph.outputs)
+        graph, rows = Graph(graph.inputs, tuple(outputs[:count])), outputs[count:]
+    return graph, [*rows]
+
+
+def _spread(n: Node) -> Node:
+    """A choice of a sample's own as a sum of products, or itself: products of factors need no array per sample."""
+    with derived_from(n):
+        terms = spread(n)
+        return n if terms is None else cast("Node", sum_of(terms))
 
 
 class _Side(NamedTuple):
-    """A branch. graph: its outputs are the results that are summed; points: where these end."""
+    """A branch.
+
+    graph: its outputs are the results that are summed; points: where these end; rows: the other results.
+    """
 
     graph: Graph
     points: set[Node]
+    rows: list[Node]
 
 
 class _Slot(NamedTuple):
@@ -77,16 +104,17 @@ class _Ending:
         self._summed = summed
         flags = [x in own for x in chosen_inputs(self._n)]
         self._shared = [k for k, flag in enumerate(flags) if not flag]
-        self._sides = [_side(graph, summed, flags, total) for graph in execution.region.graphs]
+        others = [n for n in execution.nodes if n not in set(summed)]
+        self._sides = [_side(graph, summed, others, flags, total) for graph in execution.region.graphs]
         self._slots: list[_Slot] = []
         alone = {n: slot for k, n in enumerate(summed) if (slot := self._slot_of(k)) is not None}
         rest = [k for k, n in enumerate(summed) if n not in alone]
         self._add_points(rest)
-        others = [n for n in execution.nodes if n not in set(summed)]
-        region = Region(tuple(self._graph(k, graph, others) for k, graph in enumerate(execution.region.graphs)))
+        region = Region(tuple(self._graph(k, side) for k, side in enumerate(self._sides)))
         self.regions = [region]
-        ends = [self._result(n.inputs, region, k) for n, k in ((self._n, k) for k in range(len(self._slots)))]
-        self.results = {n: self._result(n.inputs, region, len(ends) + k) for k, n in enumerate(others)}
+        inputs = self._n.inputs
+        ends = [self._result(inputs, region, k) for k in range(len(self._slots))]
+        self.results = {n: self._result(inputs, region, len(ends) + k) for k, n in enumerate(others)}
         self.results |= {n: reshape(ends[k], n.shape) for n, k in alone.items()}
         if rest:
             self.results |= self._finished(rest, ends)
@@ -123,12 +151,10 @@ class _Ending:
                         ends[j] = others.pop(match)
                 self._slots.append(_Slot(tuple(ends)))
 
-    def _graph(self, k: int, old: Graph, others: Sequence[Node]) -> Graph:
+    def _graph(self, k: int, side: _Side) -> Graph:
         """A branch that ends at its points. It still gives the other results."""
-        side = self._sides[k].graph
         ends = [slot.end(k) for slot in self._slots]
-        same = rebuild([old.outputs[n.params.item] for n in others], dict(zip(old.inputs, side.inputs, strict=True)), keep)
-        return Graph(side.inputs, (*ends, *same))
+        return Graph(side.graph.inputs, (*ends, *side.rows))
 
     def _finished(self, rest: Sequence[int], ends: Sequence[Node]) -> dict[Node, Node]:
         """What follows from the points, as a `cond` of values that samples share and of these."""
@@ -139,7 +165,9 @@ class _Ending:
             shared = [Node("input", (), x.params, x.shape, x.dtype, x.weak) for x in given]
             means = [Node("input", (), None, y.shape, y.dtype) for y in ends]
             known = dict(zip(given, shared, strict=True))
-            known |= {x: mean for slot, mean in zip(self._slots, means, strict=True) if (x := slot.points[k]) is not None}
+            known |= {
+                x: mean for slot, mean in zip(self._slots, means, strict=True) if (x := slot.points[k]) is not None
+            }
             outputs = rebuild([side.graph.outputs[item] for item in rest], known, keep)
             graphs.append(Graph((*shared, *means), tuple(outputs)))
         region = Region(tuple(graphs))
@@ -149,10 +177,11 @@ class _Ending:
         return {self._summed[item]: self._result(inputs, region, j) for j, item in enumerate(rest)}
 
 
-def _side(graph: Graph, summed: Sequence[Node], flags: Sequence[bool], total: int) -> _Side:
-    part = with_branch_sums(Graph(graph.inputs, tuple(graph.outputs[n.params.item] for n in summed)), flags, total)
-    own = of_samples(part, flags)
-    return _Side(part, {point.node for point in LinearCut(part, own, total).points})
+def _side(graph: Graph, summed: Sequence[Node], rows: Sequence[Node], flags: Sequence[bool], total: int) -> _Side:
+    ends, others = (tuple(graph.outputs[item_of(n)] for n in nodes) for nodes in (summed, rows))
+    part, others = _with_sums(Graph(graph.inputs, ends), others, flags, total)
+    points = LinearCut(part, of_samples(part, flags), total).points
+    return _Side(part, {point.node for point in points}, others)
 
 
 def _points_of(side: _Side, rest: Sequence[int]) -> list[Node]:

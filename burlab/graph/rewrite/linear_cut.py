@@ -56,8 +56,8 @@ def of_samples(graph: Graph, sampled: Sequence[bool]) -> set[Node]:
 class LinearCut:
     """The cut of a graph's outputs that leaves the least to do in the tiles of a batch.
 
-    points: those that are outputs first, in their order. choices: results of `cond` at the end of deep cuts, whose bool
-    samples share, and which nothing but linear operations of a cut uses: their sums are taken in the sub-graphs.
+    points: those that are outputs first, in their order. choices: results of `cond` at the end of deep cuts, which
+    nothing but linear operations of a cut uses. Where samples share the bool, sums are taken in the sub-graphs.
     """
 
     def __init__(self, graph: Graph, own: set[Node], total: int) -> None:
@@ -78,7 +78,7 @@ class LinearCut:
     def _choices(self, graph: Graph, cuts: Sequence[_Cut]) -> set[Node]:
         after = {n for cut in cuts for n in cut.after}
         ends = {n for cut in cuts for n in cut.points}
-        return {n for n in ends if is_shared_choice(n, self._own) and after.issuperset(graph.users[n])}
+        return {n for n in ends if n.op == "cond" and not n.params.batch and after.issuperset(graph.users[n])}
 
     def shallow(self, nodes: Sequence[Node], linear: dict[Node, list[Node]]) -> dict[Node, list[Node]]:
         """Linear operations on nothing but sums over something that samples have, which make numbers no fewer."""
@@ -108,7 +108,7 @@ def reduction_point(n: Node, own: set[Node], choice: bool) -> ReductionPoint:
 
 def _adds_up(n: Node, own: set[Node], choice: bool) -> bool:
     """Return True if the sum over samples is cheaper together with the node's own sum."""
-    if choice:
+    if choice and is_shared_choice(n, own):
         return _sums_inside(n, own)
     return is_transposed_product(n, own) or (n.row.sums_along(n) and all(x in own for x in n.inputs))
 

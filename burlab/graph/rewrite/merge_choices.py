@@ -4,9 +4,9 @@ The sweeps make a `cond` for a value, one for the residuals of its branches and 
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from burlab.graph.control_nodes import chosen_inputs, inner_ranks
+from burlab.graph.control_nodes import chosen_inputs, inner_ranks, item_of
 from burlab.graph.executions import Execution, executions
 from burlab.graph.graph import Graph, Region, Result, topological
 from burlab.graph.node import Node
@@ -19,17 +19,11 @@ _Used = dict[Node, tuple[Region, int]]  # results, with the region and the numbe
 
 def merged_choices(outputs: Sequence[Node]) -> list[Node] | None:
     """Return the outputs with fewer executions of `cond`, or None where there are no two to join."""
-    if not any(n.op == "cond" for n in outputs) and not _choices(outputs):
-        return None
-    found = _choices(outputs)
+    found = [e for e in executions(Graph((), tuple(outputs))) if e.nodes[0].op == "cond"]
     used = _of_same_inputs(found)
     if used:
         return rebuild(outputs, {}, lambda n, inputs: _renumbered(n, inputs, used))
     return _with_one_joined(outputs, found)
-
-
-def _choices(outputs: Sequence[Node]) -> list[Execution]:
-    return [e for e in executions(Graph((), tuple(outputs))) if e.nodes[0].op == "cond"]
 
 
 def _renumbered(n: Node, inputs: tuple[Node, ...], used: _Used) -> Node:
@@ -49,7 +43,7 @@ def _of_same_inputs(found: Sequence[Execution]) -> _Used:
     used: _Used = {}
     for group in groups.values():
         ends = [(e.region, n) for e in group for n in e.nodes]
-        same = [tuple(id(graph.outputs[n.params.item]) for graph in region.graphs) for region, n in ends]
+        same = [tuple(id(graph.outputs[item_of(n)]) for graph in region.graphs) for region, n in ends]
         if len(group) > 1 or len(set(same)) < len(group[0].region.graphs[0].outputs):
             used |= _united([e.region for e in group], [n for e in group for n in e.nodes])
     return used
@@ -65,7 +59,7 @@ def _united(regions: Sequence[Region], nodes: Sequence[Node]) -> _Used:
     ends: list[list[Node]] = [[] for _ in first]
     at: dict[Node, int] = {}
     for n in nodes:
-        region, k = n.params.region, n.params.item
+        region, k = n.params.region, item_of(n)
         key = tuple(side[k] for side in known[region])
         if key not in items:
             items[key] = len(items)
@@ -76,21 +70,16 @@ def _united(regions: Sequence[Region], nodes: Sequence[Node]) -> _Used:
     return {n: (region, k) for n, k in at.items()}
 
 
-class _Pair(NamedTuple):
-    """Two executions. The second reads results of the first, and nothing else that depends on these."""
-
-    first: Execution
-    second: Execution
-
-
 def _with_one_joined(outputs: Sequence[Node], found: Sequence[Execution]) -> list[Node] | None:
-    """Return the outputs with one pair of executions joined, or None where there is none."""
+    """Return the outputs with two executions joined: one reads results of the other, and nothing else behind these.
+
+    None where there are no such two.
+    """
     owner = {n: e for e in found for n in e.nodes}
     for second in found:
         for first in dict.fromkeys(owner[x] for x in chosen_inputs(second.nodes[0]) if x in owner):
-            if _alike(first, second) and _depends_directly(second, first, outputs):
-                joined = _joined(_Pair(first, second), outputs)
-                return rebuild(outputs, joined, keep)
+            if _alike(first, second) and _depends_directly(second, first):
+                return rebuild(outputs, _joined(first, second), keep)
     return None
 
 
@@ -99,17 +88,16 @@ def _alike(first: Execution, second: Execution) -> bool:
     return a.inputs[0] is b.inputs[0] and a.params.batch == b.params.batch
 
 
-def _depends_directly(second: Execution, first: Execution, outputs: Sequence[Node]) -> bool:
+def _depends_directly(second: Execution, first: Execution) -> bool:
     """Return True if the second execution depends on the first one by what it reads from it alone."""
     own = set(first.nodes)
     others = [x for x in second.nodes[0].inputs if x not in own]
     return own.isdisjoint(topological(others))
 
 
-def _joined(pair: _Pair, outputs: Sequence[Node]) -> dict[Node, Node]:
+def _joined(first: Execution, second: Execution) -> dict[Node, Node]:
     """The results of both, as results of one execution."""
-    first, second = pair
-    own = {n: n.params.item for n in first.nodes}
+    own = {n: item_of(n) for n in first.nodes}
     a, b = first.nodes[0], second.nodes[0]
     read = dict.fromkeys([*_given(a), *(g for g in _given(b) if g[0] not in own)])
     results = [*first.nodes, *second.nodes]
@@ -119,7 +107,7 @@ def _joined(pair: _Pair, outputs: Sequence[Node]) -> dict[Node, Node]:
         fresh = {g: _input(forms[g]) for g in read}
         ys = inline(one, [fresh[g] for g in _given(a)])
         zs = inline(two, [ys[own[g[0]]] if g[0] in own else fresh[g] for g in _given(b)])
-        ends = (*(ys[n.params.item] for n in first.nodes), *(zs[n.params.item] for n in second.nodes))
+        ends = (*(ys[item_of(n)] for n in first.nodes), *(zs[item_of(n)] for n in second.nodes))
         graphs.append(Graph(tuple(fresh.values()), ends))
     region = Region(tuple(graphs))
     inputs = (a.inputs[0], *(x for x, _ in read))
