@@ -15,14 +15,9 @@ from burlab.runtime.cpu import instruction_set
 
 from .descriptors import Contraction, OuterAxis, SumOrder
 from .reductions import zero
+from .register_blocks import product_block
+from .stacks import ContractionLoops, find_stack, swapped
 
-# By instruction set: bytes of a register, rows and packets of a register block, and these for one or two rows.
-_BLOCKS = {
-    "avx512": (64, (8, 3), (2, 4)),
-    "avx2": (32, (4, 3), (2, 4)),
-    "neon": (16, (8, 3), (2, 4)),
-    "plain": (16, (4, 2), (2, 3)),
-}
 # By instruction set and bytes of a number: rows that meet a vector at once.
 _DOTS = {"avx512": {4: 8, 8: 4}, "avx2": {4: 4, 8: 2}, "neon": {4: 4, 8: 2}, "plain": {4: 2, 8: 1}}
 # By instruction set: packets of columns whose sums of each phase fit in registers.
@@ -48,10 +43,6 @@ def _axes(n: Node, views: dict[Node, StridedView]) -> tuple[list[StrideAxis], li
     return joined(map(axis, out)), joined(axis(c) for c in left if c not in out)
 
 
-def _swapped(axes: list[StrideAxis]) -> list[StrideAxis]:
-    return [StrideAxis(x.size, x.out, x.b, x.a) for x in axes]
-
-
 def _columns_and_rows(remaining: list[StrideAxis]) -> tuple[StrideAxis, StrideAxis, list[StrideAxis]]:
     """Along which the result is contiguous; the longest other one that only the first operand has; and the rest."""
     columns = next((x for x in reversed(remaining) if x.out == 1), POINT)
@@ -75,19 +66,41 @@ def contract(n: Node, views: dict[Node, StridedView], strict: bool, accumulate: 
     remaining, summed = _axes(n, views)
     if n.size == 0 or any(x.size == 0 for x in summed):
         return [] if accumulate else [zero(n)]
-    operands = [(views[x].base, views[x].offset) for x in n.inputs]
-    if remaining and remaining[-1].b == 0:
-        remaining, summed = _swapped(remaining), _swapped(summed)
-        operands.reverse()
-    columns, rows, walked = _columns_and_rows(remaining)
+    swaps = bool(remaining) and remaining[-1].b == 0
+    if swaps:
+        remaining, summed = swapped(remaining), swapped(summed)
     depth, around = (summed[-1], summed[:-1]) if summed else (POINT, [])
     plain = n.dtype.kind != "f" or strict
     order = SumOrder.IN_ORDER if plain or accumulate else _order(n, depth)
-    work = n.size * elements(x.size for x in summed)
-    tuned = None if plain or work <= _MIN_TUNED_PRODUCTS else _tuned(n, order, rows, columns, depth)
+    tunes = not plain and n.size * elements(x.size for x in summed) > _MIN_TUNED_PRODUCTS
+    stack = None
+    if tunes and order == SumOrder.IN_ORDER:
+        stack = find_stack(n, remaining, depth, adds=accumulate or bool(around))
+    loops = stack or _loops(n, remaining, depth, order, plain, tunes)
+    if loops.swaps:
+        swaps, (depth, *around) = not swaps, swapped([depth, *around])
+    operands = [(views[x].base, views[x].offset) for x in n.inputs]
+    descriptor = _descriptor(loops, depth, around, accumulate, order)
+    samples = _samples(n, loops, depth, around) if accumulate else None
+    return [KernelCall(loops.kernel, descriptor, tuple(operands[::-1] if swaps else operands), samples=samples)]
+
+
+def _loops(
+    n: Node, remaining: list[StrideAxis], depth: StrideAxis, order: SumOrder, plain: bool, tunes: bool
+) -> ContractionLoops:
+    """Of one product, or of a stack of them one after the other."""
+    columns, rows, walked = _columns_and_rows(remaining)
+    tuned = _tuned(n, order, rows, columns, depth) if tunes else None
     if tuned and not tuned.all_rows and rows.size > 1:
         rows, walked = POINT, [*walked, rows]  # fastest: what is read by all rows stays in cache
-    further = [OuterAxis(x.size, x.out, x.a, x.b) for x in (*walked, *around)]
+    return ContractionLoops(tuned.kernel if tuned else _general(n, plain, order), False, columns, rows, walked)
+
+
+def _descriptor(
+    loops: ContractionLoops, depth: StrideAxis, around: list[StrideAxis], accumulate: bool, order: SumOrder
+) -> tuple[int, ...]:
+    rows, columns = loops.rows, loops.columns
+    further = [OuterAxis(x.size, x.out, x.a, x.b) for x in (*loops.walked, *around, *loops.last)]
     head = Contraction(
         *(rows.size, columns.size, depth.size),
         *(rows.a, columns.a, depth.a),
@@ -97,15 +110,17 @@ def contract(n: Node, views: dict[Node, StridedView], strict: bool, accumulate: 
         order=int(order),
         rank=len(further),
     )
-    samples = None
-    tile = n.inputs[0].shape[0] if accumulate else 1
-    if tile > 1:
-        first = len(head) + len(OuterAxis._fields) * len(walked)
-        position, size = (first, around[0].size) if around else (Contraction._fields.index("k"), depth.size)
-        samples = Count(False, position, size // tile)
-    descriptor = (*head, *(i for axis in further for i in axis))
-    made = tuned.kernel if tuned else _general(n, plain, order)
-    return [KernelCall(made, descriptor, tuple(operands), samples=samples)]
+    return (*head, *(i for axis in further for i in axis))
+
+
+def _samples(n: Node, loops: ContractionLoops, depth: StrideAxis, around: list[StrideAxis]) -> Count | None:
+    """Where the descriptor counts the samples of a tile: at the first summed axis."""
+    tile = n.inputs[0].shape[0]
+    if tile == 1:
+        return None
+    first = len(Contraction._fields) + len(OuterAxis._fields) * len(loops.walked)
+    position, size = (first, around[0].size) if around else (Contraction._fields.index("k"), depth.size)
+    return Count(False, position, size // tile)
 
 
 def _order(n: Node, depth: StrideAxis) -> SumOrder:
@@ -144,11 +159,8 @@ def _tuned(n: Node, order: SumOrder, rows: StrideAxis, columns: StrideAxis, dept
 
 
 def _gemm(n: Node, few: bool) -> _Tuned:
-    size, *shapes = _BLOCKS[instruction_set().name]
-    rows, packets = shapes[few]
     name = f"gemm_{NAMES[n.dtype]}{'_few' * few}"
-    template = f"Gemm<{C_TYPES[n.dtype]}, {size}, {rows}, {packets}>"
-    return _Tuned(kernel(name, template, "matrix/gemm"), all_rows=True)
+    return _Tuned(kernel(name, f"Gemm<{C_TYPES[n.dtype]}, {product_block(few)}>", "matrix/gemm"), all_rows=True)
 
 
 def _of_one_row(n: Node, columns: StrideAxis, depth: StrideAxis) -> _Tuned | None:

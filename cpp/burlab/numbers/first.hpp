@@ -78,6 +78,23 @@ template <> class First<float, 8> {
   Packet<int, 8> mask_ = {};
 };
 
+template <> class First<float, 4> {
+ public:
+  BURLAB_INLINE explicit First(std::int64_t count) {
+    BURLAB_UNROLL
+    for (int k = 0; k < 4; ++k) mask_[k] = k < count ? -1 : 0;
+  }
+  BURLAB_INLINE void load(Packet<float, 4>& x, const float* from) const {
+    x = __builtin_ia32_maskloadps(reinterpret_cast<const Packet<float, 4>*>(from), mask_);
+  }
+  BURLAB_INLINE void store(float* to, const Packet<float, 4>& x) const {
+    __builtin_ia32_maskstoreps(reinterpret_cast<Packet<float, 4>*>(to), mask_, x);
+  }
+
+ private:
+  Packet<int, 4> mask_ = {};
+};
+
 template <> class First<double, 4> {
  public:
   BURLAB_INLINE explicit First(std::int64_t count) {

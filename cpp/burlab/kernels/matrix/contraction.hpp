@@ -8,8 +8,8 @@
 // k mod 4. All else runs through k in order. Further summed axes add to what c holds, in order. `Strict`:
 // always in order, and products rounded.
 //
-// `Contract` is the general kernel; `gemm.hpp`, `dots.hpp`, `phases.hpp`, `row_dots.hpp` and `row_sums.hpp` are tuned
-// versions with the same bits.
+// `Contract` is the general kernel; `gemm.hpp`, `dots.hpp`, `phases.hpp`, `row_dots.hpp`, `row_sums.hpp`, `stacked.hpp`
+// and `interleaved.hpp` are tuned versions with the same bits.
 #include "../reduce/compensated_sum.hpp"
 #include "../reduce/lanes.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 // A panel of b as register blocks read it: row k of the panel holds b[k, j] for all its columns j, one after the other.
+#include "../../numbers/first.hpp"
 #include "../reduce/lanes.hpp"
 
 BURLAB_BEGIN
@@ -32,21 +33,28 @@ template <class T, int W, int Step> BURLAB_INLINE void load_fours(Packet<T, W>& 
   }
 }
 
+/// Four rows of a panel: to[k, j] = b[columns[j] + k].
+template <class T, int W>
+BURLAB_INLINE void pack_fours(T* to, Int width, const T* b, const Int (&columns)[W]) {
+  Packet<T, W> x[4];
+  BURLAB_UNROLL
+  for (int s = 0; s < 4; ++s) load_fours<T, W, 4>(x[s], b, columns + s);
+  transpose(x, std::make_integer_sequence<int, W>());
+  BURLAB_UNROLL
+  for (int s = 0; s < 4; ++s) store(to + s * width, x[s]);
+}
+
 /// W columns of a panel: to[k, j] = b[columns[j] + k * b_depth].
 template <class T, int W>
 BURLAB_NOINLINE BURLAB_WIDE void pack_columns(T* to, Int width, const T* b, const Int (&columns)[W], Int b_depth,
                                               Int depth) {
   Int k = 0;
   if constexpr (W >= 4) {
-    const Int end = b_depth == 1 ? depth : 0;
-    BURLAB_ONE_BY_ONE
-    for (; k + 4 <= end; k += 4, b += 4, to += 4 * width) {
-      Packet<T, W> x[4];
-      BURLAB_UNROLL
-      for (int s = 0; s < 4; ++s) load_fours<T, W, 4>(x[s], b, columns + s);
-      transpose(x, std::make_integer_sequence<int, W>());
-      BURLAB_UNROLL
-      for (int s = 0; s < 4; ++s) store(to + s * width, x[s]);
+    if (b_depth == 1 && depth >= 4) {
+      BURLAB_ONE_BY_ONE
+      for (; k <= depth - 4; k += 4) pack_fours<T, W>(to + k * width, width, b + k, columns);
+      if (k < depth) pack_fours<T, W>(to + (depth - 4) * width, width, b + depth - 4, columns);  // some again
+      return;
     }
   }
   BURLAB_ONE_BY_ONE
@@ -84,6 +92,52 @@ BURLAB_NOINLINE BURLAB_WIDE void pack(T* panel, Int width, const T* b, Int b_n, 
     Int places[W];
     place_rows(places, columns - first, b_n);
     pack_columns<T, W>(panel + first, width, b + first * b_n, places, b_depth, depth);
+  }
+}
+
+/// Rows of packets from one place to another, see `store_transposed`.
+struct Transposed {
+  Int rows, count, lanes;
+  Int to_row, to_step;
+  Int from_row, from_lane;
+};
+
+/// to[i * to_row + k * to_step + lane] = from[i * from_row + lane * from_lane + k], lanes <= W. Reads whole fours along
+/// k. Writes along the axis whose numbers are nearer to each other.
+template <class T, int W> BURLAB_NOINLINE BURLAB_WIDE void store_transposed(T* to, const T* from, const Transposed& t) {
+  if constexpr (W > 4) {
+    if (t.lanes <= W / 2) return store_transposed<T, W / 2>(to, from, t);
+  }
+  const First<T, W> some(t.lanes);
+  const Int fours = (t.count + 3) / 4, to_row = t.to_row, to_step = t.to_step, from_row = t.from_row;
+  const bool by_rows = to_step < to_row;
+  const Int outer = by_rows ? t.rows : fours, inner = by_rows ? fours : t.rows;
+  Int places[W];
+  place_rows(places, t.lanes, t.from_lane);
+  BURLAB_ONE_BY_ONE
+  for (Int u = 0; u < outer; ++u) {
+    BURLAB_ONE_BY_ONE
+    for (Int v = 0; v < inner; ++v) {
+      const Int i = by_rows ? u : v, k = 4 * (by_rows ? v : u);
+      T* const at = to + i * to_row + k * to_step;
+      Packet<T, W> x[4];
+      if constexpr (W >= 4) {
+        BURLAB_UNROLL
+        for (int s = 0; s < 4; ++s) load_fours<T, W, 4>(x[s], from + i * from_row + k, places + s);
+        transpose(x, std::make_integer_sequence<int, W>());
+      } else {
+        BURLAB_UNROLL
+        for (int s = 0; s < 4; ++s) {
+          BURLAB_UNROLL
+          for (int lane = 0; lane < W; ++lane) x[s][lane] = from[i * from_row + places[lane] + k + s];
+        }
+      }
+      const Int left = t.count - k;
+      BURLAB_UNROLL
+      for (int s = 0; s < 4; ++s) {
+        if (s < left) some.store(at + s * to_step, x[s]);
+      }
+    }
   }
 }
 

@@ -1,0 +1,111 @@
+"""Lowering of stacks of products whose numbers lie next to each other in the result or in an operand.
+
+An axis that all three arrays have counts products. An array whose stride along it is 1 is interleaved. There are three
+ways: all as `Gemm` does it, in strides; packets of a number each of several products (`Stacked`); copies of interleaved
+blocks, from which and to which `Gemm` computes (`Interleaved`). Which one is chosen changes no bit.
+"""
+
+from typing import NamedTuple
+
+from burlab.compiler.ir.library import LibraryKernel, kernel
+from burlab.compiler.ir.spelling import C_TYPES, NAMES
+from burlab.compiler.ir.strides import POINT, StrideAxis
+from burlab.graph import Node
+from burlab.runtime.cpu import instruction_set
+
+from .register_blocks import product_block, stack_block
+
+_MIN_SIDE = 12  # rows, columns and products in a sum, from which `Gemm` is worth copies of its operands and results
+
+
+class ContractionLoops(NamedTuple):
+    """A kernel, and the axes of the result that its loops run over.
+
+    Args:
+        kernel: the kernel.
+        swaps: whether it takes the second operand first; the axes are those after that.
+        columns, rows: the axes that it walks itself: n and m of its descriptor.
+        walked: other axes, of which it takes one index at a time.
+        last: an axis that it walks itself, besides.
+    """
+
+    kernel: LibraryKernel
+    swaps: bool
+    columns: StrideAxis
+    rows: StrideAxis
+    walked: list[StrideAxis]
+    last: tuple[StrideAxis, ...] = ()
+
+
+def swapped(axes: list[StrideAxis]) -> list[StrideAxis]:
+    """The axes as they are if the operands change places."""
+    return [StrideAxis(x.size, x.out, x.b, x.a) for x in axes]
+
+
+def find_stack(n: Node, remaining: list[StrideAxis], depth: StrideAxis, adds: bool) -> ContractionLoops | None:
+    """A stack of products that is worth a kernel of its own, for sums of floats in order.
+
+    remaining: the axes of the result. adds: whether anything is added to what the result holds.
+    """
+    shared = [x for x in remaining if x.a and x.b]
+    last = next((x for x in reversed(remaining) if x.out == 1), POINT)
+    interleaved = last in shared
+    products = last if interleaved else next((x for x in shared if 1 in (x.a, x.b)), POINT)
+    if products is POINT or (adds and not interleaved):
+        return None
+    swaps = _own(remaining, 1).size > _own(remaining, 0).size if interleaved else last.b == 0
+    if swaps:
+        (products,), remaining = swapped([products]), swapped(remaining)
+    rows = _own(remaining, 0)
+    columns = _own(remaining, 1) if interleaved else next(x for x in remaining if x.out == 1)
+    if adds:
+        made = _stacked(n)
+    elif interleaved:
+        made = _for_interleaved(n, products, rows, columns, depth)
+    else:
+        made = _for_others(n, products, rows, columns)
+    walked = [x for x in remaining if x not in (products, rows, columns)]
+    return made and ContractionLoops(made, swaps, products, rows, walked, (columns,))
+
+
+def _own(axes: list[StrideAxis], operand: int) -> StrideAxis:
+    """The longest axis of the result that only the first operand has, or only the second one."""
+    return max((x for x in axes if (x.a, x.b)[1 - operand] == 0), key=lambda x: x.size, default=POINT)
+
+
+def _for_interleaved(
+    n: Node, products: StrideAxis, rows: StrideAxis, columns: StrideAxis, depth: StrideAxis
+) -> LibraryKernel:
+    """For an interleaved result: packets, if they are mostly full, and copies would take long."""
+    lanes = instruction_set().register // n.itemsize
+    small = min(rows.size, columns.size) < _MIN_SIDE
+    if 2 * products.size <= lanes:
+        return _interleaved(n)
+    if small or (_fills(products.size, lanes) and (depth.size < _MIN_SIDE or 1 in (products.a, products.b))):
+        return _stacked(n)
+    return _interleaved(n)
+
+
+def _for_others(n: Node, products: StrideAxis, rows: StrideAxis, columns: StrideAxis) -> LibraryKernel | None:
+    """For interleaved operands only. The first one alone is read as it is if it is small."""
+    lanes = instruction_set().register // n.itemsize
+    if 2 * products.size <= lanes:
+        return None
+    if min(rows.size, columns.size) < _MIN_SIDE:
+        return _stacked(n) if products.b == 1 else None
+    enough = _fills(products.size, lanes) if products.b == 1 else products.size >= 2 * lanes
+    return _interleaved(n) if enough else None
+
+
+def _fills(size: int, lanes: int) -> bool:
+    """Return True if at most a quarter of the lanes stays empty."""
+    return 4 * size >= 3 * lanes * -(-size // lanes)
+
+
+def _stacked(n: Node) -> LibraryKernel:
+    return kernel(f"stacked_{NAMES[n.dtype]}", f"Stacked<{C_TYPES[n.dtype]}, {stack_block()}>", "matrix/stacked")
+
+
+def _interleaved(n: Node) -> LibraryKernel:
+    template = f"Interleaved<{C_TYPES[n.dtype]}, {product_block()}>"
+    return kernel(f"interleaved_{NAMES[n.dtype]}", template, "matrix/interleaved")

@@ -1,0 +1,147 @@
+"""Stacks of products in all orders of axes: each kernel against the general one, bit for bit, and against NumPy."""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.compiler import build
+from burlab.compiler.lowering import contraction, stacks
+from burlab.runtime.cpu import instruction_set
+from tests.compiler.pages import at_the_end_of_a_page
+from tests.compiler.trace import traced
+
+RNG = np.random.default_rng(5)
+DTYPES = ["float32", "float64"]
+ORDERS = ["".join(p) for p in itertools.permutations("tij")]
+# products, rows, sum, columns
+SIZES = [
+    (3, 5, 7, 9),
+    (8, 16, 12, 16),
+    (17, 3, 40, 2),
+    (33, 1, 5, 13),
+    (21, 13, 33, 50),
+    (16, 40, 65, 12),
+    (2, 35, 4, 70),
+]
+CHOICES = {
+    "chosen": None,
+    "stacked": stacks._stacked,
+    "interleaved": stacks._interleaved,
+}
+
+
+def choose(monkeypatch, choice):
+    """Every stack by one kernel, also where another is chosen."""
+    made = CHOICES[choice]
+    monkeypatch.setattr(contraction, "_MIN_TUNED_PRODUCTS", 0)
+    if made:
+        monkeypatch.setattr(stacks, "_for_interleaved", lambda n, *_: made(n))
+        monkeypatch.setattr(stacks, "_for_others", lambda n, *_: made(n))
+
+
+def arrays(spec, dtype, sizes):
+    terms = spec.partition("->")[0].split(",")
+    return [RNG.normal(size=[sizes[c] for c in term]).astype(dtype) for term in terms]
+
+
+def product(spec, a, b):
+    exe = build(traced(lambda a, b: np.einsum(spec, a, b), a, b), gear="replay")
+    return exe(a, b)[0], {step.kernel.symbol for step in exe.plan.steps}
+
+
+def checked(monkeypatch, spec, a, b, choice):
+    """The kernels of a product, after its result has been compared with the general kernel's and NumPy's."""
+    with monkeypatch.context() as patch:
+        choose(patch, choice)
+        got, symbols = product(spec, a, b)
+    with monkeypatch.context() as patch:
+        patch.setattr(contraction, "_MIN_TUNED_PRODUCTS", 10**18)
+        np.testing.assert_array_equal(got, product(spec, a, b)[0])
+    want, size = np.einsum(spec, a.astype(float), b.astype(float)), np.einsum(spec, abs(a), abs(b))
+    assert (np.abs(got - want) <= 50 * np.finfo(a.dtype).eps * size).all()
+    return symbols
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("result", ORDERS)
+def test_all_orders_of_axes(result, choice, dtype, monkeypatch):
+    used = set()
+    for n, (left, right) in enumerate(itertools.product(itertools.permutations("tik"), itertools.permutations("tkj"))):
+        spec = f"{''.join(left)},{''.join(right)}->{result}"
+        sizes = dict(zip("tikj", SIZES[n % len(SIZES)], strict=True))
+        used |= checked(monkeypatch, spec, *arrays(spec, dtype, sizes), choice)
+    if choice != "chosen":
+        assert f"burlab_{choice}_{dtype}" in used
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("choice", CHOICES)
+def test_random_sizes(choice, dtype, monkeypatch):
+    """With a second stack, and with axes that one array lacks."""
+    rng = np.random.default_rng(6)
+    for _ in range(40):
+        letters = {c: [c for c in "tuijk" if rng.random() < p] for c, p in (("a", 0.9), ("b", 0.9))}
+        left, right = ("".join(rng.permutation(letters[x])) for x in "ab")
+        out = "".join(rng.permutation([c for c in "tuij" if c in left + right]))
+        if not left or not right:
+            continue
+        spec = f"{left},{right}->{out}"
+        sizes = {c: int(rng.integers(1, 24 if c in "tk" else 12)) for c in "tuijk"}
+        checked(monkeypatch, spec, *arrays(spec, dtype, sizes), choice)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("spec", ["stik,stkj->ijt", "iskt,kjst->tij", "sikt,stkj->jit", "tsik,skjt->itj"])
+def test_further_sums_add_to_the_result(spec, dtype, monkeypatch):
+    for sizes in SIZES:
+        checked(monkeypatch, spec, *arrays(spec, dtype, dict(zip("tikj", sizes, strict=True)) | {"s": 3}), "chosen")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("spec", ["ikt,ijt->kjt", "ki,ijt->kjt"])
+def test_sums_over_samples_have_the_same_bits_in_tiles_of_any_size(spec, dtype):
+    samples, sizes = 13, {"t": 20, "i": 5, "k": 6, "j": 7}
+    _, w = arrays(spec, dtype, sizes)
+    (data,) = arrays(f"s{spec.partition(',')[0]},->", dtype, sizes | {"s": samples})[:1]
+
+    def loss(w, x):
+        return np.sum(np.einsum(spec, x, w) ** 2)
+
+    found = [bl.FiniteSum(loss, data, tile=tile).grad(w) for tile in (1, 2, 5, 13)]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+    left, right, out = spec.replace("->", ",").split(",")
+    y = np.einsum(f"s{left},{right}->s{out}", data.astype(float), w)
+    want = 2 / samples * np.einsum(f"s{left},s{out}->{right}", data, y)
+    np.testing.assert_allclose(found[0], want, rtol=0, atol=50 * np.finfo(dtype).eps * np.abs(want).max())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects pages as Linux does")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("choice", ["stacked", "interleaved"])
+@pytest.mark.parametrize("spec", ["tik,tkj->ijt", "ikt,kjt->ijt", "ikt,jkt->tij", "tki,kjt->jit", "itk,jtk->itj"])
+def test_stacks_stay_inside_their_arrays(spec, choice, dtype, monkeypatch):
+    choose(monkeypatch, choice)
+    for sizes in SIZES:
+        a, b = map(at_the_end_of_a_page, arrays(spec, dtype, dict(zip("tikj", sizes, strict=True))))
+        exe = build(traced(lambda a, b: np.einsum(spec, a, b), a, b), gear="replay")
+        out = at_the_end_of_a_page(np.empty(exe.outputs[0].shape, dtype))
+        exe(a, b, out=(out,))
+        np.testing.assert_allclose(out, np.einsum(spec, a.astype(float), b), atol=1e3 * np.finfo(dtype).eps)
+
+
+@pytest.mark.full
+@pytest.mark.skipif("BURLAB_ISA" in os.environ, reason="runs in a process of its own")
+@pytest.mark.parametrize("isa", [x for x in ("avx2", "plain") if x != instruction_set().name])
+def test_the_same_with_narrower_registers(isa):
+    if isa == "avx2" and instruction_set().name != "avx512":
+        pytest.skip("this CPU has no AVX2")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
+    done = subprocess.run(command, env=os.environ | {"BURLAB_ISA": isa}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
