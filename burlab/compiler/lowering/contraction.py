@@ -5,24 +5,18 @@ Mirrors `kernels/matrix/contraction.hpp`, which states the order of sums. Which 
 
 from typing import NamedTuple
 
-from burlab.compiler.ir.library import LibraryKernel, kernel
+from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Count, KernelCall
-from burlab.compiler.ir.spelling import C_TYPES, NAMES, RINGS
 from burlab.compiler.ir.strides import POINT, StrideAxis, StridedView, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.graph.signatures import letter_sizes, letters_of
 from burlab.runtime.cpu import instruction_set
 
+from . import contraction_kernels as kernels
 from .descriptors import Contraction, OuterAxis, SumOrder
 from .reductions import zero
-from .register_blocks import product_block
-from .stacks import ContractionLoops, find_stack, swapped
+from .stacks import ContractionLoops, find_stack, find_vector_stack, swapped
 
-# By instruction set and bytes of a number: rows that meet a vector at once.
-_DOTS = {"avx512": {4: 8, 8: 4}, "avx2": {4: 4, 8: 2}, "neon": {4: 4, 8: 2}, "plain": {4: 2, 8: 1}}
-# By instruction set: packets of columns whose sums of each phase fit in registers.
-_COLUMNS = {"avx512": 4, "avx2": 2, "neon": 4, "plain": 2}
-_MAX_ROW_PACKETS = 8  # packets whose sums fit in registers with what is added to them
 _MIN_TUNED_PRODUCTS = 512  # multiplications that are not worth compiling a tuned kernel for
 _MIN_LANES_LENGTH = 64  # from which sums with a vector run in lanes or phases
 
@@ -91,9 +85,11 @@ def _loops(
     """Of one product, or of a stack of them one after the other."""
     columns, rows, walked = _columns_and_rows(remaining)
     tuned = _tuned(n, order, rows, columns, depth) if tunes else None
+    if tunes and not tuned and (stack := find_vector_stack(n, remaining, depth, order)):
+        return stack
     if tuned and not tuned.all_rows and rows.size > 1:
         rows, walked = POINT, [*walked, rows]  # fastest: what is read by all rows stays in cache
-    return ContractionLoops(tuned.kernel if tuned else _general(n, plain, order), False, columns, rows, walked)
+    return ContractionLoops(tuned.kernel if tuned else kernels.general(n, plain, order), False, columns, rows, walked)
 
 
 def _descriptor(
@@ -139,52 +135,23 @@ def _of_vectors(spec: str) -> bool:
     return not (left - right).intersection(out) or not (right - left).intersection(out)
 
 
-def _general(n: Node, plain: bool, order: SumOrder) -> LibraryKernel:
-    kind = "_strict" * (plain and n.dtype.kind == "f") or "_vector" * (order != SumOrder.IN_ORDER)
-    arguments = {"": "false", "_strict": "true", "_vector": "false, true"}[kind]
-    template = f"Contract<{RINGS[n.dtype]}, {arguments}>"
-    return kernel(f"contract_{NAMES[n.dtype]}{kind}", template, "matrix/contraction")
-
-
 def _tuned(n: Node, order: SumOrder, rows: StrideAxis, columns: StrideAxis, depth: StrideAxis) -> _Tuned | None:
     """The tuned kernel for sums in this order, if there is one for columns that only the second operand has."""
     if columns.a != 0 or columns.size == 1:
         return None
     if order == SumOrder.IN_LANES:
-        return _dots(n) if depth.a == depth.b == 1 else None
+        return _Tuned(kernels.dots(n), False) if depth.a == depth.b == 1 else None
     if order == SumOrder.IN_PHASES:
-        return _phases(n) if columns.b == 1 else None
+        return _Tuned(kernels.phases(n), False) if columns.b == 1 else None
     one = _of_one_row(n, columns, depth) if rows.size == 1 else None
-    return one or _gemm(n, few=rows.size <= 2)
+    return _Tuned(one, False) if one else _Tuned(kernels.gemm(n, few=rows.size <= 2), True)
 
 
-def _gemm(n: Node, few: bool) -> _Tuned:
-    name = f"gemm_{NAMES[n.dtype]}{'_few' * few}"
-    return _Tuned(kernel(name, f"Gemm<{C_TYPES[n.dtype]}, {product_block(few)}>", "matrix/gemm"), all_rows=True)
-
-
-def _of_one_row(n: Node, columns: StrideAxis, depth: StrideAxis) -> _Tuned | None:
+def _of_one_row(n: Node, columns: StrideAxis, depth: StrideAxis) -> LibraryKernel | None:
     """Of a vector and a matrix, where it pays to pack nothing, or to have more columns side by side."""
     isa, width = instruction_set(), columns.size * n.itemsize
     if isa.name != "avx2" or width <= isa.register:
         return None
-    kind = f"{C_TYPES[n.dtype]}, {isa.register}"
-    if columns.b == 1 and width <= 2 * _MAX_ROW_PACKETS * isa.register:
-        return _Tuned(
-            kernel(f"row_sums_{NAMES[n.dtype]}", f"RowSums<{kind}, {_MAX_ROW_PACKETS}>", "matrix/row_sums"), False
-        )
-    if columns.b != 1 and depth.b == 1:
-        template = f"RowDots<{kind}, {n.itemsize // 2}>"
-        return _Tuned(kernel(f"row_dots_{NAMES[n.dtype]}", template, "matrix/row_dots"), False)
-    return None
-
-
-def _phases(n: Node) -> _Tuned:
-    isa = instruction_set()
-    template = f"Phases<{C_TYPES[n.dtype]}, {isa.register}, {_COLUMNS[isa.name]}>"
-    return _Tuned(kernel(f"phases_{NAMES[n.dtype]}", template, "matrix/phases"), False)
-
-
-def _dots(n: Node) -> _Tuned:
-    rows = _DOTS[instruction_set().name][n.itemsize]
-    return _Tuned(kernel(f"dots_{NAMES[n.dtype]}", f"Dots<{C_TYPES[n.dtype]}, {rows}>", "matrix/dots"), False)
+    if columns.b == 1 and width <= 2 * kernels.MAX_ROW_PACKETS * isa.register:
+        return kernels.row_sums(n)
+    return kernels.row_dots(n) if columns.b != 1 and depth.b == 1 else None

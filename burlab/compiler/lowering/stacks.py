@@ -7,13 +7,13 @@ blocks, from which and to which `Gemm` computes (`Interleaved`). Which one is ch
 
 from typing import NamedTuple
 
-from burlab.compiler.ir.library import LibraryKernel, kernel
-from burlab.compiler.ir.spelling import C_TYPES, NAMES
+from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.strides import POINT, StrideAxis
 from burlab.graph import Node
 from burlab.runtime.cpu import instruction_set
 
-from .register_blocks import product_block, stack_block
+from . import contraction_kernels as kernels
+from .descriptors import SumOrder
 
 _MIN_SIDE = 12  # rows, columns and products in a sum, from which `Gemm` is worth copies of its operands and results
 
@@ -59,13 +59,40 @@ def find_stack(n: Node, remaining: list[StrideAxis], depth: StrideAxis, adds: bo
     rows = _own(remaining, 0)
     columns = _own(remaining, 1) if interleaved else next(x for x in remaining if x.out == 1)
     if adds:
-        made = _stacked(n)
+        made = kernels.stacked(n)
     elif interleaved:
         made = _for_interleaved(n, products, rows, columns, depth)
     else:
         made = _for_others(n, products, rows, columns)
     walked = [x for x in remaining if x not in (products, rows, columns)]
     return made and ContractionLoops(made, swaps, products, rows, walked, (columns,))
+
+
+def find_vector_stack(
+    n: Node, remaining: list[StrideAxis], depth: StrideAxis, order: SumOrder
+) -> ContractionLoops | None:
+    """A stack of products of a vector and a matrix, for long sums of floats: with strides in the result, or packets.
+
+    The matrix becomes the second operand.
+    """
+    swaps = _own(remaining, 0).size > _own(remaining, 1).size
+    if swaps:
+        (depth,), remaining = swapped([depth]), swapped(remaining)
+    columns = _own(remaining, 1)
+    if order == SumOrder.IN_LANES and depth.a == depth.b == 1 and columns is not POINT:
+        return ContractionLoops(kernels.dots(n), swaps, columns, POINT, [x for x in remaining if x is not columns])
+    if order != SumOrder.IN_PHASES:
+        return None
+    if columns.b == 1:
+        return ContractionLoops(kernels.phases(n), swaps, columns, POINT, [x for x in remaining if x is not columns])
+    products = next((x for x in remaining if x.a and x.b == 1), POINT)
+    if products is POINT and columns is POINT:  # of two vectors: either may be interleaved
+        products = next((x for x in swapped(remaining) if x.a and x.b == 1), POINT)
+        swaps, remaining = not swaps, swapped(remaining)
+    if products is POINT:
+        return None
+    walked = [x for x in remaining if x not in (products, columns)]
+    return ContractionLoops(kernels.stacked_phases(n), swaps, products, POINT, walked, (columns,))
 
 
 def _own(axes: list[StrideAxis], operand: int) -> StrideAxis:
@@ -80,10 +107,10 @@ def _for_interleaved(
     lanes = instruction_set().register // n.itemsize
     small = min(rows.size, columns.size) < _MIN_SIDE
     if 2 * products.size <= lanes:
-        return _interleaved(n)
+        return kernels.interleaved(n)
     if small or (_fills(products.size, lanes) and (depth.size < _MIN_SIDE or 1 in (products.a, products.b))):
-        return _stacked(n)
-    return _interleaved(n)
+        return kernels.stacked(n)
+    return kernels.interleaved(n)
 
 
 def _for_others(n: Node, products: StrideAxis, rows: StrideAxis, columns: StrideAxis) -> LibraryKernel | None:
@@ -92,20 +119,11 @@ def _for_others(n: Node, products: StrideAxis, rows: StrideAxis, columns: Stride
     if 2 * products.size <= lanes:
         return None
     if min(rows.size, columns.size) < _MIN_SIDE:
-        return _stacked(n) if products.b == 1 else None
+        return kernels.stacked(n) if products.b == 1 else None
     enough = _fills(products.size, lanes) if products.b == 1 else products.size >= 2 * lanes
-    return _interleaved(n) if enough else None
+    return kernels.interleaved(n) if enough else None
 
 
 def _fills(size: int, lanes: int) -> bool:
     """Return True if at most a quarter of the lanes stays empty."""
     return 4 * size >= 3 * lanes * -(-size // lanes)
-
-
-def _stacked(n: Node) -> LibraryKernel:
-    return kernel(f"stacked_{NAMES[n.dtype]}", f"Stacked<{C_TYPES[n.dtype]}, {stack_block()}>", "matrix/stacked")
-
-
-def _interleaved(n: Node) -> LibraryKernel:
-    template = f"Interleaved<{C_TYPES[n.dtype]}, {product_block()}>"
-    return kernel(f"interleaved_{NAMES[n.dtype]}", template, "matrix/interleaved")

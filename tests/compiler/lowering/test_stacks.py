@@ -10,7 +10,7 @@ import pytest
 
 import burlab as bl
 from burlab.compiler import build
-from burlab.compiler.lowering import contraction, stacks
+from burlab.compiler.lowering import contraction, contraction_kernels, stacks
 from burlab.runtime.cpu import instruction_set
 from tests.compiler.pages import at_the_end_of_a_page
 from tests.compiler.trace import traced
@@ -30,8 +30,8 @@ SIZES = [
 ]
 CHOICES = {
     "chosen": None,
-    "stacked": stacks._stacked,
-    "interleaved": stacks._interleaved,
+    "stacked": contraction_kernels.stacked,
+    "interleaved": contraction_kernels.interleaved,
 }
 
 
@@ -97,6 +97,23 @@ def test_random_sizes(choice, dtype, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("depth", [3, 63, 64, 70, 257, 600])
+def test_vectors_and_matrices(depth, dtype, monkeypatch):
+    """Sums in order, in lanes and in phases."""
+    used = set()
+    for products, columns in ((2, 9), (16, 1), (19, 70), (33, 4)):
+        sizes = {"t": products, "k": depth, "j": columns}
+        for left, right in itertools.product(("tk", "kt"), itertools.permutations("tkj")):
+            for result in ("tj", "jt"):
+                spec = f"{left},{''.join(right)}->{result}"
+                used |= checked(monkeypatch, spec, *arrays(spec, dtype, sizes), "chosen")
+        for spec in ("tk,tk->t", "kt,kt->t", "tk,kt->t", "kt,tk->t", "ktj,tk->jt", "stk,sktj->jt"):
+            used |= checked(monkeypatch, spec, *arrays(spec, dtype, sizes | {"s": 3}), "chosen")
+    kinds = ("dots", "phases", "stacked_phases") if depth >= 64 else ("stacked",)
+    assert used.issuperset(f"burlab_{kind}_{dtype}" for kind in kinds)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("spec", ["stik,stkj->ijt", "iskt,kjst->tij", "sikt,stkj->jit", "tsik,skjt->itj"])
 def test_further_sums_add_to_the_result(spec, dtype, monkeypatch):
     for sizes in SIZES:
@@ -125,11 +142,14 @@ def test_sums_over_samples_have_the_same_bits_in_tiles_of_any_size(spec, dtype):
 @pytest.mark.skipif(sys.platform != "linux", reason="protects pages as Linux does")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("choice", ["stacked", "interleaved"])
-@pytest.mark.parametrize("spec", ["tik,tkj->ijt", "ikt,kjt->ijt", "ikt,jkt->tij", "tki,kjt->jit", "itk,jtk->itj"])
+@pytest.mark.parametrize(
+    "spec", ["tik,tkj->ijt", "ikt,kjt->ijt", "ikt,jkt->tij", "tki,kjt->jit", "itk,jtk->itj", "tk,kjt->jt", "tk,tkj->jt"]
+)
 def test_stacks_stay_inside_their_arrays(spec, choice, dtype, monkeypatch):
     choose(monkeypatch, choice)
-    for sizes in SIZES:
-        a, b = map(at_the_end_of_a_page, arrays(spec, dtype, dict(zip("tikj", sizes, strict=True))))
+    for products, rows, depth, columns in (*SIZES, (19, 1, 70, 9)):
+        sizes = {"t": products, "i": rows, "k": depth, "j": columns}
+        a, b = map(at_the_end_of_a_page, arrays(spec, dtype, sizes))
         exe = build(traced(lambda a, b: np.einsum(spec, a, b), a, b), gear="replay")
         out = at_the_end_of_a_page(np.empty(exe.outputs[0].shape, dtype))
         exe(a, b, out=(out,))

@@ -20,7 +20,7 @@ template <class T, int Bytes, int Packets> struct Phases {
                 [&](const T* a, const T* b, T* c, bool adds, StopCheck& stop) {
                   BURLAB_ONE_BY_ONE
                   for (Int j = 0; j < d.n; j += kColumns)
-                    columns(d, a, b + j, c + j, d.n - j < kColumns ? d.n - j : kColumns, adds, sums, stop);
+                    columns(d, a, b + j, c + j * d.c_n, d.n - j < kColumns ? d.n - j : kColumns, adds, sums, stop);
                 });
   }
 
@@ -39,7 +39,7 @@ template <class T, int Bytes, int Packets> struct Phases {
     BURLAB_ONE_BY_ONE
     for (Int j = 0; j < n; j += W) {
       const Int first = j < whole ? j % kPanel : 0, step = j < whole ? kPanel : W;  // of its strip
-      finish(sums + kPhases * (j - first) + first, step, First<T, W>(n - j < W ? n - j : W), c + j, adds);
+      finish(sums + kPhases * (j - first) + first, step, n - j < W ? n - j : W, c + j * d.c_n, d.c_n, adds);
     }
   }
 
@@ -100,11 +100,17 @@ template <class T, int Bytes, int Packets> struct Phases {
     for (int i = 0; i < kPhases * P; ++i) store(to + i * W, sums[i / P][i % P]);
   }
 
-  static BURLAB_INLINE void finish(const T* sums, Int step, const First<T, W>& some, T* c, bool adds) {
+  static BURLAB_INLINE void finish(const T* sums, Int step, Int columns, T* c, Int c_step, bool adds) {
     Packet<T, W> x[kPhases], y = {};
     BURLAB_UNROLL
     for (int phase = 0; phase < kPhases; ++phase) load(x[phase], sums + phase * step);
     x[0] = (x[0] + x[1]) + (x[2] + x[3]);
+    if (c_step != 1) {
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0; j < columns; ++j, c += c_step) *c = adds ? *c + x[0][j] : x[0][j];
+      return;
+    }
+    const First<T, W> some(columns);
     if (adds) {
       some.load(y, c);
       x[0] = y + x[0];
