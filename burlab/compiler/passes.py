@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from burlab.graph import Graph
+from burlab.graph import Graph, Node
 from burlab.graph.rewrite.simplify import simplify
 
 from .codegen.emit import emit
@@ -25,6 +25,7 @@ from .pass_printing import observer
 from .planning.block_rows import block_rows
 from .planning.check_finite import check_finite
 from .planning.check_interrupts import check_interrupts
+from .planning.copy_slices import copy_slices
 from .planning.drafts import Lowered, lower
 from .planning.expand_products import expand_products
 from .planning.in_place import order_updates
@@ -96,9 +97,17 @@ def _lower(scheduled: Scheduled, options: PlanOptions) -> Lowered:
     return lower(scheduled, lambda part, sums: make_plan(part, options.of_parts(sums)))
 
 
+def _copy_slices(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
+    def again(copied: frozenset[Node]) -> KernelPlan:
+        made = make_plan(plan.graph, replace(options, remat=None, copied=copied))
+        return replace(made, options=replace(made.options, remat=options.remat))
+
+    return copy_slices(plan, again)
+
+
 def _rematerialize(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
     def again(graph: Graph, after: After) -> KernelPlan:
-        return make_plan(graph, replace(options, remat=None, after=after))
+        return make_plan(graph, replace(options, remat=None, after=after, copied=plan.options.copied))
 
     return rematerialize(plan, again)
 
@@ -120,6 +129,7 @@ PASSES: tuple[Pass, ...] = (
     rewrite(check_finite, BOTH, needs=("check_finite",)),
     rewrite(check_interrupts),
     rewrite(lay_out, ("replay",)),
+    Pass(copy_slices, BOTH, _copy_slices, bars=("copied",)),
     Pass(rematerialize, BOTH, _rematerialize, needs=("remat",)),
     Pass(link, ALL, _link),
     rewrite(emit, ("compiled",)),

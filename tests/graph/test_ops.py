@@ -37,6 +37,7 @@ def test_every_operation_has_a_row() -> None:
         "call",
         "checkpoint",
         "checkpoint_contractions",
+        "halves",
         "ask",
         "squares",
         "norm",

@@ -8,6 +8,8 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, GradientError, ShapeError
+from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.tracing.trace import trace
 from tests.engines import assert_close
 
 X, Y = np.array([0.5, -1.0, 2.0]), np.array([1.5, 2.5, -0.5])
@@ -22,13 +24,28 @@ def scaled_rule(g: Any, value: Any, x: Any, y: Any, n: int) -> Any:
     return g * np.exp(x) * y**n, g * np.exp(x) * n * y ** (n - 1), None
 
 
-RULED = bl.custom_vjp(scaled, scaled_rule, X, Y, 2)
+def scaled_forward(x: Any, y: Any, n: int) -> Any:
+    """The value, and as residuals an exponential that the backward half would compute again, arguments and an int."""
+    value = np.exp(x) * y**n
+    return np.sum(value), {"share": value, "power": n, "y": y, "nothing": None}
 
 
-def test_a_rule_takes_the_place_of_the_derivative() -> None:
+def scaled_backward(residuals: Any, g: Any) -> Any:
+    share = g * residuals["share"]
+    return share, residuals["power"] * share / residuals["y"], None
+
+
+RULED = {
+    "whole": bl.custom_vjp(scaled, scaled_rule, X, Y, 2),
+    "halves": bl.custom_vjp(scaled, scaled_backward, X, Y, 2, forward=scaled_forward),
+}
+
+
+@pytest.mark.parametrize("rule", RULED)
+def test_a_rule_takes_the_place_of_the_derivative(rule: str) -> None:
     """In every transform the function with its rule equals the function that it stands for."""
     plain = lambda x, y: scaled(x, y, 3)  # noqa: E731
-    ruled = lambda x, y: RULED(x, y, 3)  # noqa: E731
+    ruled = lambda x, y: RULED[rule](x, y, 3)  # noqa: E731
     for transform in (
         lambda f: bl.grad(f, (0, 1))(X, Y),
         lambda f: bl.jvp(f, (X, Y), (Y, X)),
@@ -37,8 +54,45 @@ def test_a_rule_takes_the_place_of_the_derivative() -> None:
         lambda f: bl.vmap(bl.grad(f), (0, None))(ROWS, Y),
         lambda f: bl.grad(lambda x: np.sum(bl.vmap(f, (0, None))(x, Y) ** 2))(ROWS),
         lambda f: bl.grad(lambda x: bl.grad(lambda x: bl.grad(f)(x, Y) @ X)(x) @ Y)(X),
+        lambda f: bl.jvp(bl.grad(f, (0, 1)), (X, Y), (Y, X)),
+        lambda f: bl.grad(lambda x: bl.checkpoint(f)(x, Y) ** 2)(X),
+        lambda f: bl.FiniteSum(lambda w, x: f(x * w, Y), (ROWS,)).grad(X),
+        lambda f: bl.FiniteSum(lambda w, x: f(x * w, Y), (ROWS,)).per_sample_grads(X, [2, 0]),
     ):
         assert_close(transform(ruled), transform(plain))
+
+
+def test_the_forward_half_computes_residuals_where_a_derivative_needs_them() -> None:
+    """Once, in place of the function; not at all for a value."""
+    ruled = RULED["halves"]
+    count = lambda f, op: [n.op for n in simplify(trace(f, (X, Y)).graph).nodes].count(op)  # noqa: E731
+    assert count(bl.value_and_grad(lambda x, y: ruled(x, y, 3), (0, 1)), "exp") == 1
+    told = bl.custom_vjp(np.sin, lambda cosine, g: g * cosine, X, forward=lambda x: (np.sin(x), np.cos(x)))
+    assert (count(lambda x, _: told(x), "cos"), count(lambda x, _: told(x), "sin")) == (0, 1)
+    assert (count(bl.grad(lambda x, _: np.sum(told(x) ** 2)), "cos")) == 1
+
+
+def test_wrong_halves() -> None:
+    sine, g = (lambda x: (np.sin(x), np.cos(x))), (lambda cosine, g: g * cosine)
+    with pytest.raises(GradientError, match="rule of sin differs"):
+        bl.custom_vjp(np.sin, lambda cosine, g: -g * cosine, X, forward=sine)
+    with pytest.raises(GradientError, match="returns another value than sin on the examples, by up to"):
+        bl.custom_vjp(np.sin, g, X, forward=lambda x: (np.sin(x) + 1, np.cos(x)), surrogate=True)
+    for wrong in (lambda x: np.sin(x), lambda x: (np.sin(x),), lambda x: [1.0, 2.0, 3.0]):  # noqa: PLW0108
+        with pytest.raises(ArgumentError, match=r"forward half <lambda> must return a pair \(y, residuals\)"):
+            bl.custom_vjp(np.sin, g, X, forward=wrong)
+    for wrong in (lambda x: (x[:2], x), lambda x: (x.astype("float32"), x), lambda x: ((x, x), x)):
+        with pytest.raises(ArgumentError, match="must return what sin returns and residuals"):
+            bl.custom_vjp(np.sin, g, X, forward=wrong)
+    with pytest.raises(ShapeError, match=r"cotangent 0 must have shape \(3,\), got \(2,\)"):
+        bl.custom_vjp(np.sin, lambda cosine, g: g[:2], X, forward=sine)
+
+
+def test_a_graph_with_halves_is_written_and_read() -> None:
+    graph = trace(bl.grad(lambda x: RULED["halves"](x, Y, 3)), (X,)).graph
+    assert "halves" in {n.op for n in graph.nodes}
+    again = bl.Graph.from_json(graph.to_json())
+    assert [n.op for n in simplify(again).nodes] == [n.op for n in simplify(graph).nodes]
 
 
 def clipped() -> Callable[..., Any]:

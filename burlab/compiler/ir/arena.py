@@ -11,6 +11,11 @@ from typing import NamedTuple
 from burlab.graph.node import Node, described
 from burlab.runtime.memory import physical, rounded, too_large
 
+_MIN_BYTES = 1 << 20  # of a workspace that is worth another order
+_PARTS = 16  # another order saves at least one of so many parts
+_LARGE = 64  # blocks of at least one of so many parts of the peak are ordered by size
+_MAX_LARGE = 512  # blocks ordered by size, each of which meets those before
+
 
 class Life(NamedTuple):
     """The life of an array: bytes, the steps that first write and last read it, and the arrays it may replace."""
@@ -37,7 +42,22 @@ def check_fits(arrays: Iterable[Node], nbytes: int) -> None:
 
 def arrange(lives: Sequence[Life], reuse: bool = True) -> Arena:
     """Allocate bytes for every array; without `reuse` it keeps them to the end, so all values can be read."""
-    offsets = [0] * len(lives)
+    offsets, roots, end = _in_order(lives, reuse)
+    if not reuse or end < _MIN_BYTES:
+        return Arena(tuple(offsets), end)
+    blocks = _blocks(lives, roots)
+    least = _peak(blocks.values())
+    if end * (_PARTS - 1) <= least * _PARTS:
+        return Arena(tuple(offsets), end)
+    places, other = _large_first(blocks, max(least // _LARGE, 1))
+    if other * _PARTS > end * (_PARTS - 1):
+        return Arena(tuple(offsets), end)
+    return Arena(tuple(places[root] for root in roots), other)
+
+
+def _in_order(lives: Sequence[Life], reuse: bool) -> tuple[list[int], list[int], int]:
+    """Offsets as arrays are written, for each array the one that had its bytes first, and the bytes in all."""
+    offsets, roots = [0] * len(lives), list(range(len(lives)))
     free = _Free()
     deaths: list[tuple[int, int]] = []  # heap of (last step, array)
     inherited: set[int] = set()
@@ -51,15 +71,67 @@ def arrange(lives: Sequence[Life], reuse: bool = True) -> Arena:
         if heir is None:
             offsets[k] = free.take(rounded(life.nbytes))
         else:
-            offsets[k] = offsets[heir]
+            offsets[k], roots[k] = offsets[heir], roots[heir]
             inherited.add(heir)
         if reuse:
             heapq.heappush(deaths, (life.dies, k))
-    return Arena(tuple(offsets), free.end)
+    return offsets, roots, free.end
 
 
 def _fits(new: Life, old: Life) -> bool:
     return old.dies == new.born and rounded(old.nbytes) == rounded(new.nbytes)
+
+
+def _blocks(lives: Sequence[Life], roots: Sequence[int]) -> dict[int, Life]:
+    """The lives of bytes that arrays take over from each other, by the first array."""
+    blocks: dict[int, Life] = {}
+    for k in sorted(range(len(lives)), key=lambda k: lives[k].born):
+        first = blocks.get(roots[k], lives[k])
+        blocks[roots[k]] = Life(rounded(first.nbytes), first.born, max(first.dies, lives[k].dies))
+    return blocks
+
+
+def _peak(blocks: Iterable[Life]) -> int:
+    """The most bytes that live at one time."""
+    changes: dict[int, int] = {}
+    for life in blocks:
+        changes[life.born] = changes.get(life.born, 0) + life.nbytes
+        changes[life.dies + 1] = changes.get(life.dies + 1, 0) - life.nbytes
+    alive = most = 0
+    for step in sorted(changes):
+        alive += changes[step]
+        most = max(most, alive)
+    return most
+
+
+def _large_first(blocks: dict[int, Life], large: int) -> tuple[dict[int, int], int]:
+    """Offsets of blocks, and the bytes in all: the large ones by their size, the others behind, as they are written.
+
+    Pisarchyk and Lee 2020, "Efficient memory management for deep neural net inference", arXiv:2001.03288, Algorithm 3:
+    the largest block comes first, into the smallest gap between those that live at the same time.
+    """
+    chosen = sorted((k for k, life in blocks.items() if life.nbytes >= large), key=lambda k: -blocks[k].nbytes)
+    chosen = chosen[:_MAX_LARGE]
+    places: dict[int, int] = {}
+    for k in chosen:
+        life = blocks[k]
+        together = [o for o in places if blocks[o].born <= life.dies and life.born <= blocks[o].dies]
+        places[k] = _gap(sorted((places[o], places[o] + blocks[o].nbytes) for o in together), life.nbytes)
+    bottom = max((places[k] + blocks[k].nbytes for k in chosen), default=0)
+    rest = [k for k in blocks if k not in places]
+    offsets, _, above = _in_order([blocks[k] for k in rest], True)
+    return places | {k: bottom + at for k, at in zip(rest, offsets, strict=True)}, bottom + above
+
+
+def _gap(taken: Iterable[tuple[int, int]], nbytes: int) -> int:
+    """The start of the smallest gap that holds so many bytes. taken: start and end of what is taken, in order."""
+    at = best = 0
+    size: int | None = None
+    for start, end in taken:
+        if start - at >= nbytes and (size is None or start - at < size):
+            best, size = at, start - at
+        at = max(at, end)
+    return at if size is None else best
 
 
 class _Free:

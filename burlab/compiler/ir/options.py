@@ -31,6 +31,7 @@ class PlanOptions:
         keep: every value stays in the workspace to the end, so that all of them can be inspected.
         written_out: every known number stands in the text, as in exported code.
         after: nodes that wait for others besides their operands.
+        copied: views that get an array of their own, see `planning/copy_slices.py`.
         ticks: int64 array to which each call adds the nanoseconds of its steps, see `inspection/timed.py`.
     """
 
@@ -43,6 +44,7 @@ class PlanOptions:
     keep: bool = False
     written_out: bool = False
     after: After = field(default_factory=dict[Node, tuple[Node, ...]])
+    copied: frozenset[Node] = frozenset()
     ticks: Array | None = None
 
     @property

@@ -56,7 +56,7 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
     loops = {n: shape for n in graph.nodes if (shape := loop_shape(n, options.gear)) is not None}
     alone = (n for n in graph.nodes if n not in loops)
     dense = {x for n in alone if (row := n.row).dense_operands or row.elementwise for x in n.inputs}
-    views = _views(graph, dense, windows)
+    views = _views(graph, dense, windows, options.copied)
     homes: dict[Node, MemoryPlace] = {}
     copies: list[tuple[Node, MemoryPlace]] = []
     for k, y in enumerate(graph.outputs):
@@ -87,8 +87,10 @@ def _waiting(graph: Graph, views: dict[Node, StridedView], known: After) -> Afte
     return found
 
 
-def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> dict[Node, StridedView]:
-    """windows: `pad` nodes that need no array."""
+def _views(
+    graph: Graph, dense: Container[Node], windows: Container[Node], copied: Container[Node]
+) -> dict[Node, StridedView]:
+    """windows: `pad` nodes that need no array. copied: views that get one."""
     views: dict[Node, StridedView] = {}
     for n in graph.nodes:
         seen = None
@@ -99,7 +101,7 @@ def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> di
         if seen is None and not n.shape:
             views[n] = StridedView(n, 0, ())
             continue
-        if seen is None or (n in dense and not is_dense(n.shape, seen.strides)):
+        if seen is None or n in copied or (n in dense and not is_dense(n.shape, seen.strides)):
             seen = StridedView(n, 0, dense_strides(n.shape))
         strides = tuple(0 if size == 1 else stride for size, stride in zip(n.shape, seen.strides, strict=True))
         views[n] = seen._replace(strides=strides)

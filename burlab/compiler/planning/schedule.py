@@ -7,7 +7,7 @@ groups grow as large as they may.
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -71,19 +71,23 @@ class _Home(NamedTuple):
 
 @dataclass(slots=True)
 class _Queue:
-    """Nodes whose operands are known, by what may compute them; what ends chains first, then the lowest number."""
+    """Nodes whose operands are known, by what may compute them; what ends chains first, then the lowest number.
+
+    copied: views that are copied so that their base need not stay, which come at once.
+    """
 
     number: dict[Node, int]
     spaces: dict[Shape, IterationSpace]
     homes: dict[Node, _Home | None]
+    copied: Container[Node]
     kernels: list[tuple[int, Node]] = field(default_factory=list[tuple[int, Node]])
     groups: dict[_Home, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
 
     def push(self, n: Node) -> None:
         home = self.homes[n]
-        late = home is None and not n.row.adds_up
+        late = home is None and not n.row.adds_up and n not in self.copied
         heap = self.kernels if home is None else self.groups[home]
-        heapq.heappush(heap, (self.number[n] + late * len(self.number), n))
+        heapq.heappush(heap, (-1 if n in self.copied else self.number[n] + late * len(self.number), n))
 
     def next_group(self) -> IterationSpace | None:
         """Numbers first: a loop that waits for them can be one instead of two. Then where rows are reduced."""
@@ -150,7 +154,7 @@ class _Scheduler:
         self.together = {n: execution.nodes for execution in located.executions for n in execution.nodes}
         leaves = {n for n in graph.nodes if n.row.leaf}
         self.homes = {n: self._home(n) for n in graph.nodes if n not in leaves and views[n].base is n}
-        self.queue = _Queue(graph.index, fusion.spaces, self.homes)
+        self.queue = _Queue(graph.index, fusion.spaces, self.homes, located.options.copied)
         for n in self.homes:
             bases = self.needs(n)
             self.waits[n] = self.missing[n] = len(bases - leaves)

@@ -13,6 +13,7 @@ import numpy as np
 from burlab.graph.checkpoint_nodes import Checkpoint, after
 from burlab.graph.control_nodes import with_graphs
 from burlab.graph.graph import Call, Graph, Region, Result, topological
+from burlab.graph.halves_nodes import Halves
 from burlab.graph.linear_nodes import broadcast, contract, reshape, slice_, transpose
 from burlab.graph.node import Node, constant
 from burlab.graph.origin import derived_from
@@ -74,19 +75,23 @@ def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
 
 
 def without_calls(outputs: Sequence[Node]) -> list[Node]:
-    """The outputs with every `call` and `checkpoint` replaced by the graph that it executes."""
-    executed: dict[tuple[Region, tuple[Node, ...]], list[Node]] = {}
+    """The outputs with every `call`, `checkpoint` and half of a `custom_vjp` replaced by the graph that it executes."""
+    order = topological(outputs)
+    if not any(isinstance(n.params, Call) or isinstance(n.row, (Checkpoint, Halves)) for n in order):
+        return list(outputs)
+    in_halves = {(n.params.region, n.inputs) for n in order if isinstance(n.row, Halves) and n.params.item}
+    executed: dict[Any, list[Node]] = {}
 
     def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
         if isinstance(n.params, Call):
             return without_calls(inline(n.params.graph, inputs))[0]
-        if not isinstance(n.row, Checkpoint):
+        if not isinstance(n.row, (Checkpoint, Halves)):
             return keep(n, inputs)
         result: Result = n.params
-        region, item, _ = result
-        if (region, inputs) not in executed:
-            executed[region, inputs] = without_calls(inline(region.graphs[0], inputs))
-        return executed[region, inputs][item]
+        graph = result.region.graphs[(result.region, n.inputs) in in_halves]
+        if (graph, inputs) not in executed:
+            executed[graph, inputs] = without_calls(inline(graph, inputs))
+        return executed[graph, inputs][result.item]
 
     return rebuild(outputs, {}, rule)
 

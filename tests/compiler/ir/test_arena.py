@@ -15,9 +15,10 @@ from tests.compiler.random_graphs import graphs
 @st.composite
 def lifetimes(draw):
     lives = []
+    scale = draw(st.sampled_from([1, 1 << 14]))  # of large ones the arrangement is another if that takes less
     for born in range(draw(st.integers(1, 25))):
         for _ in range(draw(st.integers(0, 2))):
-            size = draw(st.sampled_from([0, 1, 8, 64, 100, 128, 1000]))
+            size = scale * draw(st.sampled_from([0, 1, 8, 64, 100, 128, 1000]))
             dying = [k for k, old in enumerate(lives) if old.dies == born and old.born < born]
             replaced = tuple(draw(st.sets(st.sampled_from(dying)))) if dying else ()
             lives.append(Life(size, born, born + draw(st.integers(0, 6)), replaced))
@@ -82,6 +83,15 @@ def test_a_chain_needs_two_arrays_and_in_place_one():
 def test_neighbours_join_for_a_larger_array():
     lives = [Life(64, 0, 1), Life(64, 0, 1), Life(128, 2, 3)]
     assert arrange(lives).nbytes == 128
+
+
+def test_a_small_array_does_not_keep_a_large_one_from_the_bytes_of_another():
+    """In the order of writing, the second array would lie in the bytes of the first one, and the third behind it."""
+    large, small = 32 << 20, 1 << 20
+    lives = [Life(large, 0, 1), Life(small, 2, 9), Life(large, 3, 4), Life(small, 5, 6), Life(large, 7, 8)]
+    arena = arrange(lives)
+    assert arena.nbytes == large + small
+    assert overlap(lives, arena.offsets) == []
 
 
 @pytest.mark.parametrize("gear", ["compiled", "kernels"])
