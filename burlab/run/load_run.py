@@ -16,7 +16,7 @@ from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.setup import Setup
 from burlab.run.loop.snapshot import Saved, TableContents, Tables
 from burlab.run.record.recorder import SAMPLES
-from burlab.run.record.stop import Stop, check_norm, check_stop
+from burlab.run.record.stop import Stop, check_norm, check_stop, check_when
 from burlab.run.record.tables import KINDS
 from burlab.run.record.traces import MAX_SAMPLES, SAMPLED
 from burlab.runtime.coerce import Array
@@ -71,7 +71,7 @@ def load_run(
         document = with_current_names(document)
         check_document(document)
         saved = _saved(document, arrays)
-        start = [frame[0].copy() for frame in saved.frames]  # a view would keep all keyframes
+        start = _start(saved)
         setup = rebuild(document["recipe"], arrays, start, Given(data, validation, like, stop))
         saved = _counting(saved, setup)
         _verify(saved, setup)
@@ -83,6 +83,7 @@ def load_run(
         raise FileError(f"{path} is malformed: {error} Use another copy.") from error
     check_norm(setup.stop.grad_norm, setup.stop.of, setup.loss.has_gradient, "stop", "Stop(value=), or Stop(when=)")
     setup.norm_column(setup.stop.of)
+    check_when(setup.stop, setup.budgets[1])
     _warn(path, document["recipe"], setup, stop)
     return Run(RunLoop.restored(setup, saved), setup.part or setup.start, setup.rule.schedules, None, None)
 
@@ -105,10 +106,20 @@ def _saved(document: dict[str, Any], arrays: dict[str, Array]) -> Saved:
     whole, real = np.int64, np.float64
     events = _named(arrays, "events/0", whole), _named(arrays, "events/1", whole), _named(arrays, "events/2", real)
     steps, frames, cells = _named(arrays, "frames", whole), _numbered(arrays, "frames"), _numbered(arrays, "cells")
-    if steps.ndim != 1 or not steps.size or any(frame.ndim == 0 or not len(frame) for frame in frames):
-        raise FileError("it has no keyframe at which a run could begin. Use another copy.")
+    if steps.ndim != 1 or any(frame.ndim == 0 or len(frame) != len(steps) for frame in frames):
+        raise FileError("its keyframes are malformed. Use another copy.")
     tables = Tables(table("record"), table("stamps"), path, traces)
     return Saved(standing, tables, events, steps, frames, cells)
+
+
+def _start(saved: Saved) -> list[Array]:
+    """Return x and the state where a run begins: at step 0, or at its present step if it has no keyframes."""
+    frames = saved.frames if saved.frame_steps.size else [cell[None] for cell in saved.buffers]
+    return [frame[0].copy() for frame in frames]  # a view would keep all keyframes
+
+
+def _are_keyframes(steps: Array, done: int) -> bool:
+    return steps.size > 0 and _rising(steps, 0, done) and steps[0] == 0 and bool((np.diff(steps) > 0).all())
 
 
 def _with_steps(path: TableContents, cells: list[Array]) -> TableContents:
@@ -163,7 +174,7 @@ def _verify(saved: Saved, setup: Setup) -> None:
         "events": steps.shape == hypers.shape == values.shape and _rising(steps, 0, at.done),
         "event's hyperparameters": bool(((hypers >= 0) & (hypers < len(setup.rule.hyper))).all()),
         "columns": len(set(setup.columns)) == len(setup.columns),
-        "keyframes": _rising(frames, 0, at.done) and frames[0] == 0 and bool((np.diff(frames) > 0).all()),
+        "keyframes": _are_keyframes(frames, at.done) or (setup.budgets[1] == 0 and not frames.size),
         "keyframes' cells": [(c.shape, c.dtype) for c in saved.frames]
         == [((len(frames), *shape), dtype) for shape, dtype in setup.buffers],
         "cells": [(cell.shape, cell.dtype) for cell in saved.buffers] == setup.buffers,

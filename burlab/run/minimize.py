@@ -60,7 +60,9 @@ def minimize(  # noqa: PLR0913 - all options of a run
         validation: A second problem, whose full value at x is the column "validation_value".
         validate_every: Steps from one validation to the next; NaN between.
         history_bytes: Bytes from which on the history keeps minimum and maximum of neighbouring steps.
-        keyframe_bytes: Bytes of snapshots for `seek`.
+        keyframe_bytes: Bytes of keyframes for `seek`, each as large as x and the state of the optimizer together; that
+            of the start is kept even if it is larger. 0: none; then `seek`, `Stop.when` and breakpoints with `when=`
+            are refused.
         progress: True for a bar, False for none, None for a bar in a notebook or terminal.
 
     Returns:

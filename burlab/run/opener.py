@@ -23,7 +23,7 @@ from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.engine import COLUMNS
 from burlab.run.record.gradient_norms import ESTIMATOR, FULL, FULL_NORM
-from burlab.run.record.stop import Stop, check_norm, check_stop, ended_by
+from burlab.run.record.stop import Stop, check_norm, check_stop, check_when, ended_by
 from burlab.run.scipy.scipy_engine import ScipyEngine
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown, whole
@@ -68,6 +68,7 @@ class Opener:
             whole(self.history_bytes, "history_bytes", 1, MAX_INT64),
             whole(self.keyframe_bytes, "keyframe_bytes", 0, MAX_INT64),
         )
+        check_when(self.stop, budgets[1])
         every = whole(self.validate_every, "validate_every", 1, MAX_INT64)
         start = point = as_start(x0, "x0")
         if self.trainable is not None:

@@ -240,9 +240,12 @@ class Readings:
     def memory(self) -> dict[str, int]:
         """Bytes that the run holds, by purpose, and their "total".
 
-        parameters: x, twice. gradients: the sums over the batch, one for each open level of a thread's slots, and their
-        mean. activations: for each thread the values of the kernel and the samples of its tile; and, once, what needs
-        no sample. scratch: the memory of the update, and tables. history, events, keyframes, path, traces: the record.
+        parameters, optimizer_state: twice, because a step reads one and writes the other; once where x has 65,536
+        entries or more, the update treats them alike, and the gradient is computed before the update. gradients: the
+        sums over the batch, one for each open level of a thread's slots, and their mean. activations: for each thread
+        the values of the kernel and the samples of its tile; and, once, what needs no sample. scratch: the memory of
+        the update, and tables. history, events, keyframes, path, traces: the record. A keyframe takes the bytes of x
+        and the state, once.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1000), bl.optim.Momentum(0.1))

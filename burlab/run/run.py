@@ -20,7 +20,7 @@ from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
 from burlab.run.file.save_run import identify, save
-from burlab.run.record.engine import Engine
+from burlab.run.record.engine import Engine, check_can_seek
 from burlab.run.record.stop import ENDLESS, Stopped
 from burlab.runtime.checks.numbers import MAX_STEPS, real, whole
 from burlab.runtime.ranges import Range
@@ -49,7 +49,6 @@ class Run(Readings):
     (3, array([1., 1.]), [Event(step=2, name='lr', value=0.5)])
     """
 
-    can_seek = True
     title = remark = ""  # of an `ObservedLoop`: a run is described by problem and optimizer
 
     def __init__(
@@ -81,6 +80,11 @@ class Run(Readings):
         """The live hyperparameters, by name: read them, and change them between two steps."""
         # Not stored: a run must end with its last reference.
         return Hypers(self._engine, self._change, self._schedules, self._ranges)
+
+    @property
+    def can_seek(self) -> bool:
+        """Return True if it can go back in its record: it stores keyframes."""
+        return self._engine.can_seek
 
     def _ranges(self) -> Mapping[str, Range | None]:
         return {BATCH: Range(1.0, float(self._engine.batch)), **ranges_of(self.optimizer)}
@@ -244,6 +248,9 @@ class Run(Readings):
             step: From 0 to `length`; an interrupted seek rests at the step it has reached. Going on from there does the
                 same steps again, then new ones. A change of a hyperparameter there begins a new record, see `parent`.
 
+        Raises:
+            StatusError: The run stores no keyframes (`keyframe_bytes=0`).
+
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=4)
         >>> run.seek(2); run.t, run.x, run.length
@@ -252,6 +259,8 @@ class Run(Readings):
         with self._stepping():
             self.pause()
             step = whole(step, "step", 0, self.length)
+            if step != self.t:
+                check_can_seek(self._engine, "seek")
             self._go(lambda: self._engine.seek(step))
             self._warn()
 

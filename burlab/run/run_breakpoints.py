@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from burlab.errors import ArgumentError
 from burlab.run.record.breakpoints import WATCHED, Breakpoint, Hit
-from burlab.run.record.engine import Engine
+from burlab.run.record.engine import Engine, check_can_seek
 from burlab.run.record.gradient_norms import BATCH
 from burlab.run.record.stop import Predicate, Stopped, check_norm
 from burlab.runtime.checks.numbers import shown
@@ -112,11 +112,16 @@ class Breakpoints(Mapping[int, Breakpoint]):
     ) -> int:
         """Add a breakpoint with one condition, see `Breakpoint`, and return its number.
 
-        Raises ArgumentError for an invalid condition, or one on a column that this run does not record.
+        Raises ArgumentError for an invalid condition, or one on a column that this run does not record; StatusError for
+        a predicate on a run that stores no keyframes.
         """
         point = Breakpoint(rises, patience, grad_norm, non_finite, every, when, of)
         check_norm(grad_norm, of, self._engine.has_gradient, "the breakpoint", "rises=, or when=")
         self._engine.norm_column(of)
+        if when is not None:
+            check_can_seek(
+                self._engine, "a breakpoint with a predicate"
+            )  # it goes back to the row that the predicate saw
         self._table.added += 1
         self._table.points[self._table.added] = point
         self._arm()

@@ -243,7 +243,7 @@ class CPlan(ctypes.Structure):
         *_of(_POINTER, "validation full"),
         *_of(CKernel, "update output"),
         *_of(CFused, "fused"),
-        *_of(_INT, "chunk row_buffers"),
+        *_of(_INT, "chunk in_place row_buffers"),
         *_of(_POINTER, "row_buffer"),
         *_of(_INT, "counters totals"),
         *_of(_POINTER, "spent queries"),

@@ -50,6 +50,7 @@ class RunLoop:
         self.start_hypers = setup.rule.hyper
         self.batch = int(setup.stream.batch)
         self.dimension = setup.dimension
+        self.can_seek = setup.budgets[1] > 0
         self.is_exact, self.takes_all, self.averages = setup.is_exact, setup.takes_all, setup.output is not None
 
     @staticmethod

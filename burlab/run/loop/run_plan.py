@@ -71,7 +71,7 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> CPlan:
         if setup.knows_rows:
             plan.each = samples.together
         plan.update = kernel_of(setup.update.executable)
-        plan.chunk = setup.update.chunk
+        plan.chunk, plan.in_place = setup.update.chunk, setup.update.in_place
         rows = mirrored(setup.update.row_buffers)
         plan.row_buffers, plan.row_buffer = len(rows), ctypes.addressof(rows)
         plan.rows = rows

@@ -51,8 +51,8 @@ class Tables:
 class Saved:
     """The contents of a run, besides its recipe.
 
-    events: steps, hyperparameters by number, values. frame_steps: of the keyframes, the first is 0. frames: of each
-    buffer (x, then the state) one array with the keyframes along its first axis; buffers: where it stands.
+    events: steps, hyperparameters by number, values. frame_steps: of the keyframes, the first, if any, is 0. frames: of
+    each buffer (x, then the state) one array with the keyframes along its first axis; buffers: where it stands.
     """
 
     standing: CStanding

@@ -1,8 +1,10 @@
 """The update of a run, compiled: by itself, or with loss and gradient as one kernel."""
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 from burlab.compiler.executable import Executable, build
+from burlab.compiler.ir.plan import LoopStep
 from burlab.graph import Graph
 from burlab.graph.rewrite.simplify import simplify
 from burlab.optim.chunk import CHUNK, chunked
@@ -13,17 +15,41 @@ from burlab.problems.point import Point
 from .fused import FusedStep
 from .row_buffers import RowBuffer, row_buffers_of
 
+MIN_IN_PLACE = 1 << 16  # entries: the norm of a gradient that is in cache takes longer than memory saves
+
+
+class InPlace(IntEnum):
+    """How the results of an update in chunks come into the memory of its inputs; see `Plan::in_place` in C++."""
+
+    NO = 0  # they lie in other buffers: x is short, or the update may fail halfway
+    STAGED = 1  # they are copied
+    AT_ONCE = 2  # by the update itself: one loop computes all vectors, and reads each entry before it writes there
+
+    @staticmethod
+    def of(executable: Executable, dimension: int) -> "InPlace":
+        """Return what the plan of an update of that many entries allows."""
+        if dimension < MIN_IN_PLACE:
+            return InPlace.NO
+        steps = executable.plan.steps
+        loops = [step for step in steps if isinstance(step, LoopStep)]
+        if any(not isinstance(step, LoopStep) and getattr(step, "may_fail", True) for step in steps):
+            return InPlace.NO
+        vectors = [step for step in loops if step.shape]
+        single = len(loops) == len(steps) and len(vectors) == 1 and not vectors[0].reduced
+        return InPlace.AT_ONCE if single and executable.gear == "compiled" else InPlace.STAGED
+
 
 @dataclass(frozen=True)
 class Update:
     """graph: of the whole vector. executable: runs on `chunk` entries at a time; 0: on all of them.
 
-    row_buffers: the buffers that it updates in place.
+    in_place: how the loop writes its results over x and the state. row_buffers: the buffers of which it writes rows.
     """
 
     graph: Graph
     executable: Executable
     chunk: int
+    in_place: InPlace
     row_buffers: tuple[RowBuffer, ...]
 
 
@@ -33,7 +59,9 @@ def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int) -> Update | Fu
     fused = FusedStep.of(whole, rule, loss, x) if batch == 1 and loss.has_gradient else None
     if fused is not None:
         return fused
-    if "indices" not in rule.queries and (short := chunked(whole, sum(leaf.size for leaf in x.leaves))):
-        return Update(whole, build(short), CHUNK, ())
+    dimension = sum(leaf.size for leaf in x.leaves)
+    if "indices" not in rule.queries and (short := chunked(whole, dimension)):
+        executable = build(short)
+        return Update(whole, executable, CHUNK, InPlace.of(executable, dimension), ())
     reporting, pairs, rows = row_buffers_of(whole, len(rule.hyper), 1 + len(rule.state))
-    return Update(whole, build(reporting, in_place=pairs), 0, rows)
+    return Update(whole, build(reporting, in_place=pairs), 0, InPlace.NO, rows)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol
 
+from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.runtime.coerce import Array
 
@@ -20,7 +21,7 @@ class Engine(Recorder, Protocol):
     hypers: names of the live hyperparameters. queries: of its rule, in addition to the gradient of each step.
     stop: when it rests by itself. has_gradient: whether a gradient is computed in each step; else its norm is nan.
     takes_all: whether the value of a row is of all samples; is_exact: and at the optimizer's output point.
-    averages: whether that point is another one than x.
+    averages: whether that point is another one than x. can_seek: whether it stores keyframes, to go back in its record.
     """
 
     hypers: tuple[str, ...]
@@ -30,6 +31,7 @@ class Engine(Recorder, Protocol):
     takes_all: bool
     is_exact: bool
     averages: bool
+    can_seek: bool
 
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done. A failure is forgotten and its step tried again."""
@@ -120,3 +122,11 @@ class Engine(Recorder, Protocol):
     def nbytes(self) -> dict[str, int]:
         """Bytes by purpose, and their "total"."""
         ...
+
+
+def check_can_seek(engine: Engine, what: str) -> None:
+    """Raise StatusError for what needs keyframes if an engine stores none."""
+    if not engine.can_seek:
+        raise StatusError(
+            f"{what} needs keyframes, and this run stores none. Pass bl.minimize a keyframe_bytes above 0."
+        )

@@ -160,6 +160,15 @@ def check_norm(limit: float | None, of: str, has_gradient: bool, what: str, inst
         )
 
 
+def check_when(stop: Stop, keyframe_bytes: int) -> None:
+    """Raise ArgumentError for a predicate on a run without keyframes."""
+    if stop.when is not None and keyframe_bytes == 0:
+        raise ArgumentError(
+            "Stop(when=) goes back to the row that its predicate saw, so it needs keyframes. Pass a keyframe_bytes "
+            "above 0."
+        )
+
+
 def check_stop(stop: object) -> None:
     """Raise ArgumentError unless it is a `Stop`."""
     if not isinstance(stop, Stop):

@@ -15,6 +15,8 @@ from .rows import GrowingTable, ScipyPath, ScipyRows
 class Iterates:
     """The point after each step. Over the budget every second one is dropped, again and again; the newest stays.
 
+    A budget of 0 stores the newest alone.
+
     >>> import numpy as np
     >>> iterates = Iterates(dimension=2, budget=48)
     >>> for step in range(5): iterates.append(np.full(2, float(step)))
@@ -24,7 +26,7 @@ class Iterates:
 
     def __init__(self, dimension: int, budget: int) -> None:
         self.dimension = dimension
-        self._budget = budget
+        self.budget = budget
         self._stored: list[Array] = []  # every stride-th one
         self._newest: Array | None = None
         self._count = 0
@@ -37,11 +39,11 @@ class Iterates:
 
     def append(self, x: Array) -> None:
         """The next point; it must not change any more."""
-        if self._count % self.stride == 0:
+        if self.budget and self._count % self.stride == 0:
             self._stored.append(x)
         self._newest = x
         self._count += 1
-        while len(self._stored) > 2 and self.nbytes > self._budget:
+        while len(self._stored) > 2 and self.nbytes > self.budget:
             self._stored = self._stored[::2]
             self.stride *= 2
 
@@ -49,11 +51,11 @@ class Iterates:
         """The point after a step; None if it was dropped."""
         if step == self._count - 1:
             return self._newest
-        return None if step % self.stride else self._stored[step // self.stride]
+        return self._stored[step // self.stride] if self.budget and step % self.stride == 0 else None
 
     def copy(self, count: int) -> "Iterates":
         """The first ones. The last of them must be there."""
-        other = Iterates(self.dimension, self._budget)
+        other = Iterates(self.dimension, self.budget)
         other.stride, other._count, other._newest = self.stride, count, self.at(count - 1)
         other._stored = self._stored[: (count - 1) // self.stride + 1]
         return other

@@ -51,6 +51,7 @@ class ScipyEngine:
         self._whens: dict[int, Predicate] = {}  # of those that are armed; and whether they held at the last row
         self._held: dict[int, bool] = {}
         self._cut: Stopped | None = None  # why that step is shown, where a predicate stopped there
+        self.can_seek = log.points.budget > 0
         start = log.points.at(head)
         assert start is not None
         own = replace(stop, when=None)  # a predicate may lead back here, and the thread of a session must not hold it

@@ -10,7 +10,7 @@ export const RESTORE_AFTER = 1000; // milliseconds after which a field shows aga
 const HEAD = `
 <div class="burlab-seek"><span>step</span><input type="range" aria-label="step" min="0" max="0" step="1" value="0">
   <input class="burlab-at" aria-label="go to step" inputmode="numeric" value="0"><span class="burlab-length"></span></div>
-<div class="burlab-no-way-back" hidden>This loop is your own code: you can pause it or step forward, but not back.</div>
+<div class="burlab-no-way-back" hidden>You can pause this loop or step forward, but not back.</div>
 <div class="burlab-readouts"></div>
 <div class="burlab-tools" role="toolbar" aria-label="curves">
   <label>smoothing <input type="range" class="burlab-smoothing" aria-label="smoothing" min="0" max="1" step="0.05" value="0"></label>

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from burlab.charts.limits import PARTS
 from burlab.optim import SciPy
+from burlab.run import Run
 from burlab.widgets.live import readable
 
 from .curves_of_run import PACE
@@ -39,7 +40,7 @@ def state_of(model: "PanelModel") -> dict[str, Any]:
         "length": length,
         "playing": model.active,
         "seekable": model.run.can_seek,
-        "ended": not model.run.can_seek and model.run.stopped is not None,
+        "ended": not isinstance(model.run, Run) and model.run.stopped is not None,
         "speed": model.commands.speed,
         "smoothing": max((model.amount(name) for name in model.lines.curves), default=0.0),
         "breakpoints": listed(model.run),

@@ -28,6 +28,9 @@ struct Fused {
   const Piece* table;
 };
 
+/// How a step writes over x and the state, see `Plan::in_place`.
+inline constexpr std::int64_t kInPlaceAtOnce = 2;
+
 /// All parts of a run. `burlab/run/loop/setup.py` owns the memory that the kernels and the loss point to; the other
 /// pointers are read once. Mirrored in Python.
 struct Plan {
@@ -51,6 +54,9 @@ struct Plan {
   Kernel output;
   Fused fused;         // replaces the kernels of loss and update
   std::int64_t chunk;  // entries of x, and of each state buffer of its size, in one call of the update; 0: all at once
+  /// If not 0, a step writes its results over x and the state, chunk by chunk, and its update cannot fail.
+  /// kInPlaceAtOnce: the update reads each entry before it writes there, so that its outputs may be its inputs.
+  std::int64_t in_place;
   std::int64_t row_buffers;  // buffers of which a step writes some rows
   const RowBuffer* row_buffer;
   std::int64_t counters;         // which counters are columns: bit k for Counter k

@@ -78,22 +78,34 @@ class Loop {
     const Outcome outcome = stepper.compute(step, hyper_, control.cancel());
     if (outcome.status == Stopped) return;  // the next step, if any, is this one again
     if (!outcome.ok()) return control.fail(outcome);
-    if (line.fresh(step)) {
-      const Outcome seen = stepper.validate(step, hyper_, control.cancel());
-      if (seen.status == Stopped) return;
-      if (!seen.ok()) return control.fail(seen);
-      stepper.describe(row_.data());
-      if (!line.write(row_.data(), stepper.point())) return control.fail({OutOfMemory});
-      if (line.forced(step)) return control.attend();
-      // A run that stops because of a row rests at the point of that row.
-      const Reason reason = line.verdict(step, row_.data());
-      if (reason != no_reason)
-        return control.rest(reason, row_[value_column], row_[line.watched(reason)], line.breakpoint());
-    }
+    if (!line.fresh(step)) stepper.complete(true);
+    else if (!record(step)) return;
     stepper.state.swap();
     const Due due = line.pass(step);
     if (due == Due::end) control.rest(enough_seconds, row_[value_column], row_[gradient_norm]);
     if (due == Due::sample) control.attend();
+  }
+
+  /// Write the row of a computed step. False if the run does not move: it fails, or stops because of the row, and then
+  /// rests at its point. So a step in place must know before its update what the criteria are about.
+  bool record(std::int64_t step) {
+    const Outcome seen = stepper.validate(step, hyper_, control.cancel());
+    if (seen.status == Stopped) return false;
+    if (!seen.ok()) return control.fail(seen), false;
+    if (!line.record.reserve()) return control.fail({OutOfMemory}), false;
+    stepper.describe(row_.data());
+    const bool forced = line.forced(step);
+    const Reason reason = forced ? no_reason : line.verdict(step, row_.data());
+    const bool moves = !forced && reason == no_reason;
+    stepper.complete(moves);
+    if (stepper.state.in_place()) stepper.describe(row_.data());
+    if (!line.write(row_.data(), stepper.point())) {
+      if (moves && stepper.state.in_place()) line.pass(step);
+      return control.fail({OutOfMemory}), false;
+    }
+    if (forced) control.attend();
+    else if (!moves) control.rest(reason, row_[value_column], row_[line.watched(reason)], line.breakpoint());
+    return moves;
   }
 
   /// Do some steps and record their cost: one to warm up, then as many as take ten microseconds.

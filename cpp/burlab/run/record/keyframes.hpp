@@ -16,17 +16,20 @@ struct Frame {
 };
 
 /// Frames of equal size in the order of their steps. When the budget is reached, every second one is dropped, but never
-/// the first or the one being added. Not thread-safe.
+/// the first or the one being added. A budget of 0 stores none. Not thread-safe.
 class Keyframes {
  public:
   Keyframes(Ledger& ledger, std::int64_t frame_bytes, std::int64_t budget)
       : ledger_(ledger),
         bytes_(Ledger::rounded(frame_bytes)),
-        capacity_(std::max<std::int64_t>(budget / (bytes_ + 2 * kEntry), 2)),
+        capacity_(budget == 0 ? 0 : std::max<std::int64_t>(budget / (bytes_ + 2 * kEntry), 2)),
         frames_(ledger, Kind::keyframes) {}
   Keyframes(const Keyframes&) = delete;
   Keyframes& operator=(const Keyframes&) = delete;
   ~Keyframes() { cut(-1); }
+
+  /// Return true if it stores frames at all.
+  bool stores() const { return capacity_ > 0; }
 
   /// The frame of a step, for the caller to fill; an existing one if the step has one. nullptr: no memory is left.
   char* add(std::int64_t step) {

@@ -25,6 +25,9 @@ class Record {
   bool ready() const { return table_.ready() && stamps_.ready(); }
   std::int64_t columns() const { return table_.columns(); }
 
+  /// Find memory for the next row. False if none is left.
+  bool reserve() { return BURLAB_LIKELY(place_.left > 0) || advance(); }
+
   /// Append a row of `columns()` numbers. False if no memory is left.
   bool append(const double* row) {
     if (BURLAB_UNLIKELY(place_.left == 0) && !advance()) return false;

@@ -97,7 +97,7 @@ class Timeline {
     watch_.set(standing.elapsed);
     plan_frame(standing.elapsed);
     state_.load(saved.buffers);
-    for (std::int64_t k = 0; k < saved.frames; ++k) {
+    for (std::int64_t k = 0; frames.stores() && k < saved.frames; ++k) {
       char* const frame = frames.add(saved.frame_steps[k]);
       if (frame == nullptr) return false;
       std::memcpy(frame, saved.frame + k * frames.frame_bytes(), static_cast<std::size_t>(frames.frame_bytes()));
@@ -250,7 +250,8 @@ class Timeline {
     pending.arms = false;
     if (pending.changes()) {
       const std::int64_t step = cursor_.step;
-      if (record.length() > step) truncate(step, step);  // the row that stopped the run is computed again
+      // The row that stopped the run is computed again, unless others are merged with it and there is no way back.
+      if (record.length() > step && (frames.stores() || record.extent().span == 2)) truncate(step, step);
       if (mending_) return true;
       for (std::int64_t k = 0; k < pending.hyper.size(); ++k)
         if (pending.differs(k) && !events_.push({step, k, pending.next[k]})) return false;
@@ -279,9 +280,9 @@ class Timeline {
     return pending.command == Command::pause ? cursor_.step.load() : goal;
   }
 
-  /// Go to the best snapshot for a step.
+  /// Go to the best snapshot for a step. Without snapshots a run is never in its past.
   void approach(std::int64_t step) {
-    if (step < cursor_.step || frames.nearest(step)->step > cursor_.step) restore(step);
+    if (frames.stores() && (step < cursor_.step || frames.nearest(step)->step > cursor_.step)) restore(step);
   }
   void restore(std::int64_t step) {
     const Frame* const frame = frames.nearest(step);  // there is one of step 0
@@ -349,6 +350,7 @@ class Timeline {
     time_ = kNone;
   }
   bool snapshot() {
+    if (!frames.stores()) return true;
     char* const frame = frames.add(cursor_.step);
     if (frame != nullptr) state_.save(frame);
     return frame != nullptr;

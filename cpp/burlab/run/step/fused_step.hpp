@@ -65,7 +65,7 @@ class FusedStep final : public Step {
     return outcome;
   }
 
-  void describe(double* row) const override {
+  void describe(double* row) override {
     widen(plan_.dtype, &squares_[value_column], 1, row + value_column);
     row[gradient_norm] = std::sqrt(squares_[gradient_norm]) * unit_;
     row[step_norm] = plan_.dtype == Dtype::float64 ? step_length<double>() : step_length<float>();

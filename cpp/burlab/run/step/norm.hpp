@@ -3,6 +3,7 @@
 // of floats are added in blocks of 128, as floats where these can hold them, with a relative error of at most 1e-6.
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -114,6 +115,71 @@ template <class T> BURLAB_NOINLINE void add(Norms& norms, const T* g, const T* a
   }
   norms = {gradient, step};
 }
+
+/// 128 floats whose squares, or those of a - b, are added as floats if these hold them accurately enough.
+template <bool differs> BURLAB_INLINE bool add_block(Squares& squares, const float* a, const float* b) {
+  Packet<float, 16> sums[2] = {}, x, y;
+  for (std::int64_t i = 0; i < 128; i += 32) {
+    BURLAB_UNROLL
+    for (std::int64_t k = 0; k < 2; ++k) {
+      load(x, a + i + 16 * k);
+      if constexpr (differs) {
+        load(y, b + i + 16 * k);
+        x -= y;
+      }
+      sums[k] += x * x;
+    }
+  }
+  const Packet<float, 16> both = sums[0] + sums[1];
+  const float sum = sum_lanes<float>(both);
+  if (!(sum > 1e-20f && sum < 1e30f)) return false;
+  squares.lanes += __builtin_convertvector(both, Packet<double, 16>);
+  return true;
+}
+
+/// Add the squares of n numbers, or of their differences from b; every n but the last is a multiple of 128.
+template <bool differs, class T>
+BURLAB_NOINLINE void add_squares(Squares& squares, const T* a, const T* b, std::int64_t n) {
+  Squares sum = squares;
+  std::int64_t i = 0;
+  for (; i + 128 <= n; i += 128) {
+    if constexpr (std::is_same_v<T, float>)
+      if (BURLAB_LIKELY(add_block<differs>(sum, a + i, b + i))) continue;
+    for (std::int64_t k = i; k < i + 128; k += 16) {
+      Packet<T, 16> x, y;
+      load(x, a + k);
+      if constexpr (differs) {
+        load(y, b + k);
+        x -= y;
+      }
+      sum.add(x);
+    }
+  }
+  for (; i < n; ++i) sum.add_one(differs ? a[i] - b[i] : a[i]);
+  squares = sum;
+}
+
+/// The norm of a - b in pieces, of which each is available only once: squares that leave the range of doubles are
+/// added as norms.
+class PiecewiseNorm {
+ public:
+  /// Every n but the last is a multiple of 128.
+  template <class T> void add(const T* a, const T* b, std::int64_t n) {
+    Squares next = squares_;
+    add_squares<true>(next, a, b, n);
+    if (BURLAB_LIKELY(holds(next.total()))) squares_ = next;
+    else if (std::memcmp(a, b, static_cast<std::size_t>(n) * sizeof(T)) != 0)
+      far_ = std::hypot(far_, scaled_norm(a, b, n));
+  }
+  double total() const {
+    const double near = std::sqrt(squares_.total());
+    return far_ == 0 ? near : std::hypot(near, far_);
+  }
+
+ private:
+  Squares squares_;
+  double far_ = 0;
+};
 
 }  // namespace burlab::run
 BURLAB_END

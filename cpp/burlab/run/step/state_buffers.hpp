@@ -1,7 +1,7 @@
 #pragma once
-// The state that a run passes from step to step: x and the leaves of the optimizer's state, each twice. A step reads
-// one buffer of each pair and writes the other, and `swap` makes the written one current. So a cancelled step changes
-// nothing.
+// The state that a run passes from step to step: x and the leaves of the optimizer's state. Each has two buffers, of
+// which a step reads one and writes the other, and `swap` makes the written one current: so a step that is cancelled or
+// rejected changes nothing. Or each has one, which a step writes only after it can no longer fail.
 #include <cstdint>
 #include <cstring>
 
@@ -12,17 +12,18 @@ namespace burlab::run {
 
 class StateBuffers {
  public:
-  /// bytes: of each buffer, x first; start: the first contents, or nullptr if they come later.
-  StateBuffers(Ledger& ledger, std::int64_t count, const std::int64_t* bytes, const char* const* start)
-      : sizes_(ledger, Kind::scratch, count, bytes),
+  /// bytes: of each buffer, x first; start: the first contents, or nullptr if they come later. in_place: one of each.
+  StateBuffers(Ledger& ledger, std::int64_t count, const std::int64_t* bytes, const char* const* start, bool in_place)
+      : phases_(in_place ? 1 : 2),
+        sizes_(ledger, Kind::scratch, count, bytes),
         places_(ledger, Kind::scratch, 2 * count),
-        x_(ledger, Kind::parameters, 2 * Memory::rounded(bytes[0])),
-        state_(ledger, Kind::optimizer_state, 2 * (frame_bytes() - Memory::rounded(bytes[0]))) {
+        x_(ledger, Kind::parameters, phases_ * Memory::rounded(bytes[0])),
+        state_(ledger, Kind::optimizer_state, phases_ * (frame_bytes() - Memory::rounded(bytes[0]))) {
     if (!ready()) return;
     char* place = x_.data();
     for (std::int64_t k = 0; k < sizes_.size(); ++k) {
       if (k == 1) place = state_.data();
-      for (std::int64_t phase = 0; phase < 2; ++phase, place += Memory::rounded(sizes_[k]))
+      for (std::int64_t phase = 0; phase < phases_; ++phase, place += Memory::rounded(sizes_[k]))
         places_[2 * k + phase] = place;
       if (start != nullptr) std::memcpy(current(k), start[k], size(k));
     }
@@ -32,11 +33,15 @@ class StateBuffers {
   std::int64_t count() const { return sizes_.size(); }
   std::int64_t bytes(std::int64_t k) const { return sizes_[k]; }
 
+  bool in_place() const { return phases_ == 1; }
   char* current(std::int64_t k) const { return places_[2 * k + phase_]; }
+  /// Where a step writes, unless it writes in place.
   char* next(std::int64_t k) const { return places_[2 * k + 1 - phase_]; }
-  void swap() { phase_ = 1 - phase_; }
+  void swap() {
+    if (!in_place()) phase_ = 1 - phase_;
+  }
 
-  /// Return true if the written buffers equal the ones read.
+  /// Return true if the written buffers equal the ones read. Not in place.
   bool stays() const {
     for (std::int64_t k = 0; k < count(); ++k)
       if (std::memcmp(current(k), next(k), size(k)) != 0) return false;
@@ -69,6 +74,7 @@ class StateBuffers {
  private:
   std::size_t size(std::int64_t k) const { return static_cast<std::size_t>(sizes_[k]); }
 
+  const std::int64_t phases_;
   Buffer<std::int64_t> sizes_;
   Buffer<char*> places_;  // of each buffer in both phases
   Memory x_, state_;

@@ -1,6 +1,6 @@
 #pragma once
-// The interface of a step: the next point, and the numbers that describe the step. A step does not overwrite its
-// inputs, so it can be cancelled or repeated.
+// The interface of a step: the next point, and the numbers that describe the step. Until `complete`, a step does not
+// overwrite its inputs, so it can be cancelled or repeated.
 #include <atomic>
 #include <cstdint>
 
@@ -21,15 +21,18 @@ class Step {
   virtual bool ready() const = 0;
   /// The number of threads that it can use.
   virtual int threads() const = 0;
-  /// Compute the next buffers from the current ones. leaves: addresses of x's leaves. Stopped if `cancel` is set before
-  /// it is done.
+  /// Compute the next buffers from the current ones; of a step in place, what it reads and may fail. leaves: addresses
+  /// of x's leaves. Stopped if `cancel` is set before it is done.
   virtual Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
                              const std::atomic<bool>& cancel) = 0;
   /// Compute only the value of such a step, with as little of the rest as possible.
   virtual Outcome measure(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
                           const std::atomic<bool>& cancel, double& value) = 0;
-  /// After an Ok: value, norms of gradient and step, metrics.
-  virtual void describe(double* row) const = 0;
+  /// After an Ok: value, norms of gradient and step, metrics. Before `complete`, a step in place knows only what the
+  /// update does not compute.
+  virtual void describe(double* row) = 0;
+  /// After an Ok, for a step in place: do the update. moves: false to write no state, only what describes the step.
+  virtual void complete(bool) {}
   /// After an Ok: values of schedules, and metrics that the rule logs.
   virtual const Buffer<double>& noted() const = 0;
   /// After an Ok: the number of samples evaluated, once for the gradient and once for each query about them.

@@ -20,7 +20,7 @@ class Stepper {
   StateBuffers state;
 
   Stepper(Ledger& ledger, const Plan& plan)
-      : state(ledger, plan.buffers, plan.bytes, plan.start),
+      : state(ledger, plan.buffers, plan.bytes, plan.start, plan.in_place != 0),
         batches_(ledger, plan, state),
         plan_(batches_.drawn_from(plan)),
         step_(make_step(ledger)),
@@ -78,8 +78,12 @@ class Stepper {
     return outcome;
   }
 
-  /// After both: the row to record. Counters are those of this step alone.
-  void describe(double* row) const {
+  /// After a compute, once: a step in place does its update. moves: false to write no state.
+  void complete(bool moves) { step_->complete(moves); }
+
+  /// After both: the row to record. Counters are those of this step alone. Before `complete`, a step in place knows
+  /// only what its update does not compute.
+  void describe(double* row) {
     step_->describe(row);
     row += first_extra + plan_.metrics;
     if (validator_) *row++ = validator_->value();
