@@ -245,6 +245,8 @@ class CPlan(ctypes.Structure):
         *_of(CFused, "fused"),
         *_of(_INT, "chunk in_place row_buffers"),
         *_of(_POINTER, "row_buffer"),
+        *_of(_INT, "shift_buffers"),
+        *_of(_POINTER, "shift_buffer"),
         *_of(_INT, "counters totals"),
         *_of(_POINTER, "spent queries"),
         *_of(_INT, "hypers buffers"),
@@ -377,6 +379,12 @@ class CRowBuffer(ctypes.Structure):
     """burlab::run::RowBuffer, burlab/run/step/row_buffers.hpp."""
 
     _fields_ = [*_of(_INT, "buffer row rows")]
+
+
+class CShiftBuffer(ctypes.Structure):
+    """burlab::run::ShiftBuffer, burlab/run/step/shift_buffers.hpp."""
+
+    _fields_ = [*_of(_INT, "buffer row")]
 
 
 class CValidation(ctypes.Structure):

@@ -14,6 +14,7 @@ from burlab.runtime.structs import CFused, CLoss, CPiece, CPlan, CSummand, CVali
 from .fused import FusedStep
 from .row_buffers import mirrored
 from .setup import Setup, Validation
+from .shift_buffers import mirrored as mirrored_shifts
 
 FEED = 1 << 16  # rows that a predicate may be behind
 
@@ -74,7 +75,9 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> CPlan:
         plan.chunk, plan.in_place = setup.update.chunk, setup.update.in_place
         rows = mirrored(setup.update.row_buffers)
         plan.row_buffers, plan.row_buffer = len(rows), ctypes.addressof(rows)
-        plan.rows = rows
+        shifts = mirrored_shifts(setup.update.shift_buffers)
+        plan.shift_buffers, plan.shift_buffer = len(shifts), ctypes.addressof(shifts)
+        plan.rows = rows, shifts
     if setup.size is not None:
         plan.size = kernel_of(setup.size)
     if setup.sampler is not None:

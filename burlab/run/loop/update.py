@@ -14,6 +14,7 @@ from burlab.problems.point import Point
 
 from .fused import FusedStep
 from .row_buffers import RowBuffer, row_buffers_of
+from .shift_buffers import ShiftBuffer, shift_buffers_of
 
 MIN_IN_PLACE = 1 << 16  # entries: the norm of a gradient that is in cache takes longer than memory saves
 
@@ -44,6 +45,7 @@ class Update:
     """graph: of the whole vector. executable: runs on `chunk` entries at a time; 0: on all of them.
 
     in_place: how the loop writes its results over x and the state. row_buffers: the buffers of which it writes rows.
+    shift_buffers: those that it shifts by a row.
     """
 
     graph: Graph
@@ -51,6 +53,7 @@ class Update:
     chunk: int
     in_place: InPlace
     row_buffers: tuple[RowBuffer, ...]
+    shift_buffers: tuple[ShiftBuffer, ...]
 
 
 def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int) -> Update | FusedStep:
@@ -62,6 +65,8 @@ def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int) -> Update | Fu
     dimension = sum(leaf.size for leaf in x.leaves)
     if "indices" not in rule.queries and (short := chunked(whole, dimension)):
         executable = build(short)
-        return Update(whole, executable, CHUNK, InPlace.of(executable, dimension), ())
-    reporting, pairs, rows = row_buffers_of(whole, len(rule.hyper), 1 + len(rule.state))
-    return Update(whole, build(reporting, in_place=pairs), 0, InPlace.NO, rows)
+        return Update(whole, executable, CHUNK, InPlace.of(executable, dimension), (), ())
+    hypers, buffers = len(rule.hyper), 1 + len(rule.state)
+    shifting, shifts = shift_buffers_of(whole, hypers, buffers)
+    reporting, pairs, rows = row_buffers_of(shifting, hypers, buffers)
+    return Update(whole, build(reporting, in_place=pairs), 0, InPlace.NO, rows, shifts)

@@ -5,6 +5,7 @@
 
 #include "../step/query.hpp"
 #include "../step/row_buffers.hpp"
+#include "../step/shift_buffers.hpp"
 #include "../step/validation.hpp"
 #include "../sum/sampler.hpp"
 #include "criteria.hpp"
@@ -48,7 +49,8 @@ struct Plan {
   const Validation* validation;    // nullptr if there is none
   const Validation* full;          // the full gradient, whose norm is recorded; nullptr if there is none
   /// In: g, x, t, hyperparameters, state, value, key, indices, oracle. Out: x, state, values of schedules, logged
-  /// metrics, and the written rows of each row buffer, which is updated in place.
+  /// metrics, whether to shift each shift buffer, of which only the new row is written, and the written rows of each
+  /// row buffer, which is updated in place.
   Kernel update;
   /// In: x, t, hyperparameters, state. Out: the optimizer's output point. No function: it is x.
   Kernel output;
@@ -59,6 +61,8 @@ struct Plan {
   std::int64_t in_place;
   std::int64_t row_buffers;  // buffers of which a step writes some rows
   const RowBuffer* row_buffer;
+  std::int64_t shift_buffers;  // buffers that a step shifts by a row
+  const ShiftBuffer* shift_buffer;
   std::int64_t counters;         // which counters are columns: bit k for Counter k
   std::int64_t totals;           // how many of the last columns are running totals: counters and logged metrics
   const double* spent;           // where these begin

@@ -24,7 +24,7 @@ class SeparateStep final : public Step {
         oracle_(ledger, plan.queries, plan.stream, static_cast<int>(plan.threads)),
         workspace_(ledger, Kind::scratch, plan.update.workspace),
         in_(ledger, Kind::scratch, 6 + plan.hypers + state.count()),
-        out_(ledger, Kind::scratch, state.count() + plan.noted + plan.row_buffers),
+        out_(ledger, Kind::scratch, state.count() + plan.noted + plan.row_buffers + state.shifts()),
         rows_(ledger, plan.row_buffer, plan.row_buffers),
         each_(ledger, plan),
         chunk_(ledger, plan, state),
@@ -159,6 +159,7 @@ class SeparateStep final : public Step {
     else if (direct) staged->each_direct(first, give);
     else staged->each(give);
     for (double& number : noted_) *out++ = &number;
+    for (std::int64_t k = 0; k < state_.shifts(); ++k) *out++ = state_.shift(k);
     for (std::int64_t* rows : rows_.written()) *out++ = rows;
     rows_.copy(state_);
     for (const RowBuffer& rows : rows_.all())

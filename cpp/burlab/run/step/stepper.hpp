@@ -20,7 +20,7 @@ class Stepper {
   StateBuffers state;
 
   Stepper(Ledger& ledger, const Plan& plan)
-      : state(ledger, plan.buffers, plan.bytes, plan.start, plan.in_place != 0),
+      : state(ledger, plan.buffers, plan.bytes, plan.start, plan.in_place != 0, plan.shift_buffer, plan.shift_buffers),
         batches_(ledger, plan, state),
         plan_(batches_.drawn_from(plan)),
         step_(make_step(ledger)),
