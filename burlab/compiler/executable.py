@@ -199,7 +199,7 @@ def build(
     return _build(graph, PlanOptions(gear, strict, check_finite, in_place, remat))
 
 
-def build_tile(graph: Graph, size: int, remat: Remat | None = None) -> Executable:
+def build_tile(graph: Graph, size: int, remat: Remat | None = None, shared: bool = False) -> Executable:
     """Build the graph of a tile (`graph/rewrite/batch_sum.py`), adding to what the arrays of its outputs hold.
 
     Each sum runs in the order of the samples, in the dtype of its result, from what is there: so the sum over a batch
@@ -209,8 +209,9 @@ def build_tile(graph: Graph, size: int, remat: Remat | None = None) -> Executabl
         graph: simplified.
         size: the number of samples; the rows of a single one go in blocks.
         remat: as for `build`.
+        shared: whether several threads compute each step of a call.
     """
-    options = PlanOptions(remat=remat, accumulate=len(graph.outputs))
+    options = PlanOptions(remat=remat, accumulate=len(graph.outputs), shared=size * shared)
     return _build(graph, options, first="block_rows" if size == 1 else "split_columns")
 
 

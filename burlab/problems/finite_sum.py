@@ -88,7 +88,7 @@ class FiniteSum:
         if resampled is not None:
             advice = "It is resampled(x, *sample, key=): the loss for a label that the model draws."
             check_takes(resampled, "resampled", "x, a sample and a key", advice, 1 + len(samples.arrays), ["key"])
-        options = KernelOptions(size, check_remat(remat))
+        options = KernelOptions(size, check_remat(remat), self.threads)
         self.oracle = Oracle(loss, samples, regularizer, has_aux, options, resampled=resampled, targets=parts)
 
     def __len__(self) -> int:

@@ -20,11 +20,14 @@ from burlab.graph.origin import short_place
 from burlab.runtime.quoting import comment, without_comments
 from burlab.runtime.status import Status
 
+from .cuts import Cut
 from .lane_sums import LANE_SUMS, lane_sums, sums_in_lanes
 from .loops import element_loop, indented, unfit
 from .nest import LoopNest, find_nest, in_memory, number
 from .reducing_loops import epilogue_loop, epilogue_of
 from .row_loops import row_loop
+from .section_text import SHARE, Membership, cut_call, loop_range, memberships, wrapped
+from .sections import sections
 from .short_calls import written_out
 
 
@@ -73,19 +76,24 @@ def emit(plan: KernelPlan) -> GeneratedSource:
     """
     timed = plan.options.ticks is not None
     descriptors = _numbered(descriptor for step in plan.steps for descriptor in _descriptors(step))
-    functions = {k: _function(plan, step) for k, step in enumerate(plan.steps) if _is_nest(step)}
+    members = {} if timed or not plan.options.shared else memberships(sections(plan))
+    functions = {k: _function(plan, step, _cut(members, k)) for k, step in enumerate(plan.steps) if _is_nest(step)}
     loops = _numbered(function.text for function in functions.values())
     written = [_end_step(0)] if timed else []
     known: set[Node] = set()  # numbers that have a C++ variable
+    inside: set[Node] = set()  # and those that have one in this section
     for k, step in enumerate(plan.steps):
         if isinstance(step, Invoke):
-            part = _invoke(plan, step, descriptors)
+            part = _invoke(plan, step, descriptors, _cut(members, k))
         elif isinstance(step, Execute):
             part = _execute(plan, step, descriptors)
         elif k in functions:
-            part = _call(plan, step, functions[k], loops, known)
+            part = _call(plan, step, functions[k], loops, known | inside, _cut(members, k))
         else:
             part = _Written([]) if step.shape else _scalars(plan, step, known, timed)
+        if k in members:
+            inside = set[Node]() if members[k].is_last else inside | part.names
+            part = _Written(wrapped(part.lines, members[k]), [*part.calls, SHARE])
         known |= part.names
         written += [part, _end_step(k + 1)] if timed else [part]
     body = "\n".join(f"  {line}" for part in written for line in part.lines)
@@ -150,13 +158,22 @@ def _shape(descriptors: Mapping[Descriptor, int], descriptor: Descriptor) -> str
     return f"shapes[{descriptors[descriptor]}]"
 
 
-def _invoke(plan: KernelPlan, step: Invoke, descriptors: Mapping[Descriptor, int]) -> _Written:
+def _cut(members: Mapping[int, Membership], k: int) -> Cut | None:
+    """How several threads share a step; None if they do not."""
+    cut = members[k].cut if k in members else None
+    return cut if cut and cut.units > 1 else None
+
+
+def _invoke(plan: KernelPlan, step: Invoke, descriptors: Mapping[Descriptor, int], cut: Cut | None) -> _Written:
     """A library call; a kernel that can fail passes its status on, with the number of the node."""
     if text := written_out(step):
         return _Written([f"{text}{_comment(plan, [step.node])}"])
     shapes = [_shape(descriptors, descriptor) for descriptor in _descriptors(step)]
     places = [step.result.pointer, *(p.pointer for p in step.operands or [step.result])]
-    if step.box:
+    made_by = EACH if step.box else None
+    if cut:
+        call, made_by = cut_call(step, cut, dict(zip(("descriptor", "box"), shapes, strict=False)), places)
+    elif step.box:
         call = f"{EACH.symbol}({', '.join([step.kernel.symbol, *shapes[::-1], *places])})"
     else:
         more = ["more"] if len(places) > _PLAIN_PLACES else []
@@ -164,10 +181,11 @@ def _invoke(plan: KernelPlan, step: Invoke, descriptors: Mapping[Descriptor, int
     if step.may_fail:
         index = plan.graph.index[step.node]
         call = f"if (const std::int64_t s = {call}) return s == {Status.STOPPED:d} ? s : s | {index << 8}"
-    lines = [f"{call};{_comment(plan, [step.node])}"]
+    guard = f"if (f{cut.units} < l{cut.units}) " if cut else ""
+    lines = [f"{guard}{call};{_comment(plan, [step.node])}"]
     if others := places[_PLAIN_PLACES:]:
         lines = ["{", f"  const void* const more[] = {{{', '.join(others)}}};", f"  {lines[0]}", "}"]
-    return _Written(lines, [step.kernel, EACH] if step.box else [step.kernel])
+    return _Written(lines, [step.kernel, made_by] if made_by else [step.kernel])
 
 
 def _execute(plan: KernelPlan, step: Execute, descriptors: Mapping[Descriptor, int]) -> _Written:
@@ -229,14 +247,15 @@ def _is_nest(step: Step) -> TypeGuard[LoopStep]:
     return isinstance(step, LoopStep) and bool(step.shape) and elements(step.shape) > 0
 
 
-def _function(plan: KernelPlan, step: LoopStep) -> _Function:
-    nest = find_nest(plan, step)
+def _function(plan: KernelPlan, step: LoopStep, cut: Cut | None) -> _Function:
+    nest = find_nest(plan, step, cut.each if cut else 0)
     epilogues = [n for n in step.nodes if n.row.epilogue and not step.reduced]
     in_lanes = bool(epilogues) and sums_in_lanes(nest)
     ended = lane_sums if in_lanes else epilogue_loop if epilogues else element_loop
     written = row_loop(nest) if step.reduced else ended(nest)
     lines = ["std::int64_t bad = 0;", *written, "return bad;"] if plan.note else written
-    parameters = ", ".join(f"{kind} const {name}" for kind, name, _ in nest.parameters)
+    ends = ["const std::int64_t first", "const std::int64_t last"] if cut else []
+    parameters = ", ".join([*(f"{kind} const {name}" for kind, name, _ in nest.parameters), *ends])
     text = "\n".join([f"({parameters}) noexcept {{", *indented(lines), "}"])
     library = [ROWS] if step.reduced else [LANE_SUMS] if in_lanes else [epilogue_of(n) for n in epilogues]
     elementwise = [n for n in step.nodes if n.row.elementwise]
@@ -244,11 +263,17 @@ def _function(plan: KernelPlan, step: LoopStep) -> _Function:
 
 
 def _call(
-    plan: KernelPlan, step: LoopStep, function: _Function, loops: Mapping[str, int], known: AbstractSet[Node]
+    plan: KernelPlan,
+    step: LoopStep,
+    function: _Function,
+    loops: Mapping[str, int],
+    known: AbstractSet[Node],
+    cut: Cut | None,
 ) -> _Written:
     """A call of a function with a nest of loops; equal ones share it."""
     loads = _loads(plan, function.nest.numbers, known)
-    call = f"loop{loops[function.text]}({', '.join(argument for *_, argument in function.nest.parameters)})"
+    arguments = [*(argument for *_, argument in function.nest.parameters), *(loop_range(cut) if cut else [])]
+    call = f"loop{loops[function.text]}({', '.join(arguments)})"
     if plan.note:
         call = f"{_finite_checks(plan)} |= {call}"
     return _Written([*loads.values(), f"{call};{_comment(plan, step.nodes, step.shape)}"], function.calls, {*loads})

@@ -81,7 +81,7 @@ def stores(nest: LoopNest, indices: Sequence[str], spans: Sequence[Span], names:
 
 def element_loop(nest: LoopNest) -> list[str]:
     """The text of a loop whose nodes are computed element by element; unrolled if that is shorter."""
-    if elements(nest.sizes) > _MAX_UNROLLED:
+    if elements(nest.sizes) > _MAX_UNROLLED or nest.each:
         return _loops(nest, [])
     bodies = (_element(nest, [str(i) for i in index], nest.spans, False) for index in np.ndindex(*nest.sizes))
     return [line for body in bodies for line in ("{", *body, "}")]
@@ -103,7 +103,8 @@ def _loops(nest: LoopNest, spans: list[Span]) -> list[str]:
 
 def _loop(nest: LoopNest, spans: list[Span]) -> list[str]:
     """The last of the loops with these spans; a long one checks for an interrupt between chunks."""
-    axis, (low, high), body, pragma = len(spans) - 1, spans[-1], _loops(nest, spans), innermost_pragma(nest, spans)
+    axis, body, pragma = len(spans) - 1, _loops(nest, spans), innermost_pragma(nest, spans)
+    low, high = nest.ends(axis, spans[-1])
     size = _chunk(nest, axis)
     if size == 0:
         return for_loop(f"i{axis}", low, high, body, pragma=pragma)

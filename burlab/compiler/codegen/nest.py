@@ -70,7 +70,8 @@ class LoopNest:
 
     values: operands that are numbers, by their C++ names. numbers: those of them that its caller names. sizes: of the
     axes; the first `depth` of them are not reduced. members: what is computed for each element. all_arrays: what the
-    loop reads and writes.
+    loop reads and writes. each: 0, or how many
+    indices of the outermost axis a unit of several threads' work has: then the loop goes from `first` to `last`.
     """
 
     plan: KernelPlan
@@ -84,6 +85,11 @@ class LoopNest:
     depth: int
     members: tuple[Node, ...]
     all_arrays: tuple[Array, ...]
+    each: int = 0
+
+    def ends(self, axis: int, span: Span) -> tuple[int | str, int | str]:
+        """The first index of a loop over a span of an axis, and the one behind the last, in C++."""
+        return ("first", "last") if self.each and axis == 0 else span
 
     @property
     def spans(self) -> list[Span]:
@@ -143,8 +149,8 @@ def in_memory(plan: KernelPlan, base: Node, offset: int) -> str:
     return f"*(const {C_TYPES[base.dtype]}*)({place.pointer})"
 
 
-def find_nest(plan: KernelPlan, step: LoopStep) -> LoopNest:
-    """The nest of a loop."""
+def find_nest(plan: KernelPlan, step: LoopStep, each: int = 0) -> LoopNest:
+    """The nest of a loop. each: see `LoopNest`."""
     found = _Operands(plan, step)
     space = IterationSpace(step.shape, step.reduced)
     arrays = list(dict.fromkeys((*found.arrays.values(), *found.results.values())))
@@ -166,6 +172,7 @@ def find_nest(plan: KernelPlan, step: LoopStep) -> LoopNest:
         len(outer),
         tuple(n for n in step.nodes if not n.row.epilogue),
         tuple(along.values()),
+        each,
     )
 
 

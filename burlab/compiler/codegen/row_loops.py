@@ -38,8 +38,9 @@ def row_loop(nest: LoopNest) -> list[str]:
     sweep = sweeps(step.nodes, space, nest.plan.views)
     all_rows = nest.sizes[nest.depth - 1]
     most = _NARROW_BLOCK_ROWS if space.row <= _MAX_NARROW_ROW else _ROWS
-    rows = min(all_rows, most, max(_BLOCK // space.row, 1))
-    strips = _strips(nest, rows, space.row) if rows == all_rows and nest.depth > 1 else 1
+    cut = nest.each if nest.depth == 1 else 0  # rows of a unit, if several threads share them
+    rows = min(cut or all_rows, most, max(_BLOCK // space.row, 1))
+    strips = _strips(nest, rows, space.row) if rows == all_rows and nest.depth > 1 and not nest.each else 1
     return _RowLoop(nest, space, number, sweep, _buffered(nest, space, sweep), rows, strips).lines()
 
 
@@ -115,12 +116,18 @@ class _RowLoop:
 
     @property
     def _one_block(self) -> bool:
-        return self.rows == self._all_rows
+        return self.rows == self._all_rows and not self._is_cut
+
+    @property
+    def _is_cut(self) -> bool:
+        """Return True if several threads share the blocks."""
+        return self.nest.each > 0 and self._axis == 0
 
     @property
     def _block_rows(self) -> str:
         """Rows in this block."""
-        return str(self.rows) if self._all_rows % self.rows == 0 else "m"
+        whole = self.nest.each if self._is_cut else self._all_rows
+        return str(self.rows) if whole % self.rows == 0 else "m"
 
     @property
     def _first_row(self) -> str:
@@ -145,7 +152,8 @@ class _RowLoop:
 
     def lines(self) -> list[str]:
         """Loops over blocks of rows around the sweeps over one."""
-        nest, rows = self.nest, self._all_rows
+        nest = self.nest
+        first, rows = nest.ends(self._axis, (0, self._all_rows))
         lines = nest.counted(self.strips * self.rows * self.space.row)
         if self._block_rows == "m":
             lines.append(f"const std::int64_t m = {rows} - b < {self.rows} ? {rows} - b : {self.rows};")
@@ -156,10 +164,11 @@ class _RowLoop:
         spread: set[str] = set()
         for sweep in range(max(self.sweep.values()) + 1):
             lines += self._sweep([n for n in nest.step.nodes if self.sweep[n] == sweep], spread)
-        lines = lines if self._one_block else for_loop("b", 0, rows, lines, step=self.rows)
+        lines = lines if self._one_block else for_loop("b", first, rows, lines, step=self.rows)
         for axis in reversed(range(self._axis)):
             step = self.strips if axis == self._axis - 1 else 1
-            lines = for_loop(f"i{axis}", 0, nest.sizes[axis], lines, step=step)
+            first, last = nest.ends(axis, (0, nest.sizes[axis]))
+            lines = for_loop(f"i{axis}", first, last, lines, step=step)
         return [*nest.counter, *lines]
 
     def _sweep(self, nodes: Sequence[Node], spread: set[str]) -> list[str]:

@@ -32,6 +32,8 @@ class PlanOptions:
         written_out: every known number stands in the text, as in exported code.
         after: nodes that wait for others besides their operands.
         copied: views that get an array of their own, see `planning/copy_slices.py`.
+        shared: 0, or the number of samples of a tile (1 where there is none): several threads compute each step, see
+            `codegen/sections.py`.
         ticks: int64 array to which each call adds the nanoseconds of its steps, see `inspection/timed.py`.
     """
 
@@ -45,6 +47,7 @@ class PlanOptions:
     written_out: bool = False
     after: After = field(default_factory=dict[Node, tuple[Node, ...]])
     copied: frozenset[Node] = frozenset()
+    shared: int = 0
     ticks: Array | None = None
 
     @property

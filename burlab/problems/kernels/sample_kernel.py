@@ -178,6 +178,7 @@ class SampleKernel:
             for name, executable in tile.kernels.items():
                 setattr(summand, name, kernel_of(executable))
             summand.prepared = tile.prepared.block
+            summand.inside = tile.inside
             return summand
 
     @property

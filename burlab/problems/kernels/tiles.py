@@ -50,6 +50,15 @@ def lengths_of(batch: int, nbytes: int, least: int) -> list[int]:
     return [batch * (k + 1) // slots - batch * k // slots for k in range(slots)]
 
 
+def is_inside(batch: int, nbytes: int, least: int, threads: int) -> bool:
+    """Return True if threads share each call of the kernel: slots are too few for them, or each result is large.
+
+    >>> is_inside(4096, 1000, 1, 8), is_inside(64, 200_000, 1, 8), is_inside(4096, 5_000_000, 1, 2)
+    (False, True, True)
+    """
+    return threads > 1 and (nbytes >= 1 << 20 or slots_of(batch, nbytes, least) < threads)
+
+
 def calls_of(size: int, batch: int, nbytes: int, least: int) -> int:
     """Return the number of tiles of a size in a batch."""
     return sum(-(-length // size) for length in lengths_of(batch, nbytes, least))
@@ -128,10 +137,12 @@ class KernelOptions(NamedTuple):
     """Options of kernels. tile: samples in one call, for all batches or by batch, None to choose.
 
     remat: what kernels of value and gradient compute again, not store (`compiler/planning/rematerialize.py`).
+    threads: how many may share a call.
     """
 
     tile: int | Mapping[int, int] | None = None
     remat: Remat | None = None
+    threads: int = 1
 
 
 DEFAULT_OPTIONS = KernelOptions()
@@ -154,15 +165,16 @@ class Tile:
         prepares: bool,
         least: int,
         remat: Remat | None,
+        inside: bool = False,
     ) -> None:
         """Compile the kernels for batches of at least `batch` samples. graph: simplified; groups: those of its outputs.
 
-        prepares: whether to compute anything once. least: samples of a slot.
+        prepares: whether to compute anything once. least: samples of a slot. inside: whether threads share each call.
         """
         tile = tiled(graph, sampled, size, batch)
         once, tile = (prepares and prepared(tile, sampled)) or (None, tile)
-        self.size, self._least = size, least
-        self.executable: Executable = build_tile(tile.graph, size, remat)
+        self.size, self._least, self.inside = size, least, inside
+        self.executable: Executable = build_tile(tile.graph, size, remat, shared=inside)
         self.prepare = None if once is None else build(once)
         self.finish = None if tile.finish is None else build(tile.finish)
         parts = {"prepare": self.prepare, "kernel": self.executable, "finish": self.finish}

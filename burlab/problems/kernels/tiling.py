@@ -14,7 +14,7 @@ from burlab.problems.data import Data
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import KernelAddress, Workspace, pointers
 
-from .tiles import KernelOptions, Tile, calls_of, even_size, power, sizes_for
+from .tiles import LARGEST, KernelOptions, Tile, calls_of, even_size, is_inside, power, sizes_for, slots_of
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
 _GAIN = 0.05  # part of the time that another size must save
@@ -57,7 +57,8 @@ class Tilings:
         self._groups = groups
         self._least = least
         self._options = options
-        self._tiles: dict[tuple[int, int, bool], Tile] = {}
+        self._tiles: dict[tuple[int, int, bool, bool], Tile] = {}
+        self._nbytes = sum(y.nbytes for y in graph.outputs)
         self.chosen: dict[int, Tiling] = {}
 
     def tile(self, batch: int) -> Tile:
@@ -70,7 +71,7 @@ class Tilings:
         """Choose the size for a batch, unless it is chosen, so that all tiles are full."""
         if batch > 1 and batch not in self.chosen and self._options.tile is None:
             good = sizes_for(self._graph, self._sampled, batch, self._least, self._options.remat)[0]
-            size = even_size(good, batch, sum(y.nbytes for y in self._graph.outputs), self._least)
+            size = even_size(good, batch, self._nbytes, self._least)
             self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), "by batch size")
 
     def measure(self, batch: int, fixed: Sequence[Array], data: Data, keyed: bool) -> None:
@@ -82,11 +83,16 @@ class Tilings:
         if batch > 1 and batch not in self.chosen:
             self._choose(batch, Stopwatch(fixed, data, keyed))
 
+    def is_inside(self, batch: int) -> bool:
+        """Return True if threads share each call of the kernel for a batch."""
+        return batch > 1 and is_inside(batch, self._nbytes, self._least, self._options.threads)
+
     def _tile(self, size: int, batch: int) -> Tile:
-        several = calls_of(size, batch, sum(y.nbytes for y in self._graph.outputs), self._least) > 1
-        kind = size, power(batch), several
+        several = calls_of(size, batch, self._nbytes, self._least) > 1
+        inside = self.is_inside(batch)
+        kind = size, power(batch), several, inside
         if kind not in self._tiles:
-            how = self._groups, several, self._least, self._options.remat
+            how = self._groups, several, self._least, self._options.remat, inside
             self._tiles[kind] = Tile(self._graph, self._sampled, *kind[:2], *how)
         return self._tiles[kind]
 
@@ -97,6 +103,9 @@ class Tilings:
             self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), "given")
             return
         good, others = sizes_for(self._graph, self._sampled, batch, self._least, self._options.remat)
+        if self.is_inside(batch):
+            most = min(LARGEST, batch // slots_of(batch, self._nbytes, self._least))
+            good, others = power(min(good * self._options.threads, most)), ()
         begin = time.perf_counter_ns()
         tile = self._tile(good, batch)
         cost = max(time.perf_counter_ns() - begin, 3e9 * tile.executable.plan.seconds)

@@ -44,6 +44,7 @@ struct Summand {
   std::int64_t fixed, arrays, keyed;    // how many there are of each
   std::int64_t placed;                  // how many of the last arrays have a row for each position of a batch
   std::int64_t least;                   // samples of a slot
+  std::int64_t inside;                  // 1: threads share each call of the kernel; 0: each takes slots of its own
   const char* const* data;              // first byte of each data array
   const std::int64_t *strides, *sizes;  // bytes from one sample to the next, and of a sample, of each data array
   const std::int64_t* rows;             // bytes from one sample's output to the next, if all are stored

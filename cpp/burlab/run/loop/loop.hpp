@@ -10,7 +10,7 @@
 #include "../record/timeline.hpp"
 #include "../step/stepper.hpp"
 #include "control.hpp"
-#include "quiet.hpp"
+#include "../../quiet.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {

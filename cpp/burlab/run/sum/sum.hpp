@@ -145,7 +145,8 @@ class Sum {
   Sum(Ledger& ledger, const Summand& summand, const Stream& stream, int threads)
       : summand_(summand),
         stream_(stream),
-        shares_(std::min(std::bit_floor(static_cast<std::uint64_t>(std::max(threads, 1))),
+        threads_(std::clamp(threads, 1, Team::kMaxThreads)),
+        shares_(summand.inside != 0 ? 1 : std::min(std::bit_floor(static_cast<std::uint64_t>(std::min(threads_, 16))),
                          static_cast<std::uint64_t>(slots_of(summand, stream.batch)))),
         memory_(ledger, Kind::activations, count() * Share::bytes(summand)),
         levels_(ledger, Kind::gradients, count() * bytes_of_levels()),
@@ -167,7 +168,7 @@ class Sum {
   std::int64_t bytes() const {
     return memory_.bytes() + levels_.bytes() + finish_.bytes() + (prepared_ ? prepared_->bytes() : 0);
   }
-  int threads() const { return static_cast<int>(shares_); }
+  int threads() const { return summand_.inside != 0 ? threads_ : static_cast<int>(shares_); }
 
   /// Start a sum, and compute the part that all its tiles share.
   void begin(const void* const* fixed, std::int64_t step, Key key) {
@@ -186,6 +187,7 @@ class Sum {
   Outcome resume(Team& team, const Deadline& deadline, StepLaps* laps = nullptr) {
     if (!failure_.ok()) return failure_;
     if (laps != nullptr) laps->begin(used_);
+    const ThreadsScope scope(summand_.inside != 0 ? threads_ : 1);
     std::array<Outcome, 16> outcomes{};
     auto work = [&](int i) {
       const auto k = static_cast<std::size_t>(i);
@@ -263,6 +265,7 @@ class Sum {
 
   const Summand& summand_;
   const Stream stream_;
+  int threads_;
   std::size_t shares_;
   Memory memory_, levels_, finish_;
   std::optional<Memory> prepared_;

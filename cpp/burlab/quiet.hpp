@@ -5,10 +5,10 @@
 
 #include <initializer_list>
 
-#include "../../numbers/simd.hpp"
+#include "numbers/simd.hpp"
 
 BURLAB_BEGIN
-namespace burlab::run {
+namespace burlab {
 
 /// Block all signals of this thread except those of its own faults.
 inline void block_signals() noexcept {
@@ -18,5 +18,5 @@ inline void block_signals() noexcept {
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
-}  // namespace burlab::run
+}  // namespace burlab
 BURLAB_END

@@ -1,0 +1,242 @@
+"""How steps of a plan can be cut, so that several threads compute one: along an axis of what they write.
+
+A cut is valid if units write different elements, each in the order that one thread would take. So it changes no bit.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from burlab.compiler.ir.library import LibraryKernel
+from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, MemoryPlace, Step
+from burlab.compiler.ir.spelling import is_own
+from burlab.compiler.ir.strides import elements
+from burlab.compiler.lowering.descriptors import (
+    Bytes,
+    Contraction,
+    Indexed,
+    OuterAxis,
+    Reduced,
+    StridedRows,
+    SumAccumulate,
+    SumColumns,
+)
+
+from .nest import LoopNest, find_nest
+from .short_calls import written_out
+
+THREADS = 16  # for which cuts are chosen, whatever the machine has
+_UNITS = 64  # of an axis whose size is a multiple of them
+_BLOCK_ROWS = 8  # rows of a product that a register block takes
+_PRODUCTS, _BYTES = 30.0, 20.0  # of float32 in a nanosecond; that a thread reads in one
+_OWN, _PLAIN = 0.5, 0.05  # nanoseconds of an element: of a function of its own, of arithmetic
+_MOVE = 0.3  # nanoseconds of an element of all else
+
+
+class Touch(NamedTuple):
+    """Bytes [first, end) of an array that a step reads or writes: unit u of its cut those [u * stride, ...) further on.
+
+    stride: 0 if every unit may touch all of them.
+    """
+
+    place: MemoryPlace
+    nbytes: int
+    stride: int
+    writes: bool
+
+
+class Cut(NamedTuple):
+    """A step in `units`, of which a thread takes several in a row.
+
+    touches: what a unit reads and writes. nanoseconds: about how long the step takes on `THREADS` threads; alone: on one. each: of a
+    loop, indices of the outermost axis in a unit; of a call, the value of the integer at `position` for a unit.
+    in_box: whether that is one of the box. steps: of a call, bytes from one unit to the next: of the result, of
+    operands.
+    """
+
+    units: int
+    touches: tuple[Touch, ...]
+    nanoseconds: float
+    alone: float
+    each: int = 0
+    in_box: bool = False
+    position: int = 0
+    steps: tuple[int, ...] = ()
+
+
+def cuts_of(plan: KernelPlan, step: Step, samples: int) -> list[Cut]:
+    """The cuts of a step that a section may hold; the last one is no cut: one thread does all. samples: of a tile."""
+    if isinstance(step, Execute) or (isinstance(step, LoopStep) and (not step.shape or step.extra_stores)):
+        return []
+    if isinstance(step, LoopStep):
+        return list(_loop_cuts(plan, step, samples)) if elements(step.shape) else []
+    return list(_call_cuts(plan, step, samples))
+
+
+def _units_of(size: int, samples: int) -> list[int]:
+    """Into how many units an axis may be cut, the samples of a tile first."""
+    found = [samples] if samples > 1 and size % samples == 0 else []
+    if samples < THREADS or not found:
+        found.append(_UNITS if size % _UNITS == 0 else size)
+    return [units for units in found if units > 1]
+
+
+def _speed_up(units: int) -> float:
+    """How many times faster threads are that take whole units."""
+    return units / -(-units // THREADS)
+
+
+def _loop_cuts(plan: KernelPlan, step: LoopStep, samples: int) -> Iterator[Cut]:
+    nest = find_nest(plan, step)
+    nanoseconds = elements(step.shape) * sum(_OWN if is_own(n) else _PLAIN for n in step.nodes)
+    ends = any(n.row.epilogue for n in step.nodes) and not step.reduced
+    if nest.depth > 0 and not ends and (step.reduced or len(nest.pieces(0)) == 1):
+        for units in _units_of(nest.sizes[0], samples):
+            each = nest.sizes[0] // units
+            yield Cut(units, tuple(_loop_touches(nest, each)), nanoseconds / _speed_up(units), nanoseconds, each)
+    yield Cut(1, tuple(_loop_touches(nest, 0)), nanoseconds, nanoseconds)
+
+
+def _loop_touches(nest: LoopNest, each: int) -> Iterator[Touch]:
+    """each: indices of the outermost axis in a unit, 0: all of them."""
+    plan, step = nest.plan, nest.step
+    members = set(step.nodes)
+    for x in dict.fromkeys(x for n in step.nodes for x in n.inputs):
+        view = plan.views[x]
+        if view.base in members or view.base not in plan.allocations:
+            continue
+        array = nest.arrays.get(x)
+        place = plan.allocations[view.base]
+        if array is None or array.bounds or array.is_number or min(array.strides) < 0:
+            yield Touch(place, view.base.nbytes, 0, False)
+        else:
+            start = place.plus(view.offset * x.itemsize)
+            yield _strided(start, nest.sizes, array.strides, x.itemsize, each, False)
+    for n in step.stores:
+        yield _strided(plan.allocations[n], nest.sizes, nest.results[n].strides, n.itemsize, each, True)
+
+
+def _strided(
+    start: MemoryPlace, sizes: Sequence[int], strides: Sequence[int], itemsize: int, each: int, writes: bool
+) -> Touch:
+    ends = [(size - 1) * stride for size, stride in zip(sizes, strides, strict=True)]
+    if each == 0 or strides[0] == 0:
+        return Touch(start, (sum(ends) + 1) * itemsize, 0, writes)
+    unit = (sum(ends[1:]) + (each - 1) * strides[0] + 1) * itemsize
+    stride = each * strides[0] * itemsize
+    return Touch(start, unit, stride, writes)
+
+
+class _Axis(NamedTuple):
+    """An axis of a call: where its size stands, the size, and bytes along it in the result and in the operands."""
+
+    position: int
+    size: int
+    steps: tuple[int, ...]
+    in_box: bool = False
+
+
+def _is(kernel: LibraryKernel, *names: str) -> bool:
+    return kernel.symbol.removeprefix("burlab_").startswith(tuple(f"{name}_" for name in names))
+
+
+def _axes(step: Invoke) -> list[_Axis]:
+    """The axes of a call, none for kernels that are not cut."""
+    d, out = step.descriptor, step.node.itemsize
+    k = step.kernel
+    a = step.node.inputs[0].itemsize if step.node.inputs else out
+    found: list[_Axis] = []
+    if _is(k, "gemm", "contract", "dots", "phases", "row_dots", "row_sums"):
+        c = Contraction(*d[: len(Contraction._fields)])
+        found = [
+            _Axis(0, c.m, (c.c_m * out, c.a_m * out, c.b_m * out)),
+            _Axis(1, c.n, (c.c_n * out, c.a_n * out, c.b_n * out)),
+            _Axis(2, c.k, (0, c.a_k * out, c.b_k * out)),
+        ]
+        for j in range(c.rank):
+            first = len(Contraction._fields) + len(OuterAxis._fields) * j
+            axis = OuterAxis(*d[first : first + len(OuterAxis._fields)])
+            found.append(_Axis(first, axis.size, (axis.c * out, axis.a * out, axis.b * out)))
+    elif _is(k, "sum_accumulate"):
+        s = SumAccumulate(*d)
+        found = [_Axis(0, s.width, (s.out * out, s.a * out)), _Axis(3, s.rows, (0, s.row_step * out))]
+        found.append(_Axis(5, s.size, (0, s.step * out)))
+    elif _is(k, "sum_columns"):
+        s = SumColumns(*d)
+        found = [_Axis(0, s.width, (out, a)), _Axis(1, s.rows, (0, s.row_step * a)), _Axis(3, s.size, (0, s.step * a))]
+    elif _is(k, "sum", "reduce_max", "reduce_min") and len(d) == len(Reduced._fields):
+        s = Reduced(*d)
+        found = [_Axis(0, s.results, (out, s.result_step * a)), _Axis(2, s.rows, (0, s.row_step * a))]
+        found.append(_Axis(4, s.size, (0, s.step * a)))
+    elif _is(k, "gather"):
+        found = _gathered(Indexed(*d), out, step.node.inputs[1].itemsize)
+    elif _is(k, "copy"):
+        s = StridedRows(*d)
+        found = [_Axis(0, s.rows, (s.out * out, s.a * out)), _Axis(3, s.size, (s.out_step * out, s.a_step * out))]
+    elif k.symbol == "burlab_zero":
+        found = [_Axis(0, Bytes(*d).nbytes, (1,))]
+    return found + _boxed(step.box) if found else []
+
+
+def _gathered(d: Indexed, out: int, index: int) -> list[_Axis]:
+    """A table in each batch, or one for all indices."""
+    row, all_indices = d.width * out, d.indices
+    if d.batches > 1:
+        return [_Axis(0, d.batches, (all_indices * row, d.rows * row, all_indices * index))]
+    return [_Axis(2, d.indices, (row, 0, index))]
+
+
+def _boxed(box: Sequence[int]) -> list[_Axis]:
+    rank = box[0] if box else 0
+    return [
+        _Axis(1 + k, box[1 + k], tuple(box[1 + rank * row + k] for row in (1, 2, 3)), in_box=True) for k in range(rank)
+    ]
+
+
+def _call_cuts(plan: KernelPlan, step: Invoke, samples: int) -> Iterator[Cut]:
+    places = [step.result, *step.operands]
+    plain = len(places) <= 3 and not written_out(step)
+    axes = _axes(step) if plain else []
+    nanoseconds = _call_nanoseconds(step, axes)
+    for axis in axes:
+        counted = step.samples and (step.samples.in_box, step.samples.position) == (axis.in_box, axis.position)
+        if axis.steps[0] == 0 or counted or any(min(other.steps) < 0 for other in axes):
+            continue
+        for units in _units_of(axis.size, samples):
+            each = axis.size // units
+            touches = _call_touches(step, axes, axis, each)
+            took = nanoseconds / _speed_up(units) + sum(_read(t, units) for t in touches) / _BYTES
+            steps = tuple(each * s for s in axis.steps[: len(places)])
+            yield Cut(units, touches, took, nanoseconds, each, axis.in_box, axis.position, steps)
+    yield Cut(1, tuple(_whole(plan, step)), nanoseconds, nanoseconds)
+
+
+def _call_nanoseconds(step: Invoke, axes: Sequence[_Axis]) -> float:
+    size = elements(axis.size for axis in axes) if axes else step.node.size + sum(x.size for x in step.node.inputs)
+    if _is(step.kernel, "gemm", "contract", "dots", "phases", "row_dots", "row_sums"):
+        return size * step.node.itemsize / (4 * _PRODUCTS)
+    return _MOVE * size
+
+
+def _read(touch: Touch, units: int) -> float:
+    """Bytes that one of the threads reads or writes."""
+    return touch.nbytes if touch.stride == 0 else touch.nbytes * -(-units // THREADS)
+
+
+def _call_touches(step: Invoke, axes: Sequence[_Axis], cut: _Axis, each: int) -> tuple[Touch, ...]:
+    found = list[Touch]()
+    for k, place in enumerate([step.result, *step.operands]):
+        itemsize = (step.node if k == 0 else step.node.inputs[k - 1]).itemsize
+        others = sum((axis.size - 1) * axis.steps[k] for axis in axes if axis is not cut and len(axis.steps) > k)
+        unit = others + (each - 1) * cut.steps[k] + itemsize
+        if _is(step.kernel, "gather") and k == 1:  # rows of a table: any of them
+            unit = cut.steps[k] or step.node.inputs[0].nbytes
+        found.append(Touch(place, unit, each * cut.steps[k], k == 0))
+    return tuple(found)
+
+
+def _whole(plan: KernelPlan, step: Invoke) -> Iterator[Touch]:
+    """What a call touches at most: all of its arrays."""
+    yield Touch(plan.allocations.get(step.node, step.result), step.node.nbytes, 0, True)
+    for base in dict.fromkeys(plan.views[x].base for x in step.node.inputs):
+        if base in plan.allocations:
+            yield Touch(plan.allocations[base], base.nbytes, 0, False)

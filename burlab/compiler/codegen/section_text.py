@@ -1,0 +1,98 @@
+"""The C++ text of sections: the part of a thread as a function, and calls of kernels for a part of their outputs."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from burlab.compiler.ir.library import LibraryKernel
+from burlab.compiler.ir.plan import Invoke
+
+from .cuts import Cut
+from .sections import Section
+
+_HEADER = "burlab/kernels/share.hpp"
+SHARE = LibraryKernel(
+    "burlab_share",
+    'extern "C" std::int64_t burlab_share(std::int64_t (*section)(void*, std::int64_t, std::int64_t) noexcept,'
+    " void* frame) noexcept { return burlab::kernels::share(section, frame); }\n",
+    _HEADER,
+)
+CALL_CUT = LibraryKernel(
+    "burlab_call_cut",
+    'extern "C" burlab::Status burlab_call_cut(burlab::kernels::Kernel kernel, const std::int64_t* d,'
+    " std::int64_t size, std::int64_t position, std::int64_t value, void* out, const void* a, const void* b) noexcept {"
+    " return burlab::kernels::call_cut(kernel, d, size, position, value, out, a, b); }\n",
+    _HEADER,
+)
+EACH_CUT = LibraryKernel(
+    "burlab_each_cut",
+    'extern "C" burlab::Status burlab_each_cut(burlab::kernels::Kernel kernel, const std::int64_t* box,'
+    " std::int64_t size, std::int64_t position, std::int64_t value, const std::int64_t* d, void* out, const void* a,"
+    " const void* b) noexcept {"
+    " return burlab::kernels::each_cut(kernel, box, size, position, value, d, out, a, b); }\n",
+    _HEADER,
+)
+_WRAP = (
+    "[](void* work, std::int64_t part, std::int64_t parts) noexcept {{ return (*(decltype({name})*)work)(part, parts); }}"
+)
+
+
+class Membership(NamedTuple):
+    """The place of a step in a section. cut: None if every thread does the whole step."""
+
+    section: Section
+    position: int
+    cut: Cut | None
+
+    @property
+    def is_first(self) -> bool:
+        """Return True if the section begins with this step."""
+        return self.position == 0
+
+    @property
+    def is_last(self) -> bool:
+        """Return True if the section ends with this step."""
+        return self.position == len(self.section.cuts) - 1
+
+
+def memberships(sections: Sequence[Section]) -> dict[int, Membership]:
+    """The steps that are in sections, by their numbers."""
+    return {s.first + k: Membership(s, k, cut) for s in sections for k, cut in enumerate(s.cuts)}
+
+
+def wrapped(lines: Sequence[str], member: Membership) -> list[str]:
+    """The lines of a step, with the beginning and the end of its section."""
+    cut, name = member.cut, f"section{member.section.first}"
+    own = ["if (part + 1 == parts) {", *(f"  {line}" for line in lines), "}"] if cut and cut.units == 1 else [*lines]
+    body = [f"    {line}" for line in own]
+    if member.is_first:
+        units = dict.fromkeys(c.units for c in member.section.cuts if c and c.units > 1)
+        ranges = (f"f{u} = {u} * part / parts, l{u} = {u} * (part + 1) / parts" for u in units)
+        head = [
+            "{",
+            f"  auto {name} = [&](std::int64_t part, std::int64_t parts) noexcept -> std::int64_t {{",
+            *(f"    const std::int64_t {text};" for text in ranges),
+        ]
+        body = [*head, *body]
+    if member.is_last:
+        call = f"{SHARE.symbol}({_WRAP.format(name=name)}, &{name})"
+        body += ["    return 0;", "  };", f"  if (const std::int64_t s = {call}) return s;", "}"]
+    return body
+
+
+def loop_range(cut: Cut) -> list[str]:
+    """The last arguments of a loop's function: its first index, and the one behind the last."""
+    return [f"{cut.each} * f{cut.units}", f"{cut.each} * l{cut.units}"]
+
+
+def cut_call(step: Invoke, cut: Cut, shapes: Mapping[str, str], places: Sequence[str]) -> tuple[str, LibraryKernel]:
+    """The call of a kernel for units f to l, and the function that makes it. shapes: of "descriptor" and "box"."""
+    f, l = f"f{cut.units}", f"l{cut.units}"
+    moved = [f"(char*)({p}) + {s} * {f}" if s else p for p, s in zip(places, cut.steps, strict=True)]
+    moved += ["nullptr"] * (3 - len(moved))
+    value = f"{cut.each} * ({l} - {f})"
+    if cut.in_box:
+        size = len(step.box)
+        arguments = [shapes["box"], str(size), str(cut.position), value, shapes["descriptor"], *moved]
+        return f"{EACH_CUT.symbol}({', '.join([step.kernel.symbol, *arguments])})", EACH_CUT
+    arguments = [shapes["descriptor"], str(len(step.descriptor)), str(cut.position), value, *moved]
+    return f"{CALL_CUT.symbol}({', '.join([step.kernel.symbol, *arguments])})", CALL_CUT

@@ -1,0 +1,118 @@
+"""Which steps of a plan several threads compute together, and how each is cut.
+
+A section is a run of steps between two places where threads wait for each other. Inside of it, a thread goes on from
+step to step: what it reads of an earlier one is its own part, or was there before the section.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from burlab.compiler.ir.interrupts import is_halt_check
+from burlab.compiler.ir.options import Aliases
+from burlab.compiler.ir.plan import KernelPlan, MemoryKind, Step
+
+from .cuts import Cut, Touch, cuts_of
+
+_WAITING = 1500.0  # nanoseconds that beginning and ending a section take
+_WORTH = 3000.0  # nanoseconds that a section takes on one thread, at least
+
+
+class Section(NamedTuple):
+    """Steps from number `first` on, and the cut of each; None: every thread does the whole step."""
+
+    first: int
+    cuts: tuple[Cut | None, ...]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A section that may still grow. alone: nanoseconds on one thread."""
+
+    first: int
+    cuts: list[Cut | None] = field(default_factory=list[Cut | None])
+    alone: float = 0.0
+
+    @property
+    def section(self) -> Section:
+        return Section(self.first, tuple(self.cuts))
+
+
+def sections(plan: KernelPlan) -> list[Section]:
+    """The sections of a plan, in order; other steps are done by one thread.
+
+    `options.shared` is the number of samples of a tile, whose values lie one behind the other.
+    """
+    return [open.section for open in _sections(plan) if open.alone >= _WORTH and _is_cut(open)]
+
+
+def _is_cut(open: _Open) -> bool:
+    return any(cut is not None and cut.units > 1 for cut in open.cuts)
+
+
+def _sections(plan: KernelPlan) -> Iterator[_Open]:
+    open = _Open(0)
+    for k, step in enumerate(plan.steps):
+        if is_halt_check(step) and open.cuts:
+            open.cuts.append(None)
+            continue
+        found = _best(plan, step, open)
+        if found is None:
+            yield open
+            open = _Open(k + 1)
+            continue
+        cut, fits = found
+        if not fits or not open.cuts:
+            yield open
+            open = _Open(k)
+        open.cuts.append(cut)
+        open.alone += cut.alone
+    yield open
+
+
+def _best(plan: KernelPlan, step: Step, open: _Open) -> tuple[Cut, bool] | None:
+    """The cheapest cut of a step, and whether it goes on with the section; None if it stands between sections."""
+    aliases = plan.options.in_place
+    cuts = [cut for cut in cuts_of(plan, step, plan.options.shared) if not _clashes_with_itself(cut, aliases)]
+    if not cuts:
+        return None
+    fits = [not any(old and _clash(old, cut, aliases) for old in open.cuts) for cut in cuts]
+    k = min(range(len(cuts)), key=lambda k: cuts[k].nanoseconds + (0 if fits[k] else _WAITING))
+    return cuts[k], fits[k]
+
+
+def _clashes_with_itself(cut: Cut, aliases: Aliases) -> bool:
+    """Return True if a unit may write what another one reads; they never write the same."""
+    written, read = ([t for t in cut.touches if t.writes is writes] for writes in (True, False))
+    return any(_meet(s, t, cut.units, cut.units, aliases) for s in written for t in read)
+
+
+def _clash(old: Cut, new: Cut, aliases: Aliases) -> bool:
+    """Return True if a thread that does its part of one step after the other may meet what another thread does."""
+    return any(
+        (s.writes or t.writes) and _meet(s, t, old.units, new.units, aliases) for s in old.touches for t in new.touches
+    )
+
+
+def _meet(s: Touch, t: Touch, old: int, new: int, aliases: Aliases) -> bool:
+    """Return True if a unit of one step touches bytes that another unit of the other step touches."""
+    if _array(s, aliases) != _array(t, aliases):
+        return False
+    begins, ends = (s.place.offset, t.place.offset), (_end(s, old), _end(t, new))
+    if max(begins) >= min(ends):
+        return False
+    if old != new or old == 1:
+        return old != new
+    together = max(s.place.offset + s.nbytes, t.place.offset + t.nbytes) - min(begins)
+    return s.stride != t.stride or together > s.stride
+
+
+def _end(touch: Touch, units: int) -> int:
+    return touch.place.offset + touch.stride * (units - 1) + touch.nbytes
+
+
+def _array(touch: Touch, aliases: Aliases) -> tuple[MemoryKind, int]:
+    """The array in which it lies: an output may have the memory of an input."""
+    kind, number, _ = touch.place
+    shared = [x for x, y in aliases if y == number] if kind is MemoryKind.OUTPUT else []
+    return (MemoryKind.INPUT, shared[0]) if shared else (kind, number)
