@@ -201,11 +201,12 @@ class CSummand(ctypes.Structure):
         *_of(CKernel, "kernel"),
         *_of(_INT, "tile"),
         *_of(_POINTER, "contexts"),
-        *_of(_INT, "fixed arrays keyed placed least inside"),
+        *_of(_INT, "fixed arrays keyed placed least"),
         *_of(_POINTER, "data strides sizes rows"),
         *_of(CBlock, "sums result"),
         *_of(CKernel, "finish prepare"),
         *_of(CBlock, "prepared"),
+        *_of(_INT, "inside"),
     ]
 
 

@@ -43,7 +43,8 @@ class Crew {
     with_.store(with, std::memory_order_relaxed);
     wanted_.store(std::min(wanted, helpers_), std::memory_order_relaxed);
     done_.store(0, std::memory_order_relaxed);
-    const std::uint64_t job = (job_.load(std::memory_order_relaxed) / kParts + 1) * kParts + static_cast<unsigned>(parts);
+    const std::uint64_t job =
+        (job_.load(std::memory_order_relaxed) / kParts + 1) * kParts + static_cast<unsigned>(parts);
     job_.store(job);
     if (asleep_.load() > 0) wake();
     take(job, 0);
@@ -144,7 +145,7 @@ class Crew {
   }
 
   static constexpr std::uint64_t kParts = 256;
-  static constexpr int kSpins = 256;                  // pauses between two readings of the clock
+  static constexpr int kSpins = 256;                 // pauses between two readings of the clock
   static constexpr int kTries = 2000;                // pauses of a thread that waits for others, before it yields
   static constexpr std::int64_t kPatience = 50'000;  // nanoseconds before a helper sleeps
 

@@ -97,11 +97,28 @@ struct Problem {
             block(),
             {},
             {},
-            {}};
+            {},
+            0};
   }
   Summand regularizer() const {
-    return {
-        {ridge, nullptr, 0}, 0, nullptr, 1, 0, 0, 0, 1, nullptr, nullptr, nullptr, kept, block(), block(), {}, {}, {}};
+    return {{ridge, nullptr, 0},
+            0,
+            nullptr,
+            1,
+            0,
+            0,
+            0,
+            1,
+            nullptr,
+            nullptr,
+            nullptr,
+            kept,
+            block(),
+            block(),
+            {},
+            {},
+            {},
+            0};
   }
 };
 

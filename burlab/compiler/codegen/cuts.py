@@ -204,7 +204,7 @@ def _call_cuts(plan: KernelPlan, step: Invoke, samples: int) -> Iterator[Cut]:
         for units in _units_of(axis.size, samples):
             each = axis.size // units
             touches = _call_touches(step, axes, axis, each)
-            took = nanoseconds / _speed_up(units) + sum(_read(t, units) for t in touches) / _BYTES
+            took = nanoseconds / _speed_up(units) + _bytes_of_a_thread(step, axes, axis, units) / _BYTES
             steps = tuple(each * s for s in axis.steps[: len(places)])
             yield Cut(units, touches, took, nanoseconds, each, axis.in_box, axis.position, steps)
     yield Cut(1, tuple(_whole(plan, step)), nanoseconds, nanoseconds)
@@ -217,9 +217,13 @@ def _call_nanoseconds(step: Invoke, axes: Sequence[_Axis]) -> float:
     return _MOVE * size
 
 
-def _read(touch: Touch, units: int) -> float:
-    """Bytes that one of the threads reads or writes."""
-    return touch.nbytes if touch.stride == 0 else touch.nbytes * -(-units // THREADS)
+def _bytes_of_a_thread(step: Invoke, axes: Sequence[_Axis], cut: _Axis, units: int) -> int:
+    """How many bytes one of `THREADS` threads reads and writes, each once."""
+    size, total = cut.size // units * -(-units // THREADS), 0
+    for k in range(1 + len(step.operands)):
+        own = (size if axis is cut else axis.size for axis in axes if len(axis.steps) > k and axis.steps[k])
+        total += elements(own) * step.node.itemsize
+    return total
 
 
 def _call_touches(step: Invoke, axes: Sequence[_Axis], cut: _Axis, each: int) -> tuple[Touch, ...]:

@@ -105,7 +105,7 @@ class Tilings:
         good, others = sizes_for(self._graph, self._sampled, batch, self._least, self._options.remat)
         if self.is_inside(batch):
             most = min(LARGEST, batch // slots_of(batch, self._nbytes, self._least))
-            good, others = power(min(good * self._options.threads, most)), ()
+            good, others = power(min(2 * good * self._options.threads, most)), ()
         begin = time.perf_counter_ns()
         tile = self._tile(good, batch)
         cost = max(time.perf_counter_ns() - begin, 3e9 * tile.executable.plan.seconds)

@@ -59,6 +59,7 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d.m; i += some, a += some * d.a_m, c += some * d.c_m) {
       const Int rows = d.m - i < some ? d.m - i : some;
+      if (!gathers && d.a_m == 1 && d.a_k > kWide && rows > Rows) fetch(d, a, rows);
       BURLAB_ONE_BY_ONE
       for (Int k = 0; gathers && k < d.k; ++k)
         std::memcpy(near + k * some, a + k * d.a_k, static_cast<std::size_t>(rows) * sizeof(T));
@@ -70,6 +71,15 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
         column_panel(part, left, b + j * d.b_n, c + j, rows, width, adds, panel);
         j += width;
       }
+    }
+  }
+
+  /// Ask for columns of a, which lie in different pages, before they are read: another thread may have written them.
+  static BURLAB_NOINLINE void fetch(const Contraction& d, const T* a, Int rows) {
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < d.k; ++k, a += d.a_k) {
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < rows; i += 64 / static_cast<Int>(sizeof(T))) BURLAB_PREFETCH(a + i);
     }
   }
 

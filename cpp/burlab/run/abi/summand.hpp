@@ -44,14 +44,14 @@ struct Summand {
   std::int64_t fixed, arrays, keyed;    // how many there are of each
   std::int64_t placed;                  // how many of the last arrays have a row for each position of a batch
   std::int64_t least;                   // samples of a slot
-  std::int64_t inside;                  // 1: threads share each call of the kernel; 0: each takes slots of its own
   const char* const* data;              // first byte of each data array
   const std::int64_t *strides, *sizes;  // bytes from one sample to the next, and of a sample, of each data array
   const std::int64_t* rows;             // bytes from one sample's output to the next, if all are stored
   Block sums, result;                   // the sums, and the result computed from their mean
-  Kernel finish;   // from the fixed inputs, `prepared` and the mean of `sums`; no function: they are the result
-  Kernel prepare;  // from the fixed inputs: the part of a tile that needs no sample; no function: nothing
-  Block prepared;  // the layout of its outputs
+  Kernel finish;        // from the fixed inputs, `prepared` and the mean of `sums`; no function: they are the result
+  Kernel prepare;       // from the fixed inputs: the part of a tile that needs no sample; no function: nothing
+  Block prepared;       // the layout of its outputs
+  std::int64_t inside;  // 1: threads share each call of the kernel; 0: each takes slots of its own
 
   /// How many inputs all samples share.
   std::int64_t shared() const { return fixed + prepared.outputs; }

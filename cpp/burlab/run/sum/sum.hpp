@@ -106,7 +106,7 @@ class Share {
       }
       ++open_;
       for (auto leaves = done_ + 1; leaves % 2 == 0; leaves /= 2, --open_)
-        add(summand_.sums, level(open_ - 2), level(open_ - 1));
+        in_portions(summand_.sums, [&](Portion part) { add(summand_.sums, level(open_ - 2), level(open_ - 1), part); });
     }
     return {};
   }
@@ -115,15 +115,18 @@ class Share {
   Outcome go_on(std::int64_t from, std::int64_t to) {
     char* const sums = level(open_);
     if (summand_.tile == 0) return evaluate_(position_++, sums);  // a batch of one
-    if (pieces_ && position_ == from) whole_.clear();
+    if (pieces_ && position_ == from) in_portions(summand_.sums, [&](Portion part) { whole_.clear(part); });
     const std::int64_t done = pieces_ ? (position_ - from) % kPiece : position_ - from;
-    if (done == 0) std::memset(sums, 0, static_cast<std::size_t>(summand_.sums.bytes));
+    if (done == 0) in_portions(summand_.sums, [&](Portion part) { clear(summand_.sums, sums, part); });
     const std::int64_t end = pieces_ ? std::min(to, position_ - done + kPiece) : to;
     const std::int64_t count = std::min(summand_.tile, end - position_);
     const auto outcome = evaluate_.tile(position_, count, sums);
     position_ += count;
-    if (pieces_ && position_ == end) whole_.add(sums);
-    if (pieces_ && position_ == to) whole_.put(sums);
+    if (pieces_ && position_ == end)
+      in_portions(summand_.sums, [&](Portion part) {
+        whole_.add(sums, part);
+        if (position_ == to) whole_.put(sums, part);
+      });
     return outcome;
   }
 
@@ -146,8 +149,9 @@ class Sum {
       : summand_(summand),
         stream_(stream),
         threads_(std::clamp(threads, 1, Team::kMaxThreads)),
-        shares_(summand.inside != 0 ? 1 : std::min(std::bit_floor(static_cast<std::uint64_t>(std::min(threads_, 16))),
-                         static_cast<std::uint64_t>(slots_of(summand, stream.batch)))),
+        shares_(summand.inside != 0 ? 1
+                                    : std::min(std::bit_floor(static_cast<std::uint64_t>(std::min(threads_, 16))),
+                                               static_cast<std::uint64_t>(slots_of(summand, stream.batch)))),
         memory_(ledger, Kind::activations, count() * Share::bytes(summand)),
         levels_(ledger, Kind::gradients, count() * bytes_of_levels()),
         finish_(ledger, Kind::gradients, finish_bytes(summand)) {
@@ -203,11 +207,14 @@ class Sum {
 
   /// After an Ok: the result computed from the mean, valid until the next `begin`.
   char* mean() {
-    for (std::size_t reach = 1; reach < used_; reach *= 2)
-      for (std::size_t i = 0; i < used_; i += 2 * reach)
-        add(summand_.sums, share_[i]->result(), share_[i + reach]->result());
     char* const sums = share_[0]->result();
-    if (batch_ > 1) divide(summand_.sums, sums, batch_);
+    const ThreadsScope scope(threads_);
+    in_portions(summand_.sums, [&](Portion part) {
+      for (std::size_t reach = 1; reach < used_; reach *= 2)
+        for (std::size_t i = 0; i < used_; i += 2 * reach)
+          add(summand_.sums, share_[i]->result(), share_[i + reach]->result(), part);
+      if (batch_ > 1) divide(summand_.sums, sums, batch_, part);
+    });
     return summand_.finish.function == nullptr ? sums : finished(sums);
   }
 
