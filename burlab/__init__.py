@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from burlab.nn import load_parameters as load_parameters, save_parameters as save_parameters
     from burlab.problems import Batch as Batch, FiniteSum as FiniteSum
     from burlab.run import Run as Run, Stop as Stop, load_run as load_run, minimize as minimize
+    from burlab.runtime.threads import set_threads as set_threads
     from burlab.transforms import (
         check_grads as check_grads,
         checkpoint as checkpoint,
@@ -153,6 +154,7 @@ _HOME = {
         "burlab.experiments": "branches find_lr performance_profile race sweep",
         "burlab.analysis": "analysis",
         "burlab.monitor": "watch",
+        "burlab.runtime.threads": "set_threads",
         "burlab.plots": "plots",
         "burlab.widgets.analysis.landscape_view": "LandscapeView",
         "burlab.widgets.graph_view.graph_widget": "GraphView",

@@ -18,6 +18,7 @@ from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import CallSignature, FallbackCall, gate_is_open, make_callable
 from burlab.runtime.gc_pause import gc_paused
 from burlab.runtime.status import Status, split
+from burlab.runtime.threads import hire
 
 from .map import in_tiles, map_rows, prepare, stacked
 from .passes import make_runnable, run_passes
@@ -182,6 +183,7 @@ def build(
     check_finite: bool = False,
     remat: Remat | None = None,
     in_place: Aliases = frozenset(),
+    threads: int = 1,
 ) -> Executable:
     """Run a graph through the passes of `passes.py`.
 
@@ -195,8 +197,10 @@ def build(
         check_finite: calls raise NonFiniteError, which names the node that made the first inf or nan.
         remat: what the backward pass of a graph, whose first output is the value, computes again: "sqrt" or bytes.
         in_place: the inputs and outputs to which callers give the same memory, see `planning/in_place.py`.
+        threads: how many compute each step at most, in the compiled gear; they change no bit.
     """
-    return _build(graph, PlanOptions(gear, strict, check_finite, in_place, remat))
+    shared = {"shared": 1, "threads": threads} if threads > 1 else {}
+    return _build(graph, PlanOptions(gear, strict, check_finite, in_place, remat, **shared))
 
 
 def build_tile(graph: Graph, size: int, remat: Remat | None = None, shared: bool = False) -> Executable:
@@ -218,6 +222,8 @@ def build_tile(graph: Graph, size: int, remat: Remat | None = None, shared: bool
 @gc_paused()
 def _build(graph: Graph, options: PlanOptions, first: str = "simplify") -> Executable:
     """Run the passes from the first one on."""
+    if options.shared:
+        hire()
     plan = _fitting_plan(graph, options, first)
     if plan.options.compiled and plan.seconds > MAX_SILENT_SECONDS:
         sys.stderr.write(

@@ -138,7 +138,7 @@ class Function(Resident, Generic[P, R]):
     (globals, closures, helper functions, arrays of any size, attributes of objects, classes and modules) belongs to the
     program: where that has changed, another kernel is compiled. Large arrays are looked through at each call, at the
     speed of memory; one that is read-only (x.flags.writeable = False) is not. reads: the functions whose surroundings
-    count. The keyword `out`, unless the function has such a parameter: arrays in the structure of the result, which are
+    count. threads: that compute each step of a kernel. The keyword `out`, unless the function has such a parameter: arrays in the structure of the result, which are
     written and returned.
     """
 
@@ -157,12 +157,14 @@ class Function(Resident, Generic[P, R]):
         like: Callable[..., Any] | None = None,
         name: str | None = None,
         reads: tuple[Callable[..., Any], ...] | None = None,
+        threads: int = 1,
     ) -> None:
         functools.update_wrapper(self, like or rule, updated=())
         self.__burlab_reads__ = (like or rule,) if reads is None else reads
         if name is not None or not hasattr(self, "__name__"):  # an object with __call__ has none
             self.__name__ = self.__qualname__ = name or type(like or rule).__name__
         self._rule = rule
+        self._threads = threads
         self._programs: dict[Any, Program] = {}
         self._last: Program | None = None
         self._left: dict[Place, LeftByTraces] = {}  # what the function itself changes
@@ -186,7 +188,7 @@ class Function(Resident, Generic[P, R]):
                 self._check_no_out(out)
                 return self._rule(*args, **kwargs)
             positional = structure.children()[0]
-            program = Program(build(traced.graph), specs, traced.result, positional)
+            program = Program(build(traced.graph, threads=self._threads), specs, traced.result, positional)
             # What the function changed itself, a counter or something that it keeps, needs no other trace.
             after = readings(self.__burlab_reads__)
             self._left |= changes_by_trace(around, after)

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.callable import check_takes
+from burlab.runtime.threads import Threads
 from burlab.typing import Key, Tree
 
 from .data import Data
@@ -31,7 +32,7 @@ class Federated(FiniteSum):
             raise ArgumentError("Federated has no public constructor. Call bl.problems.federated(loss, clients, ...).")
         super().__init__(loss, data, **cast("Any", options))
         self.data, self.sizes = data, sizes
-        keepers = None if cluster is None else _on(cluster, data, sizes, self.threads)
+        keepers = None if cluster is None else _on(cluster, data, sizes, self.threads or 1)
         self.oracle = self.oracle.of_clients(sizes, keepers)
 
     @property
@@ -45,7 +46,7 @@ def federated(
     clients: Sequence[Any],
     regularizer: Callable[[Any], Any] | None = None,
     *,
-    threads: int = 1,
+    threads: Threads | None = None,
     tile: int | None = None,
     cluster: Any = None,
 ) -> Federated:

@@ -17,6 +17,7 @@ from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
+from burlab.runtime.threads import Threads, known_threads
 from burlab.typing import ArrayLike, Key
 
 from .data import Data
@@ -38,7 +39,8 @@ class FiniteSum:
         data: An array or a tuple of arrays of shape (n, ...): float32, float64, integers or bool. C-contiguous arrays
             are not copied: later changes of their numbers change later results. Pass data.copy() to avoid that.
         regularizer: x -> number, added once.
-        threads: Threads of a sum, at most 16.
+        threads: Threads of a sum, at most 64; "auto" is as many as `bl.set_threads` allows. None: one, and in
+            `bl.minimize` as many, where a step is long enough.
         tile: Samples of one call of the kernel, 1 to 64. None: as many as stay in cache, or the fastest of some sizes
             where measuring soon pays. `tiles` and `run.profile()` show it.
         remat: Values that value and gradient compute again instead of storing them, as for `bl.compile`: "sqrt", or
@@ -66,7 +68,7 @@ class FiniteSum:
         data: tuple[ArrayLike, ...] | ArrayLike,
         regularizer: Callable[[Any], Any] | None = None,
         *,
-        threads: int = 1,
+        threads: Threads | None = None,
         tile: int | None = None,
         remat: Remat | None = None,
         has_aux: bool = False,
@@ -77,7 +79,7 @@ class FiniteSum:
         if regularizer is not None:
             check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")
         size = None if tile is None else whole(tile, "tile", 1, LARGEST)
-        self.threads = whole(threads, "threads", 1)
+        self.threads = None if threads is None else known_threads(threads)
         check_loss(loss, len(samples.arrays))
         parts = None
         if model is not None:
@@ -88,7 +90,7 @@ class FiniteSum:
         if resampled is not None:
             advice = "It is resampled(x, *sample, key=): the loss for a label that the model draws."
             check_takes(resampled, "resampled", "x, a sample and a key", advice, 1 + len(samples.arrays), ["key"])
-        options = KernelOptions(size, check_remat(remat), self.threads)
+        options = KernelOptions(size, check_remat(remat))
         self.oracle = Oracle(loss, samples, regularizer, has_aux, options, resampled=resampled, targets=parts)
 
     def __len__(self) -> int:
@@ -233,7 +235,8 @@ class FiniteSum:
         point = as_point(x, "x")
         stream, _list = self._stream(indices)
         loss = self.oracle.kernels("resampled_grad", [point])
-        return loss.mean([point], stream, known_key(key), self.threads)[0]
+        threads = self.threads or 1
+        return loss.on(threads).mean([point], stream, known_key(key), threads)[0]
 
     def hvp(self, x: Tree, v: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Tree:
         """Return the Hessian of f at x times v; no matrix is formed.
@@ -267,7 +270,8 @@ class FiniteSum:
         shared: x, and a point like x that errors call `second`; coordinates if `second` is "".
         """
         array = None if indices is None else as_array(indices, "indices")
-        place = query, None if array is None else array.size, self.threads
+        threads = self.threads or 1
+        place = query, None if array is None else array.size, threads
         answer = self.oracle.directs.answer(place, shared, array, key)
         if answer is not None:
             return answer
@@ -275,9 +279,9 @@ class FiniteSum:
         others = shared[1:]
         points = [point, *(like_point(y, point, second) if second else coordinates_of(y) for y in others)]
         stream, _list = self._stream(indices)
-        answer = self.oracle.mean(query, points, stream, self._key(key), self.threads)
-        loss = self.oracle.kernels(query, points)
-        self.oracle.directs.remember(place, loss, lambda: Direct(loss, points, stream, self.threads))
+        answer = self.oracle.mean(query, points, stream, self._key(key), threads)
+        loss = self.oracle.kernels(query, points).on(threads)
+        self.oracle.directs.remember(place, loss, lambda: Direct(loss, points, stream, threads))
         return answer
 
     def _stream(self, indices: ArrayLike | None) -> tuple[Stream, Any]:

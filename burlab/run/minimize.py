@@ -9,6 +9,7 @@ from burlab.problems.batch import Batch
 from burlab.problems.finite_sum import FiniteSum
 from burlab.run.record.stop import Stop
 from burlab.runtime.checks.numbers import MAX_STEPS, truth, whole
+from burlab.runtime.threads import Threads, known_threads
 from burlab.typing import ArrayLike, Tree
 
 from .opener import Opener
@@ -34,6 +35,7 @@ def minimize(  # noqa: PLR0913 - all options of a run
     validate_every: int = 100,
     history_bytes: int = 256 << 20,
     keyframe_bytes: int = 64 << 20,
+    threads: Threads | None = None,
     progress: bool | None = None,
 ) -> Run:
     """Return a run of an optimizer on a problem, paused at step 0, or after `steps` steps.
@@ -63,6 +65,8 @@ def minimize(  # noqa: PLR0913 - all options of a run
         keyframe_bytes: Bytes of keyframes for `seek`, each as large as x and the state of the optimizer together; that
             of the start is kept even if it is larger. 0: none; then `seek`, `Stop.when` and breakpoints with `when=`
             are refused.
+        threads: Threads of a step, "auto" for as many as `bl.set_threads` allows. None: those of the `FiniteSum`, else
+            "auto" where a step is long enough. They change no bit.
         progress: True for a bar, False for none, None for a bar in a notebook or terminal.
 
     Returns:
@@ -93,6 +97,7 @@ def minimize(  # noqa: PLR0913 - all options of a run
         validate_every=validate_every,
         history_bytes=history_bytes,
         keyframe_bytes=keyframe_bytes,
+        threads="where long" if threads is None else known_threads(threads),
     )
     run = opener.open(x0, optimizer, seed)
     if steps is not None:

@@ -2,7 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from burlab.problems.batch import Batch
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.kernels.initial_queries import StartQueries
+from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.oracle import Oracle, takes_key
 from burlab.problems.point import Point, as_start
 from burlab.problems.sampling import Stream, drawn, full, is_full, weights_of
@@ -28,6 +29,7 @@ from burlab.run.scipy.scipy_engine import ScipyEngine
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
+from burlab.runtime.threads import MAX_THREADS, Threads, known_threads, most_threads
 
 from .alike import SharedSetup
 from .run import Run
@@ -40,6 +42,8 @@ MAX_SHARED_SETUPS = 16  # that an opener stores
 @dataclass(frozen=True, slots=True)
 class Opener:
     """Opens runs of one problem, at step 0; see `minimize` for the options.
+
+    threads: None are those of the problem, or one; "where long" are all, if the problem has none and a step is long.
 
     A run that differs from an earlier one by hyperparameters, start or seed uses its trace, plan and compiled code:
     opening then takes a millisecond or two in place of some tens. Its bits are the same.
@@ -56,6 +60,7 @@ class Opener:
     validate_every: int = 100
     history_bytes: int = 256 << 20
     keyframe_bytes: int = 64 << 20
+    threads: Threads | Literal["where long"] | None = None
     _setups: deque[SharedSetup] = field(
         default_factory=lambda: deque[SharedSetup](maxlen=MAX_SHARED_SETUPS), init=False, repr=False
     )
@@ -87,7 +92,7 @@ class Opener:
         return Run(RunLoop.open(setup, [x, *leaves]), start, setup.rule.schedules, self.problem, optimizer)
 
     def _scipy(self, optimizer: SciPy, start: Point | Trainable, seed: int, budgets: tuple[int, int]) -> Run:
-        oracle, threads = self._oracle(start)
+        oracle = self._oracle(start)
         stream = drawn(oracle.data.samples, self.batch, self.sampler, seed)
         stop = ended_by(stream, self.stop)
         _check_local_samples(oracle, optimizer, True)
@@ -97,6 +102,7 @@ class Opener:
                 "out."
             )
         point = start if isinstance(start, Point) else start.point
+        threads = self._threads(oracle.kernels("value_and_grad", [point]), int(stream.batch))
         engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, budgets[1])
         return Run(engine, start, {}, self.problem, optimizer)
 
@@ -110,12 +116,12 @@ class Opener:
         every: int,
     ) -> tuple[Setup, list[Array]]:
         """Return the setup of the first run of its kind, and the leaves of its state; store it for later runs."""
-        oracle, threads = self._oracle(start)
+        oracle = self._oracle(start)
         part, point = (None, start) if isinstance(start, Point) else (start, start.point)
         stream = drawn(oracle.data.samples, self.batch, self.sampler, seed)
         stop = ended_by(stream, self.stop)
         varies = self.batch.of(stream.samples) if isinstance(self.batch, Batch) else None
-        before = StartQueries(oracle, point, stream, threads, varies and varies.first)
+        before = StartQueries(oracle, point, stream, self._given_threads() or 1, varies and varies.first)
         weights = weights_of(stream, x.dtype)
         batches = _batches(oracle, point, stream, weights, varies and varies.size)
         rule, leaves = trace_rule(optimizer, x, batches, point.tree, before, stop.of == ESTIMATOR)
@@ -123,6 +129,8 @@ class Opener:
         leaves = leaves if self.state is None else like_state(self.state, rule, leaves)
         drawn_oracle = oracle if weights is None else oracle.weighted(weights)
         loss = drawn_oracle.kernels(_kernels_for(rule, oracle, stop), [point])
+        threads = self._threads(loss, int(stream.batch))
+        loss = loss.on(threads)
         loss.measure(int(stream.batch), point.leaves)
         second = None if self.validation is None else _validation(self.validation, every, point, seed, part)
         setup = Setup.of(
@@ -146,9 +154,22 @@ class Opener:
             self._setups.appendleft(SharedSetup(optimizer, seed, oracle, setup))
         return setup, leaves
 
-    def _oracle(self, start: Point | Trainable) -> tuple[Oracle, int]:
-        oracle, threads = _oracle(self.problem, self.has_aux)
-        return (oracle if isinstance(start, Point) else oracle.of_trained(start)), threads
+    def _oracle(self, start: Point | Trainable) -> Oracle:
+        oracle, _ = _oracle(self.problem, self.has_aux)
+        return oracle if isinstance(start, Point) else oracle.of_trained(start)
+
+    def _threads(self, loss: Loss, batch: int) -> int:
+        """Return the number of threads for steps that evaluate a loss over a batch."""
+        given = self._given_threads()
+        if given is None:
+            given = MAX_THREADS if self.threads == "where long" and loss.gains(batch) else 1
+        return min(given, most_threads())
+
+    def _given_threads(self) -> int | None:
+        """Return the number that the user chose, for the run or for the problem."""
+        if self.threads in (None, "where long"):
+            return _oracle(self.problem, self.has_aux)[1]
+        return known_threads(self.threads)
 
 
 def _check_local_samples(oracle: Oracle, optimizer: object, reads: bool) -> None:
@@ -181,10 +202,10 @@ def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:
 def _validation(problem: object, every: int, point: Point, seed: int, part: Trainable | None) -> Validation:
     oracle, threads = _oracle(problem, False, "validation")
     oracle = oracle if part is None else oracle.of_trained(part)
-    loss = oracle.kernels("value", [point])
+    loss = oracle.kernels("value", [point]).on(threads or 1)
     stream = drawn(oracle.data.samples, None, "sequential", seed)
     loss.measure(int(stream.batch), point.leaves)
-    return Validation(loss, stream, threads, every)
+    return Validation(loss, stream, threads or 1, every)
 
 
 def _full_gradient(
@@ -193,7 +214,7 @@ def _full_gradient(
     """Return the full gradient for `Stop.of`, to evaluate now and then; None if not needed or if steps compute it."""
     if stop.of != FULL or (rule.reads_gradient and rule.output is None and is_full(stream)):
         return None
-    loss, batches = oracle.kernels("grad", [point]), full(oracle.data.samples)
+    loss, batches = oracle.kernels("grad", [point]).on(threads), full(oracle.data.samples)
     batches.key = stream.key
     loss.measure(int(batches.batch), point.leaves)
     return Validation(loss, batches, threads, int(stop.every))
@@ -220,7 +241,8 @@ def _check_optimizer(optimizer: object) -> None:
         )
 
 
-def _oracle(problem: object, has_aux: bool, name: str = "problem") -> tuple[Oracle, int]:
+def _oracle(problem: object, has_aux: bool, name: str = "problem") -> tuple[Oracle, int | None]:
+    """Return the oracle of a problem, and its own number of threads, if it has one."""
     if isinstance(problem, FiniteSum):
         if has_aux and not problem.oracle.has_aux:
             raise ArgumentError(
@@ -235,7 +257,7 @@ def _oracle(problem: object, has_aux: bool, name: str = "problem") -> tuple[Orac
                 "bl.FiniteSum(lambda x, _, *, key: f(x, key=key), np.zeros(1))."
             )
         check_takes(problem, name, "x alone", advice)
-        return Oracle(problem, Data.none(), None, has_aux), 1
+        return Oracle(problem, Data.none(), None, has_aux), None
     raise ArgumentError(f"{name} is a {type(problem).__name__}, expected a bl.FiniteSum or a function of x.")
 
 

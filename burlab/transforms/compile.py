@@ -6,9 +6,9 @@ from typing import Any
 from burlab.compiler.ir.options import Gear
 from burlab.compiler.kernel import Kernel
 from burlab.compiler.planning.rematerialize import Remat, check_remat
-from burlab.errors import ArgumentError
 from burlab.runtime.checks.callable import check_takes
-from burlab.runtime.checks.numbers import one_of, shown
+from burlab.runtime.checks.numbers import one_of
+from burlab.runtime.threads import Threads, known_threads
 from burlab.typing import Tree
 
 from .curvature import hvp
@@ -23,7 +23,7 @@ def compile(
     strict: bool = False,
     check_finite: bool = False,
     gear: Gear = "compiled",
-    threads: int = 1,
+    threads: Threads = 1,
     remat: Remat | None = None,
 ) -> Kernel:
     """Return a Kernel of f for arguments like `examples`.
@@ -36,7 +36,8 @@ def compile(
         check_finite: raise NonFiniteError naming the first node that made an inf or nan from finite numbers.
         gear: "compiled", one C++ function for the graph, or "replay", general kernels that run node by node, with
             nothing to compile.
-        threads: of `Kernel.map`; their number changes no bit.
+        threads: threads of `Kernel.map`, and those that compute each step of a call where it is long enough; "auto" is
+            as many as `bl.set_threads` allows. They change no bit.
         remat: what `value_and_grad` computes again in its backward pass instead of storing it: "sqrt" (all but the
             values at about sqrt(n) cuts, Chen et al. 2016), or a limit in bytes for its activations and scratch
             together, for which elementwise operations are computed again first. It changes no bit.
@@ -54,12 +55,11 @@ def compile(
     (5.0, array([2., 4.]))
     """
     one_of(gear, ("compiled", "replay"), "gear")
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"threads must be a positive int, got {shown(threads)}.")
     check_remat(remat)
     check_takes(f, "f", f"{len(examples)} examples", "Pass one for each argument: bl.compile(f, x, y).", len(examples))
     argnums = known_argnums(argnums)
     second = argnums if isinstance(argnums, int) else argnums[0]
     transforms = {"value": f, "value_and_grad": value_and_grad(f, argnums), "hvp": hvp(f, second)}
-    options = {"gear": gear, "strict": strict, "check_finite": check_finite, "remat": remat}
-    return Kernel(f, examples, transforms, options, threads, argnums)
+    most = known_threads(threads)
+    options = {"gear": gear, "strict": strict, "check_finite": check_finite, "remat": remat, "threads": most}
+    return Kernel(f, examples, transforms, options, most, argnums)

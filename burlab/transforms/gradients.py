@@ -7,6 +7,7 @@ from burlab.compiler.function import Function
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.autodiff import sweep
+from burlab.runtime.threads import Threads, known_threads
 from burlab.typing import Tree
 
 from .call import TracedCall, match, name_of, one
@@ -16,12 +17,14 @@ from .places import Argnums, known_argnums
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def jit(f: F) -> F:
+def jit(f: F, *, threads: Threads = 1) -> F:
     """Compile f: the same results, by one C++ kernel per combination of shapes, dtypes and static arguments.
 
     Args:
         f: a function of NumPy code. Float and array leaves of its arguments are traced; int, bool, str and None are
             part of the program.
+        threads: threads that compute each step of a kernel, where it is long enough; "auto" is as many as
+            `bl.set_threads` allows. They change no bit.
 
     Returns:
         A function with the arguments and results of f. Unless f has a parameter `out`, the keyword `out` takes arrays
@@ -32,11 +35,17 @@ def jit(f: F) -> F:
     >>> float(bl.jit(lambda x: np.sum(x * x))(np.array([1.0, 2.0])))
     5.0
     """
-    return remembered(f, "jit", lambda: Function(f))
+    most = known_threads(threads)
+    return remembered(f, ("jit", most), lambda: Function(f, threads=most))
 
 
 def grad(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    threads: Threads = 1,
 ) -> Callable[..., Any]:
     """Return the gradient function of a scalar function, by reverse mode.
 
@@ -48,6 +57,7 @@ def grad(
         argnums: positions of the arguments to differentiate by; a tuple gives a tuple of gradients.
         has_aux: f returns (value, other results), and the gradient function (gradient, other results).
         holomorphic: f is complex and holomorphic, and the gradient its complex derivative.
+        threads: as for `jit`.
 
     Returns:
         A function with the arguments of f. A gradient has the structure, shapes and dtypes of its argument. `out`:
@@ -67,17 +77,23 @@ def grad(
     >>> gradient(np.array([3.0, 4.0]), out=out) is out
     True
     """
-    argnums = known_argnums(argnums)
+    argnums, most = known_argnums(argnums), known_threads(threads)
 
     def rule(*args: Any, **kwargs: Any) -> Any:
         (_, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs, holomorphic)
         return (gradient, aux) if has_aux else gradient
 
-    return remembered(f, ("grad", argnums, has_aux, holomorphic), lambda: Function(rule, f, f"grad({name_of(f)})"))
+    key = ("grad", argnums, has_aux, holomorphic, most)
+    return remembered(f, key, lambda: Function(rule, f, f"grad({name_of(f)})", threads=most))
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    threads: Threads = 1,
 ) -> Callable[..., Any]:
     """Return the function that gives the pair (value, gradient) of a scalar function.
 
@@ -86,6 +102,7 @@ def value_and_grad(
         argnums: positions of the arguments to differentiate by; a tuple gives a tuple of gradients.
         has_aux: f returns (value, other results); the pair is then ((value, other results), gradient).
         holomorphic: see `grad`.
+        threads: as for `jit`.
 
     Returns:
         A function with the arguments of f. `out`: the pair of arrays to write into, as for `jit`; that of the value has
@@ -99,14 +116,14 @@ def value_and_grad(
     >>> float(value), [float(g) for g in gradient]
     (6.0, [3.0, 2.0])
     """
-    argnums = known_argnums(argnums)
+    argnums, most = known_argnums(argnums), known_threads(threads)
 
     def rule(*args: Any, **kwargs: Any) -> Any:
         (value, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs, holomorphic)
         return ((value, aux) if has_aux else value), gradient
 
-    key = ("value_and_grad", argnums, has_aux, holomorphic)
-    return remembered(f, key, lambda: Function(rule, f, f"value_and_grad({name_of(f)})"))
+    key = ("value_and_grad", argnums, has_aux, holomorphic, most)
+    return remembered(f, key, lambda: Function(rule, f, f"value_and_grad({name_of(f)})", threads=most))
 
 
 def value_and_grad_rule(

@@ -26,10 +26,14 @@ class Crew {
   static constexpr int kMaxThreads = 64;  // and parts of a job
   using Work = void (*)(void* with, int part);
 
+  /// How many threads work at most, all together.
+  int most() const noexcept { return most_.load(std::memory_order_relaxed); }
+  void allow(int threads) noexcept { most_.store(std::clamp(threads, 1, kMaxThreads), std::memory_order_relaxed); }
+
   /// Call work(with, part) once for each of up to kMaxThreads parts, on this thread and up to `threads - 1` others, and
   /// wait for all. `work` must not throw. Where the crew works for another thread, this one does all parts.
   void run(int threads, int parts, Work work, void* with) noexcept {
-    const int wanted = std::min({threads, parts, kMaxThreads}) - 1;
+    const int wanted = std::min({threads, parts, most()}) - 1;
     if (wanted < 1 || busy_.exchange(true, std::memory_order_acquire)) return alone(parts, work, with);
     hire(wanted);
     if (helpers_ == 0) {
@@ -158,6 +162,7 @@ class Crew {
   std::atomic<void*> with_{nullptr};
   std::atomic<int> wanted_{0};  // helpers
   std::atomic<const std::atomic<bool>*> flag_{nullptr};
+  std::atomic<int> most_{kMaxThreads};
   alignas(64) std::atomic<int> done_{0};
   alignas(64) std::atomic<bool> busy_{false}, stop_{false}, ended_{false};
   std::atomic<int> asleep_{0};
@@ -191,6 +196,9 @@ inline void* Crew::serve(void* seat) noexcept {
     crew.take(job, number + 1);
   }
 }
+
+/// Called by Python, which knows how many cores the process may use.
+inline void allow_threads(int threads) noexcept { crew.allow(threads); }
 
 /// How many threads the kernels that this thread calls may use, itself included. Through a variable, as the token of a
 /// thread is.

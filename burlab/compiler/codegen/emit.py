@@ -76,7 +76,7 @@ def emit(plan: KernelPlan) -> GeneratedSource:
     """
     timed = plan.options.ticks is not None
     descriptors = _numbered(descriptor for step in plan.steps for descriptor in _descriptors(step))
-    members = {} if timed or not plan.options.shared else memberships(sections(plan))
+    members = memberships(sections(plan)) if plan.options.shared and not timed and not plan.note else {}
     functions = {k: _function(plan, step, _cut(members, k)) for k, step in enumerate(plan.steps) if _is_nest(step)}
     loops = _numbered(function.text for function in functions.values())
     written = [_end_step(0)] if timed else []

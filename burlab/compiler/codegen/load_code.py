@@ -23,8 +23,8 @@ def load(source: GeneratedSource) -> Runnable:
 
     def bind(addresses: dict[Descriptor, int]) -> tuple[int, Any]:
         shapes = table_of([addresses[d] for d in source.descriptors])
-        clock = [] if ticks is None else [ticks.ctypes.data]
-        context = table_of([ctypes.addressof(shapes), ctypes.addressof(table), *clock])
+        third = plan.options.threads if ticks is None else ticks.ctypes.data
+        context = table_of([ctypes.addressof(shapes), ctypes.addressof(table), third])
         return ctypes.addressof(context), (context, shapes)
 
     function = NativeFunction(

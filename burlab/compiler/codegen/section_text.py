@@ -13,7 +13,7 @@ _HEADER = "burlab/kernels/share.hpp"
 SHARE = LibraryKernel(
     "burlab_share",
     'extern "C" std::int64_t burlab_share(std::int64_t (*section)(void*, std::int64_t, std::int64_t) noexcept,'
-    " void* frame) noexcept { return burlab::kernels::share(section, frame); }\n",
+    " void* frame, std::int64_t most) noexcept { return burlab::kernels::share(section, frame, most); }\n",
     _HEADER,
 )
 CALL_CUT = LibraryKernel(
@@ -74,7 +74,7 @@ def wrapped(lines: Sequence[str], member: Membership) -> list[str]:
         ]
         body = [*head, *body]
     if member.is_last:
-        call = f"{SHARE.symbol}({_WRAP.format(name=name)}, &{name})"
+        call = f"{SHARE.symbol}({_WRAP.format(name=name)}, &{name}, ((const std::int64_t*)context)[2])"
         body += ["    return 0;", "  };", f"  if (const std::int64_t s = {call}) return s;", "}"]
     return body
 

@@ -34,6 +34,7 @@ class PlanOptions:
         copied: views that get an array of their own, see `planning/copy_slices.py`.
         shared: 0, or the number of samples of a tile (1 where there is none): several threads compute each step, see
             `codegen/sections.py`.
+        threads: how many of them at most; 0: as many as the thread that calls may use.
         ticks: int64 array to which each call adds the nanoseconds of its steps, see `inspection/timed.py`.
     """
 
@@ -48,6 +49,7 @@ class PlanOptions:
     after: After = field(default_factory=dict[Node, tuple[Node, ...]])
     copied: frozenset[Node] = frozenset()
     shared: int = 0
+    threads: int = 0
     ticks: Array | None = None
 
     @property

@@ -1,21 +1,26 @@
 """A loss, compiled: the kernel of its samples, and that of the regularizer, which is added once."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from burlab.compiler.executable import Executable
 from burlab.graph import tree
+from burlab.graph.executions import work_of
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream, full
 from burlab.runtime.coerce import Array
 from burlab.runtime.structs import CLoss, COutcome, CSummand
+from burlab.runtime.threads import most_threads
 from burlab.typing import Key
 
 from .sample_kernel import SampleKernel
 from .sum_abi import Part
+from .tiling import Tiling
+
+_LONG = 1 << 20  # elements of work, some hundred microseconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +32,26 @@ class Loss:
 
     samples: SampleKernel
     regularizer: SampleKernel | None
+    _on_threads: dict[int, "Loss"] = field(default_factory=dict[int, "Loss"], init=False, repr=False)
+
+    def on(self, threads: int) -> "Loss":
+        """Return the kernels for a sum on so many threads, with the same bits."""
+        most = min(threads, most_threads())
+        if most == 1 or self.samples.options.threads == most:
+            return self
+        if most not in self._on_threads:
+            self._on_threads.setdefault(most, Loss(self.samples.on(most), self.regularizer))
+        return self._on_threads[most]
+
+    def gains(self, batch: int) -> bool:
+        """Return True if a sum over a batch takes so long that several threads are worth it."""
+        return batch * work_of(self.samples.graph) >= _LONG
+
+    @property
+    def tilings(self) -> dict[int, Tiling]:
+        """The tiles chosen so far, by number of samples of a batch."""
+        others = (loss.tilings for loss in list(self._on_threads.values()))
+        return {batch: tiling for one in (self.samples.tilings, *others) for batch, tiling in list(one.items())}
 
     def mean(
         self,

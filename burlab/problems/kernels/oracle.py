@@ -297,8 +297,8 @@ class Oracle:
     @property
     def tiles(self) -> dict[tuple[str, int], Tiling]:
         """The tiles chosen so far, by query and number of samples of a batch."""
-        kernels = ((key[0], loss.samples) for key, loss in list(self._losses.items()))
-        return {(query, batch): tiling for query, k in kernels for batch, tiling in list(k.tilings.items())}
+        losses = ((key[0], loss) for key, loss in list(self._losses.items()))
+        return {(query, batch): tiling for query, loss in losses for batch, tiling in loss.tilings.items()}
 
     @property
     def has_aux(self) -> bool:
@@ -307,7 +307,7 @@ class Oracle:
 
     def mean(self, query: str, shared: Sequence[Point], stream: Stream, key: Key | None, threads: int) -> Any:
         """Return the answer over a batch: the mean over its samples, plus the regularizer's."""
-        return self.kernels(query, shared).mean(shared, stream, key, threads)
+        return self.kernels(query, shared).on(threads).mean(shared, stream, key, threads)
 
 
 def _own(loss: Function) -> Function:

@@ -105,9 +105,16 @@ class QueryKernels:
     """
 
     def __init__(
-        self, oracle: KernelSource, point: Point, names: Sequence[str], stream: Stream, drawn: KernelSource
+        self,
+        oracle: KernelSource,
+        point: Point,
+        names: Sequence[str],
+        stream: Stream,
+        drawn: KernelSource,
+        threads: int = 1,
     ) -> None:
         """drawn: the source for queries about the batches of the run, where samples may have weights."""
+        self._threads = threads
         self.losses: dict[tuple[str, int], Loss] = {}
         self.drawn_losses = self.losses if drawn is oracle else dict[tuple[str, int], Loss]()
         ends = np.cumsum([0, *(leaf.nbytes for leaf in point.leaves)])
@@ -156,7 +163,7 @@ class QueryKernels:
             number = question.entries
         elif question.entries:
             shared, number = [self._point, coordinates_of(np.zeros(question.entries, np.int64))], question.entries
-        loss = losses[form.kernel, number] = source.kernels(form.kernel, shared)
+        loss = losses[form.kernel, number] = source.kernels(form.kernel, shared).on(self._threads)
         batches = full(oracle.data.samples) if form.full else stream
         if question.chosen:
             batches = chosen(stream, question.chosen)

@@ -90,6 +90,11 @@ class SampleKernel:
         traced = trace(f, (*shared, *data.example), keyword)
         return SampleKernel(traced.graph, traced.result, data, keyed, least(traced.graph), options, placed)
 
+    def on(self, threads: int) -> "SampleKernel":
+        """Return the same for sums on so many threads."""
+        options = self.options._replace(threads=threads)
+        return SampleKernel(self.graph, self.structure, self.data, self.keyed, self.least, options, self.placed)
+
     @property
     def metrics(self) -> tuple[str, ...]:
         """The keys of its third output, a dict of numbers, in their order; () without a third output."""

@@ -38,7 +38,7 @@ class FusedStep:
     given: int
 
     @staticmethod
-    def of(graph: Graph, rule: UpdateRule, loss: Loss, x: Point) -> "FusedStep | None":
+    def of(graph: Graph, rule: UpdateRule, loss: Loss, x: Point, threads: int = 1) -> "FusedStep | None":
         """The step of a simplified update; None if it mixes entries, makes queries, or is too large to compile.
 
         With `remat` it is None as well: one kernel needs memory for more values at a time.
@@ -47,7 +47,7 @@ class FusedStep:
         if rule.queries or loss.samples.options.remat is not None or not is_entrywise(graph, dimension):
             return None
         parts = _Parts(graph, rule, loss, x, dimension)
-        executable = build(parts.whole())
+        executable = build(parts.whole(), threads=threads)
         if executable.gear != "compiled":
             return None
         return FusedStep(graph, executable, parts.pieces(), len(x.leaves), len(loss.samples.graph.inputs))

@@ -86,8 +86,8 @@ class Setup:
         full: Validation | None = None,
     ) -> "Setup":
         """A setup; compiles the update and its queries now. drawn: the source for the batches, if not `oracle`."""
-        queries = QueryKernels(oracle, start, rule.queries, stream, drawn or oracle)
-        update = update_of(rule, loss, start, int(stream.batch))
+        queries = QueryKernels(oracle, start, rule.queries, stream, drawn or oracle, threads)
+        update = update_of(rule, loss, start, int(stream.batch), threads)
         output = None if rule.output is None else build(rule.output)
         if stream.varies:
             loss.vary(int(stream.batch))

@@ -56,10 +56,10 @@ class Update:
     shift_buffers: tuple[ShiftBuffer, ...]
 
 
-def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int) -> Update | FusedStep:
-    """The update of a run. Where a step is one call of the loss, both are one kernel if they can be."""
+def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int, threads: int = 1) -> Update | FusedStep:
+    """The update of a run, on so many threads. Where a step is one call of the loss, both are one kernel if they can be."""
     whole = simplify(rule.graph)
-    fused = FusedStep.of(whole, rule, loss, x) if batch == 1 and loss.has_gradient else None
+    fused = FusedStep.of(whole, rule, loss, x, threads) if batch == 1 and loss.has_gradient else None
     if fused is not None:
         return fused
     dimension = sum(leaf.size for leaf in x.leaves)
@@ -69,4 +69,4 @@ def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int) -> Update | Fu
     hypers, buffers = len(rule.hyper), 1 + len(rule.state)
     shifting, shifts = shift_buffers_of(whole, hypers, buffers)
     reporting, pairs, rows = row_buffers_of(shifting, hypers, buffers)
-    return Update(whole, build(reporting, in_place=pairs), 0, InPlace.NO, rows, shifts)
+    return Update(whole, build(reporting, in_place=pairs, threads=threads), 0, InPlace.NO, rows, shifts)

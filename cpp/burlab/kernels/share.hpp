@@ -14,10 +14,10 @@ inline constexpr Int kMaxIntegers = 512;  // of a descriptor, or a box
 /// One part of consecutive steps, of so many. It returns Ok, or an outcome of the kernel.
 using Section = Int (*)(void* frame, Int part, Int parts) noexcept;
 
-/// All parts of a section, on the threads that the kernels of this thread may use. The outcome is that of the first
-/// node that failed.
-inline Int share(Section section, void* frame) noexcept {
-  const int threads = threads_of_thread();
+/// All parts of a section, on up to `most` threads; 0: those that the kernels of this thread may use. The outcome is
+/// that of the first node that failed.
+inline Int share(Section section, void* frame, Int most) noexcept {
+  const int threads = std::min(most > 0 ? static_cast<int>(most) : threads_of_thread(), crew.most());
   if (threads == 1) return section(frame, 0, 1);
   struct Job {
     Section section;
@@ -35,7 +35,7 @@ inline Int share(Section section, void* frame) noexcept {
       if (status_of(more) == Stopped || status_of(so_far) == Stopped) return status_of(so_far) == Stopped;
       return more >> 8 < so_far >> 8;
     }
-  } job{section, frame, std::min(threads, Crew::kMaxThreads)};
+  } job{section, frame, threads};
   crew.run(
       threads, static_cast<int>(job.parts),
       [](void* with, int part) {

@@ -56,12 +56,12 @@ constexpr std::int64_t kAlone = 1 << 18;
 
 /// Call work(portion) for portions that make up the whole, on the threads that this one may use.
 template <class Work> void in_portions(const Block& block, const Work& work) {
-  const int threads = block.bytes < kAlone ? 1 : threads_of_thread();
+  const int threads = block.bytes < kAlone ? 1 : std::min(threads_of_thread(), crew.most());
   if (threads == 1) return work(Portion{});
   struct Job {
     const Work& work;
     int portions;
-  } job{work, std::min(threads, Crew::kMaxThreads)};
+  } job{work, threads};
   crew.run(
       threads, job.portions,
       [](void* with, int number) {
