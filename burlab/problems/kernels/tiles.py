@@ -41,7 +41,9 @@ def slots_of(batch: int, nbytes: int, least: int) -> int:
     (8, 2, 2, 1)
     """
     least = max(least, 8 if nbytes < 1 << 16 else 32 if nbytes < 1 << 20 else 128)
-    return min(16 if nbytes < 1 << 16 else 8, 1 << (max(1, batch // least).bit_length() - 1))
+    few = min(batch // least, 16 if nbytes < 1 << 20 else 8)
+    many = min(batch // (8 * least), 64 if nbytes < 1 << 12 else 32 if nbytes < 1 << 16 else 1)
+    return 1 << (max(1, few, many).bit_length() - 1)
 
 
 def lengths_of(batch: int, nbytes: int, least: int) -> list[int]:

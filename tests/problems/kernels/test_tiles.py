@@ -124,8 +124,8 @@ def test_samples_that_do_not_count_are_finite_or_not_without_effect():
 def test_memory_does_not_grow_with_the_batch():
     loss, x, data = CASES["perceptron"]
     small, large = (
-        bl.minimize(bl.FiniteSum(loss, tuple(np.tile(d, (40, 1)) for d in data)), x, bl.optim.GD(1e-3), batch=batch)
-        for batch in (2000, 4000)
+        bl.minimize(bl.FiniteSum(loss, tuple(np.tile(d, (400, 1)) for d in data)), x, bl.optim.GD(1e-3), batch=batch)
+        for batch in (16_000, 32_000)
     )
     for run in (small, large):
         run.step(2)
@@ -166,7 +166,7 @@ def test_slots_are_those_of_cpp():
     lines = [
         f"static_assert(burlab::run::slots_of({batch}, {nbytes}, {least}) == {slots_of(batch, nbytes, least)});"
         for batch in (1, 2, 7, 8, 16, 31, 64, 100, 127, 128, 1000, 10**6)
-        for nbytes in (8, 65_535, 65_536, 200_000, 1 << 20, 1 << 22)
+        for nbytes in (8, 4095, 4096, 65_535, 65_536, 200_000, 1 << 20, 1 << 22)
         for least in (1, 10, 64)
     ]
     declare("\n".join(lines), ["burlab/run/abi/sum.hpp"])

@@ -17,7 +17,7 @@ class SumJob;
 struct MeanKernel {
   Summand summand;
   Stream stream;         // its list is an input of the kernel where the batch is listed
-  std::int64_t threads;  // at most; 16 are ever used
+  std::int64_t threads;  // at most
 };
 
 /// One evaluation over one batch. Mirrored in Python.
@@ -27,7 +27,7 @@ struct SumCall {
   Key key;                   // what a stochastic loss draws from
   const void* const* fixed;  // the inputs that every sample shares
   char* result;
-  std::int64_t threads;   // at most; 16 are ever used
+  std::int64_t threads;   // at most
   std::int64_t slice;     // nanoseconds of work before it returns Stopped
   std::int64_t position;  // rows: the next sample to evaluate, 0 at first
   SumJob* job;            // sum: the work in progress, nullptr at first and at the end

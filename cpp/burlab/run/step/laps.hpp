@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../../stop_token.hpp"
+#include "../../crew.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
@@ -67,7 +67,7 @@ class Laps {
 struct StepLaps {
   explicit StepLaps(double read_cost) : own(read_cost) {}
   Laps own;
-  std::array<Laps, 16> threads;
+  std::array<Laps, Crew::kMaxThreads> threads;
 
   /// Start a sum on `count` threads.
   void begin(std::size_t count) {

@@ -37,7 +37,8 @@ class SeparateStep final : public Step {
   }
 
   int threads() const override {
-    const std::int64_t threads = plan_.queries != nullptr ? std::min<std::int64_t>(plan_.threads, 16) : 1;
+    const std::int64_t threads =
+        plan_.queries != nullptr ? std::min<std::int64_t>(plan_.threads, Team::kMaxThreads) : 1;
     return std::max(static_cast<int>(threads), loss_.threads());
   }
 

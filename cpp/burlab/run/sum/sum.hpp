@@ -1,14 +1,16 @@
 #pragma once
 // The sum of a kernel over the samples of a batch, by fixed slots: FiniteSum's methods and the step loop both use it.
 //
-// A batch of b positions is cut into S consecutive slots, S a power of two, at most 16, and each slot long enough that
-// clearing and adding up results costs little, and that light samples fill their tiles. Inside a slot samples are added
+// A batch of b positions is cut into S consecutive slots, S a power of two, and each slot long enough that clearing and
+// adding up results costs little, and that light samples fill their tiles: at most 16, but of small results up to 64,
+// where these are long. Inside a slot samples are added
 // one after another, a tile of them in each call, by kernels that add in the order of the samples whatever the tile;
 // floats in pieces of 64 samples, whose sums are added in double, because a long sum of floats loses what is small
 // (where results are large, in slots of more than 512 samples only). Slots are added as the leaves of a binary tree. S
 // and the cuts depend on b, the size of a result and the loss alone, so the bits depend neither on tiles nor on threads
-// nor on interruptions. A thread keeps one result per open level of its part of the tree: at most five, or four where
-// results are large, however long the batch. Consecutive positions, because a slot's result then stays in cache.
+// nor on interruptions. A thread takes a subtree of slots, and keeps one result per open level of it, however long the
+// batch. Or threads share each call of the kernel (`inside`), where slots are few or results large: then there is one
+// subtree, the whole tree. Consecutive positions, because a slot's result then stays in cache.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -24,14 +26,16 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// The number of slots that a batch is cut into; bytes: of a result; few: the least samples of a slot for this loss.
-/// Mirrored by `burlab/problems/kernels/tiles.py`. Large results get fewer slots: each doubling costs the memory of one
-/// more result.
-constexpr std::int64_t slots_of(std::int64_t batch, std::int64_t bytes, std::int64_t few) {
-  const std::int64_t least = std::max<std::int64_t>(few, bytes < 1 << 16 ? 8 : bytes < 1 << 20 ? 32 : 128);
-  const std::uint64_t most = bytes < 1 << 16 ? 16 : 8;
-  return static_cast<std::int64_t>(
-      std::min(most, std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, batch / least)))));
+/// The number of slots that a batch is cut into; bytes: of a result; shortest: the least samples of a slot for this
+/// loss. Mirrored by `burlab/problems/kernels/tiles.py`. Large results get fewer slots: each doubling costs the memory
+/// of one more result.
+constexpr std::int64_t slots_of(std::int64_t batch, std::int64_t bytes, std::int64_t shortest) {
+  const std::int64_t least = std::max<std::int64_t>(shortest, bytes < 1 << 16 ? 8 : bytes < 1 << 20 ? 32 : 128);
+  const std::int64_t few = std::min<std::int64_t>(batch / least, bytes < 1 << 20 ? 16 : 8);
+  const std::int64_t many = std::min<std::int64_t>(batch / (8 * least), bytes < 1 << 12   ? 64
+                                                                        : bytes < 1 << 16 ? 32
+                                                                                          : 1);
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max({std::int64_t{1}, few, many}))));
 }
 
 inline std::int64_t slots_of(const Summand& summand, std::int64_t batch) {
@@ -142,16 +146,20 @@ class Share {
   bool pieces_ = false;  // whether it has any
 };
 
-/// The mean of a kernel over a batch, on up to 16 threads.
+/// The number of subtrees of slots that threads take: as many as threads, or more where these are no power of two.
+inline std::size_t shares_of(int threads, std::int64_t slots) {
+  const auto even = std::bit_ceil(static_cast<std::uint64_t>(threads)), all = static_cast<std::uint64_t>(threads);
+  return std::min({even == all ? all : 2 * even, static_cast<std::uint64_t>(slots), std::uint64_t{Team::kMaxThreads}});
+}
+
+/// The mean of a kernel over a batch, on several threads.
 class Sum {
  public:
   Sum(Ledger& ledger, const Summand& summand, const Stream& stream, int threads)
       : summand_(summand),
         stream_(stream),
         threads_(std::clamp(threads, 1, Team::kMaxThreads)),
-        shares_(summand.inside != 0 ? 1
-                                    : std::min(std::bit_floor(static_cast<std::uint64_t>(std::min(threads_, 16))),
-                                               static_cast<std::uint64_t>(slots_of(summand, stream.batch)))),
+        shares_(summand.inside != 0 ? 1 : shares_of(threads_, slots_of(summand, stream.batch))),
         memory_(ledger, Kind::activations, count() * Share::bytes(summand)),
         levels_(ledger, Kind::gradients, count() * bytes_of_levels()),
         finish_(ledger, Kind::gradients, finish_bytes(summand)) {
@@ -172,7 +180,7 @@ class Sum {
   std::int64_t bytes() const {
     return memory_.bytes() + levels_.bytes() + finish_.bytes() + (prepared_ ? prepared_->bytes() : 0);
   }
-  int threads() const { return summand_.inside != 0 ? threads_ : static_cast<int>(shares_); }
+  int threads() const { return summand_.inside != 0 ? threads_ : std::min(threads_, static_cast<int>(shares_)); }
 
   /// Start a sum, and compute the part that all its tiles share.
   void begin(const void* const* fixed, std::int64_t step, Key key) {
@@ -192,7 +200,7 @@ class Sum {
     if (!failure_.ok()) return failure_;
     if (laps != nullptr) laps->begin(used_);
     const ThreadsScope scope(summand_.inside != 0 ? threads_ : 1);
-    std::array<Outcome, 16> outcomes{};
+    std::array<Outcome, Team::kMaxThreads> outcomes{};
     auto work = [&](int i) {
       const auto k = static_cast<std::size_t>(i);
       outcomes[k] = share_[k]->resume(deadline, laps == nullptr ? nullptr : &laps->threads[k]);
@@ -280,7 +288,7 @@ class Sum {
   std::size_t used_ = 1;
   const void* const* shared_ = nullptr;  // inputs of all samples
   Outcome failure_;                      // of the part that needs no sample
-  std::array<Share*, 16> share_{};
+  std::array<Share*, Team::kMaxThreads> share_{};
 };
 
 }  // namespace burlab::run
