@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from burlab.nn import load_parameters as load_parameters, save_parameters as save_parameters
     from burlab.problems import Batch as Batch, FiniteSum as FiniteSum
     from burlab.run import Run as Run, Stop as Stop, load_run as load_run, minimize as minimize
-    from burlab.runtime.threads import set_threads as set_threads
+    from burlab.runtime.thread_limit import set_threads as set_threads
     from burlab.transforms import (
         check_grads as check_grads,
         checkpoint as checkpoint,
@@ -131,8 +131,8 @@ _HOME = {
         "burlab.graph.buffers.buffer_functions": "at_add at_set buffer empty full ones zeros",
         "burlab.graph.numpy_api.indexing": "asarray",
         "burlab.graph.tree": "pytree",
-        "burlab.transforms": "check_grads checkpoint compile cond custom_vjp fixed_point fori_loop ggn_vp grad hessian hvp"
-        " jacfwd jacobian jacrev jit jvp linearize operation random root scan stop_gradient straight_through switch"
+        "burlab.transforms": "check_grads checkpoint compile cond custom_vjp fixed_point fori_loop ggn_vp grad hessian"
+        " hvp jacfwd jacobian jacrev jit jvp linearize operation random root scan stop_gradient straight_through switch"
         " tree value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",
         "burlab.eager.value": "Value",
@@ -154,7 +154,7 @@ _HOME = {
         "burlab.experiments": "branches find_lr performance_profile race sweep",
         "burlab.analysis": "analysis",
         "burlab.monitor": "watch",
-        "burlab.runtime.threads": "set_threads",
+        "burlab.runtime.thread_limit": "set_threads",
         "burlab.plots": "plots",
         "burlab.widgets.analysis.landscape_view": "LandscapeView",
         "burlab.widgets.graph_view.graph_widget": "GraphView",

@@ -18,7 +18,7 @@ from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import CallSignature, FallbackCall, gate_is_open, make_callable
 from burlab.runtime.gc_pause import gc_paused
 from burlab.runtime.status import Status, split
-from burlab.runtime.threads import hire
+from burlab.runtime.thread_limit import hire
 
 from .map import in_tiles, map_rows, prepare, stacked
 from .passes import make_runnable, run_passes
@@ -199,8 +199,8 @@ def build(
         in_place: the inputs and outputs to which callers give the same memory, see `planning/in_place.py`.
         threads: how many compute each step at most, in the compiled gear; they change no bit.
     """
-    shared = {"shared": 1, "threads": threads} if threads > 1 else {}
-    return _build(graph, PlanOptions(gear, strict, check_finite, in_place, remat, **shared))
+    options = PlanOptions(gear, strict, check_finite, in_place, remat)
+    return _build(graph, replace(options, shared=1, threads=threads) if threads > 1 else options)
 
 
 def build_tile(graph: Graph, size: int, remat: Remat | None = None, shared: bool = False) -> Executable:

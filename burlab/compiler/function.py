@@ -138,8 +138,8 @@ class Function(Resident, Generic[P, R]):
     (globals, closures, helper functions, arrays of any size, attributes of objects, classes and modules) belongs to the
     program: where that has changed, another kernel is compiled. Large arrays are looked through at each call, at the
     speed of memory; one that is read-only (x.flags.writeable = False) is not. reads: the functions whose surroundings
-    count. threads: that compute each step of a kernel. The keyword `out`, unless the function has such a parameter: arrays in the structure of the result, which are
-    written and returned.
+    count. threads: that compute each step of a kernel. The keyword `out`, unless the function has such a parameter:
+    arrays in the structure of the result, which are written and returned.
     """
 
     # What a call looks up: first `_find`, then, as soon as two calls in a row are alike, the gate of their kernel.
@@ -205,7 +205,7 @@ class Function(Resident, Generic[P, R]):
 
     @cached_property
     def _takes_out(self) -> bool:
-        """Return True if the keyword `out` means arrays for the result: unless the function has a parameter of that name.
+        """Return True if the keyword `out` means arrays for the result, as it does unless `out` is a parameter.
 
         NumPy's functions mean the same by it.
         """

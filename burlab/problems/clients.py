@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.callable import check_takes
-from burlab.runtime.threads import Threads
+from burlab.runtime.thread_limit import Threads
 from burlab.typing import Key, Tree
 
 from .data import Data

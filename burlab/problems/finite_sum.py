@@ -17,7 +17,7 @@ from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
-from burlab.runtime.threads import Threads, known_threads
+from burlab.runtime.thread_limit import Threads, known_threads
 from burlab.typing import ArrayLike, Key
 
 from .data import Data

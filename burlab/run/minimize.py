@@ -9,7 +9,7 @@ from burlab.problems.batch import Batch
 from burlab.problems.finite_sum import FiniteSum
 from burlab.run.record.stop import Stop
 from burlab.runtime.checks.numbers import MAX_STEPS, truth, whole
-from burlab.runtime.threads import Threads, known_threads
+from burlab.runtime.thread_limit import Threads, known_threads
 from burlab.typing import ArrayLike, Tree
 
 from .opener import Opener

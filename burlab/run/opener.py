@@ -29,7 +29,7 @@ from burlab.run.scipy.scipy_engine import ScipyEngine
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
-from burlab.runtime.threads import MAX_THREADS, Threads, known_threads, most_threads
+from burlab.runtime.thread_limit import MAX_THREADS, Threads, known_threads, most_threads
 
 from .alike import SharedSetup
 from .run import Run

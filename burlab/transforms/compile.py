@@ -8,7 +8,7 @@ from burlab.compiler.kernel import Kernel
 from burlab.compiler.planning.rematerialize import Remat, check_remat
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import one_of
-from burlab.runtime.threads import Threads, known_threads
+from burlab.runtime.thread_limit import Threads, known_threads
 from burlab.typing import Tree
 
 from .curvature import hvp

@@ -7,7 +7,7 @@ from burlab.compiler.function import Function
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.autodiff import sweep
-from burlab.runtime.threads import Threads, known_threads
+from burlab.runtime.thread_limit import Threads, known_threads
 from burlab.typing import Tree
 
 from .call import TracedCall, match, name_of, one

@@ -24,7 +24,7 @@ def resident():
 
 rng = np.random.default_rng(0)
 data = rng.integers(0, 65, (256, 8)), rng.integers(0, 65, (256, 8))
-problem = bl.FiniteSum(lambda m, x, y: bl.nn.cross_entropy(m(x), y), data)
+problem = bl.FiniteSum(lambda m, x, y: bl.nn.cross_entropy(m(x), y), data, threads=1)
 model = bl.nn.GPT(key=bl.random.key(0))
 run = bl.minimize(problem, model, bl.optim.Adam(1e-3), batch=64)
 run.step(2)
@@ -65,7 +65,7 @@ def loss(m, a, b):
 def begin(wide):
     rng = np.random.default_rng(0)
     model = {"deep": rng.normal(size=(wide, wide)) / wide**0.5, "head": np.zeros((wide, 3))}
-    problem = bl.FiniteSum(loss, (rng.normal(size=(64, wide)), rng.normal(size=(64, 3))))
+    problem = bl.FiniteSum(loss, (rng.normal(size=(64, wide)), rng.normal(size=(64, 3))), threads=1)
     before = taken()
     run = bl.minimize(problem, model, bl.optim.Adam(1e-3), batch=16, keyframe_bytes=0, trainable=TRAINABLE)
     run.step(20)
@@ -92,7 +92,7 @@ def test_frozen_parameters_take_one_copy() -> None:
 @pytest.mark.parametrize("batch", [1, 4096])
 def test_the_arrays_of_a_gpt_take_at_most_a_megabyte_and_a_half(batch: int) -> None:
     tokens = np.random.default_rng(0).integers(0, 65, (4096, 8))
-    problem = bl.FiniteSum(lambda m, x: bl.nn.cross_entropy(m(x), x), tokens)
+    problem = bl.FiniteSum(lambda m, x: bl.nn.cross_entropy(m(x), x), tokens, threads=1)
     run = bl.minimize(problem, bl.nn.GPT(key=bl.random.key(0)), bl.optim.GD(1e-3), batch=batch)
     memory = run.memory
     assert memory["total"] - sum(memory[kind] for kind in ("history", "events", "keyframes", "path", "traces")) < 1.5e6

@@ -231,7 +231,7 @@ def test_a_collected_run_ends_its_thread():
     for run in runs:
         run.step(10)
     own = threads() - before
-    assert len(own) >= 10
+    assert len(own) >= 5
     witness = weakref.ref(runs[0])
     del runs, run
     gc.collect()

@@ -28,7 +28,7 @@ THREADS = 16  # for which cuts are chosen, whatever the machine has
 _UNITS = 64  # of an axis whose size is a multiple of them
 _BLOCK_ROWS = 8  # rows of a product that a register block takes
 _PRODUCTS, _BYTES = 30.0, 20.0  # of float32 in a nanosecond; that a thread reads in one
-_OWN, _PLAIN = 0.5, 0.05  # nanoseconds of an element: of a function of its own, of arithmetic
+_FUNCTION, _PLAIN = 0.5, 0.05  # nanoseconds of an element: of a function of its own, of arithmetic
 _MOVE = 0.3  # nanoseconds of an element of all else
 
 
@@ -47,10 +47,10 @@ class Touch(NamedTuple):
 class Cut(NamedTuple):
     """A step in `units`, of which a thread takes several in a row.
 
-    touches: what a unit reads and writes. nanoseconds: about how long the step takes on `THREADS` threads; alone: on one. each: of a
-    loop, indices of the outermost axis in a unit; of a call, the value of the integer at `position` for a unit.
-    in_box: whether that is one of the box. steps: of a call, bytes from one unit to the next: of the result, of
-    operands.
+    touches: what a unit reads and writes. nanoseconds: about how long the step takes on `THREADS` threads; alone: on
+    one. each: of a loop, indices of the outermost axis in a unit; of a call, the value of the integer at `position` for
+    a unit. in_box: whether that is one of the box. steps: of a call, bytes from one unit to the next, of the result and
+    of operands.
     """
 
     units: int
@@ -87,7 +87,7 @@ def _speed_up(units: int) -> float:
 
 def _loop_cuts(plan: KernelPlan, step: LoopStep, samples: int) -> Iterator[Cut]:
     nest = find_nest(plan, step)
-    nanoseconds = elements(step.shape) * sum(_OWN if is_own(n) else _PLAIN for n in step.nodes)
+    nanoseconds = elements(step.shape) * sum(_FUNCTION if is_own(n) else _PLAIN for n in step.nodes)
     ends = any(n.row.epilogue for n in step.nodes) and not step.reduced
     if nest.depth > 0 and not ends and (step.reduced or len(nest.pieces(0)) == 1):
         for units in _units_of(nest.sizes[0], samples):
@@ -239,7 +239,7 @@ def _call_touches(step: Invoke, axes: Sequence[_Axis], cut: _Axis, each: int) ->
 
 
 def _whole(plan: KernelPlan, step: Invoke) -> Iterator[Touch]:
-    """What a call touches at most: all of its arrays."""
+    """Yield what a call touches at most: all of its arrays."""
     yield Touch(plan.allocations.get(step.node, step.result), step.node.nbytes, 0, True)
     for base in dict.fromkeys(plan.views[x].base for x in step.node.inputs):
         if base in plan.allocations:

@@ -7,7 +7,7 @@ from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Invoke
 
 from .cuts import Cut
-from .sections import Section
+from .sections import SharedSteps
 
 _HEADER = "burlab/kernels/share.hpp"
 SHARE = LibraryKernel(
@@ -32,14 +32,15 @@ EACH_CUT = LibraryKernel(
     _HEADER,
 )
 _WRAP = (
-    "[](void* work, std::int64_t part, std::int64_t parts) noexcept {{ return (*(decltype({name})*)work)(part, parts); }}"
+    "[](void* work, std::int64_t part, std::int64_t parts) noexcept"
+    " {{ return (*(decltype({name})*)work)(part, parts); }}"
 )
 
 
 class Membership(NamedTuple):
     """The place of a step in a section. cut: None if every thread does the whole step."""
 
-    section: Section
+    section: SharedSteps
     position: int
     cut: Cut | None
 
@@ -54,7 +55,7 @@ class Membership(NamedTuple):
         return self.position == len(self.section.cuts) - 1
 
 
-def memberships(sections: Sequence[Section]) -> dict[int, Membership]:
+def memberships(sections: Sequence[SharedSteps]) -> dict[int, Membership]:
     """The steps that are in sections, by their numbers."""
     return {s.first + k: Membership(s, k, cut) for s in sections for k, cut in enumerate(s.cuts)}
 
@@ -86,10 +87,10 @@ def loop_range(cut: Cut) -> list[str]:
 
 def cut_call(step: Invoke, cut: Cut, shapes: Mapping[str, str], places: Sequence[str]) -> tuple[str, LibraryKernel]:
     """The call of a kernel for units f to l, and the function that makes it. shapes: of "descriptor" and "box"."""
-    f, l = f"f{cut.units}", f"l{cut.units}"
-    moved = [f"(char*)({p}) + {s} * {f}" if s else p for p, s in zip(places, cut.steps, strict=True)]
+    first, last = f"f{cut.units}", f"l{cut.units}"
+    moved = [f"(char*)({p}) + {s} * {first}" if s else p for p, s in zip(places, cut.steps, strict=True)]
     moved += ["nullptr"] * (3 - len(moved))
-    value = f"{cut.each} * ({l} - {f})"
+    value = f"{cut.each} * ({last} - {first})"
     if cut.in_box:
         size = len(step.box)
         arguments = [shapes["box"], str(size), str(cut.position), value, shapes["descriptor"], *moved]

@@ -18,7 +18,7 @@ _WAITING = 1500.0  # nanoseconds that beginning and ending a section take
 _WORTH = 3000.0  # nanoseconds that a section takes on one thread, at least
 
 
-class Section(NamedTuple):
+class SharedSteps(NamedTuple):
     """Steps from number `first` on, and the cut of each; None: every thread does the whole step."""
 
     first: int
@@ -26,7 +26,7 @@ class Section(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Open:
+class _Growing:
     """A section that may still grow. alone: nanoseconds on one thread."""
 
     first: int
@@ -34,49 +34,49 @@ class _Open:
     alone: float = 0.0
 
     @property
-    def section(self) -> Section:
-        return Section(self.first, tuple(self.cuts))
+    def section(self) -> SharedSteps:
+        return SharedSteps(self.first, tuple(self.cuts))
 
 
-def sections(plan: KernelPlan) -> list[Section]:
+def sections(plan: KernelPlan) -> list[SharedSteps]:
     """The sections of a plan, in order; other steps are done by one thread.
 
     `options.shared` is the number of samples of a tile, whose values lie one behind the other.
     """
-    return [open.section for open in _sections(plan) if open.alone >= _WORTH and _is_cut(open)]
+    return [growing.section for growing in _sections(plan) if growing.alone >= _WORTH and _is_cut(growing)]
 
 
-def _is_cut(open: _Open) -> bool:
-    return any(cut is not None and cut.units > 1 for cut in open.cuts)
+def _is_cut(growing: _Growing) -> bool:
+    return any(cut is not None and cut.units > 1 for cut in growing.cuts)
 
 
-def _sections(plan: KernelPlan) -> Iterator[_Open]:
-    open = _Open(0)
+def _sections(plan: KernelPlan) -> Iterator[_Growing]:
+    growing = _Growing(0)
     for k, step in enumerate(plan.steps):
-        if is_halt_check(step) and open.cuts:
-            open.cuts.append(None)
+        if is_halt_check(step) and growing.cuts:
+            growing.cuts.append(None)
             continue
-        found = _best(plan, step, open)
+        found = _best(plan, step, growing)
         if found is None:
-            yield open
-            open = _Open(k + 1)
+            yield growing
+            growing = _Growing(k + 1)
             continue
         cut, fits = found
-        if not fits or not open.cuts:
-            yield open
-            open = _Open(k)
-        open.cuts.append(cut)
-        open.alone += cut.alone
-    yield open
+        if not fits or not growing.cuts:
+            yield growing
+            growing = _Growing(k)
+        growing.cuts.append(cut)
+        growing.alone += cut.alone
+    yield growing
 
 
-def _best(plan: KernelPlan, step: Step, open: _Open) -> tuple[Cut, bool] | None:
+def _best(plan: KernelPlan, step: Step, growing: _Growing) -> tuple[Cut, bool] | None:
     """The cheapest cut of a step, and whether it goes on with the section; None if it stands between sections."""
     aliases = plan.options.in_place
     cuts = [cut for cut in cuts_of(plan, step, plan.options.shared) if not _clashes_with_itself(cut, aliases)]
     if not cuts:
         return None
-    fits = [not any(old and _clash(old, cut, aliases) for old in open.cuts) for cut in cuts]
+    fits = [not any(old and _clash(old, cut, aliases) for old in growing.cuts) for cut in cuts]
     k = min(range(len(cuts)), key=lambda k: cuts[k].nanoseconds + (0 if fits[k] else _WAITING))
     return cuts[k], fits[k]
 

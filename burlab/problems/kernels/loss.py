@@ -13,14 +13,14 @@ from burlab.problems.point import Point
 from burlab.problems.sampling import Stream, full
 from burlab.runtime.coerce import Array
 from burlab.runtime.structs import CLoss, COutcome, CSummand
-from burlab.runtime.threads import most_threads
+from burlab.runtime.thread_limit import most_threads
 from burlab.typing import Key
 
 from .sample_kernel import SampleKernel
 from .sum_abi import Part
 from .tiling import Tiling
 
-_LONG = 1 << 20  # elements of work, some hundred microseconds
+_MIN_SHARED_WORK = 1 << 20  # elements of work, some hundred microseconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Loss:
     def on(self, threads: int) -> "Loss":
         """Return the kernels for a sum on so many threads, with the same bits."""
         most = min(threads, most_threads())
-        if most == 1 or self.samples.options.threads == most:
+        if most in (1, self.samples.options.threads):
             return self
         if most not in self._on_threads:
             self._on_threads.setdefault(most, Loss(self.samples.on(most), self.regularizer))
@@ -45,7 +45,7 @@ class Loss:
 
     def gains(self, batch: int) -> bool:
         """Return True if a sum over a batch takes so long that several threads are worth it."""
-        return batch * work_of(self.samples.graph) >= _LONG
+        return batch * work_of(self.samples.graph) >= _MIN_SHARED_WORK
 
     @property
     def tilings(self) -> dict[int, Tiling]:

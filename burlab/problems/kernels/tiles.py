@@ -41,7 +41,7 @@ def slots_of(batch: int, nbytes: int, least: int) -> int:
     (8, 2, 2, 1)
     """
     least = max(least, 8 if nbytes < 1 << 16 else 32 if nbytes < 1 << 20 else 128)
-    few = min(batch // least, 16 if nbytes < 1 << 20 else 8)
+    few = min(batch // least, 16 if nbytes < 1 << 16 else 8)
     many = min(batch // (8 * least), 64 if nbytes < 1 << 12 else 32 if nbytes < 1 << 16 else 1)
     return 1 << (max(1, few, many).bit_length() - 1)
 
@@ -157,7 +157,7 @@ class Tile:
     of the others; `kernel` adds a tile to the sums; `finish`, if any, computes the result from the mean of the sums.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what a kernel consists of
         self,
         graph: Graph,
         sampled: list[bool],

@@ -57,7 +57,7 @@ class Update:
 
 
 def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int, threads: int = 1) -> Update | FusedStep:
-    """The update of a run, on so many threads. Where a step is one call of the loss, both are one kernel if they can be."""
+    """The update of a run, on so many threads; one kernel with the loss where a step is one call of it, if possible."""
     whole = simplify(rule.graph)
     fused = FusedStep.of(whole, rule, loss, x, threads) if batch == 1 and loss.has_gradient else None
     if fused is not None:

@@ -30,9 +30,7 @@ class ScipyObjective:
         self.dimension = sum(leaf.size for leaf in point.leaves)
         self.samples = int(stream.batch)
         # Here, not in the minimizer's thread: a tracing error is raised at once, and no pause waits for this.
-        self._losses = {
-            q: oracle.kernels(q, [point, point] if q == "hvp" else [point]).on(threads) for q in queries
-        }
+        self._losses = {q: oracle.kernels(q, [point, point] if q == "hvp" else [point]).on(threads) for q in queries}
         for q, loss in self._losses.items():
             loss.measure(self.samples, point.leaves * (1 + (q == "hvp")))
             loss.executables(self.samples)

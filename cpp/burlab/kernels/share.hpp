@@ -1,7 +1,9 @@
 #pragma once
 // Steps of one kernel on several threads: each thread computes a range of the outputs, in the order that one thread
 // would take.
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "../crew.hpp"
 #include "kernel.hpp"

@@ -31,7 +31,7 @@ namespace burlab::run {
 /// of one more result.
 constexpr std::int64_t slots_of(std::int64_t batch, std::int64_t bytes, std::int64_t shortest) {
   const std::int64_t least = std::max<std::int64_t>(shortest, bytes < 1 << 16 ? 8 : bytes < 1 << 20 ? 32 : 128);
-  const std::int64_t few = std::min<std::int64_t>(batch / least, bytes < 1 << 20 ? 16 : 8);
+  const std::int64_t few = std::min<std::int64_t>(batch / least, bytes < 1 << 16 ? 16 : 8);
   const std::int64_t many = std::min<std::int64_t>(batch / (8 * least), bytes < 1 << 12   ? 64
                                                                         : bytes < 1 << 16 ? 32
                                                                                           : 1);

@@ -2,10 +2,10 @@
 
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 from burlab.errors import ArgumentError, ConfigurationError
 
@@ -49,7 +49,7 @@ def known_threads(threads: object, name: str = "threads") -> int:
     """
     if threads == "auto":
         return MAX_THREADS
-    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads:
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise ArgumentError(f'{name} must be a positive integer or "auto", got {shown(threads)}.')
     return min(threads, MAX_THREADS)
 
@@ -98,7 +98,7 @@ def _quotas() -> Iterator[float]:
     """The cores' worth of time that control groups of this process may use, of both versions of them."""
     for folder in _own_groups():
         both = _words(folder / "cpu.max")
-        if len(both) == 2 and both[0].isdigit():  # noqa: PLR2004 - quota and period
+        if len(both) == 2 and both[0].isdigit():
             yield max(1.0, int(both[0]) / int(both[1]))
         quota, period = _words(folder / "cpu.cfs_quota_us"), _words(folder / "cpu.cfs_period_us")
         if quota and period and int(quota[0]) > 0:
@@ -128,8 +128,8 @@ def _words(file: Path) -> list[str]:
 
 
 @cache
-def _crew() -> "ctypes._CFuncPtr":
+def _crew() -> Callable[[int], None]:
     """The C++ function that takes the number, which has it already."""
     function = exports("burlab/crew.hpp", "burlab", {"allow_threads": (None, ctypes.c_int)})["allow_threads"]
     function(most_threads())
-    return cast("ctypes._CFuncPtr", function)
+    return function
