@@ -88,7 +88,8 @@ def loop_range(cut: Cut) -> list[str]:
 def cut_call(step: Invoke, cut: Cut, shapes: Mapping[str, str], places: Sequence[str]) -> tuple[str, LibraryKernel]:
     """The call of a kernel for units f to l, and the function that makes it. shapes: of "descriptor" and "box"."""
     first, last = f"f{cut.units}", f"l{cut.units}"
-    moved = [f"(char*)({p}) + {s} * {first}" if s else p for p, s in zip(places, cut.steps, strict=True)]
+    steps = (*cut.steps, *[0] * (len(places) - len(cut.steps)))  # a call without operands names its result again
+    moved = [f"(char*)({p}) + {s} * {first}" if s else p for p, s in zip(places, steps, strict=True)]
     moved += ["nullptr"] * (3 - len(moved))
     value = f"{cut.each} * ({last} - {first})"
     if cut.in_box:

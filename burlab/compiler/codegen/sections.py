@@ -15,7 +15,7 @@ from burlab.compiler.ir.plan import KernelPlan, MemoryKind, Step
 from .cuts import Cut, Touch, cuts_of
 
 _WAITING = 1500.0  # nanoseconds that beginning and ending a section take
-_WORTH = 3000.0  # nanoseconds that a section takes on one thread, at least
+MIN_NANOSECONDS = 3000.0  # nanoseconds that a section takes on one thread, at least
 
 
 class SharedSteps(NamedTuple):
@@ -43,7 +43,7 @@ def sections(plan: KernelPlan) -> list[SharedSteps]:
 
     `options.shared` is the number of samples of a tile, whose values lie one behind the other.
     """
-    return [growing.section for growing in _sections(plan) if growing.alone >= _WORTH and _is_cut(growing)]
+    return [growing.section for growing in _sections(plan) if growing.alone >= MIN_NANOSECONDS and _is_cut(growing)]
 
 
 def _is_cut(growing: _Growing) -> bool:

@@ -1,0 +1,172 @@
+"""Kernels whose steps several threads share: the bits of one thread, for every number of threads."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.compiler.codegen import cuts, sections
+from burlab.errors import ArgumentError, ConfigurationError
+from burlab.runtime import thread_limit
+
+THREADS = (2, 3, 5, 8, 16)
+rng = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """However few cores there are, and however short a step is."""
+    monkeypatch.setattr(sections, "MIN_NANOSECONDS", 0.0)
+    bl.set_threads(16)
+    yield
+    bl.set_threads("auto")
+
+
+def normal(*shape: int) -> np.ndarray[Any, Any]:
+    return rng.normal(size=shape)
+
+
+def attention(q: Any, k: Any, v: Any) -> Any:
+    scores = np.einsum("bhid,bhjd->bhij", q, k) / 8.0
+    mask = np.tril(np.ones((scores.shape[-1], scores.shape[-1]), bool))
+    weights = bl.softmax(np.where(mask, scores, -1e9))
+    return np.sum(np.tanh(np.einsum("bhij,bhjd->bihd", weights, v)))
+
+
+def layer_norm(x: Any, w: Any, b: Any) -> Any:
+    centred = x - np.mean(x, -1, keepdims=True)
+    return np.sum(np.sin(centred / np.sqrt(np.mean(centred**2, -1, keepdims=True) + 1e-5) * w + b) ** 2)
+
+
+def convolution(x: Any, w: Any) -> Any:
+    windows = np.stack([x[..., i : i + x.shape[-1] - 4] for i in range(5)], -1)
+    return np.sum(np.tanh(np.einsum("bcik,ock->boi", windows, w)) ** 2)
+
+
+FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "matrix product": (lambda a, b: np.sum(np.tanh(a @ b)), (normal(70, 33), normal(33, 45))),
+    "vector product": (lambda a, x: np.sum(np.cos(a @ x) * (a @ x)), (normal(90, 130), normal(130))),
+    "attention": (attention, (normal(3, 4, 12, 8), normal(3, 4, 12, 8), normal(3, 4, 12, 8))),
+    "layer norm": (layer_norm, (normal(5, 20, 33), normal(33), normal(33))),
+    "convolution": (convolution, (normal(3, 4, 40), normal(6, 4, 5))),
+    "gather and scatter": (
+        lambda table, i: np.sum(np.exp(table[i]) * table[i[::-1]]),
+        (normal(40, 7), rng.integers(0, 40, 90)),
+    ),
+    "sums over axes": (
+        lambda x: np.sum(np.sum(x, 0) ** 2) + np.sum(np.sum(x, (0, 2)) ** 3) + np.sum(np.max(x, 1) * np.min(x, 1)),
+        (normal(24, 30, 17),),
+    ),
+    "windows": (
+        lambda x: np.sum(np.concatenate([x[1:] * x[:-1], x[:3]]) * np.pad(x, ((0, 2), (1, 0)))[:, :-1][: len(x) + 2]),
+        (normal(37, 9),),
+    ),
+    "copies": (lambda x: np.sum(np.sort(np.transpose(x, (2, 0, 1)).reshape(9, -1), -1) ** 3), (normal(8, 5, 9),)),
+    "one row": (lambda x: bl.logsumexp(x) + np.sum(x * np.cumsum(x)), (normal(1000),)),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_threads_change_no_bit(name: str, dtype: Any):
+    f, arguments = FUNCTIONS[name]
+    arguments = tuple(a.astype(dtype) if a.dtype.kind == "f" else a for a in arguments)
+    floating = tuple(k for k, a in enumerate(arguments) if a.dtype.kind == "f")
+    value, gradients = bl.value_and_grad(f, argnums=floating)(*arguments)
+    for threads in THREADS:
+        again = bl.value_and_grad(f, argnums=floating, threads=threads)(*arguments)
+        assert again[0] == value
+        for g, h in zip(gradients, again[1], strict=True):
+            np.testing.assert_array_equal(g, h)
+
+
+def perceptron(p: Any, x: Any, y: Any) -> Any:
+    z = np.tanh(x @ p["a"] + p["b"]) @ p["c"]
+    return bl.nn.cross_entropy(z, y)
+
+
+def test_threads_change_no_bit_of_a_run():
+    """Samples of a tile on several threads, or slots of samples: the record and x are those of one thread."""
+    x, y = normal(96, 20).astype(np.float32), rng.integers(0, 7, 96)
+    start = {"a": normal(20, 30), "b": normal(30), "c": normal(30, 7)}
+    start = {name: leaf.astype(np.float32) for name, leaf in start.items()}
+    seen = []
+    for threads in (1, *THREADS):
+        run = bl.minimize(
+            bl.FiniteSum(perceptron, (x, y)), start, bl.optim.Adam(1e-2), batch=48, steps=7, threads=threads
+        )
+        seen.append((run.history["value"], *(run.x[name] for name in start)))
+    for other in seen[1:]:
+        for a, b in zip(seen[0], other, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_the_kernel_of_a_model_is_shared_and_waits_seldom():
+    problem = bl.FiniteSum(lambda m, t: bl.nn.cross_entropy(m(t), t), rng.integers(0, 9, (64, 8)), threads=16)
+    model = bl.nn.GPT(9, block=8, width=16, heads=2, layers=2, key=bl.random.key(0))
+    problem.grad(model, np.arange(32))
+    (tiling,) = problem.tiles.values()
+    plans = [tile.executable.plan for tile in tiles_of(problem)]
+    (plan,) = [plan for plan in plans if plan.options.shared == tiling.size]
+    found = sections.sections(plan)
+    shared = sum(len(section.cuts) for section in found)
+    assert shared > 0.8 * len(plan.steps)
+    assert len(found) < 0.5 * len(plan.steps), "neighbouring steps with the same cut do not wait"
+
+
+def tiles_of(problem: bl.FiniteSum) -> Iterator[Any]:
+    for loss in problem.oracle._losses.values():  # noqa: SLF001 - nothing public names a tile's plan
+        for one in loss._on_threads.values():  # noqa: SLF001
+            yield from one.samples._tilings._tiles.values()  # noqa: SLF001
+
+
+def test_a_step_that_reads_what_another_thread_writes_waits():
+    """The columns of a product are read by all rows of the next one."""
+    f = bl.compile(lambda a: a @ (a @ a), normal(64, 64), threads=4)
+    f(normal(64, 64))
+    plan = f._program("value", f._examples).executable.plan  # noqa: SLF001
+    assert [len(section.cuts) for section in sections.sections(plan)] == [1, 1]
+
+
+def test_a_fault_names_its_node_whoever_meets_it():
+    table = normal(5, 8)
+    index = np.zeros(64, np.int64)
+    index[50] = 9
+    messages = set[str]()
+    for threads in (1, 8):
+        with pytest.raises(IndexError) as caught:
+            bl.jit(lambda t, i: np.sum(t[i] ** 2), threads=threads)(table, index)
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+
+
+def test_units_of_a_cut_share_the_work_evenly():
+    assert cuts.THREADS == 16
+    plan = bl.compile(lambda a: np.tanh(a), normal(640, 100), threads=4)
+    plan(normal(640, 100))
+    (section,) = sections.sections(plan._program("value", plan._examples).executable.plan)  # noqa: SLF001
+    (cut,) = section.cuts
+    assert cut is not None
+    assert cut.units % 16 == 0
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "many", None])
+def test_a_wrong_number_of_threads_is_refused(threads: Any):
+    for call in (
+        lambda: bl.set_threads(threads),
+        lambda: bl.jit(np.sum, threads=threads),
+        lambda: bl.compile(np.sum, np.ones(3), threads=threads),
+    ):
+        with pytest.raises(ArgumentError, match=r'threads must be a positive integer or "auto"'):
+            call()
+
+
+def test_a_wrong_variable_is_refused(monkeypatch: pytest.MonkeyPatch):
+    bl.set_threads("auto")
+    monkeypatch.setenv("BURLAB_THREADS", "three")
+    with pytest.raises(ConfigurationError, match="BURLAB_THREADS is 'three'"):
+        thread_limit.most_threads()
+    monkeypatch.setenv("BURLAB_THREADS", "3")
+    assert thread_limit.most_threads() == 3
