@@ -20,6 +20,7 @@ from burlab.compiler.lowering.descriptors import (
     SumAccumulate,
     SumColumns,
 )
+from burlab.compiler.lowering.reductions import ZERO
 
 from .nest import LoopNest, find_nest
 from .short_calls import written_out
@@ -172,7 +173,7 @@ def _axes(step: Invoke) -> list[_Axis]:
     elif _is(k, "copy"):
         s = StridedRows(*d)
         found = [_Axis(0, s.rows, (s.out * out, s.a * out)), _Axis(3, s.size, (s.out_step * out, s.a_step * out))]
-    elif k.symbol == "burlab_zero":
+    elif k is ZERO:
         found = [_Axis(0, Bytes(*d).nbytes, (1,))]
     return found + _boxed(step.box) if found else []
 
@@ -195,7 +196,7 @@ def _boxed(box: Sequence[int]) -> list[_Axis]:
 def _call_cuts(plan: KernelPlan, step: Invoke, samples: int) -> Iterator[Cut]:
     places = [step.result, *step.operands]
     plain = len(places) <= 3 and not written_out(step)
-    axes = _axes(step) if plain else []
+    axes = _axes(step) if plain and step.node.size else []
     nanoseconds = _call_nanoseconds(step, axes)
     for axis in axes:
         counted = step.samples and (step.samples.in_box, step.samples.position) == (axis.in_box, axis.position)
@@ -229,7 +230,7 @@ def _bytes_of_a_thread(step: Invoke, axes: Sequence[_Axis], cut: _Axis, units: i
 def _call_touches(step: Invoke, axes: Sequence[_Axis], cut: _Axis, each: int) -> tuple[Touch, ...]:
     found = list[Touch]()
     for k, place in enumerate([step.result, *step.operands]):
-        itemsize = (step.node if k == 0 else step.node.inputs[k - 1]).itemsize
+        itemsize = 1 if step.kernel is ZERO else (step.node if k == 0 else step.node.inputs[k - 1]).itemsize
         others = sum((axis.size - 1) * axis.steps[k] for axis in axes if axis is not cut and len(axis.steps) > k)
         unit = others + (each - 1) * cut.steps[k] + itemsize
         if _is(step.kernel, "gather") and k == 1:  # rows of a table: any of them
