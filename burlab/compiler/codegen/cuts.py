@@ -3,6 +3,7 @@
 A cut is valid if units write different elements, each in the order that one thread would take. So it changes no bit.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ _BLOCK_ROWS = 8  # rows of a product that a register block takes
 _PRODUCTS, _BYTES = 30.0, 20.0  # of float32 in a nanosecond; that a thread reads in one
 _FUNCTION, _PLAIN = 0.5, 0.05  # nanoseconds of an element: of a function of its own, of arithmetic
 _MOVE = 0.3  # nanoseconds of an element of all else
+_CONTRACTIONS = ("gemm", "contract", "dots", "phases", "row_dots", "row_sums", "stacked", "interleaved")
+_SUM = re.compile(r"burlab_(sum|reduce_max|reduce_min)_(float|int|bool)\d*(_strict)?")
 
 
 class Touch(NamedTuple):
@@ -146,7 +149,7 @@ def _axes(step: Invoke) -> list[_Axis]:
     k = step.kernel
     a = step.node.inputs[0].itemsize if step.node.inputs else out
     found: list[_Axis] = []
-    if _is(k, "gemm", "contract", "dots", "phases", "row_dots", "row_sums"):
+    if _is(k, *_CONTRACTIONS):
         c = Contraction(*d[: len(Contraction._fields)])
         found = [
             _Axis(0, c.m, (c.c_m * out, c.a_m * out, c.b_m * out)),
@@ -164,7 +167,7 @@ def _axes(step: Invoke) -> list[_Axis]:
     elif _is(k, "sum_columns"):
         s = SumColumns(*d)
         found = [_Axis(0, s.width, (out, a)), _Axis(1, s.rows, (0, s.row_step * a)), _Axis(3, s.size, (0, s.step * a))]
-    elif _is(k, "sum", "reduce_max", "reduce_min") and len(d) == len(Reduced._fields):
+    elif _SUM.fullmatch(k.symbol):
         s = Reduced(*d)
         found = [_Axis(0, s.results, (out, s.result_step * a)), _Axis(2, s.rows, (0, s.row_step * a))]
         found.append(_Axis(4, s.size, (0, s.step * a)))
@@ -213,7 +216,7 @@ def _call_cuts(plan: KernelPlan, step: Invoke, samples: int) -> Iterator[Cut]:
 
 def _call_nanoseconds(step: Invoke, axes: Sequence[_Axis]) -> float:
     size = elements(axis.size for axis in axes) if axes else step.node.size + sum(x.size for x in step.node.inputs)
-    if _is(step.kernel, "gemm", "contract", "dots", "phases", "row_dots", "row_sums"):
+    if _is(step.kernel, *_CONTRACTIONS):
         return size * step.node.itemsize / (4 * _PRODUCTS)
     return _MOVE * size
 
