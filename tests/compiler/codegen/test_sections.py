@@ -117,16 +117,16 @@ def test_the_kernel_of_a_model_is_shared_and_waits_seldom():
 
 
 def tiles_of(problem: bl.FiniteSum) -> Iterator[Any]:
-    for loss in problem.oracle._losses.values():  # noqa: SLF001 - nothing public names a tile's plan
-        for one in loss._on_threads.values():  # noqa: SLF001
-            yield from one.samples._tilings._tiles.values()  # noqa: SLF001
+    for loss in problem.oracle._losses.values():
+        for one in loss._on_threads.values():
+            yield from one.samples._tilings._tiles.values()
 
 
 def test_a_step_that_reads_what_another_thread_writes_waits():
     """The columns of a product are read by all rows of the next one."""
     f = bl.compile(lambda a: a @ (a @ a), normal(64, 64), threads=4)
     f(normal(64, 64))
-    plan = f._program("value", f._examples).executable.plan  # noqa: SLF001
+    plan = f._program("value", f._examples).executable.plan
     assert [len(section.cuts) for section in sections.sections(plan)] == [1, 1]
 
 
@@ -144,9 +144,9 @@ def test_a_fault_names_its_node_whoever_meets_it():
 
 def test_units_of_a_cut_share_the_work_evenly():
     assert cuts.THREADS == 16
-    plan = bl.compile(lambda a: np.tanh(a), normal(640, 100), threads=4)
+    plan = bl.compile(np.tanh, normal(640, 100), threads=4)
     plan(normal(640, 100))
-    (section,) = sections.sections(plan._program("value", plan._examples).executable.plan)  # noqa: SLF001
+    (section,) = sections.sections(plan._program("value", plan._examples).executable.plan)
     (cut,) = section.cuts
     assert cut is not None
     assert cut.units % 16 == 0

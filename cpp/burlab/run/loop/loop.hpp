@@ -6,11 +6,11 @@
 #include <optional>
 #include <thread>
 
+#include "../../quiet.hpp"
 #include "../../stop_token.hpp"
 #include "../record/timeline.hpp"
 #include "../step/stepper.hpp"
 #include "control.hpp"
-#include "../../quiet.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
