@@ -23,6 +23,7 @@ from .ir.options import After, PlanOptions
 from .ir.plan import KernelPlan, Runnable
 from .pass_printing import observer
 from .planning.block_rows import block_rows
+from .planning.byte_masks import byte_masks
 from .planning.check_finite import check_finite
 from .planning.check_interrupts import check_interrupts
 from .planning.copy_slices import copy_slices
@@ -97,17 +98,30 @@ def _lower(scheduled: Scheduled, options: PlanOptions) -> Lowered:
     return lower(scheduled, lambda part, sums: make_plan(part, options.of_parts(sums)))
 
 
+def _byte_masks(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
+    def again(graph: Graph, early: frozenset[Node], after: After) -> KernelPlan:
+        return _with_remat(make_plan(graph, replace(options, remat=None, early=early, after=after)), options)
+
+    return byte_masks(plan, again)
+
+
 def _copy_slices(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
     def again(copied: frozenset[Node]) -> KernelPlan:
-        made = make_plan(plan.graph, replace(options, remat=None, copied=copied))
-        return replace(made, options=replace(made.options, remat=options.remat))
+        early = plan.options.early | copied
+        made = make_plan(plan.graph, replace(options, remat=None, early=early, after=plan.after))
+        return _with_remat(made, options)
 
     return copy_slices(plan, again)
 
 
+def _with_remat(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
+    """The plan with what a later pass reads of the options."""
+    return replace(plan, options=replace(plan.options, remat=options.remat))
+
+
 def _rematerialize(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
     def again(graph: Graph, after: After) -> KernelPlan:
-        return make_plan(graph, replace(options, remat=None, after=after, copied=plan.options.copied))
+        return make_plan(graph, replace(options, remat=None, after=after, early=plan.options.early))
 
     return rematerialize(plan, again)
 
@@ -129,7 +143,8 @@ PASSES: tuple[Pass, ...] = (
     rewrite(check_finite, BOTH, needs=("check_finite",)),
     rewrite(check_interrupts),
     rewrite(lay_out, ("replay",)),
-    Pass(copy_slices, BOTH, _copy_slices, bars=("copied",)),
+    Pass(byte_masks, ("compiled",), _byte_masks, bars=("early",)),
+    Pass(copy_slices, BOTH, _copy_slices, bars=("early",)),
     Pass(rematerialize, BOTH, _rematerialize, needs=("remat",)),
     Pass(link, ALL, _link),
     rewrite(emit, ("compiled",)),

@@ -31,7 +31,7 @@ class PlanOptions:
         keep: every value stays in the workspace to the end, so that all of them can be inspected.
         written_out: every known number stands in the text, as in exported code.
         after: nodes that wait for others besides their operands.
-        copied: views that get an array of their own, see `planning/copy_slices.py`.
+        early: nodes that are computed as soon as they can be; views among them are copied.
         shared: 0, or the number of samples of a tile (1 where there is none): several threads compute each step, see
             `codegen/sections.py`.
         threads: how many of them at most; 0: as many as the thread that calls may use.
@@ -47,7 +47,7 @@ class PlanOptions:
     keep: bool = False
     written_out: bool = False
     after: After = field(default_factory=dict[Node, tuple[Node, ...]])
-    copied: frozenset[Node] = frozenset()
+    early: frozenset[Node] = frozenset()
     shared: int = 0
     threads: int = 0
     ticks: Array | None = None

@@ -56,7 +56,7 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
     loops = {n: shape for n in graph.nodes if (shape := loop_shape(n, options.gear)) is not None}
     alone = (n for n in graph.nodes if n not in loops)
     dense = {x for n in alone if (row := n.row).dense_operands or row.elementwise for x in n.inputs}
-    views = _views(graph, dense, windows, options.copied)
+    views = _views(graph, dense, windows, options.early)
     homes: dict[Node, MemoryPlace] = {}
     copies: list[tuple[Node, MemoryPlace]] = []
     for k, y in enumerate(graph.outputs):

@@ -73,21 +73,21 @@ class _Home(NamedTuple):
 class _Queue:
     """Nodes whose operands are known, by what may compute them; what ends chains first, then the lowest number.
 
-    copied: views that are copied so that their base need not stay, which come at once.
+    early: what comes at once, so that its operands need not stay.
     """
 
     number: dict[Node, int]
     spaces: dict[Shape, IterationSpace]
     homes: dict[Node, _Home | None]
-    copied: Container[Node]
+    early: Container[Node]
     kernels: list[tuple[int, Node]] = field(default_factory=list[tuple[int, Node]])
     groups: dict[_Home, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
 
     def push(self, n: Node) -> None:
         home = self.homes[n]
-        late = home is None and not n.row.adds_up and n not in self.copied
+        later = -1 if n in self.early else int(home is None and not n.row.adds_up)
         heap = self.kernels if home is None else self.groups[home]
-        heapq.heappush(heap, (-1 if n in self.copied else self.number[n] + late * len(self.number), n))
+        heapq.heappush(heap, (self.number[n] + later * len(self.number), n))
 
     def next_group(self) -> IterationSpace | None:
         """Numbers first: a loop that waits for them can be one instead of two. Then where rows are reduced."""
@@ -139,6 +139,7 @@ class _Scheduler:
         self.views = views
         self.loops = located.loops
         self.after = located.after
+        self.early = located.options.early
         fusion = find_fusion(graph, views, located.loops)
         self.reductions = {n for n in fusion.reductions if not _is_apart(n, located)}
         self.epilogues = {n for n in fusion.epilogues if not _is_apart(n, located)}
@@ -154,7 +155,7 @@ class _Scheduler:
         self.together = {n: execution.nodes for execution in located.executions for n in execution.nodes}
         leaves = {n for n in graph.nodes if n.row.leaf}
         self.homes = {n: self._home(n) for n in graph.nodes if n not in leaves and views[n].base is n}
-        self.queue = _Queue(graph.index, fusion.spaces, self.homes, located.options.copied)
+        self.queue = _Queue(graph.index, fusion.spaces, self.homes, located.options.early)
         for n in self.homes:
             bases = self.needs(n)
             self.waits[n] = self.missing[n] = len(bases - leaves)
@@ -243,6 +244,7 @@ class _Scheduler:
         """
         users = self.users[n]
         far = users and n not in self.outputs and n not in self.once_deferred and n in self.loops
+        far = far and n not in self.early
         if not far or any(self.missing[user] < 2 for user in users) or self.freed_by(n) > n.nbytes:
             return False
         self.once_deferred.add(n)

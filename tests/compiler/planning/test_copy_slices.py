@@ -47,7 +47,7 @@ def test_a_slice_does_not_keep_its_base(gear: Any, monkeypatch: pytest.MonkeyPat
     graph = simplify(trace(bl.value_and_grad(loss), (X, W)).graph)
     product = 8 * len(X) * len(W)
     less = make_plan(graph, PlanOptions(gear))
-    assert len(less.options.copied) == 2
+    assert len(less.options.early) == 2
     assert less.workspace_bytes < 1.6 * product
     kernel = bl.compile(loss, X, W, gear=gear)
     assert kernel.value_and_grad(X, W)[0] == loss(X, W)
@@ -55,7 +55,7 @@ def test_a_slice_does_not_keep_its_base(gear: Any, monkeypatch: pytest.MonkeyPat
     gradient = kernel.value_and_grad(X, W)[1]
     monkeypatch.setattr(copy_slices, "MIN_BYTES", 1 << 60)
     more = make_plan(graph, PlanOptions(gear))
-    assert not more.options.copied
+    assert not more.options.early
     assert more.workspace_bytes > 2 * product
     plain = bl.compile(loss, X, W, gear=gear, strict=True)
     assert_close(gradient, plain.value_and_grad(X, W)[1], 1e-12)
@@ -80,4 +80,4 @@ def test_rematerialization_goes_on_from_there(gear: Any) -> None:
 )
 def test_slices_that_save_nothing_stay_views(f: Any) -> None:
     graph = simplify(trace(bl.value_and_grad(f), (X,)).graph)
-    assert not make_plan(graph, PlanOptions("compiled")).options.copied
+    assert not make_plan(graph, PlanOptions("compiled")).options.early
