@@ -42,6 +42,28 @@ class Batches(NamedTuple):
     clients_log: bool = False
 
 
+class SeenBatches(Batches):
+    """The same, and which of its sizes an update has read."""
+
+    def __new__(cls, *facts: Any) -> "SeenBatches":
+        """Nothing is read yet."""
+        self = super().__new__(cls, *facts)
+        self.names: set[str] = set()
+        return self
+
+    @property
+    def batch(self) -> int:
+        """Number of samples of a step."""
+        self.names.add("batch")
+        return self[0]
+
+    @property
+    def samples(self) -> int:
+        """Number of samples of the problem."""
+        self.names.add("samples")
+        return self[1]
+
+
 class Known(NamedTuple):
     """Values of a step that an update gets: the point, gradient and value there, the key, the samples' numbers.
 

@@ -64,7 +64,7 @@ def with_values(part: Any, values: Mapping[Path, Any], path: Path = ()) -> Any:
         inside = (*path, f.name)
         if inside in values:
             object.__setattr__(changed, f.name, values[inside])
-        elif _is_part(inner := getattr(part, f.name)):
+        elif is_part(inner := getattr(part, f.name)):
             object.__setattr__(changed, f.name, with_values(inner, values, inside))
     return changed
 
@@ -112,14 +112,15 @@ def not_below(part: object, least: float, *names: str, strict: bool = False) -> 
 def _walk(part: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
     _check_dataclass(part)
     for f in fields(part):
-        if _is_part(inner := getattr(part, f.name)):
+        if is_part(inner := getattr(part, f.name)):
             yield from _walk(inner, (*path, f.name))
     for f in fields(part):
         if _is_hyper(f.type) and not (_is_optional(f.type) and getattr(part, f.name) is None):
             yield path, part, f.name
 
 
-def _is_part(value: object) -> bool:
+def is_part(value: object) -> bool:
+    """Return True for a field's value whose own fields may be live."""
     return isinstance(value, Optimizer) or (is_dataclass(value) and not isinstance(value, type) and not callable(value))
 
 

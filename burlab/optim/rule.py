@@ -1,7 +1,7 @@
 """An optimizer's update as a graph: traced once, with its hyperparameters and the step as inputs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -30,6 +30,12 @@ _SETTLED = {"value", "value_and_grad", "grad", "hvp", "hessian", "jvp"}  # queri
 Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 
 
+class Program:
+    """Names a traced update, for whatever is compiled from it; rules that differ by numbers have one."""
+
+    __slots__ = ("__weakref__",)
+
+
 @dataclass(frozen=True)
 class UpdateRule:
     """A traced update.
@@ -42,6 +48,7 @@ class UpdateRule:
     "value" last.
     output: the point that the run gives, from x, t, the hyperparameters and the leaves of the state; None: x itself.
     size: how many samples a step has, int64, from t, the hyperparameters and the leaves of the state; None: always all.
+    program: the same object for rules of one trace.
     """
 
     graph: Graph
@@ -53,21 +60,21 @@ class UpdateRule:
     logged: tuple[str, ...] = ()
     output: Graph | None = None
     size: Graph | None = None
+    program: Program = field(default_factory=Program, compare=False, repr=False)
 
     @property
     def reads_gradient(self) -> bool:
         """Return True if the update reads the step's gradient."""
         g = self.graph.inputs[0]
-        return _is_read(g, self.graph)
+        return reads_input(g, self.graph)
 
     @property
     def repeats(self) -> bool:
         """Return True for a search that reads x, state and loss alone: a step that changes none repeats for ever."""
         _, _, t, *_ = self.graph.inputs
         searches = {"value", "value_and_grad"}.intersection(self.queries)
-        return (
-            bool(searches) and _SETTLED.issuperset(self.queries) and not self.schedules and not _is_read(t, self.graph)
-        )
+        settled = bool(searches) and _SETTLED.issuperset(self.queries)
+        return settled and not self.schedules and not reads_input(t, self.graph)
 
     @property
     def logs_value(self) -> bool:
@@ -122,12 +129,12 @@ def trace_rule(
         followed = [value for field, value in zip(live, used, strict=True) if callable(field.start)]
         return *after, followed, [_logged(kind, name, number) for name, number in numbers.items()]
 
-    indices = np.zeros(batches.batch, np.int64)
+    indices = np.zeros(batches[0], np.int64)  # by its place: this is no reading of the size, see `SeenBatches`
     problem = (np.zeros((), x.dtype), np.zeros(2, np.uint64), indices, np.int64(0))
     examples = [_example(leaf, array) for leaf, array in zip(leaves, state, strict=True)]
     graph = trace(step, (x, x, _STEP, tuple(field.number for field in live), examples, *problem)).graph
     _check(graph, kind, x, state)
-    if logged[-1:] == (VALUE,) and (_is_read(graph.inputs[0], graph) or _is_read(graph.inputs[-len(problem)], graph)):
+    if logged[-1:] == (VALUE,) and _reads_own(graph, graph.inputs[-len(problem)]):
         graph, logged = Graph(graph.inputs, graph.outputs[:-1]), logged[:-1]  # the batch's own is computed all the same
     schedules = {field.name: field.start for field in live if callable(field.start)}
     forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
@@ -158,11 +165,18 @@ def rule_alike(
     forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
     if (structure, forms, [_is_weak(leaf) for leaf in leaves]) != (rule.structure, rule.state, weak):
         return None
-    hyper = {field.name: field.number for field in live_fields(optimizer)}
-    return replace(rule, hyper=rule.hyper | hyper), state
+    live = live_fields(optimizer)
+    planned = {field.name: field.start for field in live if callable(field.start)}
+    hyper = {field.name: field.number for field in live}
+    return replace(rule, hyper=rule.hyper | hyper, schedules=rule.schedules | planned), state
 
 
-def _is_read(x: Node, graph: Graph) -> bool:
+def _reads_own(graph: Graph, value: Node) -> bool:
+    """Return True if an update reads gradient or value of its batch."""
+    return reads_input(graph.inputs[0], graph) or reads_input(value, graph)
+
+
+def reads_input(x: Node, graph: Graph) -> bool:
     """Return True if a graph reads one of its inputs."""
     return any(y is x for n in graph.nodes for y in n.inputs) or any(y is x for y in graph.outputs)
 
@@ -179,8 +193,12 @@ def _live_batch(live: list[Live], batches: Batches) -> Live:
         raise ArgumentError(
             f"the optimizer has a live field {shown(BATCH)}, as the size of a bl.Batch is called. Rename it."
         )
-    planned = batches.planned
-    return Live(BATCH, (), planned if callable(planned) else lambda t: planned + 0 * t)
+    return Live(BATCH, (), planned_sizes(batches.planned))
+
+
+def planned_sizes(planned: Any) -> Callable[[Any], Any]:
+    """Return the schedule of a batch's size. planned: the first size, or a schedule."""
+    return planned if callable(planned) else lambda t: planned + 0 * t
 
 
 def _size(rule: Optimizer, state: tuple[Any, ...], planned: Node, value: Node, batches: Batches) -> Node:

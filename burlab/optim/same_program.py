@@ -2,11 +2,14 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from .live_fields import Path, live_fields
+from burlab.graph.tracing.structure import Weak
+
+from .live_fields import Path, is_part, live_fields
 from .optimizer import Optimizer
 
+_METHODS = ("init", "update", "output", "batch_size")
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -45,3 +48,39 @@ def _same(one: Any, other: Any, live: Collection[Path], path: Path) -> bool:
 def _attributes(part: Any) -> Mapping[str, Any]:
     """All attributes of an object: its fields, and others."""
     return {f.name: getattr(part, f.name) for f in fields(part)} | getattr(part, "__dict__", {})
+
+
+class OptimizerProgram(NamedTuple):
+    """What a traced update is made of, but for live numbers.
+
+    key: hashable, and holds no object alive. values: the rest, as methods of a user's class, arrays and schedules.
+    """
+
+    key: tuple[Any, ...]
+    values: tuple[Any, ...]
+
+
+def program_of(optimizer: Optimizer) -> OptimizerProgram:
+    """Return the program of an optimizer, with those of its parts."""
+    starts = {field.path: field.start for field in live_fields(optimizer)}
+    key: list[Any] = []
+    values: list[Any] = []
+    _collect(optimizer, starts, (), key, values)
+    return OptimizerProgram(tuple(key), tuple(values))
+
+
+def _collect(part: Any, starts: Mapping[Path, Any], path: Path, key: list[Any], values: list[Any]) -> None:
+    kind = cast("type[Any]", type(part))
+    key.append((path, Weak(kind), getattr(part, "per_leaf", None)))
+    values += [kind, *(method for name in _METHODS if (method := getattr(kind, name, None)) is not None)]
+    for name, value in _attributes(part).items():
+        inside = (*path, name)
+        if inside in starts and not callable(starts[inside]):
+            key.append((inside, "live"))
+        elif isinstance(value, _PLAIN):
+            key.append((inside, type(value), repr(value)))  # repr distinguishes 0.0 from -0.0
+        elif is_part(value):
+            _collect(value, starts, inside, key, values)
+        else:
+            key.append((inside, len(values)))
+            values.append(value)

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.thread_limit import Threads
-from burlab.typing import Key, Tree
+from burlab.typing import ArrayLike, Key, Tree
 
 from .data import Data
 from .finite_sum import FiniteSum, check_loss
@@ -34,6 +34,13 @@ class Federated(FiniteSum):
         self.data, self.sizes = data, sizes
         keepers = None if cluster is None else _on(cluster, data, sizes, self.threads or 1)
         self.oracle = self.oracle.of_clients(sizes, keepers)
+
+    def subset(self, indices: ArrayLike) -> FiniteSum:  # noqa: ARG002 - it has none
+        """Raise ArgumentError: samples of a federation belong to clients."""
+        raise ArgumentError(
+            "the samples of a federation belong to clients, so it has no subset of samples. Pass fewer clients, or "
+            "less data of each, to bl.problems.federated."
+        )
 
     @property
     def clients(self) -> int:

@@ -49,6 +49,14 @@ class Data:
         """Return the data with one more array, shape (n,)."""
         return Data((*self.arrays, weights), self.samples)
 
+    def rows(self, indices: Array) -> "Data":
+        """Return some of the samples, in place where they lie at equal distances. indices: int64, shape (b,)."""
+        steps = np.diff(indices)
+        step = int(steps[0]) if steps.size else 1
+        regular = step > 0 and bool((steps == step).all())
+        chosen = slice(int(indices[0]), int(indices[-1]) + 1, step) if regular else indices
+        return Data(tuple(array[chosen] for array in self.arrays), len(indices))
+
     @property
     def example(self) -> tuple[Any, ...]:
         """The first sample, as the loss takes it."""

@@ -1,5 +1,6 @@
 """Finite sums: f(x) = 1/n sum_i loss(x, data_i) + regularizer(x)."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -101,6 +102,32 @@ class FiniteSum:
         data = ", ".join(f"{a.dtype}{list(a.shape)}" for a in self.oracle.data.arrays)
         tiles = "".join(f"; {query} of {batch} in {tiling}" for (query, batch), tiling in self.tiles.items())
         return f"<FiniteSum of {getattr(self.oracle.loss, '__name__', 'loss')} over {len(self)} samples: {data}{tiles}>"
+
+    def subset(self, indices: ArrayLike) -> "FiniteSum":
+        """Return the mean over some of the samples: the same loss, regularizer and options.
+
+        It has the bits of a `FiniteSum` over the rows `indices` of the data, and shares the kernels of this one.
+        Rows at equal distances, as `np.arange(100)` or every second one, are read in place; others are copied.
+
+        Args:
+            indices: Numbers of samples, integers of shape (b,), repeats allowed.
+
+        Returns:
+            A problem over b samples.
+
+        Raises:
+            ArgumentError, DTypeError, ShapeError, IndexRangeError: For indices of another form, or of no sample.
+
+        >>> import numpy as np, burlab as bl
+        >>> problem = bl.FiniteSum(lambda x, a: 0.5 * (x - a) ** 2, np.arange(6.0))
+        >>> folds = [problem.subset(np.arange(k, 6, 2)) for k in range(2)]
+        >>> [fold.grad(0.0) for fold in folds]
+        [array(-2.), array(-3.)]
+        """
+        chosen = as_indices(indices, len(self))
+        other = copy.copy(self)
+        other.oracle = self.oracle.over(self.oracle.data.rows(chosen))
+        return other
 
     @property
     def tiles(self) -> dict[tuple[str, int], Tiling]:

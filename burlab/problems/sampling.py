@@ -12,6 +12,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.tracing.trace import trace
+from burlab.graph.tracing.trace_cache import TraceCache, structure_outside
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
@@ -185,7 +186,10 @@ def _is_weights(sampler: object) -> bool:
 
 def _traced(samples: int, batch: int | None, sampler: Graph | Callable[..., Any], seed: int) -> Stream:
     """Return batches by a function of the key of a step and t, or by its graph."""
-    graph = sampler if isinstance(sampler, Graph) else _graph(sampler)
+    if isinstance(sampler, Graph):
+        graph = sampler
+    else:
+        graph = _TRACED_SAMPLERS.traced((), (sampler,), structure_outside((sampler,)), lambda: _graph(sampler))
     (width,) = graph.outputs[0].shape
     if batch is not None and batch != width:
         raise ArgumentError(f"batch={batch}, but sampler gives {width} samples for a step. Leave batch out.")
@@ -215,6 +219,7 @@ def _indices(found: ArrayLike) -> Node:
     return as_dtype(node, np.dtype(np.int64))
 
 
+_TRACED_SAMPLERS = TraceCache[Graph](lambda graph: [graph])
 _STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
 _ADVICE = "A sampler is a function such as lambda key, t: bl.random.randint(key, (32,), 0, n)."
 _AXES = 2  # of a table

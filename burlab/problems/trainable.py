@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -67,6 +67,8 @@ class Trainable(NamedTuple):
         def of_trained(x: tree.Tree, *sample: Any, **key: Any) -> Any:
             return f(self._merged(tree.flatten(x)[0], self.rest).tree, *sample, **key)
 
+        # not the numbers of the trained part, which the function does not read
+        cast("Any", of_trained).__burlab_structure__ = f, self.whole, self.chosen, *self.others
         return of_trained
 
     def _merged(self, trained: Sequence[Any], others: Sequence[Any]) -> Point:

@@ -10,7 +10,8 @@ from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.optim.batches import Batches
-from burlab.optim.rule import UpdateRule, like_state, trace_rule
+from burlab.optim.rule import UpdateRule, like_state
+from burlab.optim.rule_cache import find_rule
 from burlab.problems.batch import Batch
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
@@ -124,7 +125,7 @@ class Opener:
         before = StartQueries(oracle, point, stream, self._given_threads() or 1, varies and varies.first)
         weights = weights_of(stream, x.dtype)
         batches = _batches(oracle, point, stream, weights, varies and varies.size)
-        rule, leaves = trace_rule(optimizer, x, batches, point.tree, before, stop.of == ESTIMATOR)
+        rule, leaves = find_rule(optimizer, x, batches, point.tree, before, stop.of == ESTIMATOR)
         _check_local_samples(oracle, optimizer, rule.reads_gradient)
         leaves = leaves if self.state is None else like_state(self.state, rule, leaves)
         drawn_oracle = oracle if weights is None else oracle.weighted(weights)
@@ -156,6 +157,7 @@ class Opener:
 
     def _oracle(self, start: Point | Trainable) -> Oracle:
         oracle, _ = _oracle(self.problem, self.has_aux)
+        oracle.refresh()
         return oracle if isinstance(start, Point) else oracle.of_trained(start)
 
     def _threads(self, loss: Loss, batch: int) -> int:
@@ -202,6 +204,7 @@ def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:
 def _validation(problem: object, every: int, point: Point, seed: int, part: Trainable | None) -> Validation:
     oracle, threads = _oracle(problem, False, "validation")
     oracle = oracle if part is None else oracle.of_trained(part)
+    oracle.refresh()
     loss = oracle.kernels("value", [point]).on(threads or 1)
     stream = drawn(oracle.data.samples, None, "sequential", seed)
     loss.measure(int(stream.batch), point.leaves)

@@ -9,6 +9,7 @@ import pytest
 import burlab as bl
 from burlab.communication.compressors import TopK
 from burlab.graph import query
+from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.optim import EF21, FedNL, Optimizer
 from tests.optim.federated_cases import FEATURES, FEDERATED, LABELS, MU, SIZES, X0, D, grads, hessians, problem, value
 from tests.optim.probe import probe
@@ -153,6 +154,7 @@ def test_saved_and_forked_runs_go_on_alike(rule: Any, tmp_path: Any) -> None:
 @pytest.mark.parametrize("whole", [True, False])
 def test_hessians_of_clients_in_one_question_or_by_products(whole: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query, "_WHOLE", 128 if whole else D - 1)
+    forget_traces()
     like = np.zeros((len(SIZES), D, D))
     run, found, x = probe(problem(), X0, lambda f, x: f.client_hessians(x + 0.5), like)
     np.testing.assert_allclose(found[0], hessians(x + 0.5), rtol=1e-11, atol=1e-13)

@@ -3,6 +3,8 @@
 import copy
 import pickle
 import threading
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -348,3 +350,42 @@ def test_a_deep_copy_has_data_of_its_own():
     p.oracle.data.arrays[0][:] = 0.0
     np.testing.assert_allclose(p.grad(X), 2 * X, rtol=1e-14)
     assert np.array_equal(other.grad(X), before)
+
+
+SUBSETS = {"a slice": np.arange(3, 30), "every third": np.arange(1, 40, 3), "any": [5, 2, 2, 39], "one": [7]}
+
+
+@pytest.mark.parametrize("how", SUBSETS)
+def test_a_subset_has_the_bits_of_a_sum_over_these_rows(how: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    data = rng.normal(size=(40, 3)), rng.normal(size=40)
+    options: Any = {"threads": 2, "tile": 4}
+    whole = bl.FiniteSum(lambda x, a, b: (a @ x - b) ** 2, data, lambda x: x @ x, **options)
+    x, indices = rng.normal(size=3), np.asarray(SUBSETS[how])
+    part = whole.subset(SUBSETS[how])
+    other = bl.FiniteSum(whole.oracle.loss, tuple(a[indices] for a in data), lambda x: x @ x, **options)
+    assert len(part) == len(indices)
+    assert part.value(x).tobytes() == other.value(x).tobytes()
+    assert part.grad(x).tobytes() == other.grad(x).tobytes()
+    np.testing.assert_array_equal(part.per_sample_grads(x), other.per_sample_grads(x))
+    runs = [bl.minimize(p, x, bl.optim.Adam(0.1), batch=1, steps=9, progress=False) for p in (part, other)]
+    assert runs[0].x.tobytes() == runs[1].x.tobytes()
+    runs[0].save(tmp_path / "part.burlab")
+    loaded = bl.load_run(tmp_path / "part.burlab", tuple(a[indices] for a in data))
+    loaded.step(3)
+    runs[1].step(3)
+    assert loaded.x.tobytes() == runs[1].x.tobytes()
+    in_place = [np.shares_memory(a, b) for a, b in zip(part.oracle.data.arrays, data, strict=True)]
+    assert in_place == [how != "any"] * 2
+    data[1][indices[0]] += 1.0
+    assert (part.value(x) != other.value(x)) == (how != "any")
+
+
+def test_subsets_of_what_is_not_there_are_refused() -> None:
+    whole = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(5.0))
+    with pytest.raises(bl.errors.IndexRangeError, match="holds 5, but there are 5 samples"):
+        whole.subset([5])
+    with pytest.raises(bl.errors.ArgumentError, match="is empty"):
+        whole.subset([])
+    with pytest.raises(bl.errors.ArgumentError, match="belong to clients"):
+        bl.problems.federated(lambda x, a: (x - a) ** 2, [np.arange(5.0)]).subset([0])

@@ -40,6 +40,11 @@ class _Warnings(threading.local):
 _warnings = _Warnings()
 
 
+def frozen_count() -> int:
+    """Return how many traces of this thread have frozen numbers that another trace would draw or read anew."""
+    return _warnings.count
+
+
 def watched(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call f; warn if it drew random numbers, read a clock, or read something that later calls cannot check."""
     absent = "numpy.random" not in sys.modules  # it takes 15 ms to import, and then nobody has a generator of it

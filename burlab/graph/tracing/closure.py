@@ -93,12 +93,17 @@ def guards(found: Sequence[Reading]) -> list[Guard] | None:
 
 def _content(reading: Reading) -> Any:
     """Return the content of a reading; None for what belongs to a library, and for what is compared item by item."""
+    return content_with(reading, Same)
+
+
+def content_with(reading: Reading, same: Callable[[object], Any]) -> Any:
+    """The same. same: makes the content of an object that counts by identity."""
     value = reading.value
     kind = cast("type[Any]", type(value))
     if reading.size >= 0:
         return _extent(reading.container)
     if is_called(value):
-        return Same(value)
+        return same(value)
     if kind is float:
         return kind, value, math.copysign(1.0, value)  # -0.0 == 0.0
     if kind in _NUMBERS:
@@ -107,10 +112,10 @@ def _content(reading: Reading) -> Any:
         return kind, value.tobytes()
     array = _as_array(value)
     if array is not None:
-        return _objects(array) if cast("Any", array).dtype.hasobject else _array(array)
+        return _objects(array, same) if cast("Any", array).dtype.hasobject else _array(array, same)
     if kind in ITEMS or value is ABSENT or isinstance(value, (Node, *PRESENT)) or _is_named_library(reading):
         return None
-    return Same(value)
+    return same(value)
 
 
 def _is_named_library(reading: Reading) -> bool:
@@ -144,15 +149,15 @@ def _as_array(value: Any) -> "np.ndarray[Any, Any] | None":
         return None
 
 
-def _objects(array: "np.ndarray[Any, Any]") -> Any:
+def _objects(array: "np.ndarray[Any, Any]", same: Callable[[object], Any]) -> Any:
     """The content of what another library lends as objects: a table of numbers and words."""
-    return array.shape, tuple(_content(Reading(None, None, x)) for x in array.reshape(-1).tolist())
+    return array.shape, tuple(content_with(Reading(None, None, x), same) for x in array.reshape(-1).tolist())
 
 
-def _array(array: "np.ndarray[Any, Any]") -> Any:
+def _array(array: "np.ndarray[Any, Any]", same: Callable[[object], Any]) -> Any:
     if array.size <= MAX_COPIED_ELEMENTS:
         return array.shape, array.dtype, _bytes(array)
-    return array.shape, array.dtype, Same(array) if _is_constant(array) else fingerprint(array)
+    return array.shape, array.dtype, same(array) if _is_constant(array) else fingerprint(array)
 
 
 def _bytes(array: "np.ndarray[Any, Any]") -> bytes:

@@ -45,3 +45,8 @@ def is_own_function(f: FunctionType) -> bool:
 def is_of_arrays(f: FunctionType) -> bool:
     """Return True for a function of NumPy's, SciPy's or burlab's own."""
     return first_part(str(f.__globals__.get("__name__", ""))) in _ARRAY_LIBRARIES
+
+
+def is_of_burlab_function(f: FunctionType) -> bool:
+    """Return True for a function of burlab's own."""
+    return first_part(str(f.__globals__.get("__name__", ""))) == "burlab"

@@ -27,7 +27,7 @@ from .mentions import (
     reads_namespaces,
     texts_of,
 )
-from .owners import is_of_arrays, is_of_burlab, is_own, is_own_function
+from .owners import is_of_arrays, is_of_burlab, is_of_burlab_function, is_own, is_own_function
 
 _SILENT = frozenset({"__init__", "__new__", "__repr__", "__str__", "__eq__", "__hash__", "__reduce__"})
 _BUILTINS = vars(builtins)
@@ -46,9 +46,15 @@ class Absent:
 ABSENT = Absent()
 
 
-def readings(functions: Iterable[Callable[..., Any]]) -> list[Reading]:
-    """Everything that functions, and the functions that they call, read from around themselves."""
-    return _Walk(functions).found
+def readings(
+    functions: Iterable[Callable[..., Any]], values: Iterable[Any] = (), inside_burlab: bool = False
+) -> list[Reading]:
+    """Everything that functions, and the functions that they call, read from around themselves.
+
+    values: objects that are read as well. inside_burlab: whether code and closures of burlab's own functions count,
+    which nobody changes: they tell one function from another.
+    """
+    return _Walk(functions, values, inside_burlab=inside_burlab).found
 
 
 def functions_of(functions: Iterable[Callable[..., Any]]) -> list[FunctionType]:
@@ -59,9 +65,15 @@ def functions_of(functions: Iterable[Callable[..., Any]]) -> list[FunctionType]:
 class _Walk:
     """One walk: the names that code mentions meet the modules, classes and objects that have attributes."""
 
-    def __init__(self, functions: Iterable[Callable[..., Any]], named_only: bool = False) -> None:
+    def __init__(
+        self,
+        functions: Iterable[Callable[..., Any]],
+        values: Iterable[Any] = (),
+        named_only: bool = False,
+        inside_burlab: bool = False,
+    ) -> None:
         """named_only: leave out what is only there for names that code makes at run time, of which most are unread."""
-        self._named_only = named_only
+        self._named_only, self._inside_burlab = named_only, inside_burlab
         self.found: list[Reading] = []
         self.functions: list[FunctionType] = []
         self._seen: set[int] = set()
@@ -74,6 +86,8 @@ class _Walk:
         self._objects = 0
         for f in functions:
             self._call(f)
+        for value in values:
+            self._read(None, None, value)
         while self._waiting:
             self._enter(self._waiting.pop())
 
@@ -197,9 +211,29 @@ class _Walk:
     def _function(self, f: FunctionType) -> None:
         """Cells, defaults and attributes of any function: the wrappers of libraries keep there what they wrap."""
         if is_of_arrays(f):
+            if self._inside_burlab and is_of_burlab_function(f):
+                self._of_burlab(f)
             return
         if f in _ENVIRONMENT_READERS:
             self._read(None, None, environment())
+        self._closure(f)
+        if is_own_function(f):
+            self._code(f)
+            self._hold(f.__dict__, f.__dict__)
+        elif (wrapped := f.__dict__.get("__wrapped__")) is not None:
+            self._read(f.__dict__, "__wrapped__", wrapped)
+
+    def _of_burlab(self, f: FunctionType) -> None:
+        """The code and the closure of a function of burlab's own, or what it names in their place."""
+        self._read(f, "__code__", f.__code__)
+        parts = f.__dict__.get("__burlab_structure__")
+        if parts is None:
+            self._closure(f)
+        else:
+            self._read(None, None, parts)
+
+    def _closure(self, f: FunctionType) -> None:
+        """The defaults and the cells of a function."""
         if f.__defaults__:
             self._read(f, "__defaults__", f.__defaults__)
         if f.__kwdefaults__:
@@ -209,11 +243,6 @@ class _Walk:
                 self._read(cell, None, cell.cell_contents)
             except ValueError:  # not filled yet
                 continue
-        if is_own_function(f):
-            self._code(f)
-            self._hold(f.__dict__, f.__dict__)
-        elif (wrapped := f.__dict__.get("__wrapped__")) is not None:
-            self._read(f.__dict__, "__wrapped__", wrapped)
 
     def _code(self, f: FunctionType) -> None:
         code, around = f.__code__, f.__globals__

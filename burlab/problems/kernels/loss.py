@@ -82,7 +82,7 @@ class Loss:
     def vary(self, batch: int) -> None:
         """Prepare the kernels of a batch for smaller ones."""
         if batch > 1:
-            self.samples.tile(batch).vary()
+            self.samples.program.tile(batch).vary()
 
     def executables(self, batch: int) -> list[Executable]:
         """Return the kernels of a batch, in the order in which they run."""

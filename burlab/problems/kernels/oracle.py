@@ -1,39 +1,36 @@
 """The queries about a sum of losses: each query is a traced function of one sample, compiled at first use."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from inspect import Parameter
 from types import FunctionType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from burlab import transforms
 from burlab.compiler.function import Function as CompiledFunction
-from burlab.errors import ArgumentError, ShapeError
-from burlab.graph import Graph, Node, tree
+from burlab.errors import ArgumentError
+from burlab.graph import Graph, tree
 from burlab.graph.executions import work_of
-from burlab.graph.linear_nodes import concatenate, reshape
-from burlab.graph.node import as_node
-from burlab.graph.numpy_api.promotion import as_dtype
-from burlab.graph.rewrite.entries import entries
+from burlab.graph.tracing.structure import Structure
 from burlab.graph.tracing.trace import trace
+from burlab.graph.tracing.trace_cache import TraceCache, structure_outside
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
 from burlab.problems.trainable import Trainable
-from burlab.runtime.checks.numbers import flag, shown
+from burlab.runtime.checks.numbers import flag
 from burlab.runtime.coerce import Array
-from burlab.transforms import jvp, vmap
 from burlab.transforms.call import pair_of
-from burlab.typing import ArrayLike, Key
+from burlab.typing import Key
 
 from .client_queries import ClientKeepers, RemoteClients
 from .direct import Directs
 from .loss import Loss
+from .query_rules import QUERY_RULES, value_alone
 from .sample_kernel import SampleKernel
-from .steepest import grad, hvp, value_and_grad
+from .sample_program import SampleProgram
 from .targets import Targets, plain, with_goals
 from .tiles import DEFAULT_OPTIONS, HEAVY, KernelOptions, least_of
 from .tiling import Tiling
@@ -41,112 +38,6 @@ from .tiling import Tiling
 Function = Callable[..., Any]
 
 QUERY_WORK_RATIO = 16  # work of the heaviest query over that of the loss
-
-
-def _value(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
-    return (value_and_grad(loss, x, *sample, **key)[0],)  # checks that the loss is one number
-
-
-def _value_like(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
-    """The value in x's dtype."""
-    return (_value(loss, x, *sample, **key)[0].astype(_dtype(x)),)
-
-
-def _gradient(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
-    return (grad(loss, x, *sample, **key),)
-
-
-def _training(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
-    """Value and gradient in one dtype, the gradient's."""
-    value, gradient = value_and_grad(loss, x, *sample, **key)
-    return value.astype(_dtype(x)), gradient
-
-
-def _measured(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
-    """Value, gradient, and the metrics that the loss returns with its value, in one dtype."""
-    (value, metrics), gradient = transforms.value_and_grad(loss, has_aux=True)(x, *sample, **key)
-    return value.astype(_dtype(x)), tree.conjugated(gradient), _numbers(metrics, _dtype(x))
-
-
-def _measured_value(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
-    """Value and metrics, with nothing in the place of a gradient."""
-    value, _, metrics = _measured(loss, x, *sample, **key)
-    return value, (), metrics
-
-
-def _numbers(metrics: object, dtype: "np.dtype[Any]") -> dict[str, Node]:
-    if not isinstance(metrics, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", metrics)):
-        raise ArgumentError(
-            f"with has_aux=True the loss returns (value, {{name: number, ...}}), but the second is {shown(metrics)}."
-        )
-    nodes = {name: as_node(number) for name, number in cast("dict[str, Any]", metrics).items()}
-    for name, node in nodes.items():
-        if node.shape:
-            raise ShapeError(f"the metric {shown(name)} has shape {node.shape}, expected (). Sum it, or take its mean.")
-    return {name: as_dtype(node, dtype) for name, node in nodes.items()}
-
-
-def _difference(loss: Function, x: tree.Tree, y: tree.Tree, *sample: Any, **key: Any) -> Any:
-    at_x, structure = tree.flatten(grad(loss, x, *sample, **key))
-    at_y = tree.flatten(grad(loss, y, *sample, **key))[0]
-    return (tree.unflatten(structure, [a - b for a, b in zip(at_x, at_y, strict=True)]),)
-
-
-def _partial(loss: Function, x: tree.Tree, coordinates: ArrayLike, *sample: Any, **key: Any) -> Any:
-    """Entries of the gradient, computed without the others where that is cheaper."""
-    return (entries(_flat(grad(loss, x, *sample, **key)), as_node(coordinates)),)
-
-
-def _curvature(loss: Function, x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
-    return (hvp(loss, x, *sample, v, **key),)
-
-
-def _hessian(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
-    """Second derivatives by all numbers of x, shape (d, d): row k is the product with unit vector k."""
-    leaves, structure = tree.flatten(x)
-    ends = np.cumsum([leaf.size for leaf in leaves])[:-1]
-
-    def row(unit: Array) -> Any:
-        parts = [np.reshape(v, leaf.shape) for v, leaf in zip(np.split(unit, ends), leaves, strict=True)]
-        return _flat(hvp(loss, x, *sample, tree.unflatten(structure, parts), **key))
-
-    return (vmap(row)(np.eye(sum(leaf.size for leaf in leaves), dtype=leaves[0].dtype)),)
-
-
-def _directional(loss: Function, x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
-    """The derivative along a vector, in x's dtype."""
-
-    def at(y: tree.Tree) -> Any:
-        return loss(y, *sample, **key)
-
-    slope = jvp(at, (x,), (v,))[1]
-    return (as_dtype(as_node(slope), _dtype(x)),)
-
-
-def _dtype(x: tree.Tree) -> "np.dtype[Any]":
-    return tree.flatten(x)[0][0].dtype
-
-
-def _flat(gradient: tree.Tree) -> Node:
-    """All leaves as one vector."""
-    return concatenate([reshape(as_node(leaf), (as_node(leaf).size,)) for leaf in tree.flatten(gradient)[0]], 0)
-
-
-_QUERIES = {
-    "value": _value,
-    "value_like": _value_like,
-    "value_and_grad": value_and_grad,
-    "grad": _gradient,
-    "training": _training,
-    "measured": _measured,
-    "measured_value": _measured_value,
-    "grad_difference": _difference,
-    "partial_grad": _partial,
-    "resampled_grad": _gradient,
-    "hvp": _curvature,
-    "jvp": _directional,
-    "hessian": _hessian,
-}
 
 
 class _Given(NamedTuple):
@@ -159,6 +50,29 @@ class _Given(NamedTuple):
     keepers: ClientKeepers | None
     resampled: Function | None
     targets: Targets | None
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """All that kernels are traced from."""
+        return self.loss, self.regularizer, self.resampled, self.targets
+
+
+class Programs(NamedTuple):
+    """The kernels of a query, whatever the data."""
+
+    samples: SampleProgram
+    regularizer: SampleProgram | None = None
+
+    @property
+    def graphs(self) -> list[Graph]:
+        """Their graphs."""
+        return [part.graph for part in self if part is not None]
+
+
+PROGRAMS = TraceCache[Programs](lambda programs: programs.graphs)
+"""Kernels of losses, by their structure: problems with equal losses and samples of one form share them."""
+
+_TARGET_SIZES = TraceCache[int](lambda _: ())
 
 
 class Oracle:
@@ -192,6 +106,7 @@ class Oracle:
         self.regularizer = None if regularizer is None else _own(regularizer)
         self.keyed = takes_key(loss)
         self._losses: dict[Any, Loss] = {}
+        self._structure: Structure | None = None  # of all that the functions are, when kernels were last sought
         self.directs = Directs()
 
     def __reduce__(self) -> Any:
@@ -228,52 +143,75 @@ class Oracle:
 
     def target_size(self, point: Point) -> int:
         """Return the size of the model's output for a sample; 0 for a loss without parts."""
-        return 0 if self._given.targets is None else self._given.targets.size(point, self.data)
+        parts = self._given.targets
+        if parts is None:
+            return 0
+        key = _form_of([point]), _samples_form(self.data)
+        return _TARGET_SIZES.traced(key, (parts,), structure_outside((parts,)), lambda: parts.size(point, self.data))
+
+    def refresh(self) -> None:
+        """Forget all kernels if what the functions read from around themselves has changed."""
+        structure = structure_outside(self._given.functions)
+        if structure != self._structure:
+            self._structure, self._losses, self.directs = structure, {}, Directs()
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """Return the kernels of a query. shared: x, and its other arguments."""
-        key = (query, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
-        if key not in self._losses:
-            self._losses.setdefault(key, self._traced(query, shared))  # concurrent threads get the same
-        return self._losses[key]
+        form = query, _form_of(shared)
+        if form not in self._losses:
+            self._losses.setdefault(form, self._found(form, query, shared))  # concurrent threads get the same
+        return self._losses[form]
 
-    def _traced(self, query: str, shared: Sequence[Point]) -> Loss:
+    def _found(self, form: Any, query: str, shared: Sequence[Point]) -> Loss:
+        """Return the kernels of a query, with the programs of an equal loss where there are some."""
+        if self._structure is None:
+            self._structure = structure_outside(self._given.functions)
+        data = self.data
+        if query == "surrogate":
+            data = with_goals(data, self.target_size(shared[0]), shared[0].leaves[0].dtype)
+        key = form, _samples_form(data), self.keyed, self.has_aux, *_hashable(self.options)
+        programs = PROGRAMS.traced(
+            key, self._given.functions, self._structure, lambda: self._traced(query, shared, data)
+        )
+        regularizer = programs.regularizer and SampleKernel(programs.regularizer, Data.none())
+        return Loss(SampleKernel(programs.samples, data), regularizer)
+
+    def _traced(self, query: str, shared: Sequence[Point], data: Data) -> Programs:
         if query in ("targets", "surrogate") and self._given.targets is not None:
-            return self._of_targets(query, self._given.targets, shared)
-        rule, trees = _QUERIES[query], [p.tree for p in shared]
+            return self._of_targets(query, self._given.targets, shared, data)
+        rule, trees = QUERY_RULES[query], [p.tree for p in shared]
 
         def least(graph: Graph) -> int:
             return least_of(self._work(query, graph, trees[0]))
 
         if query == "resampled_grad":  # the curvature of the loss alone
-            return Loss(
-                SampleKernel.trace(partial(rule, self._resampled()), trees, self.data, True, least, self.options), None
+            return Programs(
+                SampleProgram.trace(partial(rule, self._resampled()), trees, data, True, least, self.options)
             )
         measures = query in ("measured", "measured_value")
         loss = self._measured if measures and self._measured is not None else self.loss
-        samples = SampleKernel.trace(partial(rule, loss), trees, self.data, self.keyed, least, self.options)
+        samples = SampleProgram.trace(partial(rule, loss), trees, data, self.keyed, least, self.options)
         if self.regularizer is None:
-            return Loss(samples, None)
+            return Programs(samples)
         other = _with_zeros(self.regularizer, samples.metrics) if measures else self.regularizer
-        return Loss(samples, SampleKernel.trace(partial(rule, other), trees, Data.none(), False))
+        return Programs(samples, SampleProgram.trace(partial(rule, other), trees, Data.none(), False))
 
-    def _of_targets(self, query: str, parts: Targets, shared: Sequence[Point]) -> Loss:
+    def _of_targets(self, query: str, parts: Targets, shared: Sequence[Point], data: Data) -> Programs:
         """Return the kernels of the queries about targets of samples."""
         trees = [p.tree for p in shared]
         if query == "targets":
             loss = _first(parts.loss) if self.has_aux else parts.loss
-            return Loss(
-                SampleKernel.trace(partial(parts.row, loss), trees, self.data, self.keyed, options=self.options), None
+            return Programs(
+                SampleProgram.trace(partial(parts.row, loss), trees, data, self.keyed, options=self.options)
             )
-        data = with_goals(self.data, self.target_size(shared[0]), shared[0].leaves[0].dtype)
 
         def least(graph: Graph) -> int:
             return least_of(work_of(graph))
 
-        samples = SampleKernel.trace(parts.surrogate, trees, data, self.keyed, least, self.options, placed=1)
+        samples = SampleProgram.trace(parts.surrogate, trees, data, self.keyed, least, self.options, placed=1)
         if self.regularizer is None:
-            return Loss(samples, None)
-        return Loss(samples, SampleKernel.trace(partial(plain, self.regularizer), trees, Data.none(), False))
+            return Programs(samples)
+        return Programs(samples, SampleProgram.trace(partial(plain, self.regularizer), trees, Data.none(), False))
 
     def _resampled(self) -> Function:
         """Return the loss with labels that the model draws. Raises ArgumentError for a problem without one."""
@@ -291,7 +229,7 @@ class Oracle:
         """
         if query != "value" and work_of(graph) <= QUERY_WORK_RATIO * HEAVY:
             keyword = {"key": np.zeros(2, np.uint64)} if self.keyed else {}
-            graph = trace(partial(_value, self.loss), (x, *self.data.example), keyword).graph
+            graph = trace(partial(value_alone, self.loss), (x, *self.data.example), keyword).graph
         return work_of(graph)
 
     @property
@@ -308,6 +246,19 @@ class Oracle:
     def mean(self, query: str, shared: Sequence[Point], stream: Stream, key: Key | None, threads: int) -> Any:
         """Return the answer over a batch: the mean over its samples, plus the regularizer's."""
         return self.kernels(query, shared).on(threads).mean(shared, stream, key, threads)
+
+
+def _form_of(shared: Sequence[Point]) -> tuple[Any, ...]:
+    return tuple((point.structure, *((leaf.shape, leaf.dtype) for leaf in point.leaves)) for point in shared)
+
+
+def _samples_form(data: Data) -> tuple[Any, ...]:
+    return tuple((array.shape[1:], array.dtype) for array in data.arrays)
+
+
+def _hashable(options: KernelOptions) -> tuple[Any, ...]:
+    tile = options.tile
+    return tuple(sorted(tile.items())) if isinstance(tile, Mapping) else tile, options.remat
 
 
 def _own(loss: Function) -> Function:

@@ -173,7 +173,7 @@ class QueryKernels:
         form, loss = _FORMS[question.name], answer.loss
         of_targets = question.name in ("targets", "surrogate")  # whose entries are numbers of a target
         if self._cuts_evenly and question.chosen > 1:
-            loss.samples.cut_evenly(answer.batch)
+            loss.samples.program.cut_evenly(answer.batch)
         loss.measure(answer.batch, [leaf for point in answer.shared for leaf in point.leaves])
         if answer.stream.varies:
             loss.vary(answer.batch)

@@ -14,6 +14,7 @@ from burlab.problems.data import Data
 from burlab.problems.kernels.client_queries import RemoteClients
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.sample_kernel import SampleKernel
+from burlab.problems.kernels.sample_program import SampleProgram
 from burlab.problems.kernels.targets import with_goals
 from burlab.problems.kernels.tiles import KernelOptions
 from burlab.problems.point import Point
@@ -126,7 +127,8 @@ class GraphReader:
         trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
         structure = tree.flatten(tuple(trees))[1]
         options = KernelOptions(dict(tiles), remat)
-        return SampleKernel(graph, structure, data, keyed, least[0] if least else 1, options, placed)
+        program = SampleProgram(graph, structure, len(data.arrays), keyed, least[0] if least else 1, options, placed)
+        return SampleKernel(program, data)
 
 
 def read_graph(

@@ -8,6 +8,9 @@ import numpy as np
 
 from burlab.compiler.executable import Executable, build
 from burlab.errors import IndexRangeError
+from burlab.graph import Graph
+from burlab.graph.tracing.structure import Weak
+from burlab.graph.tracing.trace_cache import TraceCache
 from burlab.optim.batches import ROWS
 from burlab.optim.rule import UpdateRule
 from burlab.problems.kernels.loss import Loss
@@ -23,6 +26,16 @@ from burlab.runtime.structs import COutcome
 
 from .fused import FusedStep
 from .update import Update, update_of
+
+_BUILT = TraceCache[Executable](lambda executable: [executable.graph])  # by graphs, which runs share
+
+
+def _built(graph: Graph) -> Executable:
+    found = _BUILT.find(Weak(graph))
+    if found is None:
+        found = build(graph)
+        _BUILT.put(Weak(graph), found)
+    return found
 
 
 @dataclass(frozen=True)
@@ -88,7 +101,7 @@ class Setup:
         """A setup; compiles the update and its queries now. drawn: the source for the batches, if not `oracle`."""
         queries = QueryKernels(oracle, start, rule.queries, stream, drawn or oracle, threads)
         update = update_of(rule, loss, start, int(stream.batch), threads)
-        output = None if rule.output is None else build(rule.output)
+        output = None if rule.output is None else _built(rule.output)
         if stream.varies:
             loss.vary(int(stream.batch))
         return Setup(
@@ -106,8 +119,8 @@ class Setup:
             spent,
             part,
             full,
-            None if rule.size is None else build(rule.size),
-            None if stream.graph is None else build(stream.graph),
+            None if rule.size is None else _built(rule.size),
+            None if stream.graph is None else _built(stream.graph),
         )
 
     @property

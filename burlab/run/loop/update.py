@@ -1,14 +1,17 @@
 """The update of a run, compiled: by itself, or with loss and gradient as one kernel."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from burlab.compiler.executable import Executable, build
 from burlab.compiler.ir.plan import LoopStep
 from burlab.graph import Graph
 from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.tracing.structure import Weak
+from burlab.graph.tracing.trace_cache import TraceCache
 from burlab.optim.chunk import CHUNK, chunked
 from burlab.optim.rule import UpdateRule
+from burlab.optim.rule_cache import INDICES, with_indices
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 
@@ -56,10 +59,26 @@ class Update:
     shift_buffers: tuple[ShiftBuffer, ...]
 
 
+UPDATES = TraceCache[Update | FusedStep](lambda update: [update.executable.graph])
+"""Compiled updates, by the program of their rule and the form of x; fused ones by the programs of the loss too."""
+
+
 def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int, threads: int = 1) -> Update | FusedStep:
     """The update of a run, on so many threads; one kernel with the loss where a step is one call of it, if possible."""
+    fuses = batch == 1 and loss.has_gradient
+    forms = tuple(leaf.shape for leaf in x.leaves)
+    parts = [part for part in (loss.samples, loss.regularizer) if part is not None and fuses]
+    key = (Weak(rule.program), forms, threads, *(Weak(part.program) for part in parts))
+    found = UPDATES.find(key)
+    if found is None:
+        found = _compiled(rule, loss, x, fuses, threads)
+        UPDATES.put(key, found)
+    return replace(found, graph=with_indices(found.graph, int(rule.graph.inputs[INDICES].shape[0])))
+
+
+def _compiled(rule: UpdateRule, loss: Loss, x: Point, fuses: bool, threads: int) -> Update | FusedStep:
     whole = simplify(rule.graph)
-    fused = FusedStep.of(whole, rule, loss, x, threads) if batch == 1 and loss.has_gradient else None
+    fused = FusedStep.of(whole, rule, loss, x, threads) if fuses else None
     if fused is not None:
         return fused
     dimension = sum(leaf.size for leaf in x.leaves)

@@ -9,6 +9,7 @@ import pytest
 import burlab as bl
 from burlab.errors import IndexRangeError
 from burlab.graph import tree
+from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.problems.kernels import hoisted, sample_kernel
 from burlab.problems.point import as_point
 from tests.problems.kernels.tile_cases import CASES
@@ -37,6 +38,7 @@ def test_the_bits_are_those_of_tiles_that_do_all_themselves(name: str, monkeypat
     answers = sums.value_and_grad(x, indices), sums.hvp(x, x, indices)
     assert "prepare" in kernels(sums, x, 77, "value_and_grad")
     monkeypatch.setattr(hoisted, "_SHARE", 0)
+    forget_traces()
     sums, x = problem(name, tile=4)
     same((sums.value_and_grad(x, indices), sums.hvp(x, x, indices)), answers)
     assert "prepare" not in kernels(sums, x, 77, "value_and_grad")
@@ -75,6 +77,7 @@ def test_runs_count_its_memory_once_and_profile_its_steps(threads: int, monkeypa
     (exp,) = (row for row in profile.rows if "exp" in row.name and row.phase == "forward")
     assert 0 < exp.nbytes <= 3 * 8 * 30 * 9, "once in a step"
     monkeypatch.setattr(hoisted, "_SHARE", 0)
+    forget_traces()
     sums, x = problem("softmaxed", tile=4, threads=threads)
     other = bl.minimize(sums, x, bl.optim.GD(1e-4), batch=64)
     other.step(4)

@@ -10,6 +10,7 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, IndexRangeError
 from burlab.graph import tree
+from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.problems.kernels import tiling
 from burlab.problems.kernels.tiles import Tile, slots_of
 from burlab.problems.point import as_point
@@ -145,6 +146,7 @@ def test_threads_that_come_first_together_make_one_tile(monkeypatch: pytest.Monk
         answers.append(problem.grad(x, np.arange(13)))
 
     monkeypatch.setattr(tiling, "Tile", slowly)
+    forget_traces()
     problem, x, _ = case("perceptron", tile=4)
     workers = [threading.Thread(target=query) for _ in range(4)]
     for worker in workers:
@@ -191,7 +193,7 @@ def test_matrices_of_a_mixture_use_batch_sums():
         np.testing.assert_allclose(leaf, whole[1][name], rtol=1e-9, atol=1e-12)
     samples = problem.oracle.kernels("value_and_grad", [as_point(m, "x")]).samples
     for batch, made in ((1000, False), (8, True)):
-        tile = samples.tile(batch)
+        tile = samples.program.tile(batch)
         matrices = [n for n in tile.executable.graph.nodes if n.shape == (tile.size, k, d, d)]
         assert bool(matrices) == made, "for a few samples another kernel is not worth its compilation"
 

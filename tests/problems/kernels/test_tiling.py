@@ -7,6 +7,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import IndexRangeError
+from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.problems.kernels import tiling
 from burlab.problems.kernels.tiles import sizes_for
 from burlab.problems.kernels.tiling import Tiling
@@ -17,6 +18,7 @@ ALWAYS, NEVER = 10**12, 0  # evaluations that are expected
 
 
 def perceptron(**options: Any) -> tuple[bl.FiniteSum, Any]:
+    forget_traces()
     loss, x, data = CASES["perceptron"]
     return bl.FiniteSum(loss, tuple(np.tile(d, (5, 1)) for d in data), **options), x
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.optim import chunk
 from burlab.run.loop import update
 
@@ -17,6 +18,7 @@ OPTIMIZERS = {
 
 
 def train(optimizer: Any, dimension: int, dtype: str) -> bl.Run:
+    forget_traces()
     targets = np.random.default_rng(0).normal(size=(2, dimension)).astype(dtype)
     problem = bl.FiniteSum(lambda x, target: np.sum((x - target) ** 2 * 0.5), targets)
     return bl.minimize(problem, np.zeros(dimension, dtype), optimizer, steps=20)

@@ -1,0 +1,135 @@
+"""A function of one sample as kernels, whatever the data: what problems with samples of one form share."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.executable import Executable, build
+from burlab.graph import Graph, tree
+from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.tracing.trace import trace
+from burlab.problems.data import Data
+from burlab.runtime.coerce import Array
+
+from .output_blocks import OutputLayout, integers
+from .tiles import DEFAULT_OPTIONS, KernelOptions, Tile
+from .tiling import Tiling, Tilings
+
+
+class SampleProgram:
+    """The kernels of a function of shared arguments, one sample and a key. It returns a tuple of trees of floats.
+
+    graph: inputs: leaves of the shared arguments, one sample of each data array, the key if it is keyed. structure: of
+    the tuple that the outputs are: value and gradient where there are several. A result's memory is laid out with one
+    group per tree. arrays: of data; placed: the number of last ones with a row for each position of a batch, passed
+    with the call. fixed: the number of inputs that samples share. least: samples of a slot. Several threads may use it
+    at once.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        structure: tree.TreeDef,
+        arrays: int,
+        keyed: bool,
+        least: int = 1,
+        options: KernelOptions = DEFAULT_OPTIONS,
+        placed: int = 0,
+    ) -> None:
+        self.graph = simplify(graph)
+        self.structure = structure
+        self.groups = tuple(child.num_leaves for child in structure.children())
+        self.keyed = keyed
+        self.placed = placed
+        self.options = options if len(self.groups) > 1 else options._replace(remat=None)
+        self.layout = OutputLayout.of_nodes(self.graph.outputs, self.groups)
+        self.fixed = len(self.graph.inputs) - arrays - keyed
+        sampled = [k >= self.fixed for k in range(len(self.graph.inputs))]
+        self.least = least
+        self._tilings = Tilings(self.graph, sampled, self.groups, least, self.options)
+        self.steps = integers(self.layout.sizes)
+        self.lock = threading.RLock()  # C++ holds addresses of kernels and layouts: built once, never replaced
+        self._executable: Executable | None = None
+        self._row: tuple[OutputLayout, Any] | None = None
+        self._on_threads: dict[int, SampleProgram] = {}
+
+    @staticmethod
+    def trace(
+        f: Callable[..., Any],
+        shared: Sequence[tree.Tree],
+        data: Data,
+        keyed: bool,
+        least: Callable[[Graph], int] = lambda _: 1,
+        options: KernelOptions = DEFAULT_OPTIONS,
+        placed: int = 0,
+    ) -> "SampleProgram":
+        """Return the kernels of a Python function. shared: examples of the arguments that all samples share.
+
+        data: has samples of the form. least: samples of a slot, from the graph.
+        """
+        keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
+        traced = trace(f, (*shared, *data.example), keyword)
+        return SampleProgram(traced.graph, traced.result, len(data.arrays), keyed, least(traced.graph), options, placed)
+
+    def on(self, threads: int) -> "SampleProgram":
+        """Return the same for sums on so many threads."""
+        with self.lock:
+            if threads not in self._on_threads:
+                options, arrays = self.options._replace(threads=threads), len(self.graph.inputs) - self.fixed - self.keyed
+                self._on_threads[threads] = SampleProgram(
+                    self.graph, self.structure, arrays, self.keyed, self.least, options, self.placed
+                )
+            return self._on_threads[threads]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The keys of its third output, a dict of numbers, in their order; () without a third output."""
+        children = self.structure.children()
+        return tuple(children[2].entries()) if len(children) > 2 else ()
+
+    @property
+    def executable(self) -> Executable:
+        """The kernel of a single sample."""
+        with self.lock:
+            if self._executable is None:
+                self._executable = build(self.graph, remat=self.options.remat)
+            return self._executable
+
+    def kernels(self, batch: int) -> dict[str, Executable]:
+        """Return the kernels of the mean over a batch, by fields of `Summand`, in the order of a step."""
+        return {"kernel": self.executable} if batch == 1 else self.tile(batch).kernels
+
+    @property
+    def tilings(self) -> Mapping[int, Tiling]:
+        """The tiles chosen so far, by number of samples of a batch."""
+        return self._tilings.chosen
+
+    def measure(self, batch: int, fixed: Sequence[Array], data: Data) -> None:
+        """Choose the tiles for a batch, unless they are chosen, by measuring at a point where that saves time.
+
+        fixed: the leaves of the shared arguments, C-contiguous.
+        """
+        with self.lock:
+            self._tilings.measure(batch, fixed, data, self.keyed)
+
+    def cut_evenly(self, batch: int) -> None:
+        """Choose tiles for a batch so that all are full: a batch of another size needs other kernels."""
+        with self.lock:
+            self._tilings.cut_evenly(batch)
+
+    def tile(self, batch: int) -> Tile:
+        """Return the tile of a batch of more than one sample."""
+        with self.lock:
+            return self._tilings.tile(batch)
+
+    @property
+    def together(self) -> tuple[OutputLayout, Any]:
+        """The layout of a row per sample, which holds all outputs one after another, and its steps for C++."""
+        with self.lock:
+            if self._row is None:
+                sizes = self.layout.sizes
+                steps = integers([sum(sizes)] * len(sizes))
+                self._row = self.layout.at([sum(sizes[:k]) for k in range(len(sizes))]), steps
+            return self._row
