@@ -45,20 +45,22 @@ class Batches(NamedTuple):
 class SeenBatches(Batches):
     """The same, and which of its sizes an update has read."""
 
+    names: set[str]
+
     def __new__(cls, *facts: Any) -> "SeenBatches":
         """Nothing is read yet."""
         self = super().__new__(cls, *facts)
-        self.names: set[str] = set()
+        self.names = set()
         return self
 
     @property
-    def batch(self) -> int:
+    def batch(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride] - the same number, noted
         """Number of samples of a step."""
         self.names.add("batch")
         return self[0]
 
     @property
-    def samples(self) -> int:
+    def samples(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride] - as above
         """Number of samples of the problem."""
         self.names.add("samples")
         return self[1]
