@@ -77,7 +77,10 @@ class SampleProgram:
         """Return the same for sums on so many threads."""
         with self.lock:
             if threads not in self._on_threads:
-                options, arrays = self.options._replace(threads=threads), len(self.graph.inputs) - self.fixed - self.keyed
+                options, arrays = (
+                    self.options._replace(threads=threads),
+                    len(self.graph.inputs) - self.fixed - self.keyed,
+                )
                 self._on_threads[threads] = SampleProgram(
                     self.graph, self.structure, arrays, self.keyed, self.least, options, self.placed
                 )
