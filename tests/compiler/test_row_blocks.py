@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -91,6 +91,43 @@ def pairs(h: Any, w: Any, b: Any, np: Any) -> Any:
     return np.sum(np.exp(-(squares[:, None] + squares - 2 * h @ h.T) / 9)) + np.sum(b) * np.sum(w)
 
 
+def log_softmax(x: Any, axis: int, np: Any) -> Any:
+    top = np.max(x, axis=axis, keepdims=True)
+    return x - top - np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True))
+
+
+def contrastive(diagonal: Callable[..., Any], axes: Sequence[int], h: Any, w: Any, b: Any, np: Any) -> Any:
+    """InfoNCE over rows or columns, CLIP over both: each point of one kind finds its partner of the other kind."""
+    pairs = h @ np.tanh(h - b[:WIDTH]).T * (1 + np.sum(w) / 99)
+    return -sum(np.sum(diagonal(log_softmax(pairs, axis, np), np)) for axis in axes)
+
+
+def transposed(h: Any, w: Any, b: Any, np: Any) -> Any:
+    """CLIP as it is mostly written: the second loss is the first one of the transposed pairs."""
+    pairs = h @ np.tanh(h - b[:WIDTH]).T * (1 + np.sum(w) / 99)
+    return -sum(np.sum(np.diagonal(log_softmax(x, 1, np))) for x in (pairs, pairs.T))
+
+
+def masked_pairs(h: Any, w: Any, b: Any, np: Any) -> Any:
+    pairs = h @ np.tanh(h - b[:WIDTH]).T * (1 + np.sum(w) / 99)
+    return np.sum(log_softmax(pairs, 1, np) * np.eye(ROWS))
+
+
+EACH = np.arange(ROWS)
+DIAGONALS: dict[str, Callable[..., Any]] = {
+    "diagonal": lambda s, np: np.diagonal(s),
+    "along": lambda s, np: np.take_along_axis(s, EACH[:, None], axis=1),
+    "index": lambda s, np: s[EACH, EACH],
+    "trace": lambda s, np: np.trace(s),
+}
+CONTRASTIVE: dict[str, Callable[..., Any]] = {
+    **{f"infonce {name}": partial(contrastive, f, (1,)) for name, f in DIAGONALS.items()},
+    "infonce columns": partial(contrastive, DIAGONALS["diagonal"], (0,)),
+    "clip": partial(contrastive, DIAGONALS["diagonal"], (0, 1)),
+    "clip transposed": transposed,
+    "masked pairs": masked_pairs,
+}
+
 LOSSES: dict[str, Callable[..., Any]] = {
     "mean": lambda h, w, b, np: np.mean(tokens(h, w, b, np)),
     "masked": lambda h, w, b, np: np.sum(WEIGHT.astype(h.dtype) * tokens(h, w, b, np)) / 7,
@@ -101,6 +138,7 @@ LOSSES: dict[str, Callable[..., Any]] = {
     "sequences": sequences,
     "network": network,
     "pairs": pairs,
+    **CONTRASTIVE,
 }
 
 
@@ -133,12 +171,14 @@ def test_blocks_give_the_numbers_of_the_whole(name: str, dtype: str, monkeypatch
         assert not [
             n for graph in made for n in graph.nodes if n.op == "contract" and ROWS in n.shape and n.nbytes >= 1 << 14
         ]
-        assert 2 * workspace(compiled) < workspace(whole)
+        assert (6 if name in CONTRASTIVE else 2) * workspace(compiled) < workspace(whole)
+        if name in CONTRASTIVE:
+            assert all(n.size < ROWS * ROWS or n.is_constant for graph in made for n in graph.nodes)
     mine = replayed.value_and_grad(*arguments)
     close(mine, whole.value_and_grad(*arguments), dtype)
     other = compiled.value_and_grad(*arguments)
     assert all(map(np.array_equal, (mine[0], *mine[1]), (other[0], *other[1])))
-    if name in ("mean", "indexed", "squared", "network"):
+    if name in ("mean", "indexed", "squared", "network", "clip", "clip transposed", "infonce columns"):
         jax = pytest.importorskip("jax")
         jax.config.update("jax_enable_x64", True)
         loss = partial(LOSSES[name], np=jax.numpy)

@@ -19,16 +19,18 @@ from burlab.graph.origin import derived_from
 from burlab.graph.substitute import copy, keep, rebuild
 
 from .row_axes import axes_of_inputs, axes_of_sum, resized
+from .untranspose import untranspose
 
 MIN_PRODUCT_BYTES = 3 << 23  # bytes of a product that is not stored
-BLOCK_BYTES = 1 << 24  # bytes of its rows that are
+BLOCK_BYTES = 1 << 24  # bytes of its rows that are, at most
+_CACHE_BYTES = 1 << 21  # bytes of a block that stays in a core's cache
 _WIDE_FRACTION = 4  # of so many parts of the product's row
 _MIN_ROWS = 32  # rows of a block: each block reads the weights again
 _MAX_PRODUCTS = 64  # products that are looked at
 
 
 def block_rows(graph: Graph, wide: int = MIN_PRODUCT_BYTES, block: int = BLOCK_BYTES) -> Graph:
-    """The graph with every product of at least `wide` bytes that allows it computed in blocks of about `block` bytes.
+    """The graph with every product of at least `wide` bytes that allows it computed in blocks of at most `block` bytes.
 
     graph: simplified. It stays as it is where a product, or something as large, is wanted as a whole.
 
@@ -41,7 +43,7 @@ def block_rows(graph: Graph, wide: int = MIN_PRODUCT_BYTES, block: int = BLOCK_B
     """
     refused: set[Node] = set()
     again: set[Node] = set()
-    made = graph
+    made = untranspose(graph, wide) if any(_is_wide(n, wide) for n in graph.nodes) else graph
     for _ in range(_MAX_PRODUCTS):
         seed = next((n for n in made.nodes if _is_wide(n, wide) and n not in refused), None)
         if seed is None:
@@ -166,11 +168,10 @@ class _Block:
         return transpose(given, _first_axis_to(n.ndim, k))
 
     def _is_inside(self, n: Node) -> bool:
-        """Return True if the block computes it: members, views, and what else would be as large as the product."""
+        """Return True if the block computes it: members, views, and what is as large as the product or sums that up."""
         row = n.row
-        return (
-            n in self.members.axes or row.view or (n.size * _WIDE_FRACTION >= self.members.seed.size and not row.leaf)
-        )
+        size = n.inputs[0].size if row.reduction else n.size
+        return n in self.members.axes or row.view or (size * _WIDE_FRACTION >= self.members.seed.size and not row.leaf)
 
     def _all(self, n: Node) -> Node:
         if n.is_constant:
@@ -228,6 +229,11 @@ def _stored(graph: Graph, rows: _Rows) -> list[Node]:
 
 
 def _rows_of_a_block(rows: _Rows, block: int) -> int:
-    """A number that divides that of all rows, if one of about the size does."""
-    most = max(_MIN_ROWS, block * rows.count // rows.seed.nbytes)
+    """A number that divides that of all rows, if one of about the size does.
+
+    Every block reads the other operand of the product again, so it is as large as that, or fits into the cache.
+    """
+    read = axes_of_inputs(rows.seed, rows.axes[rows.seed]) or ()
+    again = sum(x.nbytes for x, k in zip(rows.seed.inputs, read, strict=True) if k is None)
+    most = max(_MIN_ROWS, min(block, max(again, _CACHE_BYTES)) * rows.count // rows.seed.nbytes)
     return next((b for b in range(most, most // 2, -1) if rows.count % b == 0), most // _MIN_ROWS * _MIN_ROWS)

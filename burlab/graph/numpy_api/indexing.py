@@ -17,6 +17,7 @@ from burlab.typing import ArrayLike, Index, ShapeLike
 from .arguments import normal_axis, several
 from .elementwise import maximum, minimum, where
 from .promotion import BOOL, INT64, as_dtype
+from .row_entries import one_of_each_row
 
 INTEGERS = (int, np.integer)
 _BASIC = (*INTEGERS, slice)
@@ -146,7 +147,7 @@ def take_at(x: Node, indices: dict[int, Any]) -> Node:
     arrays = [normal_index(index, x.shape[a], a) for a, index in indices.items()]
     shape = np.broadcast_shapes(*(i.shape for i in arrays))
     if _one_of_each_row(x, arrays, shape):  # by rows, which planning may compute in blocks
-        return reshape(gather(x, reshape(arrays[-1], (*shape, 1)), batch=len(shape)), shape)
+        return one_of_each_row(x, arrays[-1])
     flat = flat_index([broadcast(i, shape) for i in arrays], [x.shape[a] for a in axes])
     rest = tuple(a for a in range(x.ndim) if a not in axes)
     front = transpose(x, axes + rest)
@@ -228,7 +229,10 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
     table, rows = transpose(x, last), transpose(i, last)
     lead = np.broadcast_shapes(table.shape[:-1], rows.shape[:-1])
     table, rows = (broadcast(z, (*lead, z.shape[-1])) for z in (table, rows))
-    y = gather(table, rows, batch=len(lead))
+    if rows.shape[-1] == 1:
+        y = reshape(one_of_each_row(table, reshape(rows, lead)), rows.shape)
+    else:
+        y = gather(table, rows, batch=len(lead))
     return transpose(y, tuple(int(a) for a in np.argsort(last)))
 
 

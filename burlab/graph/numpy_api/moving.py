@@ -18,6 +18,7 @@ from burlab.runtime.memory import check_fits
 from burlab.typing import Array, ArrayLike, Tree
 
 from .elementwise import where
+from .products import diagonal
 from .promotion import BOOL, INT64, as_dtype, as_mask, promote
 
 MAX_COPIED_PIECES = 4  # pieces that are copied one by one, for less than a gather takes
@@ -196,6 +197,16 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike], out: None = None, mode: s
     return result
 
 
+_on_a_diagonal = _rearranges(np.diag, fills=True)
+
+
+def diag(v: ArrayLike, k: int = 0) -> Node:
+    """np.diag: a diagonal of a matrix, or the matrix that has a vector on one."""
+    _check_known("diag", (k,), {})
+    x = as_node(v)
+    return diagonal(x, k) if x.ndim == 2 else _on_a_diagonal(x, k)
+
+
 def _indices(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of NumPy's that needs only the shape."""
 
@@ -216,7 +227,7 @@ _windows = np.lib.stride_tricks.sliding_window_view
 FUNCTIONS[_windows] = _rearranges(_windows)
 FUNCTIONS.update({
     np.insert: insert, np.block: block, np.compress: compress, np.extract: extract, np.choose: choose,
-    np.diag: _rearranges(np.diag, fills=True), np.diagflat: _rearranges(np.diagflat, fills=True),
+    np.diag: diag, np.diagflat: _rearranges(np.diagflat, fills=True),
     np.fft.fftshift: _rearranges(np.fft.fftshift), np.fft.ifftshift: _rearranges(np.fft.ifftshift),
 })  # fmt: skip
 METHODS["compress"] = _compress_method

@@ -8,14 +8,15 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
-from burlab.graph.linear_nodes import broadcast, contract, gather, reshape, sum_over, transpose
-from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
+from burlab.graph.linear_nodes import broadcast, contract, reshape, sum_over, transpose
+from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.typing import ArrayLike, Axis
 
 from .arguments import normal_axes, normal_axis, only_defaults, several, whole
 from .promotion import as_dtype, promote, strong
+from .row_entries import on_diagonal
 
 _LETTERS = string.ascii_letters
 SEEN: list[Callable[[Node], Node | None]] = []
@@ -228,13 +229,11 @@ def _diagonals(x: Node, term: str) -> tuple[Node, str]:
 
 def diagonal_of(x: Node, i: int, j: int, offset: int = 0) -> Node:
     """A diagonal of axes i and j, as axis 0. offset: how far it lies from the main one, along j."""
-    rest = tuple(k for k in range(x.ndim) if k not in (i, j))
-    y = transpose(x, (i, j, *rest))
-    n, m = y.shape[:2]
+    y = transpose(x, (*(k for k in range(x.ndim) if k not in (i, j)), i, j))
+    n, m = y.shape[-2:]
     row, column = max(-offset, 0), max(offset, 0)
-    count = max(min(n - row, m - column), 0)
-    flat = reshape(y, (n * m, *y.shape[2:]))
-    return gather(flat, constant(np.arange(count, dtype=np.int64) * (m + 1) + row * m + column))
+    found = on_diagonal(y, row, column, max(min(n - row, m - column), 0))
+    return transpose(found, (found.ndim - 1, *range(found.ndim - 1)))
 
 
 def trace(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any) -> Node:
