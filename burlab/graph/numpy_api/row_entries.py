@@ -66,10 +66,10 @@ class _Entries(ABC):
     def of(self, x: Node) -> Node:
         """Return these entries of an array."""
         if x not in self._found:
-            self._found[x] = self._made(x)
+            self._found[x] = self._computed(x)
         return self._found[x]
 
-    def _made(self, x: Node) -> Node:
+    def _computed(self, x: Node) -> Node:
         if x.op == "broadcast" and x.ndim - 1 not in x.params[1]:
             return self.repeated(x)
         if self._gain(x) and _by_entry(x):
