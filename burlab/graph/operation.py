@@ -129,8 +129,12 @@ class Operation(ABC):
         """Return True if a sum over samples or iterations can be taken along with the node's own: see `summed`."""
         return self.adds_up
 
+    def summed_inputs(self, n: Node) -> Sequence[Node]:
+        """Return the inputs that `summed` takes; the others are the same for all samples."""
+        return n.inputs
+
     def summed(self, n: Node, _xs: Sequence[Node], /) -> Node:
-        """The sum of the node's values over many samples. All inputs have them as axis 0."""
+        """The sum of the node's values over many samples, which the inputs have as axis 0."""
         raise AssertionError(f"the operation {n.op} adds up nothing")
 
     def work(self, n: Node) -> int:

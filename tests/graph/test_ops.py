@@ -40,6 +40,8 @@ def test_every_operation_has_a_row() -> None:
         "halves",
         "ask",
         "squares",
+        "sparse_product",
+        "sampled_product",
         "norm",
         "matvec",
         "while",

@@ -68,6 +68,29 @@ class Indexed(NamedTuple):
     width: int
 
 
+class SparseEntries(NamedTuple):
+    """`SparseProduct` of move/sparse_product.hpp: rows of result and x, entries, elements of a row; what wraps."""
+
+    size: int
+    rows: int
+    entries: int
+    width: int
+    columns_wrap: int
+    rows_wrap: int
+
+
+class SampledEntries(NamedTuple):
+    """`SampledProduct` of move/sparse_product.hpp: rows of x and y, entries, elements of a row that count, and all."""
+
+    columns: int
+    rows: int
+    entries: int
+    width: int
+    stride: int
+    columns_wrap: int
+    rows_wrap: int
+
+
 class Keys(NamedTuple):
     """`Uniform` and `FoldIn` of random.hpp: keys, and the elements, or the step between numbers, for each."""
 

@@ -28,6 +28,7 @@ from . import lower_linalg
 from .contraction import contract
 from .descriptors import Elements, Indexed, Keys, Norms, QueryCall, StridedRows, Transforms
 from .reductions import argument, cumsum, extreme, sort, sum_, sum_accumulate, zero
+from .sparse import sampled_accumulate, sampled_product, sparse_product
 
 Views = dict[Node, StridedView]
 
@@ -214,6 +215,7 @@ ACCUMULATING: dict[str, Callable[[Node, Views], list[KernelCall]]] = {  # what a
     "sum": sum_accumulate,
     "contract": lambda n, views: contract(n, views, strict=False, accumulate=True),
     "scatter": _scatter_accumulate,
+    "sampled_product": sampled_accumulate,
 }
 KERNELS: dict[str, Callable[[Node, Views], list[KernelCall]]] = {
     **dict.fromkeys(VIEWS, _copied_view),
@@ -229,6 +231,8 @@ KERNELS: dict[str, Callable[[Node, Views], list[KernelCall]]] = {
     "gather": _gather,
     "scatter": _scatter,
     "put": _put,
+    "sparse_product": sparse_product,
+    "sampled_product": sampled_product,
     "uniform": _uniform,
     "fold_in": _fold_in,
     "ask": _query,

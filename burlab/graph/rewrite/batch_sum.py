@@ -21,6 +21,7 @@ from burlab.graph.substitute import copy, keep, rebuild
 from .batching import batch
 from .branch_sums import with_branch_sums
 from .linear_cut import LinearCut, ReductionPoint, bare, is_shared_choice, of_samples, reduction_point
+from .sink_transposes import sink_transposes
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ class Tiled:
     """The graph of a tile, and the graph from the mean to the result.
 
     graph: as that of one sample, but inputs that belong to samples have a leading axis, of the size of the tile;
-    outputs are sums over it: nodes `contract`, `sum` or `scatter`, with that axis first among the summed ones, or first
-    results of a `cond` whose sub-graphs give such sums. finish: from the other inputs and the mean of the sums; None
-    where they are the result.
+    outputs are sums over it: nodes `contract`, `sum`, `scatter` or `sampled_product`, with that axis first among the
+    summed ones, or first results of a `cond` whose sub-graphs give such sums. finish: from the other inputs and the
+    mean of the sums; None where they are the result.
     """
 
     graph: Graph
@@ -45,7 +46,10 @@ def tiled(graph: Graph, sampled: Sequence[bool], size: int, total: int) -> Tiled
     graph = with_branch_sums(graph, sampled, total)
     points = LinearCut(graph, of_samples(graph, sampled), total).points
     inputs, totals = _totals(graph, sampled, points, (), size)
-    return Tiled(Graph(inputs, totals), _finish(graph, sampled, [point.node for point in points]))
+    tile = Graph(inputs, totals)
+    if any(n.op == "sparse_product" for n in graph.nodes):
+        tile = sink_transposes(tile)
+    return Tiled(tile, _finish(graph, sampled, [point.node for point in points]))
 
 
 def inside(graph: Graph, sampled: Sequence[bool], total: int) -> Graph:

@@ -110,7 +110,9 @@ def _adds_up(n: Node, own: set[Node], choice: bool) -> bool:
     """Return True if the sum over samples is cheaper together with the node's own sum."""
     if choice and is_shared_choice(n, own):
         return _sums_inside(n, own)
-    return is_transposed_product(n, own) or (n.row.sums_along(n) and all(x in own for x in n.inputs))
+    if is_transposed_product(n, own):
+        return True
+    return n.row.sums_along(n) and own.intersection(n.inputs) == set(n.row.summed_inputs(n))
 
 
 def is_shared_choice(n: Node, own: set[Node]) -> bool:

@@ -118,6 +118,16 @@ def switched(p, a, b):
     return np.sum((bl.switch(p["k"].astype(np.int64) - 1, [lambda: x, lambda: p["w"][1] @ x]) - b) ** 2)
 
 
+def sparse(p, a, b):
+    """Layers whose weights are entries of sparse matrices, of a vector and of a matrix."""
+    h = np.zeros(9, a.dtype)
+    np.add.at(h, _ROWS, p["v"] * a[_COLUMNS])
+    h = np.tanh(h) * p["gain"]
+    back = np.zeros((7, 3), a.dtype)
+    np.add.at(back, _COLUMNS, p["w"][:, None] * np.outer(h, b)[_ROWS])
+    return np.sum((back - b) ** 2)
+
+
 def repeated(p, a, b):
     """A choice of layers in every iteration, by its number."""
 
@@ -127,6 +137,7 @@ def repeated(p, a, b):
     return np.sum((bl.scan(layer, a, np.arange(5))[0] - b) ** 2)
 
 
+_ROWS, _COLUMNS = _rng.integers(0, 9, 30), _rng.integers(0, 7, 30)
 _TOKENS = _rng.integers(0, 11, (_N, 6))
 CASES: dict[str, tuple[Any, Any, Any]] = {
     "scalars": (scalars, _normal(3), (_normal(_N), _normal(_N))),
@@ -182,6 +193,11 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
         )
         for k in range(4)
     },
+    "sparse": (
+        sparse,
+        {"v": _normal(30), "w": _normal(30), "gain": _normal(9)},
+        (_normal(_N, 7), _normal(_N, 3)),
+    ),
     "repeated": (
         repeated,
         {"u": 0.3 * _normal(5, 5), "v": 0.3 * _normal(5, 5), "gain": _normal(5)},

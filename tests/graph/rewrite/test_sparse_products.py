@@ -1,0 +1,118 @@
+"""Sparse matrices as values with rows and columns: the bits of np.add.at, derivatives of JAX, no array of products."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import IndexRangeError
+from burlab.graph.executions import every_node
+from burlab.graph.rewrite.fuse_sparse_products import fuse_sparse_products
+from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.tracing.trace import trace
+from tests.engines import GEARS, jax_or_skip
+
+SIZE, INNER = 13, 11
+_rng = np.random.default_rng(3)
+
+
+def product(values: Any, x: Any, columns: Any, rows: Any) -> Any:
+    y = np.zeros((SIZE, *x.shape[1:]), x.dtype)
+    np.add.at(y, rows, np.reshape(values, (-1,) + (1,) * (x.ndim - 1)) * x[columns])
+    return y
+
+
+def fused(f: Any, *args: Any) -> list[str]:
+    graph = fuse_sparse_products(simplify(trace(f, args, {}).graph))
+    return [n.op for n in every_node(graph)]
+
+
+def given(count: int, row: tuple[int, ...], dtype: str = "float64", index: str = "int64", ordered: bool = False) -> Any:
+    rows = _rng.integers(0, SIZE, count)
+    indices = _rng.integers(0, INNER, count), np.sort(rows) if ordered else rows
+    values, x = _rng.normal(size=count), _rng.normal(size=(INNER, *row))
+    return values.astype(dtype), x.astype(dtype), *(k.astype(index) for k in indices)
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("index", ["int64", "int32", "uint8"])
+@pytest.mark.parametrize("row", [(), (1,), (3,), (17,), (2, 5), (0,)])
+def test_bits_are_those_of_numpy(gear: Any, dtype: str, index: str, row: tuple[int, ...]) -> None:
+    for count, ordered in ((0, False), (1, False), (60, False), (5000, True), (5000, False)):
+        args = given(count, row, dtype, index, ordered)
+        np.testing.assert_array_equal(bl.compile(product, *args, gear=gear)(*args), product(*args))
+    assert ("sparse_product" in fused(product, *args)) == (row != (0,))
+    if index != "uint8":
+        values, x, columns, rows = args
+        args = values, x, columns - INNER, rows - SIZE
+        np.testing.assert_array_equal(bl.compile(product, *args, gear=gear)(*args), product(*args))
+
+
+@pytest.mark.parametrize("row", [(), (4,), (17,)])
+@pytest.mark.parametrize("captured", [False, True])
+def test_derivatives_are_those_of_jax(row: tuple[int, ...], captured: bool) -> None:
+    jax = jax_or_skip()
+    values, x, columns, rows = given(70, row)
+    w = _rng.normal(size=(SIZE, *row))
+
+    def of_jax(values: Any, x: Any) -> Any:
+        each = values.reshape((-1,) + (1,) * (x.ndim - 1)) * x[columns]
+        return (w * jax.numpy.tanh(jax.numpy.zeros((SIZE, *row)).at[rows].add(each))).sum()
+
+    def f(values: Any, x: Any, columns: Any = columns, rows: Any = rows) -> Any:
+        return np.sum(w * np.tanh(product(values, x, columns, rows)))
+
+    args = (values, x) if captured else (values, x, columns, rows)
+    for got, wanted in zip(bl.grad(f, argnums=(0, 1))(*args), jax.grad(of_jax, argnums=(0, 1))(values, x), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-12)
+    turned = lambda v: jax.jvp(lambda v: jax.grad(of_jax)(v, x), (v,), (values[::-1],))[1]  # noqa: E731
+    np.testing.assert_allclose(
+        bl.hvp(lambda v: f(v, x, *args[2:]))(values, values[::-1].copy()), turned(values), rtol=0, atol=1e-11
+    )
+    found = fused(bl.grad(f, argnums=(0, 1)), *args)
+    assert found.count("sparse_product") == 2
+    assert found.count("sampled_product") == 1
+    assert not {"gather", "scatter", "put"}.intersection(found)
+
+
+@pytest.mark.parametrize("index", [(0, SIZE), (INNER, 0), (-INNER - 1, 0), (0, -SIZE - 1)])
+@pytest.mark.parametrize("gear", GEARS)
+def test_an_index_out_of_range_is_refused(gear: Any, index: tuple[int, int]) -> None:
+    values, x, columns, rows = given(20, ())
+    columns[7], rows[7] = index
+    f = bl.value_and_grad(lambda v, x, c, r: np.sum(product(v, x, c, r) ** 2), argnums=(0, 1))
+    with pytest.raises(IndexRangeError, match=r"test_sparse_products\.py"):
+        bl.compile(f, values, x, columns, rows, gear=gear)(values, x, columns, rows)
+
+
+def test_products_that_are_read_elsewhere_are_stored() -> None:
+    def f(values: Any, x: Any, columns: Any, rows: Any) -> Any:
+        z = values * x[columns]
+        y = np.zeros(SIZE)
+        np.add.at(y, rows, z)
+        y[rows[:5]] += z[:5]
+        return y, np.sum(z)
+
+    args = given(40, ())
+    assert "sparse_product" not in fused(f, *args)
+    for got, wanted in zip(bl.jit(f)(*args), f(*args), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-13)
+
+
+def test_a_loop_and_a_batch_have_sparse_products() -> None:
+    values, _, columns, rows = given(40, ())
+    square = np.minimum(columns, SIZE - 1)
+    step = lambda c, _: (np.tanh(product(values, c, square, rows)), None)  # noqa: E731
+    looped = lambda c: bl.scan(step, c, None, length=3)[0]  # noqa: E731
+    start = _rng.normal(size=SIZE)
+    wanted = start
+    for _ in range(3):
+        wanted = step(wanted, None)[0]
+    np.testing.assert_allclose(bl.jit(looped)(start), wanted, rtol=1e-13)
+    assert "sparse_product" in fused(looped, start)
+    many = _rng.normal(size=(4, INNER))
+    np.testing.assert_array_equal(
+        bl.vmap(lambda x: product(values, x, columns, rows))(many), [product(values, x, columns, rows) for x in many]
+    )
