@@ -134,7 +134,7 @@ class _OneChoice:
     def result(self, item: int) -> Node:
         """A result with the axis of samples in front, or without one."""
         n = make_node("cond", Result(self.region, item, self.batch), *self.inputs)
-        return _moved(n, len(self.batch), 0) if self.flags[item] else n
+        return _with_axis_at(n, len(self.batch), 0) if self.flags[item] else n
 
 
 def _one_choice(n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> _OneChoice:
@@ -150,13 +150,13 @@ def _one_choice(n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batchi
         for inputs, ys, own in sides
     )
     outer = (
-        _moved(x, 0, len(batch)) if flag and x.ndim > 1 + rank else x
+        _with_axis_at(x, 0, len(batch)) if flag and x.ndim > 1 + rank else x
         for x, flag, rank in zip(xs[1:], inside, ranks, strict=True)
     )
     return _OneChoice((xs[0], *outer), Region(tuple(graphs)), batch, found)
 
 
-def _moved(x: Node, axis: int, to: int) -> Node:
+def _with_axis_at(x: Node, axis: int, to: int) -> Node:
     """The node with an axis in another place."""
     order = [k for k in range(x.ndim) if k != axis]
     order.insert(to, axis)

@@ -111,7 +111,7 @@ def _form(found: Waiting) -> Any:
 
 
 def _ends(slots: list[_Slot], k: int, rest: Node) -> list[Node]:
-    """What a branch gives: the factors of each product, zeros where it has none, and the rest."""
+    """The results of a branch: the factors of each product, zeros where it has none, and the rest."""
     ends: list[Node] = []
     for slot in slots:
         like = next(iter(slot.values())).inner.inputs

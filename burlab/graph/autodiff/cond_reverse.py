@@ -10,8 +10,8 @@ from burlab.graph.node import Node
 from burlab.graph.signatures import form_of
 from burlab.graph.substitute import keep, rebuild
 
-from .residuals import residuals
 from .scan_forward import like
+from .stored_residuals import residuals
 from .sweep import vjp
 
 

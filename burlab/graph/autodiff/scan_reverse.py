@@ -21,9 +21,9 @@ from burlab.graph.spread_choices import Waiting
 from burlab.graph.substitute import keep, rebuild
 
 from . import scan_forward
-from .residuals import executed, residuals
 from .scan_forward import like, seeds_of, split
 from .scan_sweep import ReversedScan, ScanSweep, added, swept
+from .stored_residuals import executed, residuals
 from .sweep import RULES, SweepRule
 
 

@@ -88,7 +88,7 @@ class _Slot(NamedTuple):
         return next(x for x in self.points if x is not None)
 
     def end(self, k: int) -> Node:
-        """What a branch gives."""
+        """The result of a branch."""
         x = self.points[k]
         return zeros(self.like.shape, self.like.dtype) if x is None else x
 
@@ -157,7 +157,7 @@ class _Ending:
         return Graph(side.graph.inputs, (*ends, *side.rows))
 
     def _finished(self, rest: Sequence[int], ends: Sequence[Node]) -> dict[Node, Node]:
-        """What follows from the points, as a `cond` of values that samples share and of these."""
+        """The results behind the points, as a `cond` of values that samples share and of these."""
         n = self._n
         graphs: list[Graph] = []
         for k, side in enumerate(self._sides):

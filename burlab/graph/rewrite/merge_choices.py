@@ -119,7 +119,7 @@ def _joined(first: Execution, second: Execution) -> dict[Node, Node]:
 
 
 def _given(n: Node) -> list[tuple[Node, int]]:
-    """What the sub-graphs take, each with the number of axes that they see."""
+    """The inputs of the sub-graphs, each with the number of axes that they see."""
     return [*zip(chosen_inputs(n), inner_ranks(n)[1:], strict=True)]
 
 

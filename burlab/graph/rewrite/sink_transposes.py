@@ -35,7 +35,7 @@ def sink_transposes(graph: Graph) -> Graph:
 
 
 def _transposed(x: Node, order: Order) -> tuple[Node, Order]:
-    """What is transposed in the end, and how."""
+    """The array that is transposed in the end, and the order of its axes."""
     return (x.inputs[0], tuple(x.params[a] for a in order)) if x.op == "transpose" else (x, order)
 
 
