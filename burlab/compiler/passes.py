@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from burlab.graph import Graph, Node
-from burlab.graph.rewrite.fuse_sparse_products import fuse_sparse_products
+from burlab.graph.rewrite.match_sparse import match_sparse
 from burlab.graph.rewrite.simplify import simplify
 
 from .codegen.emit import emit
@@ -133,7 +133,7 @@ def _link(plan: KernelPlan, _: PlanOptions) -> KernelPlan:
 
 PASSES: tuple[Pass, ...] = (
     rewrite(simplify, BOTH),
-    rewrite(fuse_sparse_products, BOTH, bars=("strict", "check_finite")),
+    rewrite(match_sparse, BOTH, bars=("strict", "check_finite")),
     rewrite(block_rows, BOTH, bars=("strict", "check_finite")),
     rewrite(split_columns, ("compiled",), bars=("strict", "check_finite", "accumulate")),
     rewrite(expand_products, ("compiled",), bars=("strict", "check_finite")),

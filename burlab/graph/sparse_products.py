@@ -4,7 +4,7 @@
 shape (size, *r): out[rows[i]] += values[i] * x[columns[i]], in the order of i. `sampled_product`: inputs are x and y of
 shapes (n, *r) and (m, *r), columns and rows; out[i] is the sum of x[columns[i]] * y[rows[i]]: the derivative by values.
 
-They are made of gathers, products and scatters (`rewrite/fuse_sparse_products.py`) once derivatives are taken. The
+They are made of gathers, products and scatters (`rewrite/match_sparse.py`) once derivatives are taken. The
 parameters say of columns and rows whether negative ones count from the end.
 """
 # ruff: noqa: D102 - Operation documents the methods

@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph, tree
-from burlab.graph.rewrite.fuse_sparse_products import fuse_sparse_products
+from burlab.graph.rewrite.match_sparse import match_sparse
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.tracing.trace import trace
 from burlab.problems.data import Data
@@ -39,7 +39,7 @@ class SampleProgram:
         options: KernelOptions = DEFAULT_OPTIONS,
         placed: int = 0,
     ) -> None:
-        self.graph = fuse_sparse_products(simplify(graph))
+        self.graph = match_sparse(simplify(graph))
         self.structure = structure
         self.groups = tuple(child.num_leaves for child in structure.children())
         self.keyed = keyed

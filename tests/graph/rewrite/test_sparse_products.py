@@ -8,7 +8,7 @@ import pytest
 import burlab as bl
 from burlab.errors import IndexRangeError
 from burlab.graph.executions import every_node
-from burlab.graph.rewrite.fuse_sparse_products import fuse_sparse_products
+from burlab.graph.rewrite.match_sparse import match_sparse
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.tracing.trace import trace
 from tests.engines import GEARS, jax_or_skip
@@ -24,7 +24,7 @@ def product(values: Any, x: Any, columns: Any, rows: Any) -> Any:
 
 
 def fused(f: Any, *args: Any) -> list[str]:
-    graph = fuse_sparse_products(simplify(trace(f, args, {}).graph))
+    graph = match_sparse(simplify(trace(f, args, {}).graph))
     return [n.op for n in every_node(graph)]
 
 

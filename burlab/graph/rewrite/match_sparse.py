@@ -17,7 +17,7 @@ from burlab.graph.sparse_products import SampledProduct, SparseProduct
 from burlab.graph.substitute import keep
 
 
-def fuse_sparse_products(graph: Graph) -> Graph:
+def match_sparse(graph: Graph) -> Graph:
     """Return the graph with products of gathered rows as products with sparse matrices, in its sub-graphs too."""
     if not any(n.op == "gather" for n in every_node(graph)):
         return graph
@@ -28,7 +28,7 @@ def fuse_sparse_products(graph: Graph) -> Graph:
         if n.row.parts:
             region: Region = n.params.region
             if region not in regions:
-                regions[region] = Region(tuple(map(fuse_sparse_products, region.graphs)), region.iterations)
+                regions[region] = Region(tuple(map(match_sparse, region.graphs)), region.iterations)
             return with_graphs(keep(n, inputs), regions[region])
         return keep(n, inputs)
 
