@@ -19,8 +19,9 @@ SHARE = LibraryKernel(
 CALL_CUT = LibraryKernel(
     "burlab_call_cut",
     'extern "C" burlab::Status burlab_call_cut(burlab::kernels::Kernel kernel, const std::int64_t* d,'
-    " std::int64_t size, std::int64_t position, std::int64_t value, void* out, const void* a, const void* b) noexcept {"
-    " return burlab::kernels::call_cut(kernel, d, size, position, value, out, a, b); }\n",
+    " std::int64_t size, std::int64_t position, std::int64_t value, const std::int64_t* box, void* out, const void* a,"
+    " const void* b) noexcept {"
+    " return burlab::kernels::call_cut(kernel, d, size, position, value, box, out, a, b); }\n",
     _HEADER,
 )
 EACH_CUT = LibraryKernel(
@@ -96,5 +97,6 @@ def cut_call(step: Invoke, cut: Cut, shapes: Mapping[str, str], places: Sequence
         size = len(step.box)
         arguments = [shapes["box"], str(size), str(cut.position), value, shapes["descriptor"], *moved]
         return f"{EACH_CUT.symbol}({', '.join([step.kernel.symbol, *arguments])})", EACH_CUT
-    arguments = [shapes["descriptor"], str(len(step.descriptor)), str(cut.position), value, *moved]
+    box = shapes.get("box", "nullptr")
+    arguments = [shapes["descriptor"], str(len(step.descriptor)), str(cut.position), value, box, *moved]
     return f"{CALL_CUT.symbol}({', '.join([step.kernel.symbol, *arguments])})", CALL_CUT

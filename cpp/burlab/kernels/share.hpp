@@ -48,22 +48,27 @@ inline Int share(Section section, void* frame, Int most) noexcept {
   return job.outcome.load(std::memory_order_relaxed);
 }
 
-/// Calls a kernel with a descriptor that differs in one integer.
-inline Status call_cut(Kernel kernel, const Int* d, Int size, Int position, Int value, void* out, const void* a,
-                       const void* b) noexcept {
+/// Integers of a call, of which one is another.
+struct OtherIntegers {
   Int own[kMaxIntegers];
-  std::memcpy(own, d, static_cast<std::size_t>(size) * sizeof(Int));
-  own[position] = value;
-  return kernel(own, out, a, b, nullptr);
+
+  OtherIntegers(const Int* integers, Int size, Int position, Int value) {
+    std::memcpy(own, integers, static_cast<std::size_t>(size) * sizeof(Int));
+    own[position] = value;
+  }
+};
+
+/// Calls a kernel with a descriptor that differs in one integer; around it `each` walks a box, unless that is nullptr.
+inline Status call_cut(Kernel kernel, const Int* d, Int size, Int position, Int value, const Int* box, void* out,
+                       const void* a, const void* b) noexcept {
+  const OtherIntegers other(d, size, position, value);
+  return box == nullptr ? kernel(other.own, out, a, b, nullptr) : each(kernel, box, other.own, out, a, b);
 }
 
 /// Calls `each` with a box that differs in one integer.
 inline Status each_cut(Kernel kernel, const Int* box, Int size, Int position, Int value, const Int* d, void* out,
                        const void* a, const void* b) noexcept {
-  Int own[kMaxIntegers];
-  std::memcpy(own, box, static_cast<std::size_t>(size) * sizeof(Int));
-  own[position] = value;
-  return each(kernel, own, d, out, a, b);
+  return each(kernel, OtherIntegers(box, size, position, value).own, d, out, a, b);
 }
 
 }  // namespace burlab::kernels
