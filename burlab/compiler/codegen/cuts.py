@@ -29,8 +29,8 @@ from .short_calls import written_out
 THREADS = 16  # for which cuts are chosen, whatever the machine has
 _UNITS = 64  # of an axis whose size is a multiple of them
 _BLOCK_ROWS = 8  # rows of a product that a register block takes
-_PRODUCTS, _BYTES = 30.0, 20.0  # of float32 in a nanosecond; that a thread reads in one
-_FUNCTION, _PLAIN = 0.5, 0.05  # nanoseconds of an element: of a function of its own, of arithmetic
+_PRODUCTS, _BYTES = 50.0, 20.0  # of float32 in a nanosecond; that a thread reads in one
+_FUNCTION, _PLAIN = 0.3, 0.05  # nanoseconds of an element: of a function of its own, of arithmetic
 _MOVE = 0.3  # nanoseconds of an element of all else
 _CONTRACTIONS = ("gemm", "contract", "dots", "phases", "row_dots", "row_sums", "stacked", "interleaved")
 _SUM = re.compile(r"burlab_(sum|reduce_max|reduce_min)_(float|int|bool)\d*(_strict)?")

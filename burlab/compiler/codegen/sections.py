@@ -15,7 +15,9 @@ from burlab.compiler.ir.plan import KernelPlan, MemoryKind, Step
 from .cuts import Cut, Touch, cuts_of
 
 _WAITING = 1500.0  # nanoseconds that beginning and ending a section take
-MIN_NANOSECONDS = 3000.0  # nanoseconds that a section takes on one thread, at least
+MIN_NANOSECONDS = 8000.0  # nanoseconds that a section takes on one thread, at least
+MAX_SHARE = 0.8  # of the time of one thread, that two threads may take for the whole plan
+_EXCHANGED = 10.0  # bytes in a nanosecond that a thread reads of what another one wrote
 
 
 class SharedSteps(NamedTuple):
@@ -27,11 +29,22 @@ class SharedSteps(NamedTuple):
 
 @dataclass(slots=True)
 class _Growing:
-    """A section that may still grow. alone: nanoseconds on one thread."""
+    """A section that may still grow. alone: nanoseconds on one thread. written: bytes."""
 
     first: int
     cuts: list[Cut | None] = field(default_factory=list[Cut | None])
     alone: float = 0.0
+    written: int = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Return True if several threads share one of its steps."""
+        return any(cut is not None and cut.units > 1 for cut in self.cuts)
+
+    @property
+    def on_two(self) -> float:
+        """About how many nanoseconds it takes on two threads, which read half of what it writes of each other."""
+        return self.alone / 2 + _WAITING + self.written / 2 / _EXCHANGED
 
     @property
     def section(self) -> SharedSteps:
@@ -43,11 +56,11 @@ def sections(plan: KernelPlan) -> list[SharedSteps]:
 
     `options.shared` is the number of samples of a tile, whose values lie one behind the other.
     """
-    return [growing.section for growing in _sections(plan) if growing.alone >= MIN_NANOSECONDS and _is_cut(growing)]
-
-
-def _is_cut(growing: _Growing) -> bool:
-    return any(cut is not None and cut.units > 1 for cut in growing.cuts)
+    found = list(_sections(plan))
+    worth = [one for one in found if one.is_cut and one.alone >= MIN_NANOSECONDS]
+    alone = sum(one.alone for one in found)
+    saved = sum(one.alone - one.on_two for one in worth)
+    return [one.section for one in worth] if alone - saved <= MAX_SHARE * alone else []
 
 
 def _sections(plan: KernelPlan) -> Iterator[_Growing]:
@@ -67,6 +80,7 @@ def _sections(plan: KernelPlan) -> Iterator[_Growing]:
             growing = _Growing(k)
         growing.cuts.append(cut)
         growing.alone += cut.alone
+        growing.written += sum(t.nbytes if t.stride == 0 else t.stride * cut.units for t in cut.touches if t.writes)
     yield growing
 
 

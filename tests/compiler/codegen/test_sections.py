@@ -19,6 +19,7 @@ rng = np.random.default_rng(0)
 def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """However few cores there are, and however short a step is."""
     monkeypatch.setattr(sections, "MIN_NANOSECONDS", 0.0)
+    monkeypatch.setattr(sections, "MAX_SHARE", float("inf"))
     bl.set_threads(16)
     yield
     bl.set_threads("auto")
