@@ -105,8 +105,8 @@ def test_threads_change_no_bit_of_a_run():
 
 
 def test_the_kernel_of_a_model_is_shared_and_waits_seldom():
-    problem = bl.FiniteSum(lambda m, t: bl.nn.cross_entropy(m(t), t), rng.integers(0, 9, (64, 8)), threads=16)
-    model = bl.nn.GPT(9, block=8, width=16, heads=2, layers=2, key=bl.random.key(0))
+    problem = bl.FiniteSum(lambda m, t: bl.nn.cross_entropy(m(t), t), rng.integers(0, 9, (64, 16)), threads=16)
+    model = bl.nn.GPT(9, block=16, width=48, heads=2, layers=2, key=bl.random.key(0))
     problem.grad(model, np.arange(32))
     (tiling,) = problem.tiles.values()
     plans = [tile.executable.plan for tile in tiles_of(problem)]

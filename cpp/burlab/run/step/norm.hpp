@@ -23,6 +23,11 @@ struct Squares {
   }
   BURLAB_INLINE void add_one(auto x) { rest += static_cast<double>(x) * static_cast<double>(x); }
   BURLAB_INLINE double total() const { return sum_lanes<double>(lanes) + rest; }
+  Squares& operator+=(const Squares& others) {
+    lanes += others.lanes;
+    rest += others.rest;
+    return *this;
+  }
 };
 
 /// Return true if a sum of squares is correct: no square overflowed, and underflow is negligible.
@@ -56,6 +61,12 @@ template <class T> BURLAB_INLINE double norm_of(double squares, const T* a, cons
 /// The norms of a gradient and of a step.
 struct Norms {
   Squares gradient, step;
+
+  Norms& operator+=(const Norms& others) {
+    gradient += others.gradient;
+    step += others.step;
+    return *this;
+  }
 };
 
 /// 128 floats whose squares are added as floats, which is faster. `add` returns true if their sums are accurate enough.
@@ -170,6 +181,14 @@ class PiecewiseNorm {
     if (BURLAB_LIKELY(holds(next.total()))) squares_ = next;
     else if (std::memcmp(a, b, static_cast<std::size_t>(n) * sizeof(T)) != 0)
       far_ = std::hypot(far_, scaled_norm(a, b, n));
+  }
+  PiecewiseNorm& operator+=(const PiecewiseNorm& other) {
+    Squares next = squares_;
+    next += other.squares_;
+    if (BURLAB_LIKELY(holds(next.total()) || other.squares_.total() == 0)) squares_ = next;
+    else far_ = std::hypot(far_, std::sqrt(other.squares_.total()));
+    far_ = other.far_ == 0 ? far_ : std::hypot(far_, other.far_);
+    return *this;
   }
   double total() const {
     const double near = std::sqrt(squares_.total());
