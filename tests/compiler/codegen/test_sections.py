@@ -104,29 +104,24 @@ def test_threads_change_no_bit_of_a_run():
             np.testing.assert_array_equal(a, b)
 
 
+def plan_of(kernel: Any, program: str = "value") -> Any:
+    return kernel._program(program, kernel._examples).executable.plan
+
+
 def test_the_kernel_of_a_model_is_shared_and_waits_seldom():
-    problem = bl.FiniteSum(lambda m, t: bl.nn.cross_entropy(m(t), t), rng.integers(0, 9, (64, 16)), threads=16)
     model = bl.nn.GPT(9, block=16, width=48, heads=2, layers=2, key=bl.random.key(0))
-    problem.grad(model, np.arange(32))
-    (tiling,) = problem.tiles.values()
-    plans = [tile.executable.plan for tile in tiles_of(problem)]
-    (plan,) = [plan for plan in plans if plan.options.shared == tiling.size]
+    tokens = rng.integers(0, 9, (64, 16))
+    loss = bl.vmap(lambda m, t: bl.nn.cross_entropy(m(t), t), in_axes=(None, 0))
+    plan = plan_of(bl.compile(lambda m, t: np.mean(loss(m, t)), model, tokens, threads=16), "value_and_grad")
     found = sections.sections(plan)
     shared = sum(len(section.cuts) for section in found)
-    assert shared > 0.8 * len(plan.steps)
+    assert shared > 0.7 * len(plan.steps)
     assert len(found) < 0.5 * len(plan.steps), "neighbouring steps with the same cut do not wait"
-
-
-def tiles_of(problem: bl.FiniteSum) -> Iterator[Any]:
-    for loss in problem.oracle._losses.values():
-        for one in loss._on_threads.values():
-            yield from one.samples._tilings._tiles.values()
 
 
 def test_a_step_that_reads_what_another_thread_writes_waits():
     """The columns of a product are read by all rows of the next one."""
     f = bl.compile(lambda a: a @ (a @ a), normal(64, 64), threads=4)
-    f(normal(64, 64))
     plan = f._program("value", f._examples).executable.plan
     assert [len(section.cuts) for section in sections.sections(plan)] == [1, 1]
 
