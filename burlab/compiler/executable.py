@@ -72,7 +72,8 @@ class Executable:
     def __init__(self, plan: KernelPlan, runnable: Runnable, gear: Gear, explain: Explain) -> None:
         self.plan = plan
         self.graph = plan.graph
-        self.function, self.source = runnable
+        function, self.source = runnable
+        self.function = replace(function, folder=plan.options.spill) if plan.options.spill else function
         self.gear = gear
         self.inputs = _specs(plan.graph.inputs, "argument")
         self.outputs = _specs(plan.graph.outputs, "result")
@@ -184,6 +185,7 @@ def build(
     remat: Remat | None = None,
     in_place: Aliases = frozenset(),
     threads: int = 1,
+    spill: str | None = None,
 ) -> Executable:
     """Run a graph through the passes of `passes.py`.
 
@@ -198,8 +200,9 @@ def build(
         remat: what the backward pass of a graph, whose first output is the value, computes again: "sqrt" or bytes.
         in_place: the inputs and outputs to which callers give the same memory, see `planning/in_place.py`.
         threads: how many compute each step at most, in the compiled gear; they change no bit.
+        spill: a folder for a file that holds the workspace.
     """
-    options = PlanOptions(gear, strict, check_finite, in_place, remat)
+    options = PlanOptions(gear, strict, check_finite, in_place, remat, spill=spill)
     return _build(graph, replace(options, shared=1, threads=threads) if threads > 1 else options)
 
 

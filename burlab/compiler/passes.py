@@ -35,6 +35,7 @@ from .planning.locate import locate
 from .planning.place import place
 from .planning.rematerialize import rematerialize
 from .planning.schedule import Scheduled, schedule
+from .planning.spill import spill
 from .planning.split_columns import split_columns
 from .replay.program import tabulate
 from .replay.segments import lay_out
@@ -101,7 +102,9 @@ def _lower(scheduled: Scheduled, options: PlanOptions) -> Lowered:
 
 def _byte_masks(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
     def again(graph: Graph, early: frozenset[Node], after: After) -> KernelPlan:
-        return _with_remat(make_plan(graph, replace(options, remat=None, early=early, after=after)), options)
+        return _with_remat(
+            make_plan(graph, replace(options, remat=None, spill=None, early=early, after=after)), options
+        )
 
     return byte_masks(plan, again)
 
@@ -109,7 +112,7 @@ def _byte_masks(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
 def _copy_slices(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
     def again(copied: frozenset[Node]) -> KernelPlan:
         early = plan.options.early | copied
-        made = make_plan(plan.graph, replace(options, remat=None, early=early, after=plan.after))
+        made = make_plan(plan.graph, replace(options, remat=None, spill=None, early=early, after=plan.after))
         return _with_remat(made, options)
 
     return copy_slices(plan, again)
@@ -122,9 +125,13 @@ def _with_remat(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
 
 def _rematerialize(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
     def again(graph: Graph, after: After) -> KernelPlan:
-        return make_plan(graph, replace(options, remat=None, after=after, early=plan.options.early))
+        return make_plan(graph, replace(options, remat=None, spill=None, after=after, early=plan.options.early))
 
     return rematerialize(plan, again)
+
+
+def _spill(plan: KernelPlan, options: PlanOptions) -> KernelPlan:
+    return spill(replace(plan, options=replace(plan.options, spill=options.spill)))
 
 
 def _link(plan: KernelPlan, _: PlanOptions) -> KernelPlan:
@@ -148,6 +155,7 @@ PASSES: tuple[Pass, ...] = (
     Pass(byte_masks, ("compiled",), _byte_masks, bars=("early",)),
     Pass(copy_slices, BOTH, _copy_slices, bars=("early",)),
     Pass(rematerialize, BOTH, _rematerialize, needs=("remat",)),
+    Pass(spill, BOTH, _spill, needs=("spill",)),
     Pass(link, ALL, _link),
     rewrite(emit, ("compiled",)),
     rewrite(load, ("compiled",)),

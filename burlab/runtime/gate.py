@@ -19,6 +19,7 @@ from burlab.runtime.structs import CArgumentSpec, CGate, CGuard
 from .cling import address, declare
 from .coerce import Array, ArraySpec, check_apart, check_count, coerce_input, coerce_output
 from .interruptible import interruptible
+from .mapped import mapped
 from .memory import empty
 
 _FASTCALL, _KEYWORDS = 0x80, 0x02  # METH_FASTCALL, METH_KEYWORDS
@@ -33,7 +34,7 @@ class NativeFunction:
     """A compiled function `int64 run(context, in, out, workspace)` and what keeps the memory behind `context` alive.
 
     contexts: its contexts, by how many samples of a tile count. loops: whether it may run for ever: then it must be
-    called so that it hears signals.
+    called so that it hears signals. folder: where a file holds its workspace, if one does.
     """
 
     address: int
@@ -41,11 +42,16 @@ class NativeFunction:
     workspace_bytes: int
     keep: object
     loops: bool = False
+    folder: str | None = None
 
     @property
     def context(self) -> int:
         """The address that it takes first."""
         return self.contexts(None)
+
+    def workspace(self) -> "Workspace":
+        """Memory for its calls, one at a time."""
+        return Workspace(self.workspace_bytes, self.folder)
 
     def __call__(self, arrays: Sequence[Array], buffers: Sequence[Array], workspace: "Workspace") -> int:
         """Run on arrays that fit, without a check; the outcome. Other Python threads run meanwhile."""
@@ -139,7 +145,7 @@ class FallbackCall:
             check_count(out, self.outputs, "out")
             buffers = [coerce_output(x, spec) for x, spec in zip(out, self.outputs, strict=True)]
             check_apart(buffers, arrays)
-        outcome = self.function(arrays, buffers, Workspace(self.function.workspace_bytes))
+        outcome = self.function(arrays, buffers, self.function.workspace())
         if outcome:
             self.explain(outcome, arrays)
         return tuple(buffers) if out is not None else tuple(y if y.ndim else y[()] for y in buffers)
@@ -148,8 +154,10 @@ class FallbackCall:
 class Workspace:
     """Memory for one call at a time, aligned to 64 bytes; freed with this object. bytes: as an array."""
 
-    def __init__(self, nbytes: int) -> None:
-        memory = empty((nbytes + 64,), np.dtype(np.uint8), "the workspace of a call")
+    def __init__(self, nbytes: int, folder: str | None = None) -> None:
+        """folder: where a file holds the memory; None: nowhere."""
+        kind = np.dtype(np.uint8)
+        memory = mapped(nbytes + 64, folder) if folder else empty((nbytes + 64,), kind, "the workspace of a call")
         skip = -memory.ctypes.data % 64
         self.bytes: Array = memory[skip : skip + nbytes]
         self.address: int = memory.ctypes.data + skip
@@ -185,7 +193,7 @@ def make_callable(
     for k, spec in enumerate(inputs):
         number = not spec.shape and spec.dtype.kind == "f"
         specs[k].takes = (3 if number else 2) if weak is None else 1 if k in weak else 2
-    workspace = Workspace(function.workspace_bytes)
+    workspace = function.workspace()
     watched = (CGuard * max(len(guards), 1))(*map(_watch, guards))
     gate = CGate(
         run=function.address,

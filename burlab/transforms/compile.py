@@ -1,5 +1,6 @@
 """`compile`: one function, one kernel, open to inspection."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ from burlab.compiler.kernel import Kernel
 from burlab.compiler.planning.rematerialize import Remat, check_remat
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import one_of
+from burlab.runtime.mapped import check_folder
 from burlab.runtime.thread_limit import Threads, known_threads
 from burlab.typing import Tree
 
@@ -25,6 +27,7 @@ def compile(
     gear: Gear = "compiled",
     threads: Threads = 1,
     remat: Remat | None = None,
+    spill: str | os.PathLike[str] | None = None,
 ) -> Kernel:
     """Return a Kernel of f for arguments like `examples`.
 
@@ -41,12 +44,16 @@ def compile(
         remat: what `value_and_grad` computes again in its backward pass instead of storing it: "sqrt" (all but the
             values at about sqrt(n) cuts, Chen et al. 2016), or a limit in bytes for its activations and scratch
             together, for which elementwise operations are computed again first. It changes no bit.
+        spill: a folder for what the backward pass of `value_and_grad` reads: the workspace is a file there, which the
+            operating system writes and reads beside the computation, and which is gone when the kernel is. A fast disk
+            takes the place of memory. It changes no bit. On Linux; elsewhere the file stays in memory.
 
     Returns:
         A kernel that is called as f is.
 
     Raises:
         ArgumentError: for an option of another type or range.
+        FileError: when it is called, where the folder of `spill` has no room.
 
     >>> import numpy as np, burlab as bl
     >>> k = bl.compile(lambda x: np.sum(x * x), np.zeros(2))
@@ -62,4 +69,5 @@ def compile(
     transforms = {"value": f, "value_and_grad": value_and_grad(f, argnums), "hvp": hvp(f, second)}
     most = known_threads(threads)
     options = {"gear": gear, "strict": strict, "check_finite": check_finite, "remat": remat, "threads": most}
+    options["spill"] = check_folder(spill)
     return Kernel(f, examples, transforms, options, most, argnums)

@@ -45,7 +45,7 @@ def scan(
         reverse: run from the last element to the first; each result stays at the place of its element.
         remat: what reverse mode stores, for less memory and up to one more forward pass. True: the carries alone. A
             number k of iterations: the carries of every k-th iteration, from which it computes k iterations again.
-            "sqrt": the same with k near the square root of the length, which needs the least memory.
+            "sqrt": the same with k near the square root of the length, for long loops.
 
     Returns:
         The last carry, and the tree of results, each with a leading axis of the length.

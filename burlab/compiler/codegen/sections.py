@@ -11,6 +11,7 @@ from typing import NamedTuple
 from burlab.compiler.ir.interrupts import is_halt_check
 from burlab.compiler.ir.options import Aliases
 from burlab.compiler.ir.plan import KernelPlan, MemoryKind, Step
+from burlab.compiler.ir.spill_hints import is_spill_hint
 
 from .cuts import Cut, Touch, cuts_of
 
@@ -69,7 +70,7 @@ def _sections(plan: KernelPlan) -> Iterator[_Growing]:
         if is_halt_check(step) and growing.cuts:
             growing.cuts.append(None)
             continue
-        found = _best(plan, step, growing)
+        found = None if is_spill_hint(step) else _best(plan, step, growing)
         if found is None:
             yield growing
             growing = _Growing(k + 1)

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from burlab.compiler.ir.interrupts import is_halt_check
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Step, nodes_of
+from burlab.compiler.ir.spill_hints import is_spill_hint
 from burlab.compiler.ir.strides import StridedView, elements
 from burlab.compiler.lowering.descriptors import Bytes, StridedRows
 from burlab.compiler.lowering.lower import note_kernel
@@ -51,7 +52,7 @@ def _entry(plan: KernelPlan, step: Step, forward: set[Node], update: Set[Node]) 
 
 
 def _name(step: Step) -> str:
-    if is_halt_check(step):
+    if is_halt_check(step) or is_spill_hint(step):
         return ""
     if isinstance(step, Invoke):
         return _call_name(step)

@@ -32,6 +32,7 @@ class PlanOptions:
         written_out: every known number stands in the text, as in exported code.
         after: nodes that wait for others besides their operands.
         early: nodes that are computed as soon as they can be; views among them are copied.
+        spill: the folder of the file that holds the workspace, see `planning/spill.py`; None: memory does.
         shared: 0, or the number of samples of a tile (1 where there is none): several threads compute each step, see
             `codegen/sections.py`.
         threads: how many of them at most; 0: as many as the thread that calls may use.
@@ -48,6 +49,7 @@ class PlanOptions:
     written_out: bool = False
     after: After = field(default_factory=dict[Node, tuple[Node, ...]])
     early: frozenset[Node] = frozenset()
+    spill: str | None = None
     shared: int = 0
     threads: int = 0
     ticks: Array | None = None
