@@ -10,7 +10,6 @@ BURLAB_BEGIN
 namespace burlab::ops {
 
 struct Abs {
-  using called_partials = void;
   static constexpr auto name = "abs";
   static constexpr int arity = 1;
   static constexpr auto doc = "|x|. Partial sign x: abs'(0) = 0.";
