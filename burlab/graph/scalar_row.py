@@ -12,9 +12,11 @@ class ScalarOp:
     masks only. chooses: by its first argument, a mask, between the others.
     cheap: computing it again costs less than keeping it. activation: of neural networks. inlined: its function is
     short but for what is rare. long_chain: an element of float64 is a chain of 30 dependent operations.
-    own_lanes: functions of ours compute it and its derivatives, also in SIMD lanes. first_own, last_own: of another
-    one, the orders of the derivatives that they compute. max_own_order: of a function of an order, its first argument,
-    up to which they do; each derivative raises it. literal: the argument that stands in the text of kernels; -1: none.
+    own_lanes: functions of ours compute it and its derivatives, also in SIMD lanes. common_lanes: they compute it so
+    for common arguments, and tell others apart. first_own, last_own: of another one, the orders of the derivatives that
+    they compute. max_own_order: of a function of an order, its first argument, up to which they do; each derivative
+    raises it. no_lanes: why it, or a first derivative, has none; "" where all of them have.
+    literal: the argument that stands in the text of kernels; -1: none.
     linear_in: `all` of its arguments together, `each` by itself, or the `first`; "" for none.
     formula, integer_formula: the C++ text of its value, "" where a function is called. partials: those of its
     derivatives, in which the result is counted after the arguments. See `compiler/ir/spelling.py`.
@@ -35,9 +37,11 @@ class ScalarOp:
     inlined: bool = False
     long_chain: bool = False
     own_lanes: bool = False
+    common_lanes: bool = False
     first_own: int = 0
     last_own: int = -1
     max_own_order: int = -1
+    no_lanes: str = ""
     literal: int = -1
     linear_in: str = ""
     formula: str = ""

@@ -34,8 +34,8 @@ def facts(table: str) -> list[list[str]]:
 
 def row(table: str, fields: list[str]) -> str:
     """Return the Python text of a row, in lines of at most `WIDTH` characters."""
-    name, doc, arity, words, *formulas = fields
-    arguments = [f'"{name}"', arity, f'"{table}"', *words.split()]
+    name, doc, arity, no_lanes, words, *formulas = fields
+    arguments = [f'"{name}"', arity, f'"{table}"', *words.split(), *[f'no_lanes="{no_lanes}"'] * bool(no_lanes)]
     if formulas:
         value, integers, *partials = formulas
         partials = [text if set(text) & set("+-*/?(") - {text[:1]} else "" for text in partials]  # not a mere argument

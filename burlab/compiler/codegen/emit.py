@@ -21,8 +21,9 @@ from burlab.runtime.quoting import comment, without_comments
 from burlab.runtime.status import Status
 
 from .cuts import Cut
+from .element_loops import element_loop
 from .lane_sums import LANE_SUMS, lane_sums, sums_in_lanes
-from .loops import element_loop, indented, unfit
+from .loops import indented, unfit
 from .nest import LoopNest, find_nest, in_memory, number
 from .reducing_loops import epilogue_loop, epilogue_of
 from .row_loops import row_loop

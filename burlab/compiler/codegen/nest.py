@@ -1,7 +1,7 @@
 """Reads and writes of a generated loop, and the fewest axes that walk it: found once, before any text is written."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -108,7 +108,7 @@ class LoopNest:
         ends = sorted(cuts) if len(cuts) <= _MAX_PIECE_ENDS else [0, size]
         return list(itertools.pairwise(ends))
 
-    def named(self, x: Node, names: dict[Node, str]) -> str:
+    def named(self, x: Node, names: Mapping[Node, str]) -> str:
         """The variable of an operand: of a loaded value, or of the member whose element it is."""
         return names[x] if x in names else names[self.plan.views[x].base]
 

@@ -5,7 +5,7 @@ adds, to the bits of its own sum. Squares of floats are added as floats in lanes
 where these are too large or too small for floats, the nest runs once more and adds in double from the start.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from burlab.compiler.ir.library import LibraryKernel, register
@@ -17,6 +17,7 @@ from burlab.graph.operation import Ending
 from .loops import MAX_WRITTEN_TERMS, block, for_loop, stores, unfit, values
 from .nest import LoopNest, Span
 from .simd import ONE_BY_ONE, WRITTEN_OUT, in_lanes, innermost_pragma, lanes_pragma
+from .stages import Walk, has_stages, staged
 from .strip_loops import fits_packets, squares_again, strip_loop
 
 _BLOCK = 512  # numbers that a buffer takes at a time
@@ -139,12 +140,16 @@ class _SumLoop:
         axis, span = len(spans) - 1, spans[-1]
         if axis == self._last and (self.squares or self.rows):
             return self._strips(spans)
+        first, end = self._limits(axis, span)
+        if axis == self._last and has_stages(self.nest, spans):
+            most = self.length if axis == self.axis else span[1] - span[0]
+            return self._staged(spans, Walk(f"i{axis}", first, end, most, start=first), "")
         written_out = self._is_tiny and not in_lanes(self.nest, spans)
         body, pragma = self._loops(spans), WRITTEN_OUT if written_out else innermost_pragma(self.nest, spans)
         if axis == 0 < self.axis and self.rows and not self.sums:
             # Backwards: the product of the forward sweep left the last rows of a large matrix in cache.
             return block(f"for (std::int64_t i0 = {span[1]}; i0-- > {span[0]};)", body, pragma)
-        return for_loop(f"i{axis}", *self._limits(axis, span), body, pragma=pragma)
+        return for_loop(f"i{axis}", first, end, body, pragma=pragma)
 
     def _row(self, inner: list[str], spans: Sequence[Span]) -> list[str]:
         """The last axis, with the products of its numbers added in lanes."""
@@ -186,7 +191,7 @@ class _SumLoop:
     def _strips(self, spans: Sequence[Span]) -> list[str]:
         """A piece of the last axis in strips as wide as the lanes that squares are added in, and the rest of it."""
         axis, width, (low, high) = self._last, self.width, spans[-1]
-        lanes = in_lanes(self.nest, spans)
+        lanes = in_lanes(self.nest, spans) or has_stages(self.nest, spans)
         first, end = self._limits(axis, spans[-1])
         uneven = any(x % width for x in (low, high, self.length))  # a block may have iterations that fill no strip
         rest = (high - low) % width if axis != self.axis else int(uneven)
@@ -201,18 +206,29 @@ class _SumLoop:
     def _strip(self, spans: Sequence[Span], count: str, lanes: int, ending: str) -> list[str]:
         """One strip of `count` iterations, in lanes if these suffice. ending: the suffix of the names of its sums."""
         worth = lanes >= _MIN_LANES
-        pragma = lanes_pragma(lanes, self.nest.widest) if worth else ONE_BY_ONE
         index = f"const std::int64_t i{self._last} = j + l;"
+        if worth and has_stages(self.nest, spans):
+            return self._staged(spans, Walk("l", 0, count, lanes, (index,), "j"), ending)
+        pragma = lanes_pragma(lanes, self.nest.widest) if worth else ONE_BY_ONE
         return for_loop("l", 0, count, [index, *self._element(spans, worth, ending)], pragma=pragma)
 
     def _element(self, spans: Sequence[Span], lanes: bool, ending: str) -> list[str]:
         """One element: its values, its stores, and its terms of the sums."""
         indices = [f"i{axis}" for axis in range(len(spans))]
         lines, names = values(self.nest, indices, spans, lanes)
-        stored = [] if self.exact else stores(self.nest, indices, spans, names)
-        return [*lines, *stored, *self._updates(indices, names, ending)]
+        return [*lines, *self._ended(indices, spans, names, ending)]
 
-    def _updates(self, indices: list[str], names: dict[Node, str], ending: str) -> list[str]:
+    def _staged(self, spans: Sequence[Span], walk: Walk, ending: str) -> list[str]:
+        """Elements along the last axis, in stages."""
+        indices = [f"i{axis}" for axis in range(len(spans))]
+        return staged(self.nest, spans, walk, lambda names: self._ended(indices, spans, names, ending))
+
+    def _ended(self, indices: list[str], spans: Sequence[Span], names: Mapping[Node, str], ending: str) -> list[str]:
+        """The stores of one element, and its terms of the sums."""
+        stored = [] if self.exact else stores(self.nest, indices, spans, names)
+        return [*stored, *self._updates(indices, names, ending)]
+
+    def _updates(self, indices: list[str], names: Mapping[Node, str], ending: str) -> list[str]:
         """The reduction updates of one element."""
         nest = self.nest
         inside = [f"({indices[self.axis]} - b)", *indices[self.axis + 1 :]]

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from burlab.compiler.ir.iteration import IterationSpace, sweeps
 from burlab.compiler.ir.library import register
-from burlab.compiler.ir.spelling import C_TYPES, has_lanes, is_own, spelled
+from burlab.compiler.ir.spelling import C_TYPES, fits, has_common_lanes, has_lanes, is_own, spelled
 from burlab.compiler.ir.strides import dense_strides
 from burlab.graph import Node
 from burlab.graph.operation import Operation
 
-from .loops import MAX_WRITTEN_TERMS, for_loop, unfit
+from .loops import MAX_WRITTEN_TERMS, block, for_loop, unfit
 from .nest import Array, LoopNest
 from .simd import ONE_BY_ONE, WRITTEN_OUT, lanes_pragma, widest_of
 
@@ -58,7 +58,7 @@ def _buffered(nest: LoopNest, space: IterationSpace, sweep: dict[Node, int]) -> 
     for n in nest.step.nodes:
         members = [base for x in n.inputs if (base := nest.plan.views[x].base) in sweep]
         full = (base for base in members if base.shape == space.shape)
-        found.update(base for base in full if n.shape != space.shape or sweep[base] < sweep[n])
+        found.update(base for base in full if n.shape != space.shape or sweep[base] < sweep[n] or space.apart(n))
     return found.difference(nest.results)
 
 
@@ -178,8 +178,11 @@ class _RowLoop:
             lines += self._written([n], _RowLoop._reduction)
         others = [n for n in nodes if not self._is_full(n) and not n.row.reduction]
         lines += self._written(others, _RowLoop._row_values)
-        full = [n for n in nodes if self._is_full(n)]
-        return [*lines, *self._written(full, lambda writer, nodes: writer.elements(nodes, spread))]
+        kinds = {n: 1 + has_common_lanes(n) if self.space.apart(n) else 0 for n in nodes if self._is_full(n)}
+        for kind in range(3):
+            full = [n for n in kinds if kinds[n] == kind]
+            lines += self._written(full, lambda writer, nodes: writer.elements(nodes, spread))
+        return lines
 
     def _written(self, nodes: Sequence[Node], write: Callable[["_RowLoop", Sequence[Node]], list[str]]) -> list[str]:
         """All strips of the block at once, if they lie one behind the other in every array that is touched."""
@@ -309,6 +312,9 @@ class _RowLoop:
             text = spelled(n, [names[x] for x in n.inputs], lanes)
             names[n] = self._variable("v", self.number[n])
             lines.append(f"const {C_TYPES[n.dtype]} {names[n]} = {text};")
+            if lanes and has_common_lanes(n):
+                arguments = ", ".join(names[x] for x in (*n.inputs, n))
+                lines.append(f"rare{self.number[nodes[0]]} |= {fits(n).symbol}({arguments}) ? 0 : 1;")
         return [*lines, *self._checked(nodes, names)]
 
     def stored(self, nodes: Sequence[Node], names: Mapping[Node, str]) -> list[str]:
@@ -335,10 +341,17 @@ class _RowLoop:
         return lanes_pragma(self._rows, widest_of(nodes)) if lanes else ""
 
     def elements(self, nodes: Sequence[Node], spread: set[str]) -> list[str]:
-        """One walk over the elements of the block."""
+        """One walk over the elements of the block, and another where lanes have met arguments that are rare."""
+        walk = self._walk(nodes, spread, has_lanes)
+        if not has_common_lanes(nodes[0]) or self.nest.plan.note:
+            return walk
+        rare, walk = f"rare{self.number[nodes[0]]}", self._walk(nodes, spread, has_common_lanes)
+        return [f"std::int64_t {rare} = 0;", *walk, *block(f"if ({rare})", self._walk(nodes, spread, has_lanes))]
+
+    def _walk(self, nodes: Sequence[Node], spread: set[str], fits_lanes: Callable[[Node], bool]) -> list[str]:
         reads, last = self.reads(nodes), self.nest.sizes[-1]
         arrays = [a for a in reads.arrays if any(a.strides[self.nest.depth :]) or a.bounds] + self._results(nodes)
-        lanes = all(a.strides[-1] in (0, 1) and not a.bounds for a in arrays) and all(map(has_lanes, nodes))
+        lanes = all(a.strides[-1] in (0, 1) and not a.bounds for a in arrays) and all(map(fits_lanes, nodes))
         worth = not reads.by_row or any(map(is_own, nodes))
         if lanes and worth and self._may_be_flat(nodes, arrays):
             return replace(self, flat=True).flat_elements(nodes, spread)

@@ -29,7 +29,12 @@ def innermost_pragma(nest: LoopNest, spans: Sequence[Span]) -> str:
 
 
 def in_lanes(nest: LoopNest, spans: Sequence[Span]) -> bool:
-    """Return True if the innermost loop over these spans is worth lanes, and can have them.
+    """Return True if the innermost loop over these spans is worth lanes, and can have them."""
+    return may_have_lanes(nest, spans) and all(map(has_lanes, nest.members))
+
+
+def may_have_lanes(nest: LoopNest, spans: Sequence[Span]) -> bool:
+    """Return True if the innermost loop over these spans is worth lanes, and its arrays allow them.
 
     Numbers that do not lie together are put together one by one, which a long chain repays, or many operations.
     """
@@ -41,7 +46,7 @@ def in_lanes(nest: LoopNest, spans: Sequence[Span]) -> bool:
     many = high - low >= (2 if repaid else _MIN_LANE_ITERATIONS) or (
         high - low == _MIN_LANE_ITERATIONS // 2 and elements(nest.sizes) >= _MIN_TOTAL_ITERATIONS
     )
-    return together and many and all(map(has_lanes, nest.members))
+    return together and many
 
 
 def lanes_pragma(size: int, itemsize: int, nodes: Iterable[Node] = ()) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from burlab.graph import Node
 
+from .spelling import has_lanes
 from .strides import Shape, StridedView, dense_strides, elements, is_whole
 
 
@@ -37,6 +38,10 @@ class IterationSpace(NamedTuple):
         """Return True if a value of this shape has one element per row, in their order."""
         return bool(self.reduced) and shape != () and _squeezed(shape) == _squeezed(self.outer)
 
+    def apart(self, n: Node) -> bool:
+        """Return True if an element of a row is computed by itself, because others have SIMD lanes."""
+        return bool(self.reduced) and n.shape == self.shape and n.row.elementwise and not has_lanes(n)
+
     def sees(self, x: Node, view: StridedView) -> bool:
         """Return True if a value, with its base computed in this space, is available in the same iteration."""
         if self.has_row(view.base.shape) and x.shape == self.shape:
@@ -51,10 +56,13 @@ def _squeezed(shape: Shape) -> Shape:
 
 
 def sweeps(nodes: Sequence[Node], space: IterationSpace, views: Mapping[Node, StridedView]) -> dict[Node, int]:
-    """The number of the sweep over a row in which each node is computed: a reduction is done before the next sweep."""
+    """The number of the sweep over a row in which each node is computed.
+
+    A reduction is done before the next sweep, and so is an element whose operation has no lanes.
+    """
     found: dict[Node, int] = {}
     for n in nodes:
         members = [base for x in n.inputs if (base := views[x].base) in found]
-        reduces = n.row.reduction
-        found[n] = max((found[base] + (reduces and base.shape == space.shape) for base in members), default=0)
+        full = {base for base in members if base.shape == space.shape}
+        found[n] = max((found[x] + (x in full and (n.row.reduction or space.apart(x))) for x in members), default=0)
     return found

@@ -87,8 +87,18 @@ def has_lanes(n: Node) -> bool:
     """Return True if the operation works on SIMD lanes: Cling makes no packets of libm's functions."""
     text = formula(n)
     if text is None:
-        return is_own(n) or n.op == "multiply_add"
+        return is_own(n) or _is_derived(n) or n.op == "multiply_add"
     return "std::" not in text.replace("std::fabs", "")
+
+
+def _is_derived(n: Node) -> bool:
+    """Return True for a higher derivative of an operation that is arithmetic, and so are its derivatives."""
+    return bool(n.row.scalar.formula) and n.row.order > 0 and n.dtype.kind == "f"
+
+
+def has_common_lanes(n: Node) -> bool:
+    """Return True if lanes compute a node for common arguments, and tell others apart (`codegen/stages.py`)."""
+    return n.row.scalar.common_lanes and not n.row.order and n.dtype.kind == "f"
 
 
 def has_lanes_in_replay(n: Node) -> bool:
@@ -106,7 +116,8 @@ def rule(n: Node) -> str:
     if not n.row.scalar.name:
         return ""
     op = f"burlab::ops::{cpp_type(n.op)}"
-    return f"burlab::Own<{op}>" if is_own(n) and not n.row.scalar.has_own_orders else op
+    own = (is_own(n) or _is_derived(n)) and not n.row.scalar.has_own_orders
+    return f"burlab::Own<{op}>" if own else op
 
 
 def function(n: Node, lanes: bool) -> LibraryKernel:
@@ -125,9 +136,21 @@ def function(n: Node, lanes: bool) -> LibraryKernel:
     row = parsed(n.op).row
     short = lanes or n.dtype.kind in "iu" or (row.inlined and not n.row.order)
     kind = "BURLAB_INLINE" if short else 'extern "C" __attribute__((noinline))'
-    text = f"{kind} {result} {symbol}({parameters}) noexcept {{ return {rule(n)}::primal({arguments}); }}\n"
+    struct = f"burlab::Common<burlab::ops::{cpp_type(n.op)}>" if lanes and has_common_lanes(n) else rule(n)
+    text = f"{kind} {result} {symbol}({parameters}) noexcept {{ return {struct}::primal({arguments}); }}\n"
     alone = row.own_lanes and row.of_floats and not n.row.order  # `ops/own.hpp` holds all that it computes with
     return LibraryKernel(symbol, text, row.kernels or f"burlab/{'ops/own' if alone else 'kernels/elementwise'}.hpp")
+
+
+def fits(n: Node) -> LibraryKernel:
+    """The library function that says whether lanes have computed one element of a node: of arguments and result."""
+    types = [*(C_TYPES[x.dtype] for x in n.inputs), C_TYPES[n.dtype]]
+    symbol = f"burlab_{n.op}_{_argument_dtype(n)}_fits"
+    parameters = ", ".join(f"{t} x{k}" for k, t in enumerate(types))
+    arguments = ", ".join(f"x{k}" for k in range(len(types)))
+    test = f"burlab::ops::{cpp_type(n.op)}::fits({arguments})"
+    text = f"BURLAB_INLINE bool {symbol}({parameters}) noexcept {{ return {test}; }}\n"
+    return LibraryKernel(symbol, text, parsed(n.op).row.kernels)
 
 
 def loops(op: str, header: str) -> str:
@@ -155,7 +178,9 @@ def spelled(n: Node, arguments: list[str], lanes: bool = False) -> str:
 def called(nodes: Iterable[Node], text: str) -> list[LibraryKernel]:
     """The library functions that the expressions of elementwise nodes call in a text, in its order."""
     apart = [n for n in nodes if formula(n) is None]
-    found = {f: text.find(f"{f.symbol}(") for n in apart for f in (function(n, False), function(n, True))}
+    functions = [f for n in apart for f in (function(n, False), function(n, True))]
+    functions += [fits(n) for n in apart if has_common_lanes(n)]
+    found = {f: text.find(f"{f.symbol}(") for f in functions}
     return sorted((f for f, at in found.items() if at >= 0), key=found.__getitem__)
 
 

@@ -95,7 +95,8 @@ def _loop(stage: Stage, space: IterationSpace, views: dict[Node, StridedView]) -
             if base in sweep or not is_in_memory(base):
                 continue
             aligned = is_whole(views[x], x) and x.shape == space.shape
-            reads[base] = max(reads.get(base, 0), sweep[n] if aligned else _NEVER)
+            last = sweep[n] + space.apart(n)  # which may read it once more when it is written
+            reads[base] = max(reads.get(base, 0), last if aligned else _NEVER)
     again = any(n.row.epilogue is Ending.SQUARES for n in stage.nodes)  # such a loop may read everything twice
     replaces = {r: last for r, last in reads.items() if last < _NEVER and not again}
     written = {n: sweep[n] if n.shape == space.shape else -1 for n in stage.nodes} if space.reduced else {}

@@ -11,9 +11,10 @@ extern "C" double lgamma_r(double, int*) noexcept;  // lgamma writes a global va
 BURLAB_BEGIN
 namespace burlab::math {
 
+/// log |gamma(x)|.
 BURLAB_NOINLINE double lgamma(double x) {
   int sign = 0;
-  return lgamma_r(x, &sign);
+  return x > 0 ? lgamma_above(x) : lgamma_r(x, &sign);
 }
 
 /// B_2k / (2k)!.

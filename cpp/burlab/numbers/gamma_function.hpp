@@ -66,6 +66,18 @@ inline constexpr double kStirling[] = {1.0,
                                        0.009991078822958953,
                                        -0.003376416975370295,
                                        0.0005272212796472026};
+/// log gamma(2 + u) / (u (1 + u)) of u + 1/8, for -3/4 <= u <= 1/2; x (log gamma(x) less Stirling's formula) of 1 /
+/// x^2, x >= 3.5.
+inline constexpr double kLogGammaNear[] = {0.43586455222115017,     -0.10918086531277564,   0.03812250298427603,
+                                           -0.015252472846071397,   0.00656197124157338,    -0.0029506371998750643,
+                                           0.0013661088716579457,   -0.0006455970845329471, 0.00030973235775743116,
+                                           -0.0001503176678883748,  7.36161330783572e-05,   -3.6321425392409456e-05,
+                                           1.8027981854665004e-05,  -8.975734963736792e-06, 4.497341006393667e-06,
+                                           -2.3224900149180586e-06, 1.1725243264565556e-06, -4.70734521507263e-07,
+                                           2.3836365613181386e-07,  -2.609069471176703e-07, 1.3329082752294213e-07};
+inline constexpr double kLogGammaFar[] = {
+    0.08333333333333331,    -0.002777777777734769, 0.0007936507759935256, -0.0005952352439092053, 0.0008415127599549598,
+    -0.0019058041797362663, 0.006043560536192271,  -0.02188646223118823,  0.06688177820923424,    -0.11104695308738122};
 
 /// psi(x), x > 0; around the root by its distance, below 1 by psi(x + 1) - 1 / x.
 BURLAB_ANYWHERE double digamma_above(double x) {
@@ -107,6 +119,24 @@ BURLAB_ANYWHERE Pair sum_of_any(double x, double y) {
   return {s, (x - (s - z)) + (y - z)};
 }
 
+/// log gamma(x), x > 0: near 1 and 2 a product with its roots; then a logarithm less below 1.25, or more up to 3.5;
+/// then Stirling's formula.
+BURLAB_ANYWHERE double lgamma_above(double x) {
+  constexpr double half_log = 0.9189385332046728;  // log(2 pi) / 2
+  const bool low = x < 0.25, below = x < 1.25, middle = x < 2.5, near = x < 3.5;
+  const double high = middle ? 2.0 : 3.0, other = low ? 0.0 : 1.0, u = x - (below ? other : high), up = 1 + x;
+  const double shifted = x * up, lost = low ? (rest(x, up, shifted) + x * (x - (up - 1))) / shifted : 0.0;
+  const double above = middle ? 1.0 : near ? x - 1 : x, lower = low ? shifted : x;
+  const Pair l = log_pair(below ? lower : above);
+  const double t = u * polynomial(kLogGammaNear, u + 0.125), root = t * (1 + u);
+  const double more = (root + l.low) + l.high, less = (root - (l.low + lost)) - l.high, inside = below ? less : more;
+  const double over = 1 / x, series = over * polynomial(kLogGammaFar, over * over);
+  const Pair p = product(x - 0.5, l.high), e = sum(p.high, -x);
+  const double outside = e.high + ((fused(x - 0.5, l.low, series) + (e.low + p.low)) + half_log);
+  const double beyond = x > 1e200 ? x * (l.high - 1) : outside;
+  return near ? inside : beyond;
+}
+
 /// Stirling's formula for a = x, x + 1 below 1, 1 - x below 0, with its exponent in a pair. What is whole is exact up
 /// to gamma(18).
 BURLAB_ANYWHERE double gamma(double x) {
@@ -141,22 +171,30 @@ struct BetaParts {
   Pair exponent;
   double rest;
 };
-BURLAB_NOINLINE BetaParts beta_parts(double a, double b) {
-  const double p = a < 1 ? a + 1 : a, q = b < 1 ? b + 1 : b;
+BURLAB_ANYWHERE BetaParts beta_parts(double a, double b) {
+  const bool low_a = a < 1, low_b = b < 1;
+  const double up_a = a + 1, up_b = b + 1, p = low_a ? up_a : a, q = low_b ? up_b : b;
   const Pair s = sum_of_any(p, q), l = log_of_share(p, s), m = log_of_share(q, s);
   const Pair u = product(p - 0.5, l.high), v = product(q - 0.5, m.high), e = sum_of_any(u.high, v.high);
-  const double lost = (a < 1 ? a - (p - 1) : 0) * l.high + (b < 1 ? b - (q - 1) : 0) * m.high;  // of a + 1 and b + 1
+  const double lost_a = (a - (p - 1)) * l.high, lost_b = (b - (q - 1)) * m.high;  // of a + 1 and b + 1
+  const double lost = (low_a ? lost_a : 0.0) + (low_b ? lost_b : 0.0);
   const double low = e.low + u.low + v.low + fused(p - 0.5, l.low, fused(q - 0.5, m.low, lost));
   const double quotient = polynomial(kStirling, 1 / (p + 0.5)) * polynomial(kStirling, 1 / (q + 0.5)) /
                           polynomial(kStirling, 1 / (s.high + 0.5));
-  const double shift = a < 1 && b < 1 ? (1 / a + 1 / b) * (a + b + 1) : a < 1 ? 1 + b / a : b < 1 ? 1 + a / b : 1;
+  const double both = (1 / a + 1 / b) * (a + b + 1), only_a = 1 + b / a, only_b = 1 + a / b;
+  const double shift_a = low_b ? both : only_a, shift_b = low_b ? only_b : 1.0, shift = low_a ? shift_a : shift_b;
   return {{e.high, low}, burlab_sqrt(6.283185307179586 / s.high) * quotient * shift};
+}
+/// beta(a, b) for a, b > 0.
+BURLAB_ANYWHERE double beta_above(double a, double b) {
+  const BetaParts parts = beta_parts(a, b);
+  const bool vanishes = parts.exponent.high < -745;
+  const double y = exp_of_sum(vanishes ? 0.0 : parts.exponent.high, parts.exponent.low) * parts.rest;
+  return vanishes ? 0.0 : y;
 }
 BURLAB_NOINLINE double beta(double a, double b) {
   if (!(a > 0 && b > 0)) return gamma(a) * gamma(b) / gamma(a + b);
-  if (a + b == kInfinity<double>) return 0;
-  const BetaParts y = beta_parts(a, b);
-  return y.exponent.high < -745 ? 0 : exp_of_sum(y.exponent.high, y.exponent.low) * y.rest;
+  return a + b == kInfinity<double> ? 0 : beta_above(a, b);
 }
 
 }  // namespace burlab::math

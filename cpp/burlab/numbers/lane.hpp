@@ -88,5 +88,10 @@ template <class Op> struct Own {
   template <class... Xs> BURLAB_RULE auto primal(Xs... xs) { return as_number(Op::primal(as_lane(xs)...)); }
 };
 
+/// An operation that has lanes for common arguments only (`fits` says which), there.
+template <class Op> struct Common {
+  template <class... Xs> BURLAB_RULE auto primal(Xs... xs) { return Op::common(xs...); }
+};
+
 }  // namespace burlab
 BURLAB_END

@@ -96,9 +96,33 @@ BURLAB_ANYWHERE double mills(double x) {
   return within ? y : beyond;
 }
 
-/// e_n(x), where e_1 = x + phi(x) / Phi(x) and e_(n + 1) = n / e_n + x: by Laplace's continued fraction
-/// n / (-x + e_(n + 1)) where the sum would cancel.
-BURLAB_NOINLINE double mills_excess(int n, double x) {
+/// x e_1(-x) of 1 / (x^2 + 8), for x >= 4.
+inline constexpr double kMillsExcess[] = {1.0,
+                                          -1.9999999999999505,
+                                          -6.000000000102438,
+                                          -41.999999915055,
+                                          -174.00003749624045,
+                                          -1697.9898357162847,
+                                          -3847.84221747386,
+                                          -119325.91640672456,
+                                          634207.4236576115,
+                                          -19717156.619489584,
+                                          272524158.646689,
+                                          -4603793451.873169,
+                                          56391852695.96826,
+                                          -558884727045.3257,
+                                          3486675024155.991,
+                                          -11860907121230.795};
+
+/// e_1(x) = x + phi(x) / Phi(x), which would cancel far below 0.
+BURLAB_ANYWHERE double mills_excess(double x) {
+  const double near = x + mills(x), far = polynomial(kMillsExcess, 1 / fused(x, x, 8.0)) / -x;
+  return x < -4 ? far : near;
+}
+
+/// e_n(x), where e_(n + 1) = n / e_n + x: by Laplace's continued fraction n / (-x + e_(n + 1)) where the sum would
+/// cancel.
+BURLAB_NOINLINE double mills_term(int n, double x) {
   if (x < -4) {
     double fraction = -x;
     for (int k = 70; k > n; --k) fraction = k / fraction - x;

@@ -29,5 +29,30 @@ BURLAB_ANYWHERE double ceil(double x) { return __builtin_ceil(x); }
 BURLAB_ANYWHERE double trunc(double x) { return __builtin_trunc(x); }
 #endif
 
+/// x - n y where that is a number, for n the whole part of x / y, or the whole number below it.
+BURLAB_ANYWHERE double less_product(double x, double n, double y) {
+#if defined(BURLAB_PLAIN)
+  const double whole = n * y;
+  return (x - whole) - rest(n, y, whole);
+#else
+  return __builtin_fma(-n, y, x);
+#endif
+}
+BURLAB_ANYWHERE float less_product(float x, float n, float y) {
+#if defined(BURLAB_PLAIN)
+  return static_cast<float>(static_cast<double>(x) - static_cast<double>(n) * static_cast<double>(y));
+#else
+  return __builtin_fmaf(-n, y, x);
+#endif
+}
+/// Whether `less_product` is exact: a product in parts may not end below the smallest number.
+template <class T> BURLAB_CONSTEXPR bool exact_products(T x, T y) {
+#if defined(BURLAB_PLAIN)
+  return std::is_same_v<T, float> | ((magnitude(x) < T(1e300)) & (magnitude(y) > T(1e-200)));
+#else
+  return true;
+#endif
+}
+
 }  // namespace burlab::math
 BURLAB_END

@@ -10,6 +10,7 @@ namespace burlab::ops {
 struct Jv {
   using of_floats = void;
   static constexpr auto name = "jv";
+  static constexpr auto no_lanes = "libm computes it";
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "J_n(x), n whole. Partials: by n none, by x (J_(n-1)(x) - J_(n+1)(x)) / 2.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Jv>(n, x); }
@@ -22,6 +23,7 @@ struct Jv {
 struct Iv {
   using of_floats = void;
   static constexpr auto name = "iv";
+  static constexpr auto no_lanes = "orders above 2 are sums in long double";
   static constexpr int arity = 2, parameters = 1, literal = 0, max_own_order = 2;
   static constexpr auto doc = "I_n(x), n whole. Partials: by n none, by x (I_(n-1)(x) + I_(n+1)(x)) / 2.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Iv>(n, x); }
@@ -34,6 +36,7 @@ struct Iv {
 struct Ive {
   using of_floats = void;
   static constexpr auto name = "ive";
+  static constexpr auto no_lanes = "orders above 2 are sums in long double";
   static constexpr int arity = 2, parameters = 1, literal = 0, max_own_order = 2;
   static constexpr auto doc =
       "y = e^-|x| I_n(x), n whole. Partials: by n none, by x (y_(n-1) + y_(n+1)) / 2 - sign(x) y.";
@@ -49,6 +52,7 @@ struct Ive {
 struct Yv {
   using of_floats = void;
   static constexpr auto name = "yv";
+  static constexpr auto no_lanes = "libm computes it";
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "Y_n(x), n whole. Partials: by n none, by x (Y_(n-1)(x) - Y_(n+1)(x)) / 2.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Yv>(n, x); }
@@ -61,6 +65,7 @@ struct Yv {
 struct Kv {
   using of_floats = void;
   static constexpr auto name = "kv";
+  static constexpr auto no_lanes = "orders above 2 are recurrences";
   static constexpr int arity = 2, parameters = 1, literal = 0, max_own_order = 2;
   static constexpr auto doc = "K_n(x), n whole. Partials: by n none, by x -(K_(n-1)(x) + K_(n+1)(x)) / 2.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Kv>(n, x); }
@@ -73,6 +78,7 @@ struct Kv {
 struct Kve {
   using of_floats = void;
   static constexpr auto name = "kve";
+  static constexpr auto no_lanes = "orders above 2 are recurrences";
   static constexpr int arity = 2, parameters = 1, literal = 0, max_own_order = 2;
   static constexpr auto doc = "y = e^x K_n(x), n whole. Partials: by n none, by x y - (y_(n-1) + y_(n+1)) / 2.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Kve>(n, x); }

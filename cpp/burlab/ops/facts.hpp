@@ -43,11 +43,14 @@ std::string spelled_partials(std::integer_sequence<int, K...> arguments) {
   return text;
 }
 
-/// Name, documentation, arity, facts; then the formulas of floats, of integers and of the partials, if they are short.
+/// Name, documentation, arity, why it has no lanes, facts; then the formulas of floats, of integers and of the
+/// partials, if they are short.
 template <bool Short, class Op>
 std::string facts() {
   const auto arguments = std::make_integer_sequence<int, Op::arity>();
   std::string text = std::string(Op::name) + "\t" + Op::doc + "\t" + std::to_string(Op::arity) + "\t";
+  if constexpr (requires { Op::no_lanes; }) text += Op::no_lanes;
+  text += "\t";
   constexpr bool floats = requires { typename Op::of_floats; }, integers = requires { typename Op::of_integers; };
   const auto flag = [&](bool holds, const char* fact) { text += holds ? std::string(fact) + "=True " : ""; };
   const auto number = [&](const char* fact, int value) { text += fact + ("=" + std::to_string(value)) + " "; };
@@ -61,6 +64,7 @@ std::string facts() {
   flag(requires { typename Op::inlined; }, "inlined");
   flag(requires { typename Op::long_chain; }, "long_chain");
   flag(requires { typename Op::own_lanes; }, "own_lanes");
+  flag(requires { typename Op::common_lanes; }, "common_lanes");
   if constexpr (requires { Op::first_own; }) number("first_own", Op::first_own), number("last_own", Op::last_own);
   if constexpr (requires { Op::max_own_order; }) number("max_own_order", Op::max_own_order);
   if constexpr (requires { Op::literal; }) number("literal", Op::literal);

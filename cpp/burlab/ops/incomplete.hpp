@@ -25,6 +25,7 @@ struct GammaDensity {
 struct GammaDensityBy : GammaDensity<0> {
   using of_floats = void;
   static constexpr auto name = "gamma_density_by";
+  static constexpr auto no_lanes = "a series or a continued fraction, whose length depends on the arguments";
   static constexpr auto doc =
       "p_n(a, x), the derivative of order n by a of x^(a - 1) e^-x / gamma a. Partials: by n none, by a p_(n + 1), by "
       "x "
@@ -34,6 +35,7 @@ struct GammaDensityBy : GammaDensity<0> {
 struct GammaincBy {
   using of_floats = void;
   static constexpr auto name = "gammainc_by";
+  static constexpr auto no_lanes = "a series or a continued fraction, whose length depends on the arguments";
   static constexpr int arity = 3, parameters = 1;
   static constexpr auto doc =
       "The derivative of order n by a of P(a, x). Partials: by n none, by a that of n + 1, by x that of the density.";
@@ -49,6 +51,7 @@ struct GammaincBy {
 struct Gammainc {
   using of_floats = void;
   static constexpr auto name = "gammainc";
+  static constexpr auto no_lanes = "a series or a continued fraction, whose length depends on the arguments";
   static constexpr int arity = 2;
   static constexpr auto doc = "P(a, x). Partials: by a gammainc_by(1, a, x), by x x^(a - 1) e^-x / gamma a.";
   template <class T> BURLAB_RULE T primal(T a, T x) { return call<Gammainc>(a, x); }
@@ -67,6 +70,7 @@ struct Gammainc {
 struct Gammaincc {
   using of_floats = void;
   static constexpr auto name = "gammaincc";
+  static constexpr auto no_lanes = "a series or a continued fraction, whose length depends on the arguments";
   static constexpr int arity = 2;
   static constexpr auto doc = "Q(a, x) = 1 - P(a, x). Partials: those of gammainc with the other sign.";
   template <class T> BURLAB_RULE T primal(T a, T x) { return call<Gammaincc>(a, x); }
@@ -91,6 +95,7 @@ struct BetaDensity {
 struct BetaDensityBy : BetaDensity<0, 0> {
   using of_floats = void;
   static constexpr auto name = "beta_density_by";
+  static constexpr auto no_lanes = "a series or a continued fraction, whose length depends on the arguments";
   static constexpr auto doc =
       "p_mn(a, b, x), the derivative of orders m by a and n by b of x^(a - 1) (1 - x)^(b - 1) / beta(a, b). Partials: "
       "by m and n none, by a and b p of the next order, by x that of these orders of (a - 1) / x p_00 - (b - 1) / "
@@ -100,6 +105,7 @@ struct BetaDensityBy : BetaDensity<0, 0> {
 struct BetaincBy {
   using of_floats = void;
   static constexpr auto name = "betainc_by";
+  static constexpr auto no_lanes = "a series or a continued fraction, whose length depends on the arguments";
   static constexpr int arity = 5, parameters = 2;
   static constexpr auto doc =
       "The derivative of orders m by a and n by b of I_x(a, b). Partials: by m and n none, by a and b that of the next "
@@ -118,6 +124,7 @@ struct BetaincBy {
 struct Betainc {
   using of_floats = void;
   static constexpr auto name = "betainc";
+  static constexpr auto no_lanes = "a series or a continued fraction, whose length depends on the arguments";
   static constexpr int arity = 3;
   static constexpr auto doc =
       "I_x(a, b). Partials: by a and b betainc_by(1, 0, a, b, x) and (0, 1, ...), by x x^(a - 1) (1 - x)^(b - 1) / "
@@ -135,6 +142,7 @@ struct Betainc {
 struct Betaincc {
   using of_floats = void;
   static constexpr auto name = "betaincc";
+  static constexpr auto no_lanes = "a series or a continued fraction, whose length depends on the arguments";
   static constexpr int arity = 3;
   static constexpr auto doc = "1 - I_x(a, b). Partials: those of betainc with the other sign.";
   template <class T> BURLAB_RULE T primal(T a, T b, T x) { return call<Betaincc>(a, b, x); }
@@ -145,6 +153,7 @@ struct Betaincc {
 struct Stdtr {
   using of_floats = void;
   static constexpr auto name = "stdtr";
+  static constexpr auto no_lanes = "a series or a continued fraction, whose length depends on the arguments";
   static constexpr int arity = 2;
   static constexpr auto doc =
       "The distribution function of Student's t, (1 + sign(t) I_z(1/2, df / 2)) / 2 at z = t^2 / (df + t^2). Partials: "

@@ -51,14 +51,17 @@ struct Ndtri {
   }
 };
 
-/// e_n of `math::mills_excess`. Partial n - e_n (e_n - x), which is e_n (e_(n + 1) - e_n): that does not cancel below
+/// e_n of `math::mills_term`. Partial n - e_n (e_n - x), which is e_n (e_(n + 1) - e_n): that does not cancel below
 /// 0.
 template <int N>
 struct MillsTerm {
   static constexpr auto name = "mills_term";
-  static constexpr int arity = 1;
+  static constexpr int arity = 1, first_own = 0, last_own = 0;
   template <class T> BURLAB_RULE T primal(T x) { return call<MillsTerm>(x); }
-  template <class T> static T number(T x) { return static_cast<T>(math::mills_excess(N, x)); }
+  template <class T> BURLAB_RULE T number(T x) {
+    if constexpr (N == 1) return static_cast<T>(math::mills_excess(x));
+    else return static_cast<T>(math::mills_term(N, x));
+  }
   template <int K, class T> BURLAB_RULE T partial(T x, T y) {
     return select(x < T(-4), y * (MillsTerm<N + 1>::primal(x) - y), T(N) - y * (y - x));
   }
@@ -66,13 +69,14 @@ struct MillsTerm {
 struct MillsExcess : MillsTerm<1> {
   using of_floats = void;
   static constexpr auto name = "mills_excess";
+  static constexpr auto no_lanes = "its derivative is a continued fraction far below 0";
   static constexpr auto doc = "y = x + phi(x) / Phi(x). Partial 1 - y (y - x), by a continued fraction far below 0.";
 };
 
 struct Mills {
   using of_floats = void;
   static constexpr auto name = "mills";
-  static constexpr int arity = 1, first_own = 0, last_own = 0;
+  static constexpr int arity = 1, first_own = 0, last_own = 1;
   static constexpr auto doc =
       "y = phi(x) / Phi(x), the derivative of log Phi. Partial -y (x + y), where the sum does not cancel.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Mills>(x); }
@@ -83,7 +87,7 @@ struct Mills {
 struct LogNdtr {
   using of_floats = void;
   static constexpr auto name = "log_ndtr";
-  static constexpr int arity = 1, first_own = 0, last_own = 1;
+  static constexpr int arity = 1, first_own = 0, last_own = 2;
   static constexpr auto doc = "log Phi(x), exact in both tails. Partial phi(x) / Phi(x).";
   template <class T> BURLAB_RULE T primal(T x) { return call<LogNdtr>(x); }
   template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::log_ndtr(x)); }
@@ -93,7 +97,7 @@ struct LogNdtr {
 struct Erfcx {
   using of_floats = void;
   static constexpr auto name = "erfcx";
-  static constexpr int arity = 1, first_own = 0, last_own = 0;
+  static constexpr int arity = 1, first_own = 0, last_own = 1;
   static constexpr auto doc =
       "y = e^(x^2) erfc x, by phi / Phi at u = -sqrt(2) x. Partial -sqrt(2) y (u + phi / Phi), exact in both tails.";
   template <class T> BURLAB_RULE T primal(T x) {

@@ -12,6 +12,7 @@ namespace burlab::ops {
 struct Gammaincinv {
   using of_floats = void;
   static constexpr auto name = "gammaincinv";
+  static constexpr auto no_lanes = "steps towards a root, as many as it needs";
   static constexpr int arity = 2;
   static constexpr auto doc = "y with P(a, y) = p. Partials: by p 1 / P_y, by a -P_a / P_y.";
   template <class T> BURLAB_RULE T primal(T a, T p) { return call<Gammaincinv>(a, p); }
@@ -26,6 +27,7 @@ struct Gammaincinv {
 struct Gammainccinv {
   using of_floats = void;
   static constexpr auto name = "gammainccinv";
+  static constexpr auto no_lanes = "steps towards a root, as many as it needs";
   static constexpr int arity = 2;
   static constexpr auto doc = "y with Q(a, y) = p. Partials: by p 1 / Q_y, by a -Q_a / Q_y.";
   template <class T> BURLAB_RULE T primal(T a, T p) { return call<Gammainccinv>(a, p); }
@@ -38,6 +40,7 @@ struct Gammainccinv {
 struct Betaincinv {
   using of_floats = void;
   static constexpr auto name = "betaincinv";
+  static constexpr auto no_lanes = "steps towards a root, as many as it needs";
   static constexpr int arity = 3;
   static constexpr auto doc = "y with I_y(a, b) = p. Partials: by p 1 / I_y', by a and b minus theirs times that.";
   template <class T> BURLAB_RULE T primal(T a, T b, T p) { return call<Betaincinv>(a, b, p); }
@@ -52,6 +55,7 @@ struct Betaincinv {
 struct Betainccinv {
   using of_floats = void;
   static constexpr auto name = "betainccinv";
+  static constexpr auto no_lanes = "steps towards a root, as many as it needs";
   static constexpr int arity = 3;
   static constexpr auto doc = "y with 1 - I_y(a, b) = p. Partials: those of betaincinv, by p with the other sign.";
   template <class T> BURLAB_RULE T primal(T a, T b, T p) { return call<Betainccinv>(a, b, p); }
@@ -65,6 +69,7 @@ struct Betainccinv {
 struct Stdtrit {
   using of_floats = void;
   static constexpr auto name = "stdtrit";
+  static constexpr auto no_lanes = "steps towards a root, as many as it needs";
   static constexpr int arity = 2;
   static constexpr auto doc =
       "y with stdtr(df, y) = p. Partials: by p 1 / the density, by df minus that of stdtr times it.";

@@ -39,48 +39,42 @@ template <class T> BURLAB_CONSTEXPR bool minus_one(T y) {
 
 struct Fmod {
   using inlined = void;
+  using common_lanes = void;
   static constexpr auto name = "fmod";
-  static constexpr int arity = 2;
+  static constexpr int arity = 2, first_own = 1, last_own = 1;
   static constexpr auto doc = "x - y trunc(x / y), exact, with the sign of x. Partials 1 and -trunc(x / y).";
   template <class T> BURLAB_RULE T primal(T x, T y) { return call<Fmod>(x, y); }
   template <class T> static T number(T x, T y) {
-    if constexpr (std::is_floating_point_v<T>) return rest(x, y);
+    if constexpr (std::is_floating_point_v<T>) return fits(x, y) ? common(x, y) : std::fmod(x, y);
     else return y == 0 || minus_one(y) ? T(0) : T(x % y);  // the lowest number % -1 would trap
   }
-  /// Where the quotient has no more bits than a number, one fused product with its whole part is exact. That part is
-  /// one too large if the quotient was rounded up to it: then the sign is wrong.
-  template <class T> BURLAB_INLINE static T rest(T x, T y) {
-#if !defined(BURLAB_PLAIN)
-    const T quotient = x / y;
-    if (BURLAB_LIKELY((math::magnitude(quotient) < math::kWhole<T>)&(y - y == T(0)))) {
-      const T left = math::fused(-math::trunc(quotient), y, x), size = math::magnitude(left);
-      const bool wrong = (left > T(0)) != (x > T(0));
-      return math::with_sign_of(wrong && left != T(0) ? math::magnitude(y) - size : size, x);
-    }
-#endif
-    return std::fmod(x, y);
+  /// Whether the quotient has no more bits than a number.
+  template <class T, class... Result> BURLAB_RULE bool fits(T x, T y, Result...) {
+    return (math::magnitude(x / y) < math::kWhole<T>)&math::exact_products(x, y) & (y - y == T(0));
+  }
+  /// Then x less the whole part of the quotient times y is exact. That part is one too large if the quotient was
+  /// rounded up to it: the sign is wrong.
+  template <class T> BURLAB_RULE T common(T x, T y) {
+    const T left = math::less_product(x, math::trunc(x / y), y), size = math::magnitude(left);
+    const bool wrong = ((left > T(0)) != (x > T(0))) & (left != T(0));
+    const T turned = math::magnitude(y) - size;
+    return math::with_sign_of(wrong ? turned : size, x);
   }
   template <int K, class T> BURLAB_RULE T partial(T x, T y, T) { return K == 0 ? T(1) : -call<Trunc>(x / y); }
 };
 
 struct FloorDivide {
   using inlined = void;
+  using common_lanes = void;
   static constexpr auto name = "floor_divide";
   static constexpr int arity = 2;
   static constexpr auto doc = "The largest whole number that is not above x / y. Partials 0.";
   template <class T> BURLAB_RULE T primal(T x, T y) { return call<FloorDivide>(x, y); }
   template <class T> static T number(T x, T y) {
     if constexpr (std::is_floating_point_v<T>) {
-      const T quotient = x / y;
-#if !defined(BURLAB_PLAIN)
-      if (BURLAB_LIKELY((math::magnitude(quotient) < T(0.25) * math::kWhole<T>)&(y - y == T(0)))) {
-        const T floor = math::floor(quotient), left = math::fused(-floor, y, x);
-        const T down = left != T(0) && (left > T(0)) != (y > T(0)) ? floor - T(1) : floor;  // it was rounded up
-        return down == T(0) ? math::with_sign_of(T(0), quotient) : down;
-      }
-#endif
-      if (y == T(0)) return quotient;
-      const T rest = Fmod::rest(x, y);
+      if (BURLAB_LIKELY(fits(x, y))) return common(x, y);
+      if (y == T(0)) return x / y;
+      const T rest = Fmod::number(x, y);
       T whole = (x - rest) / y;
       if (rest != T(0) && (y < T(0)) != (rest < T(0))) whole -= T(1);
       if (whole == T(0)) return math::with_sign_of(T(0), x / y);
@@ -92,26 +86,59 @@ struct FloorDivide {
       return T(x / y - ((x % y != 0) & ((x < 0) != (y < 0))));
     }
   }
+  template <class T, class... Result> BURLAB_RULE bool fits(T x, T y, Result...) {
+    return (math::magnitude(x / y) < T(0.25) * math::kWhole<T>)&math::exact_products(x, y) & (y - y == T(0));
+  }
+  template <class T> BURLAB_RULE T common(T x, T y) {
+    const T quotient = x / y, floor = math::floor(quotient), left = math::less_product(x, floor, y);
+    const bool rounded_up = (left != T(0)) & ((left > T(0)) != (y > T(0)));
+    const T below = floor - T(1), down = rounded_up ? below : floor, zero = math::with_sign_of(T(0), quotient);
+    return down == T(0) ? zero : down;
+  }
   template <int K, class T> BURLAB_RULE T partial(T, T, T) { return T(0); }
+};
+
+/// floor(x / y), given z = x - y floor(x / y): where the quotient was rounded up to a whole number, z is nearly y.
+struct FloorGivenRemainder {
+  static constexpr auto name = "floor_given_remainder";
+  static constexpr int arity = 3, parameters = 0;
+  template <class T> BURLAB_RULE T primal(T x, T y, T z) { return call<FloorGivenRemainder>(x, y, z); }
+  template <class T> BURLAB_RULE T number(T x, T y, T z) {
+    const T quotient = x / y, floor = math::floor(quotient), below = floor - T(1);
+    const bool rounded_up = (quotient == floor) & (math::magnitude(z) > T(0.5) * math::magnitude(y));
+    const T down = rounded_up ? below : floor, whole = down == T(0) ? math::with_sign_of(T(0), quotient) : down;
+    const T edge = y == T(0) ? quotient : z;
+    return z == z ? whole : edge;
+  }
+  template <int K, class T> BURLAB_RULE T partial(T, T, T, T) { return T(0); }
 };
 
 struct Remainder {
   using inlined = void;
+  using common_lanes = void;
   static constexpr auto name = "remainder";
-  static constexpr int arity = 2;
+  static constexpr int arity = 2, first_own = 1, last_own = 1;
   static constexpr auto doc = "x - y floor(x / y), with the sign of y. Partials 1 and -floor(x / y).";
   template <class T> BURLAB_RULE T primal(T x, T y) { return call<Remainder>(x, y); }
   template <class T> static T number(T x, T y) {
-    if constexpr (std::is_floating_point_v<T>) {
-      const T rest = Fmod::rest(x, y);
-      if (rest == T(0)) return math::with_sign_of(T(0), y);
-      return (y < T(0)) != (rest < T(0)) ? rest + y : rest;
-    } else {
+    if constexpr (std::is_floating_point_v<T>) return with_sign(Fmod::number(x, y), y);
+    else {
       const T rest = Fmod::number(x, y);
       return rest != 0 && (y < 0) != (rest < 0) ? T(rest + y) : rest;
     }
   }
-  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) { return K == 0 ? T(1) : -call<FloorDivide>(x, y); }
+  template <class T, class... Result> BURLAB_RULE bool fits(T x, T y, Result...) { return Fmod::fits(x, y); }
+  template <class T> BURLAB_RULE T common(T x, T y) { return with_sign(Fmod::common(x, y), y); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T z) {
+    return K == 0 ? T(1) : -call<FloorGivenRemainder>(x, y, z);
+  }
+
+ private:
+  /// What is left of x / y, with the sign of y.
+  template <class T> BURLAB_RULE T with_sign(T left, T y) {
+    const T moved = left + y, zero = math::with_sign_of(T(0), y), other = (y < T(0)) != (left < T(0)) ? moved : left;
+    return left == T(0) ? zero : other;
+  }
 };
 
 struct Copysign {
@@ -259,12 +286,13 @@ struct Signbit {
 };
 
 // clang-format off
-/// Operations on whole numbers: `U` is the unsigned type in which they wrap around.
-#define BURLAB_WHOLE(Name, text, formula, count, arguments, ...)              \
+/// Operations on whole numbers; reason: why there are no SIMD lanes. `U` is the unsigned type in which they wrap around.
+#define BURLAB_WHOLE(Name, text, reason, formula, count, arguments, ...)              \
   struct Name {                                                               \
     using no_derivative = void;                                               \
     using of_integers = void;                                                 \
     static constexpr auto name = text;                                        \
+    static constexpr auto no_lanes = reason;                                  \
     static constexpr int arity = count;                                       \
     static constexpr auto doc = formula " of whole numbers; no derivative.";  \
     template <class T> static T primal arguments {                            \
@@ -272,19 +300,19 @@ struct Signbit {
       __VA_ARGS__                                                             \
     }                                                                         \
   }
-BURLAB_WHOLE(BitwiseAnd, "bitwise_and", "x & y", 2, (T x, T y), return T(x & y););
-BURLAB_WHOLE(BitwiseOr, "bitwise_or", "x | y", 2, (T x, T y), return T(x | y););
-BURLAB_WHOLE(BitwiseXor, "bitwise_xor", "x ^ y", 2, (T x, T y), return T(x ^ y););
-BURLAB_WHOLE(Invert, "invert", "~x", 1, (T x), return T(~x););
-BURLAB_WHOLE(LeftShift, "left_shift", "x << n, 0 where n is no less than the number of bits,", 2, (T x, T n),
+BURLAB_WHOLE(BitwiseAnd, "bitwise_and", "", "x & y", 2, (T x, T y), return T(x & y););
+BURLAB_WHOLE(BitwiseOr, "bitwise_or", "", "x | y", 2, (T x, T y), return T(x | y););
+BURLAB_WHOLE(BitwiseXor, "bitwise_xor", "", "x ^ y", 2, (T x, T y), return T(x ^ y););
+BURLAB_WHOLE(Invert, "invert", "", "~x", 1, (T x), return T(~x););
+BURLAB_WHOLE(LeftShift, "left_shift", "", "x << n, 0 where n is no less than the number of bits,", 2, (T x, T n),
              return U(n) < 8 * sizeof(T) ? T(U(x) << U(n)) : T(0););
-BURLAB_WHOLE(RightShift, "right_shift", "x >> n, which keeps the sign,", 2, (T x, T n),
+BURLAB_WHOLE(RightShift, "right_shift", "", "x >> n, which keeps the sign,", 2, (T x, T n),
              return U(n) < 8 * sizeof(T) ? T(x >> n) : x < 0 ? T(-1) : T(0););
-BURLAB_WHOLE(Gcd, "gcd", "The greatest common divisor", 2, (T x, T y),
+BURLAB_WHOLE(Gcd, "gcd", "Euclid's loop, as long as the numbers make it", "The greatest common divisor", 2, (T x, T y),
              U a = x < 0 ? U(0) - U(x) : U(x); U b = y < 0 ? U(0) - U(y) : U(y);
              while (b != 0) { const U rest = a % b; a = b; b = rest; }
              return T(a););
-BURLAB_WHOLE(Lcm, "lcm", "The least common multiple", 2, (T x, T y),
+BURLAB_WHOLE(Lcm, "lcm", "Euclid's loop, as long as the numbers make it", "The least common multiple", 2, (T x, T y),
              const U a = x < 0 ? U(0) - U(x) : U(x); const U b = y < 0 ? U(0) - U(y) : U(y);
              const U common = U(std::make_unsigned_t<T>(Gcd::primal(x, y)));
              return common == 0 ? T(0) : T(a / common * b););

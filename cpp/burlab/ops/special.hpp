@@ -14,6 +14,7 @@ namespace burlab::ops {
 struct Polygamma {
   using of_floats = void;
   static constexpr auto name = "polygamma";
+  static constexpr auto no_lanes = "derivatives of order 2 and more are sums of powers";
   static constexpr int arity = 2, parameters = 1, literal = 0, max_own_order = 1;
   static constexpr auto doc = "The derivative of order n of digamma at x. Partials: by n none, by x that of n + 1.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Polygamma>(n, x); }
@@ -35,11 +36,14 @@ struct Digamma {
 
 struct Gammaln {
   using of_floats = void;
+  using common_lanes = void;
   static constexpr auto name = "gammaln";
   static constexpr int arity = 1, first_own = 1, last_own = 2;
   static constexpr auto doc = "log |gamma x|. Partial digamma x.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Gammaln>(x); }
   template <class T> static T number(T x) { return static_cast<T>(math::lgamma(x)); }
+  template <class T, class... Result> BURLAB_RULE bool fits(T x, Result...) { return !(x <= T(0)); }
+  template <class T> BURLAB_RULE T common(T x) { return static_cast<T>(math::lgamma_above(x)); }
   template <int K, class T> BURLAB_RULE T partial(T x, T) { return call<Digamma>(x); }
 };
 
@@ -56,6 +60,7 @@ struct Gamma {
 struct Betaln {
   using of_floats = void;
   static constexpr auto name = "betaln";
+  static constexpr auto no_lanes = "where beta is near 1, its logarithm is a sum in long double";
   static constexpr int arity = 2, first_own = 1, last_own = 2;
   static constexpr auto doc = "log |beta(a, b)|. Partials digamma a - digamma(a + b), and the same of b.";
   template <class T> BURLAB_RULE T primal(T a, T b) { return call<Betaln>(a, b); }
@@ -67,24 +72,31 @@ struct Betaln {
 
 struct Beta {
   using of_floats = void;
+  using common_lanes = void;
   static constexpr auto name = "beta";
   static constexpr int arity = 2, first_own = 1, last_own = 1;
   static constexpr auto doc =
       "y = gamma a gamma b / gamma(a + b). Partials y (digamma a - digamma(a + b)), the same of b.";
   template <class T> BURLAB_RULE T primal(T a, T b) { return call<Beta>(a, b); }
   template <class T> static T number(T a, T b) { return static_cast<T>(math::beta(a, b)); }
+  template <class T, class... Result> BURLAB_RULE bool fits(T a, T b, Result...) {
+    return (a > T(0)) & (b > T(0)) & (static_cast<double>(a) + static_cast<double>(b) < math::kInfinity<double>);
+  }
+  template <class T> BURLAB_RULE T common(T a, T b) { return static_cast<T>(math::beta_above(a, b)); }
   template <int K, class T> BURLAB_RULE T partial(T a, T b, T y) { return y * Betaln::partial<K>(a, b, y); }
 };
 
 struct Exprel {
   using of_floats = void;
+  using own_lanes = void;
   static constexpr auto name = "exprel";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = (e^x - 1) / x, 1 at 0. Partial (e^x - y) / x, by its series near 0.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Exprel>(x); }
-  template <class T> static T number(T single) {
-    const double x = static_cast<double>(single);
-    return static_cast<T>(x == 0 ? 1 : x < 717 ? std::expm1(x) / x : x == x ? math::kInfinity<double> : x);
+  template <class T> BURLAB_RULE T number(T single) {
+    const double x = static_cast<double>(single), y = math::expm1(x) / x, large = x == x ? math::kInfinity<double> : x;
+    const double within = x == 0 ? 1.0 : y;
+    return static_cast<T>(x < 717 ? within : large);
   }
   /// Both branches are differentiated, one after the other: each holds where it is chosen, to every order.
   template <int K, class T> BURLAB_RULE T partial(T x, T y) {
@@ -93,6 +105,7 @@ struct Exprel {
     const T z = select(near, x, T(0)), v = select(near, T(1), x);
     T series = T(0);                            // z^(k - 1) k / (k + 1)!, backwards
     double factor = 1 / 2432902008176640000.0;  // 1 / (k + 1)!
+    BURLAB_UNROLL
     for (int k = 19; k > 0; factor *= k + 1, --k) series = T(k * factor) + z * series;
     return select(near, series, (exp(v) - y) / v);
   }
@@ -101,6 +114,7 @@ struct Exprel {
 struct ZetaDerivative {
   using of_floats = void;
   static constexpr auto name = "zeta_derivative";
+  static constexpr auto no_lanes = "a sum in long double, whose length depends on s";
   static constexpr int arity = 3, parameters = 1;
   static constexpr auto doc =
       "z_n(s, q), the derivative of order n by s of zeta(s, q), n <= 4. Partials: by n none, by s z_(n + 1)(s, q), by "
@@ -118,6 +132,7 @@ struct ZetaDerivative {
 struct Zeta {
   using of_floats = void;
   static constexpr auto name = "zeta";
+  static constexpr auto no_lanes = "a sum in long double where q is negative";
   static constexpr int arity = 2;
   static constexpr auto doc = "sum over k >= 0 of (q + k)^-s. Partials: by s z_1(s, q), by q -s zeta(s + 1, q).";
   template <class T> BURLAB_RULE T primal(T s, T q) { return call<Zeta>(s, q); }
@@ -130,6 +145,7 @@ struct Zeta {
 struct RiemannZeta {
   using of_floats = void;
   static constexpr auto name = "riemann_zeta";
+  static constexpr auto no_lanes = "a sum in long double, whose length depends on s";
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "The derivative of order n <= 4 of zeta(s). Partials: by n none, by s that of n + 1.";
   template <class T> BURLAB_RULE T primal(T n, T s) { return call<RiemannZeta>(n, s); }
