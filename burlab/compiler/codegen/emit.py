@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeGuard, TypeVar
 
 from burlab.compiler.ir.descriptor_table import Descriptor, descriptor_of, descriptors_of
 from burlab.compiler.ir.interrupts import HALT_CHECK, is_long
+from burlab.compiler.ir.iteration import ends_columns
 from burlab.compiler.ir.library import EACH, LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Step
 from burlab.compiler.ir.spelling import C_TYPES, ROOTS, called, spelled
@@ -20,6 +21,7 @@ from burlab.graph.origin import short_place
 from burlab.runtime.quoting import comment, without_comments
 from burlab.runtime.status import Status
 
+from .column_loops import column_loop
 from .cuts import Cut
 from .element_loops import element_loop
 from .lane_sums import LANE_SUMS, lane_sums, sums_in_lanes
@@ -251,14 +253,16 @@ def _is_nest(step: Step) -> TypeGuard[LoopStep]:
 def _function(plan: KernelPlan, step: LoopStep, cut: Cut | None) -> _Function:
     nest = find_nest(plan, step, cut.each if cut else 0)
     epilogues = [n for n in step.nodes if n.row.epilogue and not step.reduced]
-    in_lanes = bool(epilogues) and sums_in_lanes(nest)
-    ended = lane_sums if in_lanes else epilogue_loop if epilogues else element_loop
+    columns = any(map(ends_columns, epilogues))
+    in_lanes = bool(epilogues) and not columns and sums_in_lanes(nest)
+    ended = column_loop if columns else lane_sums if in_lanes else epilogue_loop if epilogues else element_loop
     written = row_loop(nest) if step.reduced else ended(nest)
     lines = ["std::int64_t bad = 0;", *written, "return bad;"] if plan.note else written
     ends = ["const std::int64_t first", "const std::int64_t last"] if cut else []
     parameters = ", ".join([*(f"{kind} const {name}" for kind, name, _ in nest.parameters), *ends])
     text = "\n".join([f"({parameters}) noexcept {{", *indented(lines), "}"])
-    library = [ROWS] if step.reduced else [LANE_SUMS] if in_lanes else [epilogue_of(n) for n in epilogues]
+    ends = [] if columns else [LANE_SUMS] if in_lanes else [epilogue_of(n) for n in epilogues]
+    library = [ROWS] if step.reduced else ends
     elementwise = [n for n in step.nodes if n.row.elementwise]
     return _Function(nest, text, [*([HALT_CHECK] if is_long(step) else []), *library, *called(elementwise, text)])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from burlab.compiler.ir.interrupts import CALL, PATIENCE, is_long
-from burlab.compiler.ir.iteration import IterationSpace
+from burlab.compiler.ir.iteration import IterationSpace, ends_columns
 from burlab.compiler.ir.plan import KernelPlan, LoopStep
 from burlab.compiler.ir.spelling import C_TYPES, literal
 from burlab.compiler.ir.strides import Shape, StridedView, dense_strides, elements, grouped
@@ -201,7 +201,10 @@ class _Operands:
             self.arrays[x] = known[view, x.shape]
         for k, n in enumerate(step.stores):
             self._point(f"{C_TYPES[n.dtype]}*", f"y{k}", plan.allocations[n].pointer)
-            self.results[n] = Array(f"y{k}", self._over_space(n.shape, dense_strides(n.shape)))
+            strides = dense_strides(n.shape)
+            columns = not self.space.reduced and ends_columns(n)
+            over = (0, *strides) if columns else self._over_space(n.shape, strides)
+            self.results[n] = Array(f"y{k}", over)
 
     def _point(self, kind: str, name: str, address: str) -> None:
         """A pointer among the parameters."""

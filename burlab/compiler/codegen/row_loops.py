@@ -19,15 +19,11 @@ from burlab.graph.operation import Operation
 
 from .loops import MAX_WRITTEN_TERMS, block, for_loop, unfit
 from .nest import Array, LoopNest
+from .row_blocks import MAX_NARROW_ROW, buffered, rows_of_block, strips_of_block
 from .simd import ONE_BY_ONE, WRITTEN_OUT, lanes_pragma, widest_of
 
-_BLOCK = 1024  # elements of the rows of a block, at most
-_ROWS = 16  # rows of a block, at most
-_STRIP_ROWS, _STRIPS = 32, 384  # where these lie in several strips: rows, and elements, of a block
 _MIN_LANE_ITERATIONS = 4  # iterations of a loop that are worth lanes
 _MAX_UNROLLED = 16  # elements of a nest that is written out, so that its buffers become registers
-_MAX_NARROW_ROW = 4  # elements of rows that are written out, in lanes over rows
-_NARROW_BLOCK_ROWS = 64  # rows of a block of them
 
 
 def row_loop(nest: LoopNest) -> list[str]:
@@ -36,30 +32,8 @@ def row_loop(nest: LoopNest) -> list[str]:
     space = IterationSpace(step.shape, step.reduced)
     number = {n: k for k, n in enumerate(step.nodes)}
     sweep = sweeps(step.nodes, space, nest.plan.views)
-    all_rows = nest.sizes[nest.depth - 1]
-    most = _NARROW_BLOCK_ROWS if space.row <= _MAX_NARROW_ROW else _ROWS
-    cut = nest.each if nest.depth == 1 else 0  # rows of a unit, if several threads share them
-    rows = min(cut or all_rows, most, max(_BLOCK // space.row, 1))
-    strips = _strips(nest, rows, space.row) if rows == all_rows and nest.depth > 1 and not nest.each else 1
-    return _RowLoop(nest, space, number, sweep, _buffered(nest, space, sweep), rows, strips).lines()
-
-
-def _strips(nest: LoopNest, rows: int, row: int) -> int:
-    """Return the number of strips of a block, a divisor of all strips; several if the dependency chain is long."""
-    if any(a.bounds for a in nest.all_arrays) or not any(map(is_own, nest.step.nodes)):
-        return 1
-    most = min(_STRIP_ROWS // rows, _STRIPS // (rows * row))
-    return max((k for k in range(1, most + 1) if nest.sizes[nest.depth - 2] % k == 0), default=1)
-
-
-def _buffered(nest: LoopNest, space: IterationSpace, sweep: dict[Node, int]) -> set[Node]:
-    """Values of elements that stay in a buffer for a later sweep or a reduction."""
-    found: set[Node] = set()
-    for n in nest.step.nodes:
-        members = [base for x in n.inputs if (base := nest.plan.views[x].base) in sweep]
-        full = (base for base in members if base.shape == space.shape)
-        found.update(base for base in full if n.shape != space.shape or sweep[base] < sweep[n] or space.apart(n))
-    return found.difference(nest.results)
+    rows, strips = rows_of_block(nest, space.row), strips_of_block(nest, space.row)
+    return _RowLoop(nest, space, number, sweep, buffered(nest, space, sweep), rows, strips).lines()
 
 
 class _RowValue(NamedTuple):
@@ -368,7 +342,7 @@ class _RowLoop:
         """Return True if rows are short, and many enough for lanes."""
         last = len(self.nest.sizes) - 1
         bounded = any(axis != last for a in self.nest.all_arrays for axis in a.bounds)
-        short = len(self._columns) == 1 and self.space.row <= _MAX_NARROW_ROW and self._rows >= 2 * _MIN_LANE_ITERATIONS
+        short = len(self._columns) == 1 and self.space.row <= MAX_NARROW_ROW and self._rows >= 2 * _MIN_LANE_ITERATIONS
         return short and not bounded and all(map(has_lanes, nodes))
 
     def by_column(self, nodes: Sequence[Node]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from burlab.graph import Node
+from burlab.graph.operation import Ending
 
 from .spelling import has_lanes
 from .strides import Shape, StridedView, dense_strides, elements, is_whole
@@ -49,6 +50,11 @@ class IterationSpace(NamedTuple):
             strides = tuple(s if size > 1 else 0 for s, size in zip(wanted, self.shape, strict=True))
             return not view.window and view.offset == 0 and view.strides == strides
         return is_whole(view, x) and x.shape == (self.shape if view.base.shape == self.shape else x.shape)
+
+
+def ends_columns(n: Node) -> bool:
+    """Return True for a sum that ends a loop, of its columns and not of all its elements."""
+    return n.row.epilogue is Ending.SUM and n.shape != ()
 
 
 def _squeezed(shape: Shape) -> Shape:
