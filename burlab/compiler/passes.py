@@ -27,7 +27,7 @@ from .planning.block_rows import block_rows
 from .planning.byte_masks import byte_masks
 from .planning.check_finite import check_finite
 from .planning.check_interrupts import check_interrupts
-from .planning.column_sums import sum_columns
+from .planning.column_sums import end_loops
 from .planning.copy_slices import copy_slices
 from .planning.drafts import Lowered, lower
 from .planning.expand_products import expand_products
@@ -149,7 +149,7 @@ PASSES: tuple[Pass, ...] = (
     Pass(locate, ALL, locate),
     rewrite(order_updates, BOTH, needs=("in_place",)),
     rewrite(schedule),
-    rewrite(sum_columns, ("compiled",), bars=("strict", "check_finite", "keep", "shared")),
+    rewrite(end_loops, ("compiled",), bars=("strict", "check_finite", "keep", "shared")),
     rewrite(repeat_cheap, ("compiled",), bars=("in_place", "keep")),
     Pass(lower, ALL, _lower),
     rewrite(place),

@@ -1,4 +1,4 @@
-"""What the C++ text of all kinds of loops is written with."""
+"""Tools with which the C++ text of all kinds of loops is written."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

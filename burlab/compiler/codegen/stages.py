@@ -114,7 +114,7 @@ class _Stages:
     def _lanes(self, nodes: Sequence[Node]) -> str:
         return lanes_pragma(self.walk.size, widest_of(nodes) if nodes else self.nest.widest, nodes)
 
-    def _kept(self, names: Mapping[Node, str], nodes: Sequence[Node]) -> list[str]:
+    def _stored(self, names: Mapping[Node, str], nodes: Sequence[Node]) -> list[str]:
         places = {n: self.buffers[n].at(self._indices, self.spans) for n in nodes if n in self.buffers}
         return [f"{place} = {names[n]};" for n, place in places.items()]
 
@@ -127,7 +127,7 @@ class _Stages:
         ended = [x for n in self.nest.step.nodes if n.row.epilogue for x in n.inputs]
         others = [*ended, *self.nest.results] if ending else []
         lines, names = values(self._of(nodes, others), self._indices, self.spans, True)
-        return self._loop([*lines, *self._kept(names, nodes), *(ending(names) if ending else [])], self._lanes(nodes))
+        return self._loop([*lines, *self._stored(names, nodes), *(ending(names) if ending else [])], self._lanes(nodes))
 
     def apart(self, nodes: Sequence[Node]) -> list[str]:
         """A stage without lanes, but for common arguments."""
@@ -140,11 +140,11 @@ class _Stages:
         for n in common:
             arguments = ", ".join([*(nest.named(x, names) for x in n.inputs), names[n]])
             quick.append(f"rare |= {fits(n).symbol}({arguments}) ? 0 : 1;")
-        walk = self._loop([*quick, *self._kept(names, common)], self._lanes(common))
+        walk = self._loop([*quick, *self._stored(names, common)], self._lanes(common))
         return [*lines, "{ std::int64_t rare = 0;", *walk, *block("if (rare)", self._one_by_one(common)), "}"]
 
     def _one_by_one(self, nodes: Sequence[Node]) -> list[str]:
         if not nodes:
             return []
         lines, names = values(self._of(nodes), self._indices, self.spans, False)
-        return self._loop([*lines, *self._kept(names, nodes)], ONE_BY_ONE)
+        return self._loop([*lines, *self._stored(names, nodes)], ONE_BY_ONE)

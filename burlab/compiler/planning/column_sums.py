@@ -1,4 +1,4 @@
-"""`sum_columns`: sums down the columns of what a loop computes become part of the loop.
+"""`end_loops`: sums down the columns of what a loop computes become part of the loop.
 
 The gradient by what all samples share, a bias or the centres of clusters, is a sum over the first axis of an array as
 large as all samples. The loop adds its elements up as it makes them (`codegen/column_loops.py`), so that the array is
@@ -19,7 +19,7 @@ _MIN_ROWS, _MIN_ELEMENTS = 16, 1024  # of an array for which it is worth it
 _MIN_COLUMNS, _MAX_COLUMNS = 8, 512  # which have to stay in the first cache
 
 
-def sum_columns(scheduled: Scheduled) -> Scheduled:
+def end_loops(scheduled: Scheduled) -> Scheduled:
     """Let loops add up the columns of what they compute."""
     located, stages = scheduled.located, list(scheduled.stages)
     at = {n: k for k, stage in enumerate(stages) for n in stage.nodes}
