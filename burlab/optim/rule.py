@@ -268,7 +268,7 @@ def _arrays(leaves: list[Any], kind: str) -> list[Vector]:
 
 
 def _state_leaf(leaf: Tree, where: str) -> np.ndarray[Any, Any]:
-    array: np.ndarray[Any, Any] = np.array(as_array(leaf, f"a leaf of the state of {where}"), order="C")
+    array: np.ndarray[Any, Any] = np.asarray(as_array(leaf, f"a leaf of the state of {where}"), order="C")
     if array.dtype not in ALL:
         raise DTypeError(f"{where} gave a state of dtype {array.dtype}; use float32, float64, integers or bool.")
     return array

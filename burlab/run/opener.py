@@ -265,11 +265,11 @@ def _oracle(problem: object, has_aux: bool, name: str = "problem") -> tuple[Orac
 
 
 def _flat(leaves: list[Array]) -> Array:
-    """Return all leaves in one vector."""
+    """Return all leaves in one vector: one leaf itself, if it is contiguous."""
     dtypes = {leaf.dtype for leaf in leaves}
     if len(dtypes) > 1:
         raise DTypeError(
             f"x0 mixes {' and '.join(sorted(d.name for d in dtypes))}; a run has one dtype. "
             "Convert the leaves with .astype."
         )
-    return np.concatenate([leaf.reshape(-1) for leaf in leaves])
+    return np.ascontiguousarray(leaves[0]).reshape(-1) if len(leaves) == 1 else np.concatenate([*map(np.ravel, leaves)])

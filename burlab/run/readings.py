@@ -238,7 +238,10 @@ class Readings:
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes that the run holds, by purpose, and their "total".
+        """Bytes that the run holds, by purpose, their "total", and the "peak", the largest total so far.
+
+        All memory of a step is allocated when the run is opened, so at step 0 the total says what steps will take; only
+        the record and keyframes grow.
 
         parameters, optimizer_state: twice, because a step reads one and writes the other; once where x has 65,536
         entries or more, the update treats them alike, and the gradient is computed before the update. gradients: the

@@ -42,7 +42,7 @@ print(json.dumps([grown, run.memory, others[-1].memory]))
 def test_run_uses_the_memory_it_reports() -> None:
     ran = subprocess.run([sys.executable, "-W", "error", "-c", _PROGRAM], capture_output=True, text=True, check=True)
     grown, first, memory = json.loads(ran.stdout)
-    assert sum(memory[kind] for kind in memory if kind != "total") == memory["total"]
+    assert sum(memory[kind] for kind in memory if kind not in ("total", "peak")) == memory["total"] <= memory["peak"]
     assert 0.9 < grown / _FORKS / memory["total"] < 1.25, (grown / _FORKS, memory)
     assert first["activations"] == memory["activations"] > 1 << 16
     assert memory["parameters"] == 2 * rounded(4 * 46_337)

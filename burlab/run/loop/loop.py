@@ -266,7 +266,7 @@ class RunLoop:
         return float(tree.flatten(answer)[0][0])
 
     def nbytes(self) -> dict[str, int]:
-        """Bytes by purpose, and their total."""
+        """Bytes by purpose, their total, and the largest total so far."""
         return nbytes(self.call("loop_ledger"))
 
     def call(self, name: str, *args: Any, exports: Callable[[], dict[str, Callable[..., Any]]] = loop_exports) -> Any:

@@ -120,7 +120,7 @@ class Engine(Recorder, Protocol):
         ...
 
     def nbytes(self) -> dict[str, int]:
-        """Bytes by purpose, and their "total"."""
+        """Bytes by purpose, their "total", and of a run the "peak", the largest total so far."""
         ...
 
 

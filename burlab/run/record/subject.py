@@ -90,7 +90,7 @@ class ObservedLoop(Protocol):
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes by purpose, and their "total"."""
+        """Bytes by purpose, their "total", and of a run the "peak", the largest total so far."""
         ...
 
     @property

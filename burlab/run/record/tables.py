@@ -41,6 +41,7 @@ def _exports() -> dict[str, Callable[..., Any]]:
             "path_copy": copy,
             "path_newest": (_INT, _POINTER, _POINTER),
             "ledger_bytes": (_INT, _POINTER, _INT),
+            "ledger_peak": (_INT, _POINTER),
         },
     )
 
@@ -137,6 +138,6 @@ def read(table: TableReader, columns: Sequence[int]) -> tuple[CExtent, list[Colu
 
 
 def nbytes(ledger: int) -> dict[str, int]:
-    """The bytes that a C++ ledger has given, by kind, and their total."""
+    """The bytes that a C++ ledger has given, by kind, their total, and the largest total so far."""
     kinds = {kind: int(_exports()["ledger_bytes"](ledger, k)) for k, kind in enumerate(KINDS)}
-    return kinds | {"total": sum(kinds.values())}
+    return kinds | {"total": sum(kinds.values()), "peak": int(_exports()["ledger_peak"](ledger))}

@@ -142,7 +142,7 @@ def _knob(model: "PanelModel", name: str) -> dict[str, Any]:
 
 
 def _memory(nbytes: dict[str, int]) -> dict[str, Any]:
-    kinds = {name: n for name, n in nbytes.items() if name != "total" and n}
+    kinds = {name: n for name, n in nbytes.items() if name not in ("total", "peak") and n}
     total = sum(kinds.values())
     return {
         "total": readable.size(total),

@@ -37,6 +37,7 @@ inline std::int64_t path_newest(const Path* path, double* out) noexcept { return
 inline std::int64_t ledger_bytes(const Ledger* ledger, std::int64_t kind) noexcept {
   return ledger->bytes(static_cast<Kind>(kind));
 }
+inline std::int64_t ledger_peak(const Ledger* ledger) noexcept { return ledger->peak(); }
 
 }  // namespace burlab::run
 BURLAB_END

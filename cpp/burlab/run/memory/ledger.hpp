@@ -52,17 +52,19 @@ class Ledger {
   /// Count memory of a kind that other code allocates or frees.
   void count(Kind kind, std::int64_t bytes) {
     bytes_[static_cast<std::size_t>(kind)].fetch_add(bytes, std::memory_order_relaxed);
+    const std::int64_t now = total_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    for (std::int64_t most = peak(); most < now && !peak_.compare_exchange_weak(most, now, std::memory_order_relaxed);)
+      continue;
   }
 
   std::int64_t bytes(Kind kind) const { return bytes_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed); }
-  std::int64_t total() const {
-    std::int64_t sum = 0;
-    for (const auto& bytes : bytes_) sum += bytes.load(std::memory_order_relaxed);
-    return sum;
-  }
+  std::int64_t total() const { return total_.load(std::memory_order_relaxed); }
+  /// The largest total so far.
+  std::int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
  private:
   std::array<std::atomic<std::int64_t>, kKinds> bytes_{};
+  std::atomic<std::int64_t> total_{0}, peak_{0};
 };
 
 /// 64-byte aligned memory that frees itself; nullptr if there was none left. The ledger must outlive it.

@@ -74,12 +74,14 @@ class QueryEvaluator {
         chosen_(ledger, Kind::scratch, query.chosen),
         stream_(with_list(query.stream, chosen_, run)),
         fixed_(ledger, Kind::scratch, query_.points * all.leaves + (query_.entries > 0) + (query_.goals > 0)),
-        loss_(ledger, own_, stream_, query_.rows ? 1 : threads, Kind::scratch),
-        memory_(ledger, Kind::scratch, Evaluator::bytes(own_.samples)),
-        rows_(own_.samples, stream_, memory_.data()) {}
+        memory_(ledger, Kind::scratch, query.rows != 0 ? Evaluator::bytes(own_.samples) : 0) {
+    if (query_.rows != 0) rows_.emplace(own_.samples, stream_, memory_.data());
+    else loss_.emplace(ledger, own_, stream_, threads, Kind::scratch);
+  }
 
   bool ready() const {
-    return arrays_.ready() && chosen_.ready() && fixed_.ready() && loss_.ready() && memory_.data() != nullptr;
+    return arrays_.ready() && chosen_.ready() && fixed_.ready() && (!loss_ || loss_->ready()) &&
+           memory_.data() != nullptr;
   }
 
   /// Return true if this query matches a question whose answer has this many numbers.
@@ -140,19 +142,19 @@ class QueryEvaluator {
   }
 
   Outcome each(std::int64_t step, Key key, Deadline deadline, char* out) {
-    rows_.begin(fixed_.data(), step, key);
+    rows_->begin(fixed_.data(), step, key);
     const std::int64_t rows = stream_.size(), bytes = length() * all_.bytes;
     std::memset(out + rows * bytes, 0, static_cast<std::size_t>((stream_.batch - rows) * bytes));
     for (std::int64_t row = 0; row < rows; ++row) {
       if (deadline.passed()) return {Stopped};
-      if (const auto outcome = rows_(row, out, row); !outcome.ok()) return outcome;
+      if (const auto outcome = (*rows_)(row, out, row); !outcome.ok()) return outcome;
     }
     return {};
   }
 
   Outcome mean(std::int64_t step, Key key, Team& team, const Deadline& deadline, char* out) {
-    if (const auto outcome = loss_(fixed_.data(), step, key, team, deadline); !outcome.ok()) return outcome;
-    const char* const result = loss_.result();
+    if (const auto outcome = (*loss_)(fixed_.data(), step, key, team, deadline); !outcome.ok()) return outcome;
+    const char* const result = loss_->result();
     if (query_.value >= 0) {
       std::memcpy(out, result + query_.value, static_cast<std::size_t>(all_.bytes));
       out += all_.bytes;
@@ -174,9 +176,9 @@ class QueryEvaluator {
   Buffer<std::int64_t> chosen_;
   const Stream stream_;
   Buffer<const void*> fixed_;
-  MeanLoss loss_;
+  std::optional<MeanLoss> loss_;  // of a mean
   Memory memory_;
-  Evaluator rows_;
+  std::optional<Evaluator> rows_;  // of an answer with rows
 };
 
 /// Answers the queries of an update, on the thread of its loop.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "../sum/loss.hpp"
@@ -24,7 +25,6 @@ class SeparateStep final : public Step {
   SeparateStep(Ledger& ledger, const Plan& plan, StateBuffers& state)
       : plan_(plan),
         state_(state),
-        loss_(ledger, plan.loss, plan.stream, static_cast<int>(plan.threads), Kind::gradients),
         oracle_(ledger, plan.queries, plan.stream, static_cast<int>(plan.threads)),
         blocks_(plan.chunk == 0 ? 1 : (plan.dimension - 1) / (kBlock * plan.chunk) + 1),
         block_norms_(static_cast<std::size_t>(blocks_)),
@@ -34,18 +34,19 @@ class SeparateStep final : public Step {
     const std::int64_t threads = std::clamp<std::int64_t>(plan.threads, 1, Team::kMaxThreads);
     for (std::int64_t k = 0; k < std::min(blocks_, threads); ++k)
       calls_.push_back(std::make_unique<UpdateCall>(ledger, plan, state, plan.row_buffers));
+    if (evaluates()) loss_.emplace(ledger, plan.loss, plan.stream, static_cast<int>(plan.threads), Kind::gradients);
   }
 
   bool ready() const override {
     for (const auto& call : calls_)
       if (!call->ready()) return false;
-    return each_.ready() && rows_.ready() && loss_.ready() && oracle_.ready() && last_.ready();
+    return each_.ready() && rows_.ready() && (!loss_ || loss_->ready()) && oracle_.ready() && last_.ready();
   }
 
   int threads() const override {
     const std::int64_t threads =
         plan_.queries != nullptr ? std::min<std::int64_t>(plan_.threads, Team::kMaxThreads) : 1;
-    return std::max({static_cast<int>(threads), loss_.threads(), static_cast<int>(calls_.size())});
+    return std::max({static_cast<int>(threads), loss_ ? loss_->threads() : 1, static_cast<int>(calls_.size())});
   }
 
   Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
@@ -117,9 +118,10 @@ class SeparateStep final : public Step {
   /// Value, gradient and metrics of the batch.
   Outcome evaluate(std::int64_t step, const void* const* leaves, Key key, Team& team, const std::atomic<bool>& cancel) {
     const Deadline deadline(&cancel);
-    Outcome outcome = each_.on() ? each_(leaves, step, key, deadline) : loss_(leaves, step, key, team, deadline, laps_);
-    if (outcome.ok() && each_.on()) outcome = loss_.regularize(leaves, step, each_.result());
-    if (outcome.ok()) result_ = each_.on() ? each_.result() : loss_.result();
+    Outcome outcome =
+        each_.on() ? each_(leaves, step, key, deadline) : (*loss_)(leaves, step, key, team, deadline, laps_);
+    if (outcome.ok() && each_.on()) outcome = loss_->regularize(leaves, step, each_.result());
+    if (outcome.ok()) result_ = each_.on() ? each_.result() : loss_->result();
     return outcome;
   }
 
@@ -219,7 +221,7 @@ class SeparateStep final : public Step {
 
   const Plan& plan_;
   StateBuffers& state_;
-  MeanLoss loss_;
+  std::optional<MeanLoss> loss_;  // none if the rule logs the value
   QueryOracle oracle_;
   const char* result_ = nullptr;             // value, gradient and metrics of the step
   Norms norms_;                              // of the step
