@@ -18,6 +18,7 @@ from burlab.graph.tracing.reach import readings
 from burlab.graph.tracing.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import coerce_output
+from burlab.runtime.dtypes import is_narrow_float
 from burlab.runtime.gate import Guard, flat
 from burlab.runtime.plain import as_array, is_numeric
 
@@ -117,7 +118,9 @@ def as_input(leaf: Any, spec: Spec) -> Any:
     if isinstance(leaf, float) or not is_numeric(leaf):  # the kernel refuses other objects, with the leaf's name
         return leaf
     array = as_array(leaf, "an argument")
-    return array.astype(spec.dtype, copy=False) if native_dtype(array.dtype) == spec.dtype else array
+    dtype = native_dtype(array.dtype)
+    fits = dtype == spec.dtype or (is_narrow_float(dtype) and spec.dtype == np.float32)
+    return array.astype(spec.dtype, copy=False) if fits else array
 
 
 def _postfix(result: tree.TreeDef) -> list[int] | None:

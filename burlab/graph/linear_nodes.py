@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from burlab.errors import GraphError
+from burlab.runtime.dtypes import is_narrow_float
 from burlab.typing import DTypeLike, Params
 
 from .node import Node, constant
@@ -45,7 +46,8 @@ class LinearOp(Operation):
         require(0 < count == needed, "it has too many inputs or too few")
         require(all(x.dtype.kind == "i" for x in index), "its index is not of integers")
         require(len({x.dtype for x in values}) == 1, "its inputs differ in dtype")
-        require(values[0].dtype in self.dtypes, f"it is not defined for {values[0].dtype}")
+        known = values[0].dtype in self.dtypes or (self.moves_data and is_narrow_float(values[0].dtype))
+        require(known, f"it is not defined for {values[0].dtype}")
         return self.form(params, inputs)
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:

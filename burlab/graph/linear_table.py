@@ -9,6 +9,7 @@ import numpy as np
 
 from burlab.errors import GraphError
 from burlab.runtime.checks.stored import Check, flag, matching, one_of, record, size
+from burlab.runtime.dtypes import is_narrow_float
 
 from .linear_nodes import (
     TOTALS,
@@ -28,7 +29,7 @@ from .linear_nodes import (
 from .node import Node
 from .operation import Ending, Linearity, repeated, structural
 from .parameters import axes, integers, shape, some_axes
-from .signatures import DTYPES, NUMBERS, Form, letter_sizes, letters_of
+from .signatures import DTYPES, NUMBERS, Form, letter_sizes, letters_of, require
 
 Flags = Sequence[bool]
 Nodes = Sequence[Node]
@@ -246,6 +247,11 @@ class Convert(LinearOp):
 
     def form(self, params: str, inputs: Nodes) -> Form:
         return inputs[0].shape, DTYPES[params]
+
+    def checked(self, params: str, inputs: Nodes) -> Form:
+        narrow = len(inputs) == 1 and is_narrow_float(inputs[0].dtype)
+        require(not narrow or params == "float32", "it converts a narrow float to another dtype than float32")
+        return self.form(params, inputs) if narrow else super().checked(params, inputs)
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         return convert(g, node.inputs[0].dtype)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NoReturn, cast
 
 import numpy as np
 
+from burlab.runtime.dtypes import is_narrow_float
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
 from burlab.runtime.plain import as_array, check_items, endless, is_complex
 from burlab.typing import ArrayLike, DTypeLike, Index, Params
@@ -310,14 +311,18 @@ def _dtype_advice(value: object) -> str:
 
 
 def constant(value: Any, dtype: DTypeLike = None) -> Node:
-    """A node for a known array or number. Python scalars are weak: they take the dtype of the other operand."""
+    """A node for a known array or number. Python scalars are weak: they take the dtype of the other operand.
+
+    Of narrow floats a small array becomes float32, and a large one is stored as it is, see `as_node`.
+    """
     weak = dtype is None and type(value) in (int, float)
     if type(value) not in _NUMBERS:
         value = _known(value)
     array = _ARRAY(value, dtype=dtype, order="C")
-    if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+    narrow = is_narrow_float(native_dtype(array.dtype))
+    if not narrow and (array.dtype.kind not in "fiub" or array.dtype.itemsize > 8):
         raise fault(f"a value of dtype {array.dtype} ({type(value).__name__}) met a traced array", _dtype_advice(value))
-    array = array.astype(native_dtype(array.dtype), copy=False)
+    array = array.astype(_SINGLE if narrow and not stays_narrow(array) else native_dtype(array.dtype), copy=False)
     if is_poisoned(array):
         raise fault(
             "the numbers of an array with traced entries were read past NumPy's functions, perhaps by C code",
@@ -328,7 +333,13 @@ def constant(value: Any, dtype: DTypeLike = None) -> Node:
 
 
 _NUMBERS = {float, int, np.ndarray}
-_HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
+_SINGLE = np.dtype(np.float32)
+_LARGE_BYTES = 3 << 23  # of a float32 array of as many elements, from which it is made in blocks of rows
+
+
+def stays_narrow(array: "np.ndarray[Any, Any]") -> bool:
+    """Return True for a known array of a narrow dtype that loops convert: conversion now would cost much memory."""
+    return array.itemsize <= 2 and array.size * _SINGLE.itemsize >= _LARGE_BYTES
 
 
 def _known(value: object) -> Any:
@@ -341,9 +352,8 @@ def _known(value: object) -> Any:
 
 
 def native_dtype(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
-    """The dtype that such values have in a graph: of native byte order, and float32 for float16."""
-    native = dtype.newbyteorder("=")
-    return _SINGLE if native == _HALF else native
+    """The dtype in which a graph holds such arrays: of native byte order."""
+    return dtype.newbyteorder("=")
 
 
 def described(n: Node) -> str:
@@ -362,7 +372,12 @@ def as_node(value: Any) -> Node:
         return as_node(value.tolist())
     if isinstance(value, (list, tuple)) and holds_node(cast("list[Any]", value)):
         return FUNCTIONS[np.stack]([as_node(item) for item in cast("list[Any]", value)])
-    return constant(value)
+    return widened(constant(value))
+
+
+def widened(x: Node) -> Node:
+    """The node in a dtype in which graphs compute: float32 for a narrow float."""
+    return Node("convert", (x,), _SINGLE.name, x.shape, _SINGLE) if is_narrow_float(x.dtype) else x
 
 
 def _is_object_array(value: object) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.callable import check_takes
+from burlab.runtime.dtypes import computed_in
 from burlab.runtime.thread_limit import Threads
 from burlab.typing import ArrayLike, Key, Tree
 
@@ -104,7 +105,7 @@ def federated(
     sizes = tuple(len(part[0]) for part in parts)
     arrays = [np.concatenate([part[k] for part in parts]) for k in range(len(parts[0]))]
     share = sum(sizes) / (len(sizes) * np.array(sizes, float))  # the mean over samples is then the mean over clients
-    first = next((a.dtype for a in arrays if a.dtype.kind == "f"), np.dtype(float))
+    first = next((computed_in(a.dtype) for a in arrays if computed_in(a.dtype).kind == "f"), np.dtype(float))
 
     def weighted(x: Tree, *sample: Any, **random: Any) -> Any:
         value = loss(x, *sample[:-1], **random)

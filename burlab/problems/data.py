@@ -9,6 +9,7 @@ from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph.node import native_dtype
 from burlab.graph.signatures import ALL, DTYPES
 from burlab.runtime.coerce import Array
+from burlab.runtime.dtypes import is_narrow_float
 from burlab.runtime.plain import as_array
 from burlab.typing import ArrayLike
 
@@ -90,9 +91,10 @@ def _array(part: ArrayLike, name: str) -> Array:
     if array.ndim == 0:
         raise ShapeError(f"{name} has shape (): it needs a leading sample axis. Pass an array with one row per sample.")
     dtype = native_dtype(array.dtype)
-    if dtype not in _SUPPORTED:
+    if dtype not in _SUPPORTED and not is_narrow_float(dtype):
         raise DTypeError(
-            f"{name} has dtype {array.dtype}; samples are float32, float64, integers or bool. Convert it with .astype."
+            f"{name} has dtype {array.dtype}; samples are float16, bfloat16, float32, float64, integers or bool. "
+            "Convert it with .astype."
         )
     return array if _overlaps(array, dtype) else np.ascontiguousarray(array, dtype)
 

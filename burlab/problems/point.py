@@ -85,7 +85,7 @@ def like_point(value: tree.Tree, point: Point, name: str) -> Point:
 
 def _floats(array: Array, name: str, value: tree.Tree, k: int) -> Array:
     dtype = native_dtype(array.dtype)
-    if dtype not in FLOATS or array.dtype.itemsize < dtype.itemsize:  # float16 would silently be float32
+    if dtype not in FLOATS:
         where = name + tree.leaf_names(value)[k]
         raise DTypeError(f"{where} has dtype {array.dtype}, expected float32 or float64. Use x.astype(float) or 3.0.")
     return np.asarray(array, dtype, order="C")

@@ -13,6 +13,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, LayoutError, ShapeError
 
+from .dtypes import is_narrow_float
 from .memory import empty, too_large
 from .plain import as_array, check_plain, is_numeric
 
@@ -71,7 +72,7 @@ def coerce_input(value: object, spec: ArraySpec) -> Array:
 
 def _number(value: object, spec: ArraySpec) -> Array | None:
     """A Python number, which has no dtype of its own."""
-    kinds = {"f": (int, float), "i": (int,), "u": (int,), "b": (bool,)}[spec.dtype.kind]
+    kinds = {"f": (int, float), "i": (int,), "u": (int,), "b": (bool,), "V": (int, float)}[spec.dtype.kind]
     if spec.shape or type(value) not in kinds:
         return None
     try:
@@ -89,7 +90,7 @@ def _as_array(value: object, spec: ArraySpec) -> Array:
             f"{spec.name} must be an array {spec}, got {kind}. Pass np.asarray(value, np.{spec.dtype.name})."
         )
     array = as_array(value, spec.name)
-    if array.dtype.hasobject or array.dtype.kind not in "fiub":
+    if array.dtype.hasobject or (array.dtype.kind not in "fiub" and not is_narrow_float(array.dtype)):
         raise DTypeError(f"{spec.name} must be {spec.dtype.name}, got {kind} of dtype {array.dtype}. Pass numbers.")
     return array
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from burlab.runtime.dtypes import KNOWN_DTYPES
+from burlab.runtime.dtypes import KNOWN_DTYPES, NARROW_FLOATS, is_narrow_float
 from burlab.runtime.structs import CArgumentSpec, CGate, CGuard
 
 from .cling import address, declare
@@ -23,7 +23,7 @@ from .mapped import mapped
 from .memory import empty
 
 _FASTCALL, _KEYWORDS = 0x80, 0x02  # METH_FASTCALL, METH_KEYWORDS
-_CODES = {row.name: row.codes for row in KNOWN_DTYPES}
+_CODES = {row.name: row.codes for row in (*KNOWN_DTYPES, *NARROW_FLOATS)}
 KernelAddress = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)  # context, in, out, workspace
 
 Explain = Callable[[int, Sequence[Array]], None]
@@ -191,7 +191,7 @@ def make_callable(
     specs = (CArgumentSpec * max(count, 1))()
     kept = [_fill(specs[k], spec) for k, spec in enumerate((*inputs, *outputs))]
     for k, spec in enumerate(inputs):
-        number = not spec.shape and spec.dtype.kind == "f"
+        number = not spec.shape and spec.dtype.kind == "f" and not is_narrow_float(spec.dtype)
         specs[k].takes = (3 if number else 2) if weak is None else 1 if k in weak else 2
     workspace = function.workspace()
     watched = (CGuard * max(len(guards), 1))(*map(_watch, guards))

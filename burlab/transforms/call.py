@@ -11,6 +11,7 @@ from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.substitute import copy, inline
 from burlab.graph.tracing.trace import Spec, spec_of, trace
+from burlab.runtime.dtypes import is_narrow_float
 from burlab.runtime.plain import as_array, is_complex
 from burlab.typing import Tree
 
@@ -30,6 +31,10 @@ class TracedCall:
         by: Sequence[int] = (),
         what: str = "",
     ) -> None:
+        leaves, structure = tree.flatten((args, kwargs))
+        if any(map(_is_narrow, leaves)):  # what a derivative is by is a float in which graphs compute
+            leaves = [as_node(_array(leaf)) if _is_narrow(leaf) else leaf for leaf in leaves]
+            args, kwargs = tree.unflatten(structure, leaves)
         for k in by:  # what cannot be differentiated by is said before f meets it
             check_floating(f, args, k, what)
         self.f = f
@@ -37,7 +42,6 @@ class TracedCall:
         traced = trace(f, args, kwargs)
         self.inputs = traced.graph.inputs
         self.result = tree.unflatten(traced.result, traced.graph.outputs)
-        leaves = tree.flatten((args, kwargs))[0]
         self._actual = [as_node(_array(leaf)) for leaf in leaves if isinstance(spec_of(leaf), Spec)]
 
     def place(self, result: tree.Tree) -> tree.Tree:
@@ -112,6 +116,11 @@ def check_floating(f: Callable[..., Any], args: tuple[Any, ...], argnum: int, wh
                 f"{what} by argument {argnum % len(args)}{path} needs floats, got {kind}. "
                 "Pass a float (3.0) or x.astype(float), or choose other argnums."
             )
+
+
+def _is_narrow(leaf: Tree) -> bool:
+    spec = spec_of(leaf)
+    return isinstance(spec, Spec) and is_narrow_float(spec.dtype)
 
 
 def _array(leaf: Tree) -> Any:

@@ -59,3 +59,34 @@ def test_arrays_of_a_file_are_not_copied(tmp_path: Path, use: str):
     np.ones((ROWS, COLUMNS), np.float32).tofile(tmp_path / "x.bin")
     megabytes = ROWS * COLUMNS * 4 / 2**20
     assert used(use, MAPPED, str(tmp_path / "x.bin")) < 1.5 * megabytes
+
+
+PIXELS = "np.ones((32768, 784), np.{})"
+OF_PIXELS = """
+def use(X):
+    problem = bl.FiniteSum(lambda w, x: np.sum(np.tanh(x.astype(np.float32) / 255 @ w)), X)
+    run = bl.minimize(problem, W, bl.optim.GD(0.1), steps=2, progress=False)
+    assert np.isfinite(run.x).all() and run.x.any() and problem.grad(W).any()
+"""
+AS_PIXELS = """
+def use(X):
+    f = bl.grad(lambda w, x: np.sum(np.tanh(x / np.float32(255) @ w)))
+    for _ in range(3):
+        assert f(W, X).any()
+"""
+AS_CONSTANT = """
+def use(X):
+    f = bl.grad(lambda w: np.sum(np.tanh(X @ w)))
+    for _ in range(3):
+        assert f(W).any()
+"""
+
+
+@pytest.mark.parametrize(
+    "dtype", ["uint8", *(pytest.param(name, marks=pytest.mark.full) for name in ("int16", "float16"))]
+)
+@pytest.mark.parametrize("use", [OF_PIXELS, AS_PIXELS, AS_CONSTANT], ids=["data", "argument", "constant"])
+def test_small_dtypes_are_widened_in_the_loop_that_reads_them(use: str, dtype: str):
+    data = ROWS * COLUMNS * np.dtype(dtype).itemsize / 2**20  # as float32 98 MB
+    copies = 1 if use is AS_CONSTANT else 0
+    assert used(use, PIXELS.format(dtype)) < 40 + copies * data

@@ -6,7 +6,7 @@ as functions that are compiled once.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,29 @@ import numpy as np
 from burlab.graph import Node
 from burlab.graph.scalar import cpp_type, parsed
 from burlab.graph.scalar_table import ROWS
-from burlab.runtime.dtypes import DTYPES, KNOWN_DTYPES
+from burlab.runtime.dtypes import DTYPES, KNOWN_DTYPES, NARROW_FLOATS, is_narrow_float
 
 from .library import LibraryKernel
 
-NAMES: dict[np.dtype[Any], str] = {  # dtype -> its name, which dtype.name computes anew each time
-    dtype: name for name, dtype in DTYPES.items()
+
+class _ByDtype(dict["np.dtype[Any]", str]):
+    """Text by dtype. A dtype of another package is looked up by its name when it is first met."""
+
+    def __init__(self, by_name: Mapping[str, str]) -> None:
+        super().__init__({DTYPES[name]: text for name, text in by_name.items() if name in DTYPES})
+        self._by_name = by_name
+
+    def __missing__(self, dtype: "np.dtype[Any]") -> str:
+        self[dtype] = text = self._by_name[dtype.name]
+        return text
+
+
+_ROWS = (*KNOWN_DTYPES, *NARROW_FLOATS)
+NAMES = _ByDtype({row.name: row.name for row in _ROWS})  # dtype.name computes it anew each time
+C_TYPES = _ByDtype({row.name: row.c_type for row in _ROWS})
+RINGS = {
+    dtype: C_TYPES[np.dtype(f"u{name}")] if dtype.kind == "i" else C_TYPES[dtype] for name, dtype in DTYPES.items()
 }
-C_TYPES: dict[np.dtype[Any], str] = {DTYPES[row.name]: row.c_type for row in KNOWN_DTYPES}
-RINGS = {dtype: C_TYPES[np.dtype(f"u{name}")] if dtype.kind == "i" else C_TYPES[dtype] for dtype, name in NAMES.items()}
 """The types in which kernels add and multiply: whole numbers wrap around, which C++ promises of unsigned ones only."""
 
 # {0} {1} ... are the arguments, for a partial followed by the result; {T} is the number type, {U} the unsigned type in
@@ -32,6 +46,7 @@ FORMULAS = {row.name: row.formula for row in ROWS if row.formula} | {
 }
 INTEGER_FORMULAS = {row.name: row.integer_formula for row in ROWS if row.integer_formula}
 # Declared in the text of every kernel that calls them, see `numbers/simd.hpp`.
+_NARROW = {"float16": "burlab::Half", "bfloat16": "burlab::Bfloat16"}  # structs that widen a number
 ROOTS = {
     "burlab_sqrt": 'extern "C" double burlab_sqrt(double) noexcept __asm__("sqrt") __attribute__((const));',
     "burlab_sqrtf": 'extern "C" float burlab_sqrtf(float) noexcept __asm__("sqrtf") __attribute__((const));',
@@ -57,8 +72,13 @@ def _order(n: Node) -> float:
 def formula(n: Node) -> str | None:
     """The formula of an elementwise node, or None if a library function must be called."""
     if n.op == "convert":
-        return _conversion(n.inputs[0].dtype, n.dtype)
+        return None if widens(n) else _conversion(n.inputs[0].dtype, n.dtype)
     return (INTEGER_FORMULAS if n.dtype.kind in "iu" else FORMULAS).get(n.op)
+
+
+def widens(n: Node) -> bool:
+    """Return True for the conversion of a narrow float."""
+    return n.op == "convert" and is_narrow_float(n.inputs[0].dtype)
 
 
 def _conversion(given: np.dtype[Any], wanted: np.dtype[Any]) -> str:
@@ -87,7 +107,7 @@ def has_lanes(n: Node) -> bool:
     """Return True if the operation works on SIMD lanes: Cling makes no packets of libm's functions."""
     text = formula(n)
     if text is None:
-        return is_own(n) or _is_derived(n) or n.op == "multiply_add"
+        return widens(n) or n.op == "multiply_add" or is_own(n) or _is_derived(n)
     return "std::" not in text.replace("std::fabs", "")
 
 
@@ -112,7 +132,9 @@ def is_chain(n: Node) -> bool:
 
 
 def rule(n: Node) -> str:
-    """The C++ struct that computes a node; "" for a conversion, which has none."""
+    """The C++ struct that computes a node; "" for a conversion between types of C++, which has none."""
+    if widens(n):
+        return _NARROW[NAMES[n.inputs[0].dtype]]
     if not n.row.scalar.name:
         return ""
     op = f"burlab::ops::{cpp_type(n.op)}"
@@ -133,6 +155,9 @@ def function(n: Node, lanes: bool) -> LibraryKernel:
     if n.op == "multiply_add":
         fused = f"BURLAB_INLINE {result} {symbol}({parameters}) noexcept {{ BURLAB_FUSED return x0 * x1 + x2; }}\n"
         return LibraryKernel(symbol, f"BURLAB_BEGIN\n{fused}BURLAB_END\n", "burlab/numbers/simd.hpp")
+    if widens(n):
+        text = f"BURLAB_INLINE float {symbol}(std::uint16_t x0) noexcept {{ return {rule(n)}::primal(x0); }}\n"
+        return LibraryKernel(symbol, f"BURLAB_BEGIN\n{text}BURLAB_END\n", "burlab/numbers/narrow.hpp")
     row = parsed(n.op).row
     short = lanes or n.dtype.kind in "iu" or (row.inlined and not n.row.order)
     kind = "BURLAB_INLINE" if short else 'extern "C" __attribute__((noinline))'

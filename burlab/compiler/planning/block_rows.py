@@ -5,6 +5,9 @@ token's loss reads only the token's row of these, and a gradient adds up over ro
 of it, forward and backward, before the next one comes: Wijmans et al. 2024, "Cut Your Losses in Large-Vocabulary
 Language Models", arXiv:2411.09009, for whatever is made of a product by rows. What the backward pass has to wait for,
 such as the value of the loss itself, cuts this in two: the second part computes the product again.
+
+So it is with data of a narrow dtype that are multiplied as floats: a block of their rows is converted, multiplied, and
+in the backward pass multiplied again. What is made of the products is stored as ever.
 """
 
 from collections.abc import Container, Mapping
@@ -45,10 +48,11 @@ def block_rows(graph: Graph, wide: int = MIN_PRODUCT_BYTES, block: int = BLOCK_B
     again: set[Node] = set()
     made = untranspose(graph, wide) if any(_is_wide(n, wide) for n in graph.nodes) else graph
     for _ in range(_MAX_PRODUCTS):
-        seed = next((n for n in made.nodes if _is_wide(n, wide) and n not in refused), None)
-        if seed is None:
+        seeds = [n for n in made.nodes if _is_seed(made, n, wide) and n not in refused]
+        if not seeds:
             return made
-        found = _region(made, seed, block)
+        seed = next((n for n in seeds if n.row.multiplies), seeds[0])  # its blocks convert the rows that they read
+        found = _region(made, seed, block if seed.row.multiplies else min(block, _CACHE_BYTES))
         if found is None and seed in again:  # computing it twice to store it after all would help nobody
             return graph
         if found is None:
@@ -56,12 +60,33 @@ def block_rows(graph: Graph, wide: int = MIN_PRODUCT_BYTES, block: int = BLOCK_B
             continue
         before = set(made.nodes) - set(found[0].axes)
         made = _in_blocks(made, *found)
-        again.update(n for n in made.nodes if _is_wide(n, wide) and n not in before)
+        again.update(n for n in made.nodes if _is_seed(made, n, wide) and n not in before)
     return graph
 
 
 def _is_wide(n: Node, wide: int) -> bool:
     return n.nbytes >= wide and n.row.multiplies
+
+
+def _is_seed(graph: Graph, n: Node, wide: int) -> bool:
+    """Return True for a wide product, and for wide floats made of narrow data that a product reads."""
+    if n.row.multiplies or n.nbytes < wide:
+        return _is_wide(n, wide)
+    data = n.inputs[0] if n.op == "convert" else n
+    while data.row.view:
+        data = data.inputs[0]
+    widens = data.row.leaf and data.itemsize < n.itemsize and n.dtype.kind == "f"
+    return widens and any(user.row.multiplies for x in _same_elements(graph, n) for user in graph.users[x])
+
+
+def _same_elements(graph: Graph, n: Node) -> list[Node]:
+    """A value, and what is made of it element by element."""
+    found = dict.fromkeys([n])
+    for x in (queue := [n]):
+        more = [y for y in graph.users[x] if (y.row.elementwise or y.row.view) and y.size == n.size and y not in found]
+        found.update(dict.fromkeys(more))
+        queue += more
+    return queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +123,8 @@ def _region(graph: Graph, seed: Node, block: int) -> tuple[_Rows, int] | None:
 def _rows(graph: Graph, seed: Node, axis: int) -> _Rows | None:
     """The rows along an axis; None where something large would have to be stored."""
     axes, found = _reached(graph, seed, axis)
-    wide = {n for n in axes if n.size * _WIDE_FRACTION >= seed.size}
+    large = axes if seed.row.multiplies else set(_same_elements(graph, seed)).intersection(axes)
+    wide = {n for n in large if n.size * _WIDE_FRACTION >= seed.size}
     if wide.intersection(graph.outputs):
         return None
     sums = tuple(n for n in found if not wide.isdisjoint(n.inputs))

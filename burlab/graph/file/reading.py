@@ -15,7 +15,7 @@ from burlab.graph.node import Node
 from burlab.graph.operation import ROWS
 from burlab.graph.origin import RecordedFile
 from burlab.runtime.checks.stored import LONGEST, Check, flag, one_of, optional, record, size, text, whole
-from burlab.runtime.dtypes import DTYPES
+from burlab.runtime.dtypes import STORED, dtype_of
 
 from .serial import VERSION
 from .verify import DEEPEST, verify
@@ -71,7 +71,7 @@ def _node(data: object, where: str, nodes: Sequence[Node], depth: int) -> Node:
     n.inputs = _nodes(row["inputs"], f"the inputs of {where}", nodes)
     n.params = _params(row["params"], where, nodes, depth)
     n.shape = _field(_tuples(row["shape"], where), where, parameters.shape, "a shape, sizes that memory can hold")
-    n.dtype = DTYPES[_field(row["dtype"], where, one_of(DTYPES), f"one of the dtypes {', '.join(DTYPES)}")]
+    n.dtype = dtype_of(_field(row["dtype"], where, one_of(STORED), f"one of the dtypes {', '.join(sorted(STORED))}"))
     n.weak = _field(row["weak"], where, flag, "true or false for weak")
     origin = _field(_tuples(row["origin"], where), where, optional(_ORIGIN), "a file and a line, or null")
     n.origin = origin and (RecordedFile(origin[0]), origin[1])
@@ -98,7 +98,7 @@ def _params(data: object, where: str, nodes: Sequence[Node], depth: int) -> Any:
 def _array(row: dict[str, Any], where: str) -> "np.ndarray[Any, Any]":
     """The numbers of a constant: of masks every byte is 0 or 1, as C++ takes for granted."""
     shape = _field(_tuples(row["shape"], where), where, parameters.shape, "the shape of an array")
-    dtype = DTYPES[_field(row["dtype"], where, one_of(DTYPES), "the dtype of an array")]
+    dtype = dtype_of(_field(row["dtype"], where, one_of(STORED), "the dtype of an array"))
     written = _field(row["array"], where, text, "an array in base64")
     nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     try:

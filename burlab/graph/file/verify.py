@@ -14,6 +14,7 @@ from burlab.graph.graph import Call, Graph, Region
 from burlab.graph.node import Node
 from burlab.graph.query import QueryOperation
 from burlab.graph.signatures import ALL, DTYPES, require
+from burlab.runtime.dtypes import is_narrow_float
 from burlab.runtime.memory import ADDRESSABLE, volume
 
 DEEPEST = 32  # graphs inside of one another
@@ -75,7 +76,8 @@ class _Checker:
 
 def check(n: Node) -> None:
     """Raise GraphError unless a node matches its operation and inputs. Sub-graphs are not checked."""
-    require(n.dtype in ALL, f"its dtype is none of {', '.join(DTYPES)}")
+    narrow = is_narrow_float(n.dtype) and (n.row.leaf or n.row.moves_data)
+    require(n.dtype in ALL or narrow, f"its dtype is none of {', '.join(DTYPES)}")
     fits = parameters.shape(n.shape) and volume(n.shape) * n.itemsize <= ADDRESSABLE
     require(fits, "its shape is not of sizes, or larger than any memory")
     n.row.verify(n)

@@ -9,7 +9,7 @@ import numpy as np
 from burlab.errors import DTypeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear_nodes import broadcast, convert
-from burlab.graph.node import Node, as_node, constant
+from burlab.graph.node import Node, as_node, constant, stays_narrow
 from burlab.graph.operation import make_node
 from burlab.graph.origin import Origin, location, user_line
 from burlab.graph.scalar import parsed
@@ -125,10 +125,10 @@ def _divided(xs: list[Node]) -> list[Node]:
 
 
 def as_dtype(x: Node, dtype: "np.dtype[Any]") -> Node:
-    """The node in a dtype; a known array is converted now."""
+    """The node in a dtype; a known array is converted now, unless it is large and narrow and becomes floats."""
     if x.dtype == dtype:
         return x
-    if x.is_constant:
+    if x.is_constant and not (dtype.kind == "f" and stays_narrow(x.params)):
         try:
             with np.errstate(invalid="ignore"):
                 y = constant(x.params.item() if x.weak else x.params, dtype)  # a Python integer must fit, as in NumPy

@@ -6,6 +6,7 @@ product with zero stays: zero times infinity is not zero.
 """
 
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ from burlab.graph.checkpoint_nodes import Checkpoint, after
 from burlab.graph.control_nodes import with_graphs
 from burlab.graph.graph import Call, Graph, Region, Result, topological
 from burlab.graph.halves_nodes import Halves
-from burlab.graph.linear_nodes import broadcast, contract, reshape, slice_, transpose
+from burlab.graph.linear_nodes import broadcast, contract, convert, reshape, slice_, transpose
 from burlab.graph.node import Node, constant
 from burlab.graph.origin import derived_from
 from burlab.graph.signatures import letters_of
 from burlab.graph.substitute import inline, keep, rebuild
+from burlab.runtime.coerce import Array
+from burlab.runtime.dtypes import is_narrow_float
 from burlab.runtime.gc_pause import gc_paused
 
 from .merge_choices import merged_choices
@@ -120,8 +123,15 @@ def _identity(n: Node, inputs: tuple[Node, ...]) -> Any:
     if n.is_input:
         return n
     if n.is_constant:
-        return n.op, n.dtype, n.shape, n.weak, n.params.tobytes()
+        return n.op, n.dtype, n.shape, n.weak, _content(n.params)
     return n.op, inputs, n.params, n.dtype, n.shape
+
+
+def _content(array: Array) -> bytes:
+    """The bytes of an array, or of a large one a hash of them."""
+    if array.size <= _LARGEST_FOLD:
+        return array.tobytes()
+    return blake2b(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data).digest()
 
 
 def _inside(n: Node, known: dict[Region, Region], derivable: bool) -> Node:
@@ -225,8 +235,21 @@ def _transpose(n: Node) -> Node | None:
     return _repeated(x, n.shape)
 
 
+def _of_narrow(n: Node) -> Node | None:
+    """Entries of converted data are entries of the data, converted: not all of these are wanted. None for others."""
+    x = n.inputs[0]
+    if x.op != "convert" or n.dtype.kind != "f" or n.size >= x.size:
+        return None
+    data = x.inputs[0]
+    if not (data.row.leaf or data.row.view) or data.itemsize > 2:
+        return None
+    return convert(Node(n.op, (data, *n.inputs[1:]), n.params, n.shape, data.dtype), n.dtype)
+
+
 def _slice(n: Node) -> Node | None:
     x = n.inputs[0]
+    if (entries := _of_narrow(n)) is not None:
+        return entries
     start, step, shape = n.params
     if x.op == "slice":
         first, stride, _ = x.params
@@ -259,7 +282,7 @@ def _convert(n: Node) -> Node | None:
 def _constant(n: Node) -> Node | None:
     """One number everywhere is a number repeated."""
     bits = n.params.reshape(-1).view(f"u{n.itemsize}")
-    if n.size < 2 or (bits != bits[0]).any():
+    if n.size < 2 or is_narrow_float(n.dtype) or (bits != bits[0]).any():
         return None
     return broadcast(constant(n.params.reshape(-1)[0], n.dtype), n.shape)
 
@@ -296,6 +319,6 @@ def _partial(n: Node) -> Node | None:
 _RULES: dict[str, Callable[[Node], Node | None]] = {
     "constant": _constant, "mul": _multiply, "div": _divide, "neg": _negate, "add": _add, "sub": _subtract,
     "where": _where, "broadcast": _broadcast, "reshape": _reshape, "transpose": _transpose, "slice": _slice,
-    "convert": _convert, "div'0": _inverse,
+    "gather": _of_narrow, "convert": _convert, "div'0": _inverse,
     "after": _after,
 }  # fmt: skip

@@ -12,10 +12,11 @@ from burlab.errors import AllocationError, BurlabError, DTypeError, TraceError
 from burlab.graph import tree
 from burlab.graph.faults import behind, blamed, forget_fault
 from burlab.graph.graph import Graph, topological
-from burlab.graph.node import Node, as_node, native_dtype
+from burlab.graph.node import Node, as_node, native_dtype, widened
 from burlab.graph.signatures import ALL
 from burlab.runtime.checks.callable import check_function
 from burlab.runtime.checks.numbers import shown
+from burlab.runtime.dtypes import is_narrow_float
 from burlab.runtime.plain import as_array
 from burlab.typing import Tree
 
@@ -88,7 +89,7 @@ def spec_of(leaf: Tree, name: str = "an argument") -> Spec | Static:
     if isinstance(leaf, np.ndarray):
         array: np.ndarray[Any, np.dtype[Any]] = cast("Any", leaf)
         dtype = native_dtype(array.dtype)
-        if dtype not in ALL:
+        if dtype not in ALL and not is_narrow_float(dtype):
             raise DTypeError(
                 f"{name} has dtype {array.dtype}; float32, float64, complex64, complex128, integers and bool can be "
                 "traced. Convert it with x.astype(np.float64)."
@@ -139,12 +140,13 @@ def trace(
         for leaf, spec, name in zip(leaves, specs, names, strict=True)
     ]
     inputs = tuple(v for v, spec in zip(values, specs, strict=True) if isinstance(spec, Spec))
-    node_args, node_kwargs = tree.unflatten(structure, values)
     forget_fault()
     before, _active.inputs = _active.inputs, (*_active.inputs, inputs)
     try:
         with traced_arrays(f) as current:
             current.inputs = inputs
+            values = [widened(v) if isinstance(v, Node) else v for v in values]
+            node_args, node_kwargs = tree.unflatten(structure, values)
             result = watched(f, node_args, node_kwargs)
             outputs, shape = _outputs(f, result)
         inputs = tuple(

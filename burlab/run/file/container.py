@@ -23,7 +23,7 @@ from burlab.errors import FileError
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.checks.stored import several, size
 from burlab.runtime.coerce import Array
-from burlab.runtime.dtypes import DTYPES
+from burlab.runtime.dtypes import STORED, dtype_of
 from burlab.runtime.files import as_path, opened, pieces, write_whole
 from burlab.runtime.memory import rounded
 
@@ -32,7 +32,6 @@ MAGIC = b"\x89burlab\r\n\x1a\n\0"  # a text-mode transfer or a cut at 7 bits sho
 _FIRST = struct.Struct("<12sIQQ")
 _START = _FIRST.size + hashlib.sha256().digest_size  # where the header begins
 _SHAPE = several(size, 32)
-_DTYPES = set(DTYPES)
 
 
 def write(path: str | os.PathLike[str], kind: str, document: dict[str, Any], arrays: Mapping[str, Array]) -> None:
@@ -79,8 +78,8 @@ def sha256(array: Array) -> str:
 
 def _raw(array: Array) -> Array:
     """The bytes of an array, little-endian and in C order."""
-    if array.dtype.name not in _DTYPES:
-        raise FileError(f"an array of dtype {array.dtype} cannot be saved; expected {', '.join(sorted(_DTYPES))}.")
+    if array.dtype.name not in STORED:
+        raise FileError(f"an array of dtype {array.dtype} cannot be saved; expected {', '.join(sorted(STORED))}.")
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
 
 
@@ -132,9 +131,9 @@ def _content(
 
 def _array(stream: BufferedReader, place: Path, row: dict[str, Any], end: int) -> Array:
     name, dtype, shape = row["name"], row["dtype"], tuple(row["shape"])
-    if dtype not in _DTYPES or not _SHAPE(shape):
+    if dtype not in STORED or not _SHAPE(shape):
         raise ValueError(f"the array {shown(name)} has dtype {shown(dtype)} and shape {shape}")
-    nbytes = math.prod(shape) * np.dtype(dtype).itemsize
+    nbytes = math.prod(shape) * dtype_of(dtype).itemsize
     if nbytes > end - stream.tell():
         raise ValueError(f"the array {shown(name)} of shape {shape} is longer than the file")
     raw = np.empty(nbytes, np.uint8)
@@ -142,7 +141,7 @@ def _array(stream: BufferedReader, place: Path, row: dict[str, Any], end: int) -
         raise FileError(f"{place} is damaged: the array {name} does not match its checksum. Use another copy.")
     if dtype == "bool" and raw.max(initial=0) > 1:
         raise ValueError(f"the array {shown(name)} of masks holds {raw.max()}, which is neither true nor false")
-    return raw.view(np.dtype(dtype).newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
+    return raw.view(dtype_of(dtype).newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
 
 
 def _gap(stream: BufferedReader, place: Path) -> int:

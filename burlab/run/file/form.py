@@ -25,10 +25,10 @@ from burlab.runtime.checks.stored import (
     text,
     whole,
 )
-from burlab.runtime.dtypes import DTYPES
+from burlab.runtime.dtypes import STORED
 
 _DEEPEST = 64  # depth of nested trees
-_DTYPES = one_of(DTYPES)
+_DTYPES = one_of(STORED)
 _SHAPE = several(size, 32)
 _STEPS = whole(0, LONGEST)
 _COUNT = whole(1, LONGEST)

@@ -8,6 +8,7 @@ import numpy as np
 from burlab.errors import GraphError
 from burlab.graph import Graph, Node
 from burlab.graph.node import as_node, native_dtype
+from burlab.runtime.dtypes import computed_in
 from burlab.transforms import jit
 
 from .document import Document
@@ -74,7 +75,8 @@ def graph_of(document: Document) -> Graph:
     nodes: list[Node] = []
     for key in inputs:
         value = np.asarray(known(document[key]))
-        nodes.append(Node("input", (), document[key].label or f"x{len(nodes)}", value.shape, native_dtype(value.dtype)))
+        dtype = computed_in(native_dtype(value.dtype))
+        nodes.append(Node("input", (), document[key].label or f"x{len(nodes)}", value.shape, dtype))
     return Graph(tuple(nodes), (computed(document, root, dict(zip(inputs, nodes, strict=True))),))
 
 

@@ -2,6 +2,7 @@
 // Scalar operations over dense arrays, element by element. The compiled gear generates fused loops; these serve the
 // replay gear, one per operation and dtype, and operations too long to inline in a generated loop.
 #include "../numbers/lane.hpp"
+#include "../numbers/narrow.hpp"
 #include "../ops/activation.hpp"
 #include "../ops/arithmetic.hpp"
 #include "../ops/choice.hpp"

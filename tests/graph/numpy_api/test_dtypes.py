@@ -11,9 +11,9 @@ import pytest
 
 import burlab as bl
 from burlab.errors import DTypeError
-from burlab.graph.node import native_dtype
 from burlab.graph.numpy_api.promotion import PrecisionWarning
 from burlab.graph.tracing.trace import trace
+from burlab.runtime.dtypes import computed_in
 from tests.engines import GEARS
 
 DTYPES = ("float32", "float64", "int32", "int64", "bool")
@@ -42,7 +42,7 @@ UNARY |= {"sum float32": lambda x: np.sum(x, dtype="f4")}
 def dtype_or_error(f: Callable[..., Any], *args: Any) -> Any:
     """NumPy's dtype, or that it refuses."""
     try:
-        return native_dtype(np.asarray(f(*args)).dtype)  # float32 stands for float16, of functions of masks
+        return computed_in(np.asarray(f(*args)).dtype)  # float32 stands for float16, of functions of masks
     except TypeError:
         return "refused"
 
