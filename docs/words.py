@@ -34,8 +34,9 @@ eigenvalues. Where singular values are 0, f has to continue smoothly to negative
 and vt, else as an even one. Results that depend on the choice of the basis, and all higher derivatives, are nan there.
 
 The last list names the functions that accept complex arrays. A graph has the dtypes float32, float64, int8 to int64,
-uint8 to uint64 and bool. Integers promote as NumPy's do, and wrap around at the ends of their range. `astype` to
-float16 rounds to the numbers of float16, and the result is float32.
+uint8 to uint64 and bool. Integers promote as NumPy's do, and wrap around at the ends of their range. Arrays of float16
+and bfloat16 (of ml_dtypes) are read as they are, and are float32 for all that follows; `astype` to float16 rounds to
+the numbers of float16, and the result is float32.
 """
 
 

@@ -47,6 +47,11 @@ class Optimizer(ABC):
 
     Its queries take and return such trees too.
     """
+    all_leaves: ClassVar[bool] = False
+    """True if the rule may change the integers and masks of x0, too: then it gets and returns trees that hold them.
+
+    The gradient is zero there. Other rules, and a wrapper around this one, get None in their place, and leave them.
+    """
 
     def __post_init__(self) -> None:
         check_numbers(self)

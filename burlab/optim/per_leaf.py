@@ -7,8 +7,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, ShapeError
+from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import tree
+from burlab.graph.digits import digits_shape, from_digits, to_digits
+from burlab.graph.node import as_node
 from burlab.graph.query import CLIENT_QUERIES, QUERIES
 from burlab.transforms import vmap
 from burlab.typing import Tree
@@ -75,10 +77,13 @@ def flat_face(optimizer: Optimizer, like: tree.Tree) -> Optimizer:
         if isinstance(part, Optimizer) and (flat := flat_face(part, like)) is not part:
             optimizer = copy.copy(optimizer)
             object.__setattr__(optimizer, name, flat)
-    if not optimizer.per_leaf:
+    if not (optimizer.per_leaf or optimizer.all_leaves):
         return optimizer
     leaves, structure = tree.flatten(like)
-    return _Leaves(optimizer, tuple(np.shape(leaf) for leaf in leaves), structure)
+    dtypes = [np.asarray(leaf).dtype for leaf in leaves]
+    kinds = tuple(None if dtype.kind == "f" else dtype for dtype in dtypes)
+    floats = next(dtype for dtype in dtypes if dtype.kind == "f")
+    return _Leaves(optimizer, tuple(np.shape(leaf) for leaf in leaves), structure, kinds, floats)
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,8 @@ class _Leaves(Optimizer):
     inner: Optimizer
     shapes: tuple[tuple[int, ...], ...]
     structure: tree.TreeDef
+    kinds: "tuple[np.dtype[Any] | None, ...]"  # of integers and masks, which are digits outside; None for floats
+    floats: "np.dtype[Any]"
 
     @property
     def lr(self) -> Any:
@@ -117,10 +124,14 @@ class _Leaves(Optimizer):
         return self._flat(after), state
 
     def _tree(self, flat: Vector) -> Any:
-        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
-        parts = zip([0, *ends], ends, self.shapes, strict=False)
+        outside = [shape if kind is None else digits_shape(shape, kind, flat.dtype)
+                   for shape, kind in zip(self.shapes, self.kinds, strict=True)]  # fmt: skip
+        ends = np.cumsum([int(np.prod(shape)) for shape in outside])
         many = flat.shape[:-1]  # of samples, where there is a row for each
-        leaves = [np.reshape(flat[..., int(a) : int(b)], (*many, *shape)) for a, b, shape in parts]
+        leaves: list[Any] = []
+        for begin, end, shape, kind in zip([0, *ends], ends, outside, self.kinds, strict=False):
+            part = np.reshape(flat[..., int(begin) : int(end)], (*many, *shape))
+            leaves.append(part if kind is None else from_digits(part, kind, len(many)))
         return tree.unflatten(self.structure, leaves)
 
     def _flat(self, x: tree.Tree, what: str = "update returned an x") -> Vector:
@@ -130,4 +141,9 @@ class _Leaves(Optimizer):
             raise ArgumentError(f"{kind}.{what} of structure {structure}, expected {self.structure}.")
         if shapes != self.shapes:
             raise ShapeError(f"{kind}.{what} with leaves of shapes {shapes}, expected {self.shapes}.")
-        return np.concatenate([np.reshape(leaf, (-1,)) for leaf in leaves])
+        parts: list[Any] = []
+        for leaf, wanted in zip(leaves, self.kinds, strict=True):
+            if wanted is not None and leaf.dtype != wanted:
+                raise DTypeError(f"{kind}.{what} with a leaf of {leaf.dtype}, expected {wanted}. Use .astype.")
+            parts.append(leaf if wanted is None else to_digits(as_node(leaf), wanted, self.floats))
+        return np.concatenate([np.reshape(part, (-1,)) for part in parts])

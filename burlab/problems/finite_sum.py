@@ -24,6 +24,7 @@ from burlab.typing import ArrayLike, Key
 from .data import Data
 from .point import as_point, coordinates_of, like_point
 from .sampling import Stream, as_indices, full, listed
+from .trainable import Kinds, Trainable, with_digits
 
 Tree = Any
 
@@ -37,8 +38,9 @@ class FiniteSum:
 
     Args:
         loss: (x, *sample) -> number, in NumPy. If it has a parameter `key`, it gets a random key for each sample.
-        data: An array or a tuple of arrays of shape (n, ...): float32, float64, integers or bool. C-contiguous arrays
-            are not copied: later changes of their numbers change later results. Pass data.copy() to avoid that.
+        data: An array or a tuple of arrays of shape (n, ...): float32, float64, integers, bool, or float16 and
+            bfloat16, which the loss gets as float32. C-contiguous arrays, also those of files, are not copied: later
+            changes of their numbers change later results. Pass data.copy() to avoid that.
         regularizer: x -> number, added once.
         threads: Threads of a sum, at most 64; "auto" is as many as `bl.set_threads` allows. None: one, and in
             `bl.minimize` as many, where a step is long enough.
@@ -93,6 +95,7 @@ class FiniteSum:
             check_takes(resampled, "resampled", "x, a sample and a key", advice, 1 + len(samples.arrays), ["key"])
         options = KernelOptions(size, check_remat(remat))
         self.oracle = Oracle(loss, samples, regularizer, has_aux, options, resampled=resampled, targets=parts)
+        self._forms: dict[tuple[Any, Kinds], Oracle] = {}  # of x, that hold integers or masks
 
     def __len__(self) -> int:
         """The number of samples n."""
@@ -146,7 +149,7 @@ class FiniteSum:
         """Return f(x), or the mean over the samples `indices` plus the regularizer.
 
         Args:
-            x: The point: an array, or a tree of arrays of one dtype.
+            x: The point: an array, or a tree of arrays of one dtype, and of integers and masks that the loss reads.
             indices: Numbers of samples, integers of shape (b,); None for all of them.
             key: A key of random numbers, shape (2,), uint64, if the loss takes one.
 
@@ -166,7 +169,7 @@ class FiniteSum:
             x, indices, key: As for `value`.
 
         Returns:
-            A tree of x's structure, shapes and dtype.
+            A tree of x's structure, shapes and dtype, with None for integers and masks.
         """
         if self.oracle.options.remat is not None:  # remat is an option of kernels that compute the value first
             return self.value_and_grad(x, indices, key=key)[1]
@@ -302,6 +305,8 @@ class FiniteSum:
         answer = self.oracle.directs.answer(place, shared, array, key)
         if answer is not None:
             return answer
+        if len(shared) == 1 and (part := with_digits(shared[0], "x")) is not None:
+            return self._beside_whole_numbers(query, part, array, key)
         point = as_point(shared[0], "x")
         others = shared[1:]
         points = [point, *(like_point(y, point, second) if second else coordinates_of(y) for y in others)]
@@ -310,6 +315,15 @@ class FiniteSum:
         loss = self.oracle.kernels(query, points).on(threads)
         self.oracle.directs.remember(place, loss, lambda: Direct(loss, points, stream, threads))
         return answer
+
+    def _beside_whole_numbers(self, query: str, part: Trainable, indices: Array | None, key: Key | None) -> list[Any]:
+        """Return the answer at a tree that holds integers or masks, None for the gradients by these."""
+        form = part.whole, part.kinds
+        if form not in self._forms:
+            self._forms[form] = self.oracle.of_trained(part)
+        stream, _list = self._stream(indices)
+        answer = self._forms[form].mean(query, [part.point], stream, self._key(key), self.threads)
+        return [part.floats_of(y) for y in answer]
 
     def _stream(self, indices: ArrayLike | None) -> tuple[Stream, Any]:
         """Return the batch, and the array that it refers to."""

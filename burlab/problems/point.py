@@ -57,15 +57,26 @@ def scale_of(point: Point) -> Point:
 
 
 def as_start(value: tree.Tree, name: str) -> Point:
-    """Return the start of a run as a point; integers become floats.
+    """Return the start of a run as a point; Python numbers, and integers without a float array, become floats.
 
-    They become float32 if the first float leaf of the tree is float32.
+    Beside a float array other arrays of integers and masks stay what they are: state of the run. A Python int becomes
+    float32 if the first float array is float32.
     """
     leaves, structure = tree.flatten(value)
     arrays: list[Array] = [as_array(leaf, name) for leaf in leaves]
-    kind = next((array.dtype for array in arrays if array.dtype in FLOATS), np.dtype(np.float64))
-    whole = [array.astype(kind) if array.dtype.kind in "iu" else array for array in arrays]
-    return as_point(tree.unflatten(structure, whole), name)
+    kind = next((array.dtype for array in arrays if array.dtype in FLOATS), None)
+    wide = kind or np.dtype(np.float64)
+    floats = [x.astype(wide) if x.dtype.kind in "iu" and (kind is None or type(leaf) is int) else x
+              for x, leaf in zip(arrays, leaves, strict=True)]  # fmt: skip
+    if kind is None or all(array.dtype in FLOATS for array in floats):
+        return as_point(tree.unflatten(structure, floats), name)
+    return Point([_whole_or_floats(x, name, value, k) for k, x in enumerate(floats)], structure)
+
+
+def _whole_or_floats(array: Array, name: str, value: tree.Tree, k: int) -> Array:
+    if array.dtype.kind in "iub":
+        return np.ascontiguousarray(array, native_dtype(array.dtype)).reshape(array.shape)
+    return _floats(array, name, value, k)
 
 
 def like_point(value: tree.Tree, point: Point, name: str) -> Point:

@@ -1,4 +1,7 @@
-"""Training of a part of x: its other leaves are constants of the loss."""
+"""Training of a part of x: its other leaves are constants of the loss.
+
+Integers and masks are constants, or state that the optimizer's rule changes: then they travel in x's vector, as digits.
+"""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -8,13 +11,17 @@ import numpy as np
 
 from burlab.errors import ArgumentError
 from burlab.graph import Node, tree
+from burlab.graph.digits import digits_shape, from_digits, to_digits
 from burlab.graph.node import constant
+from burlab.graph.signatures import FLOATS
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
 from burlab.typing import Tree, Vector
 
-from .point import Point
+from .point import Point, as_start
+
+Kinds = tuple["np.dtype[Any] | None", ...]
 
 
 class Trainable(NamedTuple):
@@ -22,37 +29,67 @@ class Trainable(NamedTuple):
 
     whole: the structure of x. chosen: for each array, a complex one counting once, True if it is trained. point: the
     trained part at the start, None in place of other arrays. rest: the constant arrays, as nodes that kernels share.
+    kinds: for each leaf of the trained part the dtype of the integers or masks whose digits it holds, None for floats.
     """
 
     whole: tree.TreeDef
     chosen: tuple[bool, ...]
     point: Point
     rest: tuple[Node, ...]
+    kinds: Kinds
 
     @staticmethod
-    def split(x: Point, chosen: Sequence[bool]) -> "Trainable":
-        """Split x; constant arrays are copied."""
+    def split(x: Point, chosen: Sequence[bool], moves: bool) -> "Trainable":
+        """Split x; constant arrays are copied. moves: whether integers and masks may change. Raises ArgumentError."""
+        arrays = tree.flatten_whole(x.tree)[0]
+        chosen = [flag and (moves or array.dtype.kind not in "iub") for flag, array in zip(chosen, arrays, strict=True)]
         pairs = list(zip(x.leaves, _flags(x.structure, chosen), strict=True))
-        return Trainable.of(x.structure, chosen, [x for x, flag in pairs if flag], [x for x, flag in pairs if not flag])
+        trained, others = [x for x, flag in pairs if flag], [x for x, flag in pairs if not flag]
+        floats = next((x.dtype for x in trained if x.dtype.kind == "f"), None)
+        if floats is None:
+            raise ArgumentError("trainable is False for all floats of x0, expected True for at least one of them.")
+        kinds = tuple(None if x.dtype.kind == "f" else x.dtype for x in trained)
+        encoded = [x if kind is None else to_digits(x, kind, floats) for x, kind in zip(trained, kinds, strict=True)]
+        return Trainable.of(x.structure, chosen, encoded, others, kinds)
 
     @staticmethod
-    def of(whole: tree.TreeDef, chosen: Sequence[bool], trained: list[Array], others: Sequence[Array]) -> "Trainable":
-        """Combine two parts. Raises ValueError for a wrong number of arrays."""
+    def of(
+        whole: tree.TreeDef, chosen: Sequence[bool], trained: list[Array], others: Sequence[Array], kinds: Kinds
+    ) -> "Trainable":
+        """Combine two parts. Raises ValueError for a wrong number of arrays, or of digits."""
         if _flags(whole, chosen).count(True) != len(trained) or whole.num_leaves != len(trained) + len(others):
             raise ValueError(f"{len(trained)} trained arrays and {len(others)} others do not make {whole}")
+        for x, kind in zip(trained, kinds, strict=True):
+            if kind is not None and (not x.ndim or x.shape != digits_shape(x.shape[1:], kind, x.dtype)):
+                raise ValueError(f"an array of shape {x.shape} does not hold the digits of {kind}")
         arrays, structure = _arrays(whole)
         parts = tree.unflatten(structure, [x if flag else None for x, flag in zip(arrays, chosen, strict=True)])
-        return Trainable(whole, tuple(chosen), Point(trained, tree.flatten(parts)[1]), tuple(map(constant, others)))
+        rest = tuple(map(constant, others))
+        return Trainable(whole, tuple(chosen), Point(trained, tree.flatten(parts)[1]), rest, tuple(kinds))
+
+    @property
+    def seen(self) -> tree.Tree:
+        """The trained part as a rule sees it: integers and masks in place of their digits."""
+        return tree.unflatten(self.point.structure, self._decoded(self.point.leaves))
 
     @property
     def others(self) -> list[Any]:
         """The constant arrays."""
         return [n.params for n in self.rest]
 
+    def floats_of(self, answer: tree.Tree) -> tree.Tree:
+        """Return a gradient with None in the place of those by digits; other answers as they are."""
+        leaves, structure = tree.flatten(answer)
+        if structure != self.point.structure:
+            return answer
+        return tree.unflatten(
+            structure, [x if kind is None else None for x, kind in zip(leaves, self.kinds, strict=True)]
+        )
+
     def has_constants_of(self, other: "Trainable") -> bool:
         """Return True if both have the same constant arrays, bit for bit."""
         pairs = zip(map(_bits, self.others), map(_bits, other.others), strict=False)
-        return (self.whole, self.chosen) == (other.whole, other.chosen) and all(
+        return (self.whole, self.chosen, self.kinds) == (other.whole, other.chosen, other.kinds) and all(
             a[1:] == b[1:] and np.array_equal(a[0], b[0]) for a, b in pairs
         )
 
@@ -71,9 +108,22 @@ class Trainable(NamedTuple):
         cast("Any", of_trained).__burlab_structure__ = f, self.whole, self.chosen, *self.others
         return of_trained
 
+    def _decoded(self, trained: Sequence[Any]) -> list[Any]:
+        return [x if kind is None else from_digits(x, kind) for x, kind in zip(trained, self.kinds, strict=True)]
+
     def _merged(self, trained: Sequence[Any], others: Sequence[Any]) -> Point:
-        parts = {True: iter(trained), False: iter(others)}
+        parts = {True: iter(self._decoded(trained)), False: iter(others)}
         return Point([next(parts[flag]) for flag in _flags(self.whole, self.chosen)], self.whole)
+
+
+def with_digits(x: Tree, name: str) -> Trainable | None:
+    """Return a tree of floats and of integers or masks, as a point that holds digits of these; None for others."""
+    if all(getattr(leaf, "dtype", None) in FLOATS for leaf in tree.flatten(x)[0]):
+        return None
+    point = as_start(x, name)
+    if all(leaf.dtype.kind == "f" for leaf in point.leaves):
+        return None
+    return Trainable.split(point, [True] * len(tree.flatten_whole(point.tree)[0]), moves=True)
 
 
 def _bits(array: Array) -> tuple[Array, Any, Any]:

@@ -43,7 +43,8 @@ def minimize(  # noqa: PLR0913 - all options of a run
     Args:
         problem: A `FiniteSum`, or a function of x alone.
         x0: The start, never changed: an array or a tree of them, all float64 or all float32; a complex array holds two
-            of these, and integers become floats.
+            of these, and integers alone become floats. Beside a float array, arrays of integers and masks keep their
+            dtype: the loss reads them, and a rule with `all_leaves` may change them.
         optimizer: A `bl.optim.Optimizer` or `bl.optim.SciPy`.
         batch: Samples per step, None for the full gradient, or a `bl.Batch`, whose size can change.
         sampler: The samples of each step. "reshuffle": each sample once per epoch (the default); "uniform": with

@@ -77,8 +77,11 @@ class Opener:
         check_when(self.stop, budgets[1])
         every = whole(self.validate_every, "validate_every", 1, MAX_INT64)
         start = point = as_start(x0, "x0")
-        if self.trainable is not None:
-            start = Trainable.split(point, chosen_of(self.trainable, point))
+        whole_numbers = any(leaf.dtype.kind in "iub" for leaf in point.leaves)
+        if self.trainable is not None or whole_numbers:
+            moves = isinstance(optimizer, Optimizer) and optimizer.all_leaves
+            chosen = chosen_of(True if self.trainable is None else self.trainable, point)
+            start = Trainable.split(point, chosen, moves)
             point = start.point
         x = _flat(point.leaves)
         if isinstance(optimizer, SciPy):
@@ -119,13 +122,14 @@ class Opener:
         """Return the setup of the first run of its kind, and the leaves of its state; store it for later runs."""
         oracle = self._oracle(start)
         part, point = (None, start) if isinstance(start, Point) else (start, start.point)
+        like = point.tree if part is None else part.seen
         stream = drawn(oracle.data.samples, self.batch, self.sampler, seed)
         stop = ended_by(stream, self.stop)
         varies = self.batch.of(stream.samples) if isinstance(self.batch, Batch) else None
         before = StartQueries(oracle, point, stream, self._given_threads() or 1, varies and varies.first)
         weights = weights_of(stream, x.dtype)
         batches = _batches(oracle, point, stream, weights, varies and varies.size)
-        rule, leaves = find_rule(optimizer, x, batches, point.tree, before, stop.of == ESTIMATOR)
+        rule, leaves = find_rule(optimizer, x, batches, like, before, stop.of == ESTIMATOR)
         _check_local_samples(oracle, optimizer, rule.reads_gradient)
         leaves = leaves if self.state is None else like_state(self.state, rule, leaves)
         drawn_oracle = oracle if weights is None else oracle.weighted(weights)

@@ -25,10 +25,11 @@ from burlab.runtime.checks.stored import (
     text,
     whole,
 )
-from burlab.runtime.dtypes import STORED
+from burlab.runtime.dtypes import DTYPES, STORED
 
 _DEEPEST = 64  # depth of nested trees
 _DTYPES = one_of(STORED)
+_WHOLE = one_of([name for name, dtype in DTYPES.items() if dtype.kind in "iub"])
 _SHAPE = several(size, 32)
 _STEPS = whole(0, LONGEST)
 _COUNT = whole(1, LONGEST)
@@ -94,8 +95,10 @@ _logged = partial(
 )
 _of_clients = partial(_logged, clients=several(_COUNT))
 # The others were written before files knew samplers, clients, and before rules logged metrics.
+_sampled = partial(_of_clients, full=optional(record(_KERNELS, _COUNT)), sampler=optional(text), size=optional(text))
 _RECIPE: Check = either(
-    _of_clients(full=optional(record(_KERNELS, _COUNT)), sampler=optional(text), size=optional(text)),
+    _sampled(digits=optional(several(optional(_WHOLE)))),
+    _sampled(),
     _of_clients(),
     _logged(),
     _recipe(),

@@ -23,6 +23,7 @@ from burlab.run.record.gradient_norms import BATCH
 from burlab.run.record.stop import Stop, ended_by
 from burlab.runtime.coerce import Array
 from burlab.runtime.cpu import instruction_set
+from burlab.runtime.dtypes import DTYPES
 from burlab.runtime.quoting import without_comments
 from burlab.typing import ArrayLike
 
@@ -48,6 +49,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
     document = {
         "structure": structure.to_json(setup.start.structure if setup.part is None else setup.part.whole),
         "trainable": None if setup.part is None else list(setup.part.chosen),
+        "digits": None if setup.part is None else [kind and kind.name for kind in setup.part.kinds],
         "shapes": [leaf.shape for leaf in setup.start.leaves],
         "state": structure.to_json(rule.structure),
         "cells": [[shape, dtype.name] for shape, dtype in setup.buffers],
@@ -88,7 +90,7 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
         raise FileError(f"the keyframes do not fit the recipe, whose x and state are {document['cells']}.")
     samples = checked(given.data, document["data"], "data")
     stream = _stream(document["stream"], arrays) if document.get("sampler") is None else _traced(document, arrays)
-    part = _part(document.get("trainable"), form, _leaves(start[0], document["shapes"]), arrays)
+    part = _part(document, form, _leaves(start[0], document["shapes"]), arrays)
     point = Point(_leaves(start[0], document["shapes"]), form) if part is None else part.point
     if samples.samples != stream.samples or point.structure.num_leaves != len(point.leaves):
         raise FileError(f"the recipe is for {stream.samples} samples, and {len(point.leaves)} arrays in x.")
@@ -278,14 +280,17 @@ def _leaves(flat: Array, shapes: list[list[int]]) -> list[Array]:
 
 
 def _part(
-    chosen: list[bool] | None, whole: tree.TreeDef, trained: list[Array], arrays: dict[str, Array]
+    document: dict[str, Any], whole: tree.TreeDef, trained: list[Array], arrays: dict[str, Array]
 ) -> Trainable | None:
     """Return the trained part of x; None if all is trained."""
+    chosen: list[bool] | None = document.get("trainable")
     if chosen is None:
         return None
+    names: list[str | None] = document.get("digits") or [None] * len(trained)
+    kinds = tuple(None if name is None else DTYPES[name] for name in names)
     others = [arrays[f"rest/{k}"] for k in range(whole.num_leaves - len(trained)) if f"rest/{k}" in arrays]
     try:
-        return Trainable.of(whole, [flag is True for flag in chosen], trained, others)
+        return Trainable.of(whole, [flag is True for flag in chosen], trained, others, kinds)
     except ValueError as error:
         raise FileError(f"{error}. Use another copy.") from error
 
