@@ -24,7 +24,7 @@ from burlab.typing import ArrayLike, Key
 from .data import Data
 from .point import as_point, coordinates_of, like_point
 from .sampling import Stream, as_indices, full, listed
-from .trainable import Kinds, Trainable, with_digits
+from .trainable import Trainable, with_digits
 
 Tree = Any
 
@@ -95,7 +95,6 @@ class FiniteSum:
             check_takes(resampled, "resampled", "x, a sample and a key", advice, 1 + len(samples.arrays), ["key"])
         options = KernelOptions(size, check_remat(remat))
         self.oracle = Oracle(loss, samples, regularizer, has_aux, options, resampled=resampled, targets=parts)
-        self._forms: dict[tuple[Any, Kinds], Oracle] = {}  # of x, that hold integers or masks
 
     def __len__(self) -> int:
         """The number of samples n."""
@@ -318,11 +317,8 @@ class FiniteSum:
 
     def _beside_whole_numbers(self, query: str, part: Trainable, indices: Array | None, key: Key | None) -> list[Any]:
         """Return the answer at a tree that holds integers or masks, None for the gradients by these."""
-        form = part.whole, part.kinds
-        if form not in self._forms:
-            self._forms[form] = self.oracle.of_trained(part)
         stream, _list = self._stream(indices)
-        answer = self._forms[form].mean(query, [part.point], stream, self._key(key), self.threads)
+        answer = self.oracle.of_digits(part).mean(query, [part.point], stream, self._key(key), self.threads or 1)
         return [part.floats_of(y) for y in answer]
 
     def _stream(self, indices: ArrayLike | None) -> tuple[Stream, Any]:

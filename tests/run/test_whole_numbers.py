@@ -175,3 +175,6 @@ def test_problems_answer_at_trees_that_hold_them() -> None:
         assert {name for name, leaf in problem.grad(x).items() if leaf is None} == {"mask", "rows", "count", "key"}
     run = bl.minimize(problem, x, Pruning(0.01), batch=1, steps=4)
     np.testing.assert_allclose(run.value, problem.value(run.x))
+    fold = problem.subset([0])
+    np.testing.assert_allclose(fold.value(x), loss(x))
+    np.testing.assert_allclose(problem.value(x), 2 * loss(x))

@@ -107,6 +107,7 @@ class Oracle:
         self.keyed = takes_key(loss)
         self._losses: dict[Any, Loss] = {}
         self._structure: Structure | None = None  # of all that the functions are, when kernels were last sought
+        self._of_digits: dict[Any, Oracle] = {}
         self.directs = Directs()
 
     def __reduce__(self) -> Any:
@@ -140,6 +141,13 @@ class Oracle:
         return Oracle(
             *given._replace(loss=loss or given.loss, regularizer=others[0], resampled=others[1], targets=parts)
         )
+
+    def of_digits(self, part: Trainable) -> "Oracle":
+        """Return the oracle at points of this form, of which nothing is constant: made once for each form."""
+        form = part.whole, part.kinds
+        if form not in self._of_digits:
+            self._of_digits[form] = self.of_trained(part)
+        return self._of_digits[form]
 
     def target_size(self, point: Point) -> int:
         """Return the size of the model's output for a sample; 0 for a loss without parts."""
