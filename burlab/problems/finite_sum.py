@@ -305,7 +305,7 @@ class FiniteSum:
         if answer is not None:
             return answer
         if len(shared) == 1 and (part := with_digits(shared[0], "x")) is not None:
-            return self._beside_whole_numbers(query, part, array, key)
+            return self._with_whole_numbers(query, part, array, key)
         point = as_point(shared[0], "x")
         others = shared[1:]
         points = [point, *(like_point(y, point, second) if second else coordinates_of(y) for y in others)]
@@ -315,7 +315,7 @@ class FiniteSum:
         self.oracle.directs.remember(place, loss, lambda: Direct(loss, points, stream, threads))
         return answer
 
-    def _beside_whole_numbers(self, query: str, part: Trainable, indices: Array | None, key: Key | None) -> list[Any]:
+    def _with_whole_numbers(self, query: str, part: Trainable, indices: Array | None, key: Key | None) -> list[Any]:
         """Return the answer at a tree that holds integers or masks, None for the gradients by these."""
         stream, _list = self._stream(indices)
         answer = self.oracle.of_digits(part).mean(query, [part.point], stream, self._key(key), self.threads or 1)
