@@ -233,13 +233,21 @@ def _bytes_of_a_thread(step: Invoke, axes: Sequence[_Axis], cut: _Axis, units: i
 def _call_touches(step: Invoke, axes: Sequence[_Axis], cut: _Axis, each: int) -> tuple[Touch, ...]:
     found = list[Touch]()
     for k, place in enumerate([step.result, *step.operands]):
-        itemsize = 1 if step.kernel is ZERO else (step.node if k == 0 else step.node.inputs[k - 1]).itemsize
-        others = sum((axis.size - 1) * axis.steps[k] for axis in axes if axis is not cut and len(axis.steps) > k)
-        unit = others + (each - 1) * cut.steps[k] + itemsize
-        if _is(step.kernel, "gather") and k == 1:  # rows of a table: any of them
-            unit = cut.steps[k] or step.node.inputs[0].nbytes
-        found.append(Touch(place, unit, each * cut.steps[k], k == 0))
+        stride = each * cut.steps[k]
+        if _is(step.kernel, "gather"):  # whole rows; of a table any of them
+            unit = stride or step.node.inputs[0].nbytes
+        else:
+            others = sum((axis.size - 1) * axis.steps[k] for axis in axes if axis is not cut and len(axis.steps) > k)
+            unit = others + (each - 1) * cut.steps[k] + _itemsize(step, k)
+        found.append(Touch(place, unit, stride, k == 0))
     return tuple(found)
+
+
+def _itemsize(step: Invoke, k: int) -> int:
+    """Bytes of a number of the result, or of operand k - 1."""
+    if step.kernel is ZERO:
+        return 1
+    return step.node.itemsize if k == 0 or _is(step.kernel, *_CONTRACTIONS) else step.node.inputs[0].itemsize
 
 
 def _whole(plan: KernelPlan, step: Invoke) -> Iterator[Touch]:

@@ -39,6 +39,7 @@ class SampleProgram:
         options: KernelOptions = DEFAULT_OPTIONS,
         placed: int = 0,
     ) -> None:
+        self._given = graph
         self.graph = match_sparse(simplify(graph))
         self.structure = structure
         self.groups = tuple(child.num_leaves for child in structure.children())
@@ -78,12 +79,10 @@ class SampleProgram:
         """Return the same for sums on so many threads."""
         with self.lock:
             if threads not in self._on_threads:
-                options, arrays = (
-                    self.options._replace(threads=threads),
-                    len(self.graph.inputs) - self.fixed - self.keyed,
-                )
+                arrays = len(self.graph.inputs) - self.fixed - self.keyed
+                options = self.options._replace(threads=threads)
                 self._on_threads[threads] = SampleProgram(
-                    self.graph, self.structure, arrays, self.keyed, self.least, options, self.placed
+                    self._given, self.structure, arrays, self.keyed, self.least, options, self.placed
                 )
             return self._on_threads[threads]
 

@@ -68,6 +68,7 @@ def test_interruptions_change_nothing(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_runs_count_its_memory_once_and_profile_its_steps(threads: int, monkeypatch: pytest.MonkeyPatch):
+    forget_traces()
     sums, x = problem("softmaxed", tile=4, threads=threads)
     run = bl.minimize(sums, x, bl.optim.GD(1e-4), batch=64)
     run.step(4)
@@ -83,6 +84,7 @@ def test_runs_count_its_memory_once_and_profile_its_steps(threads: int, monkeypa
     other.step(4)
     same(run.x, other.x)
     alone = kernels(sums, x, 64)
+    forget_traces()
     held = sum(-(-y.nbytes // 64) * 64 for y in made["prepare"].graph.outputs) + made["prepare"].workspace_bytes
     saved = threads * (alone["kernel"].workspace_bytes - made["kernel"].workspace_bytes)
     more = run.memory["activations"] - other.memory["activations"]
