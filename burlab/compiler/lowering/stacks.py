@@ -56,8 +56,9 @@ def find_stack(n: Node, remaining: list[StrideAxis], depth: StrideAxis, adds: bo
     swaps = _own(remaining, 1).size > _own(remaining, 0).size if interleaved else last.b == 0
     if swaps:
         (products,), remaining = swapped([products]), swapped(remaining)
-    rows = _own(remaining, 0)
-    columns = _own(remaining, 1) if interleaved else next(x for x in remaining if x.out == 1)
+    near = None if interleaved else next(x for x in remaining if x.out == 1)
+    rows = _own([x for x in remaining if x is not near], 0)  # an axis that both operands repeat is one of them only
+    columns = near or _own([x for x in remaining if x is not rows], 1)
     if adds:
         made = kernels.stacked(n)
     elif interleaved:

@@ -165,3 +165,14 @@ def test_the_same_with_narrower_registers(isa):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
     done = subprocess.run(command, env=os.environ | {"BURLAB_ISA": isa}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("spec", ["bk,bx->bxk", "bk,bx->kxb", "bk,bx->xkb"])
+def test_an_axis_that_an_operand_repeats_is_walked_once(spec):
+    a, b = RNG.normal(size=16), RNG.normal(size=(16, 64))
+    exe = build(traced(lambda a, b: np.einsum(spec, np.broadcast_to(a[:, None], (16, 66)), b), a, b), gear="replay")
+    want = np.einsum(spec, np.broadcast_to(a[:, None], (16, 66)), b)
+    memory = np.full(2 * want.size, 7.0)
+    exe(a, b, out=(memory[: want.size].reshape(want.shape),))
+    np.testing.assert_array_equal(memory[: want.size].reshape(want.shape), want)
+    assert (memory[want.size :] == 7.0).all()
