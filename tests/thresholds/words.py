@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+import burlab as bl
+from burlab.graph.buffers.buffer_functions import at_add
+
 Word = Callable[..., Any]
 
 
@@ -19,6 +22,7 @@ class Real:
     abs, maximum, minimum, sort = np.abs, np.maximum, np.minimum, np.sort
     max, min, argmax, argsort = np.max, np.min, np.argmax, np.argsort
     max_over = np.max
+    cond, at_add = bl.cond, at_add
 
     @staticmethod
     def real(a: Any) -> Any:
@@ -32,6 +36,15 @@ class Complex:
     @staticmethod
     def real(a: Any) -> Any:
         return a.real
+
+    @staticmethod
+    def at_add(a: Any, index: Any, value: Any) -> Any:
+        np.add.at(a, index, value)
+        return a
+
+    @staticmethod
+    def cond(choice: Any, true: Word, false: Word, *operands: Any) -> Any:
+        return (true if choice else false)(*operands)
 
     @staticmethod
     def abs(a: Any) -> Any:
@@ -99,6 +112,19 @@ def _cut(a: Any, axis: int, start: int | None, stop: int | None, step: int) -> A
     return a[(slice(None),) * axis + (slice(start, stop, step),)]
 
 
+def _first(m: Any, a: Any) -> Any:
+    """A choice by one number, of a sample or of what samples share."""
+    return m.real(np.reshape(a, -1)[0]) > 0
+
+
+def _sparse(m: Any, a: Any, size: int) -> Any:
+    """A sparse matrix of twice as many entries as rows, times the rows of an array."""
+    rows, k = np.reshape(a, (a.shape[0], -1)), np.arange(2 * size)
+    values = np.tanh(rows[k * 3 % a.shape[0], 0])
+    y = np.zeros((size, rows.shape[1]), a.dtype)
+    return m.at_add(y, k * 5 % size, np.reshape(values, (-1, 1)) * rows[k * 7 % a.shape[0]])
+
+
 # Of one value.
 ELEMENTWISE: dict[str, Word] = {
     "sin": lambda m, a: np.sin(a),
@@ -116,6 +142,9 @@ ELEMENTWISE: dict[str, Word] = {
     "relu": lambda m, a: m.maximum(a, 0.0 * a),
     "leaky": lambda m, a: np.where(m.real(a) > 0, a, 0.1 * a),
     "affine": lambda m, a: 1 - 2.0 * a,
+    "branch": lambda m, a: m.cond(_first(m, a), lambda x: np.tanh(x) * x, lambda x: 1 - x, a),
+    "sparse": lambda m, a: np.reshape(_sparse(m, a, a.shape[0]), a.shape),
+    "sparse vector": lambda m, a: np.reshape(_sparse(m, np.reshape(a, -1), a.size), a.shape),
 }
 # Of a value along an axis.
 ALONG: dict[str, Word] = {
@@ -166,6 +195,10 @@ PAIRS: dict[str, Word] = {
     "minimum": lambda m, a, b: m.minimum(a, b),
     "where": lambda m, a, b: np.where(m.real(a) > m.real(b), np.sin(a), b),
     "scaled": lambda m, a, b: a * np.exp(-b * b),
+    "branches": lambda m, a, b: m.cond(_first(m, a), lambda a, b: np.sin(a) * b, lambda a, b: a + b * b / 4, a, b),
+    "layers": lambda m, a, b: m.cond(
+        _first(m, b), lambda a, b: np.tanh(np.matmul(a, b)), lambda a, b: np.matmul(np.sin(a), b), a, b
+    ),
 }
 # With parameters of their own, which `programs.py` draws.
 SHAPED: dict[str, Word] = {
