@@ -40,6 +40,7 @@ class Crew {
       busy_.store(false, std::memory_order_release);
       return alone(parts, work, with);
     }
+    keep_off();
     StopToken& token = stop_token_of_thread();
     stop_.store(token.stopped, std::memory_order_relaxed);
     flag_.store(token.flag != nullptr ? token.flag : &stop_, std::memory_order_relaxed);
@@ -75,6 +76,24 @@ class Crew {
   void hire(int wanted);
   static void* serve(void* seat) noexcept;
 
+  /// Keep helpers off the core of this thread: a system may wake a thread where its waker runs, and leave it there for
+  /// milliseconds while another core is idle.
+  void keep_off() noexcept {
+#if defined(__linux__)
+    const int here = sched_getcpu();
+    if (here < 0 || (here == taken_core_ && placed_ == helpers_)) return;
+    const std::int64_t now = nanoseconds();
+    if (placed_ == helpers_ && now - placed_at_ < kPlacing) return;
+    cpu_set_t others;
+    if (pthread_getaffinity_np(pthread_self(), sizeof(others), &others) != 0 || CPU_COUNT(&others) < 2) return;
+    CPU_CLR(static_cast<unsigned>(here), &others);
+    for (int i = 0; i < helpers_; ++i) pthread_setaffinity_np(threads_[i], sizeof(others), &others);
+    taken_core_ = here;
+    placed_ = helpers_;
+    placed_at_ = now;
+#endif
+  }
+
   void wake() noexcept {
     if (getpid() != process_) return forget();
     pthread_mutex_lock(&mutex_);
@@ -84,7 +103,7 @@ class Crew {
 
   /// In a child process, which has none of the helpers, but all that they may have held.
   void forget() noexcept {
-    helpers_ = 0;
+    helpers_ = placed_ = 0;
     asleep_.store(0);
     mutex_ = PTHREAD_MUTEX_INITIALIZER;
     begun_ = PTHREAD_COND_INITIALIZER;
@@ -149,9 +168,10 @@ class Crew {
   }
 
   static constexpr std::uint64_t kParts = 256;
-  static constexpr int kSpins = 256;                 // pauses between two readings of the clock
-  static constexpr int kTries = 2000;                // pauses of a thread that waits for others, before it yields
-  static constexpr std::int64_t kPatience = 50'000;  // nanoseconds before a helper sleeps
+  static constexpr int kSpins = 256;                   // pauses between two readings of the clock
+  static constexpr std::int64_t kPlacing = 1'000'000;  // nanoseconds before they are told again
+  static constexpr int kTries = 2000;                  // pauses of a thread that waits for others, before it yields
+  static constexpr std::int64_t kPatience = 50'000;    // nanoseconds before a helper sleeps
 
   struct alignas(64) Taken {
     std::atomic<std::uint64_t> job{0};  // the last one of which this part was taken
@@ -166,7 +186,9 @@ class Crew {
   alignas(64) std::atomic<int> done_{0};
   alignas(64) std::atomic<bool> busy_{false}, stop_{false}, ended_{false};
   std::atomic<int> asleep_{0};
-  pid_t process_ = 0;  // in which the helpers live
+  int taken_core_ = -1, placed_ = 0;  // where the caller ran, and how many helpers know
+  std::int64_t placed_at_ = 0;        // when they were told
+  pid_t process_ = 0;                 // in which the helpers live
   int helpers_ = 0;
   pthread_t threads_[kMaxThreads - 1] = {};
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
