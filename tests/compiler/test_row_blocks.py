@@ -197,6 +197,53 @@ def test_value_needed_as_a_whole_is_computed_once(monkeypatch: pytest.MonkeyPatc
         assert not made
 
 
+PIXELS = r.integers(0, 100, (ROWS, 64))
+
+
+def one_layer(x: Any, w: Any, v: Any, np: Any) -> Any:
+    return np.mean(np.tanh(x / 100.0 @ w) @ v[: w.shape[1]])
+
+
+def waits(x: Any, w: Any, v: Any, np: Any) -> Any:
+    """The backward pass reads the data again, when the value is known."""
+    return np.sum((x @ w) ** 2) ** 0.5
+
+
+def gram(x: Any, w: Any, v: Any, np: Any) -> Any:
+    y = x * 0.5
+    return np.sum((y.T @ y @ v) ** 2) * 1e-6 + np.sum(w**2)
+
+
+def columns(x: Any, w: Any, v: Any, np: Any) -> Any:
+    """The rows of products are columns of the data, or rows of a view."""
+    return np.sum((w.T @ x.T) ** 2) + np.sum((x.T * 0.5)[:, :64] @ v)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float16])
+@pytest.mark.parametrize("f", [one_layer, waits, gram, columns])
+def test_narrow_data_are_converted_in_blocks(monkeypatch: pytest.MonkeyPatch, f: Any, dtype: Any) -> None:
+    floats = np.float32 if dtype is np.float16 else np.float64
+    x, w, v = PIXELS.astype(dtype), r.normal(size=(64, 7)).astype(floats), r.normal(size=64).astype(floats)
+    wide = x.astype(floats)
+    loss = partial(f, np=np)
+    wanted = bl.value_and_grad(loss, (1, 2))(wide, w, v)
+    with small(monkeypatch) as made:
+        for gear in ("compiled", "replay"):
+            got = bl.compile(loss, x, w, v, argnums=(1, 2), gear=gear).value_and_grad(x, w, v)
+            np.testing.assert_allclose(got[0], wanted[0], rtol=1e-6)
+            for mine, other in zip(got[1], wanted[1], strict=True):
+                np.testing.assert_allclose(mine, other, rtol=1e-5, atol=1e-6 * np.abs(other).max())
+        assert made
+
+
+def test_converted_data_that_are_a_result_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    with small(monkeypatch) as made:
+        y, z = bl.jit(lambda x, w: (x.astype(float), x @ w))(PIXELS.astype(np.int8), W[:, :1].repeat(64, 1).T)
+        assert not made
+    np.testing.assert_array_equal(y, PIXELS)
+    np.testing.assert_allclose(z, PIXELS @ W[:, :1].repeat(64, 1).T)
+
+
 def test_a_sample_of_many_tokens_goes_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sum over samples has the same bits, also with tiles of several samples, which do not."""
     tokens, targets = r.normal(size=(6, 128, WIDTH)), r.integers(0, CLASSES, (6, 128))
