@@ -30,6 +30,9 @@ class Crew {
   int most() const noexcept { return most_.load(std::memory_order_relaxed); }
   void allow(int threads) noexcept { most_.store(std::clamp(threads, 1, kMaxThreads), std::memory_order_relaxed); }
 
+  /// Return true if helpers wait for work without sleep: then short work is worth their help.
+  bool is_awake() const noexcept { return helpers_ > 0 && asleep_.load(std::memory_order_relaxed) == 0; }
+
   /// Call work(with, part) once for each of up to kMaxThreads parts, on this thread and up to `threads - 1` others, and
   /// wait for all. `work` must not throw. Where the crew works for another thread, this one does all parts.
   void run(int threads, int parts, Work work, void* with) noexcept {
@@ -46,7 +49,7 @@ class Crew {
     flag_.store(token.flag != nullptr ? token.flag : &stop_, std::memory_order_relaxed);
     work_.store(work, std::memory_order_relaxed);
     with_.store(with, std::memory_order_relaxed);
-    wanted_.store(std::min(wanted, helpers_), std::memory_order_relaxed);
+    wanted_.store(std::min(wanted, helpers_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
     done_.store(0, std::memory_order_relaxed);
     const std::uint64_t job =
         (job_.load(std::memory_order_relaxed) / kParts + 1) * kParts + static_cast<unsigned>(parts);
@@ -103,7 +106,8 @@ class Crew {
 
   /// In a child process, which has none of the helpers, but all that they may have held.
   void forget() noexcept {
-    helpers_ = placed_ = 0;
+    placed_ = 0;
+    helpers_.store(0);
     asleep_.store(0);
     mutex_ = PTHREAD_MUTEX_INITIALIZER;
     begun_ = PTHREAD_COND_INITIALIZER;
@@ -189,7 +193,7 @@ class Crew {
   int taken_core_ = -1, placed_ = 0;  // where the caller ran, and how many helpers know
   std::int64_t placed_at_ = 0;        // when they were told
   pid_t process_ = 0;                 // in which the helpers live
-  int helpers_ = 0;
+  std::atomic<int> helpers_{0};
   pthread_t threads_[kMaxThreads - 1] = {};
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t begun_ = PTHREAD_COND_INITIALIZER;

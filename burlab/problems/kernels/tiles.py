@@ -20,6 +20,7 @@ LARGEST = 64  # samples: more fill no further lanes or rows
 _CACHE = 1 << 19  # bytes of live values that a tile may have; more where results or scans are larger, see `sizes_for`
 MAX_SCAN_BYTES = 1 << 25  # of what scans read, as far as it counts for the size of a tile
 _SLOT = 4096  # elements of work that a slot should have, as far as `LARGEST` samples have them
+MIN_INSIDE_WORK = 1 << 24  # elements of work of a batch, some 300 us, from which threads may share each call
 HEAVY = _SLOT // 8  # of a sample, from which slots are as small as results allow
 
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from burlab.compiler.executable import Executable
 from burlab.graph import Graph
+from burlab.graph.executions import work_of
 from burlab.problems.data import Data
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import KernelAddress, Workspace, pointers
 
-from .tiles import LARGEST, KernelOptions, Tile, calls_of, even_size, is_inside, power, sizes_for, slots_of
+from .tiles import LARGEST, MIN_INSIDE_WORK, KernelOptions, Tile, calls_of, even_size, is_inside, power, sizes_for, slots_of
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
 _GAIN = 0.05  # part of the time that another size must save
@@ -58,6 +59,7 @@ class Tilings:
         self._least = least
         self._options = options
         self._tiles: dict[tuple[int, int, bool, bool], Tile] = {}
+        self._work = work_of(graph)
         self._nbytes = sum(y.nbytes for y in graph.outputs)
         self.chosen: dict[int, Tiling] = {}
 
@@ -85,7 +87,8 @@ class Tilings:
 
     def is_inside(self, batch: int) -> bool:
         """Return True if threads share each call of the kernel for a batch."""
-        return batch > 1 and is_inside(batch, self._nbytes, self._least, self._options.threads)
+        long = batch * self._work >= MIN_INSIDE_WORK
+        return batch > 1 and long and is_inside(batch, self._nbytes, self._least, self._options.threads)
 
     def _tile(self, size: int, batch: int) -> Tile:
         several = calls_of(size, batch, self._nbytes, self._least) > 1

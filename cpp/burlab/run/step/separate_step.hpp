@@ -167,7 +167,8 @@ class SeparateStep final : public Step {
   /// their norms are added up, do not depend on threads.
   template <class Work> void by_blocks(const Work& work) {
     const std::int64_t whole = plan_.dimension, length = blocks_ == 1 ? whole : kBlock * plan_.chunk;
-    const int parts = laps_ != nullptr ? 1 : static_cast<int>(calls_.size());
+    const bool alone = laps_ != nullptr || (blocks_ < kManyBlocks && !crew.is_awake());
+    const int parts = alone ? 1 : static_cast<int>(calls_.size());
     auto part = [&](int k) {
       UpdateCall& call = *calls_[static_cast<std::size_t>(k)];
       for (std::int64_t block = blocks_ * k / parts; block < blocks_ * (k + 1) / parts; ++block) {
@@ -223,11 +224,12 @@ class SeparateStep final : public Step {
   StateBuffers& state_;
   std::optional<MeanLoss> loss_;  // none if the rule logs the value
   QueryOracle oracle_;
-  const char* result_ = nullptr;             // value, gradient and metrics of the step
-  Norms norms_;                              // of the step
-  PiecewiseNorm steps_;                      // of a step in place
-  bool measured_ = false;                    // whether the gradient's norm is known
-  static constexpr std::int64_t kBlock = 8;  // chunks of a block
+  const char* result_ = nullptr;                   // value, gradient and metrics of the step
+  Norms norms_;                                    // of the step
+  PiecewiseNorm steps_;                            // of a step in place
+  bool measured_ = false;                          // whether the gradient's norm is known
+  static constexpr std::int64_t kBlock = 8;        // chunks of a block
+  static constexpr std::int64_t kManyBlocks = 16;  // that are worth waking helpers
   struct BlockNorms {
     Norms both;
     PiecewiseNorm steps;

@@ -53,10 +53,13 @@ template <class Act> BURLAB_INLINE void for_spans(const Block& block, Portion po
 
 /// Work that a thread does alone, numbers of a block.
 constexpr std::int64_t kAlone = 1 << 18;
+/// From which it is worth waking helpers, bytes.
+constexpr std::int64_t kWaking = 1 << 22;
 
 /// Call work(portion) for portions that make up the whole, on the threads that this one may use.
 template <class Work> void in_portions(const Block& block, const Work& work) {
-  const int threads = block.bytes < kAlone ? 1 : std::min(threads_of_thread(), crew.most());
+  const bool alone = block.bytes < kAlone || (block.bytes < kWaking && !crew.is_awake());
+  const int threads = alone ? 1 : std::min(threads_of_thread(), crew.most());
   if (threads == 1) return work(Portion{});
   struct Job {
     const Work& work;
