@@ -317,6 +317,27 @@ _ROWS = [
     _TIES, _SINGLE, _COUNTS, _FLAGS, np.zeros((3, 0)), np.random.default_rng(3).integers(0, 40, (3, 500)) / 8,
     np.random.default_rng(4).normal(size=3000), np.repeat(np.arange(500), 2) % 499, np.arange(200)[::-1] / 3,
 ]  # fmt: skip
+_PLACES = (0, 3, 4, 30)
+_LONG = np.random.default_rng(5).choice([0.0, -0.0, 1.5, -2.0, NAN, INF, -INF, 7.0], (6, 700))
+_NO_NANS = np.random.default_rng(6).normal(size=(3, 40))
+
+
+def _parts(x: Any) -> Any:
+    """Positions by parts: a number is in the part of the first place whose entry is not less."""
+    bounds = np.sort(x)[..., _PLACES]
+    bits = np.where(np.isnan(x), np.inf, x)[..., None]
+    less = (np.isnan(bounds)[..., None, :] & ~np.isnan(x)[..., None]) | (bits < bounds[..., None, :])
+    same = (bits == bounds[..., None, :]) & (np.isnan(x)[..., None] == np.isnan(bounds)[..., None, :])
+    same |= np.isnan(x)[..., None] & np.isnan(bounds)[..., None, :]
+    rank = np.sum(2 * ~(less | same) + same, axis=-1)
+    return np.argsort(rank, axis=-1, kind="stable")
+
+
+def _selected(op: str, x: Node, whole: bool) -> Node:
+    shape = x.shape if whole else (*x.shape[:-1], len(_PLACES))
+    return Node(op, (x,), _PLACES, shape, np.dtype(np.int64) if op.startswith("arg") else x.dtype)
+
+
 _KEYS = np.array([[1, 2], [2**64 - 1, 77]], np.uint64)
 OTHER_CASES = (
     OtherCase("reduce_max", _reduced("reduce_max", (1,)), lambda x: x.max(1), [_TIES, _SINGLE, _COUNTS, _FLAGS]),
@@ -327,6 +348,17 @@ OTHER_CASES = (
     OtherCase("sort", lambda x: Node("sort", (x,), None, x.shape, x.dtype), np.sort, _ROWS, jax="numpy.sort"),
     OtherCase("argsort", lambda x: Node("argsort", (x,), None, x.shape, np.dtype(np.int64)),
               lambda x: np.argsort(x, kind="stable"), _ROWS),
+    *(
+        OtherCase(op, lambda x, op=op, whole=whole: _selected(op, x, whole), numpy, [_LONG, _LONG[:4], _NO_NANS])
+        for op, whole, numpy in (
+            ("partition", True, lambda x: np.take_along_axis(x, _parts(x), -1)),
+            ("argpartition", True, _parts),
+            ("kth", False, lambda x: np.sort(x)[..., _PLACES]),
+            ("argkth", False, lambda x: np.argsort(x, kind="stable")[..., _PLACES]),
+        )
+    ),
+    OtherCase("argtop", lambda x: Node("argtop", (x,), 5, (*x.shape[:-1], 5), np.dtype(np.int64)),
+              lambda x: x.shape[-1] - 1 - np.argsort(x[..., ::-1], kind="stable")[..., :-6:-1], [_LONG, _NO_NANS]),
     OtherCase("exponents", lambda x: Node("exponents", (x,), None, x.shape, x.dtype), np.array,
               [np.abs(_COUNTS), np.abs(_COUNTS).astype(np.uint8)]),
     OtherCase("surrogate", lambda x, y: Node("surrogate", (x, y), None, x.shape, x.dtype), lambda x, y: x,

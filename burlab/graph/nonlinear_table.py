@@ -2,6 +2,7 @@
 # ruff: noqa: D102 - Operation documents the methods
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -178,6 +179,104 @@ class Sort(_Ordered):
     def reverse(self, n: Node, g: Node, _active: set[Node]) -> Shares:
         (x,) = n.inputs
         return [(x, scatter(g, make_node("argsort", None, x), x.ndim - 1, x.shape[-1]))]
+
+
+class _Selected(Unary):
+    """Base of operations that find places of rows in order without sorting them; their parameter is these places."""
+
+    parameters = parameters.some_places
+    dense_operands = True
+
+    def of(self, places: tuple[int, ...], x: Node) -> Form:
+        rise = all(a < b for a, b in pairwise(places))
+        require(x.ndim > 0 and rise and places[-1] < x.shape[-1], "its places rise and lie within the last axis")
+        return self.shape(places, x), x.dtype
+
+    def shape(self, _places: tuple[int, ...], x: Node) -> tuple[int, ...]:
+        """The shape of the value."""
+        return x.shape
+
+    def work(self, n: Node) -> int:
+        return 4 * n.inputs[0].size * len(n.params)
+
+
+class _Moved(_Selected):
+    """Base of those that move entries. A derivative moves as the values do."""
+
+    moves_data = True
+    positions = ""
+
+    def forward(self, n: Node, tangents: Tangents) -> Node | None:
+        (x,) = n.inputs
+        return gather(tangents[x], make_node(self.positions, n.params, x), x.ndim - 1)
+
+    def reverse(self, n: Node, g: Node, _active: set[Node]) -> Shares:
+        (x,) = n.inputs
+        return [(x, scatter(g, make_node(self.positions, n.params, x), x.ndim - 1, x.shape[-1]))]
+
+
+@structural
+class Partition(_Moved):
+    """Rows in parts: for each place what is less than the entry that belongs there, then all that equal it.
+
+    Each part keeps its order. NaNs are the largest.
+    """
+
+    name = "partition"
+    positions = "argpartition"
+
+
+@structural
+class Argpartition(_Selected):
+    """The positions of what `partition` moves."""
+
+    name = "argpartition"
+
+    def of(self, places: tuple[int, ...], x: Node) -> Form:
+        return super().of(places, x)[0], DTYPES["int64"]
+
+
+@structural
+class Kth(_Moved):
+    """What rows in order, as `sort` gives them, have at some places."""
+
+    name = "kth"
+    positions = "argkth"
+
+    def shape(self, places: tuple[int, ...], x: Node) -> tuple[int, ...]:
+        return (*x.shape[:-1], len(places))
+
+
+@structural
+class Argkth(_Selected):
+    """The positions of what `kth` finds, as `argsort` gives them."""
+
+    name = "argkth"
+
+    def of(self, places: tuple[int, ...], x: Node) -> Form:
+        return super().of(places, x)[0], DTYPES["int64"]
+
+    def shape(self, places: tuple[int, ...], x: Node) -> tuple[int, ...]:
+        return (*x.shape[:-1], len(places))
+
+
+@structural
+class Argtop(Unary):
+    """The positions of the largest entries of rows, the largest first, of equal ones the first one first.
+
+    Its parameter is how many. NaNs are the largest.
+    """
+
+    name = "argtop"
+    parameters = size
+    dense_operands = True
+
+    def of(self, count: int, x: Node) -> Form:
+        require(x.ndim > 0 and count <= x.shape[-1], "it takes no more than the last axis has")
+        return (*x.shape[:-1], count), DTYPES["int64"]
+
+    def work(self, n: Node) -> int:
+        return 4 * n.inputs[0].size + n.size * n.params.bit_length()
 
 
 @structural

@@ -44,7 +44,7 @@ class StridedRows(NamedTuple):
 
 
 class DenseRows(NamedTuple):
-    """`Sort` and `Argsort` of move/sort.hpp."""
+    """`Sort` and `Argsort` of move/sort.hpp; places of rows follow for the kernels of move/select.hpp."""
 
     rows: int
     size: int

@@ -27,7 +27,7 @@ from burlab.graph.query import CLIENT_QUERIES, QUERIES, count
 from . import lower_linalg
 from .contraction import contract
 from .descriptors import Elements, Indexed, Keys, Norms, QueryCall, StridedRows, Transforms
-from .reductions import argument, cumsum, extreme, sort, sum_, sum_accumulate, zero
+from .reductions import argument, cumsum, extreme, select, sort, sum_, sum_accumulate, zero
 from .sparse import sampled_accumulate, sampled_product, sparse_product
 
 Views = dict[Node, StridedView]
@@ -226,6 +226,7 @@ KERNELS: dict[str, Callable[[Node, Views], list[KernelCall]]] = {
     "cumsum": cumsum,
     "sort": sort,
     "argsort": sort,
+    **dict.fromkeys(("partition", "argpartition", "kth", "argkth", "argtop"), select),
     "pad": _pad,
     "concatenate": _concatenate,
     "gather": _gather,

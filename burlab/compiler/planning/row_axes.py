@@ -135,4 +135,5 @@ _RULES: dict[str, Callable[[Node, int], Axes | None]] = {
     "argmax": lambda n, k: _remaining(n, k, (n.params,)),
     "argmin": lambda n, k: _remaining(n, k, (n.params,)),
     "argsort": _along(lambda n: n.ndim - 1),
+    **dict.fromkeys(("partition", "argpartition", "kth", "argkth", "argtop"), _along(lambda n: n.ndim - 1)),
 }

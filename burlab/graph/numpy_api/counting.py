@@ -9,6 +9,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault, unsupported
 from burlab.graph.linear_nodes import broadcast, reshape, scatter
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
+from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
 from burlab.typing import ArrayLike
@@ -19,7 +20,7 @@ from .elementwise import minimum, where
 from .extremes import extreme
 from .indexing import getitem, take_along_axis
 from .joining import concatenate_
-from .ordering import argsort, searchsorted, sort
+from .ordering import MIN_SELECTED, argsort, searchsorted, sort
 from .promotion import FLOAT64, INT64, as_dtype, promote
 from .reduction import as_floats, cumsum_, sum_
 
@@ -123,6 +124,9 @@ def top_k(x: ArrayLike, k: int) -> tuple[Node, Node]:
     n = a.shape[-1] if a.ndim else 0
     if not 0 <= (k := whole(k, "k of top_k")) <= n:
         raise ArgumentError(f"{location()}top_k of {n} entries takes 0 to {n} of them, got k={shown(k)}.")
+    if k and n >= MIN_SELECTED:
+        places = make_node("argtop", k, a)
+        return take_along_axis(a, places, -1), places
     backwards = (..., slice(None, None, -1))  # in turned rows, so that of equal entries the first is taken first
     order = n - 1 - getitem(argsort(getitem(a, backwards)), backwards)
     places = getitem(order, (..., slice(0, k)))

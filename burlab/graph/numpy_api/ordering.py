@@ -1,9 +1,10 @@
 """NumPy's functions of order: sorting, order statistics, searching and counting.
 
-Entries that tie keep their order, and so do their derivatives; NaNs come last, as in NumPy.
+Entries that tie keep their order, and so do their derivatives; NaNs come last, as in NumPy. Few places of long rows are
+found without sorting these.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constan
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
-from burlab.typing import ArrayLike, Axis
+from burlab.typing import ArrayLike, Axis, Params
 
 from .arguments import normal_axes, normal_axis, only_defaults
 from .elementwise import isnan, maximum, minimum, where
@@ -23,6 +24,9 @@ from .indexing import getitem, take_along_axis, take_at
 from .joining import stack
 from .promotion import FLOAT64, INT64, as_dtype, promote
 from .reduction import as_floats, sum_
+
+MIN_SELECTED = 512  # entries of an axis, from which on some are found faster than all are sorted
+MAX_SELECTED = 8  # places that are found one after another
 
 _METHODS: dict[str, tuple[float, float]] = {  # Hyndman and Fan 1996: alpha and beta of the continuous estimators 4 to 9
     "interpolated_inverted_cdf": (0.0, 1.0),
@@ -47,7 +51,7 @@ _NEAREST: dict[str, Callable[[Node, Node], Node]] = {
 }
 
 
-def _by_rows(op: str, a: ArrayLike, axis: int | None) -> Node:
+def _by_rows(op: str, a: ArrayLike, axis: int | None, params: Params = None) -> Node:
     """An operation on rows, done along any axis, or on all elements."""
     x = as_node(a)
     if axis is None:
@@ -55,7 +59,7 @@ def _by_rows(op: str, a: ArrayLike, axis: int | None) -> Node:
     k = normal_axis(axis, x.ndim)
     last = [*range(x.ndim)]
     last[k], last[-1] = last[-1], last[k]  # which exchanges them back as well
-    return transpose(make_node(op, None, transpose(x, tuple(last))), tuple(last))
+    return transpose(make_node(op, params, transpose(x, tuple(last))), tuple(last))
 
 
 def sort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order: None = None, *,  # noqa: ARG001
@@ -74,27 +78,34 @@ def argsort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order:
 
 def partition(a: ArrayLike, kth: int | Sequence[int], axis: int | None = -1, kind: str | None = None,  # noqa: ARG001
               order: None = None) -> Node:  # fmt: skip
-    """np.partition: all of it in order, which is one of the orders that NumPy allows."""
+    """np.partition: parts in their own order, a short axis all in order, which are of the orders that NumPy allows."""
     only_defaults("np.partition", {"order": order})
-    _check_kth(a, kth, axis)
-    return _by_rows("sort", a, axis)
+    places = _places(a, kth, axis)
+    return _by_rows("partition" if places else "sort", a, axis, places)
 
 
 def argpartition(a: ArrayLike, kth: int | Sequence[int], axis: int | None = -1, kind: str | None = None,  # noqa: ARG001
                  order: None = None) -> Node:  # fmt: skip
-    """np.argpartition: the positions of all of it in order."""
+    """np.argpartition: the positions of the entries that `partition` gives."""
     only_defaults("np.argpartition", {"order": order})
-    _check_kth(a, kth, axis)
-    return _by_rows("argsort", a, axis)
+    places = _places(a, kth, axis)
+    return _by_rows("argpartition" if places else "argsort", a, axis, places)
 
 
-def _check_kth(a: ArrayLike, kth: int | Sequence[int], axis: int | None) -> None:
+def _places(a: ArrayLike, kth: int | Sequence[int], axis: int | None) -> tuple[int, ...] | None:
+    """Return places at which rows are parted, in order; None where sorting is as fast."""
     x = as_node(a)
     size = x.size if axis is None else x.shape[normal_axis(axis, x.ndim)]
     try:
         np.partition(np.zeros(size), kth)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{location()}np.partition of an axis of size {size}: {error}.") from None
+    return selected({int(k) % size for k in np.ravel(kth)}, size) if size else None
+
+
+def selected(places: Collection[int], size: int) -> tuple[int, ...] | None:
+    """Return places of a row in order, if finding them is faster than sorting the row, else None."""
+    return tuple(sorted(places)) if size >= MIN_SELECTED and 0 < len(places) <= MAX_SELECTED else None
 
 
 def lexsort(keys: Node | Sequence[ArrayLike], axis: int | None = -1) -> Node:
@@ -122,7 +133,15 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, ov
 def percentile(a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
                method: str = "linear", keepdims: bool = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.percentile: `quantile` of q / 100."""
-    return quantile(a, as_node(q) / 100.0, axis, out, overwrite_input, method, keepdims, **kwargs)
+    return quantile(a, _shares(q), axis, out, overwrite_input, method, keepdims, **kwargs)
+
+
+def _shares(q: ArrayLike) -> Node:
+    """The shares of percentages, known if these are."""
+    percent = as_node(q)
+    if not percent.is_constant:
+        return percent / 100.0
+    return as_node(float(percent.params) / 100.0 if percent.weak else percent.params / 100.0)
 
 
 def median(a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
@@ -142,7 +161,7 @@ def nanquantile(a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None,
 def nanpercentile(a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
                   method: str = "linear", keepdims: bool = False, **kwargs: Any) -> Node:  # fmt: skip
     """np.nanpercentile."""
-    return nanquantile(a, as_node(q) / 100.0, axis, out, overwrite_input, method, keepdims, **kwargs)
+    return nanquantile(a, _shares(q), axis, out, overwrite_input, method, keepdims, **kwargs)
 
 
 def nanmedian(a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
@@ -164,12 +183,36 @@ def _quantile(a: ArrayLike, q: ArrayLike, axis: Axis, method: str, keepdims: boo
     rest = tuple(k for k in range(x.ndim) if k not in axes)
     if (count := _size(x, axes)) == 0:
         raise ArgumentError(f"{location()}the quantile of no entries (shape {x.shape}, axis {axis}) does not exist.")
-    rows = make_node("sort", None, reshape(transpose(x, rest + axes), (*(x.shape[k] for k in rest), count)))
-    flat = reshape(shares, (shares.size,))
-    found = [_between(rows, getitem(flat, i), method, ignores_nan) for i in range(shares.size)]
+    rows = reshape(transpose(x, rest + axes), (*(x.shape[k] for k in rest), count))
+    found = None if ignores_nan else _of_places(rows, shares, method)
+    if found is None:
+        rows, flat = make_node("sort", None, rows), reshape(shares, (shares.size,))
+        found = [_between(rows, getitem(flat, i), method, ignores_nan) for i in range(shares.size)]
     if keepdims is True:
         found = [reshape(y, tuple(1 if k in axes else d for k, d in enumerate(x.shape))) for y in found]
     return found[0] if shares.ndim == 0 else stack(found)
+
+
+def _of_places(rows: Node, shares: Node, method: str) -> list[Node] | None:
+    """The quantiles of known shares, which are between known places of rows; None where sorting is as fast."""
+    if not shares.is_constant or method not in _METHODS:
+        return None
+    n = rows.shape[-1]
+    alpha, beta = _METHODS[method]
+    given = np.ravel(shares.params).astype(np.float64)
+    found = np.clip(given * (n - (alpha + beta) + 1.0) + alpha - 1.0, 0.0, n - 1.0)
+    lows = [int(place) for place in found]
+    places = selected({n - 1, *lows, *(min(low + 1, n - 1) for low in lows)}, n)
+    if places is None:
+        return None
+    chosen = make_node("kth", places, rows)
+    at = {place: getitem(chosen, (..., k)) for k, place in enumerate(places)}
+    values: list[Node] = []
+    for place, low in zip(found, lows, strict=True):
+        fraction = as_dtype(constant(float(place) - low), rows.dtype)
+        value = _interpolated(at[low], at[min(low + 1, n - 1)], fraction)
+        values.append(where(isnan(at[n - 1]), at[n - 1], value))
+    return values
 
 
 def _size(x: Node, axes: tuple[int, ...]) -> int:
@@ -195,17 +238,21 @@ def _between(rows: Node, share: Node, method: str, ignores_nan: bool) -> Node:
     below, above = (_entry(rows, minimum(low + k, n - 1)) for k in (0, 1))
     if method == "midpoint":
         fraction = where(fraction > 0.0, as_dtype(constant(0.5), rows.dtype), fraction)
-    # As NumPy's: from the nearer end, so that equal or infinite neighbours give themselves.
-    step = above - below
-    near = below + step * fraction
-    far = above - step * (1.0 - fraction)
-    value = where(fraction >= 0.5, far, near)
-    value = where(fraction == 0.0, below, value)
+    value = _interpolated(below, above, fraction)
     if not share.is_constant:
         value = where(is_share, value, np.nan)
     if ignores_nan:
         return where(count == 0.0, np.nan, value)
     return where(isnan(last), last, value)
+
+
+def _interpolated(below: Node, above: Node, fraction: Node) -> Node:
+    """As NumPy's: from the nearer end, so that equal or infinite neighbours give themselves."""
+    step = above - below
+    near = below + step * fraction
+    far = above - step * (1.0 - fraction)
+    value = where(fraction >= 0.5, far, near)
+    return where(fraction == 0.0, below, value)
 
 
 def _entry(rows: Node, place: Node) -> Node:

@@ -232,7 +232,7 @@ def _trained(layer: Any, weights: Literal) -> Any:
 # Operations of the graph that NumPy's functions consist of: for imported graphs.
 _ALONE = (
     "sum broadcast reshape transpose slice pad cumsum convert reduce_max reduce_min argmax argmin argsort sort squares"
-    " exponents"
+    " exponents partition argpartition kth argkth argtop"
 )
 _SEVERAL = {
     "gather": ("x", "index"), "scatter": ("x", "index"), "put": ("x", "rows", "index"), "contract": ("x", "y"),
