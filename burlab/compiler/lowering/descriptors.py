@@ -44,7 +44,7 @@ class StridedRows(NamedTuple):
 
 
 class DenseRows(NamedTuple):
-    """`Sort` and `Argsort` of move/sort.hpp; places of rows follow for the kernels of move/select.hpp."""
+    """`Sort` and `Argsort` of move/sort.hpp; places of rows follow for the kernels of move/select_rows.hpp."""
 
     rows: int
     size: int

@@ -167,7 +167,7 @@ def sort(n: Node, views: Views) -> list[KernelCall]:
 def select(n: Node, views: Views) -> list[KernelCall]:
     """Entries, or their positions, at places of rows in order."""
     (x,) = n.inputs
-    made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"{n.op.capitalize()}<{C_TYPES[x.dtype]}>", "move/select")
+    made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"{n.op.capitalize()}<{C_TYPES[x.dtype]}>", "move/select_rows")
     places = (n.params,) if n.op == "argtop" else (len(n.params), *n.params)
     descriptor = (*DenseRows(elements(x.shape[:-1]), x.shape[-1]), *places)
     return [KernelCall(made, descriptor, ((views[x].base, views[x].offset),), may_fail=True)]
