@@ -13,6 +13,7 @@ import pytest
 import burlab as bl
 from burlab.compiler.planning.block_rows import block_rows
 from burlab.graph import Graph
+from burlab.graph.tracing.trace_cache import forget_traces
 from tests.compiler.pipeline import replace_pass
 
 ROWS, WIDTH, CLASSES = 197, 5, 48
@@ -35,7 +36,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Graph]]:
 
     with monkeypatch.context() as m:
         replace_pass(m, "block_rows", by_small_blocks)
+        forget_traces()  # equal problems share what was built of them
         yield made
+    forget_traces()
 
 
 def picked(logits: Any, np: Any) -> Any:
