@@ -28,6 +28,7 @@ from .planning.byte_masks import byte_masks
 from .planning.check_finite import check_finite
 from .planning.check_interrupts import check_interrupts
 from .planning.column_sums import end_loops
+from .planning.contract_windows import contract_windows
 from .planning.copy_slices import copy_slices
 from .planning.drafts import Lowered, lower
 from .planning.expand_products import expand_products
@@ -146,6 +147,7 @@ PASSES: tuple[Pass, ...] = (
     rewrite(block_rows, BOTH, bars=("strict", "check_finite")),
     rewrite(split_columns, ("compiled",), bars=("strict", "check_finite", "accumulate")),
     rewrite(expand_products, ("compiled",), bars=("strict", "check_finite")),
+    rewrite(contract_windows, BOTH),
     Pass(locate, ALL, locate),
     rewrite(order_updates, BOTH, needs=("in_place",)),
     rewrite(schedule),

@@ -69,10 +69,12 @@ class Convolution(Layer):
         check_dtype(self, x, self.weight)
         if any(self.padding):
             x = np.pad(x, ((0, 0), *((p, p) for p in self.padding)))
-        rows, places = _windows(x, tuple(spans), self.stride, self.dilation)
-        y = np.reshape(rows, (math.prod(places), -1)) @ np.reshape(self.weight, (-1, outputs))
-        y = y if self.bias is None else y + self.bias
-        return np.reshape(np.transpose(y), (outputs, *places))
+        rank = len(spans)
+        x = _apart(x, tuple(spans), self.stride, self.dilation)
+        order = (*range(1, 2 * rank, 2), *range(2, 2 * rank + 1, 2), 0)  # places, entries of a window, channels
+        y = np.tensordot(np.transpose(x, order), self.weight, rank + 1)
+        y = np.transpose(y, (rank, *range(rank)))
+        return y if self.bias is None else y + np.reshape(self.bias, (outputs, *(1 for _ in spans)))
 
 
 @pytree
@@ -165,15 +167,31 @@ def _windows(
 ) -> tuple[Array, tuple[int, ...]]:
     """All windows, shape (places, entries of a window, channels), and the number of places along each axis."""
     channels, *lengths = np.shape(x)
-    reach = [d * (k - 1) + 1 for k, d in zip(spans, dilation, strict=True)]
-    if any(n < r for n, r in zip(lengths, reach, strict=True)):
-        raise ShapeError(f"a window that reaches over {tuple(reach)} entries does not fit into {tuple(lengths)}.")
-    places = tuple((n - r) // s + 1 for n, r, s in zip(lengths, reach, stride, strict=True))
+    places = _places(tuple(lengths), spans, stride, dilation)
     flat = np.arange(math.prod(lengths)).reshape(lengths)
     first = flat[tuple(slice(0, s * (p - 1) + 1, s) for p, s in zip(places, stride, strict=True))]
     inside = [flat[tuple(d * i for d, i in zip(dilation, at, strict=True))] for at in product(*map(range, spans))]
     index = first.reshape(-1, 1) + np.array(inside)
     return np.take(np.transpose(np.reshape(x, (channels, -1))), index, axis=0), places
+
+
+def _places(
+    lengths: tuple[int, ...], spans: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The number of places of a window along each axis."""
+    reach = [d * (k - 1) + 1 for k, d in zip(spans, dilation, strict=True)]
+    if any(n < r for n, r in zip(lengths, reach, strict=True)):
+        raise ShapeError(f"a window that reaches over {tuple(reach)} entries does not fit into {tuple(lengths)}.")
+    return tuple((n - r) // s + 1 for n, r, s in zip(lengths, reach, stride, strict=True))
+
+
+def _apart(x: Array, spans: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Array:
+    """All windows, shape (channels, places, entries of a window, ...): these two for each axis of a window."""
+    counts = _places(tuple(np.shape(x)[1:]), spans, stride, dilation)
+    for k, (count, span, step, spread) in enumerate(zip(counts, spans, stride, dilation, strict=True)):
+        index = np.add.outer(step * np.arange(count), spread * np.arange(span))
+        x = np.take(x, index, axis=1 + 2 * k)
+    return x
 
 
 def _several(name: str, size: Sizes, rank: int, least: int) -> tuple[int, ...]:

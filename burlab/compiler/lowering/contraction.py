@@ -18,6 +18,8 @@ from .reductions import zero
 from .stacks import ContractionLoops, find_stack, find_vector_stack, swapped
 
 _MIN_TUNED_PRODUCTS = 512  # multiplications that are not worth compiling a tuned kernel for
+_MAX_SHORT_DEPTH = 128  # products in a row, from which reading and writing what they are added to takes no time
+_MAX_CACHED_BYTES = 1 << 20  # of an operand that is read again for each panel of columns
 _MIN_LANES_LENGTH = 64  # from which sums with a vector run in lanes or phases
 
 
@@ -71,6 +73,8 @@ def contract(n: Node, views: dict[Node, StridedView], strict: bool, accumulate: 
     if tunes and order == SumOrder.IN_ORDER:
         stack = find_stack(n, remaining, depth, adds=accumulate or bool(around))
     loops = stack or _loops(n, remaining, depth, order, plain, tunes)
+    if loops.kernel == kernels.gemm(n, few=False):
+        loops = _with_more_axes(n, loops, depth, around)
     if loops.swaps:
         swaps, (depth, *around) = not swaps, swapped([depth, *around])
     operands = [(views[x].base, views[x].offset) for x in n.inputs]
@@ -92,11 +96,26 @@ def _loops(
     return ContractionLoops(tuned.kernel if tuned else kernels.general(n, plain, order), False, columns, rows, walked)
 
 
+def _with_more_axes(n: Node, loops: ContractionLoops, depth: StrideAxis, around: list[StrideAxis]) -> ContractionLoops:
+    """The loops of a product whose sums over further axes, or whose rows, are computed together, if that is worth it.
+
+    Further sums then stay in registers; columns that must be packed are packed once for all rows.
+    """
+    rows = [x for x in loops.walked if x.b == 0]
+    sums = elements(x.size for x in (*around, depth))
+    large = n.itemsize * sums * elements(x.size for x in (*rows, loops.rows)) > _MAX_CACHED_BYTES
+    worth = around or (rows and loops.columns.b != 1)
+    if not worth or depth.size >= _MAX_SHORT_DEPTH or (large and loops.columns.size * n.itemsize > 192):
+        return loops
+    walked = [x for x in loops.walked if x.b != 0]
+    return loops._replace(kernel=kernels.gemm_axes(n), walked=walked, more_rows=tuple(rows))
+
+
 def _descriptor(
     loops: ContractionLoops, depth: StrideAxis, around: list[StrideAxis], accumulate: bool, order: SumOrder
 ) -> tuple[int, ...]:
     rows, columns = loops.rows, loops.columns
-    further = [OuterAxis(x.size, x.out, x.a, x.b) for x in (*loops.walked, *around, *loops.last)]
+    further = [OuterAxis(x.size, x.out, x.a, x.b) for x in (*loops.walked, *loops.more_rows, *around, *loops.last)]
     head = Contraction(
         *(rows.size, columns.size, depth.size),
         *(rows.a, columns.a, depth.a),
@@ -114,7 +133,8 @@ def _samples(n: Node, loops: ContractionLoops, depth: StrideAxis, around: list[S
     tile = n.inputs[0].shape[0]
     if tile == 1:
         return None
-    first = len(Contraction._fields) + len(OuterAxis._fields) * len(loops.walked)
+    outer = len(loops.walked) + len(loops.more_rows)
+    first = len(Contraction._fields) + len(OuterAxis._fields) * outer
     position, size = (first, around[0].size) if around else (Contraction._fields.index("k"), depth.size)
     return Count(False, position, size // tile)
 

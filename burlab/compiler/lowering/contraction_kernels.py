@@ -36,6 +36,11 @@ def gemm(n: Node, few: bool) -> LibraryKernel:
     return _instance(n, f"gemm{'_few' * few}", f"Gemm<{{}}, {_block(few)}>", "gemm")
 
 
+def gemm_axes(n: Node) -> LibraryKernel:
+    """For products of matrices whose sums or rows run over several axes."""
+    return _instance(n, "gemm_axes", f"GemmAxes<{{}}, {_block(few=False)}>", "gemm_axes")
+
+
 def row_sums(n: Node) -> LibraryKernel:
     """For a vector and a matrix with contiguous rows, summed in order."""
     return _instance(n, "row_sums", f"RowSums<{{}}, {instruction_set().register}, {MAX_ROW_PACKETS}>", "row_sums")

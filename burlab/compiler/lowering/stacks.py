@@ -27,6 +27,7 @@ class ContractionLoops(NamedTuple):
         columns, rows: the axes that it walks itself: n and m of its descriptor.
         walked: other axes, of which it takes one index at a time.
         last: an axis that it walks itself, besides.
+        more_rows: axes that count rows, too.
     """
 
     kernel: LibraryKernel
@@ -35,6 +36,7 @@ class ContractionLoops(NamedTuple):
     rows: StrideAxis
     walked: list[StrideAxis]
     last: tuple[StrideAxis, ...] = ()
+    more_rows: tuple[StrideAxis, ...] = ()
 
 
 def swapped(axes: list[StrideAxis]) -> list[StrideAxis]:

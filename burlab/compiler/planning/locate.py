@@ -1,6 +1,6 @@
 """`locate`: which values are views of others, and which are computed right in the caller's arrays."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from burlab.compiler.ir.options import After, PlanOptions
@@ -10,6 +10,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.executions import Execution, executions
 
 from .fusion import loop_shape
+from .windows import EvenIndex, window_views, windows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,10 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
     """
     windows = _windows(graph) if options.compiled else ()
     loops = {n: shape for n in graph.nodes if (shape := loop_shape(n, options.gear)) is not None}
-    alone = (n for n in graph.nodes if n not in loops)
+    gathers = window_views(graph) if options.gear != "kernels" else {}
+    alone = (n for n in graph.nodes if n not in loops and n not in gathers)
     dense = {x for n in alone if (row := n.row).dense_operands or row.elementwise for x in n.inputs}
-    views = _views(graph, dense, windows, options.early)
+    views = _views(graph, dense, windows, options.early, gathers)
     homes: dict[Node, MemoryPlace] = {}
     copies: list[tuple[Node, MemoryPlace]] = []
     for k, y in enumerate(graph.outputs):
@@ -88,9 +90,13 @@ def _waiting(graph: Graph, views: dict[Node, StridedView], known: After) -> Afte
 
 
 def _views(
-    graph: Graph, dense: Container[Node], windows: Container[Node], copied: Container[Node]
+    graph: Graph,
+    dense: Container[Node],
+    windows: Container[Node],
+    copied: Container[Node],
+    gathers: Mapping[Node, EvenIndex],
 ) -> dict[Node, StridedView]:
-    """windows: `pad` nodes that need no array. copied: views that get one."""
+    """windows: `pad` nodes that need no array. copied: views that get one. gathers: those that are views."""
     views: dict[Node, StridedView] = {}
     for n in graph.nodes:
         seen = None
@@ -98,6 +104,8 @@ def _views(
             seen = VIEWS[n.op](n, views[n.inputs[0]])
         elif n in windows:
             seen = _window(n, views[n.inputs[0]])
+        elif n in gathers and not views[n.inputs[0]].window:
+            seen = windows_of(n, gathers[n], views[n.inputs[0]])
         if seen is None and not n.shape:
             views[n] = StridedView(n, 0, ())
             continue

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, BurlabError
 from burlab.graph.faults import fault
-from burlab.graph.linear_nodes import broadcast, reshape
+from burlab.graph.linear_nodes import broadcast, pad, reshape
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown
@@ -47,6 +47,9 @@ def pad_(array: ArrayLike, pad_width: ArrayLike | dict[int, Any], mode: Any = "c
             return x
         return rearranged("np.pad", lambda p: np.pad(p[0], widths, cast("Any", mode), **kwargs), x)
     ends = _ends(mode, kwargs, x)
+    fill = kwargs.get("constant_values", 0)
+    if mode in ("constant", "empty") and isinstance(fill, int) and fill == 0:
+        return pad(x, tuple(before for before, _ in widths), (1,) * x.ndim, wide) if wide != x.shape else x
     for k, width in enumerate(widths):
         before, after = ends(x, k, width)
         x = concatenate_([before, x, after], k)
