@@ -1,4 +1,4 @@
-"""Convolutions and pooling of one sample, channels first: windows are gathered, then multiplied or reduced."""
+"""Convolutions and pooling of one sample, channels first: windows are views that a product reads, or are reduced."""
 
 import math
 from dataclasses import dataclass, field

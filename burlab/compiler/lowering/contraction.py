@@ -18,6 +18,7 @@ from .reductions import zero
 from .stacks import ContractionLoops, find_stack, find_vector_stack, swapped
 
 _MIN_TUNED_PRODUCTS = 512  # multiplications that are not worth compiling a tuned kernel for
+_MIN_TURNED_SUMS = 64  # products in a sum that are worth storing it with a stride
 _MAX_SHORT_DEPTH = 128  # products in a row, from which reading and writing what they are added to takes no time
 _MAX_CACHED_BYTES = 1 << 20  # of an operand that is read again for each panel of columns
 _MIN_LANES_LENGTH = 64  # from which sums with a vector run in lanes or phases
@@ -103,12 +104,34 @@ def _with_more_axes(n: Node, loops: ContractionLoops, depth: StrideAxis, around:
     """
     rows = [x for x in loops.walked if x.b == 0]
     sums = elements(x.size for x in (*around, depth))
+    if around and sums >= _MIN_TURNED_SUMS and (turned := _turned(n, loops)):
+        return turned
     large = n.itemsize * sums * elements(x.size for x in (*rows, loops.rows)) > _MAX_CACHED_BYTES
     worth = around or (rows and loops.columns.b != 1)
     if not worth or depth.size >= _MAX_SHORT_DEPTH or (large and loops.columns.size * n.itemsize > 192):
         return loops
     walked = [x for x in loops.walked if x.b != 0]
     return loops._replace(kernel=kernels.gemm_axes(n), walked=walked, more_rows=tuple(rows))
+
+
+def _turned(n: Node, loops: ContractionLoops) -> ContractionLoops | None:
+    """The loops with rows as columns, if these fill packets better; the result is then stored in strides."""
+    lanes = instruction_set().register // n.itemsize
+    (rows,) = swapped([loops.rows])
+    gain = (_packets(loops.columns.size, lanes) * rows.size) / (_packets(rows.size, lanes) * loops.columns.size)
+    if gain < (1.2 if rows.b == 1 else 1.5):
+        return None
+    others = swapped([loops.columns, *loops.walked])
+    first, *more = (x for x in others if x.b == 0)
+    return ContractionLoops(
+        kernels.gemm_axes(n), True, rows, first, [x for x in others if x.b != 0], more_rows=tuple(more)
+    )
+
+
+def _packets(columns: int, lanes: int) -> float:
+    """How long columns take in packets: one by itself waits for its additions."""
+    alone = columns % (3 * lanes)
+    return columns // (3 * lanes) * 3 + (1.5 if 0 < alone <= lanes else -(-alone // lanes))
 
 
 def _descriptor(

@@ -60,7 +60,8 @@ def _contraction(n: Node, y: Node, index: Node) -> Node | None:
     out[w] = sum over q, j of a[q] * b[j] if w = first + s q + d j, so it is the sum over j of b[j] times a[q] at the
     place d j before w.
     """
-    batch, size = n.params
+    batch: int = n.params[0]
+    size: int = n.params[1]
     even = even_index(index) if y.row.multiplies and index.ndim == batch + 2 else None
     if not even or any(even.steps[:batch]):
         return None
@@ -76,7 +77,7 @@ def _contraction(n: Node, y: Node, index: Node) -> Node | None:
     axis, reach = left.index(places), dilation * (b.shape[right.index(offsets)] - 1)
     spread = _spread(a, axis, even.first + reach, step, size + reach)
     table = transpose(spread, (axis, *(k for k in range(a.ndim) if k != axis)))
-    at = np.arange(size)[:, None] + reach - dilation * np.arange(reach // dilation + 1)
+    at = np.arange(size).reshape(-1, 1) + np.arange(reach, -1, -dilation)
     letter = next(c for c in string.ascii_letters if c not in left + right)
     windows = f"{letter}{offsets}{left.replace(places, '')}"
     result = out[:batch] + letter + out[batch + 2 :]
@@ -87,18 +88,27 @@ def _spread(x: Node, axis: int, start: int, step: int, size: int) -> Node:
     """Zeros around, and between, the numbers of an axis: within the windows of other axes, so that these stay views."""
     if x.op == "transpose":
         return transpose(_spread(x.inputs[0], x.params[axis], start, step, size), x.params)
-    if x.op == "gather" and x.params == 0 and axis >= x.inputs[1].ndim:
+    if x.op == "gather" and _windows_of_rows(x) and axis >= x.inputs[1].ndim:
         table, index = x.inputs
         return gather(_spread(table, axis - index.ndim + 1, start, step, size), index)
     first, steps, shape = [0] * x.ndim, [1] * x.ndim, list(x.shape)
     first[axis], steps[axis], shape[axis] = start, step, size
     if x.op == "pad":  # one for all axes
-        inner: Shape = x.params[0]
-        apart: Shape = x.params[1]
+        inner, apart = _region(x)
         first = [a + b * c for a, b, c in zip(first, steps, inner, strict=True)]
         steps = [b * c for b, c in zip(steps, apart, strict=True)]
         x = x.inputs[0]
     return pad(x, tuple(first), tuple(steps), tuple(shape))
+
+
+def _windows_of_rows(n: Node) -> bool:
+    batch: int = n.params
+    return batch == 0
+
+
+def _region(n: Node) -> tuple[Shape, Shape]:
+    start, step, _ = n.params
+    return start, step
 
 
 def _transposed(n: Node, permutation: Shape) -> Node:

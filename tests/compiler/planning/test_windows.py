@@ -140,21 +140,23 @@ def test_a_window_that_is_also_read_as_a_whole_is_stored():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_sums_and_rows_over_several_axes_have_the_bits_of_the_general_kernel(dtype, monkeypatch):
     used = set()
-    for spec in ("xyrk,xyks->rs", "rxky,kysx->rs", "xaybk,xyks->abs", "abk,sk->abs", "axby,syx->abs", "wxak,wxsk->was"):
-        for sizes in (
-            (2, 3, 9, 4, 17, 5, 3),
-            (3, 1, 2, 130, 49, 4, 9),
-            (70, 2, 3, 3, 5, 16, 2),
-            (2, 5, 9, 40, 100, 7, 3),
-        ):
-            size = dict(zip("xyrksab", sizes, strict=True)) | {"w": 2}
-            terms = spec.partition("->")[0].split(",")
-            a, b = (normal(*(size[c] for c in term), dtype=dtype) for term in terms)
-            exe = build(traced(lambda a, b: np.einsum(spec, a, b), a, b), gear="replay")  # noqa: B023, called at once
-            used |= {step.kernel.symbol for step in exe.plan.steps}
-            with monkeypatch.context() as patch:
-                patch.setattr(contraction, "_MIN_TUNED_PRODUCTS", 10**18)
-                other = build(traced(lambda a, b: np.einsum(spec, a, b), a, b), gear="replay")  # noqa: B023
-            np.testing.assert_array_equal(exe(a, b)[0], other(a, b)[0])
-            np.testing.assert_allclose(exe(a, b)[0], np.einsum(spec, a, b), rtol=0, atol=2e3 * np.finfo(dtype).eps)
-    assert f"burlab_gemm_axes_{dtype}" in used
+    specs = ("xyrk,xyks->rs", "rxky,kysx->rs", "xaybk,xyks->abs", "abk,sk->abs", "axby,syx->abs", "wxak,wxsk->was")
+    sizes = ((2, 3, 9, 4, 17, 5, 3), (3, 1, 2, 130, 49, 4, 9), (70, 2, 3, 3, 5, 16, 2), (2, 5, 9, 40, 99, 7, 3))
+    cases = [(spec, dict(zip("xyrksab", some, strict=True)) | {"w": 2}) for spec in specs for some in sizes]
+    # Few columns, so that the other operand's axis takes their place.
+    cases += [
+        (spec, {"x": 3, "y": 3, "k": depth, "p": p, "o": o, "q": 2})
+        for spec in ("xkyp,xyko->op", "xkyqp,oxky->oqp", "qxkyp,xyko->qop")
+        for depth, p, o in ((9, 7, 64), (16, 5, 33), (20, 3, 50), (8, 2, 17))
+    ]
+    for spec, size in cases:
+        terms = spec.partition("->")[0].split(",")
+        a, b = (normal(*(size[c] for c in term), dtype=dtype) for term in terms)
+        exe = build(traced(lambda a, b: np.einsum(spec, a, b), a, b), gear="replay")  # noqa: B023, called at once
+        used |= {(step.kernel.symbol, step.descriptor[10] == 1) for step in exe.plan.steps}
+        with monkeypatch.context() as patch:
+            patch.setattr(contraction, "_MIN_TUNED_PRODUCTS", 10**18)
+            other = build(traced(lambda a, b: np.einsum(spec, a, b), a, b), gear="replay")  # noqa: B023
+        np.testing.assert_array_equal(exe(a, b)[0], other(a, b)[0])
+        np.testing.assert_allclose(exe(a, b)[0], np.einsum(spec, a, b), rtol=0, atol=2e3 * np.finfo(dtype).eps)
+    assert {(f"burlab_gemm_axes_{dtype}", contiguous) for contiguous in (True, False)} <= used

@@ -32,7 +32,7 @@ template <class T, int Bytes, int Rows, int Packets> struct GemmAxes {
                     const Int width = left_columns == whole || left_columns > whole + W ? whole
                                       : left_columns < 2 * W                            ? left_columns
                                                                                         : 2 * W;
-                    all.columns(a, b + j * d.b_n, c + j, width, adds, panel, stop);
+                    all.columns(a, b + j * d.b_n, c + j * d.c_n, width, adds, panel, stop);
                     if (stop.stopped()) return;
                     j += width;
                   }
@@ -91,7 +91,7 @@ template <class T, int Bytes, int Rows, int Packets> struct GemmAxes {
         Piece pieces[kPieces];
         Int count = 0, depth = 0;
         BURLAB_ONE_BY_ONE
-        while (more && count < kPieces && depth < kDepth) {
+        while (more && count < kPieces && (depth < kDepth || !packs)) {
           Int part = d.k - k < kDepth ? d.k - k : kDepth;
           if (packs && part > kDepth - depth) part = kDepth - depth;
           const Int at = sum.second + k * d.b_k;
@@ -147,8 +147,29 @@ template <class T, int Bytes, int Rows, int Packets> struct GemmAxes {
 
     /// Missing rows are computed as copies of the last and not stored. columns: of the last packet.
     template <int P, bool Full>
-    BURLAB_NOINLINE BURLAB_WIDE void block(const Chunk& chunk, const Int (&a_rows)[Rows], const Int (&c_rows)[Rows],
-                                           Int count, Int columns, T* c) const {
+    BURLAB_INLINE void block(const Chunk& chunk, const Int (&a_rows)[Rows], const Int (&c_rows)[Rows], Int count,
+                             Int columns, T* c) const {
+      if (d.c_n == 1) return multiply<P, Full>(chunk, a_rows, c_rows, count, columns, c);
+      T rows[Rows * P * W];
+      Int places[Rows];
+      place_rows(places, Rows, P * W);
+      const Int width = chunk.width, step = d.c_n;
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; chunk.adds && i < Rows; ++i) {
+        BURLAB_ONE_BY_ONE
+        for (Int j = 0; j < width; ++j) rows[i * P * W + j] = c[c_rows[i] + j * step];
+      }
+      multiply<P, Full>(chunk, a_rows, places, Rows, columns, rows);
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0; j < width; ++j) {
+        BURLAB_ONE_BY_ONE
+        for (Int i = 0; i < count; ++i) c[c_rows[i] + j * step] = rows[i * P * W + j];
+      }
+    }
+
+    template <int P, bool Full>
+    BURLAB_NOINLINE BURLAB_WIDE void multiply(const Chunk& chunk, const Int (&a_rows)[Rows], const Int (&c_rows)[Rows],
+                                              Int count, Int columns, T* c) const {
       const First<T, W> last(columns);
       Packet<T, W> sums[Rows][P] = {};
       if (chunk.adds) {
