@@ -18,6 +18,7 @@ from .reductions import zero
 from .stacks import ContractionLoops, find_stack, find_vector_stack, swapped
 
 _MIN_TUNED_PRODUCTS = 512  # multiplications that are not worth compiling a tuned kernel for
+_MIN_DEPTH = 32  # products in a row, from which what is read once is read better in its own order
 _MIN_TURNED_SUMS = 64  # products in a sum that are worth storing it with a stride
 _MAX_SHORT_DEPTH = 128  # products in a row, from which reading and writing what they are added to takes no time
 _MAX_CACHED_BYTES = 1 << 20  # of an operand that is read again for each panel of columns
@@ -75,7 +76,9 @@ def contract(n: Node, views: dict[Node, StridedView], strict: bool, accumulate: 
         stack = find_stack(n, remaining, depth, adds=accumulate or bool(around))
     loops = stack or _loops(n, remaining, depth, order, plain, tunes)
     if loops.kernel == kernels.gemm(n, few=False):
-        loops = _with_more_axes(n, loops, depth, around)
+        overlaps = any(x.size > views[x].base.size for x in n.inputs)
+        if overlaps or depth.size < _MIN_DEPTH:
+            loops = _with_more_axes(n, loops, depth, around)
     if loops.swaps:
         swaps, (depth, *around) = not swaps, swapped([depth, *around])
     operands = [(views[x].base, views[x].offset) for x in n.inputs]
