@@ -10,6 +10,7 @@ import numpy as np
 
 import burlab as bl
 from burlab.compiler import build
+from burlab.compiler.planning import byte_masks, copy_slices
 from burlab.graph import Graph, vjp
 from burlab.graph.node import constant
 from tests.compiler.trace import traced
@@ -201,6 +202,26 @@ def gears(p: Program, gear: str, rng: np.random.Generator) -> str | None:
     return _same("gears", one, other)
 
 
+def kept(p: Program, gear: str, rng: np.random.Generator) -> str | None:
+    """Gradient through a checkpoint, with masks and copied slices of any size, against that with all values stored."""
+    argnums, loss = _all(p), p.loss
+    part = bl.checkpoint(loss, policy=None if rng.random() < 0.7 else "contractions")
+    remat = "sqrt" if rng.random() < 0.3 else None
+
+    def squared(f: Callable[..., Any]) -> Callable[..., Any]:
+        return bl.value_and_grad(lambda *arguments: f(*arguments) * (f(*arguments) + 0.5), argnums)
+
+    wanted = _flat(bl.compile(squared(loss), *p.arguments, gear=gear)(*p.arguments))
+    before = byte_masks.MIN_BYTES, copy_slices.MIN_BYTES
+    byte_masks.MIN_BYTES = copy_slices.MIN_BYTES = 1
+    try:
+        got = _flat(bl.compile(squared(part), *p.arguments, gear=gear, remat=remat)(*p.arguments))
+        masked = _flat(bl.compile(squared(loss), *p.arguments, gear=gear)(*p.arguments))
+    finally:
+        byte_masks.MIN_BYTES, copy_slices.MIN_BYTES = before
+    return _same("checkpoint", got, wanted) or _same("masks", masked, wanted)
+
+
 def _all(p: Program) -> tuple[int, ...]:
     return tuple(range(len(p.arguments)))
 
@@ -225,9 +246,23 @@ def _same(name: str, got: list[np.ndarray], wanted: list[np.ndarray]) -> str | N
 Check = Callable[[Program, str, np.random.Generator], "str | None"]
 GEARS = ("replay", "compiled")
 REPLAYED: tuple[Check, ...] = (
-    (values,) * 6 + (gradient,) * 6 + (pushforward, batch, batch, batch, curvature, mapped, scanned)
+    (values,) * 6 + (gradient,) * 6 + (pushforward, batch, batch, batch, curvature, mapped, scanned, kept)
 )
-COMPILED: tuple[Check, ...] = (values, gradient, gradient, pushforward, batch, gears, gears, scanned, sums, sums, sums)
+COMPILED: tuple[Check, ...] = (
+    values,
+    gradient,
+    gradient,
+    pushforward,
+    batch,
+    gears,
+    gears,
+    scanned,
+    kept,
+    kept,
+    sums,
+    sums,
+    sums,
+)
 
 
 def check(p: Program, compiled: bool) -> str | None:
