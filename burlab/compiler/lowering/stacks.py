@@ -99,8 +99,9 @@ def find_vector_stack(
 
 
 def _own(axes: list[StrideAxis], operand: int) -> StrideAxis:
-    """The longest axis of the result that only the first operand has, or only the second one."""
-    return max((x for x in axes if (x.a, x.b)[1 - operand] == 0), key=lambda x: x.size, default=POINT)
+    """The longest axis of the result that only the first operand has, or only the second one; none repeats both."""
+    own = (x for x in axes if (x.a, x.b)[operand] != 0 and (x.a, x.b)[1 - operand] == 0)
+    return max(own, key=lambda x: x.size, default=POINT)
 
 
 def _for_interleaved(

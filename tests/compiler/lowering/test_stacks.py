@@ -176,3 +176,17 @@ def test_an_axis_that_an_operand_repeats_is_walked_once(spec):
     exe(a, b, out=(memory[: want.size].reshape(want.shape),))
     np.testing.assert_array_equal(memory[: want.size].reshape(want.shape), want)
     assert (memory[want.size :] == 7.0).all()
+
+
+def test_an_axis_that_both_operands_repeat_is_walked_once():
+    """It is neither one of rows nor one of columns: taken as both, a result was written behind its end."""
+    rng = np.random.default_rng(0)
+    a, x = rng.normal(size=(1, 4)), rng.normal(size=(1, 4, 4))
+    f = lambda a, x: np.einsum("kab,abx->kxba", np.broadcast_to(a, (258, 1, 4)), x)  # noqa: E731
+    wanted = f(a, x)
+    around = np.full(wanted.size + 200, 7.0)
+    kernel = bl.compile(f, a, x, gear="replay")
+    kernel(a, x, out=around[100:-100].reshape(wanted.shape))
+    np.testing.assert_allclose(around[100:-100].reshape(wanted.shape), wanted, rtol=1e-14)
+    assert (around[:100] == 7).all()
+    assert (around[-100:] == 7).all()
