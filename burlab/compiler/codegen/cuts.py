@@ -149,7 +149,7 @@ def _axes(step: Invoke) -> list[_Axis]:
     k = step.kernel
     a = step.node.inputs[0].itemsize if step.node.inputs else out
     found: list[_Axis] = []
-    if _is(k, *_CONTRACTIONS):
+    if _is(k, *_CONTRACTIONS) and all(x.dtype == step.node.dtype for x in step.node.inputs):
         c = Contraction(*d[: len(Contraction._fields)])
         found = [
             _Axis(0, c.m, (c.c_m * out, c.a_m * out, c.b_m * out)),
