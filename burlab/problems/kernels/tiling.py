@@ -15,7 +15,18 @@ from burlab.problems.data import Data
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import KernelAddress, Workspace, pointers
 
-from .tiles import LARGEST, MIN_INSIDE_WORK, KernelOptions, Tile, calls_of, even_size, is_inside, power, sizes_for, slots_of
+from .tiles import (
+    LARGEST,
+    MIN_INSIDE_WORK,
+    KernelOptions,
+    Tile,
+    calls_of,
+    even_size,
+    is_inside,
+    power,
+    sizes_for,
+    slots_of,
+)
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
 _GAIN = 0.05  # part of the time that another size must save
