@@ -78,8 +78,11 @@ class Loop {
     const Outcome outcome = stepper.compute(step, hyper_, control.cancel());
     if (outcome.status == Stopped) return;  // the next step, if any, is this one again
     if (!outcome.ok()) return control.fail(outcome);
-    if (!line.fresh(step)) stepper.complete(true);
-    else if (!record(step)) return;
+    if (line.fresh(step)) {
+      if (!record(step)) return;
+    } else if (stepper.state.in_place()) {
+      stepper.complete(true);
+    }
     stepper.state.swap();
     const Due due = line.pass(step);
     if (due == Due::end) control.rest(enough_seconds, row_[value_column], row_[gradient_norm]);
@@ -88,7 +91,7 @@ class Loop {
 
   /// Write the row of a computed step. False if the run does not move: it fails, or stops because of the row, and then
   /// rests at its point. So a step in place must know before its update what the criteria are about.
-  bool record(std::int64_t step) {
+  BURLAB_INLINE bool record(std::int64_t step) {
     const Outcome seen = stepper.validate(step, hyper_, control.cancel());
     if (seen.status == Stopped) return false;
     if (!seen.ok()) return control.fail(seen), false;
@@ -97,8 +100,10 @@ class Loop {
     const bool forced = line.forced(step);
     const Reason reason = forced ? no_reason : line.verdict(step, row_.data());
     const bool moves = !forced && reason == no_reason;
-    stepper.complete(moves);
-    if (stepper.state.in_place()) stepper.describe(row_.data());
+    if (BURLAB_UNLIKELY(stepper.state.in_place())) {
+      stepper.complete(moves);
+      stepper.describe(row_.data());
+    }
     if (!line.write(row_.data(), stepper.point())) {
       if (moves && stepper.state.in_place()) line.pass(step);
       return control.fail({OutOfMemory}), false;

@@ -63,9 +63,10 @@ class SeparateStep final : public Step {
                oracle_.key(),    oracle_.indices(),
                oracle_.address()};
     norms_ = {};
-    steps_ = {};
     measured_ = !state_.in_place();
-    return state_.in_place() ? Outcome{} : update();
+    if (measured_) return update();
+    steps_ = {};
+    return {};
   }
 
   /// What is left after whole chunks is computed first, together with entries before it, because these are overwritten

@@ -19,6 +19,7 @@ class StateBuffers {
   StateBuffers(Ledger& ledger, std::int64_t count, const std::int64_t* bytes, const char* const* start, bool in_place,
                const ShiftBuffer* shifted = nullptr, std::int64_t shifts = 0)
       : in_place_(in_place),
+        shifted_(shifts > 0),
         shifts_(ledger, shifted, shifts),
         sizes_(ledger, Kind::scratch, count, bytes),
         places_(ledger, Kind::scratch, 4 * count),
@@ -53,6 +54,7 @@ class StateBuffers {
   std::int64_t* shift(std::int64_t k) { return shifts_.shifts(k); }
   void swap() {
     phase_ = 1 - phase_;
+    if (BURLAB_LIKELY(!shifted_)) return;
     for (std::int64_t k = 0; k < shifts_.count(); ++k)
       shifts_.apply(k, current(shifts_.buffer(k)), sizes_[shifts_.buffer(k)]);
   }
@@ -97,7 +99,7 @@ class StateBuffers {
   }
   std::size_t size(std::int64_t k) const { return static_cast<std::size_t>(sizes_[k]); }
 
-  const bool in_place_;
+  const bool in_place_, shifted_;
   ShiftBuffers shifts_;
   Buffer<std::int64_t> sizes_;
   Buffer<char*> places_;  // of each buffer, where a step reads in both phases, and where it writes
