@@ -118,12 +118,16 @@ def _for_interleaved(
 
 
 def _for_others(n: Node, products: StrideAxis, rows: StrideAxis, columns: StrideAxis) -> LibraryKernel | None:
-    """For interleaved operands only. The first one alone is read as it is if it is small."""
+    """For interleaved operands only. The first one alone is read as it is if it is small.
+
+    If the second one alone is interleaved, packets gather the first one, which has to be small: `Gemm` copies a block
+    of the second one for all rows.
+    """
     lanes = instruction_set().register // n.itemsize
     if 2 * products.size <= lanes:
         return None
     if min(rows.size, columns.size) < _MIN_SIDE:
-        return kernels.stacked(n) if products.b == 1 else None
+        return kernels.stacked(n) if products.b == 1 and (products.a == 1 or rows.size < 2 * columns.size) else None
     enough = _fills(products.size, lanes) if products.b == 1 else products.size >= 2 * lanes
     return kernels.interleaved(n) if enough else None
 
