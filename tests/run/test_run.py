@@ -321,7 +321,7 @@ def test_memory_lists_the_arrays_of_a_run():
         "parameters", "gradients", "activations", "optimizer_state", "scratch",
         "history", "events", "keyframes", "path", "traces",
     ]  # fmt: skip
-    assert list(run.memory) == [*kinds, "total"]
+    assert list(run.memory) == [*kinds, "total", "peak"]
     before = run.memory
     run.step(10_000)
     after = run.memory

@@ -19,7 +19,7 @@ class ShiftBuffers {
   ShiftBuffers(Ledger& ledger, const ShiftBuffer* buffer, std::int64_t count)
       : buffers_(ledger, Kind::scratch, count, buffer),
         shifts_(ledger, Kind::scratch, count),
-        rows_(ledger, Kind::optimizer_state, bytes(buffer, count)) {}
+        rows_(ledger, count > 0 ? Kind::optimizer_state : Kind::scratch, bytes(buffer, count)) {}
 
   bool ready() const { return buffers_.ready() && shifts_.ready() && rows_.data() != nullptr; }
   std::int64_t count() const { return buffers_.size(); }
