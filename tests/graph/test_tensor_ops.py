@@ -119,7 +119,7 @@ def test_others_are_numpys(case: OtherCase, gear: str) -> None:
         np.testing.assert_array_equal(got, wanted)
 
 
-# JAX has no such function: `test_select.py` compares derivatives with those of sort; `after` has that of its first input.
+# JAX has no such function: `test_select.py` compares derivatives with those of sort; `after` has that of its input.
 DERIVED = ("partition", "kth", "after")
 CONSTANT = [c for c in OTHER_CASES if not c.jax and c.name not in ("uniform", "fold_in", *DERIVED)]
 
