@@ -200,7 +200,7 @@ class _Selected(Unary):
         return 4 * n.inputs[0].size * len(n.params)
 
 
-class _Moved(_Selected):
+class _Reordering(_Selected):
     """Base of those that move entries. A derivative moves as the values do."""
 
     moves_data = True
@@ -216,7 +216,7 @@ class _Moved(_Selected):
 
 
 @structural
-class Partition(_Moved):
+class Partition(_Reordering):
     """Rows in parts: for each place what is less than the entry that belongs there, then all that equal it.
 
     Each part keeps its order. NaNs are the largest.
@@ -228,7 +228,7 @@ class Partition(_Moved):
 
 @structural
 class Argpartition(_Selected):
-    """The positions of what `partition` moves."""
+    """The positions of the entries of `partition`."""
 
     name = "argpartition"
 
@@ -237,8 +237,8 @@ class Argpartition(_Selected):
 
 
 @structural
-class Kth(_Moved):
-    """What rows in order, as `sort` gives them, have at some places."""
+class Kth(_Reordering):
+    """Entries at some places of rows in order, as `sort` gives them."""
 
     name = "kth"
     positions = "argkth"
@@ -249,7 +249,7 @@ class Kth(_Moved):
 
 @structural
 class Argkth(_Selected):
-    """The positions of what `kth` finds, as `argsort` gives them."""
+    """The positions of the entries of `kth`, as `argsort` gives them."""
 
     name = "argkth"
 

@@ -30,7 +30,7 @@ _SETTLED = {"value", "value_and_grad", "grad", "hvp", "hessian", "jvp"}  # queri
 Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 
 
-class Program:
+class RuleProgram:
     """Names a traced update, for whatever is compiled from it; rules that differ by numbers have one."""
 
     __slots__ = ("__weakref__",)
@@ -60,7 +60,7 @@ class UpdateRule:
     logged: tuple[str, ...] = ()
     output: Graph | None = None
     size: Graph | None = None
-    program: Program = field(default_factory=Program, compare=False, repr=False)
+    program: RuleProgram = field(default_factory=RuleProgram, compare=False, repr=False)
 
     @property
     def reads_gradient(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, cast
 
-from burlab.graph.tracing.structure import Weak
+from burlab.graph.tracing.function_structure import Weak
 
 from .live_fields import Path, is_part, live_fields
 from .optimizer import Optimizer
@@ -51,7 +51,7 @@ def _attributes(part: Any) -> Mapping[str, Any]:
 
 
 class OptimizerProgram(NamedTuple):
-    """What a traced update is made of, but for live numbers.
+    """The program of an optimizer: all that a traced update consists of, but for live numbers.
 
     key: hashable, and holds no object alive. values: the rest, as methods of a user's class, arrays and schedules.
     """

@@ -1,4 +1,4 @@
-"""What traces gave, found again by the structure of what was traced: a second run of equal functions traces nothing."""
+"""Results of traces, by the structure of the traced functions: a second run of equal functions traces nothing."""
 
 import threading
 from collections import OrderedDict
@@ -9,7 +9,7 @@ from burlab.graph.executions import every_node
 from burlab.graph.graph import Graph
 
 from .chance import frozen_count
-from .structure import Structure, structure_of
+from .function_structure import Structure, structure_of
 from .trace import is_tracing
 
 MAX_ENTRIES = 64

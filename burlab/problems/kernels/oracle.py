@@ -13,7 +13,7 @@ from burlab.compiler.function import Function as CompiledFunction
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, tree
 from burlab.graph.executions import work_of
-from burlab.graph.tracing.structure import Structure
+from burlab.graph.tracing.function_structure import Structure
 from burlab.graph.tracing.trace import trace
 from burlab.graph.tracing.trace_cache import TraceCache, structure_outside
 from burlab.problems.data import Data

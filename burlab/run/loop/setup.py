@@ -9,7 +9,7 @@ import numpy as np
 from burlab.compiler.executable import Executable, build
 from burlab.errors import IndexRangeError
 from burlab.graph import Graph
-from burlab.graph.tracing.structure import Weak
+from burlab.graph.tracing.function_structure import Weak
 from burlab.graph.tracing.trace_cache import TraceCache
 from burlab.optim.batches import ROWS
 from burlab.optim.rule import UpdateRule

@@ -7,7 +7,7 @@ from burlab.compiler.executable import Executable, build
 from burlab.compiler.ir.plan import LoopStep
 from burlab.graph import Graph
 from burlab.graph.rewrite.simplify import simplify
-from burlab.graph.tracing.structure import Weak
+from burlab.graph.tracing.function_structure import Weak
 from burlab.graph.tracing.trace_cache import TraceCache
 from burlab.optim.chunk import CHUNK, chunked
 from burlab.optim.rule import UpdateRule

@@ -61,7 +61,7 @@ template <class T> class Selection {
   using Limits = std::numeric_limits<T>;
   static constexpr T kLowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   static constexpr T kHighest = Limits::has_infinity ? Limits::infinity() : Limits::max();
-  static constexpr Int kFew = 512, kSample = 4096, kRegister = 64 / Int(sizeof(T));
+  static constexpr Int kMaxSorted = 512, kSample = 4096, kRegister = 64 / Int(sizeof(T));
 
  public:
   /// spare: memory, see `spare_for`.
@@ -78,7 +78,7 @@ template <class T> class Selection {
     Int before = 0, size = n;
     const T* row = x;
     BURLAB_ONE_BY_ONE
-    while (sizeof(T) >= 4 && size > kFew) {
+    while (sizeof(T) >= 4 && size > kMaxSorted) {
       if (stop_.after(size)) return Stopped;
       T* const kept = row == spare ? spare + n / 2 + kRegister : spare;  // what is read stays, in case this fails
       Middle<T> middle{kLowest, kHighest, kept, size / 2};
@@ -105,7 +105,7 @@ template <class T> class Selection {
  private:
   /// Bounds that enclose a place, nearly always, by a sample; false where a sample does not help.
   bool enclose(const T* x, Int n, Int place, Middle<T>& middle) {
-    const Int size = std::min<Int>(n / 8, kSample);  // n is above `kFew`
+    const Int size = std::min<Int>(n / 8, kSample);  // n is above `kMaxSorted`
     T* const sample = sample_;
     Int numbers = 0;
     std::uint64_t state = 0x9E3779B97F4A7C15u;
@@ -145,7 +145,7 @@ template <class T> class Selection {
     constexpr int kDigit = sizeof(T) == 1 ? 8 : 11;
     Int less = 0;
     BURLAB_ONE_BY_ONE
-    while (n > kFew) {
+    while (n > kMaxSorted) {
       if (stop_.after(2 * n)) return Stopped;
       K low = key(x[0]), high = low;
       for (Int k = 1; k < n; ++k) {
@@ -176,8 +176,8 @@ template <class T> class Selection {
   /// Among few numbers, or equal ones.
   Status finish(T* x, Int n, Int place, Int less, Chosen<T>& found) {
     T value = x[0];
-    if (n <= kFew) {
-      T sorted[kFew];
+    if (n <= kMaxSorted) {
+      T sorted[kMaxSorted];
       std::memcpy(sorted, x, static_cast<std::size_t>(n) * sizeof(T));
       if (n <= kShort) Sort<T>::few(sorted, n);
       else if (const Status status = Sort<T>::many(sorted, n, stop_); status != Ok) return status;

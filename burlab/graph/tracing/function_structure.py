@@ -1,4 +1,4 @@
-"""What functions and values are made of: equal for functions that were made again alike, with equal constants.
+"""The structure of functions and values: equal for functions that were created again with equal constants.
 
 `closure.py` compares a function with what it was at an earlier call, and other functions by identity. Here a function
 is its code and what it reads, an object of a user's class is its class and its attributes. So a loss that a factory
