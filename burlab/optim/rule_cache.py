@@ -39,7 +39,7 @@ def find_rule(
         values, structure, lambda: trace_rule(optimizer, x, seen, like, f, logs_estimate)
     )
     if lasts:
-        names = seen.names | ({"batch"} if reads_input(rule.graph.inputs[INDICES], rule.graph) else set())
+        names = seen.names | {"batch"} if reads_input(rule.graph.inputs[INDICES], rule.graph) else seen.names
         sizes = tuple(size if name in names else None for name, size in zip(_SIZES, batches, strict=False))
         RULES.put((key, structure, sizes), replace(rule, schedules={}))  # those are functions of a user's
     return rule, state
