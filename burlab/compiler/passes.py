@@ -24,6 +24,7 @@ from .ir.options import After, PlanOptions
 from .ir.plan import KernelPlan, Runnable
 from .pass_printing import observer
 from .planning.block_rows import block_rows
+from .planning.block_sums import block_sums
 from .planning.byte_masks import byte_masks
 from .planning.check_finite import check_finite
 from .planning.check_interrupts import check_interrupts
@@ -145,6 +146,7 @@ PASSES: tuple[Pass, ...] = (
     rewrite(simplify, BOTH),
     rewrite(match_sparse, BOTH, bars=("strict", "check_finite")),
     rewrite(block_rows, BOTH, bars=("strict", "check_finite")),
+    rewrite(block_sums, BOTH, bars=("strict", "check_finite", "accumulate")),
     rewrite(split_columns, ("compiled",), bars=("strict", "check_finite", "accumulate")),
     rewrite(expand_products, ("compiled",), bars=("strict", "check_finite")),
     rewrite(contract_windows, BOTH),

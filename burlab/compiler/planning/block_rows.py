@@ -90,17 +90,18 @@ def _same_elements(graph: Graph, n: Node) -> list[Node]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class BlockedRows:
     """The rows that a block computes.
 
     axes: of each member the axis of its rows. sums: nodes that add up over the rows of members. wide: the members that
-    are never stored.
+    are never stored. repeated: the size from which a value that is no member is computed in blocks too.
     """
 
     seed: Node
     axes: dict[Node, int]
     sums: tuple[Node, ...]
     wide: Container[Node]
+    repeated: int
 
     @property
     def count(self) -> int:
@@ -108,19 +109,23 @@ class _Rows:
         return self.seed.shape[self.axes[self.seed]]
 
 
-def _region(graph: Graph, seed: Node, block: int) -> tuple[_Rows, int] | None:
+def _region(graph: Graph, seed: Node, block: int) -> tuple[BlockedRows, int] | None:
     """Rows of a product that can be computed on their own, and so many at a time; None where there are none.
 
     Of several axes, the one with most of them.
     """
     for axis in sorted(range(seed.ndim), key=lambda k: -seed.shape[k]):
         rows = _rows(graph, seed, axis) if seed.shape[axis] >= 2 * _MIN_ROWS else None
-        if rows and (rows.sums or _stored(graph, rows)) and 2 * (size := _rows_of_a_block(rows, block)) <= rows.count:
+        if (
+            rows
+            and (rows.sums or stored_rows(graph, rows))
+            and 2 * (size := _rows_of_a_block(rows, block)) <= rows.count
+        ):
             return rows, size
     return None
 
 
-def _rows(graph: Graph, seed: Node, axis: int) -> _Rows | None:
+def _rows(graph: Graph, seed: Node, axis: int) -> BlockedRows | None:
     """The rows along an axis; None where something large would have to be stored."""
     axes, found = _reached(graph, seed, axis)
     large = axes if seed.row.multiplies else set(_same_elements(graph, seed)).intersection(axes)
@@ -132,7 +137,9 @@ def _rows(graph: Graph, seed: Node, axis: int) -> _Rows | None:
     for n in reversed(axes):  # what leads to something wide or to a sum, and what is made of something wide
         if n in wide or not inside.isdisjoint(graph.users[n]) or not wide.isdisjoint(n.inputs):
             inside.add(n)
-    return _Rows(seed, {n: k for n, k in axes.items() if n in inside}, sums, wide)
+    return BlockedRows(
+        seed, {n: k for n, k in axes.items() if n in inside}, sums, wide, -(-seed.size // _WIDE_FRACTION)
+    )
 
 
 def _reached(graph: Graph, seed: Node, axis: int) -> tuple[dict[Node, int], list[Node]]:
@@ -164,10 +171,10 @@ def _axis_of(n: Node, axes: Mapping[Node, int]) -> int | None:
 
 
 @dataclass(slots=True)
-class _Block:
+class RowBlock:
     """A sub-graph for so many rows. rows: its inputs that are rows, by node and axis; shared: those that all read."""
 
-    members: _Rows
+    members: BlockedRows
     size: int
     rows: dict[tuple[Node, int], Node] = field(default_factory=dict[tuple[Node, int], Node])
     shared: dict[Node, Node] = field(default_factory=dict[Node, Node])
@@ -191,13 +198,13 @@ class _Block:
             return resized(n, k, self.size, tuple(self.of(x, j) for x, j in zip(n.inputs, inner, strict=True)))
         shape = (self.size, *n.shape[:k], *n.shape[k + 1 :])
         given = self.rows[n, k] = Node("input", (), None, shape, n.dtype)
-        return transpose(given, _first_axis_to(n.ndim, k))
+        return transpose(given, first_axis_to(n.ndim, k))
 
     def _is_inside(self, n: Node) -> bool:
         """Return True if the block computes it: members, views, and what is as large as the product or sums that up."""
         row = n.row
         size = n.inputs[0].size if row.reduction else n.size
-        return n in self.members.axes or row.view or (size * _WIDE_FRACTION >= self.members.seed.size and not row.leaf)
+        return n in self.members.axes or row.view or (size >= self.members.repeated and not row.leaf)
 
     def _all(self, n: Node) -> Node:
         if n.is_constant:
@@ -208,19 +215,19 @@ class _Block:
         return given
 
 
-def _first_axis_to(rank: int, k: int) -> Shape:
+def first_axis_to(rank: int, k: int) -> Shape:
     """The permutation that puts the first axis at place k."""
     return (*range(1, k + 1), 0, *range(k + 1, rank))
 
 
-def _first(n: Node, k: int) -> Node:
+def first_axis(n: Node, k: int) -> Node:
     """The value with axis k in front."""
     return transpose(n, (k, *(a for a in range(n.ndim) if a != k)))
 
 
-def _in_blocks(graph: Graph, rows: _Rows, size: int) -> Graph:
+def _in_blocks(graph: Graph, rows: BlockedRows, size: int) -> Graph:
     """The graph with what rows give computed for so many of them at a time."""
-    stored = _stored(graph, rows)
+    stored = stored_rows(graph, rows)
     count, full = rows.count, (rows.count - 1) // size
     block, blocks = _sub_graph(rows, stored, size)
     left = count - full * size
@@ -228,23 +235,23 @@ def _in_blocks(graph: Graph, rows: _Rows, size: int) -> Graph:
     region = Region((block, last), ScanIterations(len(rows.sums), len(blocks.rows), full, False))
     known = {x: x for x in graph.inputs}
     with derived_from(rows.seed):
-        inputs = (*(_first(n, k) for n, k in blocks.rows), *blocks.shared)
+        inputs = (*(first_axis(n, k) for n, k in blocks.rows), *blocks.shared)
         for item, n in enumerate((*rows.sums, *stored)):
             y = result(inputs, region, item)
-            known[n] = y if item < len(rows.sums) else transpose(y, _first_axis_to(n.ndim, rows.axes[n]))
+            known[n] = y if item < len(rows.sums) else transpose(y, first_axis_to(n.ndim, rows.axes[n]))
     return Graph(graph.inputs, tuple(rebuild(graph.outputs, known, keep)))
 
 
-def _sub_graph(rows: _Rows, stored: list[Node], size: int) -> tuple[Graph, _Block]:
+def _sub_graph(rows: BlockedRows, stored: list[Node], size: int) -> tuple[Graph, RowBlock]:
     """Return the graph of a block: its sums, and the rows that are stored."""
-    block = _Block(rows, size)
+    block = RowBlock(rows, size)
     for n, k in rows.axes.items():
         block.of(n, k)
-    results = [*map(block.total, rows.sums), *(_first(block.of(n, rows.axes[n]), rows.axes[n]) for n in stored)]
+    results = [*map(block.total, rows.sums), *(first_axis(block.of(n, rows.axes[n]), rows.axes[n]) for n in stored)]
     return Graph((*block.rows.values(), *block.shared.values()), tuple(results)), block
 
 
-def _stored(graph: Graph, rows: _Rows) -> list[Node]:
+def stored_rows(graph: Graph, rows: BlockedRows) -> list[Node]:
     """The members that are read outside, or by wide ones that are computed again there."""
     inner = set(rows.axes).union(rows.sums)
     read = set(graph.outputs).union(x for n in graph.nodes if n not in inner for x in n.inputs)
@@ -254,7 +261,7 @@ def _stored(graph: Graph, rows: _Rows) -> list[Node]:
     return [n for n in rows.axes if n in read and n not in rows.wide]
 
 
-def _rows_of_a_block(rows: _Rows, block: int) -> int:
+def _rows_of_a_block(rows: BlockedRows, block: int) -> int:
     """A number that divides that of all rows, if one of about the size does.
 
     Every block reads the other operand of the product again, so it is as large as that, or fits into the cache.

@@ -1,0 +1,146 @@
+"""Sums of large arrays that nothing else reads: their terms are computed for a block of rows at a time.
+
+The gradient of a coefficient that many entries share, as of a batch norm or of a rational activation by groups, is a
+sum over most axes of an array as large as the input. A block of rows goes through all terms and their sums before the
+next one comes, so that the terms never leave a core's cache.
+"""
+
+import sys
+from collections.abc import Iterator
+
+from burlab.graph import Graph, Node
+from burlab.graph.blocks import result
+from burlab.graph.graph import Region, ScanIterations
+from burlab.graph.linear_nodes import reshape, sum_over
+from burlab.graph.operation import Ending
+from burlab.graph.origin import derived_from
+from burlab.graph.substitute import keep, rebuild
+
+from .block_rows import BlockedRows, RowBlock, stored_rows
+from .row_axes import axes_of_inputs
+
+MIN_TERM_BYTES = 1 << 22  # bytes of terms that are not stored
+_CACHE_BYTES = 1 << 20  # bytes of what a block goes through
+_MAX_REGIONS = 16
+
+
+def block_sums(graph: Graph, least: int = MIN_TERM_BYTES, cache: int = _CACHE_BYTES) -> Graph:
+    """Return the graph with sums over leading axes, whose terms have `least` bytes or more, computed in blocks of rows.
+
+    >>> import numpy as np
+    >>> from burlab.graph.linear_nodes import sum_over
+    >>> x = Node("input", (), None, (64, 3, 8), np.dtype(float))
+    >>> y = x * x
+    >>> f = Graph((x,), (sum_over(y, (0, 2)), sum_over(y * x, (0, 2))))
+    >>> [n.op for n in block_sums(f, least=1 << 10, cache=1 << 13).nodes]
+    ['input', 'blocks', 'blocks']
+    """
+    for _ in range(_MAX_REGIONS):
+        found = next((rows for rows in _regions(graph, least) if _length(rows, cache) * 2 <= rows.count), None)
+        if found is None:
+            return graph
+        graph = _in_blocks(graph, found, _length(found, cache))
+    return graph
+
+
+def _length(rows: BlockedRows, cache: int) -> int:
+    """The number of rows of a block, which divides that of all rows if one of about the size does."""
+    row = 2 * sum(n.inputs[0].nbytes for n in rows.sums) // rows.count  # terms, and what they are made of
+    most = max(1, cache // max(row, 1))
+    return next((b for b in range(most, most // 2, -1) if rows.count % b == 0), most)
+
+
+def _regions(graph: Graph, least: int) -> Iterator[BlockedRows]:
+    """Sums that can be computed together, with what they are made of and what else is made of that, row by row."""
+    sums = [n for n in graph.nodes if _adds_rows(n)]
+    outputs, tried = set(graph.outputs), set[Node]()
+    for first in sums:
+        if first in tried or not first.shape:
+            continue
+        chosen = {first: None}
+        members = _members(graph, chosen)
+        for n in sums:
+            if n is not first and n.inputs[0].shape == first.inputs[0].shape:
+                more = _members(graph, {**chosen, n: None})
+                if more and members.keys() <= more.keys():
+                    chosen[n], members = None, more
+        tried.update(chosen)
+        terms = {n.inputs[0] for n in chosen if n.shape and n.inputs[0] in members} - outputs
+        unread = [n for n in terms if all(u in chosen or u in members for u in graph.users[n])]
+        if sum(n.nbytes for n in unread) >= least:
+            members |= _made_of(graph, members, chosen)
+            axes = {n: 0 for n in graph.nodes if n in members}
+            views = {n for n in axes if n.row.view}
+            yield BlockedRows(first.inputs[0], axes, tuple(chosen), views, sys.maxsize)
+
+
+def _made_of(graph: Graph, members: dict[Node, None], sums: dict[Node, None]) -> dict[Node, None]:
+    """What else is made of members row by row and waits for nothing that is made of these or the sums outside."""
+    count = next(iter(sums)).inputs[0].shape[0]
+    found: dict[Node, None] = {}
+    later = set(sums)
+    for n in graph.nodes:
+        if n in members or n in later:
+            continue
+        inside = any(x in members or x in found for x in n.inputs)
+        if inside and not n.row.view and _by_rows(n, count) and later.isdisjoint(n.inputs):
+            found[n] = None
+        elif inside or not later.isdisjoint(n.inputs):
+            later.add(n)
+    return found
+
+
+def _adds_rows(n: Node) -> bool:
+    """Return True for a sum of floats over the leading axis and others, of what a loop computes."""
+    x = n.inputs[0] if n.inputs else n
+    return n.row.epilogue is Ending.SUM and 0 in n.params and x.dtype.kind == "f" and x.row.elementwise
+
+
+def _members(graph: Graph, sums: dict[Node, None]) -> dict[Node, None]:
+    """What sums are made of row by row, and nothing that they wait for needs as a whole; none if one waits for another."""
+    before = set(sums)
+    for n in reversed(graph.nodes):
+        if n in before:
+            before.update(n.inputs)
+    if any(u in before for n in sums for u in graph.users[n]):
+        return {}
+    count = next(iter(sums)).inputs[0].shape[0]
+    members: dict[Node, None] = {}
+    for n in reversed(graph.nodes):
+        if n in before and n not in sums and _by_rows(n, count):
+            if all(u in members or u in sums or u not in before for u in graph.users[n]):
+                members[n] = None
+    return members
+
+
+def _by_rows(n: Node, count: int) -> bool:
+    """Return True if a loop, a view or a reduction makes each of so many rows of the same row of the inputs."""
+    if n.row.leaf or n.shape[:1] != (count,) or not (n.row.elementwise or n.row.view or n.row.reduction):
+        return False
+    found = axes_of_inputs(n, 0)
+    return found is not None and all(k in (0, None) for k in found)
+
+
+def _in_blocks(graph: Graph, rows: BlockedRows, size: int) -> Graph:
+    """The graph with the sums, and the members that others read, computed for so many rows at a time."""
+    stored = stored_rows(graph, rows)
+    count, full = rows.count, (rows.count - 1) // size
+    block, blocks = _sub_graph(rows, stored, size)
+    left = count - full * size
+    last = block if left == size else _sub_graph(rows, stored, left)[0]
+    region = Region((block, last), ScanIterations(0, len(blocks.rows), full, False))
+    known = {x: x for x in graph.inputs}
+    with derived_from(rows.seed):
+        inputs = (*(n for n, _ in blocks.rows), *blocks.shared)
+        for item, n in enumerate((*rows.sums, *stored)):
+            y = result(inputs, region, item)
+            known[n] = sum_over(y, (0,)) if item < len(rows.sums) else y
+    return Graph(graph.inputs, tuple(rebuild(graph.outputs, known, keep)))
+
+
+def _sub_graph(rows: BlockedRows, stored: list[Node], size: int) -> tuple[Graph, RowBlock]:
+    """Return the graph of a block: its sums, which the library adds up as exactly as any others, and stored rows."""
+    block = RowBlock(rows, size)
+    sums = [reshape(sum_over(block.of(n.inputs[0], 0), n.params), (1, *n.shape)) for n in rows.sums]
+    results = [*sums, *(block.of(n, 0) for n in stored)]
+    return Graph((*block.rows.values(), *block.shared.values()), tuple(results)), block
