@@ -6,8 +6,10 @@ next one comes, so that the terms never leave a core's cache.
 """
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 
+from burlab.compiler.ir.strides import Shape
 from burlab.graph import Graph, Node
 from burlab.graph.blocks import result
 from burlab.graph.graph import Region, ScanIterations
@@ -52,7 +54,11 @@ def _length(rows: BlockedRows, cache: int) -> int:
 
 def _regions(graph: Graph, least: int) -> Iterator[BlockedRows]:
     """Sums that can be computed together, with what they are made of and what else is made of that, row by row."""
-    sums = [n for n in graph.nodes if _adds_rows(n)]
+    sums = [n for n in graph.nodes if _adds_rows(n) and all(map(_in_rows, graph.users[n.inputs[0]]))]
+    sizes = Counter[Shape]()
+    for x in {n.inputs[0] for n in sums if n.shape}:
+        sizes[x.shape] += x.nbytes
+    sums = [n for n in sums if sizes[n.inputs[0].shape] >= least]
     outputs, tried = set(graph.outputs), set[Node]()
     for first in sums:
         if first in tried or not first.shape:
@@ -97,7 +103,10 @@ def _adds_rows(n: Node) -> bool:
 
 
 def _members(graph: Graph, sums: dict[Node, None]) -> dict[Node, None]:
-    """What sums are made of row by row, and nothing that they wait for needs as a whole; none if one waits for another."""
+    """What sums are made of row by row, unless something that they wait for needs it as a whole.
+
+    None if one of the sums waits for another.
+    """
     before = set(sums)
     for n in reversed(graph.nodes):
         if n in before:
@@ -107,15 +116,20 @@ def _members(graph: Graph, sums: dict[Node, None]) -> dict[Node, None]:
     count = next(iter(sums)).inputs[0].shape[0]
     members: dict[Node, None] = {}
     for n in reversed(graph.nodes):
-        if n in before and n not in sums and _by_rows(n, count):
-            if all(u in members or u in sums or u not in before for u in graph.users[n]):
-                members[n] = None
+        joins = n in before and n not in sums and _by_rows(n, count)
+        if joins and all(u in members or u in sums or u not in before for u in graph.users[n]):
+            members[n] = None
     return members
+
+
+def _in_rows(n: Node) -> bool:
+    """Return True for operations that can take a block of rows."""
+    return n.row.elementwise or n.row.view or n.row.reduction
 
 
 def _by_rows(n: Node, count: int) -> bool:
     """Return True if a loop, a view or a reduction makes each of so many rows of the same row of the inputs."""
-    if n.row.leaf or n.shape[:1] != (count,) or not (n.row.elementwise or n.row.view or n.row.reduction):
+    if n.row.leaf or n.shape[:1] != (count,) or not _in_rows(n):
         return False
     found = axes_of_inputs(n, 0)
     return found is not None and all(k in (0, None) for k in found)
