@@ -74,14 +74,14 @@ def _regions(graph: Graph, least: int) -> Iterator[BlockedRows]:
         terms = {n.inputs[0] for n in chosen if n.shape and n.inputs[0] in members} - outputs
         unread = [n for n in terms if all(u in chosen or u in members for u in graph.users[n])]
         if sum(n.nbytes for n in unread) >= least:
-            members |= _made_of(graph, members, chosen)
+            members |= _derived(graph, members, chosen)
             axes = {n: 0 for n in graph.nodes if n in members}
             views = {n for n in axes if n.row.view}
             yield BlockedRows(first.inputs[0], axes, tuple(chosen), views, sys.maxsize)
 
 
-def _made_of(graph: Graph, members: dict[Node, None], sums: dict[Node, None]) -> dict[Node, None]:
-    """What else is made of members row by row and waits for nothing that is made of these or the sums outside."""
+def _derived(graph: Graph, members: dict[Node, None], sums: dict[Node, None]) -> dict[Node, None]:
+    """Other nodes that are made of members row by row and wait for nothing that is made of these or the sums outside."""
     count = next(iter(sums)).inputs[0].shape[0]
     found: dict[Node, None] = {}
     later = set(sums)
@@ -103,7 +103,7 @@ def _adds_rows(n: Node) -> bool:
 
 
 def _members(graph: Graph, sums: dict[Node, None]) -> dict[Node, None]:
-    """What sums are made of row by row, unless something that they wait for needs it as a whole.
+    """Nodes that sums are made of row by row, unless something that they wait for needs them as a whole.
 
     None if one of the sums waits for another.
     """
