@@ -81,7 +81,7 @@ def _regions(graph: Graph, least: int) -> Iterator[BlockedRows]:
 
 
 def _derived(graph: Graph, members: dict[Node, None], sums: dict[Node, None]) -> dict[Node, None]:
-    """Other nodes that are made of members row by row and wait for nothing that is made of these or the sums outside."""
+    """Other nodes made of members row by row that wait for nothing that is made of these or the sums outside."""
     count = next(iter(sums)).inputs[0].shape[0]
     found: dict[Node, None] = {}
     later = set(sums)
