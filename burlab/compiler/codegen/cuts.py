@@ -32,8 +32,10 @@ _BLOCK_ROWS = 8  # rows of a product that a register block takes
 _PRODUCTS, _BYTES = 50.0, 20.0  # of float32 in a nanosecond; that a thread reads in one
 _FUNCTION, _PLAIN = 0.3, 0.05  # nanoseconds of an element: of a function of its own, of arithmetic
 _MOVE = 0.3  # nanoseconds of an element of all else
-_CONTRACTIONS = ("gemm", "contract", "dots", "phases", "row_dots", "row_sums", "stacked", "interleaved")
-_SUM = re.compile(r"burlab_(sum|reduce_max|reduce_min)_(float|int|bool)\d*(_strict)?")
+_CONTRACTIONS = (
+    "gemm", "gemm_few", "contract", "dots", "phases", "row_dots", "row_sums", "stacked", "stacked_phases", "interleaved",
+)  # fmt: skip
+_DTYPE = re.compile(r"_(float|int|uint|bool|\d+bit).*")
 
 
 class Touch(NamedTuple):
@@ -140,7 +142,9 @@ class _Axis(NamedTuple):
 
 
 def _is(kernel: LibraryKernel, *names: str) -> bool:
-    return kernel.symbol.removeprefix("burlab_").startswith(tuple(f"{name}_" for name in names))
+    """Return True if a kernel has one of these names, which a dtype follows."""
+    name = _DTYPE.sub("", kernel.symbol.removeprefix("burlab_"))
+    return name in names
 
 
 def _axes(step: Invoke) -> list[_Axis]:
@@ -167,7 +171,7 @@ def _axes(step: Invoke) -> list[_Axis]:
     elif _is(k, "sum_columns"):
         s = SumColumns(*d)
         found = [_Axis(0, s.width, (out, a)), _Axis(1, s.rows, (0, s.row_step * a)), _Axis(3, s.size, (0, s.step * a))]
-    elif _SUM.fullmatch(k.symbol):
+    elif _is(k, "sum", "reduce_max", "reduce_min"):
         s = Reduced(*d)
         found = [_Axis(0, s.results, (out, s.result_step * a)), _Axis(2, s.rows, (0, s.row_step * a))]
         found.append(_Axis(4, s.size, (0, s.step * a)))

@@ -65,7 +65,6 @@ class SeparateStep final : public Step {
     norms_ = {};
     measured_ = !state_.in_place();
     if (measured_) return update();
-    steps_ = {};
     return {};
   }
 
@@ -76,7 +75,7 @@ class SeparateStep final : public Step {
     const std::int64_t whole = plan_.dimension, length = plan_.chunk, rest = whole % length;
     if (rest != 0) (*calls_[0])(inputs_, whole - length, &last_, false, nullptr);
     update_in_place(moves, moves && plan_.in_place == kInPlaceAtOnce);
-    if (rest != 0) add_step(steps_, last_, whole - rest, length - rest);
+    if (rest != 0) add_step(norms_.steps, last_, whole - rest, length - rest);
     if (moves && rest != 0) last_.write(whole - rest, length - rest);
     if (moves) calls_[0]->chunk().write_numbers();
   }
@@ -142,7 +141,6 @@ class SeparateStep final : public Step {
         ended(lap_other);
       }
     });
-    for (const BlockNorms& norms : block_norms_) norms_ += norms.both;
     const Outcome outcome = oracle_.outcome(failed.load());
     if (outcome.ok()) rows_.done();
     return outcome;
@@ -161,13 +159,13 @@ class SeparateStep final : public Step {
         ended(lap_other);
       }
     });
-    for (const BlockNorms& norms : block_norms_) steps_ += norms.steps;
   }
 
   /// Call work(call, begin, end, norms) for each block of entries, on several threads. Blocks, and the order in which
   /// their norms are added up, do not depend on threads.
   template <class Work> void by_blocks(const Work& work) {
-    const std::int64_t whole = plan_.dimension, length = blocks_ == 1 ? whole : kBlock * plan_.chunk;
+    if (blocks_ == 1) return work(*calls_[0], 0, plan_.dimension, norms_);
+    const std::int64_t whole = plan_.dimension, length = kBlock * plan_.chunk;
     const bool alone = laps_ != nullptr || (blocks_ < kManyBlocks && !crew.is_awake());
     const int parts = alone ? 1 : static_cast<int>(calls_.size());
     auto part = [&](int k) {
@@ -178,6 +176,7 @@ class SeparateStep final : public Step {
       }
     };
     Team(parts).run(parts, part);
+    for (const BlockNorms& norms : block_norms_) norms_ += norms;
   }
 
   /// The arrays that the update writes for rows, if it does.
@@ -209,15 +208,14 @@ class SeparateStep final : public Step {
       by_blocks([g](UpdateCall&, std::int64_t begin, std::int64_t end, BlockNorms& norms) {
         add_squares<false>(norms.both.gradient, g + begin, g + begin, end - begin);
       });
-      for (const BlockNorms& norms : block_norms_) norms_.gradient += norms.both.gradient;
     }
     measured_ = true;
     row[gradient_norm] = blind() ? std::numeric_limits<double>::quiet_NaN()
-                                 : norm_of<T>(norms_.gradient.total(), g, nullptr, plan_.dimension);
-    row[step_norm] = state_.in_place() ? steps_.total() : norm_of_step<T>();
+                                 : norm_of<T>(norms_.both.gradient.total(), g, nullptr, plan_.dimension);
+    row[step_norm] = state_.in_place() ? norms_.steps.total() : norm_of_step<T>();
   }
   template <class T> double norm_of_step() const {
-    return norm_of(norms_.step.total(), reinterpret_cast<const T*>(state_.next(0)),
+    return norm_of(norms_.both.step.total(), reinterpret_cast<const T*>(state_.next(0)),
                    reinterpret_cast<const T*>(state_.current(0)), plan_.dimension);
   }
 
@@ -226,15 +224,20 @@ class SeparateStep final : public Step {
   std::optional<MeanLoss> loss_;  // none if the rule logs the value
   QueryOracle oracle_;
   const char* result_ = nullptr;                   // value, gradient and metrics of the step
-  Norms norms_;                                    // of the step
-  PiecewiseNorm steps_;                            // of a step in place
   bool measured_ = false;                          // whether the gradient's norm is known
   static constexpr std::int64_t kBlock = 8;        // chunks of a block
   static constexpr std::int64_t kManyBlocks = 16;  // that are worth waking helpers
   struct BlockNorms {
     Norms both;
-    PiecewiseNorm steps;
+    PiecewiseNorm steps;  // of a step in place
+
+    BlockNorms& operator+=(const BlockNorms& others) {
+      both += others.both;
+      steps += others.steps;
+      return *this;
+    }
   };
+  BlockNorms norms_;  // of the step
   const std::int64_t blocks_;
   std::vector<BlockNorms> block_norms_;
   std::vector<std::unique_ptr<UpdateCall>> calls_;  // of each thread

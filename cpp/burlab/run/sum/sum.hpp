@@ -199,7 +199,12 @@ class Sum {
   Outcome resume(Team& team, const Deadline& deadline, StepLaps* laps = nullptr) {
     if (!failure_.ok()) return failure_;
     if (laps != nullptr) laps->begin(used_);
-    const ThreadsScope scope(summand_.inside != 0 ? threads_ : 1);
+    if (used_ == 1) {
+      Laps* const own = laps == nullptr ? nullptr : laps->threads.data();
+      const Outcome outcome = summand_.inside != 0 ? inside(deadline, own) : share_[0]->resume(deadline, own);
+      if (laps != nullptr) laps->own.share(own, 1);
+      return outcome;
+    }
     std::array<Outcome, Team::kMaxThreads> outcomes{};
     auto work = [&](int i) {
       const auto k = static_cast<std::size_t>(i);
@@ -216,17 +221,28 @@ class Sum {
   /// After an Ok: the result computed from the mean, valid until the next `begin`.
   char* mean() {
     char* const sums = share_[0]->result();
-    const ThreadsScope scope(threads_);
-    in_portions(summand_.sums, [&](Portion part) {
+    const auto work = [&](Portion part) {
       for (std::size_t reach = 1; reach < used_; reach *= 2)
         for (std::size_t i = 0; i < used_; i += 2 * reach)
           add(summand_.sums, share_[i]->result(), share_[i + reach]->result(), part);
       if (batch_ > 1) divide(summand_.sums, sums, batch_, part);
-    });
+    };
+    if (threads_ == 1 || summand_.sums.bytes < kAlone) {
+      work(Portion{});
+    } else {
+      const ThreadsScope scope(threads_);
+      in_portions(summand_.sums, work);
+    }
     return summand_.finish.function == nullptr ? sums : finished(sums);
   }
 
  private:
+  /// The sum by threads that share each call of the kernel.
+  BURLAB_NOINLINE Outcome inside(const Deadline& deadline, Laps* laps) {
+    const ThreadsScope scope(threads_);
+    return share_[0]->resume(deadline, laps);
+  }
+
   std::int64_t count() const { return static_cast<std::int64_t>(shares_); }
   /// The largest size of a share.
   std::int64_t most_slots() const { return slots_of(summand_, stream_.batch) / static_cast<std::int64_t>(shares_); }
