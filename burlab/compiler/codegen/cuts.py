@@ -32,9 +32,8 @@ _BLOCK_ROWS = 8  # rows of a product that a register block takes
 _PRODUCTS, _BYTES = 50.0, 20.0  # of float32 in a nanosecond; that a thread reads in one
 _FUNCTION, _PLAIN = 0.3, 0.05  # nanoseconds of an element: of a function of its own, of arithmetic
 _MOVE = 0.3  # nanoseconds of an element of all else
-_CONTRACTIONS = (
-    "gemm", "gemm_few", "contract", "dots", "phases", "row_dots", "row_sums", "stacked", "stacked_phases", "interleaved",
-)  # fmt: skip
+_PRODUCTS_OF_ROWS = ("gemm", "gemm_few", "row_dots", "row_sums", "dots", "phases")
+_CONTRACTIONS = ("contract", "stacked", "stacked_phases", "interleaved", *_PRODUCTS_OF_ROWS)
 _DTYPE = re.compile(r"_(float|int|uint|bool|\d+bit).*")
 
 

@@ -68,7 +68,7 @@ template <class T, int Bytes, int Rows, int Columns> struct Stacked {
             const Results near{panels.result, kColumns * W, W, rows, width};
             all_depths(a + i * d.a_m, b + j * columns.b, near, adds, panels);
             BURLAB_ONE_BY_ONE
-            for (Int row = 0; row < rows; row += 1) turn(whole, near.at + row * near.row, row);
+            for (Int row = 0; row < rows; row += 1) transpose_row(whole, near.at + row * near.row, row);
           } else {
             all_depths(a + i * d.a_m, b + j * columns.b, whole, adds, panels);
           }
@@ -83,7 +83,7 @@ template <class T, int Bytes, int Rows, int Columns> struct Stacked {
     };
 
     /// Stores a row of packets in each of the products.
-    BURLAB_INLINE void turn(const Results& whole, const T* from, Int row) const {
+    BURLAB_INLINE void transpose_row(const Results& whole, const T* from, Int row) const {
       BURLAB_ONE_BY_ONE
       for (Int j = 0; j < whole.width; j += W) {
         store_transposed<T, W>(whole.at + row * whole.row + j, from + j * W,
