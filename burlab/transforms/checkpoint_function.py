@@ -47,7 +47,7 @@ def checkpoint(f: Callable[P, R], *, policy: Literal["contractions"] | None = No
     >>> bl.grad(lambda x: np.sum(layer(layer(x))))(np.array([0.0, 0.5]))
     array([4.       , 0.2573941])
     """
-    if policy not in _OPS:
+    if not isinstance(policy, (str, type(None))) or policy not in _OPS:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f'policy must be "contractions" or None, got {shown(policy)}.')
     check_function(f)
 

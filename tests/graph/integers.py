@@ -8,7 +8,8 @@ import numpy as np
 
 from burlab.errors import BurlabError
 from burlab.graph import rare  # noqa: F401 - its modules fill the tables
-from burlab.graph.node import UFUNCS, native_dtype
+from burlab.graph.node import UFUNCS
+from burlab.runtime.dtypes import computed_in
 
 SIGNED, UNSIGNED = ("int8", "int16", "int32", "int64"), ("uint8", "uint16", "uint32", "uint64")
 DTYPES = (*SIGNED, *UNSIGNED, "bool")
@@ -52,7 +53,7 @@ def answer(f: Callable[..., Any], *args: Any) -> Any:
 
 def same(got: Any, wanted: Any) -> bool:
     """Return True if values and dtypes are equal: integers to the bit, floats to rounding; float32 for float16."""
-    if got.dtype != native_dtype(wanted.dtype) or got.shape != wanted.shape:
+    if got.dtype != computed_in(wanted.dtype) or got.shape != wanted.shape:
         return False
     if wanted.dtype.kind != "f":
         return bool((got == wanted).all())

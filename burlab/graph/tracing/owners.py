@@ -28,9 +28,13 @@ def is_of_burlab(value: object) -> bool:
 def is_own(module: str) -> bool:
     """Return True for the name of a module of the user's: neither burlab's nor of an installed library.
 
-    >>> is_own("numpy.linalg"), is_own("numpy_helpers")
-    (False, True)
+    A program is the user's wherever it lies: one that an installed library runs in its place has the same name.
+
+    >>> is_own("numpy.linalg"), is_own("numpy_helpers"), is_own("__main__")
+    (False, True, True)
     """
+    if module == "__main__":
+        return True
     if first_part(module) in _LIBRARIES or module in sys.builtin_module_names:
         return False
     file: Any = getattr(sys.modules.get(module), "__dict__", {}).get("__file__")  # a module may answer to any name

@@ -8,7 +8,8 @@ import pytest
 
 import burlab as bl
 from burlab.errors import BurlabError
-from burlab.graph.node import FUNCTIONS, native_dtype
+from burlab.graph.node import FUNCTIONS
+from burlab.runtime.dtypes import computed_in
 from burlab.graph.numpy_api.promotion import PrecisionWarning
 from burlab.graph.tracing.trace import trace
 from tests.graph.dtype_words import ALONE, BY_COMPLEX, CONCRETE, MATRICES, WITHOUT_NUMBERS, Word, names
@@ -40,7 +41,7 @@ def numpys(f: Word, *args: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = answer(f, *args)
-    return None if found is None else [native_dtype(np.asarray(y).dtype) for y in found]
+    return None if found is None else [computed_in(np.asarray(y).dtype) for y in found]
 
 
 def differing(table: dict[str, Word], *args: Any) -> dict[str, Any]:
