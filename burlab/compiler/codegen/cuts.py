@@ -250,12 +250,16 @@ def _itemsize(step: Invoke, k: int) -> int:
     """Bytes of a number of the result, or of operand k - 1."""
     if step.kernel is ZERO:
         return 1
-    return step.node.itemsize if k == 0 or _is(step.kernel, *_CONTRACTIONS) else step.node.inputs[0].itemsize
+    alike = k == 0 or _is(step.kernel, "copy", *_CONTRACTIONS)
+    return step.node.itemsize if alike else step.node.inputs[0].itemsize
 
 
 def _whole(plan: KernelPlan, step: Invoke) -> Iterator[Touch]:
-    """Yield what a call touches at most: all of its arrays."""
-    yield Touch(plan.allocations.get(step.node, step.result), step.node.nbytes, 0, True)
-    for base in dict.fromkeys(plan.views[x].base for x in step.node.inputs):
+    """Yield what a call touches at most: all of its arrays. A copy to an output reads the node that it is called for."""
+    n = step.node
+    yield Touch(step.result, n.nbytes, 0, True)
+    if n in plan.allocations:
+        yield Touch(plan.allocations[n], n.nbytes, 0, True)
+    for base in dict.fromkeys(plan.views[x].base for x in (n, *n.inputs)):
         if base in plan.allocations:
             yield Touch(plan.allocations[base], base.nbytes, 0, False)

@@ -83,6 +83,18 @@ def test_threads_change_no_bit(name: str, dtype: Any):
             np.testing.assert_array_equal(g, h)
 
 
+def test_copies_to_outputs_wait_for_what_they_copy():
+    def f(x: Any) -> Any:
+        y = np.tanh(x) @ x.T
+        return y.T, y[::2], x.T, np.sort(y, -1), y
+
+    x = normal(48, 30)
+    alone = bl.jit(f)(x)
+    for threads in THREADS:
+        for a, b in zip(alone, bl.jit(f, threads=threads)(x), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
 def perceptron(p: Any, x: Any, y: Any) -> Any:
     z = np.tanh(x @ p["a"] + p["b"]) @ p["c"]
     return bl.nn.cross_entropy(z, y)

@@ -7,6 +7,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import IndexRangeError
+from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.run.loop import update
 from burlab.run.loop.fused import FusedStep
 
@@ -62,9 +63,12 @@ def apart(monkeypatch: pytest.MonkeyPatch):
     """Runs the function with gradients and updates in kernels of their own."""
 
     def call(make: Any) -> Any:
+        forget_traces()
         with monkeypatch.context() as patch:
             patch.setattr(update.FusedStep, "of", staticmethod(lambda *_: None))
-            return make()
+            made = make()
+        forget_traces()
+        return made
 
     return call
 
