@@ -351,6 +351,7 @@ def test_state_of_headers_is_one_in_a_process(root: Path):
     }
     assert found == {
         ("stop_token.hpp", "thread_local StopToken token;"),  # reached through a variable
+        ("crew.hpp", "thread_local int threads = 1;"),  # likewise
         ("tools.hpp", "static PyMethodDef methods[std::size(tools)];"),  # and these of functions that are called once
         ("value_type.hpp", 'static PyGetSetDef attributes[] = {{"data", get_number, set_number, nullptr, nullptr},'),
         ("value_type.hpp", "static PyMethodDef methods[] = {"),
