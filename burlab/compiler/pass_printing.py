@@ -43,7 +43,7 @@ def recorded_passes() -> Generator[list[PassRecord]]:
     >>> with recorded_passes() as records:
     ...     _ = bl.compile(np.sin, 1.0, gear="replay").executable
     >>> [record.name for record in records][:3]
-    ['simplify', 'block_rows', 'locate']
+    ['simplify', 'match_sparse', 'block_rows']
     """
     records: list[PassRecord] = []
 

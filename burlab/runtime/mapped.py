@@ -5,7 +5,7 @@ import mmap
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def check_folder(folder: object) -> str | None:
         return None
     if not isinstance(folder, (str, os.PathLike)):
         raise ArgumentError(f"spill must be a folder, or None, got {shown(folder)}.")
-    path = Path(folder)
+    path = Path(cast("str | os.PathLike[str]", folder))
     if not path.is_dir() or not os.access(path, os.W_OK):
         raise ArgumentError(f"spill={str(path)!r} is no folder that can be written to. Create it, or pass another one.")
     return str(path)

@@ -255,7 +255,7 @@ def _itemsize(step: Invoke, k: int) -> int:
 
 
 def _whole(plan: KernelPlan, step: Invoke) -> Iterator[Touch]:
-    """Yield what a call touches at most: all of its arrays. A copy to an output reads the node that it is called for."""
+    """Yield what a call touches at most: all of its arrays. A copy to an output reads the node that it is for."""
     n = step.node
     yield Touch(step.result, n.nbytes, 0, True)
     if n in plan.allocations:

@@ -35,7 +35,7 @@ def block_sums(graph: Graph, least: int = MIN_TERM_BYTES, cache: int = _CACHE_BY
     >>> y = x * x
     >>> f = Graph((x,), (sum_over(y, (0, 2)), sum_over(y * x, (0, 2))))
     >>> [n.op for n in block_sums(f, least=1 << 10, cache=1 << 13).nodes]
-    ['input', 'blocks', 'blocks']
+    ['input', 'blocks', 'sum', 'blocks', 'sum']
     """
     for _ in range(_MAX_REGIONS):
         found = next((rows for rows in _regions(graph, least) if _length(rows, cache) * 2 <= rows.count), None)

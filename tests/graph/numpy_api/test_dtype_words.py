@@ -9,9 +9,9 @@ import pytest
 import burlab as bl
 from burlab.errors import BurlabError
 from burlab.graph.node import FUNCTIONS
-from burlab.runtime.dtypes import computed_in
 from burlab.graph.numpy_api.promotion import PrecisionWarning
 from burlab.graph.tracing.trace import trace
+from burlab.runtime.dtypes import computed_in
 from tests.graph.dtype_words import ALONE, BY_COMPLEX, CONCRETE, MATRICES, WITHOUT_NUMBERS, Word, names
 from tests.graph.integers import DTYPES as WHOLE, answer, ufuncs
 
