@@ -18,6 +18,7 @@ from burlab.run.record.engine import Engine
 from burlab.run.record.history import Event, History, events
 from burlab.run.record.live import RecordCursor, at, path, rows_since
 from burlab.run.record.recorder import BITS, COUNTERS
+from burlab.run.record.stop import Stopped
 from burlab.run.record.traces import Traces
 from burlab.runtime.checks.attributes import refuse_hyper
 from burlab.runtime.coerce import Array
@@ -58,6 +59,22 @@ class Readings:
     def length(self) -> int:
         """Rows of the record: one for each step ever done, and a last one where a criterion stopped the run."""
         return self._engine.view().length
+
+    @property
+    def can_seek(self) -> bool:
+        """Return True if it can go back in its record: it stores keyframes."""
+        return self._engine.can_seek
+
+    @property
+    def stopped(self) -> Stopped | None:
+        """Why the run last stopped by itself; None after a pause and while it runs.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), stop=bl.Stop(value=0.1), steps=9)
+        >>> run.stopped.message
+        'Stopped at step 2: the value 0.0625 is at most 0.1.'
+        """
+        return self._engine.view().stopped
 
     @property
     def queries(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
 from burlab.run.file.save_run import identify, save
 from burlab.run.record.engine import Engine, check_can_seek
-from burlab.run.record.stop import ENDLESS, Stopped
+from burlab.run.record.stop import ENDLESS
 from burlab.runtime.checks.numbers import MAX_STEPS, real, whole
 from burlab.runtime.ranges import Range
 
@@ -81,11 +81,6 @@ class Run(Readings):
         # Not stored: a run must end with its last reference.
         return Hypers(self._engine, self._change, self._schedules, self._ranges)
 
-    @property
-    def can_seek(self) -> bool:
-        """Return True if it can go back in its record: it stores keyframes."""
-        return self._engine.can_seek
-
     def _ranges(self) -> Mapping[str, Range | None]:
         return {BATCH: Range(1.0, float(self._engine.batch)), **ranges_of(self.optimizer)}
 
@@ -98,17 +93,6 @@ class Run(Readings):
     def ended(self) -> bool:
         """Return True after `stop`."""
         return self._ended
-
-    @property
-    def stopped(self) -> Stopped | None:
-        """Why the run last stopped by itself; None after a pause and while it runs.
-
-        >>> import numpy as np, burlab as bl
-        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), stop=bl.Stop(value=0.1), steps=9)
-        >>> run.stopped.message
-        'Stopped at step 2: the value 0.0625 is at most 0.1.'
-        """
-        return self._engine.view().stopped
 
     @property
     def breakpoints(self) -> Breakpoints:
