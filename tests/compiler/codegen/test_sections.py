@@ -60,6 +60,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda x: sum(np.sum(np.sum(x, a) ** 2) for a in (0, 1, 2, (0, 2))) + np.sum(np.max(x, 1) * np.min(x, 1)),
         (normal(24, 30, 17),),
     ),
+    "sums along few rows": (lambda x: np.sum(np.sin(np.sum(x, 1))), (normal(3, 30, 40),)),
     "windows": (
         lambda x: np.sum(np.concatenate([x[1:] * x[:-1], x[:3]]) * np.pad(x, ((0, 2), (1, 0)))[:, :-1][: len(x) + 2]),
         (normal(37, 9),),
