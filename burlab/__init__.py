@@ -120,6 +120,7 @@ if TYPE_CHECKING:
     from burlab.widgets.builder import GraphBuilder as GraphBuilder
     from burlab.widgets.export import export_html as export_html
     from burlab.widgets.graph_view.graph_widget import GraphView as GraphView
+    from burlab.widgets.playground.playgrounds import playground as playground
     from burlab.widgets.spectrum.spectrum_view import SpectrumView as SpectrumView
 
 # Public name -> the module that defines it. One line per module, in the order of the layers.
@@ -158,6 +159,7 @@ _HOME = {
         "burlab.plots": "plots",
         "burlab.widgets.analysis.landscape_view": "LandscapeView",
         "burlab.widgets.graph_view.graph_widget": "GraphView",
+        "burlab.widgets.playground.playgrounds": "playground",
         "burlab.widgets.spectrum.spectrum_view": "SpectrumView",
         "burlab.bench": "bench",
         "burlab.widgets.builder": "GraphBuilder",

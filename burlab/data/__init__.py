@@ -3,6 +3,7 @@
 from .dataset import Dataset
 from .download import makemore_names, tiny_shakespeare
 from .names import CharacterData, last_names
+from .plane import synthetic_plane
 from .sklearn import sklearn_set
 from .synthetic import synthetic_classes, synthetic_regression
 from .text import TextData, text
@@ -15,6 +16,7 @@ __all__ = [
     "makemore_names",
     "sklearn_set",
     "synthetic_classes",
+    "synthetic_plane",
     "synthetic_regression",
     "text",
     "tiny_shakespeare",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from burlab.widgets.chart import ChartView
     from burlab.widgets.graph_view.graph_widget import GraphView
     from burlab.widgets.live.live_view import LiveView
+    from burlab.widgets.playground.playgrounds import Playground
 
 _builder_views: "WeakKeyDictionary[GraphBuilder, BuilderView]" = WeakKeyDictionary()
 
@@ -46,6 +47,13 @@ def show_race(race: "Race") -> None:
     from .race.race_view import RaceView
 
     RaceView(race).show()
+
+
+def show_playground(playground: "Playground") -> None:
+    """Display a playground."""
+    from .playground.playground_view import view_of
+
+    view_of(playground).show()
 
 
 def show_branches(branches: "Branches") -> None:
@@ -140,6 +148,7 @@ DISPLAYS = {
     "burlab.widgets.builder.builder.GraphBuilder": show_builder,
     "burlab.widgets.chart.chart_view.ChartView": show_chart,
     "burlab.widgets.graph_view.graph_widget.GraphView": show_graph,
+    "burlab.widgets.playground.playgrounds.Playground": show_playground,
     "burlab.widgets.spectrum.spectrum_view.SpectrumView": show_live,
 }
 """By full name of a class, what displays it in the kernel of a notebook; a terminal has no widgets."""

@@ -271,6 +271,44 @@ export interface LandscapeBar {
 }
 export type LandscapeIntent = { type: "plane"; plane: string } | { type: "show"; shape: string } | { type: "again" };
 
+// ---- playgrounds
+
+/** widths: neurons of each layer. pictures: of each neuron, signed bytes in base64. weights: of each neuron, its bias last. */
+export interface Network {
+  widths: number[];
+  pictures: string[][];
+  weights: number[][][];
+}
+export type PlaygroundMenu = "data" | "activation" | "optimizer" | "dtype";
+/** room: whether there is room for a layer, and how many neurons one may have. */
+export interface Playground extends Transport {
+  knobs: Knob[];
+  setting: Record<PlaygroundMenu, string> & { own: boolean };
+  network: Network;
+  room: [layer: boolean, neurons: number];
+}
+/** What menus and buttons offer. data: by name, points of a small picture. */
+export interface PlaygroundOffers {
+  data: Record<string, [x: number, y: number, kind: number][]>;
+  activation: string[];
+  optimizer: string[];
+  dtype: string[];
+}
+export type PlaygroundState = LiveState<Playground> & { offers: PlaygroundOffers };
+export type PlaygroundIntent =
+  | TransportIntent
+  | { type: "seek"; step: number }
+  | { type: "slide"; name: string; place: number }
+  | { type: "enter"; name: string; text: string }
+  | { type: "hold" | "follow"; name: string }
+  | { type: "begin" | "again" | "fork" | "code" | "page" }
+  | { type: "choose"; name: PlaygroundMenu; value: string }
+  | { type: "layers"; by: number }
+  | { type: "neurons"; layer: number; by: number }
+  | { type: "look"; layer: number | null; neuron: number | null };
+/** Answers the intents "code" and "page". */
+export type PlaygroundText = { type: "code" | "page"; text: string };
+
 // ---- profiles
 
 export interface ProfileRow {

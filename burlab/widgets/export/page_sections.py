@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from burlab.analysis import Boundary, Landscape, Samples, Spectrum
+from burlab.analysis import Boundary, Landscape, Samples, Spectrum, boundary
 from burlab.charts import Chart
 from burlab.charts.svg import svg
 from burlab.compiler.kernel import Kernel
@@ -25,6 +25,7 @@ from burlab.widgets.graph_view.graph_model import GraphModel
 from burlab.widgets.graph_view.graph_svg import svg_of, with_ink
 from burlab.widgets.graph_view.graph_widget import GraphView
 from burlab.widgets.graph_view.viewed_graph import subjects_of
+from burlab.widgets.playground.playgrounds import Playground
 
 from .page import Page, Section
 from .record_section import record
@@ -86,6 +87,8 @@ def page_of(thing: Any) -> Page:
     """The page of an object. Raises ArgumentError if there is none."""
     if isinstance(thing, Run | Monitor):
         return _run(thing)
+    if isinstance(thing, Playground):
+        return _playground(thing)
     if isinstance(thing, Race):
         return _race(thing)
     if isinstance(thing, Branches):
@@ -119,6 +122,15 @@ def _run(run: Any) -> Page:
         return Page(name, facts, (section,))
     tree = Branches(run)
     return Page(name, facts, (section, charts([("step", tree.chart())], "Branches")), _rows(tree))
+
+
+def _playground(playground: Playground) -> Page:
+    points, classes = playground.setting.points
+    name, facts, section = record(playground.run)
+    net, dtype = playground.network, playground.setting.dtype
+    found = boundary(lambda point: net(point.astype(dtype))[0], points, classes)
+    says = charts([("plane", found.chart())], "What the network says")
+    return Page(f"{playground.setting.optimizer} on {playground.setting.data}", [("", name), *facts], (says, section))
 
 
 def _race(race: Race) -> Page:

@@ -1,0 +1,64 @@
+"""The widget of a playground."""
+
+import weakref
+from typing import Any, cast
+
+import traitlets
+
+import burlab as bl
+from burlab.data.plane import KINDS
+from burlab.widgets.assets import module
+from burlab.widgets.export.page import html
+from burlab.widgets.export.page_sections import page_of
+from burlab.widgets.live.live_view import LiveView, style
+from burlab.widgets.page_worker import Intent
+
+from .playground_model import PlaygroundModel
+from .playgrounds import Playground
+from .setting import ACTIVATIONS, DTYPES, RATES
+
+_THUMB = 60  # points of a button's picture
+
+
+class PlaygroundView(LiveView):
+    """The view of a playground: buttons, sliders, the network, the map and the loss."""
+
+    _esm = module("playground/playground.js")
+    _css = style("playground/playground.css")
+    offers = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, playground: Playground) -> None:
+        super().__init__(playground, PlaygroundModel)
+        self.offers = {
+            "data": {kind: _thumbnail(kind) for kind in KINDS},
+            "activation": ACTIVATIONS,
+            "optimizer": tuple(RATES),
+            "dtype": DTYPES,
+        }
+
+    def on_message(self, message: Intent) -> None:
+        """Answer a wish for the code or for a page; other messages as every live view."""
+        playground, kind = self._subject(), message.get("type")
+        if playground is not None and kind in ("code", "page"):
+            text = playground.code() if kind == "code" else html(page_of(playground))
+            cast("Any", self).send({"type": kind, "text": text})
+        else:
+            super().on_message(message)
+
+
+def _thumbnail(kind: str) -> list[list[float]]:
+    """Return the points of a data set for a small picture: x, y and class, rounded."""
+    data = bl.data.synthetic_plane(kind, _THUMB, noise=0.0)
+    rows: Any = [[*point, target] for point, target in zip(data.features, data.targets, strict=True)]
+    return [[round(float(number), 2) for number in row] for row in rows]
+
+
+_views: "weakref.WeakKeyDictionary[Playground, PlaygroundView]" = weakref.WeakKeyDictionary()
+
+
+def view_of(playground: Playground) -> PlaygroundView:
+    """Return the view of a playground: the same one in every cell, until the last of them is deleted."""
+    view = _views.get(playground)
+    if view is None or view.closed:
+        view = _views[playground] = PlaygroundView(playground)
+    return view

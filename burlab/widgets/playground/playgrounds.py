@@ -1,0 +1,163 @@
+"""`burlab.playground`: a network that learns in a cell, and is changed by mouse while it does."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from burlab.optim.batches import BATCH
+from burlab.run import Run
+from burlab.runtime.checks.numbers import shown
+from burlab.errors import ArgumentError
+
+from .setting import OWN, Setting, own_data
+
+MAX_EARLIER = 2  # runs whose curves stay when another one takes their place
+_DATA = ("data", "noise", "samples", "seed")  # fields of a setting that say what is learned
+
+
+class Playground:
+    """A network, its data, and the run that trains it: what `burlab.playground` returns, and a notebook shows.
+
+    Attributes:
+        setting: The data, the network and the optimizer.
+        earlier: The last runs before this one, each with a label: their losses stay in the picture.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.earlier: list[tuple[str, Run]] = []
+        self._start = setting.network()
+        self._run: Run | None = None
+
+    @property
+    def run(self) -> Run:
+        """The run that trains the network; the first use compiles it."""
+        if self._run is None:
+            self._run = self.setting.run(self._start)
+        return self._run
+
+    @property
+    def opened(self) -> bool:
+        """Return True if there is a run: else its first use compiles it."""
+        return self._run is not None
+
+    @property
+    def network(self) -> Any:
+        """The network as it is now."""
+        return self._start if self._run is None else self._run.x
+
+    def change(self, **fields: Any) -> None:
+        """Change the data, the network or the optimizer: another run begins at step 0, from the same seed.
+
+        Args:
+            fields: Fields of `setting`. The learning rate and the batch stay as they are now, but another optimizer
+                begins with a rate of its own.
+
+        Raises:
+            ArgumentError: For a value that does not fit; then nothing changes.
+        """
+        live = {} if self._run is None else {"batch": int(self._run.hyper[BATCH])}
+        if self._run is not None and "optimizer" not in fields:
+            live["lr"] = float(self._run.hyper["lr"])
+        elif "optimizer" in fields:
+            live["lr"] = None
+        found = replace(self.setting, **live | fields)
+        start = found.network()
+        if self._run is not None:
+            self._run.pause()
+            if self._run.length:
+                self.earlier = [*self.earlier, (_difference(self.setting, found), self._run)][-MAX_EARLIER:]
+        if any(getattr(found, name) != getattr(self.setting, name) for name in _DATA):
+            self.earlier = []  # the losses of other data are no comparison
+        self.setting, self._start, self._run = found, start, None
+
+    def fork(self) -> None:
+        """Continue in a branch: the present run stays as it is, and its loss stays in the picture."""
+        self._run = self.run.fork()
+
+    def code(self) -> str:
+        """Return the lines of code that make the same run.
+
+        >>> import burlab as bl
+        >>> print(bl.playground("moons", optimizer="GD").code().splitlines()[3])
+        data = bl.data.synthetic_plane("moons", 200, noise=0.2, seed=0)
+        """
+        if self._run is None:
+            return self.setting.code((), 0)
+        return self.setting.code(self._run.events, int(self._run.t))
+
+    def __repr__(self) -> str:
+        setting = self.setting
+        return f"<Playground: {setting.optimizer} on {setting.data}, layers of {shown(setting.widths)}>"
+
+
+def playground(  # noqa: PLR0913 - all that can be changed by mouse
+    data: Any = "circles",
+    *,
+    noise: float = 0.2,
+    samples: int = 200,
+    hidden: Sequence[int] = (4, 3),
+    activation: str = "tanh",
+    optimizer: str = "Adam",
+    lr: float | None = None,
+    batch: int = 20,
+    dtype: str = "float32",
+    seed: int = 0,
+) -> Playground:
+    """Return a small network that learns two classes in a plane; a notebook shows it while it learns.
+
+    Every argument is where it begins, and a button or a slider of the view.
+
+    Args:
+        data: "circles", "clouds", "moons", "quadrants" or "spirals", see `bl.data.synthetic_plane`; or a pair of your
+            arrays: features of shape (n, 2), and labels of shape (n,) with two different values.
+        noise: Standard deviation of the noise of the named sets.
+        samples: Number of points of the named sets.
+        hidden: Neurons of each hidden layer, 1 to 8, at most 6 layers.
+        activation: "tanh", "relu", "sigmoid" or "gelu".
+        optimizer: "GD", "Momentum", "Nesterov", "RMSProp", "Adam", "Lion" or "SignSGD".
+        lr: Learning rate; None for one that suits the optimizer.
+        batch: Samples of a step.
+        dtype: "float32" or "float64".
+        seed: Seed of the data, of the start and of the samples.
+
+    Returns:
+        The `Playground`: `run` is the run, `code()` the lines that make it, `change(...)` begins another one.
+
+    Raises:
+        ArgumentError, ShapeError: For a value that does not fit.
+
+    >>> import burlab as bl
+    >>> play = bl.playground("spirals", hidden=(6, 4))
+    >>> play
+    <Playground: Adam on spirals, layers of [2, 6, 4, 1]>
+    >>> play.run.step(100); play.change(optimizer="GD"); play.run.t
+    0
+    """
+    options: dict[str, Any] = {
+        "noise": noise,
+        "samples": samples,
+        "hidden": tuple(hidden),
+        "activation": activation,
+        "optimizer": optimizer,
+        "lr": lr,
+        "batch": batch,
+        "dtype": dtype,
+        "seed": seed,
+    }
+    if isinstance(data, str):
+        return Playground(Setting(data, **options))
+    if not isinstance(data, Sequence) or len(data) != 2:
+        raise ArgumentError(f"data is {shown(data)}, expected the name of a data set, or a pair (features, labels).")
+    own = own_data(*data)
+    options["batch"] = min(options["batch"], len(own[1]))
+    return Playground(Setting(OWN, own=own, **options))
+
+
+def _difference(before: Setting, after: Setting) -> str:
+    """Return what an earlier run is called beside the one that took its place: by what it had of its own."""
+    names = ("optimizer", "activation", "dtype")
+    words = [str(getattr(before, name)) for name in names if getattr(before, name) != getattr(after, name)]
+    if before.hidden != after.hidden:
+        words.append("-".join(map(str, before.widths)))
+    return ", ".join(words) or "before"
