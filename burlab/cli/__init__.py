@@ -14,7 +14,7 @@ from burlab.runtime.cache import background
 from burlab.runtime.extras import require
 
 _PACKAGE = Path(__file__).parents[1]
-_FIRST = "01_gradients.ipynb"
+_FIRST = "00_playground.ipynb"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -3,7 +3,7 @@
 from .dataset import Dataset
 from .download import makemore_names, tiny_shakespeare
 from .names import CharacterData, last_names
-from .plane import synthetic_plane
+from .planar_sets import synthetic_plane
 from .sklearn import sklearn_set
 from .synthetic import synthetic_classes, synthetic_regression
 from .text import TextData, text

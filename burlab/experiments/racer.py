@@ -75,7 +75,8 @@ class Racer:
 
     def read(self, column: str, seconds: float) -> bool:
         """Bring the digests of a column up to date, in so many seconds; True if all was read."""
-        if column not in self.digests:
+        known = self.digests.setdefault(column, [])
+        if [digest.recorder for digest in known] != [run.engine for run in self.runs]:  # new, or begun again elsewhere
             self.digests[column] = [run.digest(column) for run in self.runs]
         done = [digest.read(seconds / len(self.runs)) for digest in self.digests[column]]
         return all(done)

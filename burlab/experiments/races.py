@@ -3,6 +3,7 @@
 import math
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -183,6 +184,32 @@ class Race:
         except BaseException:
             self.pause()
             raise
+
+    @property
+    def can_restart(self) -> bool:
+        """Return True if it is a race in the plane whose runs can begin at another point."""
+        return self._ground is not None and all(run.can_restart for r in self._racers for run in r.runs)
+
+    def restart(self, x0: tree.Tree) -> None:
+        """Begin again at another point: all racers rest there at step 0, with their hyperparameters as they are.
+
+        Args:
+            x0: The start of all seeds, and of racers that are added later.
+
+        Raises:
+            StatusError: A racer is a run that was loaded from a file.
+
+        >>> import numpy as np, burlab as bl
+        >>> race = bl.race(lambda x: np.sum(x**2), np.ones(2), {"a": bl.optim.GD(0.1), "b": bl.optim.GD(0.2)}, steps=9)
+        >>> race.restart(np.zeros(2)); race.t, race.runs["a"][0].x
+        (0, array([0., 0.]))
+        """
+        self.pause()
+        for racer in self._racers:
+            for run in racer.runs:
+                run.restart(x0)
+            racer.error = racer.error if not racer.runs else None
+        self.setting = replace(self.setting, start=Always(x0))
 
     def stop(self) -> None:
         """End the threads of all runs for good. The race can still be read."""

@@ -1,6 +1,7 @@
 """Openers create runs of one problem: they check its options, and runs share compiled code."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -93,7 +94,12 @@ class Opener:
         else:
             setup, leaves = self._first(optimizer, x, start, seed, budgets, every)
         start = setup.start if setup.part is None else setup.part
-        return Run(RunLoop.open(setup, [x, *leaves]), start, setup.rule.schedules, self.problem, optimizer)
+        engine = RunLoop.open(setup, [x, *leaves])
+        return Run(engine, start, setup.rule.schedules, self.problem, optimizer, self._again(optimizer, seed))
+
+    def _again(self, optimizer: Optimizer | SciPy, seed: int) -> Callable[[tree.Tree], Run]:
+        """Return a function that opens such a run at another start."""
+        return lambda x0: self.open(x0, optimizer, seed)
 
     def _scipy(self, optimizer: SciPy, start: Point | Trainable, seed: int, budgets: tuple[int, int]) -> Run:
         oracle = self._oracle(start)
@@ -108,7 +114,7 @@ class Opener:
         point = start if isinstance(start, Point) else start.point
         threads = self._threads(oracle.kernels("value_and_grad", [point]), int(stream.batch))
         engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, budgets[1])
-        return Run(engine, start, {}, self.problem, optimizer)
+        return Run(engine, start, {}, self.problem, optimizer, self._again(optimizer, seed))
 
     def _first(
         self,

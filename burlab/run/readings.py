@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import os
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -13,6 +14,7 @@ from burlab.optim import Optimizer, SciPy
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
+from burlab.run.file.save_run import identify, save
 from burlab.run.record.digest import Digest
 from burlab.run.record.engine import Engine
 from burlab.run.record.history import Event, History, events
@@ -252,6 +254,31 @@ class Readings:
             The numbers by column; None if the step has no row, or one that was merged.
         """
         return at(self._engine, step)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of problem, data, start, rule, first hyperparameters, batches and criteria, which determine its steps.
+
+        Two runs of one fingerprint have the same bits, on one instruction set and with one version of burlab; a
+        predicate (`Stop.when`) does not enter. Raises StatusError where the optimizer is SciPy's.
+
+        >>> import numpy as np, burlab as bl
+        >>> runs = [bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(lr)) for lr in (0.1, 0.1, 0.2)]
+        >>> runs[0].fingerprint == runs[1].fingerprint, runs[0].fingerprint == runs[2].fingerprint
+        (True, False)
+        """
+        return identify(self._engine)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the run to a file, whole or not at all; also while it runs. Example: `burlab.load_run`.
+
+        Args:
+            path: The file: history, keyframes, state of the optimizer, kernels as graphs, and a checksum of the data.
+
+        Raises:
+            FileError: It cannot be written; an older file there is then unchanged.
+        """
+        save(self._engine, path)
 
     @property
     def memory(self) -> dict[str, int]:

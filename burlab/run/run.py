@@ -1,7 +1,6 @@
 """A run: one optimizer on one problem, paused at step 0 until its first step."""
 
 import math
-import os
 import threading
 import time
 import warnings
@@ -19,7 +18,6 @@ from burlab.optim.live_fields import ranges_of
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
-from burlab.run.file.save_run import identify, save
 from burlab.run.record.engine import Engine, check_can_seek
 from burlab.run.record.stop import ENDLESS
 from burlab.runtime.checks.numbers import MAX_STEPS, real, whole
@@ -30,6 +28,7 @@ from .hypers import Hypers
 from .predicate import Observer
 from .progress import ProgressBar, open_bar
 from .readings import Readings
+from .reopening import reopened
 from .run_breakpoints import Breakpoints, BreakpointTable
 from .step_profile import profile
 
@@ -58,11 +57,14 @@ class Run(Readings):
         schedules: Mapping[str, Callable[[Any], Any]],
         problem: FiniteSum | Callable[..., Any] | None,
         optimizer: Optimizer | SciPy | None,
+        opener: Callable[[tree.Tree], "Run"] | None = None,
     ) -> None:
+        """opener: opens a run of the same kind at another start; None of a loaded run."""
         if not hasattr(engine, "hypers"):
             raise ArgumentError("a Run is made by bl.minimize(problem, x0, optimizer). Call that.")
         super().__init__(engine, start, problem, optimizer)
         self._schedules = schedules
+        self._opener = opener
         self._blocking = threading.Lock()  # held while the run is moved
         self._ended = False
         self._pauses = 0
@@ -248,6 +250,37 @@ class Run(Readings):
             self._go(lambda: self._engine.seek(step))
             self._warn()
 
+    @property
+    def can_restart(self) -> bool:
+        """Return True if it can begin again at another point: if it was not loaded from a file."""
+        return self._opener is not None
+
+    def restart(self, x0: tree.Tree) -> None:
+        """Begin again at another point, with the hyperparameters as they are: rest at step 0 of a new record.
+
+        Args:
+            x0: The start, of the same form as the first one. The record so far stays in `parent`.
+
+        Raises:
+            StatusError: The run was loaded from a file, or was stopped for good.
+            ShapeError: x0 has another form.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=4)
+        >>> run.restart(np.array([8.0])); run.step(2); run.t, run.x, run.parent.length
+        (2, array([2.]), 4)
+        """
+        with self._stepping():
+            self.pause()
+            other = reopened(self, self._opener, x0)
+            line = self._with(self._engine)
+            line.family.inherit(self.family)
+            super().__init__(other.engine, other._start, self.problem, self.optimizer)  # noqa: SLF001 - a run's own
+            self._observer = Observer(other.engine) if other.engine.stop.when else None
+            line.family.adopt(self)
+            self._breakpoints.cut(0)
+            self._arm()
+
     def fork(self, **hypers: float) -> "Run":
         """Return another run, at rest at the same step, with some hyperparameters changed.
 
@@ -270,31 +303,6 @@ class Run(Readings):
             other.hyper[name] = value
         engine.settle()
         return other
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of problem, data, start, rule, first hyperparameters, batches and criteria, which determine its steps.
-
-        Two runs of one fingerprint have the same bits, on one instruction set and with one version of burlab; a
-        predicate (`Stop.when`) does not enter. Raises StatusError where the optimizer is SciPy's.
-
-        >>> import numpy as np, burlab as bl
-        >>> runs = [bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(lr)) for lr in (0.1, 0.1, 0.2)]
-        >>> runs[0].fingerprint == runs[1].fingerprint, runs[0].fingerprint == runs[2].fingerprint
-        (True, False)
-        """
-        return identify(self._engine)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the run to a file, whole or not at all; also while it runs. Example: `burlab.load_run`.
-
-        Args:
-            path: The file: history, keyframes, state of the optimizer, kernels as graphs, and a checksum of the data.
-
-        Raises:
-            FileError: It cannot be written; an older file there is then unchanged.
-        """
-        save(self._engine, path)
 
     def stop(self) -> None:
         """End the run's thread for good. The run can still be read, but cannot step any more."""
@@ -326,7 +334,7 @@ class Run(Readings):
         self._breakpoints.note(self._engine.view().stopped, self.at)
 
     def _with(self, engine: Engine) -> "Run":
-        return Run(engine, self._start, self._schedules, self.problem, self.optimizer)
+        return Run(engine, self._start, self._schedules, self.problem, self.optimizer, self._opener)
 
     def _arm(self) -> None:
         points = self._breakpoints.enabled()

@@ -151,6 +151,8 @@ export type TransportIntent =
   | { type: "rewind"; count: number }
   | { type: "speed"; value: number };
 
+/** Begin at another point of the plane. */
+export type Start = { type: "start"; x: number; y: number };
 export interface Knob {
   name: string;
   place: number;
@@ -175,6 +177,7 @@ export interface Memory {
   kinds: [name: string, text: string, share: number, colour: number][];
 }
 export interface Panel extends Transport {
+  movable: boolean;
   smoothing: number;
   breakpoints: Breakpoint[] | null;
   conditions: string[];
@@ -188,6 +191,7 @@ export interface Panel extends Transport {
 }
 export type PanelIntent =
   | TransportIntent
+  | Start
   | { type: "split" }
   | { type: "seek"; step: string | number }
   | { type: "axis"; value: string }
@@ -210,6 +214,7 @@ export interface Racer {
   message: string;
 }
 export interface Race extends Transport {
+  movable: boolean;
   against: string;
   axes: Choice[];
   of: string;
@@ -220,6 +225,7 @@ export interface Race extends Transport {
 }
 export type RaceIntent =
   | TransportIntent
+  | Start
   | { type: "against" | "of"; value: string }
   | { type: "add"; name: string; lr: string }
   | { type: "drop"; name: string };
@@ -305,7 +311,7 @@ export type PlaygroundIntent =
   | { type: "choose"; name: PlaygroundMenu; value: string }
   | { type: "layers"; by: number }
   | { type: "neurons"; layer: number; by: number }
-  | { type: "look"; layer: number | null; neuron: number | null };
+  | { type: "probe"; layer: number | null; neuron: number | null };
 /** Answers the intents "code" and "page". */
 export type PlaygroundText = { type: "code" | "page"; text: string };
 

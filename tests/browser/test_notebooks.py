@@ -14,6 +14,7 @@ COUNT = """(shown) => Object.fromEntries(Object.entries(shown).map(([kind, selec
   [kind, new Set([...document.querySelectorAll(selector)].map((e) => e.closest(".jp-Cell"))).size])
   .filter(([, count]) => count))"""
 TUTORIALS = {
+    "00_playground": {"charts": 2},
     "01_gradients": {"graphs": 1, "plots": 2},
     "02_three_gears": {"graphs": 2, "plots": 1},
     "03_names": {"plots": 2},

@@ -81,7 +81,7 @@ def test_lab_serves_the_first_tutorial(tmp_path: Path):
             pages = (re.search(r"http://127\S+/lab/tree/\S+", line) for line in server.stderr)
             page, token = next(found[0] for found in pages if found).split("?")
             contents = fetch(page.replace("/lab/tree/", "/api/contents/") + "?" + token)
-            assert contents["path"] == "01_gradients.ipynb"
+            assert contents["path"] == "00_playground.ipynb"
         finally:
             server.terminate()
 

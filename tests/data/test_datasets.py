@@ -85,3 +85,20 @@ def test_without_scikit_learn_the_remedy_is_named(monkeypatch: pytest.MonkeyPatc
 def test_datasets_with_wrong_arguments_raise(call, words):
     with pytest.raises(ArgumentError, match=words):
         call()
+
+
+@pytest.mark.parametrize("kind", ["circles", "clouds", "moons", "quadrants", "spirals"])
+def test_points_of_the_plane_are_in_their_square_in_two_equal_classes(kind):
+    data = bl.data.synthetic_plane(kind, 301, noise=0.0, seed=4)
+    assert np.abs(data.features).max() <= 2.5
+    assert np.bincount(data.targets).tolist() == [151, 150]
+    other = bl.data.synthetic_plane(kind, 301, noise=0.0, seed=5)
+    assert not np.array_equal(other.features, data.features)
+    distances = np.linalg.norm(data.features[:, None] - data.features, axis=2) + 9.0 * np.eye(301)
+    nearest = data.targets[distances.argmin(axis=1)]
+    assert (nearest == data.targets).mean() > 0.9, "a class is where its own points are"
+
+
+def test_a_set_of_the_plane_that_does_not_exist_is_refused():
+    with pytest.raises(bl.BurlabError, match="kind must be one of 'circles'"):
+        bl.data.synthetic_plane("rings")

@@ -45,6 +45,11 @@ class Digest:
         rows_since(recorder, None, self._columns, most=2)  # raises where there is no such column
 
     @property
+    def recorder(self) -> Recorder:
+        """The recorder that it reads."""
+        return self._recorder
+
+    @property
     def steps(self) -> Numbers:
         """The last step of each stretch."""
         return self._rows[1]

@@ -7,8 +7,10 @@ import { listener } from "../dom.js";
 import { selected, spanAcross } from "./plot.js";
 import { HINT_PIXELS } from "./readout.js";
 
+const DRAGGABLE = "here"; // the label of a dot that can be carried
 const MIN_DRAG_PIXELS = 6; // pixels that a drag must be long to mean a part
 const GRIP_PIXELS = 6; // pixels around the cursor in which it can be grabbed
+const DOT_PIXELS = 12; // pixels around a dot that can be carried
 const STEP = 1.25;
 
 /** @type {(chart: Chart, part: Part, across: Span | null | undefined, up: Span | null | undefined) => void} */
@@ -61,15 +63,20 @@ export function listen(chart, canvas, part) {
     const cursor = part().marks.find(({ kind }) => kind === "cursor");
     return !!cursor && Math.abs(part().frame.sx.at(cursor.at) - u) < GRIP_PIXELS;
   };
+  // The dot of a map that may be carried to another place, if the mouse is near it.
+  const carried = (/** @type {Point} */ { u, v }) => {
+    const { sx, sy } = part().frame;
+    return part().dots.find(({ label, x, y }) => label === DRAGGABLE && x.length && Math.hypot(sx.at(x[0]) - u, sy.at(y[0]) - v) < DOT_PIXELS);
+  };
   on("pointerdown", (event) => {
     if (event.button !== 0 || !inside(part(), place(event))) return;
     canvas.setPointerCapture(event.pointerId);
     const from = place(event);
-    chart.drag = { part: part().name, from, to: from, seeks: gripped(from) };
+    chart.drag = { part: part().name, from, to: from, seeks: gripped(from), carries: !!carried(from) };
   });
   on("pointermove", (event) => {
     const to = place(event);
-    canvas.style.cursor = gripped(to) ? "ew-resize" : "crosshair";
+    canvas.style.cursor = gripped(to) ? "ew-resize" : chart.drag?.carries ? "grabbing" : carried(to) ? "grab" : "crosshair";
     if (chart.drag?.seeks) chart.onIntent({ type: "seek", x: part().frame.sx.back(to.u) });
     if (chart.drag) chart.drag.to = to;
     hoverAt(chart, part(), to);
@@ -81,6 +88,7 @@ export function listen(chart, canvas, part) {
     const [left, right, top, bottom] = selected(drag.from, drag.to, part().frame);
     const { sx, sy } = part().frame;
     if (drag.seeks) chart.onIntent({ type: "seek", x: sx.back(drag.to.u) });
+    else if (drag.carries) pick(chart, part(), drag.to);
     else if (Math.hypot(drag.to.u - drag.from.u, drag.to.v - drag.from.v) >= MIN_DRAG_PIXELS) {
       const across = right - left < sx.to - sx.from - 1 ? /** @type {Span} */ ([sx.back(left), sx.back(right)]) : undefined;
       zoomTo(chart, part(), across, bottom - top < sy.from - sy.to - 1 ? [sy.back(bottom), sy.back(top)] : undefined);

@@ -4,7 +4,7 @@
 /** @import { Axis, Curve } from "../messages" */
 
 import { acrossOf, keyOf, widen } from "./data.js";
-import { MAX_DOTTED_POINTS, drawBand, drawCurve, drawDots, drawMark, crisp, LABEL_PIXELS, level, MARGIN, upright } from "./lines.js";
+import { MAX_DOTTED_POINTS, drawBand, drawCurve, drawDots, drawMark, drawShape, crisp, LABEL_PIXELS, level, MARGIN, upright } from "./lines.js";
 import { shadesOf } from "./map.js";
 import { drawReadout } from "./readout.js";
 import { scaled, ticksOf, withRoom } from "./scales.js";
@@ -117,7 +117,7 @@ export function drawPart(chart, part, pen, width, height, ratio) {
   pen.restore();
   if (sr && part.kind === "plot" && part.right) drawRight(pen, part.right, sr, frame, theme);
   drawReadout(chart, part, pen, frame);
-  if (chart.drag?.part === part.name) drawSelection(pen, chart.drag, frame, theme);
+  if (chart.drag?.part === part.name) (chart.drag.carries ? drawDragged : drawSelection)(pen, chart.drag, frame, theme);
 }
 
 /** @type {(pen: Pen, part: Part, frame: Frame, theme: Theme) => void} */
@@ -244,4 +244,10 @@ function drawSelection(pen, { from, to }, frame, theme) {
   pen.lineWidth = 1;
   pen.fillRect(left, top, right - left, bottom - top);
   pen.strokeRect(left, top, right - left, bottom - top);
+}
+
+// A dot that is carried, where the mouse is.
+/** @type {(pen: Pen, drag: Drag, frame: Frame, theme: Theme) => void} */
+function drawDragged(pen, { to }, _frame, theme) {
+  drawShape(pen, "ring", to.u, to.v, theme.curve(1), theme, 7);
 }

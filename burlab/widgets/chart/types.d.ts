@@ -80,6 +80,7 @@ export interface Drag {
   from: Point;
   to: Point;
   seeks: boolean;
+  carries: boolean;
 }
 export interface Hover extends Point {
   part: string;

@@ -29,7 +29,7 @@ export function buildKnobs(el, send, answered, texts) {
     const longest = Math.max(...state.knobs.map((knob) => knob.name.length), 2);
     knobs.style.setProperty("--label", `${longest}ch`);
     knobs.toggleAttribute("data-schedules", state.knobs.some((knob) => knob.schedule !== ""));
-    drawMemory(memory, state.memory);
+    if (state.memory) drawMemory(memory, state.memory); // a playground shows none
   };
 }
 

@@ -1,9 +1,11 @@
 // @ts-check
 // The panel of a run or of a watched loop: transport, head, chart and controls in one view.
 
-/** @import { ChartIntent, LiveState, Panel, View } from "../messages" */
+/** @import { ChartData, ChartIntent, HeightsByName, LiveState, Panel, View } from "../messages" */
+/** @import { Drawn } from "../chart/chart.js" */
 import { drawChart } from "../chart/chart.js";
-import { element, find, throttled } from "../dom.js";
+import { raisable } from "../chart/relief.js";
+import { button, element, find, throttled } from "../dom.js";
 import { begin, follow } from "../live/live.js";
 import { buildTransport, foresee } from "../live/transport.js";
 import { buildBreaks } from "./breaks.js";
@@ -25,10 +27,12 @@ function render({ model, el }) {
     head();
   };
   const seek = throttled((/** @type {number} */ step) => act({ type: "seek", step }));
-  const chart = drawChart(place("burlab-plots"), model.get("data"), {
+  const plots = place("burlab-plots");
+  const chart = drawChart(plots, model.get("data"), {
     heights: model.get("heights"),
     onIntent: (/** @type {ChartIntent} */ intent) => {
       if (intent.type === "zoom") act(intent);
+      if (intent.type === "pick" && intent.part === "plane" && model.get("state").movable) act({ type: "start", x: intent.x, y: intent.y });
       if (intent.type === "seek" && state().seekable) seek(Math.max(0, Math.round(intent.x)));
     },
   });
@@ -36,7 +40,9 @@ function render({ model, el }) {
   const breaks = buildBreaks(place("burlab-breaks"), act);
   find(el, ".burlab-png").addEventListener("click", chart.png);
   find(el, ".burlab-csv").addEventListener("click", chart.csv);
+  const surface = buildSurface(plots, chart, model.get("data"), model.get("heights"));
   const unfollow = follow(live, chart, (found) => {
+    surface(found.movable);
     drawHead();
     knobs(found);
     breaks(found);
@@ -44,6 +50,25 @@ function render({ model, el }) {
   return () => {
     transport.close();
     unfollow();
+  };
+}
+
+// A button next to the title of the plane, which shows it as a surface below the plots. Returns what puts it there again after
+// the plots were built anew, and says whether a click on the plane begins there.
+/** @type {(plots: HTMLElement, chart: Drawn, data: ChartData, heights: HeightsByName) => (movable: boolean) => void} */
+function buildSurface(plots, chart, data, heights) {
+  const raise = raisable(plots, chart, data, { heights });
+  const toggle = button(null, "Surface", "Show the plane as a surface, which can be turned", () => {
+    const on = toggle.ariaPressed !== "true";
+    toggle.ariaPressed = String(on);
+    raise(on);
+  }, "burlab-entry");
+  toggle.ariaPressed = "false";
+  return (movable) => {
+    const plane = chart.chart.places.get("plane");
+    if (!plane) return;
+    if (!plane.box.contains(toggle)) plane.title.after(toggle);
+    plane.canvas.title = movable ? "Click to start there, or drag the dot; drag elsewhere to zoom in" : "";
   };
 }
 

@@ -9,6 +9,7 @@ from burlab.widgets.live.live_model import GROWING, dispatch, growing_pace
 from burlab.widgets.page_worker import Intent
 
 from . import panel_breakpoints
+from .panel_landscape import point_like
 from .scales import SliderScale
 
 _REPLAY_SECONDS = 4.0  # seconds for the whole record backwards at full speed
@@ -18,7 +19,7 @@ class PanelCommands:
     """Carries out intents on a run.
 
     play, back (plays backwards), pause, step (count), rewind (count), reset, seek (step), slide (name, place),
-    enter (name, text), follow (name), hold (name),
+    enter (name, text), start (x, y: from another point of the plane), follow (name), hold (name),
     break (kind, text), break_switch (number, on), break_remove (number): see `panel_breakpoints.py`;
     speed (steps per second, 0 for full, GROWING for one that grows with the steps done).
     """
@@ -121,6 +122,11 @@ class PanelCommands:
             self._run.seek(step)
         finally:
             self._seeking = False
+
+    def _do_start(self, intent: Intent) -> None:
+        self.rest()
+        self._run.restart(point_like(self._run.x, (float(intent["x"]), float(intent["y"]))))
+        self._do_play(intent)
 
     def _do_slide(self, intent: Intent) -> None:
         name = str(intent["name"])

@@ -1,6 +1,7 @@
 """The plane of a run with two parameters: how high the function is there, and the path of the run."""
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,3 +67,18 @@ class PanelLandscape:
 def flat(x: tree.Tree) -> Numbers:
     """All entries of a point."""
     return np.concatenate([np.ravel(np.asarray(leaf, np.float64)) for leaf in tree.flatten(x)[0]])
+
+
+def point_like(x: tree.Tree, numbers: Sequence[float]) -> tree.Tree:
+    """Return a point of the form of x that holds these numbers.
+
+    >>> point_like({"a": np.float32(0.0), "b": np.zeros(1)}, [1.0, 2.0])
+    {'a': array(1., dtype=float32), 'b': array([2.])}
+    """
+    leaves, structure = tree.flatten(x)
+    arrays = [np.asarray(leaf) for leaf in leaves]
+    ends = np.cumsum([array.size for array in arrays])[:-1]
+    parts = np.split(np.asarray(numbers, np.float64), ends)
+    return tree.unflatten(
+        structure, [part.reshape(a.shape).astype(a.dtype) for part, a in zip(parts, arrays, strict=True)]
+    )

@@ -6,7 +6,7 @@ import { button, choices, element } from "../dom.js";
 
 const SIDE = 34; // pixels of a picture
 const REACH = 2.7; // half the side of what it shows
-const OWN = "your arrays";
+const USER_DATA = "your arrays";
 /** @type {[name: PlaygroundMenu, title: string][]} */
 const MENUS = [
   ["activation", "The function of each hidden neuron"],
@@ -20,10 +20,10 @@ export function buildMenus(el, offers, send) {
   const choose = (/** @type {PlaygroundMenu} */ name, /** @type {string} */ value) => send({ type: "choose", name, value });
   const sets = element("span", "burlab-sets", el, { role: "group", ariaLabel: "data" });
   /** @type {[name: string, button: HTMLButtonElement][]} */
-  const buttons = [...Object.keys(offers.data), OWN].map((name) => {
+  const buttons = [...Object.keys(offers.data), USER_DATA].map((name) => {
     const one = button(sets, "", name, () => choose("data", name));
     one.ariaLabel = name;
-    if (name === OWN) one.textContent = name;
+    if (name === USER_DATA) one.textContent = name;
     else drawPoints(element("canvas", "", one, { width: 2 * SIDE, height: 2 * SIDE }), offers.data[name]);
     return [name, one];
   });
@@ -34,7 +34,7 @@ export function buildMenus(el, offers, send) {
   });
   return ({ setting }) => {
     for (const [name, one] of buttons) {
-      one.hidden = name === OWN && !setting.own;
+      one.hidden = name === USER_DATA && !setting.own;
       one.ariaPressed = String(setting.data === name);
     }
     for (const [name, menu] of menus) {

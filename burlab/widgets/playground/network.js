@@ -55,8 +55,8 @@ export function buildNetwork(el, send, chart) {
     const name = layer === 0 ? NAMES[k] : `neuron ${k + 1} of layer ${layer}`;
     const canvas = element("canvas", "burlab-neuron", column, { title: name, role: "img", ariaLabel: name, tabIndex: 0 });
     if (!looks) return canvas;
-    const look = () => send({ type: "look", layer, neuron: k });
-    const away = () => send({ type: "look", layer: null, neuron: null });
+    const look = () => send({ type: "probe", layer, neuron: k });
+    const away = () => send({ type: "probe", layer: null, neuron: null });
     for (const type of ["pointerenter", "focus"]) canvas.addEventListener(type, look);
     for (const type of ["pointerleave", "blur"]) canvas.addEventListener(type, away);
     return canvas;

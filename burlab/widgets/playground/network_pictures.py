@@ -1,4 +1,4 @@
-"""What each neuron of a network answers over the plane, and the weights between neurons, for a page."""
+"""Pictures of the answers of each neuron over the plane, and the weights between neurons, for a page."""
 
 from base64 import b64encode
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 // A playground: a small network learns in front of the user, who changes its data, shape and optimizer. Python owns the
 // state and the words; this draws them and sends intents.
 
-/** @import { ChartIntent, PlaygroundIntent, PlaygroundState, PlaygroundText, View } from "../messages" */
+/** @import { ChartIntent, Playground, PlaygroundIntent, PlaygroundState, PlaygroundText, View } from "../messages" */
 import { drawChart } from "../chart/chart.js";
 import { button, element, find, throttled } from "../dom.js";
 import { begin, follow } from "../live/live.js";
@@ -33,10 +33,11 @@ function render({ model, el }) {
   const place = (/** @type {string} */ name, parent = el) => element("div", name, parent);
   const actions = element("span", "burlab-actions", find(el, ".burlab-bar"));
   for (const [type, text, title] of ACTIONS) button(actions, text, title, () => send({ type })).dataset.does = type;
-  const menus = buildMenus(place("burlab-menus burlab-form"), model.get("offers"), send);
-  const knobs = buildKnobs(place("burlab-controls"), act, answered, () => model.get("texts"));
   const stage = place("burlab-stage");
-  const network = buildNetwork(place("burlab-network", stage), send, () => chart.chart);
+  const side = place("burlab-side", stage);
+  const menus = buildMenus(place("burlab-menus burlab-form", side), model.get("offers"), send);
+  const knobs = buildOwnKnobs(place("burlab-controls", side), (box) => buildKnobs(box, act, answered, () => model.get("texts")));
+  const network = buildNetwork(place("burlab-network", side), send, () => chart.chart);
   const seek = throttled((/** @type {number} */ step) => act({ type: "seek", step }));
   const chart = drawChart(place("burlab-plots", stage), model.get("data"), {
     heights: model.get("heights"),
@@ -54,7 +55,7 @@ function render({ model, el }) {
   const unfollow = follow(live, chart, (found) => {
     transport.draw();
     menus(found);
-    knobs(/** @type {any} */ (found));
+    knobs(found);
     network.draw(found);
   });
   requestAnimationFrame(() => send({ type: "begin" }));
@@ -63,6 +64,20 @@ function render({ model, el }) {
     network.close();
     transport.close();
     unfollow();
+  };
+}
+
+// Another optimizer has other knobs: they are built again where their names differ.
+/** @type {(el: HTMLElement, build: (el: HTMLElement) => (state: any) => void) => (state: Playground) => void} */
+function buildOwnKnobs(el, build) {
+  let [names, draw] = ["", (/** @type {Playground} */ _) => {}];
+  return (state) => {
+    const now = state.knobs.map(({ name }) => name).join();
+    if (now !== names) {
+      el.replaceChildren();
+      [names, draw] = [now, build(el)];
+    }
+    draw(state);
   };
 }
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burlab.charts import Axis, Chart, Curve, Dots, Map, Plot
+from burlab.charts.chart import DotShape
 from burlab.charts.grid import axes
 from burlab.typing import Numbers
 from burlab.widgets.panel.curves_of_run import RunCurves
@@ -17,16 +18,15 @@ if TYPE_CHECKING:
     from burlab.run import Run
 
 _MAX_POINTS = 600  # of an earlier loss
+_LOSS = "loss of a batch"
 _TALL = 1.3  # of the loss, in heights of ordinary plots
-_CLASSES = (("class -1", 0, "dot"), ("class 1", 1, "triangle"))
+_CLASSES: tuple[tuple[str, int, DotShape], ...] = (("class -1", 0, "dot"), ("class 1", 1, "triangle"))
 
 
-def plane_map(
-    plane: PlaneGrid, answer: Numbers, dots: tuple[Dots, ...], title: str, version: int, middle: float
-) -> Map:
-    """Return the map of an answer, shape (SIZE^2,), in two colours that part at its middle."""
+def plane_map(plane: PlaneGrid, answer: Numbers, dots: tuple[Dots, ...], title: str, version: int) -> Map:
+    """Return the map of an answer, shape (SIZE^2,), in two colours that part at 0."""
     x, y = axes((plane.a[[0, -1]], plane.b[[0, -1]]), ("", ""))
-    return Map("plane", title, x, y, answer.reshape(SIZE, SIZE), version, dots=dots, middle=middle)
+    return Map("plane", title, x, y, answer.reshape(SIZE, SIZE), version, dots=dots, middle=0.0)
 
 
 def points_of(points: Numbers, classes: Numbers, plane: PlaneGrid) -> tuple[Dots, ...]:
@@ -46,7 +46,7 @@ class LossPlot:
     def __init__(self) -> None:
         self._read: dict[int, RunCurves] = {}
         self._key: object = None
-        self._plot = Plot("value", "loss of a batch", Axis("step"), Axis(), tall=_TALL)
+        self._plot = Plot("value", _LOSS, Axis("step"), Axis(), tall=_TALL)
 
     def plot(self, panel: PanelModel | None, earlier: "list[tuple[str, Run]]") -> Plot:
         """Return the plot: the same object as long as nothing in it has changed."""
@@ -57,7 +57,8 @@ class LossPlot:
             self._key = key
             own = own or Plot("value", "", Axis("step"), Axis(log=True))
             before = tuple(self._curve(k, label, run, own) for k, (label, run) in enumerate(earlier))
-            self._plot = replace(own, title="loss of a batch", tall=_TALL, curves=(*before, *own.curves))
+            now = tuple(replace(curve, label=_LOSS) if curve.label == own.title else curve for curve in own.curves)
+            self._plot = replace(own, title=_LOSS, tall=_TALL, curves=(*before, *now))
         return self._plot
 
     def _curve(self, k: int, label: str, run: "Run", own: Plot) -> Curve:

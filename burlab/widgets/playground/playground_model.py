@@ -16,8 +16,8 @@ from burlab.widgets.panel.scales import SliderScale, texts
 
 from .network_pictures import PlaneGrid, answers, network_state
 from .playground_chart import LossPlot, chart_of, plane_map, points_of
+from .playground_setting import MAX_LAYERS, MAX_NEURONS, USER_DATA
 from .playgrounds import Playground
-from .setting import MAX_LAYERS, MAX_NEURONS, OWN
 
 _NOISE = SliderScale("linear", 0.0, 1.0)
 _KNOBS = ("lr", BATCH, "mu", "noise")  # in this order; further hyperparameters are left to code
@@ -35,12 +35,14 @@ class PlaygroundModel(LiveModel):
         self.panel: PanelModel | None = None
         self._due = playground.opened  # whether a run is to be opened, or shown
         self._plays = False  # whether it plays then
-        self._look: tuple[int, int] | None = None  # the layer and the neuron that the map shows
+        self._probed: tuple[int, int] | None = None  # the layer and the neuron that the map shows
         self._loss = LossPlot()
         self._version = 0
         self._drawn: Any = None  # what the map was drawn of
         self._chart = Chart(())
         self._network: dict[str, Any] = {}
+        self._knobs: list[dict[str, Any]] = []  # of the run; until another one is open those of the one before
+        self._texts: dict[str, tuple[str, ...]] = {}
         self._show_data()
         self.refresh()
 
@@ -57,7 +59,7 @@ class PlaygroundModel(LiveModel):
     @property
     def texts(self) -> dict[str, tuple[str, ...]]:  # pyright: ignore[reportIncompatibleVariableOverride] - not settable
         """The texts of the sliders."""
-        return ({} if self.panel is None else dict(self.panel.texts)) | {"noise": texts(_NOISE)}
+        return self._texts | {"noise": texts(_NOISE)}
 
     def interrupt(self) -> None:
         """Interrupt a long seek."""
@@ -75,6 +77,7 @@ class PlaygroundModel(LiveModel):
             self._open()
         if self.panel is not None:
             self.panel.refresh()
+            self._texts = dict(self.panel.texts)
             self.behind = self.panel.behind
         self._draw()
         return True
@@ -87,6 +90,7 @@ class PlaygroundModel(LiveModel):
         """Return what is shown besides: transport, knobs, menus, and the network; see `messages.d.ts`."""
         setting = self.playground.setting
         panel = {} if self.panel is None else self.panel.state()
+        self._knobs = panel.get("knobs", self._knobs)
         shown = {"step": 0, "length": 0, "playing": False, "seekable": True, "ended": False, "speed": -1.0}
         shown = {name: panel.get(name, value) for name, value in shown.items()}
         tone, status = panel.get("tone", "ready"), panel.get("status", "Ready at step 0")
@@ -98,7 +102,7 @@ class PlaygroundModel(LiveModel):
             "tone": tone,
             "status": status,
             "title": f"{setting.optimizer} on {setting.data}",
-            "knobs": self._knobs(panel.get("knobs", [])),
+            "knobs": self._shown_knobs(),
             "setting": {name: getattr(setting, name) for name in _MENUS} | {"own": setting.own is not None},
             "network": self._network,
             "room": [len(setting.hidden) < MAX_LAYERS, MAX_NEURONS],
@@ -148,65 +152,60 @@ class PlaygroundModel(LiveModel):
         self.playground.fork()
         self.panel, self._due, self._plays = None, True, playing
 
-    def _do_look(self, intent: Intent) -> None:
+    def _do_probe(self, intent: Intent) -> None:
         layer, neuron = intent.get("layer"), intent.get("neuron")
-        self._look = None if layer is None or neuron is None else (int(layer), int(neuron))
+        self._probed = None if layer is None or neuron is None else (int(layer), int(neuron))
 
     def _change(self, **fields: Any) -> None:
         playing = self.active
         self.playground.change(**fields)
-        self.panel, self._due, self._plays, self._look = None, True, playing, None
+        self.panel, self._due, self._plays, self._probed = None, True, playing, None
         self._show_data()
 
     def _ready(self) -> PanelModel:
         """The panel of the run, which this opens if need be."""
-        if self.panel is None:
-            self._open()
-        assert self.panel is not None  # noqa: S101 - just opened
-        return self.panel
+        return self._open() if self.panel is None else self.panel
 
-    def _open(self) -> None:
-        run = self.playground.run
-        self.panel = PanelModel(run)
-        self.panel.scales[BATCH] = SliderScale("log", 1.0, float(len(self.playground.setting.points[1])))
+    def _open(self) -> PanelModel:
+        panel = self.panel = PanelModel(self.playground.run)
+        panel.scales[BATCH] = SliderScale("log", 1.0, float(len(self.playground.setting.points[1])))
         if self._plays:
-            self.panel.apply({"type": "play"})
+            panel.apply({"type": "play"})
         self._due = self._plays = False
+        return panel
 
     def _show_data(self) -> None:
         setting = self.playground.setting
         points, classes = setting.points
-        self._plane = PlaneGrid(points, setting.data == OWN)
+        self._plane = PlaneGrid(points, setting.data == USER_DATA)
         self._dots = points_of(points, classes, self._plane)
 
     def _draw(self) -> None:
         """Draw the network and the map again if the network, the data or the look has changed."""
         network = self.playground.network
         leaves = [np.asarray(part) for layer in network.layers for part in (layer.weight, layer.bias)]
-        key = (b"".join(leaf.tobytes() for leaf in leaves), self._look, id(self._dots))
+        key = (b"".join(leaf.tobytes() for leaf in leaves), self._probed, id(self._dots))
         plot = self._loss.plot(self.panel, self.playground.earlier)
         if key != self._drawn:
             self._drawn = key
             self._version += 1
             found = answers(network, self._plane)
             self._network = network_state(network, found)
-            if self._look is None:
-                self._map = self._mapped(np.tanh(0.5 * found[-1][:, 0].astype(np.float64)), "what the network says")
-            else:
-                layer, neuron = self._look
-                self._map = self._mapped(found[layer][:, neuron].astype(np.float64), f"neuron {neuron + 1} of layer {layer}")
+            answer, title = found[-1][:, 0], "what the network says"
+            if self._probed is not None:
+                layer, neuron = self._probed
+                answer, title = found[layer][:, neuron], f"neuron {neuron + 1} of layer {layer}"
+            heights = np.tanh(0.5 * answer.astype(np.float64)) if self._probed is None else answer.astype(np.float64)
+            self._map = plane_map(self._plane, heights, self._dots, title, self._version)
         elif self._chart.parts and self._chart.parts[0] is plot:
             return
         step = 0 if self.panel is None else int(self.panel.run.t)
         self._chart = chart_of(plot, self._map, f"the loss, and what the network says at step {readable.count(step)}")
 
-    def _mapped(self, answer: Any, title: str) -> Any:
-        return plane_map(self._plane, answer, self._dots, title, self._version, 0.0)
-
-    def _knobs(self, known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _shown_knobs(self) -> list[dict[str, Any]]:
         setting = self.playground.setting
-        found = {knob["name"]: knob for knob in known}
-        if setting.data != OWN:
+        found = {knob["name"]: knob | {"schedule": ""} for knob in self._knobs}  # that of a `bl.Batch` is one number
+        if setting.data != USER_DATA:
             found["noise"] = {
                 "name": "noise",
                 "place": _NOISE.place(setting.noise),

@@ -6,7 +6,7 @@ from typing import Any, cast
 import traitlets
 
 import burlab as bl
-from burlab.data.plane import KINDS
+from burlab.data.planar_sets import KINDS
 from burlab.widgets.assets import module
 from burlab.widgets.export.page import html
 from burlab.widgets.export.page_sections import page_of
@@ -14,8 +14,8 @@ from burlab.widgets.live.live_view import LiveView, style
 from burlab.widgets.page_worker import Intent
 
 from .playground_model import PlaygroundModel
+from .playground_setting import ACTIVATIONS, DTYPES, RATES
 from .playgrounds import Playground
-from .setting import ACTIVATIONS, DTYPES, RATES
 
 _THUMB = 60  # points of a button's picture
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from burlab.errors import ArgumentError
 from burlab.optim.batches import BATCH
 from burlab.run import Run
 from burlab.runtime.checks.numbers import shown
-from burlab.errors import ArgumentError
 
-from .setting import OWN, Setting, own_data
+from .playground_setting import USER_DATA, PlaygroundSetting, own_data
 
 MAX_EARLIER = 2  # runs whose curves stay when another one takes their place
 _DATA = ("data", "noise", "samples", "seed")  # fields of a setting that say what is learned
@@ -23,7 +23,7 @@ class Playground:
         earlier: The last runs before this one, each with a label: their losses stay in the picture.
     """
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: PlaygroundSetting) -> None:
         self.setting = setting
         self.earlier: list[tuple[str, Run]] = []
         self._start = setting.network()
@@ -56,7 +56,7 @@ class Playground:
         Raises:
             ArgumentError: For a value that does not fit; then nothing changes.
         """
-        live = {} if self._run is None else {"batch": int(self._run.hyper[BATCH])}
+        live: dict[str, Any] = {} if self._run is None else {"batch": int(self._run.hyper[BATCH])}
         if self._run is not None and "optimizer" not in fields:
             live["lr"] = float(self._run.hyper["lr"])
         elif "optimizer" in fields:
@@ -146,15 +146,19 @@ def playground(  # noqa: PLR0913 - all that can be changed by mouse
         "seed": seed,
     }
     if isinstance(data, str):
-        return Playground(Setting(data, **options))
-    if not isinstance(data, Sequence) or len(data) != 2:
-        raise ArgumentError(f"data is {shown(data)}, expected the name of a data set, or a pair (features, labels).")
-    own = own_data(*data)
+        return Playground(PlaygroundSetting(data, **options))
+    try:
+        features, labels = data
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"data is {shown(data)}, expected the name of a data set, or a pair (features, labels)."
+        ) from None
+    own = own_data(features, labels)
     options["batch"] = min(options["batch"], len(own[1]))
-    return Playground(Setting(OWN, own=own, **options))
+    return Playground(PlaygroundSetting(USER_DATA, own=own, **options))
 
 
-def _difference(before: Setting, after: Setting) -> str:
+def _difference(before: PlaygroundSetting, after: PlaygroundSetting) -> str:
     """Return what an earlier run is called beside the one that took its place: by what it had of its own."""
     names = ("optimizer", "activation", "dtype")
     words = [str(getattr(before, name)) for name in names if getattr(before, name) != getattr(after, name)]

@@ -1,7 +1,7 @@
 // @ts-check
 // The panel of a race. Python owns the state, the words and the chart; this draws them and sends intents.
 
-/** @import { LiveState, Race, RaceIntent, View } from "../messages" */
+/** @import { ChartIntent, LiveState, Race, RaceIntent, View } from "../messages" */
 import { drawChart } from "../chart/chart.js";
 import { button, choices, element, onEnter, setText } from "../dom.js";
 import { begin, follow, inkOf, keepRows } from "../live/live.js";
@@ -40,7 +40,12 @@ function render({ model, el }) {
   };
   part(".burlab-add").addEventListener("click", add);
   onEnter(rate, add);
-  const chart = drawChart(part(".burlab-live-chart"), model.get("data"), { heights: model.get("heights") });
+  const chart = drawChart(part(".burlab-live-chart"), model.get("data"), {
+    heights: model.get("heights"),
+    onIntent: (/** @type {ChartIntent} */ intent) => {
+      if (intent.type === "pick" && intent.part === "paths" && model.get("state").movable) send({ type: "start", x: intent.x, y: intent.y });
+    },
+  });
 
   /** @type {Map<string, HTMLTableRowElement>} */
   const rows = new Map();

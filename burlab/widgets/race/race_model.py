@@ -19,6 +19,7 @@ from burlab.widgets.live import readable
 from burlab.widgets.live.fields import one_of, real_from, whole_from
 from burlab.widgets.live.live_model import GROWING, LiveModel, growing_pace
 from burlab.widgets.page_worker import Intent
+from burlab.widgets.panel.panel_landscape import point_like
 from burlab.widgets.panel.run_rest import STEPS
 
 from .race_rest import RaceRest
@@ -94,6 +95,7 @@ class RaceModel(LiveModel):
             "length": self.race.t,
             "playing": self.active,
             "seekable": False,
+            "movable": self.race.can_restart,
             "ended": self.race.finished,
             "speed": self.speed,
             "against": self.against,
@@ -176,6 +178,12 @@ class RaceModel(LiveModel):
         count = whole_from(intent.get("count"), "the number of steps", 1)
         self._rest()
         self.race.start(until=self.race.t + count)
+
+    def _do_start(self, intent: Intent) -> None:
+        self._rest()
+        start = self.race.setting.start(self.race.setting.seeds[0])
+        self.race.restart(point_like(start, (float(intent["x"]), float(intent["y"]))))
+        self._do_play(intent)
 
     def _do_speed(self, intent: Intent) -> None:
         self.speed = float(intent["value"])

@@ -312,3 +312,39 @@ def test_pause_or_seek_from_a_cell_ends_the_playing(speed, told):
     while run.t <= t:
         time.sleep(0.005)
     model.apply({"type": "pause"})
+
+
+def test_a_click_on_the_plane_begins_there():
+    f = bl.problems.rosenbrock()
+    run = bl.minimize(f, f.start, bl.optim.Momentum(1e-3, mu=0.9))
+    model = PanelModel(run)
+    assert model.state()["movable"]
+    run.step(50)
+    model.apply({"type": "slide", "name": "lr", "place": 0.4})
+    rate = run.hyper["lr"]
+    model.refresh()
+    model.apply({"type": "speed", "value": 0})
+    model.apply({"type": "start", "x": 0.5, "y": 2.0})
+    assert model.error == ""
+    assert model.commands.playing
+    model.apply({"type": "pause"})
+    model.refresh()
+    path = model.run.path[1]
+    assert path[0].tolist() == [0.5, 2.0]
+    assert run.hyper["lr"] == rate
+    assert run.parent.length == 50, "what was there is not lost"
+    alone = bl.minimize(f, np.array([0.5, 2.0]), bl.optim.Momentum(rate, mu=0.9), steps=run.t)
+    assert np.array_equal(alone.x, run.x)
+    labels = [curve.label for curve in model.chart().parts[-1].curves]
+    assert "before it branched" in labels
+
+
+def test_a_loaded_run_does_not_begin_elsewhere(tmp_path):
+    f = bl.problems.rosenbrock()
+    bl.minimize(f, f.start, bl.optim.GD(1e-3), steps=5).save(tmp_path / "run.burlab")
+    loaded = bl.load_run(tmp_path / "run.burlab")
+    model = PanelModel(loaded)
+    assert not model.state()["movable"]
+    model.apply({"type": "start", "x": 0.0, "y": 0.0})
+    assert "a loaded run cannot begin at another point" in model.state()["status"]
+    assert loaded.t == 5

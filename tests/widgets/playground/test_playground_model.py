@@ -50,6 +50,7 @@ def test_everything_is_shown_before_a_run_is_compiled(model):
     loss, plane = model.chart().parts
     assert isinstance(loss, Plot)
     assert isinstance(plane, Map)
+    assert plane.heights is not None
     assert plane.heights.shape == (SIZE, SIZE)
     assert sum(dots.x.size for dots in plane.dots) == 200
 
@@ -92,11 +93,11 @@ def test_map_is_what_the_network_says(model):
     score = model.playground.network(np.array([x, y], np.float32))[0]
     assert abs(plane.heights[30, 7] - np.tanh(score / 2)) < 1e-6
     version = plane.version
-    do(model, type="look", layer=2, neuron=1)
+    do(model, type="probe", layer=2, neuron=1)
     looked = model.chart().parts[1]
     assert looked.title == "neuron 2 of layer 2"
     assert looked.version > version
-    do(model, type="look", layer=None, neuron=None)
+    do(model, type="probe", layer=None, neuron=None)
     assert np.array_equal(model.chart().parts[1].heights, plane.heights)
 
 
@@ -119,6 +120,16 @@ def test_learning_rate_and_batch_change_the_run_that_there_is(model):
     assert run.hyper["batch"] == 50
     assert [event.name for event in run.events] == ["lr", "batch"]
     assert [knob["name"] for knob in state["knobs"]] == ["lr", "batch", "noise"]
+
+
+def test_knobs_stay_while_another_run_is_opened(model):
+    """A slider that is dragged must not be taken away."""
+    do(model, type="step", count=1)
+    model.apply({"type": "slide", "name": "noise", "place": 0.4})
+    state = model.state()
+    assert not model.playground.opened
+    assert [knob["name"] for knob in state["knobs"]] == ["lr", "batch", "noise"]
+    assert set(model.texts) >= {"lr", "batch", "noise"}
 
 
 def test_batch_slider_covers_one_to_all_samples(model):

@@ -239,3 +239,25 @@ def test_a_pause_from_a_cell_is_a_pause(model, speed):
     assert model.race.t == t
     do(model, type="play")
     until(model, lambda: model.race.t > t, "it did not go on")
+
+
+def test_a_click_on_the_map_begins_all_racers_there(model):
+    do(model, type="step", count="100")
+    assert model.race.wait()
+    model.refresh()
+    old = [curve.x.size for curve in model.chart().parts[0].curves]
+    model.apply({"type": "speed", "value": 1000})
+    state = do(model, type="start", x=-0.5, y=1.5)
+    assert model.error == ""
+    assert state["movable"]
+    assert model.playing
+    until(model, lambda: min(runs[0].t for runs in model.race.runs.values()) > 5, "they never began")
+    do(model, type="pause")
+    for name, (run,) in model.race.runs.items():
+        assert run.path[1][0].tolist() == [-0.5, 1.5], name
+        assert run.length < 100
+    model.refresh()
+    now = [curve.x.size for curve in model.chart().parts[0].curves]
+    assert max(now) < max(old), "the losses are those of the new start"
+    model.race.add("late", bl.optim.GD(1e-4))
+    assert model.race.runs["late"][0].x.tolist() == [-0.5, 1.5]

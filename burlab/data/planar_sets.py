@@ -13,7 +13,7 @@ from burlab.typing import Numbers
 from .dataset import Dataset
 
 _RADIUS = 2.5  # of the circle or half the side of the square that holds the points without noise
-_TURNS = 1.4  # of each arm of a spiral
+_REVOLUTIONS = 1.4  # of each arm of a spiral
 Drawn = Callable[[np.random.Generator, Numbers], Numbers]
 """From a generator and the class of each row, shape (n,), to points, shape (n, 2)."""
 
@@ -35,7 +35,7 @@ def _circles(rng: np.random.Generator, classes: Numbers) -> Numbers:
 
 def _spirals(rng: np.random.Generator, classes: Numbers) -> Numbers:
     along = np.sqrt(rng.uniform(0.01, 1.0, classes.size))
-    angle = np.pi * (2 * _TURNS * along + classes)
+    angle = np.pi * (2 * _REVOLUTIONS * along + classes)
     return _RADIUS * along[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
@@ -78,7 +78,7 @@ def synthetic_plane(kind: str = "circles", samples: int = 200, *, noise: float =
 
     >>> import burlab as bl
     >>> data = bl.data.synthetic_plane("spirals", 100, noise=0.0)
-    >>> data, data.targets.sum()
+    >>> data, int(data.targets.sum())
     (<Dataset of 100 samples, 2 features, 2 classes: synthetic spirals, seed 0>, 50)
     """
     if kind not in KINDS:
@@ -89,4 +89,10 @@ def synthetic_plane(kind: str = "circles", samples: int = 200, *, noise: float =
     rng = np.random.default_rng(whole(seed, "seed", 0))
     targets = np.arange(count) % 2
     points = KINDS[kind](rng, targets.astype(np.float64)) + spread * rng.normal(size=(count, 2))
-    return Dataset(points, targets, ("x0", "x1"), ("class 0", "class 1"), f"synthetic {kind}, seed {shown(seed)}")
+    return Dataset(
+        points,
+        targets,
+        tuple(f"x{k}" for k in range(2)),
+        ("class 0", "class 1"),
+        f"synthetic {kind}, seed {shown(seed)}",
+    )

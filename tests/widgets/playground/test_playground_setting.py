@@ -6,7 +6,7 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree
-from burlab.widgets.playground.setting import ACTIVATIONS, RATES, Setting
+from burlab.widgets.playground.playground_setting import ACTIVATIONS, RATES, PlaygroundSetting
 
 
 def same(a, b):
@@ -115,6 +115,6 @@ def test_every_activation_learns(activation):
 
 
 def test_noise_moves_the_same_points():
-    calm, rough = (Setting(noise=noise).points[0] for noise in (0.0, 0.1))
-    other = Setting(noise=0.2).points[0]
+    calm, rough = (PlaygroundSetting(noise=noise).points[0] for noise in (0.0, 0.1))
+    other = PlaygroundSetting(noise=0.2).points[0]
     assert np.allclose(other - calm, 2 * (rough - calm))

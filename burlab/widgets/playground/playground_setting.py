@@ -1,4 +1,4 @@
-"""What a playground trains: its data, network and optimizer, as the run and as the lines of code that make the run."""
+"""The data, network and optimizer of a playground, as a run and as the lines of code that make the run."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
-from burlab.data.plane import KINDS
+from burlab.data.planar_sets import KINDS
 from burlab.errors import ArgumentError, ShapeError
 from burlab.run import Event, Run
 from burlab.runtime.checks.numbers import shown, whole
@@ -15,7 +15,7 @@ from burlab.runtime.plain import as_array, as_floats
 from burlab.runtime.ranges import NOT_NEGATIVE, POSITIVE, number_in
 from burlab.typing import Numbers
 
-OWN = "your arrays"
+USER_DATA = "your arrays"
 RATES = {"GD": 0.3, "Momentum": 0.1, "Nesterov": 0.1, "RMSProp": 0.01, "Adam": 0.03, "Lion": 0.01, "SignSGD": 0.01}
 """The optimizers that a menu offers, each with the learning rate that it begins with."""
 ACTIVATIONS = ("tanh", "relu", "sigmoid", "gelu")
@@ -24,12 +24,12 @@ MAX_LAYERS, MAX_NEURONS = 6, 8  # hidden layers, and neurons in each: more canno
 
 
 @dataclass(frozen=True)
-class Setting:
+class PlaygroundSetting:
     """The data, the network and the optimizer of a playground.
 
-    data: the name of a set of `bl.data.synthetic_plane`, or OWN. own: the user's points, shape (n, 2), and classes -1
-    and 1, shape (n,). noise, samples: of the named sets. hidden: neurons in each hidden layer. lr: None for that of
-    RATES. batch: samples of a step. seed: of data, start and samples.
+    data: the name of a set of `bl.data.synthetic_plane`, or USER_DATA. own: the user's points, shape (n, 2), and
+    classes -1 and 1, shape (n,). noise, samples: of the named sets. hidden: neurons in each hidden layer. lr: None for
+    that of RATES. batch: samples of a step. seed: of data, start and samples.
     """
 
     data: str = "circles"
@@ -45,7 +45,7 @@ class Setting:
     own: tuple[Numbers, Numbers] | None = None
 
     def __post_init__(self) -> None:
-        _one_of("data", self.data, (*KINDS, OWN) if self.own is not None else tuple(KINDS))
+        _one_of("data", self.data, (*KINDS, USER_DATA) if self.own is not None else tuple(KINDS))
         _one_of("activation", self.activation, ACTIVATIONS)
         _one_of("optimizer", self.optimizer, tuple(RATES))
         _one_of("dtype", self.dtype, DTYPES)
@@ -65,7 +65,7 @@ class Setting:
     @cached_property
     def points(self) -> tuple[Numbers, Numbers]:
         """The points, shape (n, 2), and their classes, -1 or 1, shape (n,), float64."""
-        if self.data == OWN and self.own is not None:
+        if self.data == USER_DATA and self.own is not None:
             return self.own
         data = bl.data.synthetic_plane(self.data, self.samples, noise=self.noise, seed=self.seed)
         return data.features, 2.0 * data.targets - 1.0
@@ -99,14 +99,15 @@ class Setting:
             events: The changes of hyperparameters in the run.
             steps: The step where it is.
         """
-        if self.data == OWN:
+        if self.data == USER_DATA:
             data = "points, classes = ...  # your arrays: shape (n, 2), and (n,) with -1 or 1"
         else:
             call = f'bl.data.synthetic_plane("{self.data}", {self.samples}, noise={self.noise!r}, seed={self.seed})'
             data = f"data = {call}\npoints, classes = data.features, 2.0 * data.targets - 1.0"
+        optimizer = f"bl.optim.{self.optimizer}(lr={self.rate!r})"
         changes = [(event.step, event.name, event.value) for event in events if event.step <= steps]
         again = f"for step, name, value in {changes}:\n    run.step(step - run.t)\n    run.hyper[name] = value\n"
-        return f"""import numpy as np
+        return f"""# The run of the playground at step {steps}. Paste this into a cell.
 import burlab as bl
 
 {data}
@@ -118,8 +119,8 @@ def loss(net, point, label):
 
 
 problem = bl.FiniteSum(loss, (points.astype("{self.dtype}"), classes.astype("{self.dtype}")))
-run = bl.minimize(problem, net, bl.optim.{self.optimizer}(lr={self.rate!r}), batch=bl.Batch({self.batch}), seed={self.seed})
-{again if changes else ""}run.step({steps} - run.t)
+run = bl.minimize(problem, net, {optimizer}, batch=bl.Batch({self.batch}), seed={self.seed})
+{again if changes else ""}run.step({f"{steps} - run.t" if changes else steps})
 net = run.x
 bl.analysis.boundary(lambda point: net(point.astype("{self.dtype}"))[0], points, classes)
 """
