@@ -23,12 +23,12 @@ def state_of(model: "PanelModel") -> dict[str, Any]:
     """Return the state that a page shows.
 
     title: what minimizes what. step, length: the cursor and the rows of the record. playing; seekable: whether there is
-    a way back; movable: whether it can begin at another point of the plane; ended: whether it cannot go on.
-    speed: steps per second of a slow run, 0 for full, -1 for one that grows. smoothing: of the curves, from 0 to 1.
-    splits: whether the parts of a step are there for the asking. breakpoints: as `breaks.listed`; conditions: those offered;
-    hits: as `Breaks.listed`, and stops: how many there are in all. axis: of the steps, "auto", "log" or "linear".
-    tone: "ready running paused past stopped failed" for the colour of `status`. readouts: pairs of title and
-    text. knobs: a dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
+    a way back; movable: whether it can begin at another point of the plane; ended: whether it cannot go on. speed:
+    steps per second of a slow run, 0 for full, -1 for one that grows. smoothing: of the curves, from 0 to 1. splits:
+    whether the parts of a step are there for the asking. breakpoints: as `breaks.listed`; conditions: those offered;
+    hits: as `Breaks.listed`, and stops: how many there are in all. axis: of the steps, "auto", "log" or "linear". tone:
+    "ready running paused past stopped failed" for the colour of `status`. readouts: pairs of title and text. knobs: a
+    dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
     """
     length, t = int(model.run.length), int(model.run.t)  # in this order: a run that plays does not look like the past
     length = max(length, t)
