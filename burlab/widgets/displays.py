@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from burlab.analysis import Boundary, Landscape, Samples, Spectrum
     from burlab.compiler.inspection.profile import Profile
     from burlab.experiments import Branches, Race
+    from burlab.experiments.rates import LearningRates
+    from burlab.experiments.solver_profile import PerformanceProfile
     from burlab.monitor import Monitor
     from burlab.run import Run
     from burlab.widgets.analysis.landscape_view import LandscapeView
@@ -63,8 +65,8 @@ def show_branches(branches: "Branches") -> None:
     BranchesView(branches).show()
 
 
-def show_result(result: "Landscape | Spectrum | Samples | Boundary") -> None:
-    """Display the chart of a result of `burlab.analysis`."""
+def show_result(result: "Landscape | Spectrum | Samples | Boundary | LearningRates | PerformanceProfile") -> None:
+    """Display the chart of a result of `burlab.analysis`, `find_lr` or `performance_profile`."""
     from .chart import ChartView
 
     show_chart(ChartView(result.chart()))
@@ -141,6 +143,8 @@ DISPLAYS = {
     "burlab.compiler.inspection.profile.Profile": show_profile,
     "burlab.experiments.branch_tree.Branches": show_branches,
     "burlab.experiments.races.Race": show_race,
+    "burlab.experiments.rates.LearningRates": show_result,
+    "burlab.experiments.solver_profile.PerformanceProfile": show_result,
     "burlab.experiments.sweeps.Sweep": show_sweep,
     "burlab.monitor.monitor.Monitor": show_run,
     "burlab.run.run.Run": show_run,
