@@ -42,6 +42,7 @@ def programs() -> Iterator[Program]:
         yield partial(_run_a_function, dtype)
         yield partial(_run_a_sum, dtype)
         yield partial(_run_networks, dtype)
+        yield partial(_run_the_playground, dtype)
     yield _loop
     yield _use_values
 
@@ -124,6 +125,11 @@ def _run_networks(dtype: DTypeLike) -> None:
         problem = bl.FiniteSum(_sum_of_squares, inputs)
         for batch in (1, 4):
             bl.minimize(problem, network, bl.optim.Adam(1e-3), batch=batch).step(2)
+
+
+def _run_the_playground(dtype: DTypeLike) -> None:
+    """The first cell of notebook 00, which is to move at once."""
+    bl.playground(dtype=np.dtype(dtype).name).run.step(2)
 
 
 def _loop() -> None:
