@@ -32,6 +32,7 @@ from .planning.column_sums import end_loops
 from .planning.contract_windows import contract_windows
 from .planning.copy_slices import copy_slices
 from .planning.drafts import Lowered, lower
+from .planning.drop_choices import drop_choices
 from .planning.expand_products import expand_products
 from .planning.in_place import order_updates
 from .planning.locate import locate
@@ -148,6 +149,7 @@ PASSES: tuple[Pass, ...] = (
     rewrite(block_rows, BOTH, bars=("strict", "check_finite")),
     rewrite(block_sums, BOTH, bars=("strict", "check_finite", "accumulate")),
     rewrite(split_columns, ("compiled",), bars=("strict", "check_finite", "accumulate")),
+    rewrite(drop_choices, ("compiled",), bars=("check_finite",)),
     rewrite(expand_products, ("compiled",), bars=("strict", "check_finite")),
     rewrite(contract_windows, BOTH),
     Pass(locate, ALL, locate),

@@ -7,6 +7,8 @@ and B is diagonal with the singular values s. The first derivatives of det B are
 second ones p_ij = prod of s but s_i and s_j, at B_ii B_jj, and -p_ij at B_ij B_ji. They contain no quotient.
 """
 
+from typing import Any
+
 import numpy as np
 
 from burlab.graph.graph import Graph
@@ -74,7 +76,11 @@ def _parity(factors: Node, n: int) -> Node:
 def _inverse_transposed(n: Node) -> Node:
     """Return A^-T of the matrix of a node."""
     _, a, factors = n.inputs
-    return mT(solve_by_factors(broadcast(eye(a.shape[-1], a), a.shape), a, factors))
+    return _inverses_transposed(a, factors)
+
+
+def _inverses_transposed(a: Node, factors: Node) -> Node:
+    return solve_by_factors(broadcast(eye(a.shape[-1], a), a.shape), a, factors, transposed=True)
 
 
 def _log_det_forward(n: Node, change: Node) -> Node:
@@ -106,10 +112,13 @@ def _cofactors(n: Node) -> Node:
     largest, smallest = (extreme(f"reduce_{end}", pivots, -1, keepdims=False) for end in ("max", "min"))
     is_singular = smallest <= largest * (SINGULAR_ROUNDINGS * size * float(np.finfo(a.dtype).eps))
     safe = where(column(column(is_singular)), eye(size, a), a)
-    factors = factored(safe)
-    inverse_transposed = mT(solve_by_factors(broadcast(eye(size, a), a.shape), safe, factors))
-    regular = column(column(n)) * inverse_transposed
+    factors = where(column(is_singular), _factors_of_identity(size, a.dtype), known)
+    regular = column(column(n)) * _inverses_transposed(safe, factors)
     return where(column(column(is_singular)), _rarely(is_singular, a), regular)
+
+
+def _factors_of_identity(size: int, dtype: "np.dtype[Any]") -> Node:
+    return constant(np.concatenate([np.eye(size).ravel(), np.arange(size)]), dtype)
 
 
 SINGULAR_ROUNDINGS = 64.0  # up to which the smallest pivot may consist of rounding errors alone

@@ -188,9 +188,9 @@ def broadcast_leading(b: Node, *known: Node) -> list[Node]:
     return [broadcast(x, (*lead, *x.shape[x.ndim - 2 if k == 0 else count :])) for k, x in enumerate((b, *known))]
 
 
-def solve_by_factors(b: Node, a: Node, factors: Node) -> Node:
-    """Solve systems whose matrices have been factored. Leading axes broadcast."""
-    return _system("lu_solve", False, b, a, factors)
+def solve_by_factors(b: Node, a: Node, factors: Node, *, transposed: bool = False) -> Node:
+    """Solve systems of factored matrices, or of their transposes. Leading axes broadcast."""
+    return _system("lu_solve", transposed, b, a, factors)
 
 
 def solve_triangular(a: Node, b: Node, *, is_lower: bool = True, transposed: bool = False, unit: bool = False) -> Node:

@@ -151,7 +151,7 @@ def _power(t: Node, order: float) -> Node:
 
 def _slope(t: Node, order: float) -> Node:
     if order == 2:
-        return 0.5 / sqrt(t)
+        return 0.5 * (1.0 / sqrt(t))  # a root that is divided by elsewhere shares the division
     return 1 / order * power(t, 1 / order - 1)
 
 

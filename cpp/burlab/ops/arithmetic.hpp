@@ -55,11 +55,11 @@ struct Div {
   static constexpr auto linear_in = "first";
   static constexpr auto name = "div";
   static constexpr int arity = 2;
-  static constexpr auto doc = "z = x / y. Partials 1 / y and -z / y.";
+  static constexpr auto doc = "z = x / y. Partials 1 / y and -z (1 / y), which share their division.";
   template <class T> BURLAB_RULE T primal(T x, T y) { return x / y; }
   template <int K, class T> BURLAB_RULE T partial(T, T y, T z) {
     if constexpr (K == 0) return T(1) / y;
-    else return -z / y;
+    else return -z * (T(1) / y);
   }
 };
 
@@ -103,7 +103,7 @@ struct Sqrt {
     else if constexpr (std::is_same_v<T, float>) return burlab_sqrtf(x);
     else return sqrt(x);
   }
-  template <int K, class T> BURLAB_RULE T partial(T, T y) { return T(0.5) / y; }
+  template <int K, class T> BURLAB_RULE T partial(T, T y) { return T(0.5) * (T(1) / y); }  // the bits of 0.5 / y
 };
 
 /// The derivative of order M by x and N by y of x^y: x^(y - M) times a polynomial of log x. At x = 0 it is the limit

@@ -48,29 +48,44 @@ template <class T> BURLAB_NOINLINE void substitute_rows(const Triangle<T>& t, T*
   }
 }
 
-/// The same for N numbers of each row, which stay in registers until they are solved; with the same bits.
-template <class T, int N> BURLAB_NOINLINE BURLAB_WIDE void substitute_packets(const Triangle<T>& t, T* x, Int step) {
-  Packet<T, N> y, known;
+/// The same for M packets of N numbers of each row, which stay in registers until they are solved; with the same bits.
+template <class T, int N, int M> BURLAB_NOINLINE BURLAB_WIDE void substitute_packets(const Triangle<T>& t, T* x, Int step) {
+  Packet<T, N> y[M], known;
   BURLAB_ONE_BY_ONE
   for (Int done = 0; done < t.n; ++done) {
     const Int i = t.lower ? done : t.n - 1 - done;
     const Int begin = t.lower ? 0 : i + 1, end = t.lower ? i : t.n;
     const T* row = t.a + i * t.row_step;
-    load(y, x + i * step);
+    BURLAB_UNROLL
+    for (int m = 0; m < M; ++m) load(y[m], x + i * step + m * N);
     BURLAB_ONE_BY_ONE
     for (Int j = begin; j < end; ++j) {
-      load(known, x + j * step);
-      y -= row[j * t.column_step] * known;
+      const T factor = row[j * t.column_step];
+      BURLAB_UNROLL
+      for (int m = 0; m < M; ++m) {
+        load(known, x + j * step + m * N);
+        y[m] -= factor * known;
+      }
     }
-    if (!t.unit) y /= row[i * t.column_step];
-    store(x + i * step, y);
+    const T divisor = t.unit ? T(1) : row[i * t.column_step];
+    BURLAB_UNROLL
+    for (int m = 0; m < M; ++m) {
+      if (!t.unit) y[m] /= divisor;
+      store(x + i * step + m * N, y[m]);
+    }
   }
 }
 
-/// The last numbers of the rows, k of `step`: in the widest packets that they fill, and the tail in lanes.
+/// The last numbers of the rows, k of `step`: in packets, up to three side by side, as each waits for its own sum; the
+/// tail in lanes.
 template <class T, int N> inline void substitute_last(const Triangle<T>& t, T* x, Int k, Int step) {
   if constexpr (N * sizeof(T) >= 16) {
-    for (; k >= N; k -= N) substitute_packets<T, N>(t, x + step - k, step);
+    for (; k >= 3 * N && k / N != 4; k -= 3 * N) substitute_packets<T, N, 3>(t, x + step - k, step);
+    for (; k >= 2 * N; k -= 2 * N) substitute_packets<T, N, 2>(t, x + step - k, step);
+    if (k >= N) {
+      substitute_packets<T, N, 1>(t, x + step - k, step);
+      k -= N;
+    }
     substitute_last<T, N / 2>(t, x, k, step);
   } else if (k > 0) {
     substitute_rows(t, x + step - k, k, step);
@@ -91,7 +106,7 @@ template <class T> inline void substitute(const Triangle<T>& t, T* x, Int k) {
   } else if (k == 1 && t.row_step == 1) {
     substitute_columns(t, x);
   } else {
-    substitute_last<T, 2 * BURLAB_REGISTER / static_cast<int>(sizeof(T))>(t, x, k, k);
+    substitute_last<T, BURLAB_REGISTER / static_cast<int>(sizeof(T))>(t, x, k, k);
   }
 }
 
