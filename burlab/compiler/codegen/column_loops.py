@@ -12,7 +12,7 @@ from burlab.graph import Node
 
 from .loops import for_loop, stores, values
 from .nest import LoopNest, Span
-from .simd import in_lanes, innermost_pragma, lanes_pragma
+from .simd import in_lanes, innermost_pragma, lane_pieces, lanes_pragma
 
 _BLOCK = 64  # rows
 
@@ -49,7 +49,7 @@ def _inside(nest: LoopNest, spans: list[Span], sums: dict[Node, str]) -> list[st
     if axis == len(nest.sizes):
         return _element(nest, spans, sums)
     lines: list[str] = []
-    for span in nest.pieces(axis):
+    for span in lane_pieces(nest, spans):
         inner = [*spans, span]
         lines += for_loop(f"i{axis}", *span, _inside(nest, inner, sums), pragma=innermost_pragma(nest, inner))
     return lines

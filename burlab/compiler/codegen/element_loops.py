@@ -8,7 +8,7 @@ from burlab.compiler.ir.strides import elements
 
 from .loops import for_loop, stores, values
 from .nest import LoopNest, Span
-from .simd import in_lanes, innermost_pragma
+from .simd import in_lanes, innermost_pragma, lane_pieces
 from .stages import Walk, has_stages, staged
 
 _MAX_UNROLLED = 3  # iterations that are written out: cheaper to compile than a loop
@@ -34,7 +34,7 @@ def _loops(nest: LoopNest, spans: list[Span]) -> list[str]:
     axis = len(spans)
     if axis == len(nest.sizes):
         return _element(nest, [f"i{k}" for k in range(axis)], spans, in_lanes(nest, spans))
-    return [line for span in nest.pieces(axis) for line in _loop(nest, [*spans, span])]
+    return [line for span in lane_pieces(nest, spans) for line in _loop(nest, [*spans, span])]
 
 
 def _loop(nest: LoopNest, spans: list[Span]) -> list[str]:

@@ -16,7 +16,7 @@ from burlab.graph.operation import Ending
 
 from .loops import MAX_WRITTEN_TERMS, block, for_loop, stores, unfit, values
 from .nest import LoopNest, Span
-from .simd import ONE_BY_ONE, WRITTEN_OUT, in_lanes, innermost_pragma, lanes_pragma
+from .simd import ONE_BY_ONE, WRITTEN_OUT, in_lanes, innermost_pragma, lane_pieces, lanes_pragma
 from .stages import Walk, has_stages, staged
 from .strip_loops import fits_packets, squares_again, strip_loop
 
@@ -131,7 +131,9 @@ class _SumLoop:
         axis = len(spans)
         if axis > self._last:
             return self._element(spans, in_lanes(self.nest, spans), "")
-        lines = [line for span in self.nest.pieces(axis) for line in self._loop([*spans, span])]
+        strips = self.squares or self.rows
+        pieces = self.nest.pieces(axis) if strips else lane_pieces(self.nest, spans)
+        lines = [line for span in pieces for line in self._loop([*spans, span])]
         lines = self._blocks(lines) if axis == self.axis else lines
         return self._row(lines, spans) if axis == self._last else lines
 

@@ -20,9 +20,10 @@ from burlab.graph.operation import Operation
 from .loops import MAX_WRITTEN_TERMS, block, for_loop, unfit
 from .nest import Array, LoopNest
 from .row_blocks import MAX_NARROW_ROW, buffered, rows_of_block, strips_of_block
-from .simd import ONE_BY_ONE, WRITTEN_OUT, lanes_pragma, widest_of
+from .simd import ONE_BY_ONE, WRITTEN_OUT, lane_steps, lanes_pragma, widest_of
 
 _MIN_LANE_ITERATIONS = 4  # iterations of a loop that are worth lanes
+_MIN_SPARED = 1.25  # times as many iterations of long functions as without elements that are left over
 _MAX_UNROLLED = 16  # elements of a nest that is written out, so that its buffers become registers
 
 
@@ -363,7 +364,8 @@ class _RowLoop:
         row, lanes = self.space.row, register() // widest_of(nodes)
         dense = all(a.strides[self._axis] == row * a.strides[-1] == row for a in arrays if not a.is_number)
         several = self._rows > 1 and self._rows * row >= 2 * _MIN_LANE_ITERATIONS
-        return dense and several and len(self._columns) == 1 and row < 2 * lanes and row % lanes != 0
+        costly = lane_steps(row, lanes) * lanes >= _MIN_SPARED * row and any(map(is_own, nodes))
+        return dense and several and len(self._columns) == 1 and row % lanes != 0 and (row < 2 * lanes or costly)
 
     def flat_elements(self, nodes: Sequence[Node], spread: set[str]) -> list[str]:
         """One walk over the elements of the block as if it had one row; values of rows are spread over it first."""

@@ -28,6 +28,36 @@ def innermost_pragma(nest: LoopNest, spans: Sequence[Span]) -> str:
     return _masked(high - low, nest.widest, nest.members) or lanes_pragma(high - low, nest.widest, nest.members)
 
 
+def lane_pieces(nest: LoopNest, outer: Sequence[Span]) -> list[Span]:
+    """The pieces of the axis inside of these loops; what fills no register of long functions has narrower ones.
+
+    Without masks, elements left over would be computed one by one, each of them as long as a register of elements.
+    """
+    pieces = nest.pieces(len(outer))
+    if len(outer) + 1 < len(nest.sizes) or nest.each or register() >= _MASKS or not any(map(is_own, nest.members)):
+        return pieces
+    return [part for span in pieces for part in _cut(nest, outer, span)]
+
+
+def _cut(nest: LoopNest, outer: Sequence[Span], span: Span) -> list[Span]:
+    low, high = span
+    size, widest = high - low, max(register() // nest.widest, 2)
+    whole = size // widest * widest
+    if not 0 < whole < size < 8 * widest or not in_lanes(nest, [*outer, span]):
+        return [span]
+    apart = lane_steps(whole, widest) + lane_steps(size - whole, widest)
+    return [(low, low + whole), (low + whole, high)] if apart < lane_steps(size, widest) else [span]
+
+
+def lane_steps(size: int, widest: int) -> int:
+    """Return the iterations of a loop in the best width: of whole registers, and of what is left over one by one."""
+    return min(size // width + size % width for width in _widths(widest))
+
+
+def _widths(widest: int) -> list[int]:
+    return [widest >> k for k in range(widest.bit_length() - 1)]
+
+
 def in_lanes(nest: LoopNest, spans: Sequence[Span]) -> bool:
     """Return True if the innermost loop over these spans is worth lanes, and can have them."""
     return may_have_lanes(nest, spans) and all(map(has_lanes, nest.members))
@@ -43,7 +73,8 @@ def may_have_lanes(nest: LoopNest, spans: Sequence[Span]) -> bool:
     together = repaid or apart * _MIN_GATHERED_OPERATIONS <= len(nest.members)
     together = together and all(a.surely(axis, spans[axis]) for a in nest.all_arrays for axis in a.bounds)
     low, high = spans[-1]
-    many = high - low >= (2 if repaid else _MIN_LANE_ITERATIONS) or (
+    long = repaid or (high - low < nest.sizes[len(spans) - 1] and any(map(is_own, nest.members)))
+    many = high - low >= (2 if long else _MIN_LANE_ITERATIONS) or (
         high - low == _MIN_LANE_ITERATIONS // 2 and elements(nest.sizes) >= _MIN_TOTAL_ITERATIONS
     )
     return together and many
@@ -56,8 +87,7 @@ def lanes_pragma(size: int, itemsize: int, nodes: Iterable[Node] = ()) -> str:
     itself most of the time, two registers abreast.
     """
     widest = max(register() // itemsize, 2)
-    widths = [widest >> k for k in range(widest.bit_length() - 1)]
-    width = widest if size >= 8 * widest else min(widths, key=lambda w: size // w + size % w)
+    width = widest if size >= 8 * widest else min(_widths(widest), key=lambda w: size // w + size % w)
     abreast = 2 if size >= 8 * widest and any(map(is_chain, nodes)) else 1
     return _LANES.format(f"vectorize_width({width}) ", abreast)
 

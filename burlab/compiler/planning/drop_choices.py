@@ -1,8 +1,8 @@
 """Choices whose outcome is known where their value is used.
 
-Where x is 0, a norm takes 0 for its slope; elsewhere it divides by x. So that the division says nothing of zeros, it is
-by `where(x == 0, 1, x)`, and what the quotient is used for chooses by `x == 0` again. Inside of the outer choice the inner
-one is x itself, and a root or a quotient of it may be one that is there already.
+Where x is 0, a norm takes 0 for its slope; elsewhere it divides by x. To divide by no zero, it divides by
+`where(x == 0, 1, x)`, and chooses by `x == 0` what it uses of the quotient. Inside of the outer choice the inner one is
+x itself, and its root or its reciprocal may be one that is there already.
 """
 
 from burlab.graph import Graph, Node
@@ -52,6 +52,6 @@ def _taken(graph: Graph) -> dict[Node, int]:
         else:
             given = (own if n.row.elementwise and n.dtype.kind == "f" else _NONE,) * len(n.inputs)
         for x, known in zip(n.inputs, given, strict=True):
-            known = known if x.shape == n.shape else _NONE
-            facts[x] = facts[x] & known if x in facts else known
+            here = known if x.shape == n.shape else _NONE
+            facts[x] = facts[x] & here if x in facts else here
     return taken

@@ -1,5 +1,7 @@
 """Loops over few elements, or over short rows: in lanes, written out, or both, with the bits of replay."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,28 @@ def test_elements_that_fill_no_register(size, dtype):
     assert np.isnan(padded[:size]).all()
     assert np.isfinite(padded[size : 2 * size]).all()
     assert np.isnan(padded[2 * size :]).all()
+
+
+@pytest.mark.skipif(instruction_set().register != 32, reason="registers of 4 doubles, without masks")
+@pytest.mark.parametrize(("size", "ends"), [(14, [12, 14]), (15, [12, 15]), (13, [13]), (16, [16]), (34, [34])])
+def test_what_is_left_over_has_lanes_of_its_own(size, ends):
+    x = rng.normal(size=size)
+    source = bl.compile(chain, x).source
+    assert [int(end) for end in re.findall(r"i0 < (\d+); \+\+i0", source)] == ends
+    assert source.count("vectorize(assume_safety)") == len(ends)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(40, 10), (33, 14), (5, 11), (64, 6), (17, 27)])
+def test_rows_that_leave_elements_over(shape, dtype):
+    """A softmax whose rows fill no registers: as one row, or in pieces, with the bits of replay."""
+
+    def entropy(x):
+        p = np.exp(x - np.max(x, -1, keepdims=True))
+        p = p / np.sum(p, -1, keepdims=True)
+        return np.sum(np.tanh(p) * np.log(p))
+
+    same_bits(both(entropy, rng.normal(size=shape).astype(dtype))[0])
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 7])

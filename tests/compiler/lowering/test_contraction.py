@@ -86,6 +86,17 @@ def test_all_small_sizes(dtype, turned, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", [3, 4, 15, 16, 17, 23, 32, 49])
+def test_rows_of_two_registers(rows, dtype, monkeypatch):
+    """Rows of two registers of AVX2, and of AVX-512, are computed four, six or eight at a time."""
+    for depth, columns in itertools.product(
+        (1, 8, 130), (64 // np.dtype(dtype).itemsize, 128 // np.dtype(dtype).itemsize)
+    ):
+        a, b = numbers(dtype, rows, depth), numbers(dtype, depth, columns)
+        both(monkeypatch, lambda a, b: a @ b, a, b)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     ("spec", "shapes"),
     [

@@ -12,6 +12,7 @@ namespace burlab::kernels {
 template <class T, int Bytes, int Rows, int Packets> struct Gemm {
   static constexpr int W = Bytes / static_cast<int>(sizeof(T));
   static constexpr bool kHalves = W == 16 && Rows == 8;  // whether it pays that rows share a packet
+  static constexpr int kPairRows = Rows == 4 ? 6 : Rows;  // by two packets: as many sums as by three
   static constexpr Int kDepth = 128;                     // rows of a panel, so that it stays in the nearest cache
   static constexpr Int kStream = 32;                     // rows of b that are read together
   static constexpr Int kWide = 256;                      // distance in numbers from which rows lie in different pages
@@ -147,8 +148,10 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
     } while (k < d.k);
   }
 
-  /// Columns that fill one packet and a part of a second.
+  /// Columns that fill one packet and a second, or a part of that.
   static BURLAB_INLINE void two_packets(const Factors<T>& f, Int rows, Int width) {
+    if (width == 2 * W && rows >= 4 * Rows) return multiply_panel<T, W, kPairRows, 2, true>(f, rows, W);
+    if (width == 2 * W) return multiply_panel<T, W, Rows, 2, true>(f, rows, W);
     if constexpr (kHalves) {
       if (width == W + W / 2) return Halves<T, W, Rows>::multiply(f, rows);
     }
