@@ -42,6 +42,7 @@ from .planning.repeated import repeat_cheap
 from .planning.schedule import Scheduled, schedule
 from .planning.spill import spill
 from .planning.split_columns import split_columns
+from .planning.sum_pieces import sum_pieces
 from .replay.program import tabulate
 from .replay.segments import lay_out
 
@@ -148,6 +149,7 @@ PASSES: tuple[Pass, ...] = (
     rewrite(match_sparse, BOTH, bars=("strict", "check_finite")),
     rewrite(block_rows, BOTH, bars=("strict", "check_finite")),
     rewrite(block_sums, BOTH, bars=("strict", "check_finite", "accumulate")),
+    rewrite(sum_pieces, ("compiled",), bars=("strict", "check_finite", "accumulate")),
     rewrite(split_columns, ("compiled",), bars=("strict", "check_finite", "accumulate")),
     rewrite(drop_choices, ("compiled",), bars=("check_finite",)),
     rewrite(expand_products, ("compiled",), bars=("strict", "check_finite")),
