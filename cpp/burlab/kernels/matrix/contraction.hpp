@@ -90,7 +90,8 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
 
  private:
   /// Row by row of c, along which b is contiguous, in pieces that stay in the cache.
-  static BURLAB_SMALL void in_rows(const Contraction& d, const T* a, const T* b, T* c, bool adds, StopCheck& stop) {
+  static BURLAB_SMALL BURLAB_WIDE void in_rows(const Contraction& d, const T* a, const T* b, T* c, bool adds,
+                                               StopCheck& stop) {
     BURLAB_ONE_BY_ONE
     for (Int begin = 0; begin < d.n; begin += 512) {
       const Int n = d.n - begin < 512 ? d.n - begin : 512;
@@ -102,8 +103,19 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
         for (Int k = 0; k < d.k; ++k) {
           if (stop.after(n)) return;
           const T x = a[i * d.a_m + k * d.a_k], *z = b + i * d.b_m + begin + k * d.b_k;
-          BURLAB_LANES
-          for (Int j = 0; j < n; ++j) add_product<kPlain>(y[j], x, z[j]);
+          constexpr Int N = BURLAB_REGISTER / static_cast<Int>(sizeof(T));
+          const auto factor = x - Packet<T, N>{};
+          Packet<T, N> sums, numbers;
+          Int j = 0;
+          BURLAB_ONE_BY_ONE
+          for (; j + N <= n; j += N) {
+            load(sums, y + j);
+            load(numbers, z + j);
+            add_product<kPlain>(sums, factor, numbers);
+            store(y + j, sums);
+          }
+          BURLAB_ONE_BY_ONE
+          for (; j < n; ++j) add_product<kPlain>(y[j], x, z[j]);
         }
       }
     }
