@@ -49,7 +49,8 @@ template <class T> BURLAB_NOINLINE void substitute_rows(const Triangle<T>& t, T*
 }
 
 /// The same for M packets of N numbers of each row, which stay in registers until they are solved; with the same bits.
-template <class T, int N, int M> BURLAB_NOINLINE BURLAB_WIDE void substitute_packets(const Triangle<T>& t, T* x, Int step) {
+template <class T, int N, int M> BURLAB_NOINLINE BURLAB_WIDE void substitute_packets(const Triangle<T>& t, T* x,
+                                                                                     Int step) {
   Packet<T, N> y[M], known;
   BURLAB_ONE_BY_ONE
   for (Int done = 0; done < t.n; ++done) {

@@ -11,11 +11,11 @@ namespace burlab::kernels {
 /// Bytes: of a register; Rows, Packets: of a whole block.
 template <class T, int Bytes, int Rows, int Packets> struct Gemm {
   static constexpr int W = Bytes / static_cast<int>(sizeof(T));
-  static constexpr bool kHalves = W == 16 && Rows == 8;  // whether it pays that rows share a packet
+  static constexpr bool kHalves = W == 16 && Rows == 8;   // whether it pays that rows share a packet
   static constexpr int kPairRows = Rows == 4 ? 6 : Rows;  // by two packets: as many sums as by three
-  static constexpr Int kDepth = 128;                     // rows of a panel, so that it stays in the nearest cache
-  static constexpr Int kStream = 32;                     // rows of b that are read together
-  static constexpr Int kWide = 256;                      // distance in numbers from which rows lie in different pages
+  static constexpr Int kDepth = 128;                      // rows of a panel, so that it stays in the nearest cache
+  static constexpr Int kStream = 32;                      // rows of b that are read together
+  static constexpr Int kWide = 256;                       // distance in numbers from which rows lie in different pages
   static constexpr Int kShallow = Bytes == 64 ? 2 * Rows : 64;  // rows at once of a product that is not deep
 
   static BURLAB_WIDE Status run(const Int* descriptor, void* out, const void* left, const void* right,
