@@ -10,7 +10,7 @@ So it is with data of a narrow dtype that are multiplied as floats: a block of t
 in the backward pass multiplied again. What is made of the products is stored as ever.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 
 from burlab.compiler.ir.strides import Shape
@@ -59,7 +59,7 @@ def block_rows(graph: Graph, wide: int = MIN_PRODUCT_BYTES, block: int = BLOCK_B
             refused.add(seed)
             continue
         before = set(made.nodes) - set(found[0].axes)
-        made = _in_blocks(made, *found)
+        made = in_blocks(made, *found, RowBlock.total)
         again.update(n for n in made.nodes if _is_seed(made, n, wide) and n not in before)
     return graph
 
@@ -225,29 +225,44 @@ def first_axis(n: Node, k: int) -> Node:
     return transpose(n, (k, *(a for a in range(n.ndim) if a != k)))
 
 
-def _in_blocks(graph: Graph, rows: BlockedRows, size: int) -> Graph:
-    """The graph with what rows give computed for so many of them at a time."""
+def in_blocks(
+    graph: Graph,
+    rows: BlockedRows,
+    size: int,
+    part: Callable[[RowBlock, Node], Node],
+    total: Callable[[Node], Node] | None = None,
+) -> Graph:
+    """The graph with what rows give computed for so many of them at a time.
+
+    part: what a block gives to a sum. total: the sum, of the parts one behind another; None where blocks add them up.
+    """
     stored = stored_rows(graph, rows)
     count, full = rows.count, (rows.count - 1) // size
-    block, blocks = _sub_graph(rows, stored, size)
+    block, blocks = _sub_graph(rows, stored, size, part)
     left = count - full * size
-    last = block if left == size else _sub_graph(rows, stored, left)[0]
-    region = Region((block, last), ScanIterations(len(rows.sums), len(blocks.rows), full, False))
+    last = block if left == size else _sub_graph(rows, stored, left, part)[0]
+    added = len(rows.sums) if total is None else 0
+    region = Region((block, last), ScanIterations(added, len(blocks.rows), full, False))
     known = {x: x for x in graph.inputs}
     with derived_from(rows.seed):
         inputs = (*(first_axis(n, k) for n, k in blocks.rows), *blocks.shared)
-        for item, n in enumerate((*rows.sums, *stored)):
+        for item, n in enumerate(rows.sums):
             y = result(inputs, region, item)
-            known[n] = y if item < len(rows.sums) else transpose(y, first_axis_to(n.ndim, rows.axes[n]))
+            known[n] = y if total is None else total(y)
+        for item, n in enumerate(stored, len(rows.sums)):
+            known[n] = transpose(result(inputs, region, item), first_axis_to(n.ndim, rows.axes[n]))
     return Graph(graph.inputs, tuple(rebuild(graph.outputs, known, keep)))
 
 
-def _sub_graph(rows: BlockedRows, stored: list[Node], size: int) -> tuple[Graph, RowBlock]:
-    """Return the graph of a block: its sums, and the rows that are stored."""
+def _sub_graph(
+    rows: BlockedRows, stored: list[Node], size: int, part: Callable[[RowBlock, Node], Node]
+) -> tuple[Graph, RowBlock]:
+    """Return the graph of a block: its parts of the sums, and the rows that are stored."""
     block = RowBlock(rows, size)
     for n, k in rows.axes.items():
         block.of(n, k)
-    results = [*map(block.total, rows.sums), *(first_axis(block.of(n, rows.axes[n]), rows.axes[n]) for n in stored)]
+    results = [part(block, n) for n in rows.sums]
+    results += [first_axis(block.of(n, rows.axes[n]), rows.axes[n]) for n in stored]
     return Graph((*block.rows.values(), *block.shared.values()), tuple(results)), block
 
 

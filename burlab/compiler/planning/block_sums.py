@@ -11,14 +11,10 @@ from collections.abc import Iterator
 
 from burlab.compiler.ir.strides import Shape
 from burlab.graph import Graph, Node
-from burlab.graph.blocks import result
-from burlab.graph.graph import Region, ScanIterations
 from burlab.graph.linear_nodes import reshape, sum_over
 from burlab.graph.operation import Ending
-from burlab.graph.origin import derived_from
-from burlab.graph.substitute import keep, rebuild
 
-from .block_rows import BlockedRows, RowBlock, stored_rows
+from .block_rows import BlockedRows, RowBlock, in_blocks
 from .row_axes import axes_of_inputs
 
 MIN_TERM_BYTES = 1 << 22  # bytes of terms that are not stored
@@ -41,7 +37,7 @@ def block_sums(graph: Graph, least: int = MIN_TERM_BYTES, cache: int = _CACHE_BY
         found = next((rows for rows in _regions(graph, least) if _length(rows, cache) * 2 <= rows.count), None)
         if found is None:
             return graph
-        graph = _in_blocks(graph, found, _length(found, cache))
+        graph = in_blocks(graph, found, _length(found, cache), _part, _total)
     return graph
 
 
@@ -135,26 +131,10 @@ def _by_rows(n: Node, count: int) -> bool:
     return found is not None and all(k in (0, None) for k in found)
 
 
-def _in_blocks(graph: Graph, rows: BlockedRows, size: int) -> Graph:
-    """The graph with the sums, and the members that others read, computed for so many rows at a time."""
-    stored = stored_rows(graph, rows)
-    count, full = rows.count, (rows.count - 1) // size
-    block, blocks = _sub_graph(rows, stored, size)
-    left = count - full * size
-    last = block if left == size else _sub_graph(rows, stored, left)[0]
-    region = Region((block, last), ScanIterations(0, len(blocks.rows), full, False))
-    known = {x: x for x in graph.inputs}
-    with derived_from(rows.seed):
-        inputs = (*(n for n, _ in blocks.rows), *blocks.shared)
-        for item, n in enumerate((*rows.sums, *stored)):
-            y = result(inputs, region, item)
-            known[n] = sum_over(y, (0,)) if item < len(rows.sums) else y
-    return Graph(graph.inputs, tuple(rebuild(graph.outputs, known, keep)))
+def _part(block: RowBlock, n: Node) -> Node:
+    """A block's part of a sum, which the library adds up as exactly as any other sum, with an axis for the blocks."""
+    return reshape(sum_over(block.of(n.inputs[0], 0), n.params), (1, *n.shape))
 
 
-def _sub_graph(rows: BlockedRows, stored: list[Node], size: int) -> tuple[Graph, RowBlock]:
-    """Return the graph of a block: its sums, which the library adds up as exactly as any others, and stored rows."""
-    block = RowBlock(rows, size)
-    sums = [reshape(sum_over(block.of(n.inputs[0], 0), n.params), (1, *n.shape)) for n in rows.sums]
-    results = [*sums, *(block.of(n, 0) for n in stored)]
-    return Graph((*block.rows.values(), *block.shared.values()), tuple(results)), block
+def _total(parts: Node) -> Node:
+    return sum_over(parts, (0,))

@@ -1,9 +1,6 @@
 """Matrix products: the tuned kernels against the general one, bit for bit, and against NumPy in longer numbers."""
 
 import itertools
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -261,53 +258,3 @@ def test_infinities_stay_where_they_are(depth, monkeypatch):
         assert np.isfinite(got[:8, :18]).all()
         assert not np.isfinite(got[8]).any()
         assert np.isnan(got[:, 18]).all()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="protects pages as Linux does")
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    "spec", ["ab,bc->ac", "ab,cb->ac", "ba,bc->ac", "tab,tbc->tac", "tba,tbc->tac", "tab,tcb->tac", "ab,b->a", "b,b->"]
-)
-def test_contractions_stay_inside_their_arrays(spec, dtype, monkeypatch):
-    monkeypatch.setattr(contraction, "_MIN_TUNED_PRODUCTS", 0)
-    terms = spec.partition("->")[0].split(",")
-    shapes = [
-        (1, 3, 2),
-        (3, 5, 4),
-        (8, 70, 17),
-        (9, 7, 24),
-        (9, 6, 33),
-        (10, 81, 50),
-        (17, 3, 81),
-        (8, 8, 4),
-        (16, 4, 8),
-        (11, 12, 4),
-    ]
-    for rows, depth, columns in shapes:
-        sizes = {"a": rows, "b": depth, "c": columns, "t": 3}
-        a, b = (at_the_end_of_a_page(numbers(dtype, *(sizes[x] for x in term))) for term in terms)
-        exe = build(traced(lambda a, b: np.einsum(spec, a, b), a, b), gear="replay")
-        out = at_the_end_of_a_page(np.empty(exe.outputs[0].shape, dtype))
-        exe(a, b, out=(out,))
-        np.testing.assert_allclose(out, np.einsum(spec, a.astype(float), b), atol=1e3 * np.finfo(dtype).eps)
-
-
-@pytest.mark.full
-@pytest.mark.skipif("BURLAB_ISA" in os.environ, reason="runs in a process of its own")
-@pytest.mark.parametrize("isa", [x for x in ("avx2", "plain") if x != instruction_set().name])
-def test_the_same_with_narrower_registers(isa):
-    if isa == "avx2" and instruction_set().name != "avx512":
-        pytest.skip("this CPU has no AVX2")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-k",
-        "awkward or small or lanes or inside or share or repeated",
-        __file__,
-    ]
-    done = subprocess.run(command, env=os.environ | {"BURLAB_ISA": isa}, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout

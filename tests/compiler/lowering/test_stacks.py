@@ -1,9 +1,6 @@
 """Stacks of products in all orders of axes: each kernel against the general one, bit for bit, and against NumPy."""
 
 import itertools
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -11,8 +8,6 @@ import pytest
 import burlab as bl
 from burlab.compiler import build
 from burlab.compiler.lowering import contraction, contraction_kernels, stacks
-from burlab.runtime.cpu import instruction_set
-from tests.compiler.pages import at_the_end_of_a_page
 from tests.compiler.trace import traced
 
 RNG = np.random.default_rng(5)
@@ -137,34 +132,6 @@ def test_sums_over_samples_have_the_same_bits_in_tiles_of_any_size(spec, dtype):
     y = np.einsum(f"s{left},{right}->s{out}", data.astype(float), w)
     want = 2 / samples * np.einsum(f"s{left},s{out}->{right}", data, y)
     np.testing.assert_allclose(found[0], want, rtol=0, atol=50 * np.finfo(dtype).eps * np.abs(want).max())
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="protects pages as Linux does")
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("choice", ["stacked", "interleaved"])
-@pytest.mark.parametrize(
-    "spec", ["tik,tkj->ijt", "ikt,kjt->ijt", "ikt,jkt->tij", "tki,kjt->jit", "itk,jtk->itj", "tk,kjt->jt", "tk,tkj->jt"]
-)
-def test_stacks_stay_inside_their_arrays(spec, choice, dtype, monkeypatch):
-    choose(monkeypatch, choice)
-    for products, rows, depth, columns in (*SIZES, (19, 1, 70, 9)):
-        sizes = {"t": products, "i": rows, "k": depth, "j": columns}
-        a, b = map(at_the_end_of_a_page, arrays(spec, dtype, sizes))
-        exe = build(traced(lambda a, b: np.einsum(spec, a, b), a, b), gear="replay")
-        out = at_the_end_of_a_page(np.empty(exe.outputs[0].shape, dtype))
-        exe(a, b, out=(out,))
-        np.testing.assert_allclose(out, np.einsum(spec, a.astype(float), b), atol=1e3 * np.finfo(dtype).eps)
-
-
-@pytest.mark.full
-@pytest.mark.skipif("BURLAB_ISA" in os.environ, reason="runs in a process of its own")
-@pytest.mark.parametrize("isa", [x for x in ("avx2", "plain") if x != instruction_set().name])
-def test_the_same_with_narrower_registers(isa):
-    if isa == "avx2" and instruction_set().name != "avx512":
-        pytest.skip("this CPU has no AVX2")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
-    done = subprocess.run(command, env=os.environ | {"BURLAB_ISA": isa}, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("spec", ["bk,bx->bxk", "bk,bx->kxb", "bk,bx->xkb"])
