@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burlab.compiler.codegen.export import header, identifier, main
-from burlab.compiler.inspection.live_bytes import footprint
-from burlab.compiler.inspection.profile import Profile, profile
 from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.plan import KernelPlan
 from burlab.compiler.passes import make_plan
@@ -24,6 +21,10 @@ from burlab.runtime.plain import as_array
 from .executable import Executable, build
 from .function import Program, as_input
 from .resident import Resident
+
+# Modules of what few sessions do (profiles, memory, export) are imported there: together they take 5 ms.
+if TYPE_CHECKING:
+    from burlab.compiler.inspection.profile import Profile
 
 
 class Kernel(Resident):
@@ -139,6 +140,8 @@ class Kernel(Resident):
         >>> k.memory["parameters"], k.memory["inputs"], k.memory["gradients"]
         (512, 256, 512)
         """
+        from burlab.compiler.inspection.live_bytes import footprint
+
         program = self._main
         is_value = program is self._programs.get("value")
         return footprint(program.executable, () if is_value else self._differentiated())
@@ -151,7 +154,7 @@ class Kernel(Resident):
         traced = [k for k, spec in zip(owners, self._specs, strict=True) if isinstance(spec, Spec)]
         return {number for number, owner in enumerate(traced) if owner in chosen}
 
-    def profile(self, *args: tree.Tree) -> Profile:
+    def profile(self, *args: tree.Tree) -> "Profile":
         """Nanoseconds and bytes of each step of value and gradient, or of the value where there is no gradient.
 
         Measured in the fastest of many calls with these arguments, which takes a fraction of a second.
@@ -161,6 +164,8 @@ class Kernel(Resident):
         >>> p.total == sum(row.nanoseconds for row in p.rows), p.rows[-1].phase
         (True, 'residual')
         """
+        from burlab.compiler.inspection.profile import profile
+
         return profile(self._main.executable, self._arrays(args), self.__name__)
 
     def _arrays(self, args: tuple[tree.Tree, ...]) -> list[Array]:
@@ -175,6 +180,8 @@ class Kernel(Resident):
 
     def to_cpp(self) -> str:
         """One C++20 header that computes `value_and_grad` (or the value) without burlab: see `export`."""
+        from burlab.compiler.codegen.export import header, identifier
+
         return header(self._exported(), *self._faces(), identifier(self.__name__))
 
     def export(self, folder: "str | os.PathLike[str]", *args: tree.Tree) -> None:
@@ -184,6 +191,8 @@ class Kernel(Resident):
         burlab computes for them now, and ends with 0 if they agree: `g++ -std=c++20 -O2 main.cpp && ./a.out`. Numbers
         may differ in the last digits, since another compiler contracts and vectorises in other ways.
         """
+        from burlab.compiler.codegen.export import identifier, main
+
         arrays = self.arrays(*args)
         results = [np.asarray(y) for y in self._main.executable(*arrays)]
         name, place = identifier(self.__name__), as_path(folder)

@@ -7,7 +7,7 @@ forward pass nor computed before the cotangents are known, as by the optimizatio
 # ruff: noqa: D102 - Operation documents the methods
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .control_nodes import is_result
 from .graph import Graph, Region, Result
@@ -48,8 +48,7 @@ def after(x: Node, before: Sequence[Node]) -> Node:
     return make_node("after", None, x, *before, weak=x.weak) if before else x
 
 
-@dataclass(frozen=True)
-class _Many:
+class _Many(NamedTuple):
     """The results of a graph for many samples."""
 
     inputs: tuple[Node, ...]

@@ -13,7 +13,7 @@ the plan makes one step of them (`executions.py`). Such nodes are made in `regio
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from burlab.runtime.checks.stored import size
 from burlab.typing import Params
@@ -122,8 +122,7 @@ class Cond(ControlOperation):
         )
 
 
-@dataclass(frozen=True)
-class _OneChoice:
+class _OneChoice(NamedTuple):
     """A `cond` whose sub-graphs compute all samples. flags: which results have the axis of samples."""
 
     inputs: tuple[Node, ...]

@@ -6,7 +6,6 @@ for each number take less, and are read faster.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from burlab.compiler.ir.options import After
@@ -88,12 +87,12 @@ def _compared(plan: KernelPlan, n: Node) -> set[Node]:
     return {plan.views[n.inputs[k]].base for test in TESTS[n.op] for k in test.operands}
 
 
-@dataclass(frozen=True, slots=True)
 class _Masks:
     """Masks by comparison and operands, and the choices that make a derivative of them."""
 
-    masks: dict[tuple[str, tuple[Node, ...]], Node] = field(default_factory=dict[tuple[str, tuple[Node, ...]], Node])
-    choices: dict[Node, list[Node]] = field(default_factory=dict[Node, list[Node]])
+    def __init__(self) -> None:
+        self.masks: dict[tuple[str, tuple[Node, ...]], Node] = {}
+        self.choices: dict[Node, list[Node]] = {}
 
     def derivative(self, n: Node, inputs: tuple[Node, ...]) -> Node:
         """A derivative, chosen by masks."""
