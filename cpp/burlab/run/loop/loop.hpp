@@ -78,9 +78,10 @@ class Loop {
     const Outcome outcome = stepper.compute(step, hyper_, control.cancel());
     if (outcome.status == Stopped) return;  // the next step, if any, is this one again
     if (!outcome.ok()) return control.fail(outcome);
+    const bool in_place = stepper.state.in_place();
     if (line.fresh(step)) {
-      if (!record(step)) return;
-    } else if (stepper.state.in_place()) {
+      if (BURLAB_UNLIKELY(in_place) ? !record_in_place(step) : !record(step)) return;
+    } else if (in_place) {
       stepper.complete(true);
     }
     stepper.state.swap();
@@ -90,27 +91,44 @@ class Loop {
   }
 
   /// Write the row of a computed step. False if the run does not move: it fails, or stops because of the row, and then
-  /// rests at its point. So a step in place must know before its update what the criteria are about.
+  /// rests at its point.
   BURLAB_INLINE bool record(std::int64_t step) {
-    const Outcome seen = stepper.validate(step, hyper_, control.cancel());
-    if (seen.status == Stopped) return false;
-    if (!seen.ok()) return control.fail(seen), false;
+    if (!validate(step)) return false;
+    stepper.describe(row_.data());
+    if (!line.write(row_.data(), stepper.point())) return control.fail({OutOfMemory}), false;
+    if (line.forced(step)) return control.attend(), false;
+    const Reason reason = line.verdict(step, row_.data());
+    return BURLAB_LIKELY(reason == no_reason) || rest(reason);
+  }
+
+  /// Likewise for a step in place, which must know before its update what the criteria are about.
+  BURLAB_NOINLINE bool record_in_place(std::int64_t step) {
+    if (!validate(step)) return false;
     if (!line.record.reserve()) return control.fail({OutOfMemory}), false;
     stepper.describe(row_.data());
     const bool forced = line.forced(step);
     const Reason reason = forced ? no_reason : line.verdict(step, row_.data());
     const bool moves = !forced && reason == no_reason;
-    if (BURLAB_UNLIKELY(stepper.state.in_place())) {
-      stepper.complete(moves);
-      stepper.describe(row_.data());
-    }
+    stepper.complete(moves);
+    stepper.describe(row_.data());
     if (!line.write(row_.data(), stepper.point())) {
-      if (moves && stepper.state.in_place()) line.pass(step);
+      if (moves) line.pass(step);
       return control.fail({OutOfMemory}), false;
     }
-    if (forced) control.attend();
-    else if (!moves) control.rest(reason, row_[value_column], row_[line.watched(reason)], line.breakpoint());
-    return moves;
+    if (forced) return control.attend(), false;
+    return moves || rest(reason);
+  }
+
+  BURLAB_INLINE bool validate(std::int64_t step) {
+    const Outcome seen = stepper.validate(step, hyper_, control.cancel());
+    if (!seen.ok() && seen.status != Stopped) control.fail(seen);
+    return seen.ok();
+  }
+
+  /// Rest at the point of the last row. False.
+  BURLAB_NOINLINE bool rest(Reason reason) {
+    control.rest(reason, row_[value_column], row_[line.watched(reason)], line.breakpoint());
+    return false;
   }
 
   /// Do some steps and record their cost: one to warm up, then as many as take ten microseconds.

@@ -198,7 +198,7 @@ class Timeline {
     return reason != no_reason || !stands_still(row) ? reason : stalled;
   }
   /// Return true if the next step would repeat this one: it changes nothing and depends on nothing else.
-  bool stands_still(const double* row) const {
+  BURLAB_INLINE bool stands_still(const double* row) const {
     return criteria_.stalls != 0 && row[step_norm] == 0 && row[gradient_norm] > 0 && state_.stays();
   }
   /// The number of the breakpoint of the last verdict.
@@ -217,7 +217,7 @@ class Timeline {
   }
 
   /// Count step `step` as done and return what is due: usually nothing.
-  Due pass(std::int64_t step) {
+  BURLAB_INLINE Due pass(std::int64_t step) {
     cursor_.step.store(step + 1, std::memory_order_release);
     if (cursor_.done.load(std::memory_order_relaxed) <= step) cursor_.done.store(step + 1, std::memory_order_release);
     return time_ >= due_at_ ? act_when_due() : Due::nothing;

@@ -23,6 +23,10 @@ struct Squares {
   }
   BURLAB_INLINE void add_one(auto x) { rest += static_cast<double>(x) * static_cast<double>(x); }
   BURLAB_INLINE double total() const { return sum_lanes<double>(lanes) + rest; }
+  BURLAB_INLINE void clear() {
+    lanes = {};
+    rest = 0;
+  }
   Squares& operator+=(const Squares& others) {
     lanes += others.lanes;
     rest += others.rest;
@@ -62,6 +66,10 @@ template <class T> BURLAB_INLINE double norm_of(double squares, const T* a, cons
 struct Norms {
   Squares gradient, step;
 
+  BURLAB_INLINE void clear() {
+    gradient.clear();
+    step.clear();
+  }
   Norms& operator+=(const Norms& others) {
     gradient += others.gradient;
     step += others.step;
@@ -174,6 +182,10 @@ BURLAB_NOINLINE void add_squares(Squares& squares, const T* a, const T* b, std::
 /// added as norms.
 class PiecewiseNorm {
  public:
+  void clear() {
+    squares_.clear();
+    far_ = 0;
+  }
   /// Every n but the last is a multiple of 128.
   template <class T> void add(const T* a, const T* b, std::int64_t n) {
     Squares next = squares_;
@@ -190,7 +202,7 @@ class PiecewiseNorm {
     far_ = other.far_ == 0 ? far_ : std::hypot(far_, other.far_);
     return *this;
   }
-  double total() const {
+  BURLAB_NOINLINE double total() const {
     const double near = std::sqrt(squares_.total());
     return far_ == 0 ? near : std::hypot(near, far_);
   }

@@ -62,9 +62,10 @@ class SeparateStep final : public Step {
                &step_,           hyper,
                oracle_.key(),    oracle_.indices(),
                oracle_.address()};
-    norms_ = {};
+    norms_.both.clear();  // not all of `norms_` by assignment, which copies a thousand bytes
     measured_ = !state_.in_place();
-    if (measured_) return update();
+    if (BURLAB_LIKELY(measured_)) return update();
+    norms_.steps.clear();
     return {};
   }
 
@@ -204,17 +205,19 @@ class SeparateStep final : public Step {
 
   template <class T> void write_norms(double* row) {
     const T* const g = reinterpret_cast<const T*>(gradient());
-    if (!measured_ && !blind()) {
-      by_blocks([g](UpdateCall&, std::int64_t begin, std::int64_t end, BlockNorms& norms) {
-        add_squares<false>(norms.both.gradient, g + begin, g + begin, end - begin);
-      });
-    }
-    measured_ = true;
+    if (BURLAB_UNLIKELY(!measured_)) measure_gradient(g);
     row[gradient_norm] = blind() ? std::numeric_limits<double>::quiet_NaN()
                                  : norm_of<T>(norms_.both.gradient.total(), g, nullptr, plan_.dimension);
     row[step_norm] = state_.in_place() ? norms_.steps.total() : norm_of_step<T>();
   }
-  template <class T> double norm_of_step() const {
+  template <class T> BURLAB_NOINLINE void measure_gradient(const T* g) {
+    measured_ = true;
+    if (blind()) return;
+    by_blocks([g](UpdateCall&, std::int64_t begin, std::int64_t end, BlockNorms& norms) {
+      add_squares<false>(norms.both.gradient, g + begin, g + begin, end - begin);
+    });
+  }
+  template <class T> BURLAB_INLINE double norm_of_step() const {
     return norm_of(norms_.both.step.total(), reinterpret_cast<const T*>(state_.next(0)),
                    reinterpret_cast<const T*>(state_.current(0)), plan_.dimension);
   }

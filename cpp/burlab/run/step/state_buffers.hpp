@@ -60,7 +60,7 @@ class StateBuffers {
   }
 
   /// Return true if the written buffers equal the ones read. Not in place.
-  bool stays() const {
+  BURLAB_NOINLINE bool stays() const {
     for (std::int64_t k = 0; k < count(); ++k)
       if (shifts_.find(k) < 0 && std::memcmp(current(k), next(k), size(k)) != 0) return false;
     return shifts_.stays();

@@ -88,7 +88,9 @@ class Stepper {
     row += first_extra + plan_.metrics;
     if (validator_) *row++ = validator_->value();
     if (full_) *row++ = full_->value();
-    row = std::copy(step_->noted().begin(), step_->noted().end() - plan_.logs_value, row);
+    const Buffer<double>& noted = step_->noted();
+    row = std::copy(noted.begin(), noted.end() - plan_.logs_value, row);
+    if (plan_.counters == 0) return;
     Counts counts = step_->counts();
     if (full_) counts[count_gradients] += full_->samples(validated_);
     for (std::size_t k = 0; k < kCounters; ++k)

@@ -49,9 +49,9 @@ constexpr std::int64_t kPiece = 64;
 /// takes memory that its last digit is not worth.
 constexpr std::int64_t longest(std::int64_t bytes) { return bytes < 1 << 16 ? kPiece : 8 * kPiece; }
 
-/// Return true if slots of a batch are added up in pieces.
-inline bool has_pieces(const Summand& summand, std::int64_t batch) {
-  return summand.tile != 0 && batch > longest(summand.sums.bytes) * slots_of(summand, batch) && is_narrow(summand.sums);
+/// Return true if so many slots of a batch are added up in pieces.
+inline bool has_pieces(const Summand& summand, std::int64_t batch, std::int64_t slots) {
+  return summand.tile != 0 && batch > longest(summand.sums.bytes) * slots && is_narrow(summand.sums);
 }
 
 /// One thread's share of a sum: a run of slots that is a subtree, with one result per open level.
@@ -74,15 +74,16 @@ class Share {
         levels_(levels),
         whole_(summand.sums, levels + bytes_of_levels(summand, slots, false)) {}
 
-  /// batch: samples of all shares; first, slots: those of this one.
-  void begin(const void* const* shared, std::int64_t step, Key key, std::int64_t batch, std::int64_t first,
-             std::int64_t slots) {
+  /// batch, all: samples and slots of all shares; first, slots: those of this one.
+  void begin(const void* const* shared, std::int64_t step, Key key, std::int64_t batch, std::int64_t all,
+             std::int64_t first, std::int64_t slots) {
     evaluate_.begin(shared, step, key);
     batch_ = batch;
+    halvings_ = std::countr_zero(static_cast<std::uint64_t>(all));
     first_ = first;
     slots_ = slots;
     done_ = open_ = 0;
-    pieces_ = has_pieces(summand_, batch);
+    pieces_ = has_pieces(summand_, batch, all);
     position_ = start(0);
   }
 
@@ -134,12 +135,14 @@ class Share {
     return outcome;
   }
 
-  std::int64_t start(std::int64_t slot) const { return batch_ * (first_ + slot) / slots_of(summand_, batch_); }
+  /// The first position of a slot: a share of the batch, whose slots are a power of two.
+  std::int64_t start(std::int64_t slot) const { return batch_ * (first_ + slot) >> halvings_; }
   char* level(std::int64_t k) const { return levels_ + k * summand_.sums.bytes; }
 
   const Summand& summand_;
   Evaluator evaluate_;
   std::int64_t batch_ = 1, first_ = 0, slots_ = 1;
+  int halvings_ = 0;                                 // of the batch, down to a slot
   std::int64_t done_ = 0, open_ = 0, position_ = 0;  // slots summed, results waiting for a sibling, next position
   char* levels_;
   WideSum whole_;        // of the pieces of a slot
@@ -159,7 +162,9 @@ class Sum {
       : summand_(summand),
         stream_(stream),
         threads_(std::clamp(threads, 1, Team::kMaxThreads)),
-        shares_(summand.inside != 0 ? 1 : shares_of(threads_, slots_of(summand, stream.batch))),
+        batch_(stream.batch),
+        slots_(slots_of(summand, stream.batch)),
+        shares_(summand.inside != 0 ? 1 : shares_of(threads_, slots_)),
         memory_(ledger, Kind::activations, count() * Share::bytes(summand)),
         levels_(ledger, Kind::gradients, count() * bytes_of_levels()),
         finish_(ledger, Kind::gradients, finish_bytes(summand)) {
@@ -186,12 +191,14 @@ class Sum {
   void begin(const void* const* fixed, std::int64_t step, Key key) {
     shared_ = fixed;
     failure_ = prepared_ ? prepare(fixed) : Outcome{};
-    batch_ = stream_.size();
-    const std::int64_t slots = slots_of(summand_, batch_);
-    used_ = std::min(shares_, static_cast<std::size_t>(slots));
-    const std::int64_t each = slots / static_cast<std::int64_t>(used_);
+    if (const std::int64_t batch = stream_.size(); BURLAB_UNLIKELY(batch != batch_)) {
+      batch_ = batch;
+      slots_ = slots_of(summand_, batch);
+    }
+    used_ = std::min(shares_, static_cast<std::size_t>(slots_));
+    const std::int64_t each = used_ == 1 ? slots_ : slots_ / static_cast<std::int64_t>(used_);
     for (std::size_t i = 0; i < used_; ++i)
-      share_[i]->begin(shared_, step, key, batch_, static_cast<std::int64_t>(i) * each, each);
+      share_[i]->begin(shared_, step, key, batch_, slots_, static_cast<std::int64_t>(i) * each, each);
   }
 
   /// Continue the sum. Stopped if the deadline comes first: another call continues, with the same bits. laps: times by
@@ -250,7 +257,8 @@ class Sum {
   /// Of a share, at most, for any batch up to this one: light samples have pieces in short batches too.
   std::int64_t bytes_of_levels() const {
     const bool light = summand_.tile != 0 && summand_.sums.bytes < 1 << 16 && is_narrow(summand_.sums);
-    const bool pieces = has_pieces(summand_, stream_.batch) || (light && stream_.batch > kPiece);
+    const bool pieces =
+        has_pieces(summand_, stream_.batch, slots_of(summand_, stream_.batch)) || (light && stream_.batch > kPiece);
     return Share::bytes_of_levels(summand_, most_slots(), pieces);
   }
 
@@ -297,11 +305,11 @@ class Sum {
   const Summand& summand_;
   const Stream stream_;
   int threads_;
+  std::int64_t batch_, slots_;  // of the current sum
   std::size_t shares_;
   Memory memory_, levels_, finish_;
   std::optional<Memory> prepared_;
-  std::int64_t batch_ = 1;  // of the current sum, and its number of shares
-  std::size_t used_ = 1;
+  std::size_t used_ = 1;                 // shares of the current sum
   const void* const* shared_ = nullptr;  // inputs of all samples
   Outcome failure_;                      // of the part that needs no sample
   std::array<Share*, Team::kMaxThreads> share_{};
