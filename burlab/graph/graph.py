@@ -23,9 +23,9 @@ def topological(outputs: Sequence[Node], known: Iterable[Node] = ()) -> list[Nod
             order.append(stack.pop())  # pyright: ignore[reportArgumentType] - a mark lies on its node
         elif n not in seen:
             seen.add(n)
-            if n.inputs:
-                stack += (n, None, *[x for x in reversed(n.inputs) if x not in seen])
-            else:
+            if inputs := [x for x in reversed(n.inputs) if x not in seen]:
+                stack += (n, None, *inputs)
+            else:  # all its inputs came before
                 order.append(n)
     return order
 

@@ -44,6 +44,8 @@ def block_rows(graph: Graph, wide: int = MIN_PRODUCT_BYTES, block: int = BLOCK_B
     >>> block_rows(total, wide=1 << 12, block=1 << 11).outputs[0].op
     'blocks'
     """
+    if not any(n.nbytes >= wide for n in graph.nodes):
+        return graph
     refused: set[Node] = set()
     again: set[Node] = set()
     made = untranspose(graph, wide) if any(_is_wide(n, wide) for n in graph.nodes) else graph

@@ -50,7 +50,10 @@ def _length(rows: BlockedRows, cache: int) -> int:
 
 def _regions(graph: Graph, least: int) -> Iterator[BlockedRows]:
     """Sums that can be computed together, with what they are made of and what else is made of that, row by row."""
-    sums = [n for n in graph.nodes if _adds_rows(n) and all(map(_in_rows, graph.users[n.inputs[0]]))]
+    sums = [n for n in graph.nodes if _adds_rows(n)]
+    if sum(n.inputs[0].nbytes for n in sums) < least:
+        return
+    sums = [n for n in sums if all(map(_in_rows, graph.users[n.inputs[0]]))]
     sizes = Counter[Shape]()
     for x in {n.inputs[0] for n in sums if n.shape}:
         sizes[x.shape] += x.nbytes
@@ -94,8 +97,10 @@ def _derived(graph: Graph, members: dict[Node, None], sums: dict[Node, None]) ->
 
 def _adds_rows(n: Node) -> bool:
     """Return True for a sum of floats over the leading axis and others, of what a loop computes."""
-    x = n.inputs[0] if n.inputs else n
-    return n.row.epilogue is Ending.SUM and 0 in n.params and x.dtype.kind == "f" and x.row.elementwise
+    if n.row.epilogue is not Ending.SUM or 0 not in n.params:
+        return False
+    x = n.inputs[0]
+    return x.dtype.kind == "f" and x.row.elementwise
 
 
 def _members(graph: Graph, sums: dict[Node, None]) -> dict[Node, None]:

@@ -17,7 +17,7 @@ from burlab.graph.origin import derived_from
 from burlab.graph.signatures import letters_of
 from burlab.graph.substitute import keep, rebuild
 
-from .windows import even_index
+from .windows import EvenIndex, even_index
 
 
 def contract_windows(graph: Graph) -> Graph:
@@ -30,7 +30,7 @@ def contract_windows(graph: Graph) -> Graph:
     >>> [n.op for n in contract_windows(Graph((y, w), (sums,))).nodes if n.shape == (9,)]
     ['contract']
     """
-    if not any(n.op == "scatter" for n in graph.nodes):
+    if not any(n.op == "scatter" and _even_places(n, n.inputs[1]) for n in graph.nodes):
         return graph
     users: dict[Node, int] = dict.fromkeys(graph.outputs, 2)
     for n in graph.nodes:
@@ -62,8 +62,8 @@ def _contraction(n: Node, y: Node, index: Node) -> Node | None:
     """
     batch: int = n.params[0]
     size: int = n.params[1]
-    even = even_index(index) if y.row.multiplies and index.ndim == batch + 2 else None
-    if not even or any(even.steps[:batch]):
+    even = _even_places(n, index) if y.row.multiplies else None
+    if not even:
         return None
     left, right, out = letters_of(y.params)
     (places, offsets), (step, dilation), (a, b) = out[batch : batch + 2], even.steps[batch:], y.inputs
@@ -82,6 +82,13 @@ def _contraction(n: Node, y: Node, index: Node) -> Node | None:
     windows = f"{letter}{offsets}{left.replace(places, '')}"
     result = out[:batch] + letter + out[batch + 2 :]
     return contract(f"{windows},{right}->{result}", gather(table, constant(at, np.int64)), b)
+
+
+def _even_places(n: Node, index: Node) -> EvenIndex | None:
+    """The steps of a scatter to an offset within a window at each place; None for others."""
+    batch: int = n.params[0]
+    even = even_index(index) if index.ndim == batch + 2 else None
+    return None if even is None or any(even.steps[:batch]) else even
 
 
 def _spread(x: Node, axis: int, start: int, step: int, size: int) -> Node:

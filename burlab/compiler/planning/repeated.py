@@ -22,13 +22,15 @@ def repeat_cheap(scheduled: Scheduled) -> Scheduled:
     """Let loops compute again what they would read from an earlier one, if it is cheap."""
     located, stages = scheduled.located, scheduled.stages
     at = {n: k for k, stage in enumerate(stages) for n in stage.nodes}
-    users = _users(located)
     kept = {*located.homes, *(located.views[y].base for y, _ in located.copies)}
+    cheap = [x for x, first in at.items() if x not in kept and _is_cheap(x, first, at, located)]
+    if not cheap:
+        return scheduled
+    users = _users(located)
     again: dict[int, list[Node]] = defaultdict(list)
-    for x, first in at.items():
-        later = {at[n] for n in users[x]} - {first}
-        wanted = later and x not in kept and _is_cheap(x, first, at, located)
-        if wanted and all(_may_repeat(x, stages[k], located) for k in later):
+    for x in cheap:
+        later = {at[n] for n in users[x]} - {at[x]}
+        if all(_may_repeat(x, stages[k], located) for k in later):
             for k in later:
                 again[k].append(x)
     whole = (Stage((*again.get(k, ()), *stage.nodes), stage.space) for k, stage in enumerate(stages))

@@ -40,16 +40,25 @@ def even_index(index: Node) -> EvenIndex | None:
         return None
     numbers = cast("np.ndarray[Any, np.dtype[np.int64]]", index.params)
     first = int(numbers.flat[0])
+    own = [
+        int(numbers[tuple(int(j == k and size > 1) for j in range(index.ndim))]) - first
+        for k, size in enumerate(index.shape)
+    ]
+    last = first + sum(step * (size - 1) for step, size in zip(own, index.shape, strict=True))
+    if numbers.flat[-1] != last:
+        return None
     even = np.full((1,) * index.ndim, first)
     for k, size in enumerate(index.shape):
-        second = tuple(int(j == k and size > 1) for j in range(index.ndim))
-        steps[axes[k]] = step = int(numbers[second]) - first
-        even = even + step * np.arange(size).reshape([size if j == k else 1 for j in range(index.ndim)])
+        steps[axes[k]] = own[k]
+        even = even + own[k] * np.arange(size).reshape([size if j == k else 1 for j in range(index.ndim)])
     return EvenIndex(first, tuple(steps)) if np.array_equal(even, numbers) else None
 
 
 def window_views(graph: Graph) -> dict[Node, EvenIndex]:
     """The gathers of even places in range that nothing but contractions read, and their indices."""
+    even = {n: steps for n in graph.nodes if n.op == "gather" and (steps := _even_in_range(n))}
+    if not even:
+        return even
     users: dict[Node, list[Node]] = {}
     for n in graph.nodes:
         for x in n.inputs:
@@ -60,8 +69,8 @@ def window_views(graph: Graph) -> dict[Node, EvenIndex]:
     for n in reversed(graph.nodes):
         if n not in users or n in stored or not all(r.row.multiplies or r in strided for r in users[n]):
             continue
-        if n.op == "gather" and (even := _even_in_range(n)):
-            found[n] = even
+        if n in even:
+            found[n] = even[n]
         if n.op in _VIEWS or n in found:
             strided.add(n)
     return found

@@ -19,7 +19,7 @@ from burlab.graph.substitute import keep
 
 def match_sparse(graph: Graph) -> Graph:
     """Return the graph with products of gathered rows as products with sparse matrices, in its sub-graphs too."""
-    if not any(n.op == "gather" for n in every_node(graph)):
+    if not any(map(_is_gathered, every_node(graph))):
         return graph
     found = _Fusion(graph)
     regions: dict[Region, Region] = {}

@@ -46,8 +46,11 @@ def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
     known = {x: x for x in graph.inputs}
     settled = set(graph.inputs)
     regions: dict[Region, Region] = {}
-    outputs = without_calls(graph.outputs)
-    transposed_only = _only_transposed(outputs)
+    control = set[str]()  # operations with sub-graphs
+    calls = any(map(_executes_graph, graph.nodes))
+    outputs = without_calls(graph.outputs) if calls else graph.outputs
+    order = topological(outputs, graph.inputs) if calls else graph.nodes
+    transposed_only = _only_transposed(outputs, order)
 
     def intern(n: Node) -> Node:
         """The one node that computes this; rules make a few new inputs at once, which are looked up as well."""
@@ -68,10 +71,16 @@ def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
             new = keep(n, inputs)
             if derivable and new.row.identity:
                 return intern(new)
-            return intern(_inside(new, regions, derivable) if new.row.parts else _reduce(new))
+            if not new.row.parts:
+                return intern(_reduce(new))
+            control.add(new.op)
+            return intern(_inside(new, regions, derivable))
 
-    new = rebuild(outputs, known, rule)
-    fewer = merged(new) or merged_choices(new)
+    for n in order:
+        if n not in known:
+            known[n] = rule(n, tuple([known[x] for x in n.inputs]))
+    new = [known[y] for y in outputs]
+    fewer = ("scan" in control and merged(new)) or ("cond" in control and merged_choices(new))
     return (
         simplify(Graph(graph.inputs, tuple(fewer)), derivable=derivable) if fewer else Graph(graph.inputs, tuple(new))
     )
@@ -80,7 +89,7 @@ def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
 def without_calls(outputs: Sequence[Node]) -> list[Node]:
     """The outputs with every `call`, `checkpoint` and half of a `custom_vjp` replaced by the graph that it executes."""
     order = topological(outputs)
-    if not any(isinstance(n.params, Call) or isinstance(n.row, (Checkpoint, Halves)) for n in order):
+    if not any(map(_executes_graph, order)):
         return list(outputs)
     in_halves = {(n.params.region, n.inputs) for n in order if isinstance(n.row, Halves) and n.params.item}
     executed: dict[Any, list[Node]] = {}
@@ -99,11 +108,16 @@ def without_calls(outputs: Sequence[Node]) -> list[Node]:
     return rebuild(outputs, {}, rule)
 
 
-def _only_transposed(outputs: Sequence[Node]) -> set[Node]:
-    """Nodes that nothing but one `transpose` uses."""
+def _executes_graph(n: Node) -> bool:
+    """Return True for a `call`, a `checkpoint` and a half of a `custom_vjp`."""
+    return isinstance(n.params, Call) or isinstance(n.row, (Checkpoint, Halves))
+
+
+def _only_transposed(outputs: Sequence[Node], order: Sequence[Node]) -> set[Node]:
+    """Nodes that nothing but one `transpose` uses. order: all nodes."""
     users: dict[Node, int] = dict.fromkeys(outputs, 2)
     found: list[Node] = []
-    for n in topological(outputs):
+    for n in order:
         if n.op == "transpose":
             found.append(n.inputs[0])
         for x in n.inputs:
