@@ -24,7 +24,7 @@ struct Squares {
   BURLAB_INLINE void add_one(auto x) { rest += static_cast<double>(x) * static_cast<double>(x); }
   BURLAB_INLINE double total() const { return sum_lanes<double>(lanes) + rest; }
   BURLAB_INLINE void clear() {
-    lanes = {};
+    lanes = Packet<double, 16>{};
     rest = 0;
   }
   Squares& operator+=(const Squares& others) {
