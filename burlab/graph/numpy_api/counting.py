@@ -24,6 +24,8 @@ from .ordering import MIN_SELECTED, argsort, searchsorted, sort
 from .promotion import FLOAT64, INT64, as_dtype, promote
 from .reduction import as_floats, cumsum_, sum_
 
+_MIN_TOP = 96  # entries of an axis, from which on a few of them are found faster than all are sorted
+
 
 def histogram(a: ArrayLike, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,  # noqa: A002
               weights: ArrayLike | None = None) -> tuple[Node, Any]:  # fmt: skip
@@ -124,7 +126,7 @@ def top_k(x: ArrayLike, k: int) -> tuple[Node, Node]:
     n = a.shape[-1] if a.ndim else 0
     if not 0 <= (k := whole(k, "k of top_k")) <= n:
         raise ArgumentError(f"{location()}top_k of {n} entries takes 0 to {n} of them, got k={shown(k)}.")
-    if k and n >= MIN_SELECTED:
+    if k and (n >= MIN_SELECTED or n >= max(_MIN_TOP, 8 * k)):
         places = make_node("argtop", k, a)
         return take_along_axis(a, places, -1), places
     backwards = (..., slice(None, None, -1))  # in turned rows, so that of equal entries the first is taken first

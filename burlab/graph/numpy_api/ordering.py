@@ -25,7 +25,7 @@ from .joining import stack
 from .promotion import FLOAT64, INT64, as_dtype, promote
 from .reduction import as_floats, sum_
 
-MIN_SELECTED = 512  # entries of an axis, from which on some are found faster than all are sorted
+MIN_SELECTED = 256  # entries of an axis, from which on some are found faster than all are sorted
 MAX_SELECTED = 8  # places that are found one after another
 
 _METHODS: dict[str, tuple[float, float]] = {  # Hyndman and Fan 1996: alpha and beta of the continuous estimators 4 to 9

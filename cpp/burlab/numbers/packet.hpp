@@ -29,17 +29,24 @@ template <class T> BURLAB_ANYWHERE T sum_lanes(const Packet<T, 16>& x) {
   return (z[0] + z[2]) + (z[1] + z[3]);
 }
 
-/// The lanes in which a comparison of packets of N = 8 or 16 numbers holds, one bit each.
+/// The lanes in which a comparison of packets of N = 2, 4, 8 or 16 numbers holds, one bit each.
 template <int N, class Mask> BURLAB_INLINE std::uint64_t lanes_where(const Mask& mask) {
-  static_assert(N == 8 || N == 16);
+  static_assert(N == 2 || N == 4 || N == 8 || N == 16);
+#ifdef BURLAB_AVX2
+  if constexpr (sizeof(Mask) == 32 && N == 4)
+    return static_cast<std::uint64_t>(__builtin_ia32_movmskpd256(__builtin_bit_cast(Packet<double, 4>, mask)));
+  if constexpr (sizeof(Mask) == 32 && N == 8)
+    return static_cast<std::uint64_t>(__builtin_ia32_movmskps256(__builtin_bit_cast(Packet<float, 8>, mask)));
+#endif
 #ifdef BURLAB_BITS
-  using Bits = std::conditional_t<N == 8, std::uint8_t, std::uint16_t>;
-  return BURLAB_BITS(mask, N, Bits);
-#else
+  if constexpr (N >= 8) {
+    using Bits = std::conditional_t<N == 8, std::uint8_t, std::uint16_t>;
+    return BURLAB_BITS(mask, N, Bits);
+  }
+#endif
   std::uint64_t bits = 0;
   for (int k = 0; k < N; ++k) bits |= std::uint64_t{mask[k] != 0} << k;
   return bits;
-#endif
 }
 
 }  // namespace burlab

@@ -12,7 +12,7 @@ from burlab.graph.numpy_api.ordering import MAX_SELECTED, MIN_SELECTED
 from burlab.graph.operation import make_node
 
 DTYPES = ("float64", "float32", "int64", "int32", "int16", "uint8", "bool")
-LENGTHS = (1, 2, 47, 49, 511, 512, 513, 700, 1023, 4097, 70_001)
+LENGTHS = (1, 2, 47, 49, 100, 129, 300, 511, 512, 513, 700, 1023, 4097, 70_001)
 
 
 def row(kind: str, n: int) -> Any:
@@ -24,6 +24,7 @@ def row(kind: str, n: int) -> Any:
         "repeated": lambda: np.arange(n) % 100,
         "equal": lambda: np.full(n, 7.0),
         "ties": lambda: rng.integers(-1, 2, n),
+        "ten numbers": lambda: rng.integers(-4, 6, n),
         "close together": lambda: np.append(-1e30, 1 + rng.permutation(n) * np.finfo(np.float32).eps)[:n],
         "two heaps": lambda: np.where(rng.random(n) < 0.5, -1e6, 1e6) + rng.normal(size=n),
         "special": lambda: rng.choice([np.nan, -0.0, 0.0, 1.0, -np.inf, np.inf], n),
@@ -33,7 +34,7 @@ def row(kind: str, n: int) -> Any:
     }[kind]()
 
 
-KINDS = ("random", "ordered", "backwards", "repeated", "equal", "ties", "close together", "two heaps", "special",
+KINDS = ("random", "ordered", "backwards", "repeated", "equal", "ties", "ten numbers", "close together", "two heaps", "special",
          "some nans", "no numbers", "zeros")  # fmt: skip
 
 

@@ -11,8 +11,9 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-template <class T> class Block {
-  static constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T)), kPackets = 16;
+/// kPackets: a power of two.
+template <class T, int kPackets = 16> class Block {
+  static constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
   using P = Packet<T, W>;
   using Lanes = std::make_integer_sequence<int, W>;
 

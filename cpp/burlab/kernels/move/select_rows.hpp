@@ -9,15 +9,12 @@ namespace burlab::kernels {
 template <class Y> struct Run {
   Y *at, *end;
 
-  BURLAB_INLINE void put(Y y, bool counts) {
-    if (counts) *at++ = y;
-  }
-#if defined(BURLAB_AVX512)
+#if defined(BURLAB_AVX2)
   /// The lanes of a packet that are set.
   template <int W> BURLAB_INLINE void put(const Packet<Y, W>& packet, std::uint64_t set) {
     const int lanes = __builtin_popcountll(set);
     Packet<Y, W> some = packet;
-    if (lanes != W) part_lanes<Y>(some, set, lanes);
+    if (W < 16 || lanes != W) part_lanes<Y>(some, set, lanes);
     if (end - at >= W) store(at, some);
     else std::memcpy(at, &some, std::size_t(lanes) * sizeof(Y));
     at += lanes;
@@ -29,13 +26,21 @@ template <class Y> struct Run {
 template <bool Positions, class T, class Y>
 BURLAB_WIDE inline void in_parts(const T* x, Int n, const Chosen<T>& about, Y* y) {
   const T value = about.value;
+  if (about.equal == n) {  // all are alike
+    for (Int k = 0; k < n; ++k) y[k] = Positions ? Y(k) : Y(x[k]);
+    return;
+  }
   Run<Y> less{y, y + about.less}, equal{less.end, less.end + about.equal}, others{equal.end, y + n};
+  // zeros have signs, and NaNs bits of their own
+  const bool alike = !Positions && (std::is_integral_v<T> || (value != T(0) && !is_nan(value)));
   Int k = 0;
-#if defined(BURLAB_AVX512)
+#if defined(BURLAB_AVX2)
   if constexpr (sizeof(T) >= 4) {
     constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
     constexpr std::uint64_t kAll = (std::uint64_t(1) << W) - 1;
-    Packet<Int, 8> numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+    constexpr int kPart = BURLAB_REGISTER / 8;
+    Packet<Int, kPart> numbers;
+    for (int lane = 0; lane < kPart; ++lane) numbers[lane] = lane;
     BURLAB_ONE_BY_ONE
     for (; !is_nan(value) && k + W <= n; k += W) {
       Packet<T, W> some;
@@ -44,15 +49,16 @@ BURLAB_WIDE inline void in_parts(const T* x, Int n, const Chosen<T>& about, Y* y
       const std::uint64_t rest = kAll & ~(below | same);
       if constexpr (Positions) {
         BURLAB_UNROLL
-        for (int half = 0; half < W; half += 8) {
-          less.template put<8>(numbers, below >> half & 255);
-          if (same != 0) equal.template put<8>(numbers, same >> half & 255);
-          others.template put<8>(numbers, rest >> half & 255);
-          numbers += 8;
+        for (int part = 0; part < W; part += kPart) {
+          constexpr std::uint64_t kSome = (1u << kPart) - 1;
+          less.template put<kPart>(numbers, below >> part & kSome);
+          if (same != 0) equal.template put<kPart>(numbers, same >> part & kSome);
+          others.template put<kPart>(numbers, rest >> part & kSome);
+          numbers += kPart;
         }
       } else {
         less.template put<W>(some, below);
-        if (same != 0) equal.template put<W>(some, same);
+        if (!alike && same != 0) equal.template put<W>(some, same);
         others.template put<W>(some, rest);
       }
     }
@@ -62,10 +68,13 @@ BURLAB_WIDE inline void in_parts(const T* x, Int n, const Chosen<T>& about, Y* y
   for (; k < n; ++k) {
     const T one = x[k];
     const bool nan = is_nan(value), below = nan ? !is_nan(one) : one < value, same = nan ? is_nan(one) : one == value;
-    Run<Y>& run = below ? less : same ? equal : others;
-    if constexpr (Positions) *run.at++ = Y(k);
-    else *run.at++ = one;
+    const Y item = Positions ? Y(k) : Y(one);
+    if (below) *less.at++ = item;
+    else if (!same) *others.at++ = item;
+    else if (!alike) *equal.at++ = item;
   }
+  if constexpr (!Positions)
+    if (alike) std::fill(equal.at, equal.end, value);
 }
 
 /// The least number of a row above a value; NaN if there is none.
@@ -258,10 +267,23 @@ template <class T> struct Argtop {
       if (const Status status = selection.at(x, n, n - count, found); status != Ok) return status;
       const Int equal = count - (n - found.less - found.equal);
       collect(x, n, found.value, equal, items.data);
+      if (count <= kShort) {
+        in_order(items.data, count, y);
+        return Ok;
+      }
       if (DigitSort<Placed<K>>(items.data, items.data + count, count, stop).sort() != Ok) return Stopped;
       for (Int k = 0; k < count; ++k) y[k] = items.data[k].at;
       return Ok;
     });
+  }
+
+  /// The positions of few items, in the order of their keys.
+  static void in_order(const Placed<K>* items, Int n, Int* y) {
+    K keys[kShort];
+    Int before[kShort];
+    for (Int k = 0; k < n; ++k) keys[k] = items[k].key;
+    count_before(keys, n, before);
+    for (Int k = 0; k < n; ++k) y[before[k]] = items[k].at;
   }
 
   /// All that are larger than a number, and some that equal it. Keys fall where numbers rise; those of NaNs are 0.
@@ -277,18 +299,20 @@ template <class T> struct Argtop {
     Int k = 0;
     if constexpr (sizeof(T) >= 4) {
       constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
+      constexpr std::uint64_t kAll = (std::uint64_t(1) << W) - 1;
       BURLAB_ONE_BY_ONE
       for (; k + 2 * W <= n; k += 2 * W) {
         Packet<T, W> some[2];
         std::memcpy(some, x + k, sizeof some);
         auto less = (some[0] < value) & (some[1] < value);
         if (equal <= 0) less = (some[0] <= value) & (some[1] <= value);
-        bool all = true;
+        if (BURLAB_LIKELY(lanes_where<W>(less) == kAll)) continue;
         BURLAB_UNROLL
-        for (int lane = 0; lane < W; ++lane) all &= less[lane] != 0;
-        if (BURLAB_LIKELY(all)) continue;
-        BURLAB_ONE_BY_ONE
-        for (Int one = k; one < k + 2 * W; ++one) put(one);
+        for (int part = 0; part < 2; ++part) {
+          BURLAB_ONE_BY_ONE
+          for (std::uint64_t left = kAll & ~lanes_where<W>(some[part] < value); left != 0; left &= left - 1)
+            put(k + part * W + std::countr_zero(left));
+        }
       }
     }
     BURLAB_ONE_BY_ONE

@@ -77,7 +77,7 @@ template <class T> struct Sort {
   }
 
   static Status many(T* y, Int n, StopCheck& stop) {
-#if defined(BURLAB_AVX512)
+#if defined(BURLAB_AVX2)
     if constexpr (sizeof(T) >= 4) {
       const Status status = sort_by_splits(y, n, stop);
       if (status == Ok) zeros_in_order(y, n);

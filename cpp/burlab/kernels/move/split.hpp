@@ -10,28 +10,33 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-#if defined(BURLAB_AVX512)  // which permutes the lanes of a packet at run time
-/// For each set of eight lanes: its lanes, then the others, a byte each.
-struct LaneOrders {
-  std::uint64_t bytes[256];
+#if defined(BURLAB_AVX2)  // which permutes the lanes of a packet at run time
+/// For each set of eight lanes, or of four pairs of them: its lanes, then the others, a byte each.
+template <unsigned Size> struct LaneOrders {
+  static constexpr unsigned kParts = 8 / Size;
+  std::uint64_t bytes[1 << Size];
   constexpr LaneOrders() : bytes() {
-    for (unsigned set = 0; set < 256; ++set) {
+    for (unsigned set = 0; set < 1u << Size; ++set) {
       int place = 0;
       for (unsigned half = 0; half < 2; ++half)
         for (unsigned lane = 0; lane < 8; ++lane)
-          if ((set >> lane & 1) != half) bytes[set] |= std::uint64_t{lane} << (8 * place++);
+          if ((set >> lane / kParts & 1) != half) bytes[set] |= std::uint64_t{lane} << (8 * place++);
     }
   }
 };
-inline constexpr LaneOrders kLaneOrders{};
+template <unsigned Size> inline constexpr LaneOrders<Size> kLaneOrders{};
+
+/// Eight numbers as a packet, from the bytes of an order.
+template <class P> BURLAB_INLINE P lanes_of(std::uint64_t bytes) {
+  typedef unsigned char Bytes __attribute__((vector_size(8)));
+  return __builtin_convertvector(__builtin_bit_cast(Bytes, bytes), P);
+}
 
 /// The lanes whose bit is set first, then the others. count: bits that are set.
+#if defined(BURLAB_AVX512)
 template <class T> BURLAB_INLINE void part_lanes(Packet<T, 8>& x, std::uint64_t set, int) {
-  typedef unsigned char Bytes __attribute__((vector_size(8)));
   using P = Packet<long long, 8>;
-  Bytes order;
-  std::memcpy(&order, &kLaneOrders.bytes[set], 8);
-  const P lanes = BURLAB_PERMUTED(__builtin_bit_cast(P, x), __builtin_convertvector(order, P));
+  const P lanes = BURLAB_PERMUTED(__builtin_bit_cast(P, x), lanes_of<P>(kLaneOrders<8>.bytes[set]));
   x = __builtin_bit_cast(Packet<T, 8>, lanes);
 }
 template <class T> BURLAB_INLINE void part_lanes(Packet<T, 16>& x, std::uint64_t set, int count) {
@@ -41,6 +46,19 @@ template <class T> BURLAB_INLINE void part_lanes(Packet<T, 16>& x, std::uint64_t
           last = __builtin_ia32_compresssi512_mask(all, P{}, Bits(~set));
   x = __builtin_bit_cast(Packet<T, 16>, __builtin_ia32_expandsi512_mask(last, first, Bits(0xFFFF << count)));
 }
+#else
+template <class T, int W> BURLAB_INLINE void part_lanes_by_fours(Packet<T, W>& x, std::uint64_t set) {
+  using P = Packet<int, 8>;
+  x = __builtin_bit_cast(Packet<T, W>,
+                         __builtin_ia32_permvarsi256(__builtin_bit_cast(P, x), lanes_of<P>(kLaneOrders<W>.bytes[set])));
+}
+template <class T> BURLAB_INLINE void part_lanes(Packet<T, 8>& x, std::uint64_t set, int) {
+  part_lanes_by_fours<T, 8>(x, set);
+}
+template <class T> BURLAB_INLINE void part_lanes(Packet<T, 4>& x, std::uint64_t set, int) {
+  part_lanes_by_fours<T, 4>(x, set);
+}
+#endif
 
 /// The room between the numbers moved to the front and those moved to the end.
 template <bool OrEqual, class T> struct Room {
