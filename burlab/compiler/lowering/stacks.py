@@ -16,6 +16,7 @@ from . import contraction_kernels as kernels
 from .descriptors import SumOrder
 
 _MIN_SIDE = 12  # rows, columns and products in a sum, from which `Gemm` is worth copies of its operands and results
+_MIN_COPIED = 4  # numbers to copy for each that packets would turn, from which packets pay
 
 
 class ContractionLoops(NamedTuple):
@@ -63,6 +64,8 @@ def find_stack(n: Node, remaining: list[StrideAxis], depth: StrideAxis, adds: bo
     columns = near or _own([x for x in remaining if x is not rows], 1)
     if adds:
         made = kernels.stacked(n)
+    elif instruction_set().name == "avx2":
+        made = _by_copies(n, products, rows, columns, depth, interleaved)
     elif interleaved:
         made = _for_interleaved(n, products, rows, columns, depth)
     else:
@@ -102,6 +105,26 @@ def _own(axes: list[StrideAxis], operand: int) -> StrideAxis:
     """The longest axis of the result that only the first operand has, or only the second one; none repeats both."""
     own = (x for x in axes if (x.a, x.b)[operand] != 0 and (x.a, x.b)[1 - operand] == 0)
     return max(own, key=lambda x: x.size, default=POINT)
+
+
+def _by_copies(
+    n: Node, products: StrideAxis, rows: StrideAxis, columns: StrideAxis, depth: StrideAxis, interleaved: bool
+) -> LibraryKernel | None:
+    """Packets where few numbers are not interleaved, which are then turned, else copies of those that are.
+
+    With registers of half a line of the cache, packets read and write what is not interleaved more slowly than `Gemm`.
+    """
+    if 2 * products.size <= instruction_set().register // n.itemsize:
+        return kernels.interleaved(n) if interleaved else None
+    turned, copied = 0, 0
+    for size, apart in (
+        (rows.size * depth.size, products.a != 1),
+        (depth.size * columns.size, products.b != 1),
+        (rows.size * columns.size, not interleaved),
+    ):
+        turned += size * apart
+        copied += size * (not apart)
+    return kernels.stacked(n) if _MIN_COPIED * turned <= copied else kernels.interleaved(n)
 
 
 def _for_interleaved(

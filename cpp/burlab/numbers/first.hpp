@@ -60,55 +60,67 @@ template <> class First<double, 8> {
 };
 #endif
 
-#if defined(BURLAB_AVX2)
+#if defined(BURLAB_AVX2)  // masked loads; masked stores take twelve cycles on some processors
+/// The first `count` lanes, count <= W: all at once, or halves.
+template <class T, int W> BURLAB_INLINE void store_first(T* to, const Packet<T, W>& x, std::int64_t count) {
+  if (count == W) return store(to, x);
+  if constexpr (W > 1) {
+    Packet<T, W / 2> half;
+    std::memcpy(&half, &x, sizeof half);
+    if ((count & (W / 2)) != 0) {
+      store(to, half);
+      to += W / 2;
+      std::memcpy(&half, reinterpret_cast<const char*>(&x) + sizeof half, sizeof half);
+    }
+    store_first<T, W / 2>(to, half, count & (W / 2 - 1));
+  }
+}
+
 template <> class First<float, 8> {
  public:
-  BURLAB_INLINE explicit First(std::int64_t count) {
+  BURLAB_INLINE explicit First(std::int64_t count) : count_(count) {
     BURLAB_UNROLL
     for (int k = 0; k < 8; ++k) mask_[k] = k < count ? -1 : 0;
   }
   BURLAB_INLINE void load(Packet<float, 8>& x, const float* from) const {
     x = __builtin_ia32_maskloadps256(reinterpret_cast<const Packet<float, 8>*>(from), mask_);
   }
-  BURLAB_INLINE void store(float* to, const Packet<float, 8>& x) const {
-    __builtin_ia32_maskstoreps256(reinterpret_cast<Packet<float, 8>*>(to), mask_, x);
-  }
+  BURLAB_INLINE void store(float* to, const Packet<float, 8>& x) const { store_first<float, 8>(to, x, count_); }
 
  private:
+  std::int64_t count_;
   Packet<int, 8> mask_ = {};
 };
 
 template <> class First<float, 4> {
  public:
-  BURLAB_INLINE explicit First(std::int64_t count) {
+  BURLAB_INLINE explicit First(std::int64_t count) : count_(count) {
     BURLAB_UNROLL
     for (int k = 0; k < 4; ++k) mask_[k] = k < count ? -1 : 0;
   }
   BURLAB_INLINE void load(Packet<float, 4>& x, const float* from) const {
     x = __builtin_ia32_maskloadps(reinterpret_cast<const Packet<float, 4>*>(from), mask_);
   }
-  BURLAB_INLINE void store(float* to, const Packet<float, 4>& x) const {
-    __builtin_ia32_maskstoreps(reinterpret_cast<Packet<float, 4>*>(to), mask_, x);
-  }
+  BURLAB_INLINE void store(float* to, const Packet<float, 4>& x) const { store_first<float, 4>(to, x, count_); }
 
  private:
+  std::int64_t count_;
   Packet<int, 4> mask_ = {};
 };
 
 template <> class First<double, 4> {
  public:
-  BURLAB_INLINE explicit First(std::int64_t count) {
+  BURLAB_INLINE explicit First(std::int64_t count) : count_(count) {
     BURLAB_UNROLL
     for (int k = 0; k < 4; ++k) mask_[k] = k < count ? -1 : 0;
   }
   BURLAB_INLINE void load(Packet<double, 4>& x, const double* from) const {
     x = __builtin_ia32_maskloadpd256(reinterpret_cast<const Packet<double, 4>*>(from), mask_);
   }
-  BURLAB_INLINE void store(double* to, const Packet<double, 4>& x) const {
-    __builtin_ia32_maskstorepd256(reinterpret_cast<Packet<double, 4>*>(to), mask_, x);
-  }
+  BURLAB_INLINE void store(double* to, const Packet<double, 4>& x) const { store_first<double, 4>(to, x, count_); }
 
  private:
+  std::int64_t count_;
   Packet<long long, 4> mask_ = {};
 };
 #endif

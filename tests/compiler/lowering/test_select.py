@@ -34,8 +34,8 @@ def row(kind: str, n: int) -> Any:
     }[kind]()
 
 
-KINDS = ("random", "ordered", "backwards", "repeated", "equal", "ties", "ten numbers", "close together", "two heaps", "special",
-         "some nans", "no numbers", "zeros")  # fmt: skip
+KINDS = ("random", "ordered", "backwards", "repeated", "equal", "ties", "ten numbers", "close together", "two heaps",
+         "special", "some nans", "no numbers", "zeros")  # fmt: skip
 
 
 def evaluated(op: str, params: Any, x: Any, gear: Any = "replay") -> Any:
