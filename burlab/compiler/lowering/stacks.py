@@ -16,7 +16,7 @@ from . import contraction_kernels as kernels
 from .descriptors import SumOrder
 
 _MIN_SIDE = 12  # rows, columns and products in a sum, from which `Gemm` is worth copies of its operands and results
-_MIN_COPIED = 4  # numbers to copy for each that packets would turn, from which packets pay
+_MIN_COPIED = 2.5  # numbers to copy for each that packets would turn, from which packets pay
 
 
 class ContractionLoops(NamedTuple):

@@ -102,40 +102,47 @@ struct Transposed {
   Int from_row, from_lane;
 };
 
-/// to[i * to_row + k * to_step + lane] = from[i * from_row + lane * from_lane + k], lanes <= W. Reads whole fours along
-/// k. Writes along the axis whose numbers are nearer to each other.
+/// to[i * to_row + k * to_step + lane] = from[i * from_row + lane * from_lane + k] for lanes of up to a line of the
+/// cache. Reads whole fours along k. Writes along the axis whose numbers are nearer to each other.
 template <class T, int W> BURLAB_NOINLINE BURLAB_WIDE void store_transposed(T* to, const T* from, const Transposed& t) {
   if constexpr (W > 4) {
     if (t.lanes <= W / 2) return store_transposed<T, W / 2>(to, from, t);
   }
-  const First<T, W> some(t.lanes);
+  constexpr Int kLine = 64 / static_cast<Int>(sizeof(T));
+  const Int lanes = t.lanes, whole = lanes / W * W;
+  const First<T, W> some(lanes - whole);
   const Int fours = (t.count + 3) / 4, to_row = t.to_row, to_step = t.to_step, from_row = t.from_row;
   const bool by_rows = to_step < to_row;
   const Int outer = by_rows ? t.rows : fours, inner = by_rows ? fours : t.rows;
-  Int places[W];
-  place_rows(places, t.lanes, t.from_lane);
+  Int places[kLine];
+  place_rows(places, lanes, t.from_lane);
   BURLAB_ONE_BY_ONE
   for (Int u = 0; u < outer; ++u) {
     BURLAB_ONE_BY_ONE
     for (Int v = 0; v < inner; ++v) {
-      const Int i = by_rows ? u : v, k = 4 * (by_rows ? v : u);
-      T* const at = to + i * to_row + k * to_step;
-      Packet<T, W> x[4];
-      if constexpr (W >= 4) {
-        BURLAB_UNROLL
-        for (int s = 0; s < 4; ++s) load_fours<T, W, 4>(x[s], from + i * from_row + k, places + s);
-        transpose(x, std::make_integer_sequence<int, W>());
-      } else {
+      const Int i = by_rows ? u : v, k = 4 * (by_rows ? v : u), left = t.count - k;
+      const T* const row = from + i * from_row + k;
+      BURLAB_ONE_BY_ONE
+      for (Int lane = 0; lane < lanes; lane += W) {
+        T* const at = to + i * to_row + k * to_step + lane;
+        Packet<T, W> x[4];
+        if constexpr (W >= 4) {
+          BURLAB_UNROLL
+          for (int s = 0; s < 4; ++s) load_fours<T, W, 4>(x[s], row, places + lane + s);
+          transpose(x, std::make_integer_sequence<int, W>());
+        } else {
+          BURLAB_UNROLL
+          for (int s = 0; s < 4; ++s) {
+            BURLAB_UNROLL
+            for (int one = 0; one < W; ++one) x[s][one] = row[places[lane + one] + s];
+          }
+        }
         BURLAB_UNROLL
         for (int s = 0; s < 4; ++s) {
-          BURLAB_UNROLL
-          for (int lane = 0; lane < W; ++lane) x[s][lane] = from[i * from_row + places[lane] + k + s];
+          if (s >= left) break;
+          if (lane < whole) store(at + s * to_step, x[s]);
+          else some.store(at + s * to_step, x[s]);
         }
-      }
-      const Int left = t.count - k;
-      BURLAB_UNROLL
-      for (int s = 0; s < 4; ++s) {
-        if (s < left) some.store(at + s * to_step, x[s]);
       }
     }
   }
