@@ -20,7 +20,9 @@ from .stacks import ContractionLoops, find_stack, find_vector_stack, swapped
 _MIN_TUNED_PRODUCTS = 512  # multiplications that are not worth compiling a tuned kernel for
 _MIN_DEPTH = 32  # products in a row, from which what is read once is read better in its own order
 _MIN_TURNED_SUMS = 64  # products in a sum that are worth storing it with a stride
+_MIN_PACKED_ROWS = 128  # rows for which packing columns takes no time
 _MAX_SHORT_DEPTH = 128  # products in a row, from which reading and writing what they are added to takes no time
+_MAX_WIDTH = 192  # bytes of columns, up to which what is not cached is not read again often
 _MAX_CACHED_BYTES = 1 << 20  # of an operand that is read again for each panel of columns
 _MIN_LANES_LENGTH = 64  # from which sums with a vector run in lanes or phases
 
@@ -78,7 +80,7 @@ def contract(n: Node, views: dict[Node, StridedView], strict: bool, accumulate: 
     if loops.kernel == kernels.gemm(n, few=False):
         overlaps = any(x.size > views[x].base.size for x in n.inputs)
         if overlaps or depth.size < _MIN_DEPTH:
-            loops = _with_more_axes(n, loops, depth, around)
+            loops, around = _with_more_axes(n, loops, depth, around)
     if loops.swaps:
         swaps, (depth, *around) = not swaps, swapped([depth, *around])
     operands = [(views[x].base, views[x].offset) for x in n.inputs]
@@ -100,21 +102,31 @@ def _loops(
     return ContractionLoops(tuned.kernel if tuned else kernels.general(n, plain, order), False, columns, rows, walked)
 
 
-def _with_more_axes(n: Node, loops: ContractionLoops, depth: StrideAxis, around: list[StrideAxis]) -> ContractionLoops:
+def _with_more_axes(
+    n: Node, loops: ContractionLoops, depth: StrideAxis, around: list[StrideAxis]
+) -> tuple[ContractionLoops, list[StrideAxis]]:
     """The loops of a product whose sums over further axes, or whose rows, are computed together, if that is worth it.
 
-    Further sums then stay in registers; columns that must be packed are packed once for all rows.
+    Further sums then stay in registers; columns that must be packed are packed once for all rows. Of too many sums to
+    read again, the outermost axes are walked: the others are returned.
     """
     rows = [x for x in loops.walked if x.b == 0]
     sums = elements(x.size for x in (*around, depth))
     if around and sums >= _MIN_TURNED_SUMS and (turned := _turned(n, loops)):
-        return turned
-    large = n.itemsize * sums * elements(x.size for x in (*rows, loops.rows)) > _MAX_CACHED_BYTES
+        return turned, around
     worth = around or (rows and loops.columns.b != 1)
-    if not worth or depth.size >= _MAX_SHORT_DEPTH or (large and loops.columns.size * n.itemsize > 192):
-        return loops
+    if not worth or depth.size >= _MAX_SHORT_DEPTH:
+        return loops, around
     walked = [x for x in loops.walked if x.b != 0]
-    return loops._replace(kernel=kernels.gemm_axes(n), walked=walked, more_rows=tuple(rows))
+    read = n.itemsize * sums * elements(x.size for x in (*rows, loops.rows))
+    if loops.columns.size * n.itemsize > _MAX_WIDTH:
+        while len(around) > 1 and read > _MAX_CACHED_BYTES:
+            first, *around = around
+            walked.append(first)
+            read //= first.size
+        if read > _MAX_CACHED_BYTES:
+            return loops, around
+    return loops._replace(kernel=kernels.gemm_axes(n), walked=walked, more_rows=tuple(rows)), around
 
 
 def _turned(n: Node, loops: ContractionLoops) -> ContractionLoops | None:
@@ -122,10 +134,14 @@ def _turned(n: Node, loops: ContractionLoops) -> ContractionLoops | None:
     lanes = instruction_set().register // n.itemsize
     (rows,) = swapped([loops.rows])
     gain = (_packets(loops.columns.size, lanes) * rows.size) / (_packets(rows.size, lanes) * loops.columns.size)
-    if gain < (1.2 if rows.b == 1 else 1.5):
-        return None
     others = swapped([loops.columns, *loops.walked])
     first, *more = (x for x in others if x.b == 0)
+    if instruction_set().name == "avx2":
+        least = 1.1 if rows.b == 1 or elements(x.size for x in (first, *more)) >= _MIN_PACKED_ROWS else 1.5
+    else:
+        least = 1.2 if rows.b == 1 else 1.5
+    if gain < least:
+        return None
     return ContractionLoops(
         kernels.gemm_axes(n), True, rows, first, [x for x in others if x.b != 0], more_rows=tuple(more)
     )
