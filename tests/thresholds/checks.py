@@ -19,8 +19,9 @@ from .programs import Program, loss_of, split
 
 Arrays = Sequence[np.ndarray]
 TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 2e-3}  # of the largest number of a result
-_ALIKE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 5e-4}  # two orders of the same sums
-_MIN_SCALE = {8: 1e-3, 4: 0.05}  # by the bytes of a number: what sums of numbers near 1 may cancel to
+# Two orders of the same sums; a gradient by numbers of two bytes is rounded to them.
+_ALIKE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 5e-4, np.dtype(np.float16): 4e-3}
+_MIN_SCALE = {8: 1e-3, 4: 0.05, 2: 0.05}  # by the bytes of a number: what sums of numbers near 1 may cancel to
 _ROWS = (1, 2, 3, 4, 5, 8, 16, 17)
 _SAMPLES = (1, 2, 3, 5, 8, 15, 16, 17, 33, 64, 65, 129, 257)
 
@@ -47,7 +48,7 @@ def values(p: Program, gear: str, rng: np.random.Generator) -> str | None:
     kernel = build(traced(p.results_and_loss, *p.arguments), gear=gear, strict=strict)
     wanted = [*p.ends, loss_of(p.ends)]
     for k, (got, want) in enumerate(zip(kernel(*p.arguments), wanted, strict=True)):
-        wrong = differs(f"value {k}, strict={strict}", got, split(want)[0], TOLERANCE[p.arguments[0].dtype])
+        wrong = differs(f"value {k}, strict={strict}", got, split(want)[0], TOLERANCE[p.dtype])
         if wrong:
             return wrong
     return None
@@ -56,12 +57,16 @@ def values(p: Program, gear: str, rng: np.random.Generator) -> str | None:
 def gradient(p: Program, gear: str, rng: np.random.Generator) -> str | None:
     """Value and gradient by all arguments: the gradient along the direction, and by one argument alone."""
     strict = bool(rng.random() < 0.3)
-    graph = traced(p.loss, *p.arguments)
-    (loss,) = graph.outputs
-    derivatives = vjp([loss], list(graph.inputs), [constant(1.0, loss.dtype)])
-    value, *gradients = build(Graph(graph.inputs, (loss, *derivatives)), gear=gear, strict=strict)(*p.arguments)
+    if any(a.dtype == np.float16 for a in p.arguments):
+        whole = bl.compile(bl.value_and_grad(p.loss, _all(p)), *p.arguments, gear=gear, strict=strict)
+        value, gradients = whole(*p.arguments)
+    else:
+        graph = traced(p.loss, *p.arguments)
+        (loss,) = graph.outputs
+        derivatives = vjp([loss], list(graph.inputs), [constant(1.0, loss.dtype)])
+        value, *gradients = build(Graph(graph.inputs, (loss, *derivatives)), gear=gear, strict=strict)(*p.arguments)
     wanted, slope = split(loss_of(p.ends))
-    tolerance = TOLERANCE[p.arguments[0].dtype]
+    tolerance = TOLERANCE[p.dtype]
     parts = [np.sum(np.multiply(g, v, dtype=float)) for g, v in zip(gradients, p.direction, strict=True)]
     size = sum(float(np.linalg.norm(np.ravel(g).astype(float))) for g in gradients)
     return differs(f"value, strict={strict}", value, wanted, tolerance, 1.0) or differs(
@@ -78,7 +83,7 @@ def pushforward(p: Program, gear: str, rng: np.random.Generator) -> str | None:
     for k, (got, want) in enumerate(zip(pushed, p.ends, strict=False)):
         value, slope = split(want)
         scale = float(np.max(np.abs(value), initial=0.0))
-        wrong = differs(f"derivative of value {k}", got, slope, TOLERANCE[p.arguments[0].dtype], scale)
+        wrong = differs(f"derivative of value {k}", got, slope, TOLERANCE[p.dtype], scale)
         if wrong:
             return wrong
     return None
@@ -96,7 +101,7 @@ def curvature(p: Program, gear: str, rng: np.random.Generator) -> str | None:
     reverse = bl.compile(bl.grad(slope, argnums), *a, gear=gear)(*a)
     size = max(float(np.max(np.abs(x), initial=0.0)) for x in forward)
     for k, (x, y) in enumerate(zip(forward, reverse, strict=True)):
-        wrong = differs(f"Hessian of argument {k}", x, y, 100 * _ALIKE[a[0].dtype], size)
+        wrong = differs(f"Hessian of argument {k}", x, y, 100 * _ALIKE[p.dtype], size)
         if wrong:
             return wrong
     return None
@@ -169,7 +174,7 @@ def sums(p: Program, gear: str, rng: np.random.Generator) -> str | None:
         count = 3
     others = [p.redrawn(k) for k in range(count)]
     data = np.stack([other.arguments[0] for other in others])
-    point, loss = tuple(p.arguments[1:]), p.loss
+    point, loss = tuple(a.astype(p.dtype) for a in p.arguments[1:]), p.loss
     if not point:
         return None
     tile = [None, 1, 2, 4, 16, 64][rng.integers(6)]
@@ -179,7 +184,7 @@ def sums(p: Program, gear: str, rng: np.random.Generator) -> str | None:
         direction = [np.zeros_like(p.direction[0]), *p.direction[1:]]
         found = p.complex([data[k].astype(float), *(x.astype(float) for x in point)], direction)
         numbers[k], slopes[k] = split(loss_of([found[i] for i in p.last]))
-    tolerance = TOLERANCE[data.dtype]
+    tolerance = TOLERANCE[p.dtype]
     value, gradients = problem.value_and_grad(point)
     rows = problem.per_sample_grads(point)
     along = [_along(g, p.direction[1:]) for g in zip(*rows, strict=True)]

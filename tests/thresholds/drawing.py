@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .programs import STEP, Program, Shape, Step, numbers
+from .programs import STEP, Program, Shape, Step, moves, numbers
 from .words import ALONG, ELEMENTWISE, PAIRS, WORDS, Complex
 
 # Where something changes: no element, one, few; lanes and blocks of registers; what is long enough for lanes and
@@ -24,6 +24,7 @@ LARGE = (511, 512, 513, 1000, 1023, 1024, 1025, 4095, 4096, 4097)
 _ELEMENTS, _MANY = 36_000, 300_000  # of one value; and of one in few programs
 _PRODUCTS = 30  # multiplications of a product for each of these
 _LAYOUTS = ("plain", "repeated", "repeated", "transposed", "flipped", "stepped", "part", "lined up")
+_NARROW = 0.2  # share of the arguments of programs of float32 that are float16
 _LARGEST = 20.0  # a value, beyond which it is scaled down
 
 
@@ -54,6 +55,7 @@ class _Maker:
         self.sizes = [int(rng.choice(pool[rng.integers(len(pool))])) for _ in range(rng.integers(2, 5))]
         self.sizes += [0] * bool(rng.random() < 0.02)
         self.known: dict[int, np.ndarray] = {}
+        self.narrow: set[int] = set()
         self.made: list[int] = []
         self.steps: list[tuple[int, Step]] = []
         self.rules: list[Callable[[], None]] = [
@@ -64,11 +66,13 @@ class _Maker:
             *[self._elementwise] * 3,
             *[self._pair] * 4,
             *[self._reshape, self._cut, self._sum_over, self._sum_over, self._vector_words],
+            *[self._stack] * 3,
+            *[self._by_groups, self._convolution, self._contrast],
         ]
 
     def seal(self) -> None:
         """Start from the arguments so far."""
-        self.made = list(self.known)
+        self.made = [k for k in self.known if k not in self.narrow]
 
     def size(self) -> int:
         return int(self.rng.choice(self.sizes)) if self.rng.random() < 0.8 else int(self.rng.choice(SMALL))
@@ -82,15 +86,22 @@ class _Maker:
         return tuple(shape)
 
     def argument(self, shape: Shape) -> int:
-        """A new argument."""
+        """A new argument. Of floats of four bytes, some are stored in two."""
         if math.prod(shape) > _MANY:
             raise _TooLargeError
+        narrow = self.dtype == np.float32 and math.prod(shape) <= self.elements and self.rng.random() < _NARROW
         number = -1 - len(self.program.arguments)
-        value, direction = numbers(self.rng, shape, self.dtype), self.rng.normal(size=shape)
+        dtype = np.dtype(np.float16) if narrow else self.dtype
+        value, direction = numbers(self.rng, shape, dtype), moves(self.rng, shape, dtype)
         self.program.arguments.append(value)
         self.program.direction.append(np.asarray(direction))
         self.known[number] = value.astype(float) + 1j * STEP * direction
-        return number
+        if not narrow:
+            return number
+        self.narrow.add(number)  # no other word computes with two bytes
+        wide = self.add("widened", [number], self.dtype)
+        assert wide is not None
+        return wide
 
     def add(self, word: str, operands: Sequence[int], *more: Any) -> int | None:
         """The number of the value of a word, or None where it has none, or one that is too large."""
@@ -112,7 +123,7 @@ class _Maker:
 
     def operand(self, shape: Shape) -> int:
         """A value of a shape: one made before, an argument, or a view of an argument."""
-        same = [k for k in self.known if self.known[k].shape == shape]
+        same = [k for k in self.known if self.known[k].shape == shape and k not in self.narrow]
         if same and self.rng.random() < 0.3:
             return int(self.rng.choice(same))
         return self._viewed(shape)
@@ -242,6 +253,46 @@ class _Maker:
             operands.reverse()
         out = "".join(self.rng.permutation([*kept, "x"]))
         self.keep(self.add("einsum", operands, f"{terms[0]},{terms[1]}->{out}"))
+
+    def _stack(self) -> None:
+        """Products of matrices that an axis of all three arrays counts, with any order of the axes of each."""
+        k = self.last()
+        left, right, out = ("".join(self.rng.permutation([*letters])) for letters in ("tij", "tjk", "tik"))
+        given = self.known[k].shape
+        shape = given if len(given) == 3 else tuple(self.size() for _ in left)
+        sizes = dict(zip(left, shape, strict=True)) | {"k": self.size()}
+        shapes = [tuple(sizes[c] for c in term) for term in (left, right, out)]
+        if not self._work(*sizes.values()) or any(math.prod(shape) > self.elements for shape in shapes):
+            return
+        operands = [k if len(given) == 3 else self.operand(shapes[0]), self.operand(shapes[1])]
+        terms = [left, right]
+        if self.rng.random() < 0.5:
+            terms.reverse()
+            operands.reverse()
+        self.keep(self.add("einsum", operands, f"{terms[0]},{terms[1]}->{out}"))
+
+    def _by_groups(self) -> None:
+        k = self.last()
+        shape = self.known[k].shape
+        if len(shape) == 2 and math.prod(shape):
+            groups = int(self.rng.choice([g for g in (1, 2, 3, 4, 8, shape[1]) if shape[1] % g == 0]))
+            self.keep(self.add("by groups", [k, self.operand((groups, int(self.rng.integers(1, 6))))]))
+
+    def _convolution(self) -> None:
+        k = self.last()
+        shape = self.known[k].shape
+        if len(shape) != 3 or not math.prod(shape):
+            return
+        spans = [min(int(self.rng.integers(1, 4)), d) for d in shape[:2]]
+        outputs = self.size()
+        if self._work(*shape, *spans, outputs) and shape[0] * shape[1] * outputs <= self.elements:
+            self.keep(self.add("convolved", [k, self.operand((*spans, shape[2], outputs))]))
+
+    def _contrast(self) -> None:
+        k = self.last()
+        shape = self.known[k].shape
+        if len(shape) == 2 and math.prod(shape) and self._work(shape[0], *shape) and shape[0] ** 2 <= self.elements:
+            self.keep(self.add("contrasted", [k, self.operand(shape)]))
 
     def _matmul(self) -> None:
         k = self.last()

@@ -35,6 +35,11 @@ class Program:
     values: list[np.ndarray] = field(default_factory=list)
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the values; arguments may be stored in fewer bytes."""
+        return np.result_type(np.float32, *(a.dtype for a in self.arguments))
+
+    @property
     def results(self) -> Callable[..., Any]:
         """The function of the arguments that gives the last values."""
         return self._function(tuple)
@@ -87,7 +92,7 @@ class Program:
         rng = np.random.default_rng([self.seed, seed])
         for _ in range(MAX_DRAWS):
             arguments = [numbers(rng, a.shape, a.dtype) for a in self.arguments]
-            direction = [rng.normal(size=a.shape) for a in self.arguments]
+            direction = [moves(rng, a.shape, a.dtype) for a in self.arguments]
             other = Program(self.seed, arguments, direction, self.steps)
             other.values = other.complex([a.astype(float) for a in arguments], direction)
             if all(_size(a) <= MAX_GROWTH * max(_size(b), 1.0) for a, b in zip(other.values, self.values, strict=True)):
@@ -119,3 +124,8 @@ def split(values: Any) -> Any:
 def numbers(rng: np.random.Generator, shape: Shape, dtype: Any) -> np.ndarray:
     """Arguments, few of them near 0."""
     return np.asarray(rng.normal(size=shape) + 0.25).astype(dtype)
+
+
+def moves(rng: np.random.Generator, shape: Shape, dtype: Any) -> np.ndarray:
+    """A direction of an argument, in numbers that its dtype has."""
+    return np.asarray(rng.normal(size=shape)).astype(dtype).astype(float)

@@ -1,5 +1,7 @@
 """Random programs at threshold sizes: the first of those that `python -m tests.thresholds` runs by the thousand."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -57,7 +59,12 @@ def test_programs_reach_thresholds():
     ]
     used = {step.word for p in programs for step in p.steps}
     assert {"einsum", "matmul", "broadcast", "transpose", "flip", "cut", "reshape", "sum over"} <= used
-    assert {a.dtype.name for p in programs for a in p.arguments} == {"float32", "float64"}
+    assert {"by groups", "convolved", "contrasted"} <= used
+    assert {a.dtype.name for p in programs for a in p.arguments} == {"float16", "float32", "float64"}
+    specs = [re.split(",|->", str(s.more[0])) for p in programs for s in p.steps if s.word == "einsum"]
+    counted = [(set(left).intersection(right, out), (left, right, out)) for left, right, out in specs]
+    stacks = [tuple(term.endswith(*shared) for term in terms) for shared, terms in counted if len(shared) == 1]
+    assert len(set(stacks)) == 8  # the axis that counts products is the last one of each array, or not
 
 
 @pytest.mark.parametrize("name", [*ELEMENTWISE, *ALONG, *PAIRS])

@@ -29,6 +29,10 @@ class Real:
         """Return the number that is compared."""
         return a
 
+    @staticmethod
+    def astype(a: Any, dtype: Any) -> Any:
+        return a.astype(dtype)
+
 
 class Complex:
     """The same by real parts, for numbers that carry a derivative in their imaginary parts."""
@@ -36,6 +40,10 @@ class Complex:
     @staticmethod
     def real(a: Any) -> Any:
         return a.real
+
+    @staticmethod
+    def astype(a: Any, dtype: Any) -> Any:  # numbers are exact here
+        return a
 
     @staticmethod
     def at_add(a: Any, index: Any, value: Any) -> Any:
@@ -123,6 +131,27 @@ def _sparse(m: Any, a: Any, size: int) -> Any:
     values = np.tanh(rows[k * 3 % a.shape[0], 0])
     y = np.zeros((size, rows.shape[1]), a.dtype)
     return m.at_add(y, k * 5 % size, np.reshape(values, (-1, 1)) * rows[k * 7 % a.shape[0]])
+
+
+def _by_groups(a: Any, b: Any) -> Any:
+    """Polynomials whose coefficients, shape (groups, degree), the columns of a group and all rows share."""
+    x = np.reshape(np.tanh(a), (a.shape[0], b.shape[0], -1))
+    y = np.reshape(b[:, 0], (-1, 1)) + 0 * x
+    for k in range(1, b.shape[1]):
+        y = y * x + np.reshape(b[:, k], (-1, 1))
+    return np.reshape(y, a.shape)
+
+
+def _convolved(a: Any, b: Any) -> Any:
+    """Windows of an image, shape (rows, columns, channels), times weights of shape (rows, columns, in, out)."""
+    windows = np.lib.stride_tricks.sliding_window_view(a, b.shape[:2], (0, 1))
+    return np.tensordot(windows, np.transpose(b, (2, 0, 1, 3)), 3)
+
+
+def _contrasted(m: Any, a: Any, b: Any) -> Any:
+    """The losses of pairs of rows against all other pairs (InfoNCE, van den Oord et al. 2018)."""
+    scores = a @ np.transpose(b)
+    return np.log(np.sum(_exponentials(m, scores, 1), 1)) + m.max(scores, 1) - np.diagonal(scores)
 
 
 # Of one value.
@@ -215,5 +244,9 @@ SHAPED: dict[str, Word] = {
     "outer": lambda m, a, b: np.outer(a, b),
     "convolve": lambda m, a, b: np.convolve(a, b, "same"),
     "times": lambda m, a, factor: a * factor,
+    "widened": lambda m, a, dtype: m.astype(a, dtype),
+    "by groups": lambda m, a, b: _by_groups(a, b),
+    "convolved": lambda m, a, b: _convolved(a, b),
+    "contrasted": _contrasted,
 }
 WORDS: dict[str, Word] = {**ELEMENTWISE, **ALONG, **PAIRS, **SHAPED}

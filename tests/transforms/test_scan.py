@@ -182,6 +182,36 @@ def test_no_product_of_matrices_is_computed_again_on_the_way_back(program: Any, 
     assert counts == [1, 1]
 
 
+@pytest.mark.parametrize("vmapped", [False, True])
+def test_what_branches_store_comes_from_the_forward_scan(vmapped: bool) -> None:
+    """The scan of a choice that the residuals of both branches need is the one that gives the value."""
+
+    def loss(w: Any, x: Any, which: Any) -> Any:
+        def body(h: Any, element: Any) -> Any:
+            row, k = element
+            return bl.cond(k, lambda h: np.tanh(h @ w + row), lambda h: np.sin(h @ w - row), h), None
+
+        return np.sum(bl.scan(body, np.zeros(3), (x, which))[0] ** 2)
+
+    def plain(w: Any, x: Any, which: Any) -> Any:
+        h = np.zeros(3)
+        for row, k in zip(x, which, strict=True):
+            h = np.tanh(h @ w + row) if k else np.sin(h @ w - row)
+        return np.sum(h**2)
+
+    rng = np.random.default_rng(0)
+    w, x, which = rng.normal(size=(3, 3)), rng.normal(size=(6, 3)), np.array([1, 0, 0, 1, 1, 0], bool)
+    f, data = (bl.vmap(loss, (None, 0, None)), np.stack([x, -x])) if vmapped else (loss, x)
+    summed = bl.value_and_grad(lambda w, x, which: np.sum(f(w, x, which)))
+    assert len(bodies(simplify(trace(summed, (w, data, which)).graph))) == 2
+    value, gradient = summed(w, data, which)
+    rows = [*data] if vmapped else [x]
+    assert_close(value, sum(plain(w, row, which) for row in rows), 1e-12)
+    moves = np.eye(9).reshape(9, 3, 3) * 1e-6
+    slopes = [sum(plain(w + v, row, which) - plain(w - v, row, which) for row in rows) / 2e-6 for v in moves]
+    np.testing.assert_allclose(gradient.ravel(), slopes, rtol=1e-6, atol=1e-8)
+
+
 def test_a_recurrence_of_numbers_keeps_trails_only() -> None:
     def f(x: Any, a: Any) -> Any:
         last, ys = bl.scan(lambda s, x: (np.tanh(a * s + x), np.exp(s)), 0.1, x)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from burlab.graph.control_nodes import item_of
 from burlab.graph.graph import Graph, Region, topological
 from burlab.graph.node import Node
 from burlab.graph.scan_nodes import iterations_of
@@ -54,7 +55,16 @@ def numbers(body: Graph, ids: Numbers) -> list[int]:
     """A number for each output, equal for equal computations. ids: those of all computations so far."""
     number = {x: ids.setdefault(("input", k), len(ids)) for k, x in enumerate(body.inputs)}
     for n in topological(body.outputs, body.inputs):
-        what = n.params.tobytes() if n.is_constant else n.params
-        key = n.op, tuple([number[x] for x in n.inputs]), what, n.dtype, n.shape
+        key = n.op, tuple([number[x] for x in n.inputs]), _parameters(n, ids), n.dtype, n.shape
         number[n] = ids.setdefault(key, len(ids))
     return [number[y] for y in body.outputs]
+
+
+def _parameters(n: Node, ids: Numbers) -> Any:
+    """What a node does, equal for equal computations: of a choice, what its branches compute for this result."""
+    if n.is_constant:
+        return n.params.tobytes()
+    if n.op != "cond":
+        return n.params
+    ends = (Graph(graph.inputs, (graph.outputs[item_of(n)],)) for graph in n.params.region.graphs)
+    return n.params.batch, *(numbers(end, ids)[0] for end in ends)
