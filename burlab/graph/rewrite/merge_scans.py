@@ -61,7 +61,7 @@ def numbers(body: Graph, ids: Numbers) -> list[int]:
 
 
 def _parameters(n: Node, ids: Numbers) -> Any:
-    """What a node does, equal for equal computations: of a choice, what its branches compute for this result."""
+    """Return what a node does, equal for equal computations: of a choice, what its branches compute for this result."""
     if n.is_constant:
         return n.params.tobytes()
     if n.op != "cond":

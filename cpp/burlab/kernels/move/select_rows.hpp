@@ -50,10 +50,10 @@ BURLAB_WIDE inline void in_parts(const T* x, Int n, const Chosen<T>& about, Y* y
       if constexpr (Positions) {
         BURLAB_UNROLL
         for (int part = 0; part < W; part += kPart) {
-          constexpr std::uint64_t kSome = (1u << kPart) - 1;
-          less.template put<kPart>(numbers, below >> part & kSome);
-          if (same != 0) equal.template put<kPart>(numbers, same >> part & kSome);
-          others.template put<kPart>(numbers, rest >> part & kSome);
+          constexpr std::uint64_t kPartLanes = (1u << kPart) - 1;
+          less.template put<kPart>(numbers, below >> part & kPartLanes);
+          if (same != 0) equal.template put<kPart>(numbers, same >> part & kPartLanes);
+          others.template put<kPart>(numbers, rest >> part & kPartLanes);
           numbers += kPart;
         }
       } else {
