@@ -50,6 +50,7 @@ class SciPy:
     method: "Nelder-Mead", "Powell", "CG", "BFGS", "Newton-CG", "L-BFGS-B", "TNC", "COBYLA", "COBYQA", "SLSQP",
     "trust-constr", "dogleg", "trust-ncg", "trust-krylov" or "trust-exact". Gradients, Hessian-vector products and
     Hessians are exact. bounds, constraints, tol, options: as SciPy takes them, for x as one flat float64 vector.
+    SciPy's own linear algebra has one thread, so that its points do not depend on the machine's cores.
 
     One step of the run is one iteration, as SciPy's callback reports it (COBYLA's and COBYQA's: one evaluation). When
     SciPy ends, the run rests and `run.stopped` holds its message. `seek` shows the recorded points; SciPy's own state

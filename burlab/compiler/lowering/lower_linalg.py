@@ -16,6 +16,7 @@ from burlab.compiler.ir.plan import KernelCall
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.compiler.ir.strides import StridedView, elements
 from burlab.graph import Node
+from burlab.runtime import blas_threads
 from burlab.runtime.exports import exports
 
 from .descriptors import Matrices
@@ -83,8 +84,8 @@ KERNELS: dict[str, Rule] = {
 @cache
 def connect() -> None:
     """Write the addresses into the process, at the first call."""
+    blas_threads.connect()
     addresses = [address_of(prefix + name, module) for prefix in "sd" for name, module in ROUTINES.items()]
-    addresses.append(_threads())
     table = (ctypes.c_void_p * len(addresses))(*addresses)
     exports(_HEADER, "burlab::kernels", {"connect_lapack": (None, ctypes.c_void_p)})["connect_lapack"](table)
 
@@ -94,15 +95,6 @@ def address_of(name: str, module: str) -> int | None:
     capsule: Any = import_module(f"scipy.linalg.{module}").__pyx_capi__[name]
     signature = _NAME_OF(capsule)
     return _POINTER_OF(capsule, signature) if b"int *" in signature else None
-
-
-def _threads() -> int | None:
-    """Return the function that sets the number of threads of SciPy's OpenBLAS, None for another LAPACK."""
-    try:
-        library = ctypes.CDLL(import_module("scipy.linalg.cython_lapack").__file__)
-        return ctypes.cast(library.openblas_set_num_threads_local, ctypes.c_void_p).value
-    except (AttributeError, OSError):
-        return None
 
 
 _NAME_OF = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))

@@ -13,6 +13,7 @@ from burlab.optim.scipy_minimizer import SciPy, limits
 from burlab.run.loop.lifetime import at_end
 from burlab.run.record.breakpoints import BreakpointTester
 from burlab.run.record.stop import Rows, Stop, Stopped, explain
+from burlab.runtime.blas_threads import OneBlasThread
 from burlab.runtime.coerce import Array
 from burlab.runtime.extras import late
 from burlab.runtime.flag import Flag, Thread
@@ -124,7 +125,9 @@ class ScipySession:
                 start = self._measure(self._x)
                 with self.lock:
                     self._settle(start)
-            self._finish(self._minimize())
+            with OneBlasThread() as one:
+                result = self._minimize(one)
+            self._finish(result)
         except _SessionEnded:
             pass
         except BaseException as error:  # whatever SciPy, a constraint or an option raises
@@ -137,11 +140,12 @@ class ScipySession:
         del failure  # this frame is in its traceback, which goes on to the caller
         _at_work.discard(self)
 
-    def _minimize(self) -> Any:
+    def _minimize(self, one: OneBlasThread) -> Any:
+        """SciPy's result. Its own linear algebra takes one thread: others would go on to wait where kernels compute."""
         chosen, traits, calls = self.minimizer, self.minimizer.traits, self._callbacks
         derivatives: dict[str, Any] = {"jac": True} if traits.gradient else {}
         if traits.curvature:
-            derivatives[traits.curvature] = calls.hvp if traits.curvature == "hessp" else calls.hessian
+            derivatives[traits.curvature] = one.outside(calls.hvp if traits.curvature == "hessp" else calls.hessian)
 
         fixed = None if chosen.bounds is None else _fixed(chosen.bounds, self._x.size)
         if fixed is not None and not np.isnan(fixed).any() and chosen.method == "COBYLA":  # which fails there
@@ -156,13 +160,13 @@ class ScipySession:
             self._step(x)
 
         return optimize.minimize(
-            calls.value_and_grad if traits.gradient else calls.value,
+            one.outside(calls.value_and_grad if traits.gradient else calls.value),
             self._x.copy(),
             method=chosen.method,
             bounds=chosen.bounds,
             constraints=chosen.constraints,
             tol=chosen.tol,
-            callback=seen,
+            callback=one.outside(seen),
             options=dict(chosen.options),
             **derivatives,
         )

@@ -7,13 +7,14 @@ from scipy import optimize
 import burlab as bl
 from burlab.errors import ArgumentError
 from burlab.optim.scipy_minimizer import METHODS
+from burlab.runtime.blas_threads import OneBlasThread
 from tests.optim.curvature_cases import himmelblau, rosenbrock
 
 START = np.array([-1.2, 1.0, 0.5])
 
 
 def direct(method, f=rosenbrock, x0=START, **options):
-    """SciPy's own call: its result, and the points that its callback saw."""
+    """SciPy's own call, with one thread of OpenBLAS: its result, and the points that its callback saw."""
     traits, value_and_grad, hvp = METHODS[method], bl.value_and_grad(f), bl.hvp(f)
     seen = [x0]
     asked = {"jac": True} if traits.gradient else {}
@@ -22,9 +23,10 @@ def direct(method, f=rosenbrock, x0=START, **options):
     elif traits.curvature:
         asked["hess"] = lambda x: np.stack([hvp(x, unit) for unit in np.eye(len(x))])
     fun = value_and_grad if traits.gradient else lambda x: float(value_and_grad(x)[0])
-    result = optimize.minimize(
-        fun, x0, method=method, callback=lambda x, *_: seen.append(np.array(x)), **asked, **options
-    )
+    with OneBlasThread():
+        result = optimize.minimize(
+            fun, x0, method=method, callback=lambda x, *_: seen.append(np.array(x)), **asked, **options
+        )
     return result, np.array(seen)
 
 

@@ -26,7 +26,7 @@ template <class T> BURLAB_NOINLINE bool cholesky_rows(T* a, Int n) {
 template <class T> inline bool cholesky_by_lapack(T* a, Int n) {
   char triangle = 'U';
   int size = static_cast<int>(n), info = 0;
-  const OneBlasThread alone(size);
+  const OneBlasThread alone(size <= kMaxRowsOfOneThread);
   lapack<T>().potrf(&triangle, &size, a, &size, &info);
   return info == 0;
 }

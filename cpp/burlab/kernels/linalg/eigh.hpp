@@ -121,7 +121,7 @@ template <class T> inline bool eigh_by_lapack(T* a, Int n, T* values, bool vecto
                                               int* iwork) {
   char job = vectors ? 'V' : 'N', triangle = 'U';  // a lower triangle by rows
   int size = static_cast<int>(n), lwork = static_cast<int>(work_size), liwork = static_cast<int>(5 * n + 3), info = 0;
-  const OneBlasThread alone(size);
+  const OneBlasThread alone(size <= kMaxRowsOfOneThread);
   lapack<T>().syevd(&job, &triangle, &size, a, &size, values, work, &lwork, iwork, &liwork, &info);
   return info == 0;
 }

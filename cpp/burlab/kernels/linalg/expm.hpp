@@ -14,7 +14,7 @@ template <class T> inline void multiply(const T* a, const T* b, Int n, T* c) {
     char as_is = 'N';
     int size = static_cast<int>(n);
     T one = 1, none = 0;
-    const OneBlasThread alone(size);
+    const OneBlasThread alone(size <= kMaxRowsOfOneThread);
     lapack<T>().gemm(&as_is, &as_is, &size, &size, &size, &one, const_cast<T*>(b), &size, const_cast<T*>(a), &size,
                      &none, c, &size);
     return;

@@ -5,8 +5,8 @@
 // Fortran reads matrices by columns: a matrix by rows is the transposed matrix there.
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
+#include "../../blas_threads.hpp"
 #include "../scratch.hpp"
 
 BURLAB_BEGIN
@@ -37,39 +37,15 @@ template <class T> BURLAB_INLINE const Lapack<T>& lapack() {
   else return lapack_of_doubles;
 }
 
-/// Sets the number of threads of OpenBLAS, and returns the previous one. nullptr for another LAPACK.
-inline int (*set_blas_threads)(int) = nullptr;
-inline std::mutex blas_threads_lock{};
-inline int blas_threads_before = 1, blas_alone = 0;  // alone: active calls that use one thread
-
-/// One thread for the calls of a scope with small matrices: OpenBLAS wakes its threads for each call, and they then
+/// Rows of the matrices that are small enough for one thread: OpenBLAS wakes its threads for each call, and they then
 /// wait in a busy loop, which costs the steps in between far more than the threads save.
-class OneBlasThread {
- public:
-  explicit OneBlasThread(Int rows) : counts_(rows <= kMaxRows && set_blas_threads != nullptr) {
-    if (!counts_) return;
-    const std::lock_guard guard(blas_threads_lock);
-    if (blas_alone++ == 0) blas_threads_before = set_blas_threads(1);
-  }
-  ~OneBlasThread() {
-    if (!counts_) return;
-    const std::lock_guard guard(blas_threads_lock);
-    if (--blas_alone == 0) set_blas_threads(blas_threads_before);
-  }
-  OneBlasThread(const OneBlasThread&) = delete;
-  OneBlasThread& operator=(const OneBlasThread&) = delete;
+inline constexpr Int kMaxRowsOfOneThread = 512;
 
- private:
-  static constexpr Int kMaxRows = 512;
-  const bool counts_;
-};
-
-/// Addresses in the order of the struct, first those for float32; then the function that sets the number of threads.
+/// Addresses in the order of the struct, first those for float32.
 inline void connect_lapack(const void* const* addresses) noexcept {
   constexpr auto count = sizeof(Lapack<double>) / sizeof(void*);
   std::memcpy(&lapack_of_floats, addresses, sizeof(lapack_of_floats));
   std::memcpy(&lapack_of_doubles, addresses + count, sizeof(lapack_of_doubles));
-  std::memcpy(&set_blas_threads, addresses + 2 * count, sizeof(void*));
 }
 
 // Largest numbers of rows for which our own loops are faster than LAPACK, measured with SciPy's OpenBLAS on AVX-512,

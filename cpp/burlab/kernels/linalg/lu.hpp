@@ -36,7 +36,7 @@ template <class T> BURLAB_NOINLINE void eliminate(T* f, Int n, T* pivots) {
 /// The same by LAPACK, which writes its pivots as ints, counted from 1, to the place of ours.
 template <class T> inline void eliminate_by_lapack(T* f, Int n, T* pivots) {
   int size = static_cast<int>(n), info = 0;
-  const OneBlasThread alone(size);
+  const OneBlasThread alone(size <= kMaxRowsOfOneThread);
   lapack<T>().getrf(&size, &size, f, &size, reinterpret_cast<int*>(pivots), &info);
   const char* numbers = reinterpret_cast<const char*>(pivots);
   BURLAB_ONE_BY_ONE

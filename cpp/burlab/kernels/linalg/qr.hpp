@@ -64,7 +64,7 @@ template <class T> struct Qr {
     const Scratch<T> spare(rows * most + k + work_size);
     if (spare.data == nullptr) return OutOfMemory;
     T *const f = spare.data, *const tau = f + rows * most, *const work = tau + k;
-    const OneBlasThread alone(large ? std::max(rows, columns) : kLargest);
+    const OneBlasThread alone(large && std::max(rows, columns) <= kMaxRowsOfOneThread);
     StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < count; ++i) {

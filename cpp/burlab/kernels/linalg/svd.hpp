@@ -114,7 +114,7 @@ inline bool svd_by_lapack(T* copy, Int rows, Int columns, Int option, T* s, T* u
   const Int k = std::min(rows, columns);
   int m = static_cast<int>(columns), n = static_cast<int>(rows), info = 0, lwork = static_cast<int>(work_size);
   int u_step = m, vt_step = static_cast<int>(option == kFull ? rows : k);
-  const OneBlasThread alone(std::max(m, n));
+  const OneBlasThread alone(std::max(m, n) <= kMaxRowsOfOneThread);
   lapack<T>().gesdd(&job, &m, &n, copy, &m, s, vt, &u_step, u, &vt_step, work, &lwork, iwork, &info);
   return info == 0;
 }

@@ -102,7 +102,7 @@ template <class T> inline void substitute(const Triangle<T>& t, T* x, Int k) {
     char unit = t.unit ? 'U' : 'N';
     int rows = static_cast<int>(k), n = static_cast<int>(t.n);
     T one = 1;
-    const OneBlasThread alone(t.n);
+    const OneBlasThread alone(t.n <= kMaxRowsOfOneThread);
     lapack<T>().trsm(&side, &triangle, &op, &unit, &rows, &n, &one, const_cast<T*>(t.a), &n, x, &rows);
   } else if (k == 1 && t.row_step == 1) {
     substitute_columns(t, x);

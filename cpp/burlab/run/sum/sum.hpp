@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 
+#include "../../blas_threads.hpp"
 #include "evaluate.hpp"
 #include "result.hpp"
 #include "team.hpp"
@@ -206,6 +207,8 @@ class Sum {
   Outcome resume(Team& team, const Deadline& deadline, StepLaps* laps = nullptr) {
     if (!failure_.ok()) return failure_;
     if (laps != nullptr) laps->begin(used_);
+    // Large factorizations too, whether threads take slots or not: their bits depend on OpenBLAS's threads.
+    const OneBlasThread alone(slots_ > 1);
     if (used_ == 1) {
       Laps* const own = laps == nullptr ? nullptr : laps->threads.data();
       const Outcome outcome = summand_.inside != 0 ? inside(deadline, own) : share_[0]->resume(deadline, own);
