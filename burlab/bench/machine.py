@@ -21,7 +21,9 @@ def describe(quick: bool) -> dict[str, str]:
     """
     interpreter()  # which chooses its flags as it starts
     isa = instruction_set()
-    method = "minimum over measurements of repeats by powers of two; one core, one thread; variants in turns"
+    method = (
+        "minimum over measurements of repeats by powers of two; one thread on one core, or as a table says; in turns"
+    )
     return {
         "time": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": f"{_cpu()}, {os.cpu_count()} cores, {_memory()}",

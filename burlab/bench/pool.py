@@ -10,17 +10,18 @@ from types import TracebackType
 from typing import Any, Self
 
 from .problem import Answer, Array, Size, Unavailable
-from .worker import SINGLE
+from .worker import SINGLE, WITH_GPU
 
 
 class ProcessPool:
     """One process per engine, all bound to the same cores, of which one works at a time.
 
-    threads: how many cores they get.
+    threads: how many cores they get. device: "cpu", or "cuda" for engines that find a GPU.
     """
 
-    def __init__(self, threads: int = 1) -> None:
+    def __init__(self, threads: int = 1, device: str = "cpu") -> None:
         self._threads = threads
+        self._alone = SINGLE if device == "cpu" else WITH_GPU
         self._workers: dict[str, tuple[subprocess.Popen[bytes], Connection]] = {}
 
     def open(self, engine: str, case: str, size: Size, variant: str) -> "Remote":
@@ -36,7 +37,7 @@ class ProcessPool:
         start = "from burlab.bench.worker import main; main()"
         command = [sys.executable, "-c", start, engine, str(theirs.fileno()), cores(self._threads)]
         flags = f"--xla_cpu_multi_thread_eigen={'true' if self._threads > 1 else 'false'}"
-        environment = {**os.environ, **SINGLE, "XLA_FLAGS": flags, "BURLAB_BENCH_THREADS": str(self._threads)}
+        environment = {**os.environ, **self._alone, "XLA_FLAGS": flags, "BURLAB_BENCH_THREADS": str(self._threads)}
         process = subprocess.Popen(command, env=environment, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
         theirs.close()
         return process, ours

@@ -1,6 +1,6 @@
 """Problems of the benchmarks: a model in NumPy functions, its points or data, and an engine's answer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -33,7 +33,8 @@ class Training:
     loss: (words, parameters, inputs, targets) -> the loss of each sample, for any leading axes of inputs and targets.
     parameters: name -> array, float64. inputs, targets: leading axis n, integers. batch: samples per step. kind:
     which model of another library is the same. lr: step size. dtype: of the steps that are timed.
-    difference: how far central differences go, less than what keeps relu from its kinks.
+    difference: how far central differences go, less than what keeps relu from its kinks. device: where the peers
+    compute, "cpu" or "cuda".
     """
 
     loss: Callable[..., Any]
@@ -45,6 +46,7 @@ class Training:
     lr: float = 0.1
     dtype: str = "float32"
     difference: float = 1e-4
+    device: str = "cpu"
 
     def batch_of(self, step: int) -> slice:
         """The samples of a step; n is a multiple of the batch."""
@@ -155,6 +157,30 @@ class Task(Protocol):
         ...
 
 
+class Timed(Protocol):
+    """The result of a variant, as conclusions read it."""
+
+    @property
+    def size(self) -> Size:
+        """Of the problem."""
+        ...
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine."""
+        ...
+
+    @property
+    def variant(self) -> str:
+        """Name of the variant."""
+        ...
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds of one gradient or step; None if it was not timed."""
+        ...
+
+
 class Unavailable(Exception):
     """This engine does not do this here; the message says why, and what to do."""
 
@@ -165,7 +191,8 @@ class Case:
 
     quick: the sizes of a short look. variants: engine -> the names of its variants. unit: of the times.
     dtype: of the timed arrays. axis: the size that figures are drawn over. skip: (size, engine,
-    variant) -> why not, or "".
+    variant) -> why not, or "". missing: why nothing of a size is measured here, or "". conclusions: sentences about
+    the results, below the tables.
     """
 
     name: str
@@ -179,6 +206,8 @@ class Case:
     axis: str = ""
     note: str = ""
     skip: Callable[[Size, str, str], str] = field(default=lambda _size, _engine, _variant: "")
+    missing: Callable[[Size], str] = field(default=lambda _size: "")
+    conclusions: Callable[[Sequence[Timed]], Sequence[str]] = field(default=lambda _lines: ())
 
 
 def label(size: Size) -> str:

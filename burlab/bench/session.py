@@ -59,7 +59,12 @@ def run(
     write: Callable[[str], object] = (lambda _: None) if quiet else sys.stderr.write
     lines = list[VariantResult]()
     for one in chosen:
-        for size in sizes or (one.quick if quick else one.sizes):
+        wanted = sizes or (one.quick if quick else one.sizes)
+        gaps = dict.fromkeys(one.missing(size) for size in wanted if one.missing(size))
+        lines += [VariantResult(one.name, {}, engine, "", gap) for gap in gaps for engine in one.variants]
+        for size in wanted:
+            if one.missing(size):
+                continue
             write(f"{one.name} {label(size)}\n")
             lines += row(one, size, peers, QUICK if quick else Effort())
     return Report(tuple(chosen), tuple(lines), describe(quick))
@@ -67,7 +72,7 @@ def run(
 
 def row(case: Case, size: Size, peers: Sequence[str], effort: Effort) -> list[VariantResult]:
     """One size of a case, in processes of its own."""
-    with ProcessPool(size.get("threads", 1)) as pool:
+    with ProcessPool(size.get("threads", 1), size.get("device", "cpu")) as pool:
 
         def entrant(engine: str, variant: str, timed: bool = True) -> Entrant:
             def open_task() -> Task:

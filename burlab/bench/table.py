@@ -22,7 +22,7 @@ def text(case: Case, lines: Sequence[VariantResult]) -> str:
         rows = _rows([line for line in lines if line.size == size])
         parts += [f"-- {label(size)}"] if size else []
         parts += columns(rows)
-    return "\n".join(parts)
+    return "\n".join([*parts, *case.conclusions(lines)])
 
 
 def html(case: Case, lines: Sequence[VariantResult]) -> str:
@@ -33,6 +33,7 @@ def html(case: Case, lines: Sequence[VariantResult]) -> str:
         parts.append(f"<h3>{escape(label(size))}</h3>" if size else "")
         top = "".join(f"<th>{head}</th>" for head in heads)
         parts.append(f"<table><tr>{top}</tr>{''.join(_row(row, len(heads)) for row in rows)}</table>")
+    parts += [f"<p>{escape(sentence)}</p>" for sentence in case.conclusions(lines)]
     return "".join(parts)
 
 
@@ -45,7 +46,7 @@ def markdown(case: Case, lines: Sequence[VariantResult]) -> str:
         whole = [[*row, *[""] * (len(heads) - len(row))] for row in rows]
         table = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in (heads, rule, *whole)]
         parts += [*([label(size)] if size else []), "\n".join(table)]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *case.conclusions(lines)])
 
 
 def _rows(lines: Sequence[VariantResult]) -> _Rows:

@@ -29,6 +29,8 @@ ENGINES = {
 }
 # What keeps libraries from starting more threads than they are asked to.
 SINGLE = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
+# The same beside a GPU, whose memory JAX would take whole.
+WITH_GPU = {**SINGLE, "JAX_PLATFORMS": "", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 
 
 def open_task(engine: str, case: str, size: dict[str, Any], variant: str) -> Task:

@@ -31,7 +31,7 @@ def test_the_mlp_by_hand_equals_burlab(hidden: int, batch: int):
     size = {"hidden": hidden, "batch": batch}
     problem = find("mlp").problem(size)
     assert isinstance(problem, Training)
-    entrants = [Entrant("golden", "", lambda: GoldenMlp(problem)), Entrant("burlab", "", lambda: Minimize(problem))]
+    entrants = [Entrant("golden", "", lambda: GoldenMlp(problem)), Entrant("burlab", "", lambda: Minimize(problem, 1))]
     for line in measure("mlp", size, problem, "float32", entrants, Effort(shortest=0.0, rounds=1)):
         assert line.verdict, line.gap
         assert line.verdict.complaints == ()

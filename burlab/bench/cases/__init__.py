@@ -18,6 +18,7 @@ NAMES = (
     "start",
     "growth",
     "threads",
+    "device",
     "gradbench",
     "research",
 )

@@ -14,6 +14,7 @@ from .variants import TRAINING_VARIANTS
 
 VOCABULARY, BLOCK, WIDTH, HEADS, LAYERS, HIDDEN = 65, 8, 24, 6, 6, 96
 SAMPLES, SEEDS = 2048, 8
+_JUDGED = 1024  # samples, at most, whose pre-activations choose the seed
 _MASK = np.tril(np.ones((BLOCK, BLOCK), bool))
 
 
@@ -71,12 +72,12 @@ def start(seed: int) -> dict[str, Array]:
 
 
 @cache
-def _data() -> tuple[Array, Array]:
+def _data(samples: int) -> tuple[Array, Array]:
     """Pieces of the language reference that comes with CPython, spelled with its 65 most frequent characters."""
     text = "".join(import_module("pydoc_data.topics").topics.values())
     vocabulary = "".join(sorted(c for c, _ in Counter(text).most_common(VOCABULARY)))
-    codes = np.array([vocabulary.index(c) for c in text[: 2 * SAMPLES * BLOCK] if c in vocabulary], np.int32)
-    windows = np.lib.stride_tricks.sliding_window_view(codes, BLOCK + 1)[::BLOCK][:SAMPLES]
+    codes = np.array([vocabulary.index(c) for c in text[: 2 * samples * BLOCK] if c in vocabulary], np.int32)
+    windows = np.lib.stride_tricks.sliding_window_view(codes, BLOCK + 1)[::BLOCK][:samples]
     return np.ascontiguousarray(windows[:, :-1]), np.ascontiguousarray(windows[:, 1:])
 
 
@@ -90,14 +91,15 @@ def margin(p: dict[str, Array], tokens: Array, targets: Array) -> float:
 @cache
 def _parameters(samples: int) -> dict[str, Array]:
     """Return the parameters, of a few seeds, whose relus are farthest from their kinks on the samples of the gate."""
-    tokens, targets = (a[:samples] for a in _data())
+    tokens, targets = (a[:samples] for a in _data(SAMPLES))
     return max((start(seed) for seed in range(SEEDS)), key=lambda p: margin(p, tokens, targets))
 
 
 def problem(size: Size) -> Training:
     """The gate looks at the first two batches."""
-    tokens, targets = _data()
-    parameters, batch = _parameters(2 * size["batch"]), size["batch"]
+    batch = size["batch"]
+    tokens, targets = _data(max(SAMPLES, 2 * batch))
+    parameters = _parameters(min(2 * batch, _JUDGED))
     return Training(loss, parameters, tokens, targets, batch, "gpt", difference=2e-6)
 
 

@@ -1,6 +1,5 @@
 """JAX (Bradbury et al. 2018): traced, and compiled by XLA."""
 
-from collections.abc import Mapping
 from functools import partial
 from time import perf_counter
 from types import ModuleType
@@ -26,6 +25,7 @@ from burlab.bench.variants.first_gradient import Process
 from burlab.bench.variants.objective import ObjectiveTask
 from burlab.bench.variants.task import Gradient, answer_of, timed
 
+from .jax_training import JaxTraining, ScanTraining
 from .optional_import import load
 
 
@@ -33,12 +33,14 @@ def open_task(problem: Problem, variant: str) -> Task:
     """The task of a problem, in float64 unless it asks for less."""
     jax = load("jax")
     jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_default_matmul_precision", "highest")  # float32 on a GPU too, as in PyTorch
     if isinstance(problem, Start):
         return Process(problem, "jax jit")
     if isinstance(problem, Scalar):
         return {"jit": JaxScalar, "jit for all points at once": JaxScalarBatch}[variant](problem, jax)
     if isinstance(problem, Training):
-        return JaxTraining(problem, jax)
+        make = ScanTraining if variant == "20 steps in a scan" else JaxTraining
+        return make(problem, jax, namespace(jax))
     if isinstance(problem, ArrayObjective):
         gradient = jax.jit(jax.value_and_grad(partial(problem.function, namespace(jax))))
         return ObjectiveTask(problem, lambda _p, _data: gradient, jax.numpy.asarray, jax.block_until_ready)
@@ -117,58 +119,6 @@ class JaxScalarBatch(Gradient):
         for _ in range(passes):
             self._gradient(*self._columns)[0].block_until_ready()
         return (perf_counter() - start) * count / (passes * size)
-
-
-class JaxTraining(Gradient):
-    """A jitted step of gradient descent that cuts its batch out of the data and reuses the parameters' memory."""
-
-    def __init__(self, problem: Training, jax: ModuleType) -> None:
-        spoken, np_ = namespace(jax), jax.numpy
-        self._problem, self._jax = problem, jax
-        inputs, targets = np_.asarray(problem.inputs), np_.asarray(problem.targets)
-
-        def mean(p: dict[str, Any], k: int) -> Any:
-            x, y = (jax.lax.dynamic_slice_in_dim(a, k, problem.batch) for a in (inputs, targets))
-            return np_.mean(problem.loss(spoken, p, x, y))
-
-        def step(p: dict[str, Any], k: int) -> Any:
-            gradient = jax.grad(mean)(p, k)
-            return {name: a - problem.lr * gradient[name] for name, a in p.items()}
-
-        self._gradient = jax.jit(jax.value_and_grad(mean))
-        self._step = jax.jit(step, donate_argnums=0)
-        self.jit = timed(self._start)
-
-    def _start(self) -> None:
-        """Parameters after the first step."""
-        self._x = self._step(self._parameters(self._problem.dtype), 0)
-        self._t = 1
-        self._jax.block_until_ready(self._x)
-
-    def _parameters(self, dtype: str) -> dict[str, Any]:
-        return {name: self._jax.numpy.asarray(a.astype(dtype)) for name, a in self._problem.parameters.items()}
-
-    def answer(self, point: int, dtype: str) -> Answer:
-        """See Task."""
-        value, gradient = self._gradient(self._parameters(dtype), self._problem.batch_of(point).start)
-        return Answer(float(value), {name: np.asarray(g) for name, g in gradient.items()})
-
-    def displacements(self) -> Mapping[str, Array] | None:
-        """See Task."""
-        before = {name: a.astype(self._problem.dtype) for name, a in self._problem.parameters.items()}
-        self._start()
-        self.repeat(1)
-        return {name: np.asarray(a, np.float64) - before[name] for name, a in self._x.items()}
-
-    def repeat(self, count: int) -> float:
-        """See Task."""
-        step, problem = self._step, self._problem
-        start = perf_counter()
-        for _ in range(count):
-            self._x = step(self._x, problem.batch_of(self._t).start)
-            self._t += 1
-        self._jax.block_until_ready(self._x)
-        return perf_counter() - start
 
 
 class JaxTransfer(TransferTask):

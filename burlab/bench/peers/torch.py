@@ -1,6 +1,5 @@
-"""PyTorch (Paszke et al. 2019), eager, on one CPU thread."""
+"""PyTorch (Paszke et al. 2019), eager; steps of training on a GPU too."""
 
-from collections.abc import Mapping
 from time import perf_counter
 from types import ModuleType
 from typing import Any
@@ -23,15 +22,14 @@ from burlab.bench.problem import (
 from burlab.bench.variants.file_transfer import TransferTask
 from burlab.bench.variants.first_gradient import Process
 from burlab.bench.variants.objective import ObjectiveTask
-from burlab.bench.variants.task import Gradient, threads, timed
+from burlab.bench.variants.task import Gradient, threads
 
-from . import torch_models
 from .optional_import import load
+from .torch_training import GraphTraining, TorchTraining
 
 
 def open_task(problem: Problem, variant: str) -> Task:
-    """The task of a problem; there is one variant."""
-    del variant
+    """The task of a problem; a second variant, of a step of training, is a CUDA graph."""
     torch = load("torch")
     torch.set_num_threads(threads())
     if isinstance(problem, Start):
@@ -39,7 +37,7 @@ def open_task(problem: Problem, variant: str) -> Task:
     if isinstance(problem, Scalar):
         return TorchScalar(problem, torch)
     if isinstance(problem, Training):
-        return TorchTraining(problem, torch)
+        return (GraphTraining if variant == "CUDA graph" else TorchTraining)(problem, torch)
     if isinstance(problem, ArrayObjective):
         return ObjectiveTask(problem, lambda _p, _data: _swept(problem, torch), torch.as_tensor)
     if isinstance(problem, Transfer):
@@ -96,59 +94,6 @@ class TorchScalar(Gradient):
             for leaf in leaves:
                 leaf.grad = None
             function(namespace_, *leaves).backward()
-        return perf_counter() - start
-
-
-class TorchTraining(Gradient):
-    """The model in PyTorch's own functions, and `torch.optim.SGD`."""
-
-    def __init__(self, problem: Training, torch: ModuleType) -> None:
-        self._problem, self._torch = problem, torch
-        self._model = torch_models.MODELS[problem.kind](torch)
-        self._inputs = torch.as_tensor(problem.inputs.astype(np.int64))
-        self._targets = torch.as_tensor(problem.targets.astype(np.int64))
-        self.jit = timed(self._start)
-
-    def _start(self) -> None:
-        """Parameters after the first step."""
-        self._p = self._parameters(self._problem.dtype)
-        self._optimizer = self._torch.optim.SGD(self._p.values(), lr=self._problem.lr)
-        self._t = 0
-        self.repeat(1)
-
-    def _parameters(self, dtype: str) -> dict[str, Any]:
-        """Leaves; weights of linear layers are [outputs, inputs], as PyTorch keeps them."""
-        p = {n: np.ascontiguousarray(torch_models.transposed(n, a)) for n, a in self._problem.parameters.items()}
-        return {name: self._torch.tensor(a.astype(dtype), requires_grad=True) for name, a in p.items()}
-
-    def _loss(self, p: dict[str, Any], step: int) -> Any:
-        batch = self._problem.batch_of(step)
-        return self._model(p, self._inputs[batch], self._targets[batch])
-
-    def answer(self, point: int, dtype: str) -> Answer:
-        """See Task."""
-        p = self._parameters(dtype)
-        loss = self._loss(p, point)
-        loss.backward()
-        return Answer(loss.item(), {n: torch_models.transposed(n, np.asarray(a.grad)) for n, a in p.items()})
-
-    def displacements(self) -> Mapping[str, Array] | None:
-        """See Task."""
-        before = {name: a.astype(self._problem.dtype) for name, a in self._problem.parameters.items()}
-        self._start()
-        self.repeat(1)
-        after = {n: torch_models.transposed(n, a.detach().numpy()).astype(np.float64) for n, a in self._p.items()}
-        return {name: after[name] - a for name, a in before.items()}
-
-    def repeat(self, count: int) -> float:
-        """See Task."""
-        optimizer = self._optimizer
-        start = perf_counter()
-        for _ in range(count):
-            optimizer.zero_grad()
-            self._loss(self._p, self._t).backward()
-            optimizer.step()
-            self._t += 1
         return perf_counter() - start
 
 

@@ -27,9 +27,10 @@ def open_task(problem: Problem, variant: str) -> Task:
 
         return Process(problem, f"burlab {variant}")
     if isinstance(problem, Training):
+        from .task import threads
         from .training import Minimize
 
-        return Minimize(problem)
+        return Minimize(problem, 1 if variant.endswith("1 thread") else threads())
     if isinstance(problem, Method):
         from .method import MinimizeMethod
 

@@ -10,13 +10,13 @@ import burlab as bl
 from burlab.bench.namespace import BURLAB
 from burlab.bench.problem import Answer, Array, Training
 
-from .task import threads, timed
+from .task import timed
 
 
 class Minimize:
     """`run.step(n)` of a run whose batches are taken in the order of the samples."""
 
-    def __init__(self, problem: Training) -> None:
+    def __init__(self, problem: Training, threads: int) -> None:
         self._problem = problem
         self._start = {n: a.astype(problem.dtype) for n, a in problem.parameters.items()}
         self._run: Any = None
@@ -24,7 +24,7 @@ class Minimize:
         def loss(x: Array, inputs: Array, targets: Array) -> Any:
             return problem.loss(BURLAB, x, inputs, targets)
 
-        self._sum = bl.FiniteSum(loss, (problem.inputs, problem.targets), threads=threads())
+        self._sum = bl.FiniteSum(loss, (problem.inputs, problem.targets), threads=threads)
         self._jit = timed(self._open)
 
     def _open(self) -> None:
