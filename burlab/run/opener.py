@@ -31,6 +31,7 @@ from burlab.run.scipy.scipy_engine import ScipyEngine
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
+from burlab.runtime.memory import give_back
 from burlab.runtime.thread_limit import MAX_THREADS, Threads, known_threads, most_threads
 
 from .alike import SharedSetup
@@ -94,7 +95,9 @@ class Opener:
         else:
             setup, leaves = self._first(optimizer, x, start, seed, budgets, every)
         start = setup.start if setup.part is None else setup.part
-        engine = RunLoop.open(setup, [x, *leaves])
+        engine, nbytes = RunLoop.open(setup, [x, *leaves]), x.nbytes
+        del x, leaves  # the engine has copies
+        give_back(nbytes)
         return Run(engine, start, setup.rule.schedules, self.problem, optimizer, self._again(optimizer, seed))
 
     def _again(self, optimizer: Optimizer | SciPy, seed: int) -> Callable[[tree.Tree], Run]:

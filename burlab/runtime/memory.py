@@ -1,5 +1,6 @@
 """The memory of this machine. An allocation that needs more raises, with its size, before it is tried."""
 
+import ctypes
 import math
 import os
 from functools import cache
@@ -12,6 +13,8 @@ from burlab.errors import AllocationError
 
 ADDRESSABLE = 1 << 47  # bytes that a process can name on the CPUs of today
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
+_KEPT = 1 << 17  # bytes: less is not worth the time, a tenth of a millisecond
+_trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)
 _poison = os.environ.get("BURLAB_POISON", "0") not in ("", "0")
 _PATTERN = np.array([0x7FFADEED7FEADEED], np.uint64)  # of `kernels/poison.hpp`
 _COUNTABLE = 200  # bits of a number that is written out
@@ -86,6 +89,15 @@ def empty(shape: tuple[int, ...], dtype: "np.dtype[Any]", what: str) -> "np.ndar
         block[:whole].view(np.uint64)[:] = _PATTERN
         block[whole:] = _PATTERN.view(np.uint8)[: nbytes - whole]
     return array
+
+
+def give_back(nbytes: int) -> None:
+    """Return to the system what was freed, after arrays of so many bytes; malloc would keep arrays of a few megabytes.
+
+    Where there is no malloc_trim, nothing happens.
+    """
+    if nbytes >= _KEPT and _trim is not None:
+        _trim(0)
 
 
 def poisons() -> bool:

@@ -161,3 +161,54 @@ def test_memory_of_a_long_vector_is_known_before_the_first_step(rule: str, vecto
     assert 0.9 < resident / predicted["total"] < 1.1
     assert 0.9 < peak / predicted["total"] < 1.1
     assert predicted["total"] <= reported < 1.01 * predicted["total"]
+
+
+_SHARED = """
+import ctypes, gc, json, pathlib, sys, time
+import numpy as np
+import burlab as bl
+
+bl.set_threads(16)
+rng = np.random.default_rng(0)
+
+def taken(kind):
+    gc.collect()
+    return 1024 * int(pathlib.Path("/proc/self/status").read_text().split(kind)[1].split()[0])
+
+def loss(m, a, b):
+    return np.sum((np.tanh(a @ m["deep"]) @ m["head"] - b) ** 2)
+
+data = rng.normal(size=(256, 1000)).astype(np.float32), rng.normal(size=(256, 3)).astype(np.float32)
+model = {"deep": rng.normal(size=(1000, 1000)).astype(np.float32), "head": np.zeros((1000, 3), np.float32)}
+problem = bl.FiniteSum(loss, data, threads=THREADS)
+
+def begin():
+    return bl.minimize(problem, model, bl.optim.GD(1e-9), batch=256, keyframe_bytes=0)
+
+before = taken("VmRSS:")
+run = begin()
+run.step(2)  # the compiler and the crew are there now
+held = run.memory["total"]
+high = taken("VmRSS:")
+del run
+for _ in range(500):  # the memory of the run has been given back
+    ctypes.CDLL(None).malloc_trim(0)
+    if taken("VmRSS:") < high - 0.9 * held:
+        break
+    time.sleep(0.01)
+pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+before = taken("VmRSS:")
+run = begin()
+predicted = run.memory["total"]
+for _ in range(20):  # until every thread has worked
+    run.step(1)
+print(json.dumps([predicted, taken("VmHWM:") - before]))
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8, 16])
+def test_memory_of_shared_steps_is_known_before_the_first_step(threads: int) -> None:
+    program = _SHARED.replace("THREADS", str(threads))
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
+    predicted, peak = json.loads(ran.stdout)
+    assert 0.9 < peak / predicted < 1.1, (peak, predicted)

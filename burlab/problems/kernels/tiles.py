@@ -20,6 +20,7 @@ LARGEST = 64  # samples: more fill no further lanes or rows
 _CACHE = 1 << 19  # bytes of live values that a tile may have; more where results or scans are larger, see `sizes_for`
 MAX_SCAN_BYTES = 1 << 25  # of what scans read, as far as it counts for the size of a tile
 _SLOT = 4096  # elements of work that a slot should have, as far as `LARGEST` samples have them
+MAX_INSIDE_BYTES = 48 << 20  # of the values of a tile that threads share
 MIN_INSIDE_WORK = 1 << 24  # elements of work of a batch, some 300 us, from which threads may share each call
 HEAVY = _SLOT // 8  # of a sample, from which slots are as small as results allow
 
@@ -87,6 +88,18 @@ def sizes_for(
     larger = [2 * good] if 2 * good <= min(most, max(_CACHE, result, again) // each) else []
     smaller = [good // 2] if good > 1 else []
     return good, (*larger, *smaller)
+
+
+def size_inside(graph: Graph, sampled: list[bool], batch: int, good: int, threads: int, least: int) -> int:
+    """Return the size of tiles that threads share. good: that of one thread.
+
+    For each thread it has twice the good size, or once where the live values would take more than MAX_INSIDE_BYTES.
+    """
+    result = sum(y.nbytes for y in graph.outputs)
+    most = min(LARGEST, batch // slots_of(batch, result, least))
+    each = _most_at_once(inside(graph, sampled, power(batch)), sampled)
+    twice = power(min(2 * good * threads, most))
+    return twice if twice * each <= MAX_INSIDE_BYTES else power(min(good * threads, most))
 
 
 def even_size(size: int, batch: int, nbytes: int, least: int) -> int:

@@ -16,7 +16,6 @@ from burlab.runtime.coerce import Array
 from burlab.runtime.gate import KernelAddress, Workspace, pointers
 
 from .tiles import (
-    LARGEST,
     MIN_INSIDE_WORK,
     KernelOptions,
     Tile,
@@ -24,8 +23,8 @@ from .tiles import (
     even_size,
     is_inside,
     power,
+    size_inside,
     sizes_for,
-    slots_of,
 )
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
@@ -118,8 +117,8 @@ class Tilings:
             return
         good, others = sizes_for(self._graph, self._sampled, batch, self._least, self._options.remat)
         if self.is_inside(batch):
-            most = min(LARGEST, batch // slots_of(batch, self._nbytes, self._least))
-            good, others = power(min(2 * good * self._options.threads, most)), ()
+            good = size_inside(self._graph, self._sampled, batch, good, self._options.threads, self._least)
+            others = ()
         begin = time.perf_counter_ns()
         tile = self._tile(good, batch)
         cost = max(time.perf_counter_ns() - begin, 3e9 * tile.executable.plan.seconds)

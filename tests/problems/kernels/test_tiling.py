@@ -9,7 +9,7 @@ import burlab as bl
 from burlab.errors import IndexRangeError
 from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.problems.kernels import tiling
-from burlab.problems.kernels.tiles import sizes_for
+from burlab.problems.kernels.tiles import MAX_INSIDE_BYTES, sizes_for
 from burlab.problems.kernels.tiling import Tiling
 from burlab.problems.point import as_point
 from tests.problems.kernels.tile_cases import CASES
@@ -180,3 +180,17 @@ def test_a_run_from_a_file_has_the_same_tiles(monkeypatch: pytest.MonkeyPatch, t
     for name in x:
         np.testing.assert_array_equal(again.x[name], run.x[name])
         np.testing.assert_array_equal(again.x[name], own.x[name])
+
+
+@pytest.mark.parametrize(("width", "size"), [(200, 32), (400, 16)])
+def test_a_tile_that_threads_share_has_one_large_sample_for_each(width: int, size: int) -> None:
+    """Two where the values of so many samples are small."""
+    rows = np.random.default_rng(0).normal(size=(64, width)).astype(np.float32)
+    bl.set_threads(16)
+    try:
+        problem = bl.FiniteSum(lambda w, a: np.sum(np.tanh(np.tanh(np.outer(a, a) @ w) @ w)), rows, threads=16)
+        run = bl.minimize(problem, np.zeros((width, width), np.float32), bl.optim.GD(1e-6), batch=64)
+    finally:
+        bl.set_threads("auto")
+    assert chosen(problem).size == size
+    assert run.memory["activations"] < MAX_INSIDE_BYTES
