@@ -13,7 +13,7 @@ from burlab.errors import AllocationError
 
 ADDRESSABLE = 1 << 47  # bytes that a process can name on the CPUs of today
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
-_KEPT = 1 << 17  # bytes: less is not worth the time, a tenth of a millisecond
+_MIN_BYTES = 1 << 17  # bytes: less is not worth the time, a tenth of a millisecond
 _trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)
 _poison = os.environ.get("BURLAB_POISON", "0") not in ("", "0")
 _PATTERN = np.array([0x7FFADEED7FEADEED], np.uint64)  # of `kernels/poison.hpp`
@@ -96,7 +96,7 @@ def give_back(nbytes: int) -> None:
 
     Where there is no malloc_trim, nothing happens.
     """
-    if nbytes >= _KEPT and _trim is not None:
+    if nbytes >= _MIN_BYTES and _trim is not None:
         _trim(0)
 
 

@@ -31,11 +31,11 @@ class TorchTraining(Gradient):
         """Parameters after the first step."""
         self._p = self._parameters(self._problem.dtype)
         self._optimizer = self._torch.optim.SGD(self._p.values(), lr=self._problem.lr)
-        self._step = self._made()
+        self._step = self._step_function()
         self._t = 0
         self.repeat(1)
 
-    def _made(self) -> Callable[[slice], object]:
+    def _step_function(self) -> Callable[[slice], object]:
         """The function that does a step on some samples; the parameters are those of the start."""
 
         def step(batch: slice) -> None:
@@ -87,7 +87,7 @@ class GraphTraining(TorchTraining):
     On a CPU, where there are no graphs, the same step is called.
     """
 
-    def _made(self) -> Callable[[slice], object]:
+    def _step_function(self) -> Callable[[slice], object]:
         inputs, targets = (a[self._problem.batch_of(0)].clone() for a in (self._inputs, self._targets))
 
         def whole() -> None:
