@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from burlab.compiler.ir.library import LibraryKernel
+from burlab.compiler.ir.partials import partials_of
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, MemoryPlace, Step
 from burlab.compiler.ir.spelling import is_own
 from burlab.compiler.ir.strides import elements
@@ -24,6 +25,7 @@ from burlab.compiler.lowering.descriptors import (
 from burlab.compiler.lowering.reductions import ZERO
 
 from .nest import LoopNest, find_nest
+from .reducing_loops import unit_of_sums
 from .short_calls import written_out
 
 THREADS = 16  # for which cuts are chosen, whatever the machine has
@@ -55,7 +57,8 @@ class Cut(NamedTuple):
     touches: what a unit reads and writes. nanoseconds: about how long the step takes on `THREADS` threads; alone: on
     one. each: of a loop, indices of the outermost axis in a unit; of a call, the value of the integer at `position` for
     a unit. in_box: whether that is one of the box. steps: of a call, bytes from one unit to the next, of the result and
-    of operands.
+    of operands. leaves_sums: of a loop that ends in sums, which one thread adds up after the section; the last unit may
+    be smaller.
     """
 
     units: int
@@ -66,6 +69,7 @@ class Cut(NamedTuple):
     in_box: bool = False
     position: int = 0
     steps: tuple[int, ...] = ()
+    leaves_sums: bool = False
 
 
 def cuts_of(plan: KernelPlan, step: Step, samples: int) -> list[Cut]:
@@ -94,11 +98,26 @@ def _loop_cuts(plan: KernelPlan, step: LoopStep, samples: int) -> Iterator[Cut]:
     nest = find_nest(plan, step)
     nanoseconds = elements(step.shape) * sum(_FUNCTION if is_own(n) else _PLAIN for n in step.nodes)
     ends = any(n.row.epilogue for n in step.nodes) and not step.reduced
-    if nest.depth > 0 and not ends and (step.reduced or len(nest.pieces(0)) == 1):
+    if ends and step.partials:
+        yield from _cuts_with_sums(nest, nanoseconds)
+    elif nest.depth > 0 and not ends and (step.reduced or len(nest.pieces(0)) == 1):
         for units in _units_of(nest.sizes[0], samples):
             each = nest.sizes[0] // units
             yield Cut(units, tuple(_loop_touches(nest, each)), nanoseconds / _speed_up(units), nanoseconds, each)
     yield Cut(1, tuple(_loop_touches(nest, 0)), nanoseconds, nanoseconds)
+
+
+def _cuts_with_sums(nest: LoopNest, nanoseconds: float) -> Iterator[Cut]:
+    """Of a loop that ends in sums, in units of whole blocks."""
+    size, least, place = nest.sizes[0], unit_of_sums(nest), nest.step.partials
+    if place is None or least == 0:
+        return
+    each = -(-size // (_UNITS * least)) * least
+    units = -(-size // each)
+    if units > 1:
+        left = Touch(place, partials_of(nest.step.nodes, nest.step.shape), 0, True)
+        touches = (*_loop_touches(nest, each), left)
+        yield Cut(units, touches, nanoseconds / _speed_up(units), nanoseconds, each, leaves_sums=True)
 
 
 def _loop_touches(nest: LoopNest, each: int) -> Iterator[Touch]:

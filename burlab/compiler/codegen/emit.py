@@ -27,7 +27,8 @@ from .element_loops import element_loop
 from .lane_sums import LANE_SUMS, lane_sums, sums_in_lanes
 from .loops import indented, unfit
 from .nest import LoopNest, find_nest, in_memory, number
-from .reducing_loops import epilogue_loop, epilogue_of
+from .partial_sums import PARTIALS, block_sums_of
+from .reducing_loops import ending_of_sums, epilogue_loop, epilogue_of
 from .row_loops import row_loop
 from .section_text import SHARE, Membership, cut_call, loop_range, memberships, wrapped
 from .sections import sections
@@ -81,7 +82,7 @@ def emit(plan: KernelPlan) -> GeneratedSource:
     descriptors = _numbered(descriptor for step in plan.steps for descriptor in _descriptors(step))
     members = memberships(sections(plan)) if plan.options.shared and not timed and not plan.note else {}
     functions = {k: _function(plan, step, _cut(members, k)) for k, step in enumerate(plan.steps) if _is_nest(step)}
-    loops = _numbered(function.text for function in functions.values())
+    loops = _numbered(text for function in functions.values() for text in (function.text, function.ending) if text)
     written = [_end_step(0)] if timed else []
     known: set[Node] = set()  # numbers that have a C++ variable
     inside: set[Node] = set()  # and those that have one in this section
@@ -96,7 +97,8 @@ def emit(plan: KernelPlan) -> GeneratedSource:
             part = _Written([]) if step.shape else _scalars(plan, step, known, timed)
         if k in members:
             inside = set[Node]() if members[k].is_last else inside | part.names
-            part = _Written(wrapped(part.lines, members[k]), [*part.calls, SHARE])
+            ending = _ending(plan, functions[k], loops, known) if k in functions and functions[k].ending else []
+            part = _Written(wrapped(part.lines, members[k], ending), [*part.calls, SHARE])
         known |= part.names
         written += [part, _end_step(k + 1)] if timed else [part]
     body = "\n".join(f"  {line}" for part in written for line in part.lines)
@@ -114,11 +116,15 @@ class _Written(NamedTuple):
 
 
 class _Function(NamedTuple):
-    """A function with a nest of loops. text: all of it but its name. calls: its library functions."""
+    """A function with a nest of loops. text: all of it but its name. calls: its library functions.
+
+    ending: a function that adds up the sums that parts of threads have left, if they leave any.
+    """
 
     nest: LoopNest
     text: str
     calls: Sequence[LibraryKernel]
+    ending: str = ""
 
 
 _Item = TypeVar("_Item")
@@ -255,16 +261,44 @@ def _function(plan: KernelPlan, step: LoopStep, cut: Cut | None) -> _Function:
     epilogues = [n for n in step.nodes if n.row.epilogue and not step.reduced]
     columns = any(map(ends_columns, epilogues))
     in_lanes = bool(epilogues) and not columns and sums_in_lanes(nest)
-    ended = column_loop if columns else lane_sums if in_lanes else epilogue_loop if epilogues else element_loop
-    written = row_loop(nest) if step.reduced else ended(nest)
+    leaves_sums = cut is not None and cut.leaves_sums
+    if step.reduced:
+        written = row_loop(nest)
+    elif epilogues and not columns and not in_lanes:
+        written = epilogue_loop(nest).lines()
+    else:
+        written = (column_loop if columns else lane_sums if in_lanes else element_loop)(nest)
     lines = ["std::int64_t bad = 0;", *written, "return bad;"] if plan.note else written
-    ends = ["const std::int64_t first", "const std::int64_t last"] if cut else []
-    parameters = ", ".join([*(f"{kind} const {name}" for kind, name, _ in nest.parameters), *ends])
-    text = "\n".join([f"({parameters}) noexcept {{", *indented(lines), "}"])
-    ends = [] if columns else [LANE_SUMS] if in_lanes else [epilogue_of(n) for n in epilogues]
+    own = [f"{kind} const {name}" for kind, name, _ in nest.parameters]
+    ends = ["const std::int64_t first", f"const std::int64_t {'stop' if leaves_sums else 'last'}"] if cut else []
+    partials = [f"char* const {PARTIALS}"] if leaves_sums else []
+    last = [f"const std::int64_t last = stop < {nest.sizes[0]} ? stop : {nest.sizes[0]};"] if leaves_sums else []
+    text = _function_text([*own, *ends, *partials], [*last, *lines])
+    ending = _function_text([*own, *partials], ending_of_sums(nest)) if leaves_sums else ""
+    of_sum = block_sums_of if leaves_sums else epilogue_of
+    ends = [] if columns else [LANE_SUMS] if in_lanes else [of_sum(n) for n in epilogues]
     library = [ROWS] if step.reduced else ends
     elementwise = [n for n in step.nodes if n.row.elementwise]
-    return _Function(nest, text, [*([HALT_CHECK] if is_long(step) else []), *library, *called(elementwise, text)])
+    halts = [HALT_CHECK] if is_long(step) else []
+    return _Function(nest, text, [*halts, *library, *called(elementwise, text)], ending)
+
+
+def _function_text(parameters: Iterable[str], lines: Iterable[str]) -> str:
+    return "\n".join([f"({', '.join(parameters)}) noexcept {{", *indented(lines), "}"])
+
+
+def _ending(plan: KernelPlan, function: _Function, loops: Mapping[str, int], known: AbstractSet[Node]) -> list[str]:
+    """The call of a function that adds up sums. known: numbers that have a C++ variable outside of the section."""
+    loads = _loads(plan, function.nest.numbers, known)
+    arguments = [*(argument for *_, argument in function.nest.parameters), _partials(function)]
+    return [*loads.values(), f"loop{loops[function.ending]}({', '.join(arguments)});"]
+
+
+def _partials(function: _Function) -> str:
+    """The place where parts of threads leave sums."""
+    place = function.nest.step.partials
+    assert place
+    return place.pointer
 
 
 def _call(
@@ -277,7 +311,9 @@ def _call(
 ) -> _Written:
     """A call of a function with a nest of loops; equal ones share it."""
     loads = _loads(plan, function.nest.numbers, known)
-    arguments = [*(argument for *_, argument in function.nest.parameters), *(loop_range(cut) if cut else [])]
+    arguments = [argument for *_, argument in function.nest.parameters]
+    arguments += loop_range(cut) if cut else []
+    arguments += [_partials(function)] if function.ending else []
     call = f"loop{loops[function.text]}({', '.join(arguments)})"
     if plan.note:
         call = f"{_finite_checks(plan)} |= {call}"

@@ -16,6 +16,7 @@ from burlab.graph.operation import Ending
 
 from .loops import for_loop, stores, values
 from .nest import Array, LoopNest
+from .partial_sums import left_at
 from .simd import ONE_BY_ONE, in_lanes, lanes_pragma
 
 LANE_SUMS = LibraryKernel("burlab_lane_sums", "", "burlab/kernels/reduce/epilogue.hpp")
@@ -43,6 +44,7 @@ def lane_sums(nest: LoopNest) -> list[str]:
     """The text: blocks of 512, packs of a block, one after the other, and the numbers of a pack in lanes."""
     (size,), width, dense = nest.sizes, max(register() // 8, _PACK), _dense(nest)
     apart = {a: dense[a] for a in dense if a is not dense[a]}
+    low, high = nest.ends(0, (0, size))
     nest = replace(nest, arrays={x: dense[a] for x, a in nest.arrays.items()})
     products = _products(nest)
     nest = replace(nest, members=tuple(n for n in nest.members if n not in products))
@@ -60,8 +62,12 @@ def lane_sums(nest: LoopNest) -> list[str]:
         *(line for a, b in apart.items() for line in _copied(a, b, size)),
         *(f"alignas(64) double {t}_lanes[{_LANES}] = {{}};" for t in sums.values()),
         *for_loop("i", "b", "e", pack, step=width, pragma=ONE_BY_ONE),
-        *(f"burlab::kernels::add_block({t}, {t}_lanes);" for t in sums.values()),
     ]
+    added = {n: f"burlab::kernels::sum_of_lanes({t}_lanes)" for n, t in sums.items()}
+    if nest.each:
+        left = (f"{left_at(nest, n, 'double')}[b / {_BLOCK}] = {text};" for n, text in added.items())
+        return [*nest.counter, *for_loop("b", low, high, [*lines, *left], step=_BLOCK)]
+    lines += [f"{t}.add({added[n]});" for n, t in sums.items()]
     return [
         *nest.counter,
         *(f"burlab::kernels::CompensatedSum<double, false> {t}(0);" for t in sums.values()),

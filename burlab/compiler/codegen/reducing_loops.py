@@ -9,16 +9,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from burlab.compiler.ir.library import LibraryKernel, register
+from burlab.compiler.ir.partials import BLOCK
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, RINGS
 from burlab.compiler.ir.strides import dense_strides, elements
 from burlab.graph import Node
 from burlab.graph.operation import Ending
 
+from .lane_sums import sums_in_lanes
 from .loops import MAX_WRITTEN_TERMS, block, for_loop, stores, unfit, values
 from .nest import LoopNest, Span
+from .partial_sums import block_sums_of, left_at, sums_of_blocks, whole_blocks
 from .simd import ONE_BY_ONE, WRITTEN_OUT, in_lanes, innermost_pragma, lane_pieces, lanes_pragma
 from .stages import Walk, has_stages, staged
-from .strip_loops import fits_packets, squares_again, strip_loop
+from .strip_loops import StripLoop, fits_packets, squares_again, strip_loop
 
 _BLOCK = 512  # numbers that a buffer takes at a time
 _MIN_LANES = 4  # lanes that are worth it
@@ -38,8 +41,8 @@ def epilogue_of(n: Node) -> LibraryKernel:
     return LibraryKernel(name, text, "burlab/kernels/reduce/epilogue.hpp")
 
 
-def epilogue_loop(nest: LoopNest) -> list[str]:
-    """The text of a loop that ends in sums: in packets where these can do it."""
+def epilogue_loop(nest: LoopNest) -> "SumLoop | StripLoop":
+    """The writer of a loop that ends in sums: in packets where these can do it."""
     sums, squares, rows = (_named(nest, ending) for ending in (Ending.SUM, Ending.SQUARES, Ending.ROWS))
     if not sums and fits_packets(nest, rows):
         return strip_loop(nest, rows, squares)
@@ -50,7 +53,22 @@ def epilogue_loop(nest: LoopNest) -> list[str]:
     width = min(register() // narrowest, 1 << (last.bit_length() - 1))
     uneven = (last if axis == len(nest.sizes) - 2 else length) % width or last % width
     rests = ("", "_rest") if uneven or len(nest.pieces(len(nest.sizes) - 1)) > 1 else ("",)
-    return _SumLoop(nest, sums, squares, rows, axis, length, width, rests).lines()
+    return SumLoop(nest, sums, squares, rows, axis, length, width, rests)
+
+
+def unit_of_sums(nest: LoopNest) -> int:
+    """How many indices of the outermost axis a thread takes at once of a loop that ends in sums; 0: one does all."""
+    numbers = [x for n in nest.step.nodes if n.row.epilogue for x in (n, *n.inputs)]
+    if any(n.shape for n in numbers if n.row.epilogue) or any(x.dtype.kind != "f" for x in numbers):
+        return 0
+    return BLOCK if sums_in_lanes(nest) else epilogue_loop(nest).unit
+
+
+def ending_of_sums(nest: LoopNest) -> list[str]:
+    """The text that comes after the parts of all threads: the values of the sums."""
+    if sums_in_lanes(nest):
+        return sums_of_blocks(nest, (n for n in nest.step.nodes if n.row.epilogue))
+    return epilogue_loop(replace(nest, each=0)).ending()
 
 
 def _named(nest: LoopNest, ending: Ending) -> dict[Node, str]:
@@ -60,7 +78,7 @@ def _named(nest: LoopNest, ending: Ending) -> dict[Node, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _SumLoop:
+class SumLoop:
     """Writes a loop nest that ends in sums, with their C++ names: of everything, of squares, and of each row.
 
     axis: which is cut into blocks; length: of a block. width: of the lanes that numbers are added in. rests: endings of
@@ -90,13 +108,15 @@ class _SumLoop:
         return len(self.nest.sizes) - 1
 
     def lines(self) -> list[str]:
-        """The nest, then the values; perhaps the nest again."""
+        """The nest, then the values; perhaps the nest again. Of a thread's part the nest alone."""
         nest, sums, squares = self.nest, self.sums, self.squares
         lines = [*nest.counter, *(self._accumulator(n, t) for n, t in sums.items())]
+        if nest.each:
+            return [*lines, *self._loops([]), *(f"{block_sums_of(n).symbol}_end(&{t});" for n, t in sums.items())]
         lines += [f"double {t}_value = 0;" for t in squares.values()]
         lines += self.added_up()
         lines += [f"const {C_TYPES[n.dtype]} {t}_value = {self._sum(n, t)};" for n, t in sums.items()]
-        lines += squares_again(squares, lambda: replace(self, sums={}, rows={}, exact=True).added_up())
+        lines += self._again()
         names = sums | squares
         whole = {n: names[n] for n in nest.step.nodes if n in names}
         lines += [f"*y{k} = {whole[n]}_value;" for k, n in enumerate(nest.step.stores) if n in whole]
@@ -104,7 +124,36 @@ class _SumLoop:
             lines.append(f"bad |= {unfit(f'{t}_value' for t in whole.values())};")
         return lines
 
+    @property
+    def unit(self) -> int:
+        """How many indices of the outermost axis threads may take at once; 0 if they cannot share the loop."""
+        shared = not self.rows and len(self.nest.pieces(0)) == 1 and (not self.squares or len(self.nest.sizes) == 1)
+        return whole_blocks(self.nest) if shared and not self._is_tiny else 0
+
+    def ending(self) -> list[str]:
+        """The values, from what the parts of threads have left."""
+        squares, width, lines = self.squares, self.width, [*self.nest.counter]
+        for n, t in squares.items():
+            lines += [f"double {t}_value = 0;", f"double {t}[{width}] = {{}};"]
+            at, count = f"{self._left(n)}[{width} * k + l]", -(-elements(self.nest.sizes) // _BLOCK)
+            lanes = for_loop("l", 0, width, [f"{t}[l] += {at};"])
+            lines += for_loop("k", 0, count, lanes, pragma=ONE_BY_ONE)
+            lines += for_loop("l", 0, width, [f"{t}_value += {t}[l];"], pragma=ONE_BY_ONE)
+        lines += self._again()
+        lines += [f"*y{k} = {squares[n]}_value;" for k, n in enumerate(self.nest.step.stores) if n in squares]
+        return [*lines, *sums_of_blocks(self.nest, self.sums)]
+
+    def _left(self, n: Node) -> str:
+        """Where blocks leave their sums, of so many numbers in all; of squares each its lanes."""
+        return left_at(self.nest, n, C_TYPES[n.inputs[0].dtype] if n in self.squares else "double")
+
+    def _again(self) -> list[str]:
+        return squares_again(self.squares, lambda: replace(self, sums={}, rows={}, exact=True).added_up())
+
     def _accumulator(self, n: Node, t: str) -> str:
+        if self.nest.each:
+            row = elements(self.nest.sizes[1:])
+            return f"{block_sums_of(n).symbol}_type {t}({self._left(n)} + {row} * first / {_BLOCK});"
         few = f"{RINGS[n.dtype]} {t}_next[{MAX_WRITTEN_TERMS}];"
         return few if self._is_tiny else f"{epilogue_of(n).symbol}_type {t};"
 
@@ -164,29 +213,33 @@ class _SumLoop:
         return [*begin, *inner, *end]
 
     def _blocks(self, inner: list[str]) -> list[str]:
-        """A loop over blocks, with the consumer of each block's numbers."""
+        """A loop over blocks, with the consumer of each block's numbers, or of the lanes of its squares."""
         sizes, step, width = self.nest.sizes, self.length, self.width
         sums = {} if self._is_tiny else self.sums
         size, row = sizes[self.axis], elements(sizes[self.axis + 1 :])
-        floats = {} if self.exact else {n: t for n, t in self.squares.items() if n.inputs[0].itemsize == 4}
+        blocked = {} if self.exact else self.squares
+        low, high = self.nest.ends(self.axis, (0, size))
+        uneven = size % step or (self.nest.each and self.axis == 0)
+        library = block_sums_of if self.nest.each else epilogue_of
         lines = [
             *self.nest.counted(row * step),
-            f"const std::int64_t e = {f'b + {step} < {size} ? b + {step} : {size}' if size % step else f'b + {step}'};",
+            f"const std::int64_t e = {f'b + {step} < {high} ? b + {step} : {high}' if uneven else f'b + {step}'};",
             *(f"{RINGS[n.inputs[0].dtype]}* const {t}_next = {t}.next();" for n, t in sums.items()),
-            *self._lanes("float", (f"{t}_lanes" for t in floats.values())),
+            *(x for n, t in blocked.items() for x in self._lanes(C_TYPES[n.inputs[0].dtype], [f"{t}_lanes"])),
             *inner,
-            *(f"{epilogue_of(n).symbol}(&{t}, {row} * (e - b));" for n, t in sums.items()),
+            *(f"{library(n).symbol}(&{t}, {row} * (e - b));" for n, t in sums.items()),
         ]
-        for t in floats.values():
+        for n, t in blocked.items():
+            lane = f"{self._left(n)}[b / {step} * {width} + l] =" if self.nest.each else f"{t}[l] +="
             lines.append(lanes_pragma(width, 8) if width >= _MIN_LANES else ONE_BY_ONE)
-            lines.append(f"for (std::int64_t l = 0; l < {width}; ++l) {t}[l] += {self._lane_of(f'{t}_lanes')};")
-        return for_loop("b", 0, size, lines, step=step)
+            lines.append(f"for (std::int64_t l = 0; l < {width}; ++l) {lane} {self._lane_of(f'{t}_lanes')};")
+        return for_loop("b", low, high, lines, step=step)
 
     def _limits(self, axis: int, span: Span) -> tuple[int | str, int | str]:
         """The first and the last index of a loop; along the axis that is cut, of the part inside of the block."""
         low, high = span
         if axis != self.axis:
-            return span
+            return self.nest.ends(axis, span)
         end = f"(e < {high} ? e : {high})" if high < self.nest.sizes[axis] else "e"
         return f"(b > {low} ? b : {low})" if low else "b", end
 
@@ -242,7 +295,7 @@ class _SumLoop:
             lines.append(f"{t}{ending}[l] += {a} * {b};")
         for n, t in self.squares.items():
             x = nest.named(n.inputs[0], names)
-            if self.exact or n.inputs[0].itemsize == 8:
+            if self.exact:
                 lines.append(f"{t}{ending}[l] += (double){x} * (double){x};")
             else:
                 lines.append(f"{t}_lanes{ending}[l] += {x} * {x};")

@@ -61,8 +61,8 @@ def memberships(sections: Sequence[SharedSteps]) -> dict[int, Membership]:
     return {s.first + k: Membership(s, k, cut) for s in sections for k, cut in enumerate(s.cuts)}
 
 
-def wrapped(lines: Sequence[str], member: Membership) -> list[str]:
-    """The lines of a step, with the beginning and the end of its section."""
+def wrapped(lines: Sequence[str], member: Membership, ending: Sequence[str] = ()) -> list[str]:
+    """The lines of a step, with the beginning and the end of its section. ending: what one thread does after it."""
     cut, name = member.cut, f"section{member.section.first}"
     own = ["if (part + 1 == parts) {", *(f"  {line}" for line in lines), "}"] if cut and cut.units == 1 else [*lines]
     body = [f"    {line}" for line in own]
@@ -77,12 +77,13 @@ def wrapped(lines: Sequence[str], member: Membership) -> list[str]:
         body = [*head, *body]
     if member.is_last:
         call = f"{SHARE.symbol}({_WRAP.format(name=name)}, &{name}, ((const std::int64_t*)context)[2])"
-        body += ["    return 0;", "  };", f"  if (const std::int64_t s = {call}) return s;", "}"]
+        body += ["    return 0;", "  };", f"  if (const std::int64_t s = {call}) return s;"]
+        body += [*(f"  {line}" for line in ending), "}"]
     return body
 
 
 def loop_range(cut: Cut) -> list[str]:
-    """The last arguments of a loop's function: its first index, and the one behind the last."""
+    """The last arguments of a loop's function: its first index, and the one behind the last, or behind the end."""
     return [f"{cut.each} * f{cut.units}", f"{cut.each} * l{cut.units}"]
 
 

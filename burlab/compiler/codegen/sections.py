@@ -82,6 +82,9 @@ def _sections(plan: KernelPlan) -> Iterator[_Growing]:
         growing.cuts.append(cut)
         growing.alone += cut.alone
         growing.written += sum(t.nbytes if t.stride == 0 else t.stride * cut.units for t in cut.touches if t.writes)
+        if cut.leaves_sums:
+            yield growing
+            growing = _Growing(k + 1)
     yield growing
 
 

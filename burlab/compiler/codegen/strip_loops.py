@@ -17,6 +17,7 @@ from burlab.graph import Node
 
 from .loops import block, for_loop
 from .nest import LoopNest
+from .partial_sums import left_at
 from .simd import ONE_BY_ONE
 
 _CONCURRENT_ROWS = 4  # rows, or strips
@@ -52,15 +53,15 @@ def squares_again(squares: Mapping[Node, str], exact: Callable[[], list[str]]) -
     return block(f"if (!({' && '.join(fits)}))", exact()) if fits else []
 
 
-def strip_loop(nest: LoopNest, products: dict[Node, str], squares: dict[Node, str]) -> list[str]:
-    """The text of a nest that packets can do. products, squares: the C++ names of sums, of rows and of everything."""
+def strip_loop(nest: LoopNest, products: dict[Node, str], squares: dict[Node, str]) -> "StripLoop":
+    """The writer of a nest that packets can do. products, squares: the C++ names of sums, of rows and of everything."""
     dtype, last = _dtype(nest), nest.sizes[-1]
     width = min(max(register(), _MIN_PACKET_BYTES) // dtype.itemsize, max(4, 1 << (last - 1).bit_length()))
-    return _StripLoop(nest, products, squares, dtype, width).lines()
+    return StripLoop(nest, products, squares, dtype, width)
 
 
 @dataclass(frozen=True, slots=True)
-class _StripLoop:
+class StripLoop:
     """Writes a loop nest in packets of `width` numbers, and the sums that end it.
 
     products: the sums of each row that are wanted now. exact: whether squares are added in double, and nothing else is
@@ -80,23 +81,48 @@ class _StripLoop:
         return self.nest.sizes[-1]
 
     def lines(self) -> list[str]:
-        """The nest, then the values; perhaps the nest again."""
+        """The nest, then the values; perhaps the nest again. Of a thread's part the nest alone."""
+        if self.nest.each:
+            return [*self._head, *self._one_row()]
+        return [*self._head, *self._squared(self.added_up())]
+
+    @property
+    def unit(self) -> int:
+        """How many indices of the outermost axis threads may take at once; 0 if they cannot share the loop."""
+        shared = len(self.nest.sizes) == 1 and not self.products and self._is_long(1)
+        return self._piece(1) if shared else 0
+
+    def ending(self) -> list[str]:
+        """The values, from what the parts of threads have left."""
+        lines, count = list[str](), -(-self._row // self._piece(1))
+        for n, t in self.squares.items():
+            left = left_at(self.nest, n, f"const {C_TYPES[self.dtype]}")
+            lines += [f"D {t} = {{}};", f"{_KERNELS}take_packets<P>({t}, {left}, {count});"]
+        return [*self._head, *self._squared(["{", *lines, *self._totals(), "}"])]
+
+    @property
+    def _head(self) -> list[str]:
         lines = [*self.nest.counter, f"using P = burlab::Packet<{C_TYPES[self.dtype]}, {self.width}>;"]
-        lines += [f"using D = burlab::Packet<double, {self.width}>;"] if self.squares else []
-        lines += [f"double {t}_value = 0;" for t in self.squares.values()]
-        lines += self.added_up()
+        return [*lines, *([f"using D = burlab::Packet<double, {self.width}>;"] if self.squares else [])]
+
+    def _squared(self, added_up: list[str]) -> list[str]:
+        """The squares, which these lines add up; perhaps the nest again."""
+        lines = [*(f"double {t}_value = 0;" for t in self.squares.values()), *added_up]
         lines += squares_again(self.squares, lambda: replace(self, products={}, exact=True).added_up())
         results = {n: f"y{k}" for k, n in enumerate(self.nest.step.stores)}
         return [*lines, *(f"*{results[n]} = {t}_value;" for n, t in self.squares.items())]
 
+    def _totals(self) -> list[str]:
+        return [f"{t}_value = {_KERNELS}add_lanes<{self.width}, double>({t});" for t in self.squares.values()]
+
     def added_up(self) -> list[str]:
         """The loops, and the squares that they add up."""
-        added, sizes = f"{_KERNELS}add_lanes<{self.width}, double>", self.nest.sizes
+        sizes = self.nest.sizes
         lines = self._all_rows() if len(sizes) > 1 else self._one_row()
         for axis in reversed(range(len(sizes) - 2)):
             lines = for_loop(f"i{axis}", 0, sizes[axis], lines, pragma=ONE_BY_ONE)
         begin = [f"D {t} = {{}};" for t in self.squares.values()]
-        return ["{", *begin, *lines, *(f"{t}_value = {added}({t});" for t in self.squares.values()), "}"]
+        return ["{", *begin, *lines, *self._totals(), "}"]
 
     def _one_row(self) -> list[str]:
         row = self._group(1)
@@ -135,7 +161,11 @@ class _StripLoop:
         """With the squares of these lines added up."""
         abreast = max(rows, self._strips(rows))
         begin = [f"{'D' if self.exact else 'P'} {t}_parts[{abreast}] = {{}};" for t in self.squares.values()]
-        return [*begin, *lines, *(f"{_KERNELS}add_packets({t}, {t}_parts);" for t in self.squares.values())]
+        if not self.nest.each:
+            return [*begin, *lines, *(f"{_KERNELS}add_packets({t}, {t}_parts);" for t in self.squares.values())]
+        number, kind = f"c / {self._piece(rows)} * {self.width}", C_TYPES[self.dtype]
+        left = [f"{left_at(self.nest, n, kind)} + {number}, {t}_parts" for n, t in self.squares.items()]
+        return [*begin, *lines, *(f"{_KERNELS}put_packets({text});" for text in left)]
 
     def _group(self, rows: int) -> list[str]:
         """Rows abreast, from their first number to the last."""
@@ -144,7 +174,8 @@ class _StripLoop:
             piece = self._piece(rows)
             end = f"const std::int64_t d = c + {piece} < {last} ? c + {piece} : {last};"
             inside = [*self.nest.counted(piece * rows), end, *self._summed(self._columns("c", "d", rows), rows)]
-            lines += for_loop("c", 0, last, inside, step=piece, pragma=ONE_BY_ONE)
+            low, high = self.nest.ends(len(self.nest.sizes) - 1, (0, last))
+            lines += for_loop("c", low, high, inside, step=piece, pragma=ONE_BY_ONE)
         else:
             lines += [*self.nest.counted(last * rows), *self._columns("0", str(last), rows)]
         indices = [*(f"i{k}" for k in range(len(self.nest.sizes) - 1)), "0"]

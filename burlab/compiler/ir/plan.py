@@ -65,7 +65,7 @@ class LoopStep(NamedTuple):
     reduced: how many of the last axes some of the nodes reduce; others then have one element per row (`fusion.py`).
     extra_stores: what is written besides, into a part of an array or into a further result; for numbers and short lanes
     only. finite_checks: in replay, for each dtype of floats one of its nodes, and where a number goes that is 0 if all
-    are finite.
+    are finite. partials: where several threads leave the sums of their blocks, if the loop ends in sums.
     """
 
     shape: Shape
@@ -74,6 +74,7 @@ class LoopStep(NamedTuple):
     reduced: int = 0
     extra_stores: tuple[ExtraStore, ...] = ()
     finite_checks: tuple[tuple[Node, MemoryPlace], ...] = ()
+    partials: MemoryPlace | None = None
 
 
 class Count(NamedTuple):

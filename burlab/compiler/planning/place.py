@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from burlab.compiler.ir.arena import Life, arrange, check_fits
-from burlab.compiler.ir.options import Aliases
+from burlab.compiler.ir.options import Aliases, PlanOptions
+from burlab.compiler.ir.partials import partials_of
 from burlab.compiler.ir.plan import (
     NUMBER_BYTES,
     Execute,
@@ -39,11 +40,11 @@ def place(lowered: Lowered) -> KernelPlan:
         **{c: MemoryPlace(MemoryKind.CONSTANT, k) for k, c in enumerate(constants)},
         **located.homes,
     }
-    own, scratch, nbytes = _workspace(drafts, given, options.keep)
+    own, scratch, nbytes = _workspace(drafts, given, options)
     arrays = (n for draft in drafts for n in (draft.node, *draft.writes))
     check_fits(arrays, nbytes + sum(y.nbytes for y in graph.outputs))
     allocations = given | own
-    made = [_step(draft, allocations, scratch.get(k, 0)) for k, draft in enumerate(drafts)]
+    made = [_step(draft, allocations, scratch.get(k)) for k, draft in enumerate(drafts)]
     steps = tuple(
         step for step, draft in zip(made, drafts, strict=True) if not _is_in_place(step, draft, options.in_place)
     )
@@ -53,8 +54,8 @@ def place(lowered: Lowered) -> KernelPlan:
 
 
 def _workspace(
-    drafts: Sequence[Draft], given: Mapping[Node, MemoryPlace], keep: bool
-) -> tuple[dict[Node, MemoryPlace], dict[int, int], int]:
+    drafts: Sequence[Draft], given: Mapping[Node, MemoryPlace], options: PlanOptions
+) -> tuple[dict[Node, MemoryPlace], dict[int, MemoryPlace], int]:
     """Places for all bases that are written and have none; where the scratch memory of each step lies; bytes in all."""
     born: dict[Node, int] = {}
     dies: dict[Node, int] = {}
@@ -71,10 +72,20 @@ def _workspace(
         Life(n.nbytes, at, dies[n], tuple(number[r] for r in _replaced(n, drafts[at]) if r in number))
         for n, at in born.items()
     ]
-    scratch = {k: draft.work.scratch for k, draft in enumerate(drafts) if isinstance(draft.work, Routine)}
-    arena = arrange([*lives, *(Life(nbytes, k, k) for k, nbytes in scratch.items())], reuse=not keep)
-    own = {n: MemoryPlace(MemoryKind.WORKSPACE, 0, offset) for n, offset in zip(born, arena.offsets, strict=False)}
-    return own, dict(zip(scratch, arena.offsets[len(lives) :], strict=True)), arena.nbytes
+    scratch = {k: nbytes for k, draft in enumerate(drafts) if (nbytes := _scratch(draft, options.shared > 0))}
+    arena = arrange([*lives, *(Life(nbytes, k, k) for k, nbytes in scratch.items())], reuse=not options.keep)
+    places = [MemoryPlace(MemoryKind.WORKSPACE, 0, offset) for offset in arena.offsets]
+    return dict(zip(born, places, strict=False)), dict(zip(scratch, places[len(lives) :], strict=True)), arena.nbytes
+
+
+def _scratch(draft: Draft, shared: bool) -> int:
+    """Bytes that a step needs while it runs. shared: whether several threads do."""
+    work = draft.work
+    if isinstance(work, Routine):
+        return work.scratch
+    if not shared or not isinstance(work, Stage) or work.space is None or work.space.reduced:
+        return 0
+    return partials_of(work.nodes, work.space.shape)
 
 
 def _replaced(n: Node, draft: Draft) -> Iterator[Node]:
@@ -84,12 +95,12 @@ def _replaced(n: Node, draft: Draft) -> Iterator[Node]:
             yield old
 
 
-def _step(draft: Draft, allocations: Mapping[Node, MemoryPlace], scratch: int) -> Step:
+def _step(draft: Draft, allocations: Mapping[Node, MemoryPlace], scratch: MemoryPlace | None) -> Step:
     work = draft.work
     if isinstance(work, Routine):
-        return _execute(work, allocations, MemoryPlace(MemoryKind.WORKSPACE, 0, scratch))
+        return _execute(work, allocations, scratch or MemoryPlace(MemoryKind.WORKSPACE, 0))
     if isinstance(work, Stage):
-        return _loop(draft, work, allocations)
+        return _loop(draft, work, allocations)._replace(partials=scratch)
     result = draft.result or allocations[draft.node].plus(work.result * draft.node.itemsize)
     operands = tuple(allocations[base].plus(at * base.itemsize) for base, at in work.operands)
     return Invoke(draft.node, work.kernel, work.descriptor, work.box, result, operands, work.may_fail, work.samples)

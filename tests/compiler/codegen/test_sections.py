@@ -84,6 +84,36 @@ def test_threads_change_no_bit(name: str, dtype: Any):
             np.testing.assert_array_equal(g, h)
 
 
+SUMS: dict[str, Callable[[Any], Any]] = {
+    "of a function": lambda x: np.sum(np.exp(x)),
+    "of arithmetic": lambda x: np.sum(x * x * x + x),
+    "of squares": lambda x: np.linalg.norm(2 * x + 1),
+    "of squares of a function": lambda x: np.linalg.norm(np.exp(x)),
+    "of squares that floats do not hold": lambda x: np.linalg.norm(x * x.dtype.type(1e-22)),
+    "of squares of a function that floats do not hold": lambda x: np.linalg.norm(np.exp(x) * x.dtype.type(1e-22)),
+    "two of them": lambda x: np.sum(np.sin(x)) * np.sum(np.exp(x) * np.abs(x)),
+    "of rows that fill no block": lambda x: np.sum(np.exp(x[:9000].reshape(300, 30) - x[:30])),
+    "of rows of a block": lambda x: np.sum(np.exp(x[:9216].reshape(18, 512) - x[:512])),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", SUMS)
+def test_a_long_sum_is_shared_by_blocks(name: str, dtype: Any):
+    """Each thread leaves the sums of its blocks of 512, and one thread adds them in the order of one thread."""
+    f, x = SUMS[name], normal(9973).astype(dtype)
+    value, gradient = bl.value_and_grad(f)(x)
+    np.testing.assert_allclose(value, f(x.astype(np.float64)), rtol=1e-6 if dtype is np.float32 else 1e-13)
+    for threads in THREADS:
+        again = bl.value_and_grad(f, threads=threads)(x)
+        assert again[0] == value
+        np.testing.assert_array_equal(again[1], gradient)
+    kernel = bl.compile(f, x, threads=2)
+    kernel(x)
+    found = [cut for section in sections.sections(plan_of(kernel)) for cut in section.cuts]
+    assert any(cut is not None and cut.leaves_sums for cut in found)
+
+
 def test_copies_to_outputs_wait_for_what_they_copy():
     def f(x: Any) -> Any:
         y = np.tanh(x) @ x.T

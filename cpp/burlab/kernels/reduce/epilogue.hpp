@@ -9,37 +9,76 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// A sum over all axes, with the bits of `Sum` over these numbers in one row. The loop writes up to 512
-/// numbers at `next`, then calls `added` with their count; full blocks are summed as they come.
-template <class T> struct SumEpilogue {
+/// Sums blocks of 512 numbers. The loop writes up to 512 numbers at `next`, then calls `added` with their count, and
+/// `take` gets the sum of a block that is full.
+template <class T> struct BlockBuffer {
   static constexpr Int block = 512;
   using A = Accumulator<T, false>;
 
-  CompensatedSum<T, false> total{T(0)};
   Int held = 0;
   alignas(64) T buffer[2 * block];
 
   BURLAB_INLINE T* next() { return buffer + held; }
 
-  BURLAB_INLINE void added(Int n) {
+  template <class Take> BURLAB_INLINE void added(Int n, Take take) {
     held += n;
     if (held < block) return;
-    total.add(sum_block<A>(buffer, block));
+    take(sum_block<A>(buffer, block));
     held -= block;
     std::memcpy(buffer, buffer + block, static_cast<std::size_t>(held) * sizeof(T));
   }
 
+  /// The last block, which is not full.
+  template <class Take> BURLAB_INLINE void end(Take take) {
+    if (held > 0) take(sum_block<A>(buffer, held));
+  }
+};
+
+/// A sum over all axes, with the bits of `Sum` over these numbers in one row.
+template <class T> struct SumEpilogue {
+  CompensatedSum<T, false> total{T(0)};
+  BlockBuffer<T> blocks;
+
+  BURLAB_INLINE T* next() { return blocks.next(); }
+  BURLAB_INLINE void added(Int n) {
+    blocks.added(n, [this](auto sum) { total.add(sum); });
+  }
   BURLAB_INLINE T value() {
-    if (held > 0) total.add(sum_block<A>(buffer, held));
+    blocks.end([this](auto sum) { total.add(sum); });
     return total.value();
   }
 };
 
-/// Adds the 16 lanes of a block to a sum, as `sum_block` would.
-template <class T> BURLAB_INLINE void add_block(CompensatedSum<T, false>& sum, const T* lanes) {
+/// The part of a sum that one of several threads computes: the sums of its blocks, one behind the other.
+template <class T> struct BlockSums {
+  using A = Accumulator<T, false>;
+
+  A* to;
+  BlockBuffer<T> blocks;
+
+  BURLAB_INLINE explicit BlockSums(A* sums) : to(sums) {}
+  BURLAB_INLINE T* next() { return blocks.next(); }
+  BURLAB_INLINE void added(Int n) {
+    blocks.added(n, [this](A sum) { *to++ = sum; });
+  }
+  BURLAB_INLINE void end() {
+    blocks.end([this](A sum) { *to++ = sum; });
+  }
+};
+
+/// The sum of so many blocks, with the bits of `SumEpilogue`.
+template <class T> BURLAB_INLINE T sum_of_blocks(const Accumulator<T, false>* sums, Int count) {
+  CompensatedSum<T, false> total{T(0)};
+  BURLAB_ONE_BY_ONE
+  for (Int k = 0; k < count; ++k) total.add(sums[k]);
+  return total.value();
+}
+
+/// The sum of the 16 lanes of a block, added as `sum_block` would.
+template <class T> BURLAB_INLINE T sum_of_lanes(const T* lanes) {
   Packet<T, 16> block;
   load(block, lanes);
-  sum.add(sum_lanes<T>(block));
+  return sum_lanes<T>(block);
 }
 
 template <int N, class T, int... Lane>

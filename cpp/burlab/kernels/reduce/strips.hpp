@@ -42,6 +42,24 @@ template <int R, class D, class P> BURLAB_INLINE void add_packets(D& total, cons
   total += __builtin_convertvector(sum, D);
 }
 
+/// The same sum, left for `take_packets` by one of several threads.
+template <int R, class P, class T> BURLAB_INLINE void put_packets(T* to, const P (&parts)[R]) {
+  P sum = parts[0];
+  BURLAB_UNROLL
+  for (int r = 1; r < R; ++r) sum += parts[r];
+  store(to, sum);
+}
+
+/// Adds `count` packets that lie one behind the other.
+template <class P, class D, class T> BURLAB_INLINE void take_packets(D& total, const T* from, Int count) {
+  BURLAB_ONE_BY_ONE
+  for (Int k = 0; k < count; ++k) {
+    P sum;
+    load(sum, from + k * kWidth<P>);
+    total += __builtin_convertvector(sum, D);
+  }
+}
+
 /// to[r] = the lanes of packet r, added by halves.
 template <int R, class P, class T> BURLAB_INLINE void store_sums(T* to, P (&x)[R]) {
   static_assert(R <= kWidth<P>);
