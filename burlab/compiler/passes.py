@@ -35,6 +35,7 @@ from .planning.drafts import Lowered, lower
 from .planning.drop_choices import drop_choices
 from .planning.expand_products import expand_products
 from .planning.in_place import order_updates
+from .planning.late_sums import late_sums
 from .planning.locate import locate
 from .planning.place import place
 from .planning.rematerialize import rematerialize
@@ -160,6 +161,7 @@ PASSES: tuple[Pass, ...] = (
     rewrite(end_loops, ("compiled",), bars=("strict", "check_finite", "keep", "shared")),
     rewrite(repeat_cheap, ("compiled",), bars=("in_place", "keep")),
     Pass(lower, ALL, _lower),
+    rewrite(late_sums, ("compiled",), needs=("shared", "accumulate"), bars=("in_place", "keep")),
     rewrite(place),
     rewrite(check_finite, BOTH, needs=("check_finite",)),
     rewrite(check_interrupts),
