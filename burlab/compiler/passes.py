@@ -161,7 +161,7 @@ PASSES: tuple[Pass, ...] = (
     rewrite(end_loops, ("compiled",), bars=("strict", "check_finite", "keep", "shared")),
     rewrite(repeat_cheap, ("compiled",), bars=("in_place", "keep")),
     Pass(lower, ALL, _lower),
-    rewrite(late_sums, ("compiled",), needs=("shared", "accumulate"), bars=("in_place", "keep")),
+    rewrite(late_sums, ("compiled",), needs=("shared",)),
     rewrite(place),
     rewrite(check_finite, BOTH, needs=("check_finite",)),
     rewrite(check_interrupts),

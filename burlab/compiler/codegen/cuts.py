@@ -130,11 +130,13 @@ def _loop_touches(nest: LoopNest, each: int) -> Iterator[Touch]:
             continue
         array = nest.arrays.get(x)
         place = plan.allocations[view.base]
-        if array is None or array.bounds or array.is_number or min(array.strides) < 0:
+        if array is None or 0 in array.bounds or array.is_number or min(array.strides) < 0:
             yield Touch(place, view.base.nbytes, 0, False)
         else:
-            start = place.plus(view.offset * x.itemsize)
-            yield _strided(start, nest.sizes, array.strides, x.itemsize, each, False)
+            spans = [array.bounds.get(axis, (0, size)) for axis, size in enumerate(nest.sizes)]
+            first = sum(low * stride for (low, _), stride in zip(spans, array.strides, strict=True))
+            start = place.plus((view.offset + first) * x.itemsize)
+            yield _strided(start, [high - low for low, high in spans], array.strides, x.itemsize, each, False)
     for n in step.stores:
         yield _strided(plan.allocations[n], nest.sizes, nest.results[n].strides, n.itemsize, each, True)
 
@@ -195,6 +197,8 @@ def _axes(step: Invoke) -> list[_Axis]:
         found.append(_Axis(4, s.size, (0, s.step * a)))
     elif _is(k, "gather"):
         found = _gathered(Indexed(*d), out, step.node.inputs[1].itemsize)
+    elif _is(k, "scatter", "scatter_accumulate"):
+        found = _scattered(Indexed(*d), out, step.node.inputs[1].itemsize)
     elif _is(k, "copy"):
         s = StridedRows(*d)
         found = [_Axis(0, s.rows, (s.out * out, s.a * out)), _Axis(3, s.size, (s.out_step * out, s.a_step * out))]
@@ -209,6 +213,12 @@ def _gathered(d: Indexed, out: int, index: int) -> list[_Axis]:
     if d.batches > 1:
         return [_Axis(0, d.batches, (all_indices * row, d.rows * row, all_indices * index))]
     return [_Axis(2, d.indices, (row, 0, index))]
+
+
+def _scattered(d: Indexed, out: int, index: int) -> list[_Axis]:
+    """A table in each batch; rows of one table may be added to each other."""
+    row = d.width * out
+    return [_Axis(0, d.batches, (d.rows * row, d.indices * row, d.indices * index))] if d.batches > 1 else []
 
 
 def _boxed(box: Sequence[int]) -> list[_Axis]:
@@ -256,7 +266,7 @@ def _call_touches(step: Invoke, axes: Sequence[_Axis], cut: _Axis, each: int) ->
     found = list[Touch]()
     for k, place in enumerate([step.result, *step.operands]):
         stride = each * cut.steps[k]
-        if _is(step.kernel, "gather"):  # whole rows; of a table any of them
+        if _is(step.kernel, "gather", "scatter", "scatter_accumulate"):  # whole rows; of a table any of them
             unit = stride or step.node.inputs[0].nbytes
         else:
             others = sum((axis.size - 1) * axis.steps[k] for axis in axes if axis is not cut and len(axis.steps) > k)

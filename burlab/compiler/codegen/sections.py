@@ -30,12 +30,12 @@ class SharedSteps(NamedTuple):
 
 @dataclass(slots=True)
 class _Growing:
-    """A section that may still grow. alone: nanoseconds on one thread. written: bytes."""
+    """A section that may still grow. alone: nanoseconds on one thread. exchanged: bytes, see `_exchanged`."""
 
     first: int
     cuts: list[Cut | None] = field(default_factory=list[Cut | None])
     alone: float = 0.0
-    written: int = 0
+    exchanged: int = 0
 
     @property
     def is_cut(self) -> bool:
@@ -44,8 +44,8 @@ class _Growing:
 
     @property
     def on_two(self) -> float:
-        """About how many nanoseconds it takes on two threads, which read half of what it writes of each other."""
-        return self.alone / 2 + _WAITING + self.written / 2 / _EXCHANGED
+        """About how many nanoseconds it takes on two threads, which read half of what is exchanged of each other."""
+        return self.alone / 2 + _WAITING + self.exchanged / 2 / _EXCHANGED
 
     @property
     def section(self) -> SharedSteps:
@@ -81,21 +81,41 @@ def _sections(plan: KernelPlan) -> Iterator[_Growing]:
             growing = _Growing(k)
         growing.cuts.append(cut)
         growing.alone += cut.alone
-        growing.written += sum(t.nbytes if t.stride == 0 else t.stride * cut.units for t in cut.touches if t.writes)
+        growing.exchanged += _exchanged(cut, plan.options.shared)
         if cut.leaves_sums:
             yield growing
             growing = _Growing(k + 1)
     yield growing
 
 
+def _exchanged(cut: Cut, samples: int) -> int:
+    """How many bytes of a step a thread writes that others read, or reads that others have written.
+
+    A tile's values stay with the thread of their sample, until a sum over samples reads them. Of other steps all that
+    they write counts.
+    """
+    if samples in (1, cut.units):
+        own = samples == cut.units > 1
+        return 0 if own else sum(_bytes_of(t, cut.units) for t in cut.touches if t.writes)
+    return sum(_bytes_of(t, cut.units) for t in cut.touches if t.writes or t.place.kind is MemoryKind.WORKSPACE)
+
+
+def _bytes_of(touch: Touch, units: int) -> int:
+    return max(touch.nbytes, touch.stride * units)
+
+
 def _best(plan: KernelPlan, step: Step, growing: _Growing) -> tuple[Cut, bool] | None:
-    """The cheapest cut of a step, and whether it goes on with the section; None if it stands between sections."""
-    aliases = plan.options.in_place
-    cuts = [cut for cut in cuts_of(plan, step, plan.options.shared) if not _clashes_with_itself(cut, aliases)]
+    """The cheapest cut of a step, and whether it goes on with the section; None if it stands between sections.
+
+    A cut of a tile that is not along samples will make others wait, because most steps are.
+    """
+    aliases, samples = plan.options.in_place, plan.options.shared
+    cuts = [cut for cut in cuts_of(plan, step, samples) if not _clashes_with_itself(cut, aliases)]
     if not cuts:
         return None
     fits = [not any(old and _clash(old, cut, aliases) for old in growing.cuts) for cut in cuts]
-    k = min(range(len(cuts)), key=lambda k: cuts[k].nanoseconds + (0 if fits[k] else _WAITING))
+    waits = [(not fit) + (samples not in (1, cut.units)) for cut, fit in zip(cuts, fits, strict=True)]
+    k = min(range(len(cuts)), key=lambda k: cuts[k].nanoseconds + waits[k] * _WAITING)
     return cuts[k], fits[k]
 
 

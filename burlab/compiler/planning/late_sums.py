@@ -4,6 +4,8 @@ The gradient of a weight reads all samples, so threads that share samples wait f
 Several of them in a row need two waits in all.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 from burlab.compiler.ir.plan import KernelCall
@@ -17,25 +19,20 @@ _MAX_BYTES = 1 << 19  # of what waiting sums read, which they may find in the ca
 def late_sums(lowered: Lowered) -> Lowered:
     """Move the sums that are added to outputs behind steps that do not depend on them."""
     located, waiting, kept, ordered = lowered.located, list[Draft](), set[Node](), list[Draft]()
-    touched: dict[Node, int] = {}
+    touched = Counter(n for draft in lowered.drafts for n in {*draft.reads, *draft.writes})
     for draft in lowered.drafts:
-        for n in {*draft.reads, *draft.writes}:
-            touched[n] = touched.get(n, 0) + 1
-    leaves = {n for n in located.graph.nodes if n.row.leaf}
-    for draft in lowered.drafts:
-        late = _is_late(draft, lowered, touched)
-        if not late:
+        if not _is_late(draft, lowered, touched):
             ordered.append(draft)
             continue
         waiting.append(draft)
-        kept |= {x for x in draft.reads if x not in leaves and x not in located.homes}
+        kept |= {x for x in draft.reads if not x.row.leaf and x not in located.homes}
         if sum(x.nbytes for x in kept) > _MAX_BYTES:
             ordered += waiting
             waiting, kept = [], set()
     return replace(lowered, drafts=(*ordered, *waiting))
 
 
-def _is_late(draft: Draft, lowered: Lowered, touched: dict[Node, int]) -> bool:
+def _is_late(draft: Draft, lowered: Lowered, touched: Mapping[Node, int]) -> bool:
     """Return True if a step adds to an output, cannot fail, and no other step touches that."""
     work, n = draft.work, draft.node
     if not isinstance(work, KernelCall) or work.may_fail or draft.result is not None or draft.extra_stores:

@@ -1,6 +1,8 @@
 """`place`: memory for written values, and steps with all addresses."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from burlab.compiler.ir.arena import Life, arrange, check_fits
 from burlab.compiler.ir.options import Aliases, PlanOptions
@@ -25,6 +27,8 @@ from burlab.graph import Node
 from .drafts import Draft, Lowered
 from .number_table import numbers_in
 from .schedule import Stage
+
+_REST = 1 << 18  # bytes; more would not stay in the cache of a core
 
 
 def place(lowered: Lowered) -> KernelPlan:
@@ -68,6 +72,8 @@ def _workspace(
             if n in born:
                 dies[n] = k
     number = {n: k for k, n in enumerate(born)}
+    if options.shared > 1:  # a tile
+        dies = _rested(born, dies, len(drafts))
     lives = [
         Life(n.nbytes, at, dies[n], tuple(number[r] for r in _replaced(n, drafts[at]) if r in number))
         for n, at in born.items()
@@ -76,6 +82,18 @@ def _workspace(
     arena = arrange([*lives, *(Life(nbytes, k, k) for k, nbytes in scratch.items())], reuse=not options.keep)
     places = [MemoryPlace(MemoryKind.WORKSPACE, 0, offset) for offset in arena.offsets]
     return dict(zip(born, places, strict=False)), dict(zip(scratch, places[len(lives) :], strict=True)), arena.nbytes
+
+
+def _rested(born: Mapping[Node, int], dies: Mapping[Node, int], steps: int) -> dict[Node, int]:
+    """The steps up to which arrays keep their bytes, so that threads need not wait for each other before these change.
+
+    An array rests while others of _REST bytes in all are written.
+    """
+    written = [0] * (steps + 1)
+    for n, k in born.items():
+        written[k + 1] += n.nbytes
+    written = list(accumulate(written))
+    return {n: min(bisect_right(written, written[k + 1] + _REST) - 2, steps - 1) for n, k in dies.items()}
 
 
 def _scratch(draft: Draft, shared: bool) -> int:

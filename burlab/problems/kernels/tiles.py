@@ -21,7 +21,7 @@ _CACHE = 1 << 19  # bytes of live values that a tile may have; more where result
 MAX_SCAN_BYTES = 1 << 25  # of what scans read, as far as it counts for the size of a tile
 _SLOT = 4096  # elements of work that a slot should have, as far as `LARGEST` samples have them
 MAX_INSIDE_BYTES = 48 << 20  # of the values of a tile that threads share
-MIN_INSIDE_WORK = 1 << 24  # elements of work of a batch, some 300 us, from which threads may share each call
+MIN_INSIDE_WORK = 1 << 23  # elements of work of a batch, some 300 us, from which threads may share each call
 HEAVY = _SLOT // 8  # of a sample, from which slots are as small as results allow
 
 

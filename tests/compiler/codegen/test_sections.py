@@ -8,7 +8,9 @@ import pytest
 
 import burlab as bl
 from burlab.compiler.codegen import cuts, sections
+from burlab.compiler.ir.plan import Invoke
 from burlab.errors import ArgumentError, ConfigurationError
+from burlab.problems.kernels import tiles, tiling
 from burlab.runtime import thread_limit
 
 THREADS = (2, 3, 5, 8, 16)
@@ -160,6 +162,34 @@ def test_the_kernel_of_a_model_is_shared_and_waits_seldom():
     shared = sum(len(section.cuts) for section in found)
     assert shared > 0.7 * len(plan.steps)
     assert len(found) < 0.5 * len(plan.steps), "neighbouring steps with the same cut do not wait"
+
+
+def test_a_tile_has_few_sections(monkeypatch: pytest.MonkeyPatch):
+    """Its steps are cut along samples, and the gradients of weights, which read all of them, come in a row."""
+    made = list[tiles.Tile]()
+
+    def tile(*arguments: Any) -> tiles.Tile:
+        made.append(tiles.Tile(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(tiling, "Tile", tile)
+    monkeypatch.setattr(tiling, "MIN_INSIDE_WORK", 0)
+    model = bl.nn.GPT(9, block=8, width=24, heads=6, layers=3, key=bl.random.key(0))
+    tokens, seen = rng.integers(0, 9, (8, 8)), list[Any]()
+    for threads in (1, *THREADS):
+        problem = bl.FiniteSum(lambda m, t: bl.nn.cross_entropy(m(t), t), (tokens,))
+        run = bl.minimize(problem, model, bl.optim.GD(lr=0.1), batch=8, steps=3, threads=threads)
+        seen.append(run.history["value"])
+    for other in seen[1:]:
+        np.testing.assert_array_equal(seen[0], other)
+    plan = next(tile.executable.plan for tile in made if tile.inside)
+    sums = [
+        k for k, step in enumerate(plan.steps) if isinstance(step, Invoke) and "sum_accumulate" in step.kernel.symbol
+    ]
+    assert sums[0] > 0.6 * len(plan.steps)
+    found = sections.sections(plan)
+    assert sum(len(section.cuts) for section in found) > 0.9 * len(plan.steps)
+    assert len(found) < 10
 
 
 def test_a_step_that_reads_what_another_thread_writes_waits():
