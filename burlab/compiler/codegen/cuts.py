@@ -32,7 +32,7 @@ THREADS = 16  # for which cuts are chosen, whatever the machine has
 _UNITS = 64  # of an axis whose size is a multiple of them
 _BLOCK_ROWS = 8  # rows of a product that a register block takes
 _PRODUCTS, _BYTES = 50.0, 20.0  # of float32 in a nanosecond; that a thread reads in one
-_FUNCTION, _PLAIN = 0.3, 0.05  # nanoseconds of an element: of a function of its own, of arithmetic
+_FUNCTION, _PLAIN = 0.1, 0.05  # nanoseconds of a byte that a function of its own computes; of an element of arithmetic
 _MOVE = 0.3  # nanoseconds of an element of all else
 _PRODUCTS_OF_ROWS = ("gemm", "gemm_few", "row_dots", "row_sums", "dots", "phases")
 _CONTRACTIONS = ("contract", "stacked", "stacked_phases", "interleaved", *_PRODUCTS_OF_ROWS)
@@ -96,7 +96,7 @@ def _speed_up(units: int) -> float:
 
 def _loop_cuts(plan: KernelPlan, step: LoopStep, samples: int) -> Iterator[Cut]:
     nest = find_nest(plan, step)
-    nanoseconds = elements(step.shape) * sum(_FUNCTION if is_own(n) else _PLAIN for n in step.nodes)
+    nanoseconds = elements(step.shape) * sum(_FUNCTION * n.itemsize if is_own(n) else _PLAIN for n in step.nodes)
     ends = any(n.row.epilogue for n in step.nodes) and not step.reduced
     if ends and step.partials:
         yield from _cuts_with_sums(nest, nanoseconds)

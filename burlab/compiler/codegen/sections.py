@@ -92,12 +92,12 @@ def _exchanged(cut: Cut, samples: int) -> int:
     """How many bytes of a step a thread writes that others read, or reads that others have written.
 
     A tile's values stay with the thread of their sample, until a sum over samples reads them. Of other steps all that
-    they write counts.
+    they leave for later ones counts.
     """
-    if samples in (1, cut.units):
-        own = samples == cut.units > 1
-        return 0 if own else sum(_bytes_of(t, cut.units) for t in cut.touches if t.writes)
-    return sum(_bytes_of(t, cut.units) for t in cut.touches if t.writes or t.place.kind is MemoryKind.WORKSPACE)
+    if samples == cut.units > 1:
+        return 0
+    inside = [t for t in cut.touches if t.place.kind is MemoryKind.WORKSPACE and (t.writes or samples > 1)]
+    return sum(_bytes_of(t, cut.units) for t in inside)
 
 
 def _bytes_of(touch: Touch, units: int) -> int:
