@@ -113,7 +113,7 @@ def test_burlab_print_shows_times(monkeypatch, capsys) -> None:
 def test_an_unknown_pass_is_refused_with_the_list(monkeypatch, capsys) -> None:
     with pytest.raises(
         ConfigurationError,
-        match=r"'after:fuse' is unknown. Use 'times', .* schedule, end_loops, repeat_cheap, lower, place",
+        match=r"'after:fuse' is unknown. Use 'times', .* schedule, end_loops, repeat_cheap, lower, late_sums, place",
     ):
         printed(monkeypatch, capsys, "after:place,after:fuse")
 
