@@ -28,7 +28,7 @@ from .drafts import Draft, Lowered
 from .number_table import numbers_in
 from .schedule import Stage
 
-_REST = 1 << 18  # bytes; more would not stay in the cache of a core
+_MIN_IDLE_BYTES = 1 << 18  # bytes; more would not stay in the cache of a core
 
 
 def place(lowered: Lowered) -> KernelPlan:
@@ -73,7 +73,7 @@ def _workspace(
                 dies[n] = k
     number = {n: k for k, n in enumerate(born)}
     if options.shared > 1:  # a tile
-        dies = _rested(born, dies, len(drafts))
+        dies = _idle_ends(born, dies, len(drafts))
     lives = [
         Life(n.nbytes, at, dies[n], tuple(number[r] for r in _replaced(n, drafts[at]) if r in number))
         for n, at in born.items()
@@ -84,16 +84,16 @@ def _workspace(
     return dict(zip(born, places, strict=False)), dict(zip(scratch, places[len(lives) :], strict=True)), arena.nbytes
 
 
-def _rested(born: Mapping[Node, int], dies: Mapping[Node, int], steps: int) -> dict[Node, int]:
+def _idle_ends(born: Mapping[Node, int], dies: Mapping[Node, int], steps: int) -> dict[Node, int]:
     """The steps up to which arrays keep their bytes, so that threads need not wait for each other before these change.
 
-    An array rests while others of _REST bytes in all are written.
+    An array lies idle while others of _MIN_IDLE_BYTES bytes in all are written.
     """
     written = [0] * (steps + 1)
     for n, k in born.items():
         written[k + 1] += n.nbytes
     written = list(accumulate(written))
-    return {n: min(bisect_right(written, written[k + 1] + _REST) - 2, steps - 1) for n, k in dies.items()}
+    return {n: min(bisect_right(written, written[k + 1] + _MIN_IDLE_BYTES) - 2, steps - 1) for n, k in dies.items()}
 
 
 def _scratch(draft: Draft, shared: bool) -> int:
