@@ -8,6 +8,7 @@ import numpy as np
 from burlab.errors import ArgumentError, NonFiniteError, ShapeError
 from burlab.typing import Numbers
 
+from .coordinate_names import coordinate_names
 from .flat_objective import FlatObjective
 from .lanczos import lanczos
 
@@ -26,9 +27,10 @@ class Directions(NamedTuple):
     shares: Numbers | None = None
 
 
-def axes() -> Directions:
+def axes(objective: FlatObjective) -> Directions:
     """The two parameters themselves."""
-    return Directions(np.eye(2), ("x₀", "x₁"))
+    x, y = coordinate_names(objective.point.tree)
+    return Directions(np.eye(2), (x, y))
 
 
 def random(objective: FlatObjective, seed: int) -> Directions:

@@ -1,5 +1,6 @@
 """A function of two parameters over a box: its heights on a grid, its known points, and a box that follows paths."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
@@ -58,7 +59,7 @@ def height_map(problem: Problem, x: Tree, box: Numbers, resolution: int | None =
     return HeightMap(a, b, value, problem.minimum if isinstance(problem, TestFunction) else lowest(value))
 
 
-def map_over(
+def map_over(  # noqa: PLR0913 - all that a map shows
     box: Numbers,
     heights: HeightMap | None,
     title: str,
@@ -68,9 +69,10 @@ def map_over(
     name: str,
     version: int,
     note: str = "",
+    labels: Sequence[str] = ("x₀", "x₁"),
 ) -> Map:
-    """A map of two parameters over a box, with its heights once they are known; see `Map`."""
-    x, y = axes(box)
+    """A map of two parameters over a box, with its heights once they are known; see `Map`. labels: of the axes."""
+    x, y = axes(box, labels)
     value, shades = (None, None) if heights is None else (heights.value, heights.shade)
     return Map(name, title, x, y, value, version, curves, dots, note, shade=shades)
 

@@ -189,7 +189,7 @@ def _directions(objective: FlatObjective, plane: str | Sequence[Tree], seed: int
     if not isinstance(plane, str):
         return directions.given(objective, plane)
     if plane == "axes" and objective.x.size == 2:
-        return directions.axes()
+        return directions.axes(objective)
     if plane == "path":
         if not len(points):
             raise ArgumentError("plane='path' needs a run: pass it in place of the problem, and no x.")

@@ -34,7 +34,8 @@ class Curve:
 
     x, y: float64, shape (n,); NaN interrupts it. label: its name in the legend, "" for none. colour: a position in the
     palette, or -1 for ink. faint: whether it lies behind the others, as raw data do behind their median.
-    dashed: whether the line is. right: whether y is read on the right axis of its plot.
+    dashed: 0 for a solid line, from 1 on a pattern of `palette.DASHES`. right: whether y is read on the right axis of
+    its plot.
     """
 
     x: Numbers
@@ -42,7 +43,7 @@ class Curve:
     label: str = ""
     colour: int = 0
     faint: bool = False
-    dashed: bool = False
+    dashed: int = 0
     right: bool = False
 
 
@@ -89,6 +90,7 @@ class Plot:
 
     tall: its height, times that of an ordinary plot. x axes of the plots of a chart with the same label are one: zoomed
     and read together. right: a second axis upwards, its labels inside, for curves that would flatten all others.
+    section: the heading under which a page may fold it away; "" for what is always in sight.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Plot:
     note: str = ""
     tall: float = 1.0
     right: Axis | None = None
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

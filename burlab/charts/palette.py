@@ -11,6 +11,18 @@ SHADES = ((0.0, "rgba(100, 135, 190, 0)"), (1.0, "rgba(100, 135, 190, 0.45)"))  
 LOW, HIGH = "#dee7f3", "#26548f"  # of a surface, which nothing shines through
 
 
+DASHES = ("", "5 4", "2 3", "9 3 2 3")  # of lines that have one colour, in pixels; "" for none; as in chart/lines.js
+
+
+def dash_of(k: int) -> int:
+    """The position in DASHES of the k-th line: colours come again after the last, and lines of one differ by it.
+
+    >>> [dash_of(k) for k in (-1, 0, 6, 7, 14, 21, 28)]
+    [0, 0, 0, 1, 2, 3, 0]
+    """
+    return max(k, 0) // len(PALETTE) % len(DASHES)
+
+
 def colour(k: int) -> str:
     """The k-th colour, from the first again after the last."""
     return PALETTE[k % len(PALETTE)]

@@ -10,7 +10,7 @@ from burlab.typing import Numbers
 
 from .chart import Band, Curve, Dots, DotShape, Mark, MarkKind
 from .frame import Scale, runs
-from .palette import BREAK, INK, colour
+from .palette import BREAK, DASHES, INK, colour
 from .stretch_extremes import extremes
 
 _MAX_PIXELS = 1e4  # farther out nothing is drawn, and some readers of SVG take no larger numbers
@@ -41,7 +41,7 @@ def ink(k: int) -> str:
 def curve(of: Curve, x: Scale, y: Scale) -> str:
     """A line."""
     style: dict[str, Any] = {"stroke_width": 1, "stroke_opacity": 0.3} if of.faint else {"stroke_width": 1.8}
-    style |= {"stroke_dasharray": "5 4"} if of.dashed else {}
+    style |= {"stroke_dasharray": DASHES[of.dashed]} if of.dashed else {}
     d = _through(x.place(of.x), y.place(of.y))
     return element("path", d=d, fill="none", stroke=ink(of.colour), stroke_linejoin="round", **style)
 

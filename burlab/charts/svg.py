@@ -16,7 +16,7 @@ from .ticks import ticks
 
 _CLIP = "clip-name-"  # names of clips differ from chart to chart: a page may hold many
 _NARROW = 700  # pixels: below this, parts stand one above the other
-_ROW, _GAP, _LEFT, _RIGHT, _TOP, _BOTTOM = 190, 14, 58, 14, 26, 44  # of a plot: its height, and what surrounds it
+_ROW, _GAP, _LEFT, _RIGHT, _TOP, _BOTTOM = 190, 14, 66, 14, 26, 44  # of a plot: its height, and what surrounds it
 _MAP = 420  # the greatest height of a map
 _LEGEND = 18  # height of its line
 _APART = 12  # pixels between the floor of an axis and the next label

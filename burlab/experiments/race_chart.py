@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.charts import Axis, Band, Curve, Dots, Mark, Plot
 from burlab.charts.outliers import within
+from burlab.charts.palette import dash_of
 from burlab.charts.ticks import quantity
 from burlab.typing import Numbers
 
@@ -38,7 +39,15 @@ def plot_of(racers: list[Racer], curves: Mapping[str, Curves], against: str, tit
         x = np.maximum(c.x, least) if log else c.x
         finite = np.isfinite(c.median) & (c.median <= high)
         median = np.where(finite, c.median, np.nan)
-        lines.append(Curve(x, np.where(_to_the_edge(finite), c.median, np.nan), racer.name, racer.colour))
+        lines.append(
+            Curve(
+                x,
+                np.where(_to_the_edge(finite), c.median, np.nan),
+                racer.name,
+                racer.colour,
+                dashed=dash_of(racer.colour),
+            )
+        )
         if len(racer.runs) > 1:
             top = np.where(np.isfinite(c.high), np.minimum(c.high, high), high)
             bands.append(Band(x[finite], c.low[finite], top[finite], "", racer.colour))

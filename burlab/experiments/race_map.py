@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from burlab.analysis.coordinate_names import coordinate_names
 from burlab.analysis.height_map import HeightMap, PathBox, height_map, known_points, map_over
 from burlab.charts import Curve, Dots, Map
 from burlab.charts.limits import along
+from burlab.charts.palette import dash_of
 from burlab.problems import FiniteSum
 from burlab.problems.point import as_start
 from burlab.run import Run
@@ -26,6 +28,7 @@ class RaceMap:
         start = as_start(setting.start(setting.seeds[0]), "x0")
         self._start = start.tree
         self._box = PathBox(self._problem, np.concatenate([leaf.ravel() for leaf in start.leaves]), _REACH)
+        self._labels = coordinate_names(start.tree)
         self._heights: HeightMap | None = None
         self._version = 0
 
@@ -45,13 +48,14 @@ class RaceMap:
             for k, path in reversed(list(enumerate(paths[racer.name]))):
                 seen = path[self._seen(path)]
                 label = "" if k else racer.name
-                curves.append(Curve(seen[:, 0], seen[:, 1], label, racer.colour, faint=k > 0))
+                curves.append(Curve(seen[:, 0], seen[:, 1], label, racer.colour, k > 0, dash_of(racer.colour)))
                 if not k and len(seen) and np.isfinite(path[-1]).all():
                     dots.append(Dots(path[-1:, 0], path[-1:, 1], "", racer.colour, hints=(racer.name,)))
         heights, known = self._known_heights(), known_points(self._problem)
         return map_over(
-            self._box.bounds, heights, "paths", tuple(curves), (*known, *dots), name="paths", version=self._version
-        )
+            self._box.bounds, heights, "paths", tuple(curves), (*known, *dots), name="paths", version=self._version,
+            labels=self._labels,
+        )  # fmt: skip
 
     def _known_heights(self) -> HeightMap | None:
         """Return the heights over the box; None where values depend on random numbers."""

@@ -92,6 +92,7 @@ class Race:
         self._racers: list[Racer] = []
         self._scheduler = RoundRobin()
         self._pauses = 0
+        self.note = ""  # of its chart, such as how many racers were left out
         self._goal: Callable[[Run], int | None] = _standing
         self._colours = 0
         self._known: tuple[Any, dict[str, Curves]] = None, {}
@@ -328,7 +329,7 @@ class Race:
         else:
             words = spread_of(max(len(racer.runs) for racer in self._racers))
             smooth = "mean of the last 5% of the way" if self._share else ""
-            note = "; ".join(part for part in (words, smooth) if part)
+            note = "; ".join(part for part in (self.note, words, smooth) if part)
             plot = plot_of(self._racers, self._curves(against, of), against, title, note)
         ground = () if self._ground is None else (self._ground.chart(self._racers),)
         lead = self.leader(against, of)

@@ -248,6 +248,9 @@ class Sweep:
                 for rows in chosen
             }
             self._race = Race(self.setting, racers)
+            self._race.note = (
+                f"best {len(racers)} of {len(self._labels())}" if len(racers) < len(self._labels()) else ""
+            )
         return self._race
 
     def chart(self, against: str = "step", of: str = "value") -> Chart:

@@ -91,7 +91,7 @@ def _curves(trace: Content, k: int) -> Iterator[Curve]:
     if "lines" in _mode(trace):
         line = trace.get("line", {})
         dashed = line.get("dash", "solid") != "solid"
-        yield Curve(*_points(trace), _name(trace), _colour(line, k), dashed=dashed)
+        yield Curve(*_points(trace), _name(trace), _colour(line, k), dashed=int(dashed))
 
 
 def _dots(trace: Content, k: int) -> Iterator[Dots]:

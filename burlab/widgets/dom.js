@@ -42,17 +42,28 @@ export const targetOf = (event) => event.target;
 /** The element with the focus, if it is a control. @returns {any} */
 export const focused = () => document.activeElement;
 
+const EDITING = ["a", "c", "v", "x", "y", "z"]; // what a text field and the builder do with Ctrl
+
 /**
- * Keep keys that are pressed in a view from being shortcuts of the notebook: "d d" would delete the cell.
+ * Keep keys that are pressed in a view from being shortcuts of the notebook: "d d" would delete the cell. Those with Ctrl or
+ * Cmd reach it, as Ctrl-S, which saves, besides those that edit a text.
  * Notebook 7 checks the element with the focus alone, before the view gets the key. Returns what ends the listening.
  * @type {(el: HTMLElement) => () => void}
  */
 export function keepKeys(el) {
-  const stop = (/** @type {Event} */ event) => event.stopPropagation();
-  el.dataset.lmSuppressShortcuts = "true";
-  el.addEventListener("focusin", (event) => (targetOf(event).dataset.lmSuppressShortcuts = "true"));
-  el.addEventListener("keydown", stop);
-  return () => el.removeEventListener("keydown", stop);
+  const ending = new AbortController();
+  const { signal } = ending;
+  const passes = (/** @type {KeyboardEvent} */ { key, ctrlKey, metaKey }) => (ctrlKey || metaKey) && !EDITING.includes(key.toLowerCase());
+  const suppress = (/** @type {HTMLElement} */ part, /** @type {boolean} */ on) => part.toggleAttribute("data-lm-suppress-shortcuts", on);
+  suppress(el, true);
+  el.addEventListener("focusin", (event) => suppress(targetOf(event), true), { signal });
+  el.addEventListener("keydown", (event) => passes(event) || event.stopPropagation(), { signal });
+  // before the notebook looks at the key
+  window.addEventListener("keydown", (event) => {
+    if (!el.contains(targetOf(event))) return;
+    for (const part of [el, targetOf(event)]) suppress(part, !passes(event));
+  }, { capture: true, signal });
+  return () => ending.abort();
 }
 
 /**
@@ -61,23 +72,15 @@ export function keepKeys(el) {
  */
 export const listener = (el, signal) => (type, act, options) => el.addEventListener(type, /** @type {any} */ (act), { signal, ...options });
 
-const WHEEL_PAUSE = 350; // milliseconds without the wheel, after which it is meant for what is under the mouse
-
 /**
- * Return a test of wheel events: the wheel of a page that scrolls by is not meant for the element that comes under the mouse.
+ * Return a test of wheel events: the wheel scrolls the page, unless Ctrl is held, as by a pinch of a touchpad, or what was
+ * clicked last is the element.
  * @type {(el: Element, signal: AbortSignal) => (event: WheelEvent) => boolean}
  */
 export function ownWheel(el, signal) {
-  let scrolled = -Infinity;
-  const outside = (/** @type {WheelEvent} */ event) => {
-    if (!el.contains(targetOf(event))) scrolled = event.timeStamp;
-  };
-  window.addEventListener("wheel", outside, { capture: true, passive: true, signal });
-  return (event) => {
-    const own = event.timeStamp - scrolled >= WHEEL_PAUSE;
-    if (!own) scrolled = event.timeStamp;
-    return own;
-  };
+  let clicked = false;
+  window.addEventListener("pointerdown", (event) => (clicked = el.contains(targetOf(event))), { capture: true, passive: true, signal });
+  return (event) => clicked || event.ctrlKey || event.metaKey;
 }
 
 /**

@@ -36,7 +36,7 @@ export interface Curve<N = Float64Array> extends Named {
   x: N;
   y: N;
   faint: boolean;
-  dashed: boolean;
+  dashed: number;
   right: boolean;
 }
 export interface Band<N = Float64Array> extends Named {
@@ -76,6 +76,7 @@ export interface PlotData<N = Packed> {
   dots: Dots<N>[];
   marks: Mark[];
   tall: number;
+  section: string;
 }
 /** Its axes have both ends. */
 export interface MapData<N = Packed> {
@@ -149,6 +150,7 @@ export type TransportIntent =
   | { type: TransportButton }
   | { type: "step"; count: string | number }
   | { type: "rewind"; count: number }
+  | { type: "seek"; step: number }
   | { type: "speed"; value: number };
 
 /** Begin at another point of the plane. */
@@ -184,6 +186,7 @@ export interface Panel extends Transport {
   hits: Hit[];
   stops: number;
   splits: boolean;
+  cliff: { cause: string; back: string | null; graph: boolean } | null;
   axis: "auto" | "log" | "linear";
   readouts: [title: string, text: string][];
   knobs: Knob[];
@@ -192,7 +195,7 @@ export interface Panel extends Transport {
 export type PanelIntent =
   | TransportIntent
   | Start
-  | { type: "split" }
+  | { type: "split" | "rescue" | "cause" }
   | { type: "seek"; step: string | number }
   | { type: "axis"; value: string }
   | { type: "smoothing"; value: number }
@@ -208,6 +211,7 @@ export interface Racer {
   name: string;
   rank: number;
   colour: number;
+  dash: number;
   value: string;
   behind: string;
   step: string;

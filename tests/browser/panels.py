@@ -67,6 +67,12 @@ class Panel(Steered):
         self.type(label, text)
         self.page.keyboard.press("Enter")
 
+    def unfold(self, title):
+        """Open a fold, unless it is open."""
+        summary = self.find(f"summary:text-is('{title}')")
+        if not summary.evaluate("e => e.parentElement.open"):
+            summary.click()
+
     @property
     def focused(self):
         """Return the focused element: the name of a control, or the text of a button."""

@@ -13,6 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 def test_panel_scrolled_to_its_foot_stays_live(panel):
     panel.page.set_viewport_size({"width": 1280, "height": 500})
     try:
+        panel.unfold("memory")
         panel.find(".burlab-memory").scroll_into_view_if_needed()
         rests(panel.page)  # the page has said what is in sight
         head = panel.find(".burlab-head").bounding_box()

@@ -37,6 +37,8 @@ def test_panel_has_no_overlap_at_any_width_in_any_theme(panel, theme, request):
     panel.enter("go to step", "400")
     panel.says("At step 400 of 900")
     panel.shows(f"a {theme} theme", f"chart.theme.dark === {str(theme == 'dark').lower()}")
+    for title in ("norms and time", "memory", "breakpoints"):
+        panel.unfold(title)
     for width in (420, 600, 900, 1400):
         panel.page.set_viewport_size({"width": width, "height": 1500})
         panel.shows(
@@ -71,9 +73,10 @@ def test_values_of_exactly_zero_lie_on_a_line_labelled_0(panel):
     panel.shot("panel_zero")
 
 
-def test_a_fresh_panel_claims_nothing(panel):
-    assert set(panel.find(".burlab-readouts b").all_inner_texts()) == {"–"}
+def test_a_fresh_panel_shows_the_start_and_nothing_else(panel):
+    panel.shows("the value at the start", "curve('value').x.length === 1 && curve('value').x[0] === 0")
+    assert panel.find(".burlab-readouts div").all_inner_texts() == ["value\n24.2"]
     assert panel.find(".burlab-length").inner_text() == "of 0"
     assert not panel.find(".burlab-hits").is_visible(), "no breakpoint has stopped it"
-    assert panel.chart("chart.parts.every(p => p.kind === 'map' || p.curves.every(c => c.x.length === 0))")
+    assert panel.chart("chart.parts.map(({ name }) => name)") == ["value", "plane"], "no box is empty"
     panel.shot("panel_fresh")

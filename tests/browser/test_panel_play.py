@@ -168,6 +168,7 @@ def test_panel_responds_at_full_speed_over_ten_million_steps(panel):
 
 @pytest.mark.full
 def test_breakpoints_are_set_by_hand_and_marked_where_they_were_hit(panel):
+    panel.unfold("breakpoints")
     panel.find("[aria-label='breakpoint condition']").select_option("every")
     panel.enter("breakpoint value", "40")
     chip = panel.find(".burlab-break button").first

@@ -61,6 +61,7 @@ def test_zooming_in_shows_every_step(panel):
     panel.shows("the value", "curve('value').x.at(-1) === 100000")
     inside = "curve('value').x.filter(x => x >= part('value').frame.sx.low && x <= part('value').frame.sx.high)"
     seen = "part('value').frame.sx"
+    panel.unfold("norms and time")
     for _ in range(2):  # also after a choice that was given up
         x, y = panel.place("value", 0.5)
         panel.page.mouse.move(x, y)
@@ -83,7 +84,10 @@ def test_the_wheel_zooms_where_the_mouse_rests_and_keys_do_too(panel):
     panel.shows("the value", "curve('value').x.length === 1001")
     seen = "part('value').frame.sx"
     panel.page.mouse.move(*panel.place("value", 0.5))
-    panel.page.wait_for_timeout(500)  # the wheel of a page that scrolls by is left to the page
+    panel.page.mouse.wheel(0, -100)
+    panel.page.wait_for_timeout(300)  # for what it may do
+    assert panel.chart(f"{seen}.low") == 0, "the wheel scrolls the page"
+    panel.page.mouse.click(*panel.place("value", 0.5))
     for _ in range(4):
         panel.page.mouse.wheel(0, -100)
     panel.shows("a part around the mouse", f"{seen}.low > 100 && {seen}.high < 900")
@@ -100,6 +104,7 @@ def test_the_cursor_is_dragged_along_the_curves(panel):
     panel.says("Paused at step 1,000$")
     panel.enter("go to step", "200")
     panel.says("At step 200 of 1,000")
+    panel.unfold("norms and time")
     panel.shows("the cursor", "cursor === 200")
     _, y = panel.place("gradient_norm")
     x = panel.canvas("gradient_norm").bounding_box()["x"] + panel.chart("part('gradient_norm').frame.sx.at(200)")

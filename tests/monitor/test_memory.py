@@ -43,9 +43,10 @@ def test_the_panel_of_a_loop_shows_its_bytes_with_the_process_above_them(monkeyp
     assert "memory" not in parts, "the process is drawn once"
     memory = parts["bytes"]
     weights = next(band for band in memory.bands if band.label == "weights")
-    np.testing.assert_array_equal(weights.x, [*range(10), 10])
-    np.testing.assert_array_equal(weights.high - weights.low, 8000.0 * np.array([*range(1, 11), 10]))
+    changes, sizes = np.repeat(np.arange(11), 2)[1:], 8000.0 * np.repeat([*range(1, 11), 10], 2)[:-1]
+    np.testing.assert_array_equal(weights.x, changes)
+    np.testing.assert_array_equal(weights.high - weights.low, sizes)
     process = memory.curves[0]
-    np.testing.assert_array_equal(process.y[:-1], w.history["memory"])
+    np.testing.assert_array_equal(process.y[:-1:2], w.history["memory"])
     assert process.right
     assert memory.right.high > process.y.max() > 1e6

@@ -32,7 +32,7 @@ def _first(graph: Graph, values: Sequence[Array], strict: bool) -> BurlabError |
             found = _new_non_finite(value, [value_of[x] for x in n.inputs if x.dtype.kind == "f"])
             if found:
                 inside = _inside(n, [value_of[x] for x in n.inputs], strict) if n.row.parts else None
-                return inside or _not_finite(n, value, found)
+                return inside or _not_finite(n, value, found, [value_of[x] for x in n.inputs])
     return None
 
 
@@ -85,12 +85,21 @@ def _new_non_finite(value: Array, inputs: list[Array]) -> str:
     return ""
 
 
-def _not_finite(n: Node, value: Array, found: str) -> NonFiniteError:
+def _not_finite(n: Node, value: Array, found: str, inputs: list[Array]) -> NonFiniteError:
     first = np.argwhere(np.isnan(value) if found == "nan" else np.isinf(value))[0]
     at = f"[{', '.join(map(str, first))}]" if n.shape else ""
     if n.is_input:
         return NonFiniteError(f"argument {n.params}{at} is {found}. Pass finite numbers, or leave out check_finite.")
     return NonFiniteError(
-        f"{place(n)}: element {at or '()'} of the result of shape {n.shape} is the first {found}. "
+        f"{place(n)}: element {at or '()'} of the result of shape {n.shape} is the first {found}"
+        f"{_arguments(n, first, inputs)}. "
         "Check the numbers that this line gets, or guard it with np.where on its argument."
     )
+
+
+def _arguments(n: Node, first: Array, inputs: list[Array]) -> str:
+    """Return the numbers that an element was computed from, where the operation works by elements; else nothing."""
+    if any(x.shape != n.shape for x in inputs) or not inputs:
+        return ""
+    numbers = [float(x[tuple(first)]) for x in inputs if x.dtype.kind in "fiu"]
+    return f", for {' and '.join(f'{number:.6g}' for number in numbers)}"

@@ -19,6 +19,7 @@ export function paletteOf(parent, kinds, { add, drop }) {
   for (const kind of kinds) {
     if (kind.group !== group) element("h5", "", list, { textContent: (group = kind.group) });
     const button = createButton(list, "", kind.doc, () => add(kind.name), "burlab-kind");
+    button.tabIndex = -1; // Tab comes to one of them, and arrows to the others
     button.dataset.kind = kind.name;
     element("span", "", button, { textContent: kind.name.replace("nn.", "") });
     element("i", "", button, { textContent: kind.symbol });
@@ -34,6 +35,11 @@ export function paletteOf(parent, kinds, { add, drop }) {
       button.style.order = !text || kind.group === "" ? "" : name === text ? "-2" : name.startsWith(text) ? "-1" : "0";
     }
     list.classList.toggle("burlab-found", text !== "");
+    stopAt(shown()[0]);
+  }
+  /** The one that Tab comes to. @type {(next: HTMLElement | undefined) => void} */
+  function stopAt(next) {
+    for (const { button } of rows) button.tabIndex = button === next ? 0 : -1;
   }
   const shown = () => rows.filter(({ button }) => !button.hidden)
     .sort((a, b) => Number(a.button.style.order) - Number(b.button.style.order)).map(({ button }) => button);
@@ -54,11 +60,13 @@ export function paletteOf(parent, kinds, { add, drop }) {
   list.addEventListener("keydown", (event) => {
     const all = shown();
     const at = all.indexOf(targetOf(event));
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1 }[event.key];
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     (all[to] ?? search).focus();
   });
+  list.addEventListener("focusin", (event) => stopAt(targetOf(event)));
+  find();
 
   // A click adds; a drag carries the kind to the canvas.
   /** @type {(button: HTMLElement, kind: string) => void} */

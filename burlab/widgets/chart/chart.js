@@ -7,8 +7,8 @@ import { unpacked } from "./data.js";
 import { ownWheel } from "../dom.js";
 import { picture, save, table } from "./export.js";
 import { zoomTo } from "./gestures.js";
-import { buildParts, labelParts, placeFeet, placeOf } from "./parts.js";
-import { drawPart } from "./plot.js";
+import { buildParts, labelParts, placeFeet, placeOf, sectionOf } from "./parts.js";
+import { drawPart, GUTTER } from "./plot.js";
 import { onTheme, themed } from "./theme.js";
 
 /**
@@ -25,13 +25,14 @@ import { onTheme, themed } from "./theme.js";
 const POINTS_PER_FRAME = 12000; // points that are drawn in one frame: what is more waits for the next one, and the page answers
 const POINTS_PER_PART = 600; // of a part: its axes and letters take as much
 
-// Draws `data` (see `encode_chart.py`) in an element. onIntent receives the user's actions.
-/** @type {(el: HTMLElement, data: ChartData, options?: { heights?: Partial<HeightsByName>, onIntent?: (intent: ChartIntent) => void }) => Drawn} */
-export function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
+// Draws `data` (see `encode_chart.py`) in an element. onIntent receives the user's actions. below: by section, what stands
+// below its parts. folds: whether sections can be folded away.
+/** @type {(el: HTMLElement, data: ChartData, options?: { heights?: Partial<HeightsByName>, onIntent?: (intent: ChartIntent) => void, below?: Record<string, HTMLElement>, folds?: boolean }) => Drawn} */
+export function drawChart(el, data, { heights = {}, onIntent = () => {}, below = {}, folds = false } = {}) {
   const ending = new AbortController();
   /** @type {Chart} */
   const chart = {
-    el, about: "", palette: [], parts: [], places: new Map(), zooms: new Map(), hidden: new Set(), hover: null, drag: null,
+    el, below: new Map(Object.entries(below)), folds, about: "", palette: [], parts: [], places: new Map(), zooms: new Map(), hidden: new Set(), hover: null, drag: null, gutter: GUTTER,
     ownWheel: ownWheel(el, ending.signal), frames: 0, theme: null, onIntent, sizes: new ResizeObserver(() => chart.redraw()),
     redraw() {
       due = chart.parts.length;
@@ -52,9 +53,10 @@ export function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) 
     const ratio = devicePixelRatio || 1;
     for (let spent = 0; due > 0 && spent < POINTS_PER_FRAME; due--, next++) {
       const part = chart.parts[next % chart.parts.length];
-      spent += costOf(part);
       const { frame, canvas } = placeOf(chart, part);
       const [width, height] = [frame.clientWidth, frame.clientHeight];
+      if (!width) continue; // it is folded away
+      spent += costOf(part);
       if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
         canvas.width = Math.round(width * ratio);
         canvas.height = Math.round(height * ratio);
@@ -79,7 +81,7 @@ export function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) 
     chart.parts = unpacked(next, fields);
     el.role = "group";
     if (el.ariaLabel !== next.about) el.ariaLabel = next.about;
-    if (namesOf(chart.parts) !== before) buildParts(chart);
+    if (namesOf(chart.parts) !== before || !chart.el.firstChild) buildParts(chart);
     for (const part of chart.parts) {
       part.cache = placeOf(chart, part).cache;
       part.frame = drawn.get(part.name) ?? part.frame; // what is seen until it is drawn: a mouse that is released now means that
@@ -127,4 +129,4 @@ export function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) 
 /** @type {(part: Part) => number} */
 const costOf = (part) => [...part.curves, ...part.bands, ...part.dots].reduce((sum, { x }) => sum + x.length, POINTS_PER_PART);
 /** @type {(parts: Part[]) => string} */
-const namesOf = (parts) => JSON.stringify(parts.map((part) => [part.kind, part.name, part.kind === "plot" && part.tall]));
+const namesOf = (parts) => JSON.stringify(parts.map((part) => [part.kind, part.name, part.kind === "plot" && part.tall, sectionOf(part)]));

@@ -9,6 +9,10 @@ import { rgba } from "./theme.js";
 
 const TITLE_PIXELS = 22; // pixels above each part of a picture
 
+// The parts that are not folded away.
+/** @type {(chart: Chart) => Part[]} */
+const inSight = (chart) => chart.parts.filter((part) => placeOf(chart, part).frame.clientWidth > 0);
+
 // A PNG of the whole chart, as a Blob.
 /** @type {(chart: Chart, ratio?: number) => Promise<Blob>} */
 export function picture(chart, ratio = 2) {
@@ -19,7 +23,7 @@ export function picture(chart, ratio = 2) {
   pen.scale(ratio, ratio);
   pen.fillStyle = rgba(theme.ground);
   pen.fillRect(0, 0, whole.width, whole.height + TITLE_PIXELS);
-  for (const part of chart.parts) {
+  for (const part of inSight(chart)) {
     const { box, frame } = placeOf(chart, part);
     const [outer, inner] = [box.getBoundingClientRect(), frame.getBoundingClientRect()];
     const sheet = new OffscreenCanvas(Math.ceil(inner.width * ratio), Math.ceil(inner.height * ratio));
@@ -59,7 +63,7 @@ export function caption(chart, part, pen, left, middle) {
 export function table(chart) {
   const quoted = (/** @type {string} */ text) => `"${String(text).replaceAll('"', '""')}"`;
   const rows = ["plot,curve,x,y"];
-  for (const part of chart.parts) {
+  for (const part of inSight(chart)) {
     const { sx } = part.frame;
     const shown = (/** @type {{ label: string }} */ one) => !chart.hidden.has(keyOf(part, one));
     /** @type {(label: string, x: Float64Array, y: Float64Array) => void} */

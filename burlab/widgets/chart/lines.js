@@ -9,6 +9,7 @@ export const MAX_DOTTED_POINTS = 60; // points of a curve that are drawn as dots
 const DENSE_PIXELS = 10000; // pixels of a line that is then drawn as thin as can be: a thick one, over itself, takes four times as long
 export const MARGIN = 14; // pixels right of every plot
 export const LABEL_PIXELS = 11;
+export const DASHES = [[], [5, 4], [2, 3], [9, 3, 2, 3]]; // as in burlab/charts/palette.py
 const MARK_LABEL = 14; // pixels that the label of a mark takes
 
 // The pixels of points, and the length of the line through them.
@@ -45,7 +46,7 @@ export function drawCurve(pen, curve, sx, sy, theme, width = 1.6) {
   pen.strokeStyle = rgba(theme.curve(curve.colour), curve.faint ? (theme.dark ? 0.42 : 0.34) : 1);
   pen.lineWidth = dense ? 1 / (devicePixelRatio || 1) : curve.faint ? 1.1 : width;
   pen.lineJoin = dense ? "bevel" : "round";
-  pen.setLineDash(curve.dashed && !dense ? [5, 4] : []);
+  pen.setLineDash(dense ? [] : DASHES[curve.dashed]);
   tracePath(pen, line);
   pen.stroke();
   pen.setLineDash([]);

@@ -5,7 +5,9 @@
 
 import { acrossOf, keyOf } from "./data.js";
 import { button, element, focused, setText } from "../dom.js";
+import { fold } from "../folds.js";
 import { listen } from "./gestures.js";
+import { DASHES } from "./lines.js";
 import { rgba } from "./theme.js";
 
 const PLOT_PIXELS = 92; // pixels of an ordinary plot
@@ -33,32 +35,56 @@ export function columnsOf(parts) {
   return [left, [...first, ...others.slice(left.length)]].filter(({ length }) => length);
 }
 
+// The parts by their sections, in the order in which these appear; those that are always in sight come first.
+/** @type {(parts: Part[]) => Map<string, Part[]>} */
+export function sectionsOf(parts) {
+  const found = new Map([["", /** @type {Part[]} */ ([])]]);
+  for (const part of parts) {
+    const name = sectionOf(part);
+    found.set(name, [...(found.get(name) ?? []), part]);
+  }
+  return found;
+}
+
+/** @type {(part: Part) => string} */
+export const sectionOf = (part) => (part.kind === "plot" ? (part.section ?? "") : "");
+
 // Builds what stays as long as the parts have these names.
 /** @type {(chart: Chart) => void} */
 export function buildParts(chart) {
   chart.el.replaceChildren();
   chart.places.forEach(({ end }) => end());
   chart.places = new Map();
-  const columns = element("div", "burlab-columns", chart.el);
-  for (const group of columnsOf(chart.parts)) {
-    const column = element("div", "burlab-column", columns);
-    for (const part of group) {
-      const box = element("figure", "burlab-part", column);
-      const tall = part.kind === "map" ? MAP_PIXELS : PLOT_PIXELS * part.tall;
-      box.style.flex = `${part.kind === "map" ? 3 : part.tall} 0 ${tall}px`;
-      const head = element("figcaption", "burlab-caption", box);
-      const [title, note, legend] = [element("b", "", head), element("i", "", head), element("span", "burlab-legend", head)];
-      const frame = element("div", "burlab-canvas", box);
-      frame.style.minHeight = `${tall}px`;
-      const canvas = element("canvas", "", frame);
-      canvas.tabIndex = 0;
-      canvas.role = "img";
-      const now = () => chart.parts.find(({ name }) => name === part.name) ?? part;
-      const end = listen(chart, canvas, now);
-      chart.places.set(part.name, { box, title, note, legend, frame, canvas, end, cache: {} });
-      chart.sizes.observe(frame);
+  const sections = sectionsOf(chart.parts);
+  for (const name of chart.below.keys()) if (!sections.has(name)) sections.set(name, []);
+  for (const [name, parts] of sections) {
+    const parent = name && chart.folds ? fold(chart.el, name) : chart.el;
+    const columns = element("div", "burlab-columns", parent);
+    for (const group of columnsOf(parts)) {
+      const column = element("div", "burlab-column", columns);
+      for (const part of group) buildPart(chart, part, column);
     }
+    const below = chart.below.get(name);
+    if (below) parent.append(below);
   }
+}
+
+/** @type {(chart: Chart, part: Part, column: Element) => void} */
+function buildPart(chart, part, column) {
+  const box = element("figure", "burlab-part", column);
+  const tall = part.kind === "map" ? MAP_PIXELS : PLOT_PIXELS * part.tall;
+  box.style.flex = `${part.kind === "map" ? 3 : part.tall} 0 ${tall}px`;
+  const head = element("figcaption", "burlab-caption", box);
+  const [title, note, legend] = [element("b", "", head), element("i", "", head), element("span", "burlab-legend", head)];
+  const frame = element("div", "burlab-canvas", box);
+  frame.style.minHeight = `${tall}px`;
+  const canvas = element("canvas", "", frame);
+  canvas.tabIndex = 0;
+  canvas.role = "img";
+  const now = () => chart.parts.find(({ name }) => name === part.name) ?? part;
+  const end = listen(chart, canvas, now);
+  chart.places.set(part.name, { box, title, note, legend, frame, canvas, end, cache: {} });
+  chart.sizes.observe(frame);
 }
 
 // The place of a part in the page.
@@ -102,11 +128,20 @@ function drawLegend(chart, part, legend) {
     entry.ariaPressed = String(!chart.hidden.has(keyOf(part, one)));
     const swatch = element("i", one.shape ? `burlab-${one.shape}` : one.low ? "burlab-band" : "", entry);
     const colour = rgba(theme.curve(one.colour), one.faint || (one.low && !one.solid) ? 0.4 : 1);
-    swatch.style.background = one.dashed ? `repeating-linear-gradient(90deg, ${colour} 0 5px, transparent 5px 8px)` : colour;
+    swatch.style.background = striped(colour, one.dashed ?? 0);
     entry.append(one.label);
     return entry;
   }));
   /** @type {HTMLElement | undefined} */ (legend.children[position])?.focus();
+}
+
+// A colour with the gaps of a dash, for the background of a swatch.
+/** @type {(colour: string, dash: number) => string} */
+export function striped(colour, dash) {
+  if (!dash) return colour;
+  let end = 0;
+  const stops = DASHES[dash].map((length, k) => `${k % 2 ? "transparent" : colour} ${end}px ${(end += 0.8 * length)}px`);
+  return `repeating-linear-gradient(90deg, ${stops.join(", ")})`;
 }
 
 /** @type {(chart: Chart, part: Part, one: Series) => void} */
@@ -120,10 +155,12 @@ export function toggle(chart, part, one) {
 /** @type {(chart: Chart) => void} */
 export function placeFeet(chart) {
   const narrow = chart.el.clientWidth < MIN_TWO_COLUMNS;
-  const groups = narrow ? [columnsOf(chart.parts).flat()] : columnsOf(chart.parts);
-  for (const group of groups) {
-    group.forEach((part, k) => {
-      part.foot = part.kind === "map" || !group[k + 1] || acrossOf(group[k + 1]) !== acrossOf(part);
-    });
+  for (const parts of sectionsOf(chart.parts).values()) {
+    const columns = columnsOf(parts);
+    for (const group of narrow ? [columns.flat()] : columns) {
+      group.forEach((part, k) => {
+        part.foot = part.kind === "map" || !group[k + 1] || acrossOf(group[k + 1]) !== acrossOf(part);
+      });
+    }
   }
 }

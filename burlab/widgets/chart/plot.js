@@ -10,7 +10,7 @@ import { drawReadout } from "./readout.js";
 import { scaled, ticksOf, withRoom } from "./scales.js";
 import { rgba } from "./theme.js";
 
-const GUTTER = 56; // pixels left of every plot, for labels: plots one below the other stand in line
+export const GUTTER = 56; // pixels left of every plot, for labels, or more: plots one below the other stand in line
 const LINE_PIXELS = 13; // pixels from one line of labels to the next
 const FLAT_PIXELS = 14; // pixels across its direction, below which it means the whole of the other axis
 const ROOM = { top: 7, ticks: 20, label: 16, none: 7 };
@@ -30,7 +30,7 @@ export function spanAcross(chart, part) {
   }
   if (part.x.log && part.x.floor && span[0] > part.x.floor) span[0] = part.x.floor;
   if (!(span[0] <= span[1])) span = part.x.log ? [part.x.floor || 1, 10] : [0, 10];
-  if (span[0] === span[1]) span[1] = part.x.log ? span[0] * 10 : span[0] + 1;
+  if (span[0] === span[1]) span = part.x.log ? [span[0], span[0] * 10] : [span[0] - 0.03, span[0] + 1]; // a dot, not at the edge
   const roomy = withRoom(part.x, ...span, 0.012);
   return [low ?? (part.x.log ? roomy[0] : span[0]), high ?? roomy[1]];
 }
@@ -74,7 +74,7 @@ function scaledRight(part, { bottom, top }) {
 /** @type {(chart: Chart, part: Part, width: number, height: number) => Frame} */
 function framed(chart, part, width, height) {
   const foot = part.foot ? ROOM.ticks + (part.x.label ? ROOM.label : 0) : ROOM.none;
-  const frame = { left: GUTTER, top: ROOM.top, right: width - MARGIN, bottom: height - foot };
+  const frame = { left: chart.gutter, top: ROOM.top, right: width - MARGIN, bottom: height - foot };
   const x = spanAcross(chart, part);
   const y = spanUp(chart, part, x);
   if (part.kind === "map" && part.equal) {
@@ -97,7 +97,7 @@ export function drawPart(chart, part, pen, width, height, ratio) {
   /** @type {(curve: Curve) => Scale} */
   const up = (curve) => (curve.right && sr ? sr : sy);
   pen.clearRect(0, 0, width, height);
-  drawAxes(pen, part, frame, theme);
+  widenGutter(chart, drawAxes(pen, part, frame, theme));
   pen.save();
   pen.beginPath();
   pen.rect(frame.left, frame.top - 2, frame.right - frame.left + 1, frame.bottom - frame.top + 4);
@@ -120,13 +120,17 @@ export function drawPart(chart, part, pen, width, height, ratio) {
   if (chart.drag?.part === part.name) (chart.drag.carries ? drawDragged : drawSelection)(pen, chart.drag, frame, theme);
 }
 
-/** @type {(pen: Pen, part: Part, frame: Frame, theme: Theme) => void} */
+// Returns the width of the labels upwards.
+/** @type {(pen: Pen, part: Part, frame: Frame, theme: Theme) => number} */
 function drawAxes(pen, part, frame, theme) {
   const { sx, sy, left, right, top, bottom } = frame;
   const short = part.kind === "plot";
   const ups = ticksOf(part.y, [sy.low, sy.high], Math.max(2, Math.round((bottom - top) / (short ? 28 : 50))));
   const shown = [...part.curves, ...part.bands, ...part.dots].filter(({ x }) => x.length);
-  if (short && !shown.length) return drawNothing(pen, frame, theme);
+  if (short && !shown.length) {
+    drawNothing(pen, frame, theme);
+    return 0;
+  }
   const whole = shown.every(({ x }) => x.length <= MAX_DOTTED_POINTS && x.every((value) => Number.isInteger(value)));
   const alongs = ticksOf(part.x, [sx.low, sx.high], Math.max(2, Math.round((right - left) / 74)), short, whole && short);
   pen.lineWidth = 1;
@@ -153,15 +157,27 @@ function drawAxes(pen, part, frame, theme) {
   pen.fillStyle = rgba(theme.soft);
   pen.textAlign = "right";
   pen.textBaseline = "middle";
-  let free = Infinity;
+  let [free, wide] = [Infinity, 0];
   for (const { value, text } of ups.labels) {
     const v = sy.at(value);
     if (v < top - 1 || v > Math.min(bottom + 1, free)) continue;
-    pen.fillText(text, left - 6, v, GUTTER - 8);
+    pen.fillText(text, left - 6, v);
+    wide = Math.max(wide, pen.measureText(text).width);
     free = v - LINE_PIXELS;
   }
   if (part.foot) drawFoot(pen, part, frame, alongs.labels);
-  if (part.y.label && part.y.label !== part.title) drawSide(pen, part.y.label, frame);
+  const named = part.y.label !== "" && part.y.label !== part.title;
+  if (named) drawSide(pen, part.y.label, frame, wide);
+  return wide + (named ? LINE_PIXELS : 0);
+}
+
+// Numbers that do not fit left of a plot make room for themselves in all plots, in the next frame.
+/** @type {(chart: Chart, wide: number) => void} */
+function widenGutter(chart, wide) {
+  const needed = Math.ceil(wide) + 10;
+  if (needed <= chart.gutter) return;
+  chart.gutter = needed;
+  chart.redraw();
 }
 
 // A plot without numbers has no axes that could show where they are.
@@ -193,10 +209,10 @@ function drawRight(pen, axis, scale, { right, top }, theme) {
 }
 
 // The label of the axis upwards, along it; a letter or two upright.
-/** @type {(pen: Pen, label: string, frame: Frame) => void} */
-function drawSide(pen, label, { left, top, bottom }) {
+/** @type {(pen: Pen, label: string, frame: Frame, wide: number) => void} */
+function drawSide(pen, label, { left, top, bottom }, wide) {
   pen.save();
-  pen.translate(left - 46, (top + bottom) / 2);
+  pen.translate(left - Math.max(46, wide + 12), (top + bottom) / 2);
   if (label.length > 3) pen.rotate(-Math.PI / 2);
   pen.textAlign = label.length > 3 ? "center" : "left";
   pen.fillText(label, label.length > 3 ? 0 : -8, 0, bottom - top);

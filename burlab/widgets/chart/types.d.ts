@@ -89,6 +89,8 @@ export interface Hover extends Point {
 }
 export interface Chart {
   el: HTMLElement;
+  below: Map<string, HTMLElement>;
+  folds: boolean;
   about: string;
   palette: string[];
   parts: Part[];
@@ -97,6 +99,7 @@ export interface Chart {
   hidden: Set<string>;
   hover: Hover | null;
   drag: Drag | null;
+  gutter: number;
   ownWheel(event: WheelEvent): boolean;
   frames: number;
   theme: Theme | null;

@@ -43,7 +43,9 @@ def _rows(run: Any, model: PanelModel) -> dict[str, Any]:
     if model.front is not None:  # where it rests there is a value, and no row yet: the rest is of the last one
         at, value = model.front
         steps = np.append(steps, float(at))
-        values = {name: np.append(y, value if name == "value" else y[-1]) for name, y in values.items()}
+        values = {
+            name: np.append(y, value if name == "value" else y[-1] if y.size else np.nan) for name, y in values.items()
+        }
     columns = [{"title": title_of(run, name), "unit": "", "values": _buffer(column)} for name, column in values.items()]
     found: dict[str, Any] = {"step": run.t, "steps": _buffer(steps), "columns": columns, "places": None}
     path = model.lines.path

@@ -9,6 +9,7 @@ from burlab.runtime.checks.numbers import shown
 
 from .collapse import Groups, grouped
 from .diff import Fate
+from .fault_origin import faults_of, origin_of
 from .graph_picture import LETTER, LINE, PAD, GraphPicture, GraphPictures, Size
 from .heat import Heat, heat
 from .network import Network
@@ -109,6 +110,18 @@ class GraphModel:
         self._open(x for x in self.groups.line(item)[1:-1])
         self.focus_on(item)
 
+    def go_to_fault(self) -> str:
+        """Show numbers, and select the vertex at which nan or inf begins; return that in words, "" if there is none."""
+        self.show_numbers(True)
+        faults = faults_of(self.network, self.sweep.values)
+        origin = origin_of(self.network, faults)
+        if origin is None:
+            return ""
+        self.reveal(origin)
+        self.select(origin)
+        vertex = self.network.vertices[origin]
+        return f"{faults[origin]} begins here: {vertex.head}{f', {vertex.place}' if vertex.place else ''}"
+
     def search(self, text: str, by: int = 1) -> SearchResult:
         """Select what holds a text in its operation, name, line or scope: the next one for the same text as before."""
         words = text.strip().lower()
@@ -195,9 +208,9 @@ class GraphModel:
         if not self.numbers and self.heat == "none":
             return {}
         found: dict[int, str] = {}
-        for k in range(len(self.network.vertices)):
+        for k, value_fault in enumerate(faults_of(self.network, self.sweep.values)):
             gradient = self.sweep.gradient(k)
-            fault = self.sweep.values[k].fault or (gradient.fault if gradient else "")
+            fault = value_fault or (gradient.fault if gradient else "")
             if fault:
                 found.update((item, fault) for item in self.groups.line(k)[1:] if item not in found)
         return found

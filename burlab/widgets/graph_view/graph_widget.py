@@ -87,6 +87,17 @@ class GraphView(anywidget.AnyWidget):
             self._models[self._name] = GraphModel(self._subjects[self._name]())
         return self._models[self._name]
 
+    def show_fault(self) -> str:
+        """Go to the vertex at which nan or inf begins, and return that in words, which the page shows, too.
+
+        >>> import numpy as np, burlab as bl
+        >>> bl.GraphView(lambda x: np.sum(np.log(x)), np.array([1.0, -1.0])).show_fault()[:19]
+        'nan begins here: lo'
+        """
+        self._note = self.model.go_to_fault()
+        self.update()
+        return self._note
+
     def svg(self) -> str:
         """Return a still picture of all that is shown now as SVG, in the colours of the page that it stands in."""
         return svg_of(self.model)

@@ -30,10 +30,12 @@ class LiveModel(ABC):
         error: What went wrong with the last intent, "" for nothing.
         handled: By view of a page, the number of its last intent that was carried out.
         behind: Whether there is more to read or to compute for the chart.
+        beside: A widget that is shown below the view; None for none.
         texts: By slider, the text of its field at each of its places.
     """
 
     behind = False
+    beside: Any = None
     texts: Mapping[str, tuple[str, ...]] = {}
 
     def __init__(self) -> None:

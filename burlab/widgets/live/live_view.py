@@ -210,6 +210,7 @@ class LiveView(anywidget.AnyWidget):
             model.error = f"The panel could not be drawn: {type(error).__name__}: {error}"
             raise
         self._stale = False
+        self._place(model.beside)
         if chart is self._shown and state == self._sent:
             return False
         self._flow.send()
@@ -224,6 +225,14 @@ class LiveView(anywidget.AnyWidget):
         if not model.active:
             still.refresh(self.root)
         return True
+
+    def _place(self, beside: Any) -> None:
+        """Show a widget below this one; None for none."""
+        children = (self,) if beside is None else (self, beside)
+        if self.root.children != children:
+            before, self.root.children = self.root.children, children
+            for gone in set(before) - set(children):
+                gone.close()
 
     def _send_state(self, state: dict[str, Any], model: LiveModel) -> None:
         if model.texts != self.texts:

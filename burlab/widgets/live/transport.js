@@ -12,7 +12,7 @@ const PATIENCE = 30000; // milliseconds for which the page shows what it expects
 const SPEEDS = [["-1", "growing speed"], ["0", "full speed"], ["1000", "1,000 steps/s"], ["100", "100 steps/s"], ["10", "10 steps/s"], ["1", "1 step/s"]];
 const WITH_RECORD = ["back", "reset"]; // buttons that are hidden where there is no way back
 const TEXT = "input:not([type=range]), textarea, [contenteditable=true]";
-const ARROW_CONTROLS = ".burlab-knob input[type=range], .burlab-smoothing"; // arrows are theirs
+const ARROW_CONTROLS = ".burlab-knob input[type=range], .burlab-smoothing"; // arrows, Home and End are theirs
 
 /** @type {(name: string) => string} */
 const barOf = (name) => `${GONE}
@@ -122,7 +122,7 @@ export function buildTransport(el, name, act, state) {
   return { draw, close };
 }
 
-// Space plays and pauses, arrows go one step, with shift ten. Returns what ends the listening.
+// Space plays and pauses, arrows go one step, with shift ten, Home and End to the ends. Returns what ends the listening.
 /** @type {(el: HTMLElement, act: (intent: TransportIntent) => void, state: () => Transport) => () => void} */
 function onKeys(el, act, state) {
   const ending = new AbortController();
@@ -139,6 +139,8 @@ function onKeys(el, act, state) {
     " ": () => act({ type: state().playing ? "pause" : "play" }),
     ArrowRight: (count) => act({ type: "step", count }),
     ArrowLeft: (count) => state().seekable && act({ type: "rewind", count }),
+    Home: () => state().seekable && act({ type: "seek", step: 0 }),
+    End: () => state().seekable && act({ type: "seek", step: state().length }),
   };
   const meant = (/** @type {KeyboardEvent} */ event) => {
     const { key, ctrlKey, metaKey, altKey } = event;

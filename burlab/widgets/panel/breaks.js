@@ -8,8 +8,9 @@ import { button, element, focused, onEnter } from "../dom.js";
 const CONDITIONS = [["rises", "value rises by (%)", "0"], ["grad_norm", "gradient norm above", "1e3"], ["every", "every so many steps", "1000"], ["non_finite", "inf or nan", ""]];
 
 // Builds the line in an element; returns the function that draws a state in it.
-/** @type {(el: HTMLElement, act: (intent: PanelIntent) => void) => (state: Panel) => void} */
-export function buildBreaks(el, act) {
+/** @type {(place: HTMLElement, act: (intent: PanelIntent) => void) => (state: Panel) => void} */
+export function buildBreaks(place, act) {
+  const el = element("div", "burlab-breaks", place);
   const line = element("label", "", el);
   line.append("break when ");
   const kind = element("select", "", line, { ariaLabel: "breakpoint condition" });
@@ -32,7 +33,7 @@ export function buildBreaks(el, act) {
 
   return (state) => {
     const { breakpoints, conditions } = state;
-    el.hidden = breakpoints === null;
+    place.hidden = breakpoints === null;
     offer(conditions);
     drawHits(hits, state, act);
     const key = JSON.stringify(breakpoints);

@@ -86,7 +86,7 @@ def _extremes(
 ) -> tuple[float, float, float, float]:
     curves = [line.curves.get(name) for line in family for name in columns]
     found = [(c.low, c.high, c.least, abs(c.first)) for c in curves if c is not None and not math.isnan(c.low)]
-    if more is not None and math.isfinite(more) and found:
-        found.append((more, more, more if more > 0 else math.inf, 0.0))
+    if more is not None and math.isfinite(more):
+        found.append((more, more, more if more > 0 else math.inf, 0.0 if found else abs(more)))
     lows, highs, leasts, firsts = zip(*found, strict=True) if found else ([math.nan],) * 4
     return min(lows), max(highs), min(leasts), max(firsts)

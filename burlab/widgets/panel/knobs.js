@@ -1,9 +1,9 @@
 // @ts-check
-// The controls of a panel: a knob per hyperparameter, and what the run's memory is used for.
+// The controls of a panel: a knob per hyperparameter.
 // A knob's slider has places from 0 to 1; Python knows what they mean, and has sent the text of the field at each of them.
 
 
-/** @import { Knob, Memory, Panel, PanelIntent } from "../messages" */
+/** @import { Knob, Panel, PanelIntent } from "../messages" */
 import { element, onEnter, showIn } from "../dom.js";
 import { RESTORE_AFTER } from "./head.js";
 
@@ -16,8 +16,7 @@ const KNOB = `
 // returns its number; answered(number): whether it was handled; texts(): by knob, the text of its field at each place.
 /** @type {(el: HTMLElement, send: (intent: PanelIntent) => number, answered: (serial: number) => boolean, texts: () => Record<string, string[]>) => (state: Panel) => void} */
 export function buildKnobs(el, send, answered, texts) {
-  el.innerHTML = `<div class="burlab-knobs"></div><div class="burlab-memory"></div>`;
-  const [knobs, memory] = /** @type {HTMLElement[]} */ ([...el.children]);
+  const knobs = element("div", "burlab-knobs", el);
   /** @type {Map<string, (knob: Knob) => void>} */
   const rows = new Map();
   return (state) => {
@@ -29,7 +28,6 @@ export function buildKnobs(el, send, answered, texts) {
     const longest = Math.max(...state.knobs.map((knob) => knob.name.length), 2);
     knobs.style.setProperty("--label", `${longest}ch`);
     knobs.toggleAttribute("data-schedules", state.knobs.some((knob) => knob.schedule !== ""));
-    if (state.memory) drawMemory(memory, state.memory); // a playground shows none
   };
 }
 
@@ -94,27 +92,4 @@ function knobRow(parent, name, send, answered, texts) {
     schedule.textContent = follows ? "schedule" : "by hand";
     schedule.title = follows ? "Follows its schedule; press to hold it" : "Press to follow the schedule again";
   };
-}
-
-// A bar with a share for each kind of bytes, and its key.
-/** @type {(parent: Element, memory: Memory) => void} */
-function drawMemory(parent, { total, kinds }) {
-  const key = JSON.stringify([total, kinds]);
-  if (parent.getAttribute("data-key") === key) return;
-  parent.setAttribute("data-key", key);
-  const whole = element("span", "burlab-total");
-  whole.append("memory ");
-  element("b", "", whole).textContent = total;
-  const bar = element("div", "burlab-meter");
-  const words = element("div", "burlab-key");
-  for (const [name, text, share, colour] of kinds) {
-    const part = element("i", "", bar);
-    part.style.flexGrow = String(share);
-    const entry = element("span", "", words);
-    element("i", "", entry);
-    entry.append(`${name} `);
-    element("b", "", entry).textContent = text;
-    part.dataset.kind = entry.dataset.kind = String(colour);
-  }
-  parent.replaceChildren(whole, bar, words);
 }

@@ -1,16 +1,20 @@
 // @ts-check
-// The panel of a run or of a watched loop: transport, head, chart and controls in one view.
+// The panel of a run or of a watched loop: transport, knobs, numbers and chart in one view, and below it what is folded.
 
 /** @import { ChartData, ChartIntent, HeightsByName, LiveState, Panel, View } from "../messages" */
 /** @import { Drawn } from "../chart/chart.js" */
 import { drawChart } from "../chart/chart.js";
 import { raisable } from "../chart/relief.js";
-import { button, element, find, throttled } from "../dom.js";
+import { button, element, throttled } from "../dom.js";
+import { fold } from "../folds.js";
 import { begin, follow } from "../live/live.js";
 import { buildTransport, foresee } from "../live/transport.js";
 import { buildBreaks } from "./breaks.js";
+import { buildCliff } from "./cliff.js";
 import { buildHead } from "./head.js";
 import { buildKnobs } from "./knobs.js";
+import { drawMemory } from "./memory.js";
+import { buildTools, drawReadouts } from "./tools.js";
 
 /** @type {(view: View<LiveState<Panel>, any>) => () => void} */
 function render({ model, el }) {
@@ -26,25 +30,33 @@ function render({ model, el }) {
     transport.draw();
     head();
   };
+  const cliff = buildCliff(place("burlab-cliff"), act);
+  const knobs = buildKnobs(place("burlab-controls"), act, answered, () => model.get("texts"));
+  const readouts = place("burlab-readouts");
   const seek = throttled((/** @type {number} */ step) => act({ type: "seek", step }));
+  const tools = buildTools(act, { png: () => chart.png(), csv: () => chart.csv() });
+  const memory = element("div", "burlab-memory");
   const plots = place("burlab-plots");
   const chart = drawChart(plots, model.get("data"), {
     heights: model.get("heights"),
+    below: { "": tools.el, memory },
+    folds: true,
     onIntent: (/** @type {ChartIntent} */ intent) => {
       if (intent.type === "zoom") act(intent);
       if (intent.type === "pick" && intent.part === "plane" && model.get("state").movable) act({ type: "start", x: intent.x, y: intent.y });
       if (intent.type === "seek" && state().seekable) seek(Math.max(0, Math.round(intent.x)));
     },
   });
-  const knobs = buildKnobs(place("burlab-controls"), act, answered, () => model.get("texts"));
-  const breaks = buildBreaks(place("burlab-breaks"), act);
-  find(el, ".burlab-png").addEventListener("click", chart.png);
-  find(el, ".burlab-csv").addEventListener("click", chart.csv);
+  const breaks = buildBreaks(fold(el, "breakpoints"), act);
   const surface = buildSurface(plots, chart, model.get("data"), model.get("heights"));
   const unfollow = follow(live, chart, (found) => {
     surface(found.movable);
     drawHead();
+    cliff(found);
     knobs(found);
+    drawReadouts(readouts, found.readouts);
+    tools.draw(found);
+    drawMemory(memory, found.memory);
     breaks(found);
   });
   return () => {

@@ -15,7 +15,8 @@ from burlab.widgets.live.readable import count, duration, number
 from .column import FIRST_STEP
 from .curves_of_run import PACE, RunCurves
 from .groups import TITLES, Group, title_of
-from .panel_costs import PanelCosts, colour_of, gathered, stacked
+from .panel_costs import gathered, stacked
+from .panel_memory import PanelMemory, colour_of, stairs
 from .panel_plane import plane
 from .pyramid import NOTHING, Series
 from .smooth import smoothed, spread
@@ -29,6 +30,7 @@ _MAX_PLOTS = limits.PARTS - 3  # of columns, beside those of time and memory and
 _BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
 _MAX_EVENTS = 300  # changes of hyperparameters that are marked, the last ones
 _HEIGHT_NEXT_TO_PLANE, _HEIGHT_ALONE, _HEIGHT_STACK = 2.0, 3.0, 1.2  # of the value, and of stacks
+_NORMS, _MEMORY = "norms and time", "memory"  # sections
 _PROCESS_HEADROOM = 1.4  # the end of the axis of the process, times its most bytes
 _NOISE_MARGIN = 100.0  # how far noise is shown around the smooth curve through it, where the axis is logarithmic
 _UNITS = {PACE: "s"}
@@ -50,7 +52,8 @@ class PanelChart:
         return self._last
 
     def _drawn(self, model: "PanelModel") -> Chart:
-        groups, left = model.groups[:_MAX_PLOTS], len(model.groups) - _MAX_PLOTS
+        known = [group for k, group in enumerate(model.groups) if k == 0 or not math.isnan(group.low)]
+        groups, left = known[:_MAX_PLOTS], len(known) - _MAX_PLOTS
         first = groups[0].name if groups else ""
         plots = [self._plot(model, group, first=group.name == first) for group in groups]
         if left > 0:
@@ -74,6 +77,7 @@ class PanelChart:
             marks=(*_marks(model), *model.breaks.marks(model.run, group), *_broken(broken)),
             note="; ".join(_notes(beyond, broken)),
             tall=1.0 if not first else _HEIGHT_NEXT_TO_PLANE if model.landscape is not None else _HEIGHT_ALONE,
+            section=_NORMS if group.name in ("gradient_norm", "step_norm", PACE) else "",
         )
 
     def _lines(self, model: "PanelModel", group: Group) -> Iterator[Curve]:
@@ -106,27 +110,25 @@ class PanelChart:
 
     def _costs(self, model: "PanelModel") -> Iterator[Plot]:
         """Yield the time of steps by part, and the bytes of the run by kind, each a stack."""
-        costs, step = model.costs, _steps_axis(model)
-        for name, title, unit, parts in (
-            ("parts", "time by part", "s", costs.seconds),
-            ("bytes", "memory", "B", costs.nbytes),
-        ):
-            if parts:
-                bands = self._once(name, costs.version, lambda stack=parts: _stack(costs.steps, stack))
-                high, note = _outliers(bands) if unit == "s" else (None, "")
-                axis, marks = Axis(unit=unit, high=high), tuple(_marks(model))
-                curves, right = self._process(costs) if unit == "B" else ((), None)
-                yield Plot(name, title, step, axis, curves, bands, (), marks, note, _HEIGHT_STACK, right)
+        costs, memory, step, marks = model.costs, model.memory, _steps_axis(model), tuple(_marks(model))
+        if costs.seconds:
+            bands = self._once("parts", costs.version, lambda: _stack(costs.steps, costs.seconds))
+            high, note = _outliers(bands)
+            axis = Axis(unit="s", high=high)
+            yield Plot("parts", "time by part", step, axis, (), bands, (), marks, note, _HEIGHT_STACK, section=_NORMS)
+        if memory.kinds and memory.steps[-1] > 0:
+            bands = self._once("bytes", memory.version, lambda: _held_bytes(memory))
+            curves, right = self._process(memory)
+            axis = Axis(unit="B")
+            yield Plot("bytes", "memory", step, axis, curves, bands, (), marks, "", _HEIGHT_STACK, right, _MEMORY)
 
-    def _process(self, costs: PanelCosts) -> tuple[tuple[Curve, ...], Axis | None]:
+    def _process(self, memory: PanelMemory) -> tuple[tuple[Curve, ...], Axis | None]:
         """Bytes of the whole process, and an axis for them, on which they lie below the top of the stack."""
-        held = costs.resident
+        held = memory.resident
         if not np.isfinite(held).any():
             return (), None
-        curve = self._once(
-            "process", costs.version, lambda: Curve(costs.steps, held, "the process", _INK, dashed=True, right=True)
-        )
-        return (curve,), Axis(unit="B", low=0.0, high=_PROCESS_HEADROOM * float(np.nanmax(held)))
+        curve = self._once("process", memory.version, lambda: _process(memory))
+        return (curve,), Axis("the process", unit="B", low=0.0, high=_PROCESS_HEADROOM * float(np.nanmax(held)))
 
     def _events(self, model: "PanelModel", main: str) -> Dots:
         """Return the changes of hyperparameters, on the curve of the main column."""
@@ -184,6 +186,16 @@ def _beyond(axis: Axis, *extremes: float) -> list[float]:
 
 def _steps_axis(model: "PanelModel") -> Axis:
     return Axis(STEP, log=model.log_steps, floor=FIRST_STEP if model.log_steps else None)
+
+
+def _held_bytes(memory: PanelMemory) -> tuple[Band, ...]:
+    steps, *rows = stairs(memory.steps, *memory.kinds.values())
+    return _stack(steps, dict(zip(memory.kinds, rows, strict=True)))
+
+
+def _process(memory: PanelMemory) -> Curve:
+    x, y = stairs(memory.steps, memory.resident)
+    return Curve(x, y, "the process, on the right scale", _INK, dashed=1, right=True)
 
 
 def _stack(steps: Series, parts: dict[str, Series]) -> tuple[Band, ...]:

@@ -4,11 +4,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from burlab.errors import StatusError
 from burlab.widgets.live.fields import real_from, whole_from
 from burlab.widgets.live.live_model import GROWING, dispatch, growing_pace
 from burlab.widgets.page_worker import Intent
 
 from . import panel_breakpoints
+from .panel_cliff import PanelCliff
 from .panel_landscape import point_like
 from .scales import SliderScale
 
@@ -21,12 +23,14 @@ class PanelCommands:
     play, back (plays backwards), pause, step (count), rewind (count), reset, seek (step), slide (name, place),
     enter (name, text), start (x, y: from another point of the plane), follow (name), hold (name),
     break (kind, text), break_switch (number, on), break_remove (number): see `panel_breakpoints.py`;
+    rescue (back to where the value was lowest, with a smaller learning rate);
     speed (steps per second, 0 for full, GROWING for one that grows with the steps done).
     """
 
-    def __init__(self, run: Any, scale: Callable[[str], SliderScale]) -> None:
+    def __init__(self, run: Any, scale: Callable[[str], SliderScale], cliff: PanelCliff) -> None:
         self._run = run
         self._scale = scale
+        self._cliff = cliff
         self.playing = False  # also between the bursts of a slow run
         self.backwards = False  # whether it plays back through the record
         self.speed = GROWING if run.can_seek else 0.0  # steps per second; 0: as fast as it goes
@@ -79,6 +83,7 @@ class PanelCommands:
                 self._run.start(due)
 
     def _do_play(self, _: Intent) -> None:
+        self._check_alive()
         if self.backwards:
             self.rest()
         self.playing = True
@@ -98,6 +103,7 @@ class PanelCommands:
     def _do_step(self, intent: Intent) -> None:
         count = whole_from(intent.get("count"), "the number of steps", 1)
         self.rest()
+        self._check_alive()
         self._run.start(count)
 
     def _do_rewind(self, intent: Intent) -> None:
@@ -127,6 +133,20 @@ class PanelCommands:
         self.rest()
         self._run.restart(point_like(self._run.x, (float(intent["x"]), float(intent["y"]))))
         self._do_play(intent)
+
+    def _do_rescue(self, _: Intent) -> None:
+        if (back := self._cliff.back) is not None:
+            self._seek(back.step)
+            self._run.hyper[back.name] = back.value
+
+    def _check_alive(self) -> None:
+        """Refuse to go on from inf or nan: all further steps would be nan, too."""
+        stopped = None if self._run.running else self._run.stopped
+        if stopped is not None and stopped.reason == "non_finite":
+            raise StatusError(
+                "the run has come to inf or nan, and so would all further steps. Go back to an earlier step, and "
+                "change a hyperparameter there."
+            )
 
     def _do_slide(self, intent: Intent) -> None:
         name = str(intent["name"])

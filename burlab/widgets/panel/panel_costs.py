@@ -1,4 +1,4 @@
-"""Costs of a run over its steps in a panel: bytes by kind, and the time of a step by part."""
+"""The time of a run's steps by part, in a panel."""
 
 import threading
 from time import monotonic
@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.run.record.tables import KINDS
-from burlab.run.record.traces import NO_KINDS, PARTS
+from burlab.run.record.traces import PARTS
 
 from .background_work import in_background
 from .pyramid import NOTHING, Series
@@ -16,29 +15,19 @@ _POLL_SECONDS = 0.5  # seconds between two looks at a run that plays
 _MIN_SAMPLES = 3  # samples from which parts are worth a compiled twin
 _MEDIAN_WIDTH = 5  # samples whose median is shown
 _MAX_EAGER_BYTES = 1_000_000  # bytes of memory for computing up to which its kernels compile in a moment
-COLOURS = {
-    kind: k
-    for k, kind in enumerate(
-        ("parameters", "gradients", "activations", "optimizer_state", "scratch", "history", "path")
-    )
-}
-"""Positions in the palette; of other kinds, which are small, none."""
 _COMPUTING = ("parameters", "gradients", "activations", "optimizer_state", "scratch")
 
 
 class PanelCosts:
     """Samples of a run's costs, those of `Run.traces`. `refresh` is quick.
 
-    steps: of the samples, and the last step, shape (n + 1,). nbytes: by kind; resident: of the process. seconds: per
-    step by part, medians of five samples in a row; empty as long as the split is not known. It takes a timed twin of
-    the kernels, which is compiled in a thread: at once for small ones, and after `split` for others. version: changes
-    with all.
+    steps: of the samples, and the last step, shape (n + 1,). seconds: per step by part, medians of five samples in a
+    row; empty as long as the split is not known. It takes a timed twin of the kernels, which is compiled in a thread:
+    at once for small ones, and after `split` for others. version: changes with all.
     """
 
     def __init__(self) -> None:
         self.steps: Series = NOTHING
-        self.resident: Series = NOTHING
-        self.nbytes: dict[str, Series] = {}
         self.seconds: dict[str, Series] = {}
         self.version = 0
         self._requested = False
@@ -67,13 +56,10 @@ class PanelCosts:
         if not traces["step"].size:
             return
         self.steps = np.append(traces["step"], max(run.length, traces["step"][-1]))  # where the last sample holds, too
-        self.resident = _held(traces["resident"])
-        names = tuple(traces)
-        self.nbytes = {kind: _held(traces[kind]) for kind in names if kind not in NO_KINDS and traces[kind].any()}
         if self._known:
             self.seconds = {part: 1e-9 * _held(calm(traces[part])) for part in PARTS if np.any(traces[part] > 0)}
         self.version += 1
-        if PARTS[0] not in names:  # of a loop that burlab does not do itself
+        if PARTS[0] not in traces:  # of a loop that burlab does not do itself
             return
         self._small = sum(run.memory.get(kind, 0) for kind in _COMPUTING) < _MAX_EAGER_BYTES
         if self._thread is None and self.steps.size > _MIN_SAMPLES and (self._small or self._requested):
@@ -87,11 +73,6 @@ class PanelCosts:
     def _measure(self, run: Any) -> None:
         run.traces["forward"]  # which measures, once for the run
         self._known = True
-
-
-def colour_of(name: str, place: int) -> int:
-    """The position in the palette of a kind of bytes; of one that only a user's loop has, its place."""
-    return COLOURS.get(name, len(COLOURS) if name in (*KINDS, "other") else place)
 
 
 def _held(column: Series) -> Series:
@@ -117,8 +98,7 @@ def gathered(parts: dict[str, Series]) -> dict[str, Series]:
     dict_keys(['update', 'the rest'])
     """
     most = 0.01 * float(np.quantile(np.sum([*parts.values()], axis=0), 0.9))
-    small_kinds = set(KINDS) - set(COLOURS)
-    large = {name: part for name, part in parts.items() if part.max() >= most and name not in small_kinds}
+    large = {name: part for name, part in parts.items() if part.max() >= most}
     small = [part for name, part in parts.items() if name not in large]
     return large | {"the rest": np.sum(small, axis=0)} if small else large
 

@@ -15,9 +15,11 @@ from .curves_of_run import PACE, RunCurves, family
 from .groups import Group, groups_of
 from .panel_breakpoints import BreakpointHits
 from .panel_chart import PanelChart
+from .panel_cliff import PanelCliff
 from .panel_commands import PanelCommands
 from .panel_costs import PanelCosts
 from .panel_landscape import PanelLandscape, flat
+from .panel_memory import PanelMemory
 from .panel_state import state_of
 from .pyramid import Series
 from .run_rest import RunRest
@@ -26,7 +28,7 @@ from .smooth import noisy
 
 _MEASURE_SECONDS = 0.05  # seconds to wait for a value in one look; the next one finds it
 _READ_SECONDS = 0.01  # seconds of reading at once: a long record is caught up with while it is shown
-_DISPLAY_INTENTS = ("axis", "smoothing", "zoom", "split")
+_DISPLAY_INTENTS = ("axis", "smoothing", "zoom", "split", "cause")
 _NOISE_SMOOTHING = 0.4  # smoothing of what is noise
 _LOG_AXIS_STEPS = 5000  # steps from which their axis is logarithmic, unless someone has chosen
 _RATE_SECONDS = 0.5  # seconds over which the speed is measured
@@ -37,8 +39,8 @@ class PanelModel(LiveModel):
 
     lines: the record; old: those of the runs that this one branched from, the nearest first.
     fine: the part of the record that someone has zoomed in on, if there is more to see there than in `lines`. events:
-    the changes of hyperparameters. costs: bytes, and parts of steps. point: where a run with two parameters is, shape
-    (2,). past: the step where it is, if more of them are recorded.
+    the changes of hyperparameters. costs: parts of steps. memory: bytes. point: where a run with two parameters is,
+    shape (2,). past: the step where it is, if more of them are recorded.
     """
 
     def __init__(self, run: Any) -> None:
@@ -48,7 +50,8 @@ class PanelModel(LiveModel):
         self.old: list[RunCurves] = []
         self.fine: RunCurves | None = None
         self.scales: dict[str, SliderScale] = {name: scale_for(name, run.hyper[name]) for name in run.hyper}
-        self.commands = PanelCommands(run, self.scales.__getitem__)
+        self.cliff = PanelCliff()
+        self.commands = PanelCommands(run, self.scales.__getitem__, self.cliff)
         self.landscape = PanelLandscape(run) if self._is_plane() else None
         self.point: Series = np.empty(0)
         self.past: int | None = None
@@ -56,6 +59,7 @@ class PanelModel(LiveModel):
         self._parent: Any = run.parent
         self.events: list[Any] = []
         self.costs = PanelCosts()
+        self.memory = PanelMemory()
         self.breaks = BreakpointHits()
         self._knobs: Any = None  # what the hyperparameters were when the events were read
         self._marks: list[tuple[float, int]] = []  # wall clock and step, for the speed
@@ -104,6 +108,8 @@ class PanelModel(LiveModel):
             self.smoothing = min(max(float(intent["value"]), 0.0), 1.0)
         elif kind == "split":
             self.costs.split()
+        elif kind == "cause" and self.cliff.offers_graph:
+            self.beside = self.cliff.graph()
         elif kind == "zoom" and intent.get("axis") == "step":
             low, high = intent.get("low"), intent.get("high")
             self.window = None if low is None or high is None else (float(low), float(high))
@@ -134,7 +140,7 @@ class PanelModel(LiveModel):
     def _front(self) -> tuple[int, float] | None:
         """The step behind all rows, and the value there as soon as it is known: once it has rested there."""
         t, length = int(self.run.t), int(self.run.length)
-        if self.active or length == 0 or not hasattr(self.run, "row_value"):
+        if self.active or not hasattr(self.run, "row_value"):
             return None
         if t < length:  # in its past: the record ends where it did
             return self.front if self.front is not None and self.front[0] == length else None
@@ -172,7 +178,9 @@ class PanelModel(LiveModel):
             self.landscape.refresh(self.run, self.lines.path.points)
             self.behind |= self.landscape.computing
         self.costs.refresh(self.run)
+        self.memory.refresh(self.run)
         self.breaks.refresh(self.run)
+        self.cliff.refresh(self.run, self.lines)
         self._mark(now)
         return True
 

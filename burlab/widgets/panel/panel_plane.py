@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burlab.analysis.coordinate_names import coordinate_names
 from burlab.analysis.height_map import known_points, map_over
 from burlab.charts import Curve, Dots, Map
 from burlab.charts.limits import along
@@ -31,8 +32,9 @@ def plane(model: "PanelModel", once: Once) -> Map:
     curves = tuple(_paths(model, box, once))
     title = f"path over {model.problem}"
     return map_over(
-        box, heights, title, curves, (*known, here), name="plane", version=landscape.version, note=landscape.why
-    )
+        box, heights, title, curves, (*known, here), name="plane", version=landscape.version, note=landscape.why,
+        labels=once("labels", None, lambda: coordinate_names(model.run.x)),
+    )  # fmt: skip
 
 
 def _paths(model: "PanelModel", box: Series, once: Once) -> Iterator[Curve]:

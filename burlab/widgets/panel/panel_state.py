@@ -11,12 +11,14 @@ from burlab.widgets.live import readable
 from .curves_of_run import PACE
 from .groups import TITLES, title_of
 from .panel_breakpoints import listed, offered
-from .panel_costs import colour_of
+from .panel_memory import colour_of
 from .pyramid import Pyramid
 from .run_rest import STEPS
 
 if TYPE_CHECKING:
     from .panel_model import PanelModel
+
+_UNKNOWN = ""  # of a number that there is not yet, which no tile shows
 
 
 def state_of(model: "PanelModel") -> dict[str, Any]:
@@ -26,7 +28,9 @@ def state_of(model: "PanelModel") -> dict[str, Any]:
     a way back; movable: whether it can begin at another point of the plane; ended: whether it cannot go on. speed:
     steps per second of a slow run, 0 for full, -1 for one that grows. smoothing: of the curves, from 0 to 1. splits:
     whether the parts of a step are there for the asking. breakpoints: as `breaks.listed`; conditions: those offered;
-    hits: as `Breaks.listed`, and stops: how many there are in all. axis: of the steps, "auto", "log" or "linear". tone:
+    hits: as `Breaks.listed`, and stops: how many there are in all. axis: of the steps, "auto", "log" or "linear".
+    cliff: of a
+    run that has come to inf or nan, the cause, the text of a button that goes back, and whether it has a graph. tone:
     "ready running paused past stopped failed" for the colour of `status`. readouts: pairs of title and text. knobs: a
     dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
     """
@@ -41,7 +45,7 @@ def state_of(model: "PanelModel") -> dict[str, Any]:
         "playing": model.active,
         "seekable": model.run.can_seek,
         "movable": model.landscape is not None and getattr(model.run, "can_restart", False),
-        "ended": not isinstance(model.run, Run) and model.run.stopped is not None,
+        "ended": model.cliff.dead or (not isinstance(model.run, Run) and model.run.stopped is not None),
         "speed": model.commands.speed,
         "smoothing": max((model.amount(name) for name in model.lines.curves), default=0.0),
         "breakpoints": listed(model.run),
@@ -49,13 +53,14 @@ def state_of(model: "PanelModel") -> dict[str, Any]:
         "hits": model.breaks.listed(),
         "stops": len(model.breaks.hits),
         "splits": model.costs.offered,
+        "cliff": _cliff(model),
         "axis": {None: "auto", True: "log", False: "linear"}[model.steps_log],
         "title": _title(model),
         "tone": tone,
         "status": status,
         "readouts": _readouts(model, t, length),
         "knobs": [_knob(model, name) for name in model.run.hyper],
-        "memory": _memory(model.run.memory),
+        "memory": _memory(model.memory.nbytes),
     }
 
 
@@ -96,6 +101,12 @@ def _status(model: "PanelModel", t: int, length: int) -> tuple[str, str]:
     return "paused", f"Paused at step {readable.count(t)}"
 
 
+def _cliff(model: "PanelModel") -> dict[str, Any] | None:
+    cliff = model.cliff
+    back = cliff.back and cliff.back.text
+    return {"cause": cliff.cause, "back": back, "graph": cliff.offers_graph} if cliff.dead else None
+
+
 def _readouts(model: "PanelModel", t: int, length: int) -> list[list[str]]:
     step, curves = min(t, length - 1), model.lines.curves
     row = model.run.at(step) if length else None
@@ -108,7 +119,8 @@ def _readouts(model: "PanelModel", t: int, length: int) -> list[list[str]]:
     if "validation_value" in names:
         shown[names.index("validation_value")][1] = _last(step, curves["validation_value"])
     pace = 1 / model.speed if model.speed and not model.commands.speed else model.lines.pace
-    return [*shown, [TITLES[PACE], readable.duration(pace) if math.isfinite(pace) else "–"]]
+    shown.append([TITLES[PACE], readable.duration(pace) if math.isfinite(pace) else _UNKNOWN])
+    return [pair for pair in shown if pair[1] != _UNKNOWN]
 
 
 def _at(step: int, curve: Pyramid, value: float | None) -> str:
@@ -116,13 +128,13 @@ def _at(step: int, curve: Pyramid, value: float | None) -> str:
     if value is not None:
         return readable.number(curve.before(step)[1] if math.isnan(value) else value)
     low, high = curve.around(step)
-    return "–" if math.isnan(low) else f"{readable.number(low, 3)} … {readable.number(high, 3)}"
+    return _UNKNOWN if math.isnan(low) else f"{readable.number(low, 3)} … {readable.number(high, 3)}"
 
 
 def _last(step: int, curve: Pyramid) -> str:
     """The last number at or before a step, of a column that has one now and then."""
     at, value = curve.before(step)
-    return "–" if math.isnan(at) else f"{readable.number(value)} at step {readable.count(int(at))}"
+    return _UNKNOWN if math.isnan(at) else f"{readable.number(value)} at step {readable.count(int(at))}"
 
 
 def _knob(model: "PanelModel", name: str) -> dict[str, Any]:
@@ -143,7 +155,7 @@ def _knob(model: "PanelModel", name: str) -> dict[str, Any]:
 
 
 def _memory(nbytes: dict[str, int]) -> dict[str, Any]:
-    kinds = {name: n for name, n in nbytes.items() if name not in ("total", "peak") and n}
+    kinds = {name: n for name, n in nbytes.items() if n}
     total = sum(kinds.values())
     return {
         "total": readable.size(total),

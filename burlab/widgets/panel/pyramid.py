@@ -50,6 +50,12 @@ class Pyramid:
         return _extreme(self._stored()[1], np.fmin)
 
     @property
+    def lowest(self) -> float:
+        """The x of the lowest finite y; NaN before there is one."""
+        x, y, *_ = self._stored()
+        return float(x[np.nanargmin(y)]) if np.isfinite(y).any() else math.nan
+
+    @property
     def high(self) -> float:
         """The highest finite y so far; NaN before there is one."""
         return _extreme(self._stored()[3], np.fmax)

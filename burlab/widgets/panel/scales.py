@@ -11,7 +11,7 @@ _SLIDER_STOPS = 200  # of a slider: the steps from one end to the other
 _DECADES = 3  # on either side of the start value
 _DECADES_BELOW_ONE = 5  # of 1 - b
 _ZERO_PLACES = 0.03  # the places at the left end that mean zero
-_RATES = ("lr", "learning_rate", "rate", "eta", "step_size")  # how names of what is no decay factor begin
+RATES = ("lr", "learning_rate", "rate", "eta", "step_size")  # how names of what is no decay factor begin
 _DECAYS = {"b", "b1", "b2", "beta", "beta1", "beta2", "mu", "momentum", "rho", "alpha", "decay", "gamma"}
 
 
@@ -78,7 +78,7 @@ def scale_for(name: str, value: float) -> SliderScale:
     if not math.isfinite(value):
         value = 1e-3
     called = name.lower()
-    near_one = 0.5 <= value < 1 and not called.startswith(_RATES)
+    near_one = 0.5 <= value < 1 and not called.startswith(RATES)
     if near_one or (0 <= value < 1 and called in _DECAYS):
         return SliderScale("near one", 0.0, max(1 - 10.0**-_DECADES_BELOW_ONE, value))
     if value > 0:

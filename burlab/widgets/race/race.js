@@ -3,6 +3,7 @@
 
 /** @import { ChartIntent, LiveState, Race, RaceIntent, View } from "../messages" */
 import { drawChart } from "../chart/chart.js";
+import { striped } from "../chart/parts.js";
 import { button, choices, element, onEnter, setText } from "../dom.js";
 import { begin, follow, inkOf, keepRows } from "../live/live.js";
 import { buildTransport, foresee } from "../live/transport.js";
@@ -65,10 +66,10 @@ function render({ model, el }) {
     choices(select("optimizer"), state.optimizers, select("optimizer").value || "Adam");
     setText(part(".burlab-unit"), state.unit);
     const drawn = keepRows(part("tbody"), rows, state.rows.map(({ name }) => name), createRow);
-    state.rows.forEach(({ rank, colour, value, behind, step, message }, k) => {
+    state.rows.forEach(({ rank, colour, dash, value, behind, step, message }, k) => {
       const { cells } = drawn[k];
       drawn[k].classList.toggle("burlab-first", rank === 1);
-      /** @type {HTMLElement} */ (cells[1].firstChild).style.background = inkOf(chart.chart, colour);
+      /** @type {HTMLElement} */ (cells[1].firstChild).style.background = striped(inkOf(chart.chart, colour), dash);
       [rank ? String(rank) : "", null, value, behind, step, message].forEach((text, cell) => {
         if (text !== null) setText(cells[cell], text);
       });

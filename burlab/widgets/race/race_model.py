@@ -10,6 +10,7 @@ from typing import Any, cast
 from burlab import optim
 from burlab.charts import Chart
 from burlab.charts.limits import shown_rows
+from burlab.charts.palette import dash_of
 from burlab.errors import ArgumentError
 from burlab.experiments import Race, Standing
 from burlab.experiments.curves import AXES
@@ -128,9 +129,10 @@ class RaceModel(LiveModel):
             "name": row.name,
             "rank": row.rank,
             "colour": -1 if racer is None else racer.colour,
+            "dash": 0 if racer is None else dash_of(racer.colour),
             "value": number if row.rank else "–",
             "behind": far,
-            "step": readable.count(row.step),
+            "step": readable.count(int(min(row.at, row.step)) if row.rank and self.against == "step" else row.step),
             "message": row.message,
         }
 

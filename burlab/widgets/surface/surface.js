@@ -219,7 +219,7 @@ export function surface(parent, { label, onView = () => {}, margin = 16, least =
 
   const own = ownWheel(svg, ending.signal);
   on("wheel", (event) => {
-    if (!event.ctrlKey && !own(event)) return;
+    if (!own(event)) return;
     event.preventDefault();
     event.stopPropagation();
     stop();

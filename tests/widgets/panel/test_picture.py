@@ -1,5 +1,6 @@
 """Pictures of real runs in the panel: curves, bands, the plane of two parameters."""
 
+import itertools
 import time
 from time import monotonic
 
@@ -8,8 +9,10 @@ import pytest
 
 import burlab as bl
 from burlab.charts import Plot
+from burlab.widgets.live import readable
 from burlab.widgets.panel.panel_chart import PanelChart, same
 from burlab.widgets.panel.panel_model import PanelModel
+from burlab.widgets.panel.panel_state import state_of
 from burlab.widgets.panel.panel_view import PanelView
 from tests.widgets.panel.real import quadratic, rested
 
@@ -103,6 +106,41 @@ def test_unchanged_parts_are_not_drawn_again():
     assert [(curve.label, curve.faint) for curve in smooth.curves] == [("value", True), ("value", False)]
 
 
+def test_memory_is_a_stack_of_steps_that_ends_with_what_the_run_holds():
+    run = quadratic(1e-7, steps=2_000)
+    model, picture = PanelModel(run), PanelChart()
+    for _ in range(3):
+        run.step(20_000)
+        model.refresh()
+    drawn = next(part for part in picture.chart(model).parts if part.name == "bytes")
+    held = {kind: n for kind, n in run.memory.items() if kind not in ("total", "peak")}
+    state = state_of(model)["memory"]
+    top = drawn.bands[-1]
+    assert (top.x[-1], top.high[-1]) == (run.length, run.memory["total"])
+    assert state["total"] == readable.size(run.memory["total"])
+    shares = {band.label: band.high[-1] - band.low[-1] for band in drawn.bands}
+    largest = max(held, key=held.get)
+    assert shares[largest.replace("_", " ")] == held[largest], "what is largest is named"
+    assert sum(shares.values()) == run.memory["total"]
+    assert {2_000.0, 22_000.0, 42_000.0, 62_000.0} <= set(top.x.tolist()), "each look is there"
+    rises = np.flatnonzero(np.diff(top.high))
+    assert rises.size
+    assert all(top.x[k] == top.x[k + 1] for k in rises), "between two looks it is level"
+    (process,) = drawn.curves
+    assert process.right
+    assert "right scale" in process.label
+    assert drawn.right.high > process.y.max() > top.high.max(), "a line over the stack"
+
+
+def test_memory_after_a_branch_forgets_what_lay_ahead():
+    run = quadratic(1e-3, steps=100)
+    model = PanelModel(run)
+    model.apply({"type": "seek", "step": 40})
+    model.apply({"type": "enter", "name": "lr", "text": "1e-4"})
+    rested(model)
+    assert model.memory.steps.max() == 40 == run.length
+
+
 def test_cost_of_steps_is_stacked_and_small_parts_are_merged():
     run = quadratic(1e-7, steps=20_000)
     model, picture = PanelModel(run), PanelChart()
@@ -113,29 +151,20 @@ def test_cost_of_steps_is_stacked_and_small_parts_are_merged():
     model.refresh()
     parts = {part.name: part for part in picture.chart(model).parts}
     traces = run.traces
-    memory = parts["bytes"]
-    total = sum(traces[name] for name in traces if name in run.memory)
-    np.testing.assert_allclose(memory.bands[-1].high[:-1], total)
-    assert {"history", "the rest"} <= {band.label for band in memory.bands}
-    assert all(
-        np.array_equal(below.high, above.low) for below, above in zip(memory.bands, memory.bands[1:], strict=False)
-    )
-    np.testing.assert_array_equal(memory.bands[0].x, [*traces["step"], run.length])
+    bands = parts["parts"].bands
+    assert all(np.array_equal(below.high, above.low) for below, above in itertools.pairwise(bands))
+    np.testing.assert_array_equal(bands[0].x, [*traces["step"], run.length])
     named = ("data", "forward", "backward", "fused", "update", "other")
     steps = range(traces["step"].size)
     near = [min(max(k - 2, 0), max(len(steps) - 5, 0)) for k in steps]
     middles = [sum(np.median(traces[name][k : k + 5]) for name in named) for k in near]
-    np.testing.assert_allclose(parts["parts"].bands[-1].high[:-1], 1e-9 * np.array(middles))
-    process = memory.curves[0]
-    np.testing.assert_array_equal(process.x, memory.bands[0].x)
-    np.testing.assert_array_equal(process.y, [*traces["resident"], traces["resident"][-1]])
-    assert (memory.right.low, memory.right.unit) == (0.0, "B")
-    assert memory.right.high > process.y.max() > memory.bands[-1].high.max(), "a line over the stack"
+    np.testing.assert_allclose(bands[-1].high[:-1], 1e-9 * np.array(middles))
 
 
 def test_the_picture_of_a_run_without_steps_shows_where_it_starts():
     run = bl.minimize(bl.problems.rosenbrock(), np.array([-1.2, 1.0]), bl.optim.GD(1e-3))
     view = PanelView(run)
+    view.settle(monotonic() + 60.0)
     picture = view.picture()
     assert "Ready at step 0" in picture
     assert ">here<" in picture
@@ -147,9 +176,18 @@ def test_the_picture_of_a_run_without_steps_shows_where_it_starts():
     view.close()
 
 
-def test_missing_plane_shows_nothing_yet():
-    view = PanelView(bl.minimize(lambda x: np.sum(x**2), np.ones(5), bl.optim.GD(0.1)))
-    assert view.picture().count("nothing yet") == 1
+def test_a_panel_begins_with_the_value_at_the_start():
+    run = bl.minimize(lambda x: np.sum(x**2), np.ones(5), bl.optim.GD(0.1))
+    view = PanelView(run)
+    view.settle(monotonic() + 60.0)
+    model = PanelModel(run)
+    model.wait()
+    model.refresh()
+    (part,) = PanelChart().chart(model).parts
+    assert (part.curves[0].x.tolist(), part.curves[0].y.tolist()) == ([0.0], [5.0])
+    assert state_of(model)["readouts"] == [["value", "5"]]
+    assert "nothing yet" not in view.picture()
+    assert run.length == 0, "no step was done for it"
     view.close()
 
 

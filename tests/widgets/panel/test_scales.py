@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from burlab.widgets.live.readable import exact
+from burlab.widgets.panel.panel_cliff import PanelCliff
 from burlab.widgets.panel.panel_commands import PanelCommands
 from burlab.widgets.panel.scales import scale_for, texts
 
@@ -62,7 +63,7 @@ def test_places_rise_with_values(value):
 def test_a_page_knows_what_python_will_answer_at_each_place_of_a_slider(name, value):
     """A page sends a place as a decimal number, and shows the text that it has for it."""
     scale, run = scale_for(name, value), SimpleNamespace(hyper={}, can_seek=True, pauses=0)
-    commands = PanelCommands(run, lambda _: scale)
+    commands = PanelCommands(run, lambda _: scale, PanelCliff())
     answers = []
     for k in range(201):
         commands.apply({"type": "slide", "name": name, "place": float(f"{k * 0.005:.3f}")})

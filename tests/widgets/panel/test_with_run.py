@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.widgets.live import readable
 from burlab.widgets.panel.groups import groups_of
 from burlab.widgets.panel.panel_chart import PanelChart
 from burlab.widgets.panel.panel_model import PanelModel
@@ -33,7 +34,7 @@ def test_steps_are_read_as_they_are_done():
     history = run.history
     for name in ("value", "gradient_norm", "step_norm"):
         assert shown(model, name) == dict(enumerate(history[name]))
-    assert rested(model)["readouts"][0][1] != "–"
+    assert rested(model)["readouts"][0] == ["value", readable.number(run.value)]
     assert model.lines.curves["time_per_step"].rows > 0
 
 

@@ -1,0 +1,128 @@
+"""Help for a run that has come to inf or nan: what made it first, and a way back with a smaller learning rate."""
+
+import math
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burlab.compiler.faults.culprit import culprit
+from burlab.graph import tree
+from burlab.problems import FiniteSum
+from burlab.widgets.graph_view.graph_widget import GraphView
+from burlab.widgets.graph_view.viewed_graph import TracedGraph
+from burlab.widgets.live import readable
+
+from .background_work import in_background
+from .curves_of_run import RunCurves
+from .scales import RATES
+
+_MAX_NUMBERS = 6  # of a point that are written out
+_SMALLER = 10.0  # times the learning rate of the way back
+
+
+class WayBack(NamedTuple):
+    """The step of the lowest value, and a hyperparameter with the value that it gets there."""
+
+    step: int
+    name: str
+    value: float
+
+    @property
+    def text(self) -> str:
+        """What the button says."""
+        return f"Back to step {readable.count(self.step)} with {self.name} / 10 = {readable.exact(self.value)}"
+
+
+class PanelCliff:
+    """What a panel says of a run that was stopped by inf or nan. `refresh` is quick: the cause is found in a thread.
+
+    dead: whether the run rests there. cause: which operation made the first inf or nan, "" as long as that is not
+    known. back: the way back, None if there is none.
+    """
+
+    def __init__(self) -> None:
+        self.dead = False
+        self.cause = ""
+        self.back: WayBack | None = None
+        self._seen: Any = None
+        self._call: tuple[Callable[..., Any], tuple[Any, ...]] | None = None  # the function, and arguments at fault
+        self._thread: threading.Thread | None = None
+
+    def refresh(self, run: Any, lines: RunCurves) -> None:
+        """Look whether the run has died."""
+        stopped = None if run.running else run.stopped
+        self.dead = stopped is not None and stopped.reason == "non_finite"
+        state = (run.t, run.length, id(run.parent)) if self.dead else None
+        if state == self._seen:
+            return
+        self._seen = state
+        self.cause, self.back, self._call = "", None, None
+        if self.dead:
+            self.back = _way_back(run, lines)
+            if getattr(run, "problem", None) is not None:
+                self._thread = in_background(lambda: self._find(run, state), "cause")
+
+    @property
+    def offers_graph(self) -> bool:
+        """Return True if there is a graph to look into."""
+        return self._call is not None
+
+    def graph(self) -> GraphView:
+        """Return the graph of the function, at the operation where inf or nan begins."""
+        assert self._call is not None
+        function, arguments = self._call
+        view = GraphView(function, *arguments)
+        view.show_fault()
+        return view
+
+    def wait(self) -> None:
+        """Wait for a cause that is being found."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _find(self, run: Any, state: Any) -> None:
+        try:
+            call, cause = _cause(run.problem, run.iterate)
+        except Exception as error:  # whatever the user's function raises: then nothing is said about it
+            call, cause = None, f"It is not known which operation made it ({type(error).__name__}: {error})."
+        if self._seen == state:
+            self._call, self.cause = call, cause
+
+
+def _way_back(run: Any, lines: RunCurves) -> WayBack | None:
+    value, rate = lines.curves.get("value"), next((name for name in run.hyper if name.startswith(RATES)), None)
+    if not run.can_seek or rate is None or value is None or math.isnan(step := value.lowest):
+        return None
+    now = float(run.hyper[rate])
+    return WayBack(int(step), rate, float(f"{now / _SMALLER:.6g}")) if math.isfinite(now) and now > 0 else None
+
+
+def _cause(problem: Any, x: tree.Tree) -> tuple[Any, str]:
+    """Return a call of the loss at fault, None where there is none, and the cause in words."""
+    if not all(np.isfinite(leaf).all() for leaf in tree.flatten(x)[0]):
+        return None, f"The step before went to x = {_text(x)}."
+    sample: tuple[Any, ...] = ()
+    function, of = problem, ""
+    if isinstance(problem, FiniteSum):
+        values = np.asarray(problem.per_sample_values(x))
+        k = int(np.argmin(np.isfinite(values)))
+        sample, of = tuple(array[k] for array in problem.oracle.data.arrays), f" of sample {readable.count(k)}"
+        function = problem.oracle.loss
+    view = GraphView(function, x, *sample)
+    subject = view.model.subject
+    view.close()
+    assert isinstance(subject, TracedGraph)
+    error = culprit(subject.graph, subject.arrays or (), strict=False)
+    if error is None:  # the value is finite: it is in the gradient
+        return None, f"The value{of} is finite for x = {_text(x)}, and the gradient is not."
+    return (function, (x, *sample)), f"The value{of} is not finite for x = {_text(x)}. {error}"
+
+
+def _text(x: tree.Tree) -> str:
+    """Return a point in short."""
+    leaves = [np.ravel(np.asarray(leaf, np.float64)) for leaf in tree.flatten(x)[0]]
+    numbers = np.concatenate([*leaves, np.empty(0)])
+    shown = ", ".join(readable.number(float(v)) for v in numbers[:_MAX_NUMBERS])
+    return f"[{shown}{', …' if numbers.size > _MAX_NUMBERS else ''}]"

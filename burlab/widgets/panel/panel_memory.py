@@ -1,0 +1,93 @@
+"""The bytes of a run over its steps in a panel: what samples of the run say, and what each look has found."""
+
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from burlab.monitor.memory_samples import process_bytes
+from burlab.run.record.tables import KINDS
+from burlab.run.record.traces import NO_KINDS
+
+from .pyramid import NOTHING, Series
+
+_POLL_SECONDS = 0.2  # seconds between two looks at a run that plays
+_MAX_LOOKS = 512  # that are kept; of more, every second one
+_OTHER = (
+    "other"  # bytes of the process that a loop of the user's own does not explain: the line of the process has them
+)
+COLOURS = {
+    kind: k
+    for k, kind in enumerate(
+        ("parameters", "gradients", "activations", "optimizer_state", "scratch", "history", "keyframes")
+    )
+}
+"""Positions in the palette; other kinds are grey."""
+_GREY = -1
+
+
+class PanelMemory:
+    """Bytes over steps. `refresh` is quick.
+
+    nbytes: by kind, as they are now: what bar and curves end with. steps: of samples and looks, shape (n,). kinds: the
+    bytes of each kind there; resident: those of the process, nan where the system does not say. version: changes with
+    all.
+    """
+
+    def __init__(self) -> None:
+        self.nbytes: dict[str, int] = {}
+        self.steps: Series = NOTHING
+        self.kinds: dict[str, Series] = {}
+        self.resident: Series = NOTHING
+        self.version = 0
+        self._looks: list[tuple[int, dict[str, int], int]] = []  # step, bytes by kind, and those of the process
+        self._seen: Any = None  # the length and the parent of the run at the last look
+        self._next = 0.0
+
+    def refresh(self, run: Any) -> None:
+        """Look at a run that has changed; at one that plays now and then."""
+        state = run.length, run.parent
+        if self._seen is not None and (state == self._seen or (run.running and monotonic() < self._next)):
+            return
+        self._seen, self._next = state, monotonic() + _POLL_SECONDS
+        self.nbytes = {kind: n for kind, n in run.memory.items() if kind not in ("total", "peak")}
+        step = int(run.length)
+        self._looks = [look for look in self._looks if look[0] < step] + [(step, self.nbytes, process_bytes())]
+        if len(self._looks) > _MAX_LOOKS:
+            self._looks = self._looks[1::2] if len(self._looks) % 2 == 0 else self._looks[::2]
+        self._join(run.traces if hasattr(run, "traces") else {})
+        self.version += 1
+
+    def _join(self, traces: Mapping[str, Series]) -> None:
+        """Put samples and looks in the order of their steps."""
+        step = self._looks[-1][0]
+        sampled = np.asarray(traces["step"] if traces else NOTHING, np.float64)
+        kept = sampled < step
+        steps = np.concatenate([sampled[kept], [float(at) for at, *_ in self._looks]])
+        order = np.argsort(steps, kind="stable")
+
+        def column(name: str, looks: list[int]) -> Series:
+            known = np.asarray(traces[name], np.float64)[kept] if name in traces else np.zeros(int(kept.sum()))
+            return np.concatenate([known, np.asarray(looks, np.float64)])[order]
+
+        names = dict.fromkeys([*(name for name in traces if name not in NO_KINDS), *self.nbytes])
+        names.pop(_OTHER, None)
+        columns = {name: column(name, [look.get(name, 0) for _, look, _ in self._looks]) for name in names}
+        self.steps = steps[order]
+        self.kinds = {name: values for name, values in columns.items() if values.any()}
+        self.resident = column("resident", [held for *_, held in self._looks])
+
+
+def stairs(steps: Series, *rows: Series) -> tuple[Series, ...]:
+    """Steps and rows, each of which holds from its step to the next one, as points of a line.
+
+    >>> [line.tolist() for line in stairs(np.array([0.0, 5.0, 9.0]), np.array([1.0, 2.0, 3.0]))]
+    [[0.0, 5.0, 5.0, 9.0, 9.0], [1.0, 1.0, 2.0, 2.0, 3.0]]
+    """
+    return np.repeat(steps, 2)[1:], *(np.repeat(row, 2)[:-1] for row in rows)
+
+
+def colour_of(name: str, place: int) -> int:
+    """The position in the palette of a kind of bytes; of one that only a user's loop has, its place."""
+    return COLOURS.get(name, _GREY if name in (*KINDS, _OTHER) else place)

@@ -1,0 +1,45 @@
+// @ts-check
+// Numbers of a step, and the tools that say how the curves are drawn and that save them.
+
+/** @import { Panel, PanelIntent } from "../messages" */
+import { element, find, setText, showIn, throttled } from "../dom.js";
+
+const TOOLS = `
+<label>smoothing <input type="range" class="burlab-smoothing" aria-label="smoothing" min="0" max="1" step="0.05" value="0"></label>
+<button type="button" class="burlab-split" hidden title="Compile a timed twin of the kernels, and show what each part of a step takes">parts of a step</button>
+<select aria-label="step axis" class="burlab-axis" title="The axis of the steps in the plots">
+  <option value="auto">steps: auto</option><option value="linear">steps: linear</option>
+  <option value="log">steps: logarithmic</option></select>
+<button type="button" class="burlab-png" title="Save a picture of the plots">PNG</button>
+<button type="button" class="burlab-csv" title="Save the points of the curves in sight">CSV</button>`;
+
+// Builds the tools: their element, and the function that draws a state in it. saves: what the buttons do that save.
+/** @type {(act: (intent: PanelIntent) => void, saves: { png: () => void, csv: () => void }) => { el: HTMLElement, draw: (state: Panel) => void }} */
+export function buildTools(act, { png, csv }) {
+  const el = element("div", "burlab-curve-tools", null, { role: "toolbar", ariaLabel: "curves", innerHTML: TOOLS });
+  const part = (/** @type {string} */ selector) => find(el, selector);
+  const [axis, smoothing, split] = [".burlab-axis", ".burlab-smoothing", ".burlab-split"].map(part);
+  axis.addEventListener("change", () => act({ type: "axis", value: axis.value }));
+  split.addEventListener("click", () => act({ type: "split" }));
+  const smooth = throttled((/** @type {number} */ value) => act({ type: "smoothing", value }));
+  smoothing.addEventListener("input", () => smooth(Number(smoothing.value)));
+  part(".burlab-png").addEventListener("click", png);
+  part(".burlab-csv").addEventListener("click", csv);
+  const draw = (/** @type {Panel} */ state) => {
+    showIn(axis, state.axis);
+    showIn(smoothing, state.smoothing);
+    smoothing.style.setProperty("--part", smoothing.value);
+    split.hidden = !state.splits;
+  };
+  return { el, draw };
+}
+
+/** @type {(list: HTMLElement, readouts: Panel["readouts"]) => void} */
+export function drawReadouts(list, readouts) {
+  if (list.childElementCount !== readouts.length) {
+    list.innerHTML = "<div><span></span><b></b></div>".repeat(readouts.length);
+  }
+  readouts.forEach((texts, k) => {
+    texts.forEach((text, j) => setText(list.children[k].children[j], text));
+  });
+}
