@@ -176,7 +176,7 @@ def _specs(nodes: tuple[Node, ...], what: str) -> tuple[ArraySpec, ...]:
     )
 
 
-def build(
+def build(  # noqa: PLR0913 - all options of a build
     graph: Graph,
     *,
     gear: Gear = "compiled",
@@ -186,6 +186,7 @@ def build(
     in_place: Aliases = frozenset(),
     threads: int = 1,
     spill: str | None = None,
+    lends: bool = False,
 ) -> Executable:
     """Run a graph through the passes of `passes.py`.
 
@@ -201,8 +202,9 @@ def build(
         in_place: the inputs and outputs to which callers give the same memory, see `planning/in_place.py`.
         threads: how many compute each step at most, in the compiled gear; they change no bit.
         spill: a folder for a file that holds the workspace.
+        lends: whether arrays may lie in the memory of results until these are written.
     """
-    options = PlanOptions(gear, strict, check_finite, in_place, remat, spill=spill)
+    options = PlanOptions(gear, strict, check_finite, in_place, remat=remat, spill=spill, lends=lends)
     return _build(graph, replace(options, shared=1, threads=threads) if threads > 1 else options)
 
 

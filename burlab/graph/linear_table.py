@@ -9,7 +9,7 @@ import numpy as np
 
 from burlab.errors import GraphError
 from burlab.runtime.checks.stored import Check, flag, matching, one_of, record, size
-from burlab.runtime.dtypes import is_narrow_float
+from burlab.runtime.dtypes import STORED, dtype_of, is_narrow_float
 
 from .linear_nodes import (
     TOTALS,
@@ -233,24 +233,26 @@ class Cumsum(LinearOp):
 
 @structural
 class Convert(LinearOp):
-    """The same values in another dtype."""
+    """The same values in another dtype. A narrow float comes from float32, for an output alone."""
 
     name = "convert"
     elementwise = True
     cheap = True
     follows_sums = False
-    parameters = one_of(DTYPES)
+    parameters = one_of(STORED)
 
     def shape(self, _dtype: str, shapes: Shapes) -> Shape:
         (x,) = shapes
         return x
 
     def form(self, params: str, inputs: Nodes) -> Form:
-        return inputs[0].shape, DTYPES[params]
+        return inputs[0].shape, dtype_of(params)
 
     def checked(self, params: str, inputs: Nodes) -> Form:
         narrow = len(inputs) == 1 and is_narrow_float(inputs[0].dtype)
         require(not narrow or params == "float32", "it converts a narrow float to another dtype than float32")
+        single = len(inputs) == 1 and inputs[0].dtype == DTYPES["float32"]
+        require(params in DTYPES or single, "it rounds another dtype than float32 to a narrow float")
         return self.form(params, inputs) if narrow else super().checked(params, inputs)
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:

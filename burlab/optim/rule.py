@@ -9,11 +9,14 @@ import numpy as np
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.complex.array import Complex
-from burlab.graph.node import as_node
+from burlab.graph.linear_nodes import convert
+from burlab.graph.node import as_node, widened
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.signatures import ALL
+from burlab.graph.substitute import inline
 from burlab.graph.tracing.trace import trace
 from burlab.runtime.checks.numbers import shown
+from burlab.runtime.dtypes import computed_in, is_narrow_float
 from burlab.runtime.plain import as_array
 from burlab.typing import Operand, Tree
 
@@ -98,15 +101,16 @@ def trace_rule(
     """Trace the update of an optimizer that starts at x, shape (d,). Raises where it is no rule for x and the state.
 
     Also gives the leaves of the state at step 0, which a rule does not keep: they are as large as the model.
+    Of a narrow x the update computes with float32, and rounds the next point.
     like: x before it was made flat, for rules that need its shapes. f: what answers the queries of init.
     logs_estimate: whether the norm of its gradient estimate is logged, where it names one.
     """
-    kind = type(optimizer).__name__
+    kind, stored, x = type(optimizer).__name__, x.dtype, x.astype(computed_in(x.dtype), copy=False)
     optimizer = flat_face(optimizer, x if like is None else like)
     live, varies = live_fields(optimizer), batches.planned is not None
     if varies:
         live.append(_live_batch(live, batches))
-    initial = start(optimizer, x.copy(), f)
+    initial = start(optimizer, x.copy() if x.dtype == stored else x, f)
     if not varies and optimizer.batch_size(initial) is not None:
         raise ArgumentError(f"{kind}.batch_size chooses the number of samples of a step. Pass batch=bl.Batch(8).")
     leaves, structure = tree.flatten(initial)
@@ -139,7 +143,7 @@ def trace_rule(
     schedules = {field.name: field.start for field in live if callable(field.start)}
     forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
     hyper = {field.name: field.number for field in live}
-    output = _output(optimizer, live, x, examples, structure)
+    output = _of_stored(_output(optimizer, live, x, examples, structure), 0, stored)
 
     def size(t: Operand, values: tuple[Any, ...], leaves: list[Any]) -> Any:
         used, rule = _acting(optimizer, live, values, t)
@@ -147,7 +151,9 @@ def trace_rule(
         return as_dtype(found, np.dtype(np.int64))
 
     sized = trace(size, (_STEP, tuple(field.number for field in live), examples)).graph if varies else None
-    return UpdateRule(graph, hyper, schedules, forms, structure, queries, logged, output, sized), state
+    return UpdateRule(
+        _of_stored(graph, 1, stored), hyper, schedules, forms, structure, queries, logged, output, sized
+    ), state
 
 
 def rule_alike(
@@ -159,7 +165,7 @@ def rule_alike(
     """
     kind = type(optimizer).__name__
     optimizer = flat_face(optimizer, like)
-    leaves, structure = tree.flatten(start(optimizer, x.copy(), f))
+    leaves, structure = tree.flatten(start(optimizer, x.astype(computed_in(x.dtype)), f))
     state, hypers = _arrays(leaves, kind), len(rule.hyper)
     weak = [node.weak for node in rule.graph.inputs[3 + hypers :][: len(rule.state)]]
     forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
@@ -169,6 +175,17 @@ def rule_alike(
     planned = {field.name: field.start for field in live if callable(field.start)}
     hyper = {field.name: field.number for field in live}
     return replace(rule, hyper=rule.hyper | hyper, schedules=rule.schedules | planned), state
+
+
+def _of_stored(graph: Any, position: int, dtype: "np.dtype[Any]") -> Any:
+    """Return a graph whose first output is a vector x of this dtype, as is its input at a position; None of none."""
+    if graph is None or not is_narrow_float(dtype):
+        return graph
+    before = graph.inputs[position]
+    x = Node("input", (), before.params, before.shape, dtype)
+    inputs = (*graph.inputs[:position], x, *graph.inputs[position + 1 :])
+    after, *others = inline(graph, [widened(n) for n in inputs])
+    return Graph(inputs, (convert(after, dtype), *others))
 
 
 def _reads_own(graph: Graph, value: Node) -> bool:

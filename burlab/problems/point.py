@@ -1,4 +1,7 @@
-"""Points of the space that is optimized over: trees of float arrays, checked and laid out for C++."""
+"""Points of the space that is optimized over: trees of float arrays, checked and laid out for C++.
+
+Narrow floats, float16 and bfloat16, stay so in memory; what is computed from them is float32.
+"""
 
 from typing import Any, NamedTuple
 
@@ -9,6 +12,7 @@ from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
 from burlab.graph.signatures import FLOATS
 from burlab.runtime.coerce import Array
+from burlab.runtime.dtypes import computed_in, is_narrow_float
 from burlab.runtime.plain import as_array
 from burlab.typing import Vector
 
@@ -36,9 +40,27 @@ class Point(NamedTuple):
             flat = flat[leaf.size :]
         return Point(leaves, self.structure)
 
+    @property
+    def computed(self) -> "Point":
+        """The form of points that are computed: float32 zeros for a narrow leaf, others as they are."""
+        return Point([_computed(leaf) for leaf in self.leaves], self.structure)
+
+
+def is_float(dtype: "np.dtype[Any]") -> bool:
+    """Return True for the dtypes of floats that x may have.
+
+    >>> is_float(np.dtype(np.float16)), is_float(np.dtype(np.int8))
+    (True, False)
+    """
+    return computed_in(dtype) in FLOATS
+
+
+def _computed(leaf: Array) -> Array:
+    return np.zeros(leaf.shape, computed_in(leaf.dtype)) if is_narrow_float(leaf.dtype) else leaf
+
 
 def as_point(value: tree.Tree, name: str) -> Point:
-    """Return a tree of float32 or float64 arrays as a point. Raises DTypeError for other leaves."""
+    """Return a tree of arrays of floats as a point. Raises DTypeError for other leaves."""
     leaves, structure = tree.flatten(value)
     if not leaves:
         raise ArgumentError(f"{name} holds no array. Pass a float array, or a tree (tuple, list, dict) of them.")
@@ -52,7 +74,7 @@ def coordinates_of(index: Array) -> Point:
 
 def scale_of(point: Point) -> Point:
     """Return a number of a point's dtype, as an argument of a query."""
-    one = np.ones((), point.leaves[0].dtype)
+    one = np.ones((), computed_in(point.leaves[0].dtype))
     return Point([one], tree.flatten(one)[1])
 
 
@@ -60,15 +82,15 @@ def as_start(value: tree.Tree, name: str) -> Point:
     """Return the start of a run as a point; Python numbers, and integers without a float array, become floats.
 
     Beside a float array other arrays of integers and masks stay what they are: state of the run. A Python int becomes
-    float32 if the first float array is float32.
+    of the dtype of the first float array.
     """
     leaves, structure = tree.flatten(value)
     arrays: list[Array] = [as_array(leaf, name) for leaf in leaves]
-    kind = next((array.dtype for array in arrays if array.dtype in FLOATS), None)
+    kind = next((native_dtype(array.dtype) for array in arrays if is_float(native_dtype(array.dtype))), None)
     wide = kind or np.dtype(np.float64)
     floats = [x.astype(wide) if x.dtype.kind in "iu" and (kind is None or type(leaf) is int) else x
               for x, leaf in zip(arrays, leaves, strict=True)]  # fmt: skip
-    if kind is None or all(array.dtype in FLOATS for array in floats):
+    if kind is None or all(is_float(native_dtype(array.dtype)) for array in floats):
         return as_point(tree.unflatten(structure, floats), name)
     return Point([_whole_or_floats(x, name, value, k) for k, x in enumerate(floats)], structure)
 
@@ -80,7 +102,7 @@ def _whole_or_floats(array: Array, name: str, value: tree.Tree, k: int) -> Array
 
 
 def like_point(value: tree.Tree, point: Point, name: str) -> Point:
-    """Return a tree with the structure and shapes of a point, in its dtypes. Raises ShapeError for others."""
+    """Return a tree with the structure and shapes of a point, in the dtypes of its gradient. Raises ShapeError."""
     vector = as_point(value, name)
     if vector.structure != point.structure:
         raise ShapeError(
@@ -90,13 +112,15 @@ def like_point(value: tree.Tree, point: Point, name: str) -> Point:
         if leaf.shape != x.shape:
             where = name + tree.leaf_names(value)[k]
             raise ShapeError(f"{where} has shape {leaf.shape}, but x has {x.shape} there. Pass arrays of x's shapes.")
-    leaves = [np.asarray(leaf, x.dtype, order="C") for leaf, x in zip(vector.leaves, point.leaves, strict=True)]
+    leaves = [
+        np.asarray(leaf, computed_in(x.dtype), order="C") for leaf, x in zip(vector.leaves, point.leaves, strict=True)
+    ]
     return Point(leaves, point.structure)
 
 
 def _floats(array: Array, name: str, value: tree.Tree, k: int) -> Array:
     dtype = native_dtype(array.dtype)
-    if dtype not in FLOATS:
+    if not is_float(dtype):
         where = name + tree.leaf_names(value)[k]
         raise DTypeError(f"{where} has dtype {array.dtype}, expected float32 or float64. Use x.astype(float) or 3.0.")
     return np.asarray(array, dtype, order="C")

@@ -9,17 +9,18 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError
+from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import Node, tree
 from burlab.graph.digits import digits_shape, from_digits, to_digits
-from burlab.graph.node import constant
+from burlab.graph.node import constant, widened
 from burlab.graph.signatures import FLOATS
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
+from burlab.runtime.dtypes import is_narrow_float
 from burlab.typing import Tree, Vector
 
-from .point import Point, as_start
+from .point import Point, as_start, is_float
 
 Kinds = tuple["np.dtype[Any] | None", ...]
 
@@ -45,10 +46,15 @@ class Trainable(NamedTuple):
         chosen = [flag and (moves or array.dtype.kind not in "iub") for flag, array in zip(chosen, arrays, strict=True)]
         pairs = list(zip(x.leaves, _flags(x.structure, chosen), strict=True))
         trained, others = [x for x, flag in pairs if flag], [x for x, flag in pairs if not flag]
-        floats = next((x.dtype for x in trained if x.dtype.kind == "f"), None)
+        floats = next((x.dtype for x in trained if is_float(x.dtype)), None)
         if floats is None:
             raise ArgumentError("trainable is False for all floats of x0, expected True for at least one of them.")
-        kinds = tuple(None if x.dtype.kind == "f" else x.dtype for x in trained)
+        kinds = tuple(None if is_float(x.dtype) else x.dtype for x in trained)
+        if any(kinds) and is_narrow_float(floats):
+            raise DTypeError(
+                f"integers and masks that a rule changes stand beside float32 or float64, and x0 has {floats}. Convert "
+                "its floats with .astype(np.float32)."
+            )
         encoded = [x if kind is None else to_digits(x, kind, floats) for x, kind in zip(trained, kinds, strict=True)]
         return Trainable.of(x.structure, chosen, encoded, others, kinds)
 
@@ -64,13 +70,13 @@ class Trainable(NamedTuple):
                 raise ValueError(f"an array of shape {x.shape} does not hold the digits of {kind}")
         arrays, structure = _arrays(whole)
         parts = tree.unflatten(structure, [x if flag else None for x, flag in zip(arrays, chosen, strict=True)])
-        rest = tuple(map(constant, others))
+        rest = tuple(map(_known, others))
         return Trainable(whole, tuple(chosen), Point(trained, tree.flatten(parts)[1]), rest, tuple(kinds))
 
     @property
     def seen(self) -> tree.Tree:
         """The trained part as a rule sees it: integers and masks in place of their digits."""
-        return tree.unflatten(self.point.structure, self._decoded(self.point.leaves))
+        return tree.unflatten(self.point.structure, self._decoded(self.point.computed.leaves))
 
     @property
     def others(self) -> list[Any]:
@@ -102,7 +108,7 @@ class Trainable(NamedTuple):
 
         @functools.wraps(f, updated=())
         def of_trained(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-            return f(self._merged(tree.flatten(x)[0], self.rest).tree, *sample, **key)
+            return f(self._merged(tree.flatten(x)[0], [*map(widened, self.rest)]).tree, *sample, **key)
 
         # not the numbers of the trained part, which the function does not read
         cast("Any", of_trained).__burlab_structure__ = f, self.whole, self.chosen, *self.others
@@ -116,12 +122,21 @@ class Trainable(NamedTuple):
         return Point([next(parts[flag]) for flag in _flags(self.whole, self.chosen)], self.whole)
 
 
+def _known(array: Array) -> Node:
+    """Return a constant array as a node, a narrow one as it is."""
+    if not is_narrow_float(array.dtype):
+        return constant(array)
+    array = np.array(array, order="C")
+    array.flags.writeable = False
+    return Node("constant", (), array, array.shape, array.dtype)
+
+
 def with_digits(x: Tree, name: str) -> Trainable | None:
     """Return a tree of floats and of integers or masks, as a point that holds digits of these; None for others."""
     if all(getattr(leaf, "dtype", None) in FLOATS for leaf in tree.flatten(x)[0]):
         return None
     point = as_start(x, name)
-    if all(leaf.dtype.kind == "f" for leaf in point.leaves):
+    if all(is_float(leaf.dtype) for leaf in point.leaves):
         return None
     return Trainable.split(point, [True] * len(tree.flatten_whole(point.tree)[0]), moves=True)
 

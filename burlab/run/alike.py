@@ -39,7 +39,8 @@ class SharedSetup:
         stream = reseeded(setup.stream, seed)
         first = batch.of(stream.samples).first if isinstance(batch, Batch) else None
         before = StartQueries(self.oracle, point, stream, setup.threads, first)
-        if (found := rule_alike(setup.rule, optimizer, x, point.tree if part is None else part.seen, before)) is None:
+        like = point.computed.tree if part is None else part.seen
+        if (found := rule_alike(setup.rule, optimizer, x, like, before)) is None:
             return None
         rule, leaves = found
         other = replace(

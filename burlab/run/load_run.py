@@ -9,6 +9,7 @@ import numpy as np
 
 from burlab.errors import BurlabError, FileError, UnregisteredError
 from burlab.graph import tree
+from burlab.problems.point import is_float
 from burlab.run.file.form import check_document, with_current_names
 from burlab.run.file.recipe import Given, bits, rebuild
 from burlab.run.file.save_run import KIND, STANDING
@@ -178,7 +179,7 @@ def _verify(saved: Saved, setup: Setup) -> None:
         "keyframes' cells": [(c.shape, c.dtype) for c in saved.frames]
         == [((len(frames), *shape), dtype) for shape, dtype in setup.buffers],
         "cells": [(cell.shape, cell.dtype) for cell in saved.buffers] == setup.buffers,
-        "x": first.dtype.kind == "f",
+        "x": is_float(first.dtype),
     }
     if broken := [name for name, holds in rules.items() if not holds]:
         raise FileError(f"it is malformed: its {broken[0]} do not fit the rest. Use another copy.")

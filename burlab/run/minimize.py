@@ -42,8 +42,9 @@ def minimize(  # noqa: PLR0913 - all options of a run
 
     Args:
         problem: A `FiniteSum`, or a function of x alone.
-        x0: The start, never changed: an array or a tree of them, all float64 or all float32; a complex array holds two
-            of these, and integers alone become floats. Beside a float array, arrays of integers and masks keep their
+        x0: The start, never changed: an array or a tree of them, all float64, all float32, all float16 or all bfloat16;
+            steps of the last two compute in float32 and round x. A complex array holds two
+            floats, and integers alone become floats. Beside a float array, arrays of integers and masks keep their
             dtype: the loss reads them, and a rule with `all_leaves` may change them.
         optimizer: A `bl.optim.Optimizer` or `bl.optim.SciPy`.
         batch: Samples per step, None for the full gradient, or a `bl.Batch`, whose size can change.

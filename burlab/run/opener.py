@@ -31,6 +31,7 @@ from burlab.run.scipy.scipy_engine import ScipyEngine
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
+from burlab.runtime.dtypes import computed_in, is_narrow_float
 from burlab.runtime.memory import give_back
 from burlab.runtime.thread_limit import MAX_THREADS, Threads, known_threads, most_threads
 
@@ -87,6 +88,10 @@ class Opener:
             point = start.point
         x = _flat(point.leaves)
         if isinstance(optimizer, SciPy):
+            if is_narrow_float(x.dtype):
+                raise DTypeError(
+                    f"x0 has dtype {x.dtype}, but SciPy's minimizers step in float64. Use x0.astype(np.float64)."
+                )
             return self._scipy(optimizer, start, seed, budgets)
         for shared in tuple(self._setups):
             if (found := shared.setup_of(optimizer, x, start, seed, self.batch, self.state)) is not None:
@@ -131,12 +136,12 @@ class Opener:
         """Return the setup of the first run of its kind, and the leaves of its state; store it for later runs."""
         oracle = self._oracle(start)
         part, point = (None, start) if isinstance(start, Point) else (start, start.point)
-        like = point.tree if part is None else part.seen
+        like = point.computed.tree if part is None else part.seen
         stream = drawn(oracle.data.samples, self.batch, self.sampler, seed)
         stop = ended_by(stream, self.stop)
         varies = self.batch.of(stream.samples) if isinstance(self.batch, Batch) else None
         before = StartQueries(oracle, point, stream, self._given_threads() or 1, varies and varies.first)
-        weights = weights_of(stream, x.dtype)
+        weights = weights_of(stream, computed_in(x.dtype))
         batches = _batches(oracle, point, stream, weights, varies and varies.size)
         rule, leaves = find_rule(optimizer, x, batches, like, before, stop.of == ESTIMATOR)
         _check_local_samples(oracle, optimizer, rule.reads_gradient)
@@ -283,6 +288,6 @@ def _flat(leaves: list[Array]) -> Array:
     if len(dtypes) > 1:
         raise DTypeError(
             f"x0 mixes {' and '.join(sorted(d.name for d in dtypes))}; a run has one dtype. "
-            "Convert the leaves with .astype."
+            "Convert the leaves with .astype, or train those of one dtype: trainable=."
         )
     return np.ascontiguousarray(leaves[0]).reshape(-1) if len(leaves) == 1 else np.concatenate([*map(np.ravel, leaves)])

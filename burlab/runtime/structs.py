@@ -238,7 +238,7 @@ class CPlan(ctypes.Structure):
         *_of(CSummand, "each"),
         *_of(CStream, "stream"),
         *_of(CKernel, "size sampler"),
-        *_of(_INT, "threads dtype dimension leaves"),
+        *_of(_INT, "threads dtype narrow dimension leaves"),
         *_of(_POINTER, "places"),
         *_of(_INT, "gradient metrics measured"),
         *_of(_POINTER, "validation full"),

@@ -26,6 +26,7 @@ class PlanOptions:
         strict: sums are in plain order, with the same bits in each gear.
         check_finite: a call ends with NonFinite if any value was inf or nan.
         in_place: inputs and outputs to which callers give the same memory, see `planning/in_place.py`.
+        lends: arrays may lie in the memory of results until these are written; not with in_place.
         remat: values that the backward pass computes again, see `planning/rematerialize.py`; None: none.
         accumulate: how many of the first outputs are added to the contents of their arrays.
         keep: every value stays in the workspace to the end, so that all of them can be inspected.
@@ -43,6 +44,7 @@ class PlanOptions:
     strict: bool = False
     check_finite: bool = False
     in_place: Aliases = frozenset()
+    lends: bool = False
     remat: Remat | None = None
     accumulate: int = 0
     keep: bool = False

@@ -47,6 +47,7 @@ FORMULAS = {row.name: row.formula for row in ROWS if row.formula} | {
 INTEGER_FORMULAS = {row.name: row.integer_formula for row in ROWS if row.integer_formula}
 # Declared in the text of every kernel that calls them, see `numbers/simd.hpp`.
 _NARROW = {"float16": "burlab::Half", "bfloat16": "burlab::Bfloat16"}  # structs that widen a number
+_ROUNDED = {"float16": "burlab::ToHalf", "bfloat16": "burlab::ToBfloat16"}  # structs that round a float
 ROOTS = {
     "burlab_sqrt": 'extern "C" double burlab_sqrt(double) noexcept __asm__("sqrt") __attribute__((const));',
     "burlab_sqrtf": 'extern "C" float burlab_sqrtf(float) noexcept __asm__("sqrtf") __attribute__((const));',
@@ -72,13 +73,13 @@ def _order(n: Node) -> float:
 def formula(n: Node) -> str | None:
     """The formula of an elementwise node, or None if a library function must be called."""
     if n.op == "convert":
-        return None if widens(n) else _conversion(n.inputs[0].dtype, n.dtype)
+        return None if is_of_narrow(n) else _conversion(n.inputs[0].dtype, n.dtype)
     return (INTEGER_FORMULAS if n.dtype.kind in "iu" else FORMULAS).get(n.op)
 
 
-def widens(n: Node) -> bool:
-    """Return True for the conversion of a narrow float."""
-    return n.op == "convert" and is_narrow_float(n.inputs[0].dtype)
+def is_of_narrow(n: Node) -> bool:
+    """Return True for the conversion of a narrow float, or to one."""
+    return n.op == "convert" and (is_narrow_float(n.inputs[0].dtype) or is_narrow_float(n.dtype))
 
 
 def _conversion(given: np.dtype[Any], wanted: np.dtype[Any]) -> str:
@@ -107,7 +108,7 @@ def has_lanes(n: Node) -> bool:
     """Return True if the operation works on SIMD lanes: Cling makes no packets of libm's functions."""
     text = formula(n)
     if text is None:
-        return widens(n) or n.op == "multiply_add" or is_own(n) or _is_derived(n)
+        return is_of_narrow(n) or n.op == "multiply_add" or is_own(n) or _is_derived(n)
     return "std::" not in text.replace("std::fabs", "")
 
 
@@ -133,8 +134,8 @@ def is_chain(n: Node) -> bool:
 
 def rule(n: Node) -> str:
     """The C++ struct that computes a node; "" for a conversion between types of C++, which has none."""
-    if widens(n):
-        return _NARROW[NAMES[n.inputs[0].dtype]]
+    if is_of_narrow(n):
+        return _ROUNDED[NAMES[n.dtype]] if is_narrow_float(n.dtype) else _NARROW[NAMES[n.inputs[0].dtype]]
     if not n.row.scalar.name:
         return ""
     op = f"burlab::ops::{cpp_type(n.op)}"
@@ -155,8 +156,9 @@ def function(n: Node, lanes: bool) -> LibraryKernel:
     if n.op == "multiply_add":
         fused = f"BURLAB_INLINE {result} {symbol}({parameters}) noexcept {{ BURLAB_FUSED return x0 * x1 + x2; }}\n"
         return LibraryKernel(symbol, f"BURLAB_BEGIN\n{fused}BURLAB_END\n", "burlab/numbers/simd.hpp")
-    if widens(n):
-        text = f"BURLAB_INLINE float {symbol}(std::uint16_t x0) noexcept {{ return {rule(n)}::primal(x0); }}\n"
+    if is_of_narrow(n):
+        symbol = f"{symbol}_{NAMES[n.dtype]}"
+        text = f"BURLAB_INLINE {result} {symbol}({parameters}) noexcept {{ return {rule(n)}::primal(x0); }}\n"
         return LibraryKernel(symbol, f"BURLAB_BEGIN\n{text}BURLAB_END\n", "burlab/numbers/narrow.hpp")
     row = parsed(n.op).row
     short = lanes or n.dtype.kind in "iu" or (row.inlined and not n.row.order)

@@ -207,6 +207,8 @@ def _map_kernel(
     if not struct:
         return kernel(f"convert_{NAMES[operands[0]]}_{NAMES[result]}", f"Convert<{types}>", "elementwise")
     name = f"{op.replace(chr(39), '_')}_{NAMES[operands[-1]]}_map"
+    if op == "convert":
+        name = f"convert_{NAMES[operands[0]]}_{NAMES[result]}_map"
     return kernel(name, f"Map<{str(lanes).lower()}, {struct}, {types}>", loops(op, "elementwise"))
 
 

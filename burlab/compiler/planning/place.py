@@ -23,6 +23,7 @@ from burlab.compiler.ir.strides import dense_strides
 from burlab.compiler.lowering.lower import is_copy
 from burlab.compiler.lowering.lower_control import Routine
 from burlab.graph import Node
+from burlab.runtime.memory import rounded
 
 from .drafts import Draft, Lowered
 from .number_table import numbers_in
@@ -44,6 +45,8 @@ def place(lowered: Lowered) -> KernelPlan:
         **{c: MemoryPlace(MemoryKind.CONSTANT, k) for k, c in enumerate(constants)},
         **located.homes,
     }
+    if options.lends:
+        given |= _lent(drafts, located.homes)
     own, scratch, nbytes = _workspace(drafts, given, options)
     arrays = (n for draft in drafts for n in (draft.node, *draft.writes))
     check_fits(arrays, nbytes + sum(y.nbytes for y in graph.outputs))
@@ -104,6 +107,28 @@ def _scratch(draft: Draft, shared: bool) -> int:
     if not shared or not isinstance(work, Stage) or work.space is None or work.space.reduced:
         return 0
     return partials_of(work.nodes, work.space.shape)
+
+
+def _lent(drafts: Sequence[Draft], homes: Mapping[Node, MemoryPlace]) -> dict[Node, MemoryPlace]:
+    """Places of arrays in the memory of results that are written after their last use; the latest arrays come first."""
+    born: dict[Node, int] = {}
+    dies: dict[Node, int] = {}
+    for k, draft in enumerate(drafts):
+        for n in draft.writes:
+            born.setdefault(n, k)
+        dies |= dict.fromkeys((*draft.reads, *draft.writes), k)
+    found: dict[Node, MemoryPlace] = {}
+    for y, home in homes.items():
+        lent: list[tuple[Node, int]] = []  # with the byte behind it
+        for n in sorted(born, key=lambda n: -born[n]):
+            if n in homes or n in found or dies[n] >= born[y]:
+                continue
+            beside = (end for other, end in lent if born[n] <= dies[other] and born[other] <= dies[n])
+            first = rounded(max(beside, default=0))
+            if first + n.nbytes <= y.nbytes:
+                found[n] = home.plus(first)
+                lent.append((n, first + n.nbytes))
+    return found
 
 
 def _replaced(n: Node, draft: Draft) -> Iterator[Node]:

@@ -76,7 +76,7 @@ class _Checker:
 
 def check(n: Node) -> None:
     """Raise GraphError unless a node matches its operation and inputs. Sub-graphs are not checked."""
-    narrow = is_narrow_float(n.dtype) and (n.row.leaf or n.row.moves_data)
+    narrow = is_narrow_float(n.dtype) and (n.row.leaf or n.row.moves_data or n.op == "convert")
     require(n.dtype in ALL or narrow, f"its dtype is none of {', '.join(DTYPES)}")
     fits = parameters.shape(n.shape) and volume(n.shape) * n.itemsize <= ADDRESSABLE
     require(fits, "its shape is not of sizes, or larger than any memory")

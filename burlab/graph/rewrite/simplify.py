@@ -288,7 +288,7 @@ def _after(n: Node) -> Node | None:
 
 def _convert(n: Node) -> Node | None:
     value = n.inputs[0].known
-    if value is None or n.size > _LARGEST_FOLD:
+    if value is None or n.size > _LARGEST_FOLD or is_narrow_float(n.dtype):
         return None
     return broadcast(constant(value.astype(n.dtype), n.dtype), n.shape)
 

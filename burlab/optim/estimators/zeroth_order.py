@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.buffers.buffer_functions import at_set
+from burlab.graph.checkpoint_nodes import after
+from burlab.graph.node import as_node
 from burlab.optim.arithmetic import where
 from burlab.optim.optimizer import Hyper, Metrics, Optimizer, State, Vector
 from burlab.optim.queries import Queries
@@ -21,8 +23,12 @@ def slope(f: Queries, x: Vector, z: Vector, eps: float) -> Any:
 
 
 def slope_and_value(f: Queries, x: Vector, z: Vector, eps: float) -> tuple[Any, Any]:
-    """The slope, and the mean of its two values, which is f(x) up to eps^2 z.Hz / 2: the value of the step."""
-    ahead, behind = f.value(x + eps * z), f.value(x - eps * z)
+    """The slope, and the mean of its two values, which is f(x) up to eps^2 z.Hz / 2: the value of the step.
+
+    The second point is computed after the first value, in the memory of the first point.
+    """
+    ahead = f.value(x + eps * z)
+    behind = f.value(x - eps * after(as_node(z), [as_node(ahead)]))
     return (ahead - behind) / (2 * eps), (ahead + behind) / 2
 
 

@@ -29,7 +29,7 @@ class StartQueries:
 
     def __init__(self, oracle: Oracle, point: Point, stream: Stream, threads: int, batch: int | None = None) -> None:
         """batch: samples of the first step, if not the stream's."""
-        self._oracle, self._point, self._threads = oracle, point, threads
+        self._oracle, self._point, self._threads = oracle, point.computed, threads
         self.batch, self.samples = int(stream.batch) if batch is None else batch, int(stream.samples)
         self.full = is_full(stream)
         self._sizes = oracle.clients

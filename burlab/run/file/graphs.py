@@ -20,6 +20,7 @@ from burlab.problems.kernels.tiles import KernelOptions
 from burlab.problems.point import Point
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
+from burlab.runtime.dtypes import computed_in
 
 _ENTRIES = "partial_grad"
 _SIZED = (_ENTRIES, "targets", "surrogate")  # with a number: of entries, or of numbers of a target
@@ -75,10 +76,14 @@ class GraphReader:
         """
         return read_graph(self._arrays, name, inputs, outputs, answered)
 
-    def make(self, query: str, described: list[Any], number: int = 0) -> Loss:
-        """The kernels that `GraphWriter.kernels` described for a query. number: of entries of a gradient."""
+    def make(self, query: str, described: list[Any], number: int = 0, computed: bool = False) -> Loss:
+        """The kernels that `GraphWriter.kernels` described for a query. number: of entries of a gradient.
+
+        computed: whether the query is about points that an update computes.
+        """
         samples, regularizer = described
-        kernel = self._kernel(query, samples, self.data, number)
+        point = self._point.computed if computed else self._point
+        kernel = self._kernel(query, samples, point, self.data, number)
         self.keyed = self.keyed or kernel.keyed
         if regularizer is None:
             return Loss(kernel, None)
@@ -86,7 +91,7 @@ class GraphReader:
             raise FileError(
                 f"what {regularizer[0]} gives cannot be added to what {samples[0]} gives. Use another copy."
             )
-        return Loss(kernel, self._kernel(query, regularizer, Data.none(), number))
+        return Loss(kernel, self._kernel(query, regularizer, point, Data.none(), number))
 
     def remote(self, point: Point) -> RemoteClients | None:  # noqa: ARG002 - as of every oracle
         """Return None: the samples are in this process."""
@@ -97,7 +102,7 @@ class GraphReader:
         asked = ("value_like", "grad", "training", "hvp", "hessian", "jvp", "resampled_grad", *_SIZED)
         if query not in asked or not (points > 0 if query in _SIZED else points == _points(query)):
             raise FileError(f"expected a query of updates, got {shown(query)} about {points} points.")
-        self._known[query, points] = self.make(query, described, points)
+        self._known[query, points] = self.make(query, described, points, computed=True)
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels for a query about points."""
@@ -108,14 +113,15 @@ class GraphReader:
             raise FileError(f"its update has the query {query}, but the file has no kernel for it. Use another copy.")
         return self._known[query, number]
 
-    def _kernel(self, query: str, described: list[Any], data: Data, number: int) -> SampleKernel:
+    def _kernel(self, query: str, described: list[Any], point: Point, data: Data, number: int) -> SampleKernel:
         name, groups, metrics, keyed, tiles, remat, *least = described
-        leaves = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves]
+        given = [(leaf.shape, leaf.dtype) for leaf in point.leaves]
+        leaves = [(shape, computed_in(dtype)) for shape, dtype in given]
         more: Specs = [((number,), np.dtype(np.int64))] if query == _ENTRIES else []
         more += [((), leaves[0][1])] if query == "surrogate" else []
         placed = int(query == "surrogate" and bool(data.arrays))
         data = with_goals(data, number, leaves[0][1]) if placed else data
-        inputs = leaves * _points(query) + more + [(array.shape[1:], array.dtype) for array in data.arrays]
+        inputs = given * _points(query) + more + [(array.shape[1:], array.dtype) for array in data.arrays]
         inputs += [((2,), np.dtype(np.uint64))] * keyed
         graph = self.graph(name, inputs)
         found = [(node.shape, node.dtype) for node in graph.outputs]

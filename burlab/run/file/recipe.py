@@ -23,7 +23,7 @@ from burlab.run.record.gradient_norms import BATCH
 from burlab.run.record.stop import Stop, ended_by
 from burlab.runtime.coerce import Array
 from burlab.runtime.cpu import instruction_set
-from burlab.runtime.dtypes import DTYPES
+from burlab.runtime.dtypes import DTYPES, computed_in
 from burlab.runtime.quoting import without_comments
 from burlab.typing import ArrayLike
 
@@ -106,7 +106,7 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
     schedules = {
         name: StoredSchedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])
     }
-    weights = weights_of(stream, start[0].dtype)
+    weights = weights_of(stream, computed_in(start[0].dtype))
     drawn_reader = reader if weights is None else GraphReader(arrays, point, samples.with_weights(weights))
     for query, points, described in document["query_losses"]:
         reader.know(query, points, described)
@@ -237,8 +237,9 @@ def _update(
     wide, number, keys = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.uint64)
     old = "logged" not in document
     indices: Specs = [] if old else [((batch,), number)]
-    problem: Specs = [((), x[1]), ((2,), keys), *indices, ((), number)]
-    inputs = [x, x, ((), number), *[((), wide)] * len(hyper), *state, *problem]
+    shape, dtype = x[0], computed_in(x[1])
+    problem: Specs = [((), dtype), ((2,), keys), *indices, ((), number)]
+    inputs = [(shape, dtype), x, ((), number), *[((), wide)] * len(hyper), *state, *problem]
     noted = len(document["schedules"]) + len(document.get("logged", ()))
     graph = reader.graph(document["update"], inputs, [x, *state, *[((), wide)] * noted], answered=True)
     if not old:

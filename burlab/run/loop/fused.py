@@ -22,6 +22,7 @@ from burlab.optim.chunk import is_entrywise, resized
 from burlab.optim.rule import UpdateRule
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
+from burlab.runtime.dtypes import is_narrow_float
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,12 @@ class FusedStep:
     def of(graph: Graph, rule: UpdateRule, loss: Loss, x: Point, threads: int = 1) -> "FusedStep | None":
         """The step of a simplified update; None if it mixes entries, makes queries, or is too large to compile.
 
-        With `remat` it is None as well: one kernel needs memory for more values at a time.
+        With `remat` it is None as well: one kernel needs memory for more values at a time. So it is for a narrow x.
         """
         dimension = sum(leaf.size for leaf in x.leaves)
         if rule.queries or loss.samples.options.remat is not None or not is_entrywise(graph, dimension):
+            return None
+        if is_narrow_float(x.leaves[0].dtype):
             return None
         parts = _Parts(graph, rule, loss, x, dimension)
         executable = build(parts.whole(), threads=threads)

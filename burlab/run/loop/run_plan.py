@@ -9,6 +9,7 @@ from burlab.problems.kernels.sum_abi import kernel_of
 from burlab.problems.sampling import is_full
 from burlab.run.record.recorder import COUNTERS
 from burlab.runtime.coerce import Array
+from burlab.runtime.dtypes import computed_in, is_narrow_float
 from burlab.runtime.structs import CFused, CLoss, CPiece, CPlan, CSummand, CValidation
 
 from .fused import FusedStep
@@ -17,6 +18,7 @@ from .setup import Setup, Validation
 from .shift_buffers import mirrored as mirrored_shifts
 
 FEED = 1 << 16  # rows that a predicate may be behind
+_NARROW = ("", "float16", "bfloat16")  # the order of `Narrow` in C++
 
 
 def plan_of(setup: Setup, start: list[Array] | None = None) -> CPlan:
@@ -24,6 +26,7 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> CPlan:
 
     start: of the buffers, which are copied; None if they come from another run.
     """
+    x = setup.start.leaves[0]
     ends = np.cumsum([0, *(leaf.nbytes for leaf in setup.start.leaves)]).astype(np.int64)
     hyper = np.array(list(setup.rule.hyper.values()), np.float64)
     sizes = np.array([math.prod(shape) * dtype.itemsize for shape, dtype in setup.buffers], np.int64)
@@ -36,7 +39,8 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> CPlan:
     plan = CPlan(
         stream=setup.stream,
         threads=setup.threads,
-        dtype=setup.buffers[0][1].itemsize,
+        dtype=computed_in(x.dtype).itemsize,
+        narrow=_NARROW.index(x.dtype.name) if is_narrow_float(x.dtype) else 0,
         dimension=setup.dimension,
         leaves=len(setup.start.leaves),
         places=ends.ctypes.data,

@@ -99,7 +99,7 @@ class Setup:
         full: Validation | None = None,
     ) -> "Setup":
         """A setup; compiles the update and its queries now. drawn: the source for the batches, if not `oracle`."""
-        queries = QueryKernels(oracle, start, rule.queries, stream, drawn or oracle, threads)
+        queries = QueryKernels(oracle, start.computed, rule.queries, stream, drawn or oracle, threads)
         update = update_of(rule, loss, start, int(stream.batch), threads)
         output = None if rule.output is None else _built(rule.output)
         if stream.varies:

@@ -88,4 +88,6 @@ def _compiled(rule: UpdateRule, loss: Loss, x: Point, fuses: bool, threads: int)
     hypers, buffers = len(rule.hyper), 1 + len(rule.state)
     shifting, shifts = shift_buffers_of(whole, hypers, buffers)
     reporting, pairs, rows = row_buffers_of(shifting, hypers, buffers)
-    return Update(whole, build(reporting, in_place=pairs, threads=threads), 0, InPlace.NO, rows, shifts)
+    return Update(
+        whole, build(reporting, in_place=pairs, threads=threads, lends=not pairs), 0, InPlace.NO, rows, shifts
+    )

@@ -14,6 +14,9 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
+/// The dtype of an x of 16 bits, whose gradients are float32. Mirrored in Python.
+enum class Narrow : std::int64_t { none, float16, bfloat16 };
+
 /// A window of a buffer: a leaf of x, the part of the state that belongs to it, or a whole buffer. Mirrored in Python.
 struct Piece {
   std::int64_t buffer, offset;  // bytes
@@ -41,7 +44,8 @@ struct Plan {
   Kernel size;     // in: t, hyperparameters, state. Out: how many samples a step uses. No function: all
   Kernel sampler;  // in: the key of a step, t. Out: its samples. No function: as the stream says
   std::int64_t threads;
-  Dtype dtype;                     // of x
+  Dtype dtype;                     // of gradients, and of x unless it is narrow
+  Narrow narrow;                   // of x
   std::int64_t dimension, leaves;  // of x, which holds its leaves one after another
   const std::int64_t* places;      // where each leaf begins, bytes
   std::int64_t gradient;           // where the gradient begins in a result, bytes; -1: the rule reads none

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../sum/loss.hpp"
+#include "narrow_numbers.hpp"
 #include "norm.hpp"
 #include "query.hpp"
 #include "row_buffers.hpp"
@@ -56,7 +57,7 @@ class SeparateStep final : public Step {
       if (const auto outcome = evaluate(step, leaves, key, team, cancel); !outcome.ok()) return outcome;
     ended(lap_gradient);
     oracle_.begin(step, key, team, cancel);
-    if (each_.on()) oracle_.know(each_.known(state_.current(0)));
+    if (each_.on() && plan_.narrow == Narrow::none) oracle_.know(each_.known(state_.current(0)));
     step_ = step;
     inputs_ = {gradient(),       evaluates() ? result_ : state_.current(0),  // a value that is not read
                &step_,           hyper,
@@ -193,14 +194,27 @@ class SeparateStep final : public Step {
   void add_step(PiecewiseNorm& steps, const StagedChunk& staged, std::int64_t first, std::int64_t from) const {
     const char *const after = staged.x() + staged.at(0, from), *const before = state_.current(0) + staged.at(0, first);
     const std::int64_t count = plan_.chunk - from;
-    if (plan_.dtype == Dtype::float64)
+    if (plan_.narrow != Narrow::none)
+      by_widened(plan_.narrow, after, before, count,
+                 [&](std::int64_t, const float* a, const float* b, std::int64_t n) { steps.add(a, b, n); });
+    else if (plan_.dtype == Dtype::float64)
       steps.add(reinterpret_cast<const double*>(after), reinterpret_cast<const double*>(before), count);
     else steps.add(reinterpret_cast<const float*>(after), reinterpret_cast<const float*>(before), count);
   }
 
   template <class T> void add_norms(Norms& norms, std::int64_t first, std::int64_t count) const {
+    if (BURLAB_UNLIKELY(plan_.narrow != Narrow::none)) return add_narrow_norms(norms, first, count);
     add(norms, reinterpret_cast<const T*>(gradient()) + first, reinterpret_cast<const T*>(state_.next(0)) + first,
         reinterpret_cast<const T*>(state_.current(0)) + first, count);
+  }
+
+  BURLAB_NOINLINE void add_narrow_norms(Norms& norms, std::int64_t first, std::int64_t count) const {
+    const auto* const g = reinterpret_cast<const float*>(gradient());
+    const std::int64_t from = first * (plan_.bytes[0] / plan_.dimension);
+    by_widened(plan_.narrow, state_.next(0) + from, state_.current(0) + from, count,
+               [&](std::int64_t k, const float* after, const float* before, std::int64_t n) {
+                 add(norms, blind() ? before : g + first + k, after, before, n);
+               });
   }
 
   template <class T> void write_norms(double* row) {
@@ -218,6 +232,7 @@ class SeparateStep final : public Step {
     });
   }
   template <class T> BURLAB_INLINE double norm_of_step() const {
+    if (plan_.narrow != Narrow::none) return std::sqrt(norms_.both.step.total());  // in the range of doubles
     return norm_of(norms_.both.step.total(), reinterpret_cast<const T*>(state_.next(0)),
                    reinterpret_cast<const T*>(state_.current(0)), plan_.dimension);
   }

@@ -99,7 +99,14 @@ class Stepper {
 
   /// The first two numbers of x, as doubles.
   const double* point() {
-    widen(plan_.dtype, state.current(0), std::min<std::int64_t>(2, plan_.dimension), point_.data());
+    const auto count = std::min<std::int64_t>(2, plan_.dimension);
+    if (BURLAB_LIKELY(plan_.narrow == Narrow::none)) {
+      widen(plan_.dtype, state.current(0), count, point_.data());
+    } else {
+      std::array<float, 2> numbers{};
+      widen(plan_.narrow, state.current(0), count, numbers.data());
+      std::copy(numbers.begin(), numbers.end(), point_.begin());
+    }
     return point_.data();
   }
 

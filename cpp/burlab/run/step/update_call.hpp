@@ -47,7 +47,7 @@ class UpdateCall {
   std::int64_t operator()(const UpdateInputs& given, std::int64_t first, const StagedChunk* staged, bool direct,
                           RowBuffers* rows) {
     auto in = in_.begin();
-    *in++ = given.gradient + at(0, first);
+    *in++ = given.gradient + first * bytes_of(plan_.dtype);
     *in++ = state_.current(0) + at(0, first);
     *in++ = given.step;
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = given.hyper + k;
