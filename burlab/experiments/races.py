@@ -19,8 +19,9 @@ from burlab.run.record.stop import check_stop
 from burlab.runtime.checks.numbers import MAX_STEPS, real, shown, whole
 from burlab.runtime.extras import require
 
-from .curves import Curves, check_axis, curves_of, minimum_of, spread_of
+from .curves import Curves, check_axis, minimum_of, spread_of
 from .race_chart import bytes_plot, plot_of
+from .race_curves import RaceCurves, sizes_of
 from .race_map import RaceMap
 from .racer import Entry, Racer, check_entry, open_racer, shapes_of
 from .round_robin import Due, RoundRobin
@@ -29,8 +30,6 @@ from .standings import Lead, Standing, standings
 from .trials import seeds_of
 
 _DEFAULT = Stop()
-_SMOOTH = 0.05  # of the way to a point, whose mean it shows where batches make values noisy
-_SIZES = ("parameters", "gradients", "activations", "optimizer_state", "scratch")  # bytes of a run but of its record
 
 
 def race(
@@ -95,7 +94,7 @@ class Race:
         self.note = ""  # of its chart, such as how many racers were left out
         self._goal: Callable[[Run], int | None] = _standing
         self._colours = 0
-        self._known: tuple[Any, dict[str, Curves]] = None, {}
+        self._curves = RaceCurves(setting)
         for name, entry in entries.items():
             check_entry(name, entry, setting, self._racers)
             self._racers.append(self._opened(name, entry, len(entries)))
@@ -284,10 +283,9 @@ class Race:
         self.read(of)
         check_axis(against)
         if against == "bytes":
-            sizes = self._sizes()
-            none = {name: np.full(1, b) for name, b in sizes.items()}
+            none = {name: np.full(1, b) for name, b in sizes_of(self._racers).items()}
             return standings(self._racers, {n: Curves(np.zeros(1), b, b, b, True) for n, b in none.items()})
-        return standings(self._racers, self._curves(against, of))
+        return standings(self._racers, self._curves.read(self._racers, against, of, rests=not self.running))
 
     def frame(self, against: str = "step", of: str = "value") -> Any:
         """The standings as a pandas DataFrame.
@@ -324,13 +322,15 @@ class Race:
         check_axis(against)
         self.read(of)
         title = self.label_of(of) + (" above the minimum" if minimum_of(self.setting.problem, of) else "")
+        axis = "step" if against == "bytes" else against
+        curves = self._curves.read(self._racers, axis, of, rests=not self.running)
         if against == "bytes":
-            plot = bytes_plot(self._racers, self._sizes(), self._curves("step", of), title)
+            plot = bytes_plot(self._racers, sizes_of(self._racers), curves, title)
         else:
             words = spread_of(max(len(racer.runs) for racer in self._racers))
-            smooth = "mean of the last 5% of the way" if self._share else ""
+            smooth = "mean of the last 5% of the way" if self._curves.smoothing else ""
             note = "; ".join(part for part in (self.note, words, smooth) if part)
-            plot = plot_of(self._racers, self._curves(against, of), against, title, note)
+            plot = plot_of(self._racers, curves, against, title, note)
         ground = () if self._ground is None else (self._ground.chart(self._racers),)
         lead = self.leader(against, of)
         return Chart((plot, *ground), about="" if lead is None else str(lead))
@@ -353,35 +353,6 @@ class Race:
         """Return the label of a column: values may be those of batches."""
         runs = [run for racer in self._racers for run in racer.runs]
         return runs[0].value_name if of == "value" and runs else of.replace("_", " ")
-
-    @property
-    def _share(self) -> float:
-        """The part of the way over which values are averaged, because their batches are drawn."""
-        n = len(self.setting.problem) if isinstance(self.setting.problem, FiniteSum) else 1
-        batch = self.setting.batch
-        return _SMOOTH if isinstance(batch, Batch) or (batch is not None and batch < n) else 0.0
-
-    def _curves(self, against: str, of: str) -> dict[str, Curves]:
-        """Return the curves of the rows read so far. They are cached, as a panel draws them several times."""
-        rests = not self.running
-        state = against, of, rests, [racer.state(of) for racer in self._racers]
-        known, found = self._known
-        if known != state or against == "seconds":  # of which there are more while rows are the same
-            share = self._share if of == "value" else 0.0
-            found = {
-                racer.name: curves_of(racer, against, of, share, ends=rests).above(minimum_of(self.setting.problem, of))
-                for racer in self._racers
-            }
-            self._known = state, found
-        return found
-
-    def _sizes(self) -> dict[str, float]:
-        """The bytes of each racer besides its record, for one seed."""
-        return {
-            racer.name: float(sum(n for kind, n in racer.runs[0].memory.items() if kind in _SIZES))
-            for racer in self._racers
-            if racer.runs
-        }
 
     def _opened(self, name: str, entry: Entry, racers: int) -> Racer:
         self._colours += 1
