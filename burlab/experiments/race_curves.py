@@ -1,4 +1,4 @@
-"""What the racers of a race have written so far: curves on a common axis, and bytes."""
+"""Curves of the racers of a race on a common axis, from what they have written so far, and their bytes."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -34,7 +34,7 @@ KINDS = {
     "std::int64_t": "c_int64", "std::int32_t": "c_int32", "std::uint64_t": "c_uint64", "std::uint32_t": "c_uint32",
     "Int": "c_int64", "Word": "c_uint32", "Size": "c_ssize_t", "int": "c_int", "unsigned": "c_uint", "bool": "c_bool",
     "double": "c_double", "Status": "c_int32", "Part": "c_int32", "Sampling": "c_int32", "Dtype": "c_int64",
-    "Kind": "c_int", "Elsewhere": "c_void_p", "burlab::kernels::Kernel": "c_void_p",
+    "Narrow": "c_int64", "Kind": "c_int", "Elsewhere": "c_void_p", "burlab::kernels::Kernel": "c_void_p",
 }  # fmt: skip
 ARRAYS = {"Key": "ctypes.c_uint64 * 2"}
 SHORT = {"c_int64": "_INT", "c_double": "_REAL", "c_void_p": "_POINTER"}

@@ -31,12 +31,14 @@ class WayBack(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What the button says."""
+        """Label of the button."""
         return f"Back to step {readable.count(self.step)} with {self.name} / 10 = {readable.exact(self.value)}"
 
 
 class PanelCliff:
-    """What a panel says of a run that was stopped by inf or nan. `refresh` is quick: the cause is found in a thread.
+    """State of a run that was stopped by inf or nan, as a panel shows it.
+
+    `refresh` is quick: the cause is found in a thread.
 
     dead: whether the run rests there. cause: which operation made the first inf or nan, "" as long as that is not
     known. back: the way back, None if there is none.

@@ -13,7 +13,7 @@ from burlab.run.record.traces import NO_KINDS
 from .pyramid import NOTHING, Series
 
 _POLL_SECONDS = 0.2  # seconds between two looks at a run that plays
-_MAX_LOOKS = 512  # that are kept; of more, every second one
+_MAX_SAMPLES = 512  # that are kept; of more, every second one
 _OTHER = (
     "other"  # bytes of the process that a loop of the user's own does not explain: the line of the process has them
 )
@@ -41,7 +41,7 @@ class PanelMemory:
         self.kinds: dict[str, Series] = {}
         self.resident: Series = NOTHING
         self.version = 0
-        self._looks: list[tuple[int, dict[str, int], int]] = []  # step, bytes by kind, and those of the process
+        self._samples: list[tuple[int, dict[str, int], int]] = []  # step, bytes by kind, and those of the process
         self._seen: Any = None  # the length and the parent of the run at the last look
         self._next = 0.0
 
@@ -53,18 +53,18 @@ class PanelMemory:
         self._seen, self._next = state, monotonic() + _POLL_SECONDS
         self.nbytes = {kind: n for kind, n in run.memory.items() if kind not in ("total", "peak")}
         step = int(run.length)
-        self._looks = [look for look in self._looks if look[0] < step] + [(step, self.nbytes, process_bytes())]
-        if len(self._looks) > _MAX_LOOKS:
-            self._looks = self._looks[1::2] if len(self._looks) % 2 == 0 else self._looks[::2]
+        self._samples = [look for look in self._samples if look[0] < step] + [(step, self.nbytes, process_bytes())]
+        if len(self._samples) > _MAX_SAMPLES:
+            self._samples = self._samples[1::2] if len(self._samples) % 2 == 0 else self._samples[::2]
         self._join(run.traces if hasattr(run, "traces") else {})
         self.version += 1
 
     def _join(self, traces: Mapping[str, Series]) -> None:
         """Put samples and looks in the order of their steps."""
-        step = self._looks[-1][0]
+        step = self._samples[-1][0]
         sampled = np.asarray(traces["step"] if traces else NOTHING, np.float64)
         kept = sampled < step
-        steps = np.concatenate([sampled[kept], [float(at) for at, *_ in self._looks]])
+        steps = np.concatenate([sampled[kept], [float(at) for at, *_ in self._samples]])
         order = np.argsort(steps, kind="stable")
 
         def column(name: str, looks: list[int]) -> Series:
@@ -73,10 +73,10 @@ class PanelMemory:
 
         names = dict.fromkeys([*(name for name in traces if name not in NO_KINDS), *self.nbytes])
         names.pop(_OTHER, None)
-        columns = {name: column(name, [look.get(name, 0) for _, look, _ in self._looks]) for name in names}
+        columns = {name: column(name, [look.get(name, 0) for _, look, _ in self._samples]) for name in names}
         self.steps = steps[order]
         self.kinds = {name: values for name, values in columns.items() if values.any()}
-        self.resident = column("resident", [held for *_, held in self._looks])
+        self.resident = column("resident", [held for *_, held in self._samples])
 
 
 def stairs(steps: Series, *rows: Series) -> tuple[Series, ...]:

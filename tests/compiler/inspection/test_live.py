@@ -20,6 +20,8 @@ def gpt():
     return bl.compile(lambda g, t: -np.mean(bl.log_softmax(g(t))[np.arange(8), t]), model, tokens)
 
 
+# Which entries a loss takes, and their values, for eight tokens: it reads them back while its rows are still in memory.
+LOSS_ROWS = 2 * 64
 EXAMPLES = np.ones((32, 32)), np.ones((16, 32))
 KERNELS = {
     "gpt": gpt,
@@ -46,7 +48,8 @@ def test_live_bytes_equal_the_footprint(name):
     whole = [a + b for a, b in zip(live["activations"], live["temporaries"], strict=True)]
     assert max(whole) <= kernel.executable.workspace_bytes
     if not name.startswith("small"):
-        assert max(live["activations"]) == memory["activations"]  # all at once where the sweep turns
+        lost = memory["activations"] - max(live["activations"])
+        assert 0 <= lost <= (LOSS_ROWS if name == "gpt" else 0)  # the others live all at once where the sweep turns
         assert max(whole) > 0.6 * kernel.executable.workspace_bytes
 
 
