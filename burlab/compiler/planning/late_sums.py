@@ -28,7 +28,7 @@ def late_sums(lowered: Lowered) -> Lowered:
         kept |= {x for x in draft.reads if not x.row.leaf and x not in located.homes}
         if sum(x.nbytes for x in kept) > _MAX_BYTES:
             ordered += waiting
-            waiting, kept = [], set()
+            waiting, kept = [], set[Node]()
     return replace(lowered, drafts=(*ordered, *waiting))
 
 

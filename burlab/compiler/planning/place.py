@@ -90,13 +90,17 @@ def _workspace(
 def _idle_ends(born: Mapping[Node, int], dies: Mapping[Node, int], steps: int) -> dict[Node, int]:
     """The steps up to which arrays keep their bytes, so that threads need not wait for each other before these change.
 
-    An array lies idle while others of _MIN_IDLE_BYTES bytes in all are written.
+    An array lies idle while others of _MIN_IDLE_BYTES bytes are written. Larger arrays do not, to save memory.
     """
     written = [0] * (steps + 1)
     for n, k in born.items():
         written[k + 1] += n.nbytes
     written = list(accumulate(written))
-    return {n: min(bisect_right(written, written[k + 1] + _MIN_IDLE_BYTES) - 2, steps - 1) for n, k in dies.items()}
+    ends = dict(dies)
+    for n, k in dies.items():
+        if n.nbytes <= _MIN_IDLE_BYTES:
+            ends[n] = min(bisect_right(written, written[k + 1] + _MIN_IDLE_BYTES) - 2, steps - 1)
+    return ends
 
 
 def _scratch(draft: Draft, shared: bool) -> int:

@@ -10,12 +10,11 @@ namespace burlab::kernels {
 
 /// An index into `size` rows. wraps: whether negative ones count from the end.
 template <class I> struct WrappedIndex {
-  const I *index;
+  const I* index;
   Int size, added;
 
-  WrappedIndex(const void *index, Int size, Int wraps) noexcept
-      : index(static_cast<const I *>(index)), size(size),
-        added(wraps ? size : 0) {}
+  WrappedIndex(const void* index, Int size, Int wraps) noexcept
+      : index(static_cast<const I*>(index)), size(size), added(wraps ? size : 0) {}
 
   BURLAB_INLINE Int operator[](Int i) const noexcept {
     const Int k = static_cast<Int>(index[i]);
@@ -24,12 +23,9 @@ template <class I> struct WrappedIndex {
 
   BURLAB_INLINE bool are_inside(Int begin, Int end) const noexcept {
     std::uint64_t outside = 0;
-    const std::uint64_t all = static_cast<std::uint64_t>(size + added),
-                        shift = static_cast<std::uint64_t>(added);
+    const std::uint64_t all = static_cast<std::uint64_t>(size + added), shift = static_cast<std::uint64_t>(added);
     BURLAB_LANES
-    for (Int i = begin; i < end; ++i)
-      outside |=
-          static_cast<std::uint64_t>(static_cast<Int>(index[i])) + shift >= all;
+    for (Int i = begin; i < end; ++i) outside |= static_cast<std::uint64_t>(static_cast<Int>(index[i])) + shift >= all;
     return outside == 0;
   }
 
@@ -38,8 +34,7 @@ template <class I> struct WrappedIndex {
   BURLAB_INLINE bool is_in_runs(Int begin, Int end) const noexcept {
     Int same = 0;
     BURLAB_LANES
-    for (Int i = begin + 1; i < end; ++i)
-      same += index[i] == index[i - 1];
+    for (Int i = begin + 1; i < end; ++i) same += index[i] == index[i - 1];
     return 4 * same >= 3 * (end - begin);
   }
 };
@@ -47,18 +42,15 @@ template <class I> struct WrappedIndex {
 /// Calls work(begin, end) for each block of entries in order, after checking
 /// that all of their indices are in range.
 template <class I, class J, class Work>
-BURLAB_INLINE Status by_entries(const WrappedIndex<I> &columns,
-                                const WrappedIndex<J> &rows, Int count,
-                                Int width, const Work &work) {
+BURLAB_INLINE Status by_entries(const WrappedIndex<I>& columns, const WrappedIndex<J>& rows, Int count, Int width,
+                                const Work& work) {
   const Int lot = width < 64 ? 4096 : width < 1 << 18 ? (1 << 18) / width : 1;
   StopCheck stop;
   BURLAB_ONE_BY_ONE
   for (Int begin = 0; begin < count; begin += lot) {
     const Int end = count - begin < lot ? count : begin + lot;
-    if (!columns.are_inside(begin, end) || !rows.are_inside(begin, end))
-      return IndexOutOfRange;
-    if (stop.after((end - begin) * width))
-      return Stopped;
+    if (!columns.are_inside(begin, end) || !rows.are_inside(begin, end)) return IndexOutOfRange;
+    if (stop.after((end - begin) * width)) return Stopped;
     work(begin, end);
   }
   return Ok;
@@ -68,67 +60,55 @@ BURLAB_INLINE Status by_entries(const WrappedIndex<I> &columns,
 /// the result and of x, entries, elements of a row; whether columns and rows
 /// wrap.
 template <class T, class I, class J> struct SparseProduct {
-  static Status run(const Int *d, void *out, const void *a, const void *b,
-                    const void *const *more) noexcept {
+  static Status run(const Int* d, void* out, const void* a, const void* b, const void* const* more) noexcept {
     const Int size = d[0], count = d[2], width = d[3];
-    T *const y = static_cast<T *>(out);
-    const T *const values = static_cast<const T *>(a);
-    const T *const x = static_cast<const T *>(b);
+    T* const y = static_cast<T*>(out);
+    const T* const values = static_cast<const T*>(a);
+    const T* const x = static_cast<const T*>(b);
     const WrappedIndex<I> columns(more[0], d[1], d[4]);
     const WrappedIndex<J> rows(more[1], size, d[5]);
-    if (clear(static_cast<char *>(out),
-              size * width * static_cast<Int>(sizeof(T))) != Ok)
-      return Stopped;
+    if (clear(static_cast<char*>(out), size * width * static_cast<Int>(sizeof(T))) != Ok) return Stopped;
     if (width == 1) {
       return by_entries(columns, rows, count, 1, [&](Int begin, Int end) {
-        if (rows.is_in_runs(begin, end))
-          in_runs(y, values, x, columns, rows, begin, end);
+        if (rows.is_in_runs(begin, end)) in_runs(y, values, x, columns, rows, begin, end);
         else {
           BURLAB_ONE_BY_ONE
-          for (Int i = begin; i < end; ++i)
-            y[rows[i]] += values[i] * x[columns[i]];
+          for (Int i = begin; i < end; ++i) y[rows[i]] += values[i] * x[columns[i]];
         }
       });
     }
     return by_entries(columns, rows, count, width, [&](Int begin, Int end) {
-      if (rows.is_in_runs(begin, end))
-        return rows_in_runs(y, values, x, columns, rows, width, begin, end);
+      if (rows.is_in_runs(begin, end)) return rows_in_runs(y, values, x, columns, rows, width, begin, end);
       BURLAB_ONE_BY_ONE
       for (Int i = begin; i < end; ++i) {
         const T value = values[i];
-        const T *const from = x + columns[i] * width;
-        T *const to = y + rows[i] * width;
+        const T* const from = x + columns[i] * width;
+        T* const to = y + rows[i] * width;
         BURLAB_LANES
-        for (Int j = 0; j < width; ++j)
-          to[j] += value * from[j];
+        for (Int j = 0; j < width; ++j) to[j] += value * from[j];
       }
     });
   }
 
   /// The same for rows of x: a part of their sum stays in registers.
-  static BURLAB_NOINLINE BURLAB_WIDE void
-  rows_in_runs(T *y, const T *values, const T *x,
-               const WrappedIndex<I> &columns, const WrappedIndex<J> &rows,
-               Int width, Int begin, Int end) noexcept {
+  static BURLAB_NOINLINE BURLAB_WIDE void rows_in_runs(T* y, const T* values, const T* x,
+                                                       const WrappedIndex<I>& columns, const WrappedIndex<J>& rows,
+                                                       Int width, Int begin, Int end) noexcept {
     Int i = begin;
     BURLAB_ONE_BY_ONE
     while (i < end) {
       const J row = rows.index[i];
       Int next = i + 1;
       BURLAB_ONE_BY_ONE
-      while (next < end && rows.index[next] == row)
-        ++next;
-      T *const to = y + rows[i] * width;
+      while (next < end && rows.index[next] == row) ++next;
+      T* const to = y + rows[i] * width;
       Int j = 0;
-      for (; j + kBlock <= width; j += kBlock)
-        add_run<kBlock / W>(to + j, values, x + j, columns, width, i, next);
-      for (; j + W <= width; j += W)
-        add_run<1>(to + j, values, x + j, columns, width, i, next);
+      for (; j + kBlock <= width; j += kBlock) add_run<kBlock / W>(to + j, values, x + j, columns, width, i, next);
+      for (; j + W <= width; j += W) add_run<1>(to + j, values, x + j, columns, width, i, next);
       for (; j < width; ++j) {
         T sum = to[j];
         BURLAB_ONE_BY_ONE
-        for (Int k = i; k < next; ++k)
-          sum += values[k] * x[columns[k] * width + j];
+        for (Int k = i; k < next; ++k) sum += values[k] * x[columns[k] * width + j];
         to[j] = sum;
       }
       i = next;
@@ -140,13 +120,11 @@ template <class T, class I, class J> struct SparseProduct {
 
   /// P packets of the sum of a run.
   template <int P>
-  static BURLAB_INLINE void add_run(T *to, const T *values, const T *x,
-                                    const WrappedIndex<I> &columns, Int width,
+  static BURLAB_INLINE void add_run(T* to, const T* values, const T* x, const WrappedIndex<I>& columns, Int width,
                                     Int begin, Int end) noexcept {
     Packet<T, W> sums[P];
     BURLAB_UNROLL
-    for (int p = 0; p < P; ++p)
-      load(sums[p], to + p * W);
+    for (int p = 0; p < P; ++p) load(sums[p], to + p * W);
     BURLAB_ONE_BY_ONE
     for (Int k = begin; k < end; ++k) {
       const T value = values[k], *const from = x + columns[k] * width;
@@ -158,31 +136,26 @@ template <class T, class I, class J> struct SparseProduct {
       }
     }
     BURLAB_UNROLL
-    for (int p = 0; p < P; ++p)
-      store(to + p * W, sums[p]);
+    for (int p = 0; p < P; ++p) store(to + p * W, sums[p]);
   }
 
   /// Entries of one row after the other: their sum stays in a register.
   /// Products are computed before, in lanes.
-  static BURLAB_INLINE void in_runs(T *y, const T *values, const T *x,
-                                    const WrappedIndex<I> &columns,
-                                    const WrappedIndex<J> &rows, Int begin,
-                                    Int end) noexcept {
+  static BURLAB_INLINE void in_runs(T* y, const T* values, const T* x, const WrappedIndex<I>& columns,
+                                    const WrappedIndex<J>& rows, Int begin, Int end) noexcept {
     constexpr Int kBlock = 512;
     T products[kBlock];
     for (Int first = begin; first < end; first += kBlock) {
       const Int count = end - first < kBlock ? end - first : kBlock;
       BURLAB_LANES
-      for (Int i = 0; i < count; ++i)
-        products[i] = values[first + i] * x[columns[first + i]];
-      const J *const index = rows.index + first;
+      for (Int i = 0; i < count; ++i) products[i] = values[first + i] * x[columns[first + i]];
+      const J* const index = rows.index + first;
       for (Int i = 0; i < count;) {
         const J row = index[i];
-        T *const to = y + rows[first + i];
+        T* const to = y + rows[first + i];
         T sum = *to;
         BURLAB_ONE_BY_ONE
-        do
-          sum += products[i++];
+        do sum += products[i++];
         while (i < count && index[i] == row);
         *to = sum;
       }
@@ -196,12 +169,11 @@ template <class T, class I, class J> struct SparseProduct {
 /// columns and rows wrap.
 template <class T, class S, class I, class J, bool Accumulate = false>
 struct SampledProduct {
-  static Status run(const Int *d, void *out, const void *a, const void *b,
-                    const void *const *more) noexcept {
+  static Status run(const Int* d, void* out, const void* a, const void* b, const void* const* more) noexcept {
     const Int count = d[2], width = d[3], stride = d[4];
-    T *const result = static_cast<T *>(out);
-    const T *const x = static_cast<const T *>(a);
-    const T *const y = static_cast<const T *>(b);
+    T* const result = static_cast<T*>(out);
+    const T* const x = static_cast<const T*>(a);
+    const T* const y = static_cast<const T*>(b);
     const WrappedIndex<I> columns(more[0], d[0], d[5]);
     const WrappedIndex<J> rows(more[1], d[1], d[6]);
     return by_entries(columns, rows, count, width, [&](Int begin, Int end) {
@@ -213,20 +185,17 @@ struct SampledProduct {
           result[i] = Accumulate ? result[i] + product : product;
         }
       }
-      for (; i + kTogether <= end; i += kTogether)
-        add<kTogether>(result, x, y, columns, rows, i, width, stride);
-      for (; i < end; ++i)
-        add<1>(result, x, y, columns, rows, i, width, stride);
+      for (; i + kTogether <= end; i += kTogether) add<kTogether>(result, x, y, columns, rows, i, width, stride);
+      for (; i < end; ++i) add<1>(result, x, y, columns, rows, i, width, stride);
     });
   }
 
-private:
-  static constexpr int kTogether = 4; // sums, none of which waits for another
+ private:
+  static constexpr int kTogether = 4;  // sums, none of which waits for another
 
   template <int N>
-  static BURLAB_INLINE void
-  add(T *result, const T *x, const T *y, const WrappedIndex<I> &columns,
-      const WrappedIndex<J> &rows, Int i, Int width, Int stride) noexcept {
+  static BURLAB_INLINE void add(T* result, const T* x, const T* y, const WrappedIndex<I>& columns,
+                                const WrappedIndex<J>& rows, Int i, Int width, Int stride) noexcept {
     const T *p[N], *q[N];
     S sum[N];
     BURLAB_UNROLL
@@ -238,14 +207,12 @@ private:
     BURLAB_ONE_BY_ONE
     for (Int j = 0; j < width; ++j) {
       BURLAB_UNROLL
-      for (int k = 0; k < N; ++k)
-        sum[k] += S(p[k][j] * q[k][j]);
+      for (int k = 0; k < N; ++k) sum[k] += S(p[k][j] * q[k][j]);
     }
     BURLAB_UNROLL
-    for (int k = 0; k < N; ++k)
-      result[i + k] = static_cast<T>(sum[k]);
+    for (int k = 0; k < N; ++k) result[i + k] = static_cast<T>(sum[k]);
   }
 };
 
-} // namespace burlab::kernels
+}  // namespace burlab::kernels
 BURLAB_END
