@@ -39,7 +39,7 @@ def _takes_mask(network: Network, vertex: int) -> bool:
     left = [*network.nodes[vertex].inputs]
     while left:  # a constant may come through views
         n = left.pop()
-        if n.is_constant and n.dtype.kind == "f" and bool(np.any(np.isneginf(n.params))):
+        if n.is_constant and n.dtype.kind == "f" and bool((np.asarray(n.params) == -np.inf).any()):
             return True
         if n not in network.index:
             left.extend(n.inputs)
