@@ -6,7 +6,7 @@ import time
 import pytest
 
 import burlab as bl
-from burlab.experiments import races
+from burlab.experiments import race_curves, races
 from burlab.experiments.curves import curves_of
 from burlab.run.record.digest import Digest
 from burlab.widgets.race.race_model import RaceModel, offered, optimizer_from
@@ -209,7 +209,7 @@ def test_race_model_reads_no_whole_history(model, monkeypatch):
 
 def test_curves_are_cached_until_they_grow(model, monkeypatch):
     made = []
-    monkeypatch.setattr(races, "curves_of", lambda *of, **more: made.append(of) or curves_of(*of, **more))
+    monkeypatch.setattr(race_curves, "curves_of", lambda *of, **more: made.append(of) or curves_of(*of, **more))
     do(model, type="step", count="50")
     assert model.race.wait()
     model.refresh()
