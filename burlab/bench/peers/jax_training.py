@@ -43,7 +43,7 @@ class JaxTraining(Gradient):
         return step
 
     def _starts(self, steps: int) -> Any:
-        """Where the batches of the next call begin."""
+        """Start of the batches of the next call."""
         del steps
         return self._problem.batch_of(self._t).start
 

@@ -90,7 +90,7 @@ def _units_of(size: int, samples: int) -> list[int]:
 
 
 def _speed_up(units: int) -> float:
-    """How many times faster threads are that take whole units."""
+    """Factor of speed of threads that take whole units."""
     return units / -(-units // THREADS)
 
 
@@ -254,7 +254,7 @@ def _call_nanoseconds(step: Invoke, axes: Sequence[_Axis]) -> float:
 
 
 def _bytes_of_a_thread(step: Invoke, axes: Sequence[_Axis], cut: _Axis, units: int) -> int:
-    """How many bytes one of `THREADS` threads reads and writes, each once."""
+    """Number of bytes that one of `THREADS` threads reads and writes, each once."""
     size, total = cut.size // units * -(-units // THREADS), 0
     for k in range(1 + len(step.operands)):
         own = (size if axis is cut else axis.size for axis in axes if len(axis.steps) > k and axis.steps[k])

@@ -36,7 +36,7 @@ def block_sums_of(n: Node) -> LibraryKernel:
 
 
 def whole_blocks(nest: LoopNest) -> int:
-    """How many indices of the outermost axis have whole blocks."""
+    """Number of indices of the outermost axis that have whole blocks."""
     return BLOCK // math.gcd(BLOCK, elements(nest.sizes[1:]))
 
 

@@ -57,7 +57,7 @@ def epilogue_loop(nest: LoopNest) -> "SumLoop | StripLoop":
 
 
 def unit_of_sums(nest: LoopNest) -> int:
-    """How many indices of the outermost axis a thread takes at once of a loop that ends in sums; 0: one does all."""
+    """Number of indices of the outermost axis that a thread takes at once of a loop with sums; 0: one does all."""
     numbers = [x for n in nest.step.nodes if n.row.epilogue for x in (n, *n.inputs)]
     if any(n.shape for n in numbers if n.row.epilogue) or any(x.dtype.kind != "f" for x in numbers):
         return 0
@@ -126,7 +126,7 @@ class SumLoop:
 
     @property
     def unit(self) -> int:
-        """How many indices of the outermost axis threads may take at once; 0 if they cannot share the loop."""
+        """Number of indices of the outermost axis that threads may take at once; 0 if they cannot share the loop."""
         shared = not self.rows and len(self.nest.pieces(0)) == 1 and (not self.squares or len(self.nest.sizes) == 1)
         return whole_blocks(self.nest) if shared and not self._is_tiny else 0
 
@@ -144,7 +144,7 @@ class SumLoop:
         return [*lines, *sums_of_blocks(self.nest, self.sums)]
 
     def _left(self, n: Node) -> str:
-        """Where blocks leave their sums, of so many numbers in all; of squares each its lanes."""
+        """Place where blocks leave their sums, of so many numbers in all; of squares each its lanes."""
         return left_at(self.nest, n, C_TYPES[n.inputs[0].dtype] if n in self.squares else "double")
 
     def _again(self) -> list[str]:

@@ -89,7 +89,7 @@ def _sections(plan: KernelPlan) -> Iterator[_Growing]:
 
 
 def _exchanged(cut: Cut, samples: int) -> int:
-    """How many bytes of a step a thread writes that others read, or reads that others have written.
+    """Number of bytes of a step that a thread writes and others read, or reads and others have written.
 
     A tile's values stay with the thread of their sample, until a sum over samples reads them. Of other steps all that
     they leave for later ones counts.

@@ -88,7 +88,7 @@ class StripLoop:
 
     @property
     def unit(self) -> int:
-        """How many indices of the outermost axis threads may take at once; 0 if they cannot share the loop."""
+        """Number of indices of the outermost axis that threads may take at once; 0 if they cannot share the loop."""
         shared = len(self.nest.sizes) == 1 and not self.products and self._is_long(1)
         return self._piece(1) if shared else 0
 

@@ -67,9 +67,9 @@ class PanelMemory:
         steps = np.concatenate([sampled[kept], [float(at) for at, *_ in self._samples]])
         order = np.argsort(steps, kind="stable")
 
-        def column(name: str, looks: list[int]) -> Series:
+        def column(name: str, samples: list[int]) -> Series:
             known = np.asarray(traces[name], np.float64)[kept] if name in traces else np.zeros(int(kept.sum()))
-            return np.concatenate([known, np.asarray(looks, np.float64)])[order]
+            return np.concatenate([known, np.asarray(samples, np.float64)])[order]
 
         names = dict.fromkeys([*(name for name in traces if name not in NO_KINDS), *self.nbytes])
         names.pop(_OTHER, None)
