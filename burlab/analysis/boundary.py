@@ -12,6 +12,7 @@ from burlab.charts.grid import axes, grid
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.checks.text_table import aligned
+from burlab.runtime.displayed import Displayed
 from burlab.runtime.plain import as_array, as_floats
 from burlab.transforms import vmap
 from burlab.typing import Numbers
@@ -21,7 +22,7 @@ _SHAPES = ("dot", "triangle", "cross", "ring", "star")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Boundary:
+class Boundary(Displayed):
     """Scores on a grid, and the data.
 
     a: float64, shape (columns,). b: (rows,). score: (rows, columns), the class with the highest score, or the score

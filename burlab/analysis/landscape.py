@@ -13,6 +13,8 @@ from burlab.errors import ArgumentError
 from burlab.problems import TestFunction
 from burlab.run import Run
 from burlab.runtime.checks.numbers import real, shown, whole
+from burlab.runtime.checks.text_table import aligned
+from burlab.runtime.displayed import Displayed
 from burlab.typing import ArrayLike, Numbers, Tree
 
 from . import directions
@@ -24,7 +26,7 @@ _SNAPSHOTS = 100  # points of a path
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Landscape:
+class Landscape(Displayed):
     """f on a grid: value[j, i] is f at origin + a[i] * vectors[0] + b[j] * vectors[1].
 
     a: float64, shape (columns,). b: (rows,). value: (rows, columns), not finite where f is not. origin: (d,).
@@ -68,6 +70,16 @@ class Landscape:
     def along(self, steps: Numbers, places: Numbers, values: Numbers) -> "Landscape":
         """The same plane with another path. steps: shape (n,). places: (n, 2), see `places`. values: shape (n,)."""
         return replace(self, path=places, path_steps=steps, path_values=values)
+
+    def __repr__(self) -> str:
+        finite = self.value[np.isfinite(self.value)]
+        heights = f"{finite.min():.6g} to {finite.max():.6g}" if finite.size else "nowhere finite"
+        rows = [("points", " x ".join(map(str, self.value.shape))), ("value", heights)]
+        rows += [
+            (label, f"{at[0]:.6g} to {at[-1]:.6g}") for label, at in zip(self.labels, (self.a, self.b), strict=True)
+        ]
+        rows += [("path", f"{len(self.path):,} points")] if len(self.path) else []
+        return f"<Landscape>\n{aligned(rows)}"
 
     def chart(self) -> Chart:
         """Return a map with the path, whose dots are labelled with the true value and the step.

@@ -10,6 +10,7 @@ from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.problems.sampling import as_indices
 from burlab.runtime.checks.text_table import aligned
+from burlab.runtime.displayed import Displayed
 from burlab.typing import ArrayLike, Indices, Numbers, Tree
 
 from .flat_objective import FlatObjective, Subject
@@ -18,7 +19,7 @@ _BYTES = 2**26  # of per-sample gradients at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Samples:
+class Samples(Displayed):
     """Gradients of n samples at a point; the regularizer, which belongs to none, is left out.
 
     indices: int64, shape (n,). norms: float64, (n,), their Euclidean norms. cosines: (n,), to their mean; NaN for

@@ -10,6 +10,7 @@ from burlab.errors import ArgumentError, NonFiniteError, ShapeError
 from burlab.graph import tree
 from burlab.runtime.checks.numbers import real, shown, whole
 from burlab.runtime.checks.text_table import aligned
+from burlab.runtime.displayed import Displayed
 from burlab.typing import ArrayLike, Numbers, Tree
 
 from .flat_objective import FlatObjective, Subject
@@ -21,7 +22,7 @@ _WIDTH = 0.01  # of a density's bumps, in its range
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spectrum:
+class Spectrum(Displayed):
     """Eigenvalues of the Hessian of f at a point, or of one of its diagonal blocks.
 
     name: "all", or the leaf that the block belongs to. size: its number of rows. exact: True if `values` are

@@ -15,6 +15,7 @@ from burlab.graph import Graph, Node, tree
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.tracing.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.coerce import Array, ArraySpec, coerce_input
+from burlab.runtime.displayed import Pictured
 from burlab.runtime.files import as_path, make_folder, write_whole
 from burlab.runtime.plain import as_array
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from burlab.compiler.inspection.profile import Profile
 
 
-class Kernel(Resident):
+class Kernel(Resident, Pictured):
     """The result of `burlab.compile`: `k(*args)`, `k.value_and_grad(*args)`, `k.hvp(*args, v)`, `k.map(*args)`.
 
     A kernel is for the shapes, dtypes and static arguments of its examples; it raises ShapeError, DTypeError or

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from burlab.errors import DTypeError, TapeError
+from burlab.runtime.displayed import mimebundle
 
 from .ancestry import symbol, to_dot
 from .native import CALLBACKS, tools, types
@@ -99,6 +100,7 @@ _ATTRIBUTES: dict[str, Any] = _METHODS | {
     "_op": property(_get_op, doc="The operation that computed this Value, a str; empty for a leaf."),
     "_prev": property(_get_prev, doc="The Values that this one was computed from, a set."),
     "conjugate": _itself,  # for np.var
+    "_repr_mimebundle_": mimebundle,
     "__repr__": _repr,
     "__pos__": _itself,
     "__abs__": types().operations["abs"],

@@ -14,6 +14,7 @@ from burlab.errors import ArgumentError
 from burlab.run import Event, Run, Stop
 from burlab.run.record.digest import Digest
 from burlab.runtime.checks.numbers import shown, whole
+from burlab.runtime.displayed import Displayed
 from burlab.runtime.extras import require
 from burlab.typing import Numbers
 
@@ -59,7 +60,7 @@ class Branch:
         return ", ".join(changes) or "nothing changed"
 
 
-class Branches:
+class Branches(Displayed):
     """The tree that `burlab.branches` returns. It retains the forks that it makes; others leave it once released.
 
     `tree` reads what there is now; `chart` compares; `fork` branches once more, at any step of any branch.

@@ -17,6 +17,7 @@ from burlab.problems.batch import Batch
 from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
 from burlab.runtime.checks.numbers import MAX_STEPS, real, shown, whole
+from burlab.runtime.displayed import Displayed
 from burlab.runtime.extras import require
 
 from .curves import Curves, check_axis, minimum_of, spread_of
@@ -26,7 +27,7 @@ from .race_map import RaceMap
 from .racer import Entry, Racer, check_entry, open_racer, shapes_of
 from .round_robin import Due, RoundRobin
 from .setting import Always, Setting
-from .standings import Lead, Standing, standings
+from .standings import Lead, Standing, standings, standings_text
 from .trials import seeds_of
 
 _DEFAULT = Stop()
@@ -80,7 +81,7 @@ def race(
     return found
 
 
-class Race:
+class Race(Displayed):
     """A race, as `burlab.race` returns it: racers by name, stepped together and compared on one axis.
 
     `leader`, `standings`, `frame` and `chart` read the record so far; call them at any time.
@@ -369,8 +370,8 @@ class Race:
                 racer.error = error
 
     def __repr__(self) -> str:
-        lead = self.leader()
-        return f"<Race of {', '.join(self.racers)}: {'at its start' if lead is None else lead}>"
+        lead = self.leader() or "at its start"
+        return f"<Race of {', '.join(self.racers)}: {lead}>\n{standings_text(self.standings())}"
 
 
 def _standing(run: Run) -> int:

@@ -15,6 +15,7 @@ from burlab.optim.live_fields import live_fields, with_values
 from burlab.problems import FiniteSum
 from burlab.run import minimize
 from burlab.runtime.checks.numbers import MAX_STEPS, real, shown, whole
+from burlab.runtime.displayed import Displayed
 from burlab.typing import Numbers
 
 _MEMORY = 0.9  # share of a smoothed loss that stays from one step to the next, where batches are drawn
@@ -24,7 +25,7 @@ MIN_FALL_IN_NOISE = 3.0  # times the noise of the smoothed loss: a smaller fall 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LearningRates:
+class LearningRates(Displayed):
     """Result of `burlab.find_lr`. rates, loss, smooth: float64, shape (n,), of the steps until it diverged.
 
     suggestion: the rate where the smoothed loss fell most per factor of the rate (Smith 2017), None where it never fell

@@ -14,6 +14,8 @@ from burlab.problems import TestFunction
 from burlab.run import minimize
 from burlab.run.record.recorder import COUNTERS
 from burlab.runtime.checks.numbers import MAX_STEPS, real, shown, whole
+from burlab.runtime.checks.text_table import columns
+from burlab.runtime.displayed import Displayed
 from burlab.typing import Numbers
 
 _MEASURES = {"gradients": "samples", "steps": "step", "seconds": "time"}
@@ -25,7 +27,7 @@ _STANDARD = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PerformanceProfile:
+class PerformanceProfile(Displayed):
     """Result of `burlab.performance_profile`: solvers s on problems p (Dolan and Moré 2002, arXiv:cs/0102001).
 
     solvers, problems: names. cost: spent by a solver until it solved a problem, shape (solvers, problems), float64; inf
@@ -69,8 +71,11 @@ class PerformanceProfile:
         return Chart((plot,), about=f"how often each was the best: {firsts}")
 
     def __repr__(self) -> str:
-        best = ", ".join(f"{n} best on {self.share(n):.0%}, solves {self.share(n, np.inf):.0%}" for n in self.solvers)
-        return f"<PerformanceProfile over {len(self.problems)} problems in {self.measure}: {best}>"
+        rows = [(s, f"{100 * self.share(s):.3g} %", f"{100 * self.share(s, np.inf):.3g} %") for s in self.solvers]
+        head = ("solver", "was the best of", "solved")
+        return "\n".join(
+            [f"<PerformanceProfile: {len(self.problems)} problems, by {self.measure}>", *columns([head, *rows])]
+        )
 
 
 def performance_profile(
@@ -104,7 +109,11 @@ def performance_profile(
     >>> import burlab as bl
     >>> solvers = {"GD": bl.optim.GD(1e-3), "BB": bl.optim.BarzilaiBorwein(1e-3), "LBFGS": bl.optim.LBFGS()}
     >>> bl.performance_profile(solvers, [bl.problems.booth(), bl.problems.rosenbrock()], measure="steps", steps=500)
-    <PerformanceProfile over 2 problems in steps: ...>
+    <PerformanceProfile: 2 problems, by steps>
+    solver  was the best of  solved
+    GD      0 %              50 %
+    BB      50 %             100 %
+    LBFGS   100 %            100 %
     """
     if not isinstance(optimizers, Mapping) or not optimizers:  # pyright: ignore[reportUnnecessaryIsInstance] - users
         raise ArgumentError(

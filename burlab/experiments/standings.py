@@ -1,8 +1,10 @@
 """Ranks and leads: racers compared at the last place on an axis that all of them have reached."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from burlab.runtime.checks.text_table import columns
 
 from .curves import Curves, label_of
 from .racer import Racer
@@ -60,6 +62,27 @@ class Lead:
             return f"{self.name} is at the minimum {where}, {self.second} is not"
         by = "" if math.isnan(self.factor) else f" by {_times(self.factor)}"
         return f"{self.name} leads {self.second}{by} {where}"
+
+
+def standings_text(rows: Sequence[Standing]) -> str:
+    """Return standings as a table.
+
+    >>> failed = Standing("GD", 0, *4 * [math.nan], math.nan, 0, "inf")
+    >>> print(standings_text([Standing("Adam", 1, 0.25, 0.25, 0.25, 1.0, 10.0, 12, ""), failed]))
+    rank  racer  value  times the first  step  ended by
+    1     Adam   0.25   1                12
+    -     GD     -      -                0     inf
+    """
+    head = ("rank", "racer", "value", "times the first", "step", "ended by")
+    cells = [
+        (str(row.rank or "-"), row.name, _cell(row.value), _cell(row.behind, 4), f"{row.step:,}", row.message)
+        for row in rows
+    ]
+    return "\n".join(columns([head, *cells]))
+
+
+def _cell(value: float, digits: int = 6) -> str:
+    return "-" if math.isnan(value) else f"{value:.{digits}g}"
 
 
 def standings(racers: list[Racer], curves: Mapping[str, Curves]) -> list[Standing]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burlab.runtime.checks.text_table import columns
+from burlab.runtime.displayed import Pictured
 
 from .sweep_rows import SweepRow
 from .trials import hyper_text
@@ -16,7 +17,7 @@ MAX_REASONS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class SweepTable:
+class SweepTable(Pictured):
     """Results of a sweep: `head`, `cells` for each row that is shown, and how many rows there are of each kind.
 
     losses: why rows have failed, a line for each optimizer and reason, as the rows themselves may not be shown.
@@ -42,9 +43,12 @@ class SweepTable:
         """The number of hidden rows in hyper_text."""
         return f"and {self.total - len(self.cells):,} more" if self.total > len(self.cells) else ""
 
+    def lines(self) -> list[str]:
+        """The rows in columns, what is not shown, and why rows have failed: a line each."""
+        return [*columns([self.head, *self.cells]), *([self.rest] if self.rest else []), *self.losses]
+
     def __str__(self) -> str:
-        lines = columns([self.head, *self.cells])
-        return "\n".join([self.title, *lines, *([self.rest] if self.rest else []), *self.losses])
+        return "\n".join([self.title, *self.lines()])
 
     __repr__ = __str__
 

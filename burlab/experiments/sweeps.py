@@ -18,6 +18,7 @@ from burlab.problems.batch import Batch
 from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
 from burlab.runtime.checks.numbers import MAX_STEPS, shown, whole
+from burlab.runtime.displayed import Displayed
 from burlab.runtime.extras import require
 
 from .dask_executor import DaskExecutor, check_client
@@ -116,7 +117,7 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
     return found
 
 
-class Sweep:
+class Sweep(Displayed):
     """A sweep, as `burlab.sweep` returns it. rows: one for each run, in order. runs: the runs by the same numbers."""
 
     def __init__(
@@ -304,7 +305,7 @@ class Sweep:
     def __repr__(self) -> str:
         able = [row for row in self._rows if row.done and not row.failed]
         best = f", best {self.trials[(row := self.best()).number].label}: {row.value:.6g}" if able else ""
-        return f"<Sweep: {self.table.title}{best}>"
+        return "\n".join([f"<Sweep: {self.table.title}{best}>", *self.table.lines()])
 
 
 class Runs(Sequence[Run]):

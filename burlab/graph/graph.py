@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from burlab.runtime.displayed import Pictured
+
 from . import hooks
 from .node import Node
 
@@ -31,7 +33,7 @@ def topological(outputs: Sequence[Node], known: Iterable[Node] = ()) -> list[Nod
 
 
 @dataclass(frozen=True)
-class Graph:
+class Graph(Pictured):
     """A traced computation. Printed, one line per node: number, operation, inputs, shape, dtype, the user's line.
 
     inputs: nodes of operation `input`, in the order of the arguments; outputs: any nodes, even one of them twice.

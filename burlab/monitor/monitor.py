@@ -13,6 +13,7 @@ from burlab.run.record.history import Event
 from burlab.run.record.stop import Stopped
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
+from burlab.runtime.displayed import Displayed
 from burlab.runtime.ranges import Range
 
 from .columns import LoopHistory
@@ -47,7 +48,7 @@ class Probe(Protocol):
         ...
 
 
-class Monitor:
+class Monitor(Displayed):
     """The context manager around a loop that calls `log` in every step: the result of `burlab.watch`.
 
     Any thread may pause the loop, let it do steps, stop it, set its hyperparameters, and read its log.

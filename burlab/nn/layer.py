@@ -8,6 +8,7 @@ import numpy as np
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import tree
 from burlab.runtime.checks.numbers import shown
+from burlab.runtime.displayed import Pictured
 from burlab.runtime.memory import ADDRESSABLE
 from burlab.runtime.plain import as_array, as_floats, check_plain
 from burlab.transforms import random
@@ -18,7 +19,7 @@ STATIC = {"static": True}  # metadata of a field that is no parameter but part o
 _Self = TypeVar("_Self", bound="Layer")
 
 
-class Layer:
+class Layer(Pictured):
     """A function of one sample with parameters: a frozen dataclass whose array fields are the leaves of a tree.
 
     So a layer is an argument like any other: `bl.grad(loss)(layer, x)` is a layer that holds gradients, `bl.minimize`

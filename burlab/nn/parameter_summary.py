@@ -6,6 +6,7 @@ import numpy as np
 
 from burlab.graph import tree
 from burlab.runtime.checks.text_table import columns
+from burlab.runtime.displayed import Pictured
 from burlab.typing import Shape, Tree
 
 
@@ -37,7 +38,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSummary:
+class ModelSummary(Pictured):
     """A table with a row per parameter: text when printed, drawn in a notebook."""
 
     title: str

@@ -24,12 +24,13 @@ from burlab.run.record.stop import Stopped
 from burlab.run.record.traces import Traces
 from burlab.runtime.checks.attributes import refuse_hyper
 from burlab.runtime.coerce import Array
+from burlab.runtime.displayed import Displayed
 from burlab.transforms import random
 
 from .step_profile import shares
 
 
-class Readings:
+class Readings(Displayed):
     """The part of a `Run` that only reads."""
 
     def __init__(self, engine: Engine, start: Point | Trainable, problem: FiniteSum | Callable[..., Any] | None,

@@ -68,8 +68,7 @@ class Still:
         screen: Any = import_module("IPython.display")
         root: Any = self._root()
         root.add_class(_LIVE)
-        view = {"version_major": 2, "version_minor": 0, "model_id": root.model_id}
-        screen.display({"application/vnd.jupyter.widget-view+json": view, "text/plain": self._summary()}, raw=True)
+        screen.display(widget_bundle(root) | {"text/plain": self._summary()}, raw=True)
         self._last = monotonic()
         screen.display(self._bundle(), raw=True, display_id=self._name)
         screen.display({"text/plain": "", "text/html": f"{_STYLES}\n{_NOTE}"}, raw=True)
@@ -122,14 +121,29 @@ class Still:
         """Return the contents of the second output. A picture that is too large leaves the last one in its place."""
         picture = self._picture()
         self._published = picture if len(picture.encode()) <= MAX_PICTURE_BYTES else self._published
-        words = {"text/plain": self._summary()}
-        if not self._published:
-            return words
-        data = b64encode(self._published.encode()).decode()
-        own = _WIDTH.match(self._published)
-        size = f' style="min-width:{float(own[1]) * _MIN_SHRINK:.0f}px"' if own else ""
-        image = f'<img alt="{escape(self._summary())}"{size} src="data:image/svg+xml;base64,{data}">'
-        return words | {"text/html": image, "image/svg+xml": self._published}
+        return bundle(self._published, self._summary())
+
+
+def widget_bundle(root: Any) -> dict[str, Any]:
+    """Return a widget as front ends take it, by MIME type. root: an ipywidgets.DOMWidget."""
+    view = {"version_major": 2, "version_minor": 0, "model_id": root.model_id}
+    return {"application/vnd.jupyter.widget-view+json": view}
+
+
+def bundle(picture: str, summary: str) -> dict[str, str]:
+    """Return a picture by MIME type. picture: SVG, "" for none. summary: a line of text.
+
+    >>> list(bundle("<svg/>", "a chart"))
+    ['text/plain', 'text/html', 'image/svg+xml']
+    """
+    words = {"text/plain": summary}
+    if not picture:
+        return words
+    data = b64encode(picture.encode()).decode()
+    own = _WIDTH.match(picture)
+    size = f' style="min-width:{float(own[1]) * _MIN_SHRINK:.0f}px"' if own else ""
+    image = f'<img alt="{escape(summary)}"{size} src="data:image/svg+xml;base64,{data}">'
+    return words | {"text/html": image, "image/svg+xml": picture}
 
 
 def show(root: Any, picture: Callable[[], str], summary: Callable[[], str], settle: Settle | None = None) -> None:

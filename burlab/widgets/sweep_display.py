@@ -68,13 +68,9 @@ def live_table(sweep: "Sweep") -> SweepScreen | None:
     return None if notebook_kernel() is None else LiveTable(sweep)
 
 
-def show_sweep(sweep: "Sweep") -> None:
-    """Display the table, unless it stands in this cell already, and under it the race of its best configurations."""
+def show_table(sweep: "Sweep") -> None:
+    """Display the table, unless it stands in this cell already."""
     screen: Any = import_module("IPython.display")
     shell = ipython_shell()
     if shell is None or _cells.get(sweep) != shell.execution_count:
         screen.display(screen.HTML(table_html(sweep.table)))
-    if any(number in sweep.runs for number in range(len(sweep))):
-        from .race.race_view import RaceView
-
-        RaceView(sweep.race()).show()

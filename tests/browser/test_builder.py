@@ -300,7 +300,7 @@ def test_minimize_opens_a_panel_with_a_slider_for_a_constant(builder):
     builder.page.wait_for_selector(f"{cell} .burlab-panel[data-ready]")
     builder.page.wait_for_selector(f"{cell} [aria-label='constant'][type=range]")
     notebook.kernel(
-        "from burlab.widgets.displays import _builder_views\nrun = _builder_views[b]._commands.run\nrun.step(50)"
+        "from burlab.widgets.views import _builder_views\nrun = _builder_views[b]._commands.run\nrun.step(50)"
     )
     builder.find(".burlab-keep").click()
     found = notebook.kernel("print(f'{float(run.x[\"x\"]):.6g}', end='')")

@@ -119,7 +119,7 @@ def test_missing_extra_is_named(core: Path, code: str, extra: str):
 @pytest.mark.parametrize(
     "code",
     [
-        "from burlab.widgets.displays import show_run; show_run(bl.minimize(sum, np.ones(2), bl.optim.GD(0.1)))",
+        "bl.minimize(sum, np.ones(2), bl.optim.GD(0.1)).widget",
         "from burlab.widgets.graph_view.stills import graph_html; graph_html(bl.compile(sum, np.ones(2)).graph)",
     ],
     ids=["panel", "graph"],

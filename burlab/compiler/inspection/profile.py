@@ -10,6 +10,7 @@ from typing import Any
 from burlab.compiler.executable import Executable
 from burlab.compiler.ir.plan import KernelPlan
 from burlab.runtime.coerce import Array
+from burlab.runtime.displayed import Displayed
 from burlab.runtime.files import as_path, write_text
 
 from .account import Phase, accounts
@@ -38,7 +39,7 @@ class ProfileRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Displayed):
     """The steps of one call, in their order, and a row for what is left: their nanoseconds add up to `total`, exactly.
 
     name: of the function; gear: which executor ran. It is the fastest of many calls, and no number is scaled; time that

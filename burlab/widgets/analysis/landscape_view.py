@@ -12,6 +12,7 @@ from burlab.charts.relief import Pose, relief
 from burlab.charts.svg import svg
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown
+from burlab.runtime.displayed import Displayed
 from burlab.runtime.extras import late
 from burlab.widgets import still
 from burlab.widgets.assets import module
@@ -42,7 +43,7 @@ class LandscapeBar(anywidget.AnyWidget):
     status = traitlets.Unicode().tag(sync=True)
 
 
-class LandscapeView:
+class LandscapeView(Displayed):
     """The landscape of a loss, refined while one looks at it, with a choice of planes, as a contour or as a surface.
 
     It shows results of `burlab.analysis.landscape`. A plane is computed when it is chosen, at "Again", and where the
@@ -137,6 +138,9 @@ class LandscapeView:
         chart: Chart = self._chart.chart
         part = next(iter(chart.parts), None)
         return relief(part, self._pose) if self.bar.shape == "surface" and isinstance(part, Map) else svg(chart)
+
+    def __repr__(self) -> str:
+        return f"<LandscapeView: {self.bar.plane}, {self.bar.status}>"
 
     def _on_message(self, _widget: Any, message: dict[str, Any], _buffers: Any) -> None:
         if self._watcher.handle(message):

@@ -10,6 +10,7 @@ from burlab.graph import Graph
 from burlab.optim import Adam, Optimizer
 from burlab.run import Run, minimize
 from burlab.runtime.checks.numbers import shown
+from burlab.runtime.displayed import Displayed
 from burlab.runtime.files import as_path, read_text, write_whole
 
 from .builder_json import from_json, to_json
@@ -29,7 +30,7 @@ Handle = int | str
 _MAX_FILE_BYTES = 64 << 20  # bytes
 
 
-class GraphBuilder:
+class GraphBuilder(Displayed):
     """A graph built by hand: blocks are added, connected, edited and deleted, and show values and gradients at once.
 
     In a notebook it is a widget, which does no more than these calls. What is built there by hand is kept for its cell:

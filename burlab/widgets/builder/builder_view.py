@@ -60,8 +60,12 @@ class BuilderView:
     def show(self) -> None:
         """Display it, with a picture and code that stay in a saved notebook."""
         screen: Any = import_module("IPython.display")
-        still.show(self.root, lambda: with_ink(self._builder.to_svg()), lambda: repr(self._builder))
+        still.show(self.root, self.picture, lambda: repr(self._builder))
         self._note = screen.display(screen.HTML(note(self._builder)), display_id=True)
+
+    def picture(self) -> str:
+        """Return what is built as SVG."""
+        return with_ink(self._builder.to_svg())
 
     def _changed(self) -> None:
         self.canvas.state = state_of(self._builder, self._commands)

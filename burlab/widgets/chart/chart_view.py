@@ -6,6 +6,7 @@ from typing import Any, cast
 import traitlets
 
 from burlab.charts import Chart
+from burlab.runtime.displayed import Displayed
 from burlab.runtime.extras import late
 from burlab.widgets.assets import CHART_STYLE, module, styles
 
@@ -16,7 +17,7 @@ anywidget: Any = late("anywidget", "lab")
 Intent = dict[str, Any]
 
 
-class ChartView(anywidget.AnyWidget):
+class ChartView(Displayed, anywidget.AnyWidget):
     """Shows a `Chart`. Setting `chart` draws another one in its place; zoom and hidden curves stay where names do.
 
     shape: "contour", or "surface" to draw its map as one.
@@ -40,6 +41,9 @@ class ChartView(anywidget.AnyWidget):
         widget: Any = super()
         widget.__init__(data=data, heights=heights, **options)
         self._chart = chart
+
+    def __repr__(self) -> str:
+        return f"<ChartView: {self._chart.about or self._chart.title or 'a chart'}>"
 
     @property
     def chart(self) -> Chart:

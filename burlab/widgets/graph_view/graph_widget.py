@@ -7,6 +7,7 @@ import traitlets
 
 from burlab.errors import ArgumentError, BurlabError
 from burlab.graph import Graph
+from burlab.runtime.displayed import Displayed
 from burlab.runtime.extras import late
 from burlab.widgets import still
 from burlab.widgets.assets import module
@@ -23,7 +24,7 @@ anywidget: Any = late("anywidget", "lab")
 _FOLDER = Path(__file__).parent
 
 
-class GraphView(anywidget.AnyWidget):
+class GraphView(Displayed, anywidget.AnyWidget):
     """A graph to look into: it opens collapsed by scope, is moved by mouse and keys, and steps through both sweeps.
 
     Everything that the page does is a method of `model`, which knows no Jupyter.
@@ -97,6 +98,9 @@ class GraphView(anywidget.AnyWidget):
         self._note = self.model.go_to_fault()
         self.update()
         return self._note
+
+    def __repr__(self) -> str:
+        return f"<GraphView of {self.model.network.title}>"
 
     def svg(self) -> str:
         """Return a still picture of all that is shown now as SVG, in the colours of the page that it stands in."""

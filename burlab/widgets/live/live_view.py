@@ -10,6 +10,7 @@ import traitlets
 
 from burlab.charts.svg import svg
 from burlab.run.loop.lifetime import at_end
+from burlab.runtime.displayed import Displayed
 from burlab.runtime.extras import late
 from burlab.widgets import still
 from burlab.widgets.assets import CHART_STYLE, styles
@@ -34,7 +35,7 @@ def style(*names: str) -> str:
     return styles("panel/panel.css", CHART_STYLE, "live/live.css", *names)
 
 
-class LiveView(anywidget.AnyWidget):
+class LiveView(Displayed, anywidget.AnyWidget):
     """Shows a subject through a model of it, in any number of cells. It holds the subject only while a page shows it.
 
     When no page has spoken for two minutes, nothing works and nothing is held; a page that comes back wakes it. Ten
@@ -88,6 +89,9 @@ class LiveView(anywidget.AnyWidget):
         """Display it in the cell that runs, with a picture for pages without its kernel."""
         self._displayed = True
         still.show(self.root, self.picture, self.summary, self.settle)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._subject()!r}>"
 
     def picture(self) -> str:
         """Return the chart that was shown last, as SVG. From any thread."""

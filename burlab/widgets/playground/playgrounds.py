@@ -8,6 +8,7 @@ from burlab.errors import ArgumentError
 from burlab.optim.batches import BATCH
 from burlab.run import Run
 from burlab.runtime.checks.numbers import shown
+from burlab.runtime.displayed import Displayed
 
 from .playground_setting import USER_DATA, PlaygroundSetting, own_data
 
@@ -15,7 +16,7 @@ MAX_EARLIER = 2  # runs whose curves stay when another one takes their place
 _DATA = ("data", "noise", "samples", "seed")  # fields of a setting that say what is learned
 
 
-class Playground:
+class Playground(Displayed):
     """A network, its data, and the run that trains it: what `burlab.playground` returns, and a notebook shows.
 
     Attributes:

@@ -6,7 +6,7 @@ import pytest
 
 import burlab as bl
 from burlab.experiments import sweep_progress
-from burlab.widgets import sweep_display
+from burlab.widgets import sweep_display, views
 from burlab.widgets.race.race_view import RaceView
 
 F = bl.problems.booth()
@@ -54,11 +54,11 @@ def test_a_terminal_gets_a_bar_of_runs(capsys):
 
 def test_a_sweep_is_its_table_and_the_race_of_its_best(shown, monkeypatch):
     sweep = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1]}, seeds=2, steps=40)
-    views = []
-    monkeypatch.setattr(RaceView, "show", lambda view: views.append(view))  # noqa: PLW0108 - a method
-    sweep_display.show_sweep(sweep)
+    races = []
+    monkeypatch.setattr(RaceView, "show", lambda view: races.append(view))  # noqa: PLW0108 - a method
+    views.of_sweep(sweep).show()
     assert "4 of 4 runs done" in shown[0]
-    (view,) = views
+    (view,) = races
     assert [row["name"] for row in view.state["rows"]] == ["GD lr=0.1", "GD lr=0.05"]
     assert view.state["title"] == "2 racers on booth, 2 seeds"
     view.close()
@@ -71,10 +71,10 @@ def test_the_table_does_not_stand_twice_in_a_cell(shown, monkeypatch):
     monkeypatch.setattr(RaceView, "show", lambda view: view.close())
     sweep = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1]}, steps=40)
     drawn = len(shown)
-    sweep_display.show_sweep(sweep)
+    views.of_sweep(sweep).show()
     assert len(shown) == drawn
     shell.execution_count = 8
-    sweep_display.show_sweep(sweep)
+    views.of_sweep(sweep).show()
     assert "2 of 2 runs done" in shown[drawn]
 
 
