@@ -1,4 +1,4 @@
-"""What shows an object: a widget, its display in a cell, and what it looks like where widgets do not live."""
+"""Views of objects: a widget, its display in a cell, and a picture for pages where widgets do not live."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -32,7 +32,7 @@ ipywidgets: Any = late("ipywidgets", "lab")
 
 
 class View(NamedTuple):
-    """What shows an object.
+    """Widget, display and picture of an object.
 
     root: its `ipywidgets.DOMWidget`. show: displays it in the cell that runs. picture: what it looks like now, by MIME
     type, for pages without widgets.
@@ -64,7 +64,7 @@ def of_run(run: "Run | Monitor") -> View:
 _live_views: "WeakKeyDictionary[Any, LiveView]" = WeakKeyDictionary()
 
 
-def _kept(subject: Any, make: "Callable[[Any], LiveView]") -> View:
+def _live_view(subject: Any, make: "Callable[[Any], LiveView]") -> View:
     """Return the live view of a subject: the same one until its last display is deleted."""
     view = _live_views.get(subject)
     if view is None or view.closed:
@@ -76,14 +76,14 @@ def of_race(race: "Race") -> View:
     """Return the panel of a race."""
     from .race.race_view import RaceView
 
-    return _kept(race, RaceView)
+    return _live_view(race, RaceView)
 
 
 def of_branches(branches: "Branches") -> View:
     """Return the panel of a tree of branches."""
     from .branches.branches_view import BranchesView
 
-    return _kept(branches, BranchesView)
+    return _live_view(branches, BranchesView)
 
 
 def of_playground(playground: "Playground") -> View:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from burlab.widgets import displays
+from burlab.widgets import views
 from burlab.widgets.builder import GraphBuilder, notebook_cells
 from burlab.widgets.builder.notebook_cells import NotebookCell
 
@@ -26,8 +26,8 @@ def notebook(monkeypatch, tmp_path):
         at.update(name=name, code=code)
         builders = [make() for _ in range(count)]
         for builder in builders:
-            displays.show_builder(builder)
-        return [displays._builder_views[builder] for builder in builders]
+            views.of_builder(builder).show()
+        return [views._builder_views[builder] for builder in builders]
 
     yield run
     notebook_cells.forget()
