@@ -1,7 +1,8 @@
 """The parts of a chart. They hold numbers and text; renderers decide how they are drawn."""
 
 from dataclasses import dataclass
-from typing import Literal
+from importlib import import_module
+from typing import Any, Literal
 
 from burlab.typing import Numbers
 
@@ -139,3 +140,40 @@ class Chart:
     parts: tuple[Plot | Map, ...]
     title: str = ""
     about: str = ""
+
+    def to_plotly(self) -> Any:
+        """Return it as a figure of plotly, its parts one below the other.
+
+        Returns:
+            A `plotly.graph_objects.Figure`, with curves thinned to 2,500 points that keep their extremes.
+
+        Raises:
+            ConfigurationError: The extra `burlab[plots]` is not installed.
+
+        >>> import burlab as bl
+        >>> f = bl.problems.booth()
+        >>> type(bl.analysis.landscape(f, f.start, resolution=9).chart().to_plotly()).__name__
+        'Figure'
+        """
+        return import_module("burlab.plots.plotly_chart").to_plotly(self)  # above this room, imported when asked for
+
+    def to_matplotlib(self, axes: Any = None) -> list[Any]:
+        """Draw it with Matplotlib, for PDF, SVG and PGF.
+
+        Args:
+            axes: A `matplotlib.axes.Axes`, or one for each part; None for a new figure with the parts one below the
+                other.
+
+        Returns:
+            The Axes, one for each part; `axes[0].figure.savefig("loss.pdf")` writes the file.
+
+        Raises:
+            ArgumentError: There are more or fewer Axes than parts.
+            ConfigurationError: The extra `burlab[figures]` is not installed.
+
+        >>> import burlab as bl, matplotlib.pyplot as plt
+        >>> f = bl.problems.booth()
+        >>> axes = bl.analysis.landscape(f, f.start, resolution=9).chart().to_matplotlib()
+        >>> axes[0].figure.savefig("/dev/null", format="pdf"); plt.close(axes[0].figure)
+        """
+        return import_module("burlab.plots.matplotlib_chart").to_matplotlib(self, axes)

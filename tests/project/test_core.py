@@ -104,6 +104,7 @@ def test_the_core_is_found_fit(core: Path):
         ("bl.plots.training_curve(np.zeros(2), np.zeros(2))", "plots"),
         ("bl.save_parameters('x.safetensors', [np.zeros(2)])", "files"),
         ("bl.load_parameters(bl.nn.__file__, [np.zeros(2)])", "files"),
+        ("bl.find_lr(sum, np.ones(2), bl.optim.GD()).chart().to_matplotlib()", "figures"),
         ("bl.data.last_names()", "data"),
         ("bl.data.sklearn_set('iris')", "data"),
         ("bl.data.tiny_shakespeare()", "data"),
