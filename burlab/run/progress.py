@@ -56,6 +56,25 @@ def _named(bar: Any, name: str, start: float) -> Any:
     return bar
 
 
+def time_left(done: int, total: int | None, seconds: float) -> str:
+    """Return the time that the rest takes at the speed so far, such as "12 s left"; "" where it cannot be told.
+
+    seconds: since the work began.
+
+    >>> time_left(25, 100, 4.0), time_left(1, 1801, 2.0), time_left(5, 100_000, 10.0), time_left(0, 9, 1.0)
+    ('12 s left', '1 h 0 min left', '55 h 33 min left', '')
+    """
+    if not done or total is None or done >= total:
+        return ""
+    left = seconds * (total - done) / done
+    if left < 60:
+        return f"{math.ceil(left)} s left"
+    minutes, rest = divmod(round(left), 60)
+    if minutes < 10:
+        return f"{minutes} min {rest} s left"
+    return f"{minutes} min left" if minutes < 60 else f"{minutes // 60:,} h {minutes % 60} min left"
+
+
 class LateBar:
     """A bar that opens when the work has taken half a second."""
 
@@ -80,7 +99,7 @@ class LateBar:
 
 
 class TextBar:
-    """One line that is rewritten: `[####....]  1200/2000  4,100 steps/s  value 0.0312`; in a file one per tenth.
+    """One line that is rewritten: `[####..]  1200/2000  4,100 steps/s  1 s left  value 0.0312`; in a file one a tenth.
 
     total: steps to do; None if unknown: `1,200 steps  4,100 steps/s  value 0.0312`, in a file at the end only.
     In a narrow terminal the bar is shorter, or left out: a line that wraps could not be rewritten.
@@ -98,9 +117,11 @@ class TextBar:
 
     def update(self, done: int, value: float) -> None:
         """Write the line."""
-        rate = done / max(time.perf_counter() - self.start, 1e-9)
+        seconds = time.perf_counter() - self.start
+        rate = done / max(seconds, 1e-9)
+        left = f"  {text}" if (text := time_left(done, self._total, seconds)) else ""
         known = "" if self._total is None and math.isnan(value) else f"  value {value:.6g}"
-        words = f"{self._part(done)}  {rate:,.{2 if 0 < rate < 10 else 0}f} {self._unit}/s{known}"
+        words = f"{self._part(done)}  {rate:,.{2 if 0 < rate < 10 else 0}f} {self._unit}/s{left}{known}"
         room = self._room()
         self._line = f"{self._drawn(done, room - len(words))}{words}"[:room]
         self._longest = max(self._longest, len(self._line))

@@ -6,6 +6,8 @@ from html import escape
 from importlib import import_module
 from typing import Any
 
+from burlab.run.progress import time_left
+
 from .ipython_shell import notebook_kernel
 
 
@@ -38,8 +40,10 @@ class NotebookBar:
         )
 
     def _line(self, done: int, value: float) -> str:
-        rate = done / max(time.perf_counter() - self.start, 1e-9)
-        text = f"{done:,} of {self._total:,} steps, {rate:,.0f} per second, value {value:.6g}" if done else "starting"
+        seconds = time.perf_counter() - self.start
+        left = f", {text}" if (text := time_left(done, self._total, seconds)) else ""
+        speed = f"{done / max(seconds, 1e-9):,.0f} per second{left}"
+        text = f"{done:,} of {self._total:,} steps, {speed}, value {value:.6g}" if done else "starting"
         return (
             f'<progress class="burlab-progress" style="width:min(20em,30%);vertical-align:middle" value="{done}" '
             f'max="{self._total}"></progress> <span>{text}</span>'

@@ -93,3 +93,17 @@ def test_a_late_bar_counts_from_the_beginning(monkeypatch: pytest.MonkeyPatch):
     bar.update(2, 0.5)
     rate = float(screen.getvalue().split("2/10")[1].split()[0])
     assert rate <= 2 / 0.1, "by all of the time"
+
+
+def test_a_bar_says_how_long_the_rest_takes(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(time, "perf_counter", lambda: 100.0)
+    screen = Terminal()
+    bar = progress.TextBar(2000, screen)
+    bar.start = 90.0
+    bar.update(500, 0.25)
+    assert "50 steps/s  30 s left  value 0.25" in screen.getvalue()
+    bar.update(2000, 0.25)
+    assert "left" not in screen.getvalue().rpartition("\r")[2]
+    unknown = progress.TextBar(None, screen := Terminal())
+    unknown.update(500, 0.25)
+    assert "left" not in screen.getvalue()

@@ -43,6 +43,13 @@ def test_the_bar_is_one_line_that_is_replaced(shown: Shown):
     assert "nan" not in shown.lines[0]
 
 
+def test_the_line_says_how_long_the_rest_takes(shown: Shown, monkeypatch: pytest.MonkeyPatch):
+    bar = NotebookBar(2000)
+    monkeypatch.setattr("time.perf_counter", lambda: bar.start + 5400.0)
+    bar.update(500, 0.25)
+    assert "per second, 4 h 30 min left, value 0.25" in shown.lines[-1]
+
+
 def test_only_a_notebook_gets_one(monkeypatch: pytest.MonkeyPatch, shown: Shown):
     class Shell:
         pass
