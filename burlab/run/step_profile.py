@@ -102,12 +102,16 @@ class _Timed:
         self.samples = {name: _Kernel(exe, _PHASES.get(name)) for name, exe in samples.items()}
         self.regularizer = [_Kernel(loss.regularizer.executable)] if loss and loss.regularizer else []
         self.update = _Kernel(setup.update.executable, None if self.fused else "update")
-        self.kernels = [*self.samples.values(), *self.regularizer, self.update]
+        halves = self.fused.halves if self.fused else None
+        self.second = [_Kernel(halves.second, "update")] if halves else []
+        self.kernels = [*self.samples.values(), *self.regularizer, self.update, *self.second]
 
     def put(self, plan: CPlan) -> None:
         """Let C++ call the timed kernels."""
         _endless(plan)
         self.update.put(plan.fused.kernel if self.fused else plan.update)
+        for kernel in self.second:
+            kernel.put(plan.fused.second)
         for kernel in self.regularizer:
             kernel.put(plan.loss.regularizer.kernel)
         samples = plan.each if plan.each.kernel.function else plan.loss.samples
@@ -139,7 +143,7 @@ class _Timed:
         spent = dict.fromkeys(Shares._fields, 0)
         updates = self.fused.updates if self.fused else set[Node]()
         for kernel, times in zip(self.kernels, step_times, strict=True):
-            if kernel is self.update and self.fused is None:
+            if kernel.phase == "update":
                 continue
             plan = kernel.executable.plan
             for entry, step, took in zip(accounts(plan, updates), plan.steps, times.steps, strict=True):

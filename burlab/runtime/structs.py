@@ -185,7 +185,14 @@ class CKernel(ctypes.Structure):
 class CFused(ctypes.Structure):
     """burlab::run::Fused, burlab/run/abi/plan.hpp."""
 
-    _fields_ = [*_of(CKernel, "kernel"), *_of(_INT, "pieces"), *_of(_POINTER, "table")]
+    _fields_ = [
+        *_of(CKernel, "kernel"),
+        *_of(_INT, "pieces"),
+        *_of(_POINTER, "table"),
+        *_of(CKernel, "second"),
+        *_of(_INT, "cuts"),
+        *_of(_POINTER, "cut_bytes"),
+    ]
 
 
 class CBlock(ctypes.Structure):

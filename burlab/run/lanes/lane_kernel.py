@@ -33,7 +33,7 @@ class LaneKernel:
     def of(setup: Setup) -> "LaneKernel | None":
         """The kernel; None if runs would have other bits, or need more work than their steps."""
         step = setup.update
-        if not isinstance(step, FusedStep) or not _is_plain(setup) or not step.has_units:
+        if not isinstance(step, FusedStep) or step.halves or not _is_plain(setup) or not step.has_units:
             return None
         graph = _in_plain_units(step.executable.plan.graph)
         t = graph.inputs[step.leaves]

@@ -13,6 +13,7 @@ import numpy as np
 from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph, Node
 from burlab.graph.linear_nodes import broadcast
+from burlab.graph.node import constant
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.numpy_api.reduction import sum_of_squares
 from burlab.graph.operation import Ending
@@ -24,12 +25,18 @@ from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 from burlab.runtime.dtypes import is_narrow_float
 
+from .step_halves import MIN_ENTRIES, Halves
+
+STEP_UNITS = 1.0, 2.0**600, 2.0**-600
+"""Factors of a step of float64, for its norm: the squares of one of these are in the range of a float64."""
+
 
 @dataclass(frozen=True)
 class FusedStep:
     """graph: the update of the whole vector. executable: of the step. pieces of x and the state: buffer, offset in it.
 
-    leaves, given: how many of its inputs are x, and the loss's, which are x and the sample.
+    leaves, given: how many of its inputs are x, and the loss's, which are x and the sample. halves: a long x is
+    written by a second kernel, and `executable` is the first.
     """
 
     graph: Graph
@@ -37,6 +44,7 @@ class FusedStep:
     pieces: tuple[tuple[int, int], ...]
     leaves: int
     given: int
+    halves: Halves | None = None
 
     @staticmethod
     def of(graph: Graph, rule: UpdateRule, loss: Loss, x: Point, threads: int = 1) -> "FusedStep | None":
@@ -50,10 +58,16 @@ class FusedStep:
         if is_narrow_float(x.leaves[0].dtype):
             return None
         parts = _Parts(graph, rule, loss, x, dimension)
-        executable = build(parts.whole(), threads=threads)
+        halves = parts.halves(threads) if dimension >= MIN_ENTRIES else None
+        executable = build(parts.whole(), threads=threads) if halves is None else halves.first
         if executable.gear != "compiled":
             return None
-        return FusedStep(graph, executable, parts.pieces(), len(x.leaves), len(loss.samples.graph.inputs))
+        return FusedStep(graph, executable, parts.pieces(), len(x.leaves), len(loss.samples.graph.inputs), halves)
+
+    @property
+    def executables(self) -> tuple[Executable, ...]:
+        """The kernels of a step in order."""
+        return (self.executable,) if self.halves is None else (self.executable, self.halves.second)
 
     @property
     def has_units(self) -> bool:
@@ -66,9 +80,8 @@ class FusedStep:
         graph = self.executable.plan.graph
         of_loss = set(graph.inputs[: self.given])
         squares = {n for n in graph.nodes if n.row.epilogue is Ending.SQUARES}
-        return _dependents(
-            graph, {*graph.inputs[self.given :], *graph.outputs[-len(self.pieces) :], *squares} - of_loss
-        )
+        written = graph.outputs[-len(self.pieces) :] if self.halves is None else ()
+        return _dependents(graph, {*graph.inputs[self.given :], *written, *squares} - of_loss)
 
     def sees_sample(self, number: int) -> bool:
         """Return True if a node, by its number, depends on the sample of the step; always for sub-graphs."""
@@ -86,6 +99,33 @@ def _dependents(graph: Graph, seeds: set[Node]) -> set[Node]:
     return found
 
 
+@dataclass(frozen=True)
+class _Made:
+    """The nodes of a step. norms: the value, and squares of the gradient. numbers: metrics, schedules, what is logged.
+
+    steps: the points minus the leaves. old, new: pieces of each buffer of the state. split: which have several.
+    """
+
+    inputs: tuple[Node, ...]
+    norms: tuple[Node, Node]
+    numbers: tuple[Node, ...]
+    leaves: Sequence[Node]
+    points: Sequence[Node]
+    steps: Sequence[Node]
+    old: Sequence[Sequence[Node]]
+    new: Sequence[Sequence[Node]]
+    split: Sequence[bool]
+
+    @property
+    def shared(self) -> list[Node]:
+        """The new values of buffers that all entries share."""
+        return [pieces[0] for pieces, split in zip(self.new, self.split, strict=True) if not split]
+
+    def entries(self, pieces: Sequence[Sequence[Node]]) -> list[Node]:
+        """Return the pieces of the other buffers."""
+        return [piece for those, split in zip(pieces, self.split, strict=True) if split for piece in those]
+
+
 class _Parts:
     """The graph of a step, made of those of the loss, the regularizer and the update."""
 
@@ -97,6 +137,28 @@ class _Parts:
 
     def whole(self) -> Graph:
         """See `Fused` in `cpp/burlab/run/abi/plan.hpp`."""
+        made = self._made()
+        squares = _squares(made.steps)
+        return simplify(Graph(made.inputs, (*made.norms, squares, *made.numbers, *made.points, *_flat(made.new))))
+
+    def halves(self, threads: int) -> Halves | None:
+        """Likewise in two kernels, see `Halves`."""
+        if any(shape for (shape, _), split in zip(self.rule.state, self.split, strict=True) if not split):
+            return None
+        made = self._made()
+        moves = Node("input", (), "moves", (), np.dtype(np.bool_))
+        old, new = (*made.leaves, *made.entries(made.old)), (*made.points, *made.entries(made.new))
+        written = [node("where", broadcast(moves, x.shape), y, x) for x, y in zip(old, new, strict=True)]
+        factors = STEP_UNITS if self.units else STEP_UNITS[:1]
+        norms = [
+            _squares([node("mul", y, broadcast(constant(c, y.dtype), y.shape)) for y in made.steps]) for c in factors
+        ]
+        early = (*made.norms, *made.numbers, *made.shared)
+        graph = simplify(Graph((*made.inputs, moves), (*early, *norms, *written)))
+        places = {x: k for k, x in enumerate(made.inputs)}
+        return Halves.of(graph, len(early), [places[x] for x in old], threads)
+
+    def _made(self) -> "_Made":
         leaves = self.loss.samples.graph.inputs[: len(self.x.leaves)]
         value, gradients, metrics = self._value(leaves)
         first, hypers, buffers = 2, len(self.rule.hyper), len(self.split)  # t, the hyperparameters, the state
@@ -108,19 +170,16 @@ class _Parts:
             known = (g, x, *numbers, *state, value)
             new.append(resized(self.update, dict(zip(self.update.inputs, known, strict=False)), x.shape))
         points = [outputs[0] for outputs in new]
-        squares = (
-            _squares(self._in_units(gradients)),
-            _squares([node("sub", a, b) for a, b in zip(points, leaves, strict=True)]),
-        )
-        after = [outputs[1 + c] for c, split in enumerate(self.split) for outputs in (new if split else new[:1])]
-        outputs = (value, *squares, *metrics, *new[0][1 + buffers :], *points, *after)
+        steps = [node("sub", a, b) for a, b in zip(points, leaves, strict=True)]
+        after = [[outputs[1 + c] for outputs in (new if split else new[:1])] for c, split in enumerate(self.split)]
         inputs = (
             *self.loss.samples.graph.inputs,
             *numbers,
-            *(piece for pieces in old for piece in pieces),
+            *_flat(old),
             *self.units,
         )
-        return simplify(Graph(inputs, tuple(outputs)))
+        norms = (value, _squares(self._in_units(gradients)))
+        return _Made(inputs, norms, (*metrics, *new[0][1 + buffers :]), leaves, points, steps, old, after, self.split)
 
     def _in_units(self, gradients: Sequence[Node]) -> Sequence[Node]:
         """Return the gradients in units, which differ from 1 if their squares exceed the range of a float64."""
@@ -149,6 +208,10 @@ class _Parts:
         if not self.split[buffer]:
             return [given]
         return [Node("input", (), given.params, leaf.shape, given.dtype, given.weak) for leaf in self.x.leaves]
+
+
+def _flat(pieces: Sequence[Sequence[Node]]) -> list[Node]:
+    return [piece for those in pieces for piece in those]
 
 
 def _squares(values: Sequence[Node]) -> Node:

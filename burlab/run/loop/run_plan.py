@@ -16,6 +16,7 @@ from .fused import FusedStep
 from .row_buffers import mirrored
 from .setup import Setup, Validation
 from .shift_buffers import mirrored as mirrored_shifts
+from .update import InPlace
 
 FEED = 1 << 16  # rows that a predicate may be behind
 _NARROW = ("", "float16", "bfloat16")  # the order of `Narrow` in C++
@@ -67,10 +68,8 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> CPlan:
     )
     if isinstance(setup.update, FusedStep):
         plan.loss = CLoss(samples=samples.source, regularizer=CSummand())
-        table = (CPiece * len(setup.update.pieces))(*(CPiece(buffer=c, offset=at) for c, at in setup.update.pieces))
-        kernel = kernel_of(setup.update.executable)
-        plan.fused = CFused(kernel=kernel, pieces=len(table), table=ctypes.addressof(table))
-        plan.table = table
+        plan.fused, plan.kept = _fused(setup.update)
+        plan.in_place = InPlace.NO if setup.update.halves is None else InPlace.AT_ONCE
     else:
         plan.loss = setup.loss.mirror(int(setup.stream.batch))
         if setup.knows_rows:
@@ -90,6 +89,17 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> CPlan:
         plan.output = kernel_of(setup.output)
     plan.held = ends, hyper, sizes, addresses, spent, validation, full_gradient
     return plan
+
+
+def _fused(step: FusedStep) -> tuple[CFused, tuple[object, ...]]:
+    """Return the mirror of a step as one kernel or two, and what it points to."""
+    table = (CPiece * len(step.pieces))(*(CPiece(buffer=c, offset=at) for c, at in step.pieces))
+    fused = CFused(kernel=kernel_of(step.executable), pieces=len(table), table=ctypes.addressof(table))
+    if step.halves is None:
+        return fused, (table,)
+    cuts = np.array(step.halves.cuts, np.int64)
+    fused.second, fused.cuts, fused.cut_bytes = kernel_of(step.halves.second), len(cuts), cuts.ctypes.data
+    return fused, (table, cuts)
 
 
 def _validation(validation: Validation, dimension: int = 0) -> CValidation:

@@ -185,10 +185,14 @@ class Setup:
     @property
     def executables(self) -> list[Executable]:
         """The kernels of a step in order, without queries; output, size and sampler last."""
-        loss = [] if isinstance(self.update, FusedStep) else self.loss.executables(self.batch_of_kernels)
+        update = self.update
+        step = (
+            update.executables
+            if isinstance(update, FusedStep)
+            else (*self.loss.executables(self.batch_of_kernels), update.executable)
+        )
         return [
-            *loss,
-            self.update.executable,
+            *step,
             *(one for one in (self.output, self.size, self.sampler) if one is not None),
         ]
 

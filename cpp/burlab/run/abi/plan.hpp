@@ -25,11 +25,18 @@ struct Piece {
 /// A step as one kernel. In: the leaves of x, a sample of each data array, its key if there is one, the step, the
 /// hyperparameters, the pieces of the state; a float64 factor of the gradient for its norm. Out: the value; as doubles
 /// the squares of the norms of gradient and step; metrics; values of schedules; metrics that the rule logs; all pieces.
+///
+/// In place, if there is a second kernel, the first one gives no pieces and not the step's norm, but the new numbers of
+/// the state, which all entries share, and the cuts. In of the second, after those of the first: whether the run moves,
+/// the cuts. Out: squares of the norm of the step, for float64 also times 2^600 and over it; all other pieces.
 /// Mirrored in Python.
 struct Fused {
   Kernel kernel;        // no function: gradient and update are separate kernels
   std::int64_t pieces;  // the leaves of x first
   const Piece* table;
+  Kernel second;
+  std::int64_t cuts;
+  const std::int64_t* cut_bytes;
 };
 
 /// How a step writes over x and the state, see `Plan::in_place`.

@@ -1,9 +1,12 @@
 #pragma once
 // A step on one sample, or of a plain function, by one kernel: gradients go straight from the loop that computes them
-// into the update. Its arguments are pieces of x, and of each state buffer of x's size: leaf by leaf.
+// into the update. Its arguments are pieces of x, and of each state buffer of x's size: leaf by leaf. In place, a
+// second kernel writes over x and the state, once nothing can fail any more.
 #include <array>
 #include <cmath>
+#include <cstring>
 
+#include "../../stop_token.hpp"
 #include "../sum/philox.hpp"
 #include "norm.hpp"
 #include "step.hpp"
@@ -18,13 +21,18 @@ class FusedStep final : public Step {
       : plan_(plan),
         state_(state),
         workspace_(ledger, Kind::activations, plan.fused.kernel.workspace),
-        in_(ledger, Kind::scratch, plan.loss.samples.arrays + 3 + plan.hypers + plan.fused.pieces),
-        out_(ledger, Kind::scratch, 3 + plan.metrics + plan.noted + plan.fused.pieces),
+        in_(ledger, Kind::scratch, plan.loss.samples.arrays + 4 + plan.hypers + plan.fused.pieces + plan.fused.cuts),
+        out_(ledger, Kind::scratch, 3 + plan.metrics + plan.noted + plan.fused.pieces + plan.fused.cuts),
+        second_workspace_(ledger, Kind::scratch, state.in_place() ? plan.fused.second.workspace : 0),
+        cut_sizes_(ledger, Kind::scratch, plan.fused.cuts, plan.fused.cut_bytes),
+        cuts_(ledger, plan.fused.cuts > 0 ? Kind::gradients : Kind::scratch, bytes_of(cut_sizes_)),
+        numbers_(ledger, Kind::scratch, plan.fused.pieces),
         metrics_(ledger, Kind::scratch, plan.metrics),
         noted_(ledger, Kind::scratch, plan.noted) {}
 
   bool ready() const override {
-    return workspace_.data() != nullptr && in_.ready() && out_.ready() && metrics_.ready() && noted_.ready();
+    return workspace_.data() != nullptr && in_.ready() && out_.ready() && second_workspace_.data() != nullptr &&
+           cut_sizes_.ready() && cuts_.data() != nullptr && numbers_.ready() && metrics_.ready() && noted_.ready();
   }
   int threads() const override { return 1; }
 
@@ -46,10 +54,14 @@ class FusedStep final : public Step {
     for (auto p = first + plan_.leaves; p != end; ++p) *in++ = state_.current(p->buffer) + p->offset;
     if (plan_.dtype == Dtype::float64) *in++ = &scale_;
     auto out = out_.begin();
-    for (double& number : squares_) *out++ = &number;
+    *out++ = &squares_[value_column];
+    *out++ = &squares_[gradient_norm];
+    if (!state_.in_place()) *out++ = &squares_[step_norm];
     for (double& number : metrics_) *out++ = &number;
     for (double& number : noted_) *out++ = &number;
-    for (auto p = first; p != end; ++p) *out++ = state_.next(p->buffer) + p->offset;
+    if (BURLAB_UNLIKELY(state_.in_place())) cut(in, out);
+    else
+      for (auto p = first; p != end; ++p) *out++ = state_.next(p->buffer) + p->offset;
     const Kernel& kernel = plan_.fused.kernel;
     std::int64_t answer = 0;
     do answer = kernel.function(kernel.context, in_.data(), out_.data(), workspace_.data());
@@ -63,6 +75,25 @@ class FusedStep final : public Step {
     const Outcome outcome = (*this)(step, leaves, hyper, team, cancel);
     widen(plan_.dtype, &squares_[value_column], 1, &value);
     return outcome;
+  }
+
+  void complete(bool moves) override {
+    if (!state_.in_place()) return;
+    moves_ = moves;
+    auto out = out_.begin();
+    *out++ = &squares_[step_norm];
+    if (plan_.dtype == Dtype::float64)
+      for (double& number : far_steps_) *out++ = &number;
+    const Piece *const first = plan_.fused.table, *const end = first + plan_.fused.pieces;
+    for (auto p = first; p != end; ++p)
+      if (!is_number(*p)) *out++ = state_.current(p->buffer) + p->offset;
+    const StopScope to_the_end(StopToken{});  // half a step is none
+    const Kernel& kernel = plan_.fused.second;
+    kernel.function(kernel.context, in_.data(), out_.data(), second_workspace_.data());
+    for (std::int64_t k = 0; moves && k < plan_.fused.pieces; ++k)
+      if (const Piece& p = first[k]; is_number(p))
+        std::memcpy(state_.current(p.buffer), &numbers_[k], static_cast<std::size_t>(state_.bytes(p.buffer)));
+    ended(lap_update);
   }
 
   void describe(double* row) override {
@@ -87,7 +118,30 @@ class FusedStep final : public Step {
     unit_ = 1 / scale_;
     return scale_ != before;
   }
+  /// The new numbers of the state and the values between the kernels: results of the first, and then arguments.
+  template <class In, class Out> void cut(In in, Out out) {
+    *in++ = &moves_;
+    for (std::int64_t k = 0; k < plan_.fused.pieces; ++k)
+      if (is_number(plan_.fused.table[k])) *out++ = &numbers_[k];
+    char* place = cuts_.data();
+    for (const std::int64_t bytes : cut_sizes_) {
+      *in++ = *out++ = place;
+      place += Memory::rounded(bytes);
+    }
+  }
+  bool is_number(const Piece& piece) const { return state_.bytes(piece.buffer) < plan_.dimension; }
+  static std::int64_t bytes_of(const Buffer<std::int64_t>& sizes) {
+    std::int64_t sum = 0;
+    for (const std::int64_t bytes : sizes) sum += Memory::rounded(bytes);
+    return sum;
+  }
+
   template <class T> double step_length() const {
+    if (state_.in_place()) {
+      const double squares = squares_[step_norm];
+      if (holds(squares) || plan_.dtype == Dtype::float32) return std::sqrt(squares);
+      return squares < 1 ? std::sqrt(far_steps_[0]) / kFine : std::sqrt(far_steps_[1]) / kCoarse;
+    }
     return norm_of(squares_[step_norm], reinterpret_cast<const T*>(state_.next(0)),
                    reinterpret_cast<const T*>(state_.current(0)), plan_.dimension);
   }
@@ -100,6 +154,12 @@ class FusedStep final : public Step {
   Memory workspace_;
   Buffer<const void*> in_;
   Buffer<void*> out_;
+  Memory second_workspace_;
+  Buffer<std::int64_t> cut_sizes_;
+  Memory cuts_;
+  Buffer<std::int64_t> numbers_;       // of the pieces that are numbers, the new ones
+  std::array<double, 2> far_steps_{};  // squares of the norm of the step in other units
+  bool moves_ = true;
   std::array<double, 3> squares_{};  // the value, in x's type; the squares of the norms, the gradient's times scale_^2
   double scale_ = 1, unit_ = 1;      // a power of 2, and the factor of the gradient: a division would take longer
   Buffer<double> metrics_;           // in x's type, each in 8 bytes
