@@ -75,7 +75,7 @@ class FrontEnd:
             view = _view(thing)
         except ConfigurationError:  # without the extra that has widgets
             return words
-        return still.widget_bundle(view.root) | dict(view.picture()) | words
+        return still.widget_bundle(_unboxed(view.root)) | dict(view.picture()) | words
 
     def display(self, thing: Any) -> bool:
         """Display the widget of an object in the cell that runs, and return False where no notebook is."""
@@ -83,6 +83,12 @@ class FrontEnd:
             return False
         _view(thing).show()
         return True
+
+
+def _unboxed(root: Any) -> Any:
+    """Return the widget in a box of one: marimo shows widgets of anywidget, and no boxes of ipywidgets."""
+    children = getattr(root, "children", ())
+    return children[0] if len(children) == 1 else root
 
 
 def _view(thing: Any) -> View:

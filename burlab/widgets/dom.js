@@ -1,6 +1,8 @@
 // @ts-check
 // Elements of a page: how they are created, written and listened to.
 
+/** @import { Model } from "./messages" */
+
 /**
  * Create an element with a class, at the end of its parent.
  * @template {keyof HTMLElementTagNameMap} Tag
@@ -22,6 +24,21 @@ export function button(parent, text, title, act, className = "") {
   const created = element("button", className, parent, { type: "button", textContent: text, title });
   created.addEventListener("click", act);
   return created;
+}
+
+/**
+ * Call a function when one of these traits of a model changes; the result ends that. Front ends other than Jupyter take
+ * one event at a time.
+ * @template State, Intent
+ * @param {Model<State, Intent>} model
+ * @param {(keyof State & string)[]} names
+ * @param {() => void} act
+ */
+export function onChange(model, names, act) {
+  for (const name of names) model.on(`change:${name}`, act);
+  return () => {
+    for (const name of names) model.off(`change:${name}`, act);
+  };
 }
 
 /** Write a text unless it is there: what has not changed is not laid out anew. @type {(place: Element, text: string) => void} */

@@ -10,8 +10,8 @@ type Tone = "ready" | "running" | "paused" | "past" | "stopped" | "failed";
 export interface Model<State, Intent> {
   get<K extends keyof State>(name: K): State[K];
   send(intent: Intent): void;
-  on(names: string, callback: (...message: any[]) => void): void;
-  off(names: string, callback: (...message: any[]) => void): void;
+  on(name: string, callback: (...message: any[]) => void): void;
+  off(name: string, callback: (...message: any[]) => void): void;
 }
 export interface View<State, Intent> {
   model: Model<State, Intent>;

@@ -2,7 +2,7 @@
 // The bar over a landscape: which plane, drawn as what, again, and what is being done. It reports whether a page shows it.
 
 /** @import { Choice, LandscapeBar, LandscapeIntent, View } from "../messages" */
-import { button, choices, element, setText, showIn } from "../dom.js";
+import { button, choices, element, onChange, setText, showIn } from "../dom.js";
 import { begin, presence } from "../live/live.js";
 
 /** @type {Choice[]} */
@@ -31,10 +31,10 @@ function render({ model, el }) {
     setText(status, model.get("status"));
   };
   show();
-  model.on("change:plane change:shape change:status", show);
+  const stop = onChange(model, ["plane", "shape", "status"], show);
   const leave = presence(el.closest(".jp-OutputArea-child") ?? el, send);
   return () => {
-    model.off("change:plane change:shape change:status", show);
+    stop();
     releaseKeys();
     leave();
   };

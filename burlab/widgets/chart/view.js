@@ -2,7 +2,7 @@
 // A chart as a widget of its own, with buttons that save it; a map may be shown as a surface.
 
 /** @import { ChartIntent, ChartViewState, View } from "../messages" */
-import { button, element, keepKeys } from "../dom.js";
+import { button, element, keepKeys, onChange } from "../dom.js";
 import { drawChart } from "./chart.js";
 import { raisable } from "./relief.js";
 
@@ -25,11 +25,9 @@ function render({ model, el }) {
     raise(raised);
   };
   show();
-  model.on("change:data change:heights", redraw);
-  model.on("change:shape", show);
+  const stops = [onChange(model, ["data", "heights"], redraw), onChange(model, ["shape"], show)];
   return () => {
-    model.off("change:data change:heights", redraw);
-    model.off("change:shape", show);
+    for (const stop of stops) stop();
     releaseKeys();
     chart.close();
   };

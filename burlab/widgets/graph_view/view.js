@@ -5,7 +5,7 @@ import { graphScene } from "./scene.js";
 import { detailPanel, legend, sweepPanel } from "./words.js";
 /** @import { GraphIntent, GraphState, View } from "../messages" */
 /** @import { Scene } from "./scene.js" */
-import { find, keepKeys, sender, showIn, targetOf } from "../dom.js";
+import { find, keepKeys, onChange, sender, showIn, targetOf } from "../dom.js";
 import { surface } from "../surface/surface.js";
 
 /** @type {Record<string, string>} */
@@ -203,12 +203,12 @@ function render({ model, el }) {
     event.preventDefault();
   });
 
-  model.on("change:picture change:marks change:words", draw);
+  const stop = onChange(model, ["picture", "marks", "words"], draw);
   draw();
   return () => {
     clearTimeout(typing);
     releaseKeys();
-    model.off("change:picture change:marks change:words", draw);
+    stop();
     surf.close();
   };
 }

@@ -5,7 +5,7 @@
 /** @import { LiveState, Model, Presence, Status, TransportButton } from "../messages" */
 /** @import { Drawn } from "../chart/chart.js" */
 import { rgba, themed, onTheme } from "../chart/theme.js";
-import { element, find, keepKeys, sender, setText } from "../dom.js";
+import { element, find, keepKeys, onChange, sender, setText } from "../dom.js";
 
 const ANNOUNCE_AFTER = 300; // milliseconds that a status must last
 const ANNOUNCE_EVERY = 4000; // milliseconds between two announcements
@@ -140,6 +140,7 @@ export function keepRows(parent, rows, names, create) {
  * @returns {() => void}
  */
 export function follow({ model, el, view, send, releaseKeys }, chart, draw) {
+  el.classList.add("burlab-panel"); // here, for front ends that hear of no classes from Python
   const announce = announcer(el);
   const show = () => {
     const state = model.get("state");
@@ -149,14 +150,12 @@ export function follow({ model, el, view, send, releaseKeys }, chart, draw) {
     requestAnimationFrame(() => send({ type: "drawn", tick: state.tick }));
   };
   const redraw = () => chart.update(model.get("data"), model.get("heights"));
-  model.on("change:data change:heights", redraw);
-  model.on("change:state", show);
+  const stops = [onChange(model, ["data", "heights"], redraw), onChange(model, ["state"], show)];
   show();
   const stopTheme = onTheme(show);
   const leave = presence(el, send);
   return () => {
-    model.off("change:data change:heights", redraw);
-    model.off("change:state", show);
+    for (const stop of stops) stop();
     releaseKeys();
     stopTheme();
     chart.close();

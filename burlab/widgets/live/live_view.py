@@ -76,7 +76,6 @@ class LiveView(Displayed, anywidget.AnyWidget):
         self._displayed = False  # whether a notebook has a picture of it
         self.closed = False
         this = cast("Any", self)
-        this.add_class("burlab-panel")
         this.on_msg(self._receive)
         receive_during_cells(this)
         self.root: Any = ipywidgets.VBox([self])
