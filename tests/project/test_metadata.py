@@ -83,7 +83,7 @@ def test_licences_of_all_that_is_installed_are_named_and_true(root: Path):
     page = (root / "docs" / "licences.md").read_text()
     rows = {name.strip().lower(): row for *names, row in _rows(page) for name in names}
     wanted = [*project(root)["dependencies"]]
-    for extra in ("lab", "plots", "files", "scipy", "data", "frames", "cluster", "bundle"):
+    for extra in ("lab", "plots", "figures", "files", "scipy", "data", "frames", "cluster", "bundle"):
         wanted += project(root)["optional-dependencies"][extra]
     names = {Requirement(line).name.lower() for line in wanted} - {"burlab"}
     assert names <= set(rows), "docs/licences.md has a row for each"
