@@ -51,7 +51,7 @@ function render({ model, el }) {
   const table = element("table", "", frame);
   const titles = element("tr", "", element("thead", "", table));
   const body = element("tbody", "", table);
-  element("th", "bar", titles);
+  element("td", "bar", titles);
   const heads = COLUMNS.map(([key, title, kind]) => {
     const cell = element("th", kind, titles);
     button(cell, title, "", () => {

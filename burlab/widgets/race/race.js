@@ -9,9 +9,9 @@ import { begin, follow, inkOf, keepRows } from "../live/live.js";
 import { buildTransport, foresee } from "../live/transport.js";
 
 const HTML = `
-<table class="burlab-table"><thead><tr><th></th><th>racer</th><th class="burlab-right burlab-unit"></th>
+<table class="burlab-table"><thead><tr><td></td><th>racer</th><th class="burlab-right burlab-unit"></th>
   <th class="burlab-right burlab-wide" title="How many times as high as the leader">of the leader</th><th class="burlab-right">steps</th>
-  <th class="burlab-wide"></th><th></th></tr></thead><tbody></tbody></table>
+  <td class="burlab-wide"></td><td></td></tr></thead><tbody></tbody></table>
 <div class="burlab-form" role="group" aria-label="add a racer"><span>Add</span>
   <select aria-label="optimizer"></select>
   <label>lr <input aria-label="learning rate" placeholder="default" inputmode="decimal"></label>
