@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from burlab.compiler.faults.culprit import culprit
 from burlab.compiler.faults.fault import fault
-from burlab.compiler.ir.options import Aliases, Gear, PlanOptions, Remat
+from burlab.compiler.ir.options import Aliases, Gear, PlanOptions, Remat, team_of
 from burlab.compiler.ir.plan import KernelPlan, LoopStep, Runnable
 from burlab.errors import BurlabError
 from burlab.graph import Graph, Node
@@ -205,10 +205,10 @@ def build(  # noqa: PLR0913 - all options of a build
         lends: whether arrays may lie in the memory of results until these are written.
     """
     options = PlanOptions(gear, strict, check_finite, in_place, remat=remat, spill=spill, lends=lends)
-    return _build(graph, replace(options, shared=1, threads=threads) if threads > 1 else options)
+    return _build(graph, replace(options, shared=1, threads=threads, team=team_of(threads)) if threads > 1 else options)
 
 
-def build_tile(graph: Graph, size: int, remat: Remat | None = None, shared: bool = False) -> Executable:
+def build_tile(graph: Graph, size: int, remat: Remat | None = None, threads: int = 1) -> Executable:
     """Build the graph of a tile (`graph/rewrite/batch_sum.py`), adding to what the arrays of its outputs hold.
 
     Each sum runs in the order of the samples, in the dtype of its result, from what is there: so the sum over a batch
@@ -218,9 +218,11 @@ def build_tile(graph: Graph, size: int, remat: Remat | None = None, shared: bool
         graph: simplified.
         size: the number of samples; the rows of a single one go in blocks.
         remat: as for `build`.
-        shared: whether several threads compute each step of a call.
+        threads: how many compute each step of a call.
     """
-    options = PlanOptions(remat=remat, accumulate=len(graph.outputs), shared=size * shared)
+    options = PlanOptions(remat=remat, accumulate=len(graph.outputs))
+    if threads > 1:
+        options = replace(options, shared=size, team=team_of(threads))
     return _build(graph, options, first="block_rows" if size == 1 else "split_columns")
 
 

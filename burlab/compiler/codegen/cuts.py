@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from burlab.compiler.ir.library import LibraryKernel
+from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.partials import partials_of
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, MemoryPlace, Step
 from burlab.compiler.ir.spelling import is_own
@@ -28,9 +29,7 @@ from .nest import LoopNest, find_nest
 from .reducing_loops import unit_of_sums
 from .short_calls import written_out
 
-THREADS = 16  # for which cuts are chosen, whatever the machine has
 _UNITS = 64  # of an axis whose size is a multiple of them
-_BLOCK_ROWS = 8  # rows of a product that a register block takes
 _PRODUCTS, _BYTES = 50.0, 20.0  # of float32 in a nanosecond; that a thread reads in one
 _FUNCTION, _PLAIN = 0.1, 0.05  # nanoseconds of a byte that a function of its own computes; of an element of arithmetic
 _MOVE = 0.3  # nanoseconds of an element of all else
@@ -54,7 +53,7 @@ class Touch(NamedTuple):
 class Cut(NamedTuple):
     """A step in `units`, of which a thread takes several in a row.
 
-    touches: what a unit reads and writes. nanoseconds: about how long the step takes on `THREADS` threads; alone: on
+    touches: what a unit reads and writes. nanoseconds: about how long the step takes on the threads of a team; alone: on
     one. each: of a loop, indices of the outermost axis in a unit; of a call, the value of the integer at `position` for
     a unit. in_box: whether that is one of the box. steps: of a call, bytes from one unit to the next, of the result and
     of operands. leaves_sums: of a loop that ends in sums, which one thread adds up after the section; the last unit may
@@ -72,38 +71,40 @@ class Cut(NamedTuple):
     leaves_sums: bool = False
 
 
-def cuts_of(plan: KernelPlan, step: Step, samples: int) -> list[Cut]:
-    """The cuts of a step that a section may hold; the last one is no cut: one thread does all. samples: of a tile."""
+def cuts_of(plan: KernelPlan, step: Step) -> list[Cut]:
+    """The cuts of a step that a section may hold; the last one is no cut: one thread does all."""
     if isinstance(step, Execute) or (isinstance(step, LoopStep) and (not step.shape or step.extra_stores)):
         return []
     if isinstance(step, LoopStep):
-        return list(_loop_cuts(plan, step, samples)) if elements(step.shape) else []
-    return list(_call_cuts(plan, step, samples))
+        return list(_loop_cuts(plan, step)) if elements(step.shape) else []
+    return list(_call_cuts(plan, step))
 
 
-def _units_of(size: int, samples: int) -> list[int]:
+def _units_of(size: int, options: PlanOptions) -> list[int]:
     """Into how many units an axis may be cut, the samples of a tile first."""
+    samples = options.shared
     found = [samples] if samples > 1 and size % samples == 0 else []
-    if samples < THREADS or not found:
+    if samples < options.team or not found:
         found.append(_UNITS if size % _UNITS == 0 else size)
     return [units for units in found if units > 1]
 
 
-def _speed_up(units: int) -> float:
-    """Factor of speed of threads that take whole units."""
-    return units / -(-units // THREADS)
+def _part(units: int, options: PlanOptions) -> float:
+    """The part of a step that one thread of a team takes, at most."""
+    return -(-units // options.team) / units
 
 
-def _loop_cuts(plan: KernelPlan, step: LoopStep, samples: int) -> Iterator[Cut]:
+def _loop_cuts(plan: KernelPlan, step: LoopStep) -> Iterator[Cut]:
     nest = find_nest(plan, step)
     nanoseconds = elements(step.shape) * sum(_FUNCTION * n.itemsize if is_own(n) else _PLAIN for n in step.nodes)
     ends = any(n.row.epilogue for n in step.nodes) and not step.reduced
     if ends and step.partials:
         yield from _cuts_with_sums(nest, nanoseconds)
     elif nest.depth > 0 and not ends and (step.reduced or len(nest.pieces(0)) == 1):
-        for units in _units_of(nest.sizes[0], samples):
+        for units in _units_of(nest.sizes[0], plan.options):
             each = nest.sizes[0] // units
-            yield Cut(units, tuple(_loop_touches(nest, each)), nanoseconds / _speed_up(units), nanoseconds, each)
+            took = nanoseconds * _part(units, plan.options)
+            yield Cut(units, tuple(_loop_touches(nest, each)), took, nanoseconds, each)
     yield Cut(1, tuple(_loop_touches(nest, 0)), nanoseconds, nanoseconds)
 
 
@@ -117,7 +118,8 @@ def _cuts_with_sums(nest: LoopNest, nanoseconds: float) -> Iterator[Cut]:
     if units > 1:
         left = Touch(place, partials_of(nest.step.nodes, nest.step.shape), 0, True)
         touches = (*_loop_touches(nest, each), left)
-        yield Cut(units, touches, nanoseconds / _speed_up(units), nanoseconds, each, leaves_sums=True)
+        took = nanoseconds * _part(units, nest.plan.options)
+        yield Cut(units, touches, took, nanoseconds, each, leaves_sums=True)
 
 
 def _loop_touches(nest: LoopNest, each: int) -> Iterator[Touch]:
@@ -228,7 +230,7 @@ def _boxed(box: Sequence[int]) -> list[_Axis]:
     ]
 
 
-def _call_cuts(plan: KernelPlan, step: Invoke, samples: int) -> Iterator[Cut]:
+def _call_cuts(plan: KernelPlan, step: Invoke) -> Iterator[Cut]:
     places = [step.result, *step.operands]
     plain = len(places) <= 3 and not written_out(step)
     axes = _axes(step) if plain and step.node.size else []
@@ -237,10 +239,11 @@ def _call_cuts(plan: KernelPlan, step: Invoke, samples: int) -> Iterator[Cut]:
         counted = step.samples and (step.samples.in_box, step.samples.position) == (axis.in_box, axis.position)
         if axis.steps[0] == 0 or counted or any(min(other.steps) < 0 for other in axes):
             continue
-        for units in _units_of(axis.size, samples):
+        for units in _units_of(axis.size, plan.options):
             each = axis.size // units
             touches = _call_touches(step, axes, axis, each)
-            took = nanoseconds / _speed_up(units) + _bytes_of_a_thread(step, axes, axis, units) / _BYTES
+            part = _part(units, plan.options)
+            took = max(nanoseconds * part, _bytes_of_a_thread(step, axes, axis, part) / _BYTES)
             steps = tuple(each * s for s in axis.steps[: len(places)])
             yield Cut(units, touches, took, nanoseconds, each, axis.in_box, axis.position, steps)
     yield Cut(1, tuple(_whole(plan, step)), nanoseconds, nanoseconds)
@@ -253,9 +256,9 @@ def _call_nanoseconds(step: Invoke, axes: Sequence[_Axis]) -> float:
     return _MOVE * size
 
 
-def _bytes_of_a_thread(step: Invoke, axes: Sequence[_Axis], cut: _Axis, units: int) -> int:
-    """Number of bytes that one of `THREADS` threads reads and writes, each once."""
-    size, total = cut.size // units * -(-units // THREADS), 0
+def _bytes_of_a_thread(step: Invoke, axes: Sequence[_Axis], cut: _Axis, part: float) -> int:
+    """Number of bytes that a thread reads and writes, each once, which takes a part of an axis."""
+    size, total = round(cut.size * part), 0
     for k in range(1 + len(step.operands)):
         own = (size if axis is cut else axis.size for axis in axes if len(axis.steps) > k and axis.steps[k])
         total += elements(own) * step.node.itemsize

@@ -110,13 +110,26 @@ def _best(plan: KernelPlan, step: Step, growing: _Growing) -> tuple[Cut, bool] |
     A cut of a tile that is not along samples will make others wait, because most steps are.
     """
     aliases, samples = plan.options.in_place, plan.options.shared
-    cuts = [cut for cut in cuts_of(plan, step, samples) if not _clashes_with_itself(cut, aliases)]
+    cuts = [cut for cut in cuts_of(plan, step) if not _clashes_with_itself(cut, aliases)]
     if not cuts:
         return None
     fits = [not any(old and _clash(old, cut, aliases) for old in growing.cuts) for cut in cuts]
     waits = [(not fit) + (samples not in (1, cut.units)) for cut, fit in zip(cuts, fits, strict=True)]
-    k = min(range(len(cuts)), key=lambda k: cuts[k].nanoseconds + waits[k] * _WAITING)
+    foreign = [_foreign(cut, plan.options.team) / _EXCHANGED for cut in cuts]
+    k = min(range(len(cuts)), key=lambda k: cuts[k].nanoseconds + waits[k] * _WAITING + foreign[k])
     return cuts[k], fits[k]
+
+
+def _foreign(cut: Cut, team: int) -> float:
+    """About how many bytes one of the threads reads that others have written, or leaves for others.
+
+    An operand that each thread needs as a whole is one, and so is a result of which it writes some columns: most steps
+    read rows.
+    """
+    inside = [t for t in cut.touches if t.place.kind is MemoryKind.WORKSPACE]
+    whole = sum(t.nbytes for t in inside if not t.writes and t.stride == 0)
+    torn = sum(_bytes_of(t, cut.units) for t in inside if t.writes and t.nbytes > t.stride > 0)
+    return (whole + torn / team) * (1 - 1 / team)
 
 
 def _clashes_with_itself(cut: Cut, aliases: Aliases) -> bool:

@@ -15,6 +15,20 @@ Aliases = frozenset[tuple[int, int]]
 After = Mapping[Node, tuple[Node, ...]]
 """Nodes that wait for others besides their operands."""
 
+FEW_THREADS = 4  # so many have cuts of their own
+
+
+def team_of(threads: int) -> int:
+    """Return for how many threads steps are cut: so many, or 16 if they are more than a few.
+
+    Few share a product best by rows, which later steps go on with; many by columns, each of which reads its own
+    weights. Cuts change no bit.
+
+    >>> team_of(2), team_of(5)
+    (2, 16)
+    """
+    return threads if threads <= FEW_THREADS else 16
+
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
@@ -37,6 +51,7 @@ class PlanOptions:
         shared: 0, or the number of samples of a tile (1 where there is none): several threads compute each step, see
             `codegen/sections.py`.
         threads: how many of them at most; 0: as many as the thread that calls may use.
+        team: for how many threads steps are cut, see `team_of`.
         ticks: int64 array to which each call adds the nanoseconds of its steps, see `inspection/timed.py`.
     """
 
@@ -54,6 +69,7 @@ class PlanOptions:
     spill: str | None = None
     shared: int = 0
     threads: int = 0
+    team: int = 16
     ticks: Array | None = None
 
     @property

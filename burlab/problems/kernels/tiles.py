@@ -181,16 +181,16 @@ class Tile:
         prepares: bool,
         least: int,
         remat: Remat | None,
-        inside: bool = False,
+        threads: int = 1,
     ) -> None:
         """Compile the kernels for batches of at least `batch` samples. graph: simplified; groups: those of its outputs.
 
-        prepares: whether to compute anything once. least: samples of a slot. inside: whether threads share each call.
+        prepares: whether to compute anything once. least: samples of a slot. threads: how many share each call.
         """
         tile = tiled(graph, sampled, size, batch)
         once, tile = (prepares and prepared(tile, sampled)) or (None, tile)
-        self.size, self._least, self.inside = size, least, inside
-        self.executable: Executable = build_tile(tile.graph, size, remat, shared=inside)
+        self.size, self._least, self.inside = size, least, threads > 1
+        self.executable: Executable = build_tile(tile.graph, size, remat, threads)
         self.prepare = None if once is None else build(once)
         self.finish = None if tile.finish is None else build(tile.finish)
         parts = {"prepare": self.prepare, "kernel": self.executable, "finish": self.finish}

@@ -105,7 +105,7 @@ class Tilings:
         inside = self.is_inside(batch)
         kind = size, power(batch), several, inside
         if kind not in self._tiles:
-            how = self._groups, several, self._least, self._options.remat, inside
+            how = self._groups, several, self._least, self._options.remat, self._options.threads if inside else 1
             self._tiles[kind] = Tile(self._graph, self._sampled, *kind[:2], *how)
         return self._tiles[kind]
 

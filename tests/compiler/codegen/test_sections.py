@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler.codegen import cuts, sections
+from burlab.compiler.codegen import sections
 from burlab.compiler.ir.plan import Invoke
 from burlab.errors import ArgumentError, ConfigurationError
 from burlab.problems.kernels import tiles, tiling
@@ -199,6 +199,41 @@ def test_a_step_that_reads_what_another_thread_writes_waits():
     assert [len(section.cuts) for section in sections.sections(plan)] == [1, 1]
 
 
+def test_few_threads_go_on_by_rows_and_many_share_the_weights():
+    """A thread of two reads all weights, and waits for nobody; one of sixteen would take too long to read them."""
+    x, a, b = (normal(*shape).astype(np.float32) for shape in ((64, 128), (128, 512), (512, 128)))
+    found = {}
+    for threads in (2, 16):
+        f = bl.compile(lambda x, a, b: np.tanh(x @ a) @ b, x, a, b, threads=threads)
+        found[threads] = [len(section.cuts) for section in sections.sections(plan_of(f))]
+    assert found[2] == [3]
+    assert len(found[16]) > 1
+
+
+def product_of(plan: Any) -> tuple[int, Any]:
+    """The number of the only product of a plan, and its cut."""
+    (k,) = (k for k, s in enumerate(plan.steps) if isinstance(s, Invoke) and "gemm" in s.kernel.symbol)
+    return k, next(s.cuts[k - s.first] for s in sections.sections(plan) if 0 <= k - s.first < len(s.cuts))
+
+
+@pytest.mark.parametrize("sizes", [(512, 128), (128, 512)])
+def test_of_what_other_threads_write_the_smaller_operand_is_read_as_a_whole(sizes: tuple[int, int]):
+    """As in the gradient of a weight, which reads all samples."""
+    a, b = (normal(64, size).astype(np.float32) for size in sizes)
+    plan = plan_of(bl.compile(lambda a, b: np.tanh(a).T @ np.tanh(b), a, b, threads=2))
+    _, cut = product_of(plan)
+    assert min(t.nbytes for t in cut.touches if not t.writes and t.stride == 0) == 64 * 128 * 4
+
+
+def test_a_gradient_that_an_update_reads_is_cut_by_rows():
+    """The thread that has written some entries updates them, without waiting."""
+    x, a, b = (normal(*shape).astype(np.float32) for shape in ((128, 512), (64, 128), (64, 512)))
+    plan = plan_of(bl.compile(lambda x, a, b: x - 0.1 * np.sin(np.tanh(a).T @ np.tanh(b)), x, a, b, threads=2))
+    k, cut = product_of(plan)
+    assert cut.position == 0
+    assert any(section.first + len(section.cuts) > k + 1 for section in sections.sections(plan) if section.first <= k)
+
+
 def test_a_fault_names_its_node_whoever_meets_it():
     table = normal(5, 8)
     index = np.zeros(64, np.int64)
@@ -212,7 +247,6 @@ def test_a_fault_names_its_node_whoever_meets_it():
 
 
 def test_units_of_a_cut_share_the_work_evenly():
-    assert cuts.THREADS == 16
     plan = bl.compile(np.tanh, normal(640, 100), threads=4)
     plan(normal(640, 100))
     (section,) = sections.sections(plan._program("value", plan._examples).executable.plan)
