@@ -444,6 +444,7 @@ export interface Block {
 }
 export interface BuilderState {
   kinds: BlockKind[];
+  examples: Record<string, string>;
   state: {
     blocks: Block[];
     undo: boolean;
@@ -458,6 +459,7 @@ export interface BuilderState {
 export type BuilderIntent =
   | { type: "undo" | "redo" | "arrange" | "minimize" | "keep" }
   | { type: "add"; kind: string; operands: number[]; place?: [x: number, y: number] }
+  | { type: "formula"; text: string }
   | { type: "delete"; keys: number[] }
   | { type: "move"; keys: number[]; by: [x: number, y: number] }
   | { type: "export"; format: string }

@@ -6,6 +6,7 @@
 
 import { blockLayer, spoken } from "./blocks.js";
 import { dragging } from "./dragging.js";
+import { formulaField } from "./formula.js";
 import { inspector } from "./inspector.js";
 import { paletteOf } from "./palette.js";
 import { button, element, find, keepKeys, sender, targetOf } from "../dom.js";
@@ -87,6 +88,7 @@ function render({ model, el }) {
     element("div", `burlab-${name}`, parent, properties);
   place("gone", { role: "alert", textContent: "The kernel of this builder is gone: it was restarted or shut down. Run this cell again." });
   const tools = place("tools", { role: "toolbar", ariaLabel: "builder" });
+  const line = place("formula");
   const bench = place("bench");
   const [shelf, ground, side] = ["palette", "canvas", "inspector"].map((name) => place(name, {}, bench));
   const note = place("note", { role: "status" });
@@ -165,6 +167,7 @@ function render({ model, el }) {
     keep: () => send({ type: "keep" }),
   };
   toolbar(tools, acts, (format) => send({ type: "export", format }));
+  const formula = formulaField(line, model.get("examples"), (written) => send({ type: "formula", text: written }));
   paletteOf(shelf, model.get("kinds"), {
     add(kind) {
       send({ type: "add", kind, operands: desk.selected });
@@ -287,6 +290,7 @@ function render({ model, el }) {
     desk.drawn = true;
     desk.select(fresh ? [fresh.key] : remaining);
     invite(); // an answer of the kernel leaves it there
+    formula.settle(state.refused !== null && state.refused[2] !== refused);
     if (state.refused && state.refused[2] !== refused) callOut(state.refused[0], state.refused[1]);
     else if (state.note && !desk.selected.length) announce(state.note);
     if (!state.refused) callout.replaceChildren();

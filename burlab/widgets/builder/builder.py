@@ -18,6 +18,7 @@ from .builder_picture import svg
 from .document import Document
 from .evaluate import Evaluation, evaluate
 from .exporting import code_of, dot_of, function_of, graph_of
+from .formula_blocks import add_formula
 from .importing import of_function, of_graph, of_value
 from .minimizing import Problem, held, problem_of
 from .undo_history import UndoHistory
@@ -40,8 +41,8 @@ class GraphBuilder(Displayed):
     says why at its block, and the rest goes on.
 
     Args:
-        source: The start: a function; a `Graph`; a `Value`, with all that it was computed from; a `Document`; None for
-            nothing.
+        source: The start: a function; a formula such as "(a + b)**2"; a `Graph`; a `Value`, with all that it was
+            computed from; a `Document`; None for nothing.
         args: The arguments of a function, or values for the inputs of a `Graph`.
         file: A file that stores the document, and is written at each change. If it exists already, its document is the
             start, so that the same line finds after a restart what was built before.
@@ -60,7 +61,7 @@ class GraphBuilder(Displayed):
 
     def __init__(
         self,
-        source: "Callable[..., Any] | Graph | Value | Document | None" = None,
+        source: "str | Callable[..., Any] | Graph | Value | Document | None" = None,
         *args: Any,
         file: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -386,6 +387,8 @@ def _document(source: Any, args: tuple[Any, ...]) -> Document:
         return of_graph(source, args)
     if type(source).__name__ == "Value" and hasattr(source, "tape"):
         return of_value(source)
+    if isinstance(source, str) and not args:
+        return add_formula(Document(), source)
     if callable(source):
         return of_function(source, args)
     raise ArgumentError(

@@ -11,6 +11,7 @@ from .block_palette import kind_of
 from .builder import GraphBuilder
 from .builder_picture import settled
 from .evaluate import evaluate
+from .formula_blocks import add_formula
 
 Message = Mapping[str, Any]
 FORMATS: dict[str, Callable[[GraphBuilder], str]] = {
@@ -58,6 +59,7 @@ class BuilderCommands:
         builder = self.builder
         return {
             "add": self._add,
+            "formula": self._write,
             "connect": lambda m: builder.connect(m["source"], m["key"], self._port(m)),
             "disconnect": lambda m: builder.disconnect(m["key"], m["port"]),
             "edit": lambda m: builder.edit(m["key"], tag=m.get("tag"), **{m["name"]: m["text"]}),
@@ -86,6 +88,12 @@ class BuilderCommands:
         document, key = before.add(row.name, taken, place=message.get("place"))
         self.added = key
         builder.do(settled(document, evaluate(document)))
+
+    def _write(self, message: Message) -> None:
+        """Add the blocks of a formula."""
+        before = settled(self.builder.document, self.builder.result)
+        document = add_formula(before, str(message["text"]))
+        self.builder.do(settled(document, evaluate(document)))
 
     def _port(self, message: Message) -> int:
         """The argument that is meant; where none is named the first one that is open."""

@@ -19,6 +19,7 @@ from .builder_commands import FORMATS, BuilderCommands
 from .builder_picture import arranged, boxes_of, lines_of, size
 from .document import GraphBlock
 from .exporting import short
+from .formula_blocks import EXAMPLES
 from .literals import written
 from .notebook_cells import NotebookCell, keep
 
@@ -38,6 +39,7 @@ class Canvas(anywidget.AnyWidget):
     _esm = module("builder/builder.js")
     _css = "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in ("../surface/surface.css", "builder.css"))
     kinds = cast("Any", traitlets.List()).tag(sync=True)
+    examples = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
 
@@ -51,7 +53,7 @@ class BuilderView:
         self._builder = builder
         self._cell = cell
         self._commands = BuilderCommands(builder)
-        self.canvas = Canvas(kinds=kinds(), state=state_of(builder, self._commands))
+        self.canvas = Canvas(kinds=kinds(), examples=EXAMPLES, state=state_of(builder, self._commands))
         self.root: Any = ipywidgets.VBox([self.canvas])
         self._note: Any = None
         cast("Any", self.canvas).on_msg(self._on_message)

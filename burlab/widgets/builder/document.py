@@ -16,7 +16,8 @@ from burlab.runtime.memory import volume
 
 from .block_palette import WEIGHTS, kind_of
 from .kinds import Kind, Options
-from .literals import MAX_NUMBERS, Literal, frozen, parse
+from .literals import MAX_NUMBERS, Literal, frozen
+from .typed_values import read_typed
 
 Operands = tuple[int | None, ...]
 _MAX_LABEL_LENGTH = 200  # characters of a label
@@ -187,7 +188,7 @@ class Document:
         block = self[key]
         if not block.of.is_leaf:
             raise ArgumentError(f"{block.name} has the shape that its arguments give. Change theirs.")
-        given = frozen(parse(shape) if isinstance(shape, str) else shape)
+        given = frozen(read_typed(shape) if isinstance(shape, str) else shape)
         sizes: tuple[Any, ...] = cast("Any", given) if isinstance(given, tuple) else (given,)
         if not several(whole(0, MAX_NUMBERS), MAX_AXES)(sizes) or volume(sizes) > MAX_NUMBERS:
             raise ArgumentError(

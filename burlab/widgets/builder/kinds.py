@@ -8,7 +8,8 @@ from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.checks.stored import Check
 
-from .literals import Literal, frozen, parse, written
+from .literals import Literal, frozen, numbers, written
+from .typed_values import read_typed
 
 Options = tuple[tuple[str, Literal], ...]
 
@@ -27,7 +28,7 @@ class Option:
     def read(self, value: Any) -> Literal:
         """A value from Python, or the text of one. Raises ArgumentError if it does not fit."""
         if isinstance(value, str) and not self.is_text:
-            value = parse(value)
+            value = read_typed(value, filled=self.fits is numbers)
         value = frozen(value)
         if not self.fits(value):
             raise ArgumentError(f"{self.name} is {written(value):.60}, expected {self.what}.")
