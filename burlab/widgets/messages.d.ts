@@ -469,7 +469,7 @@ export type BuilderIntent =
   | { type: "rename" | "reshape"; key: number; text: string }
   | { type: "edit"; key: number; name: string; text: string; tag?: string };
 /** Answers an intent "export". */
-export type BuilderExport = { type: "export"; name: "Python" | "JSON" | "DOT" | "SVG"; text: string };
+export type BuilderExport = { type: "export"; name: "NumPy" | "LaTeX" | "C++" | "Python" | "JSON" | "DOT" | "SVG"; text: string };
 
 // ---- exported pages, which have no kernel
 

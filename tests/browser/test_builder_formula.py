@@ -21,6 +21,11 @@ def test_a_formula_becomes_the_graph(builder):
     assert page.evaluate(f"({STICKING})(document.querySelector({builder.root!r}))") == []
     builder.shot("builder-formula")
 
+    builder.find("[aria-label='export']").select_option("NumPy")
+    assert "return (a + b - (a * b + b ** 3)) ** 2 / 2" in builder.find("textarea").input_value()
+    builder.shot("builder-export")
+    builder.find(".burlab-export button:text-is('Close')").click()
+
     field = builder.find("[aria-label='formula']")
     field.click()
     page.keyboard.type("nope(x)")

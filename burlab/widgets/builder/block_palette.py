@@ -130,7 +130,7 @@ def _shapes() -> Iterator[Kind]:
     yield Kind("element", "shapes", _element, ("x",), (index, one), "What is at a position of an axis.", "x[i]")
     yield Kind("flip", "shapes", _np.flip, ("x",), (_AXES,), "In reverse order.")
     yield Kind("sort", "shapes", _np.sort, ("x",), (_AXIS,), "In order, along an axis.")
-    yield Kind("astype", "shapes", _np.astype, ("x",), (dtype,), "In another dtype.")
+    yield Kind("astype", "shapes", _astype, ("x",), (dtype,), "In another dtype.")
     yield Kind("stop_gradient", "shapes", stop_gradient, ("x",), (), "The value, with derivative zero.")
 
 
@@ -139,6 +139,10 @@ def _joined(function: Any) -> Callable[..., Any]:
         return function(xs, axis=axis)
 
     return rule
+
+
+def _astype(x: Any, dtype: str) -> Any:
+    return _np.astype(x, dtype)  # whose dtype has no name
 
 
 def _element(x: Any, index: int, axis: int) -> Any:

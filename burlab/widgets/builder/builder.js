@@ -18,6 +18,7 @@ const READABLE_SCALE = 0.6; // pixels per unit below which words could not be re
 
 /** @type {Record<string, [dx: number, dy: number]>} */
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const ENDINGS = { NumPy: "py", LaTeX: "tex", "C++": "cpp", Python: "py", JSON: "json", DOT: "dot", SVG: "svg" }; // of files
 const TOOLS = [
   ["undo", "Undo", "Ctrl-Z", "M4 5h5a3 3 0 0 1 0 6H6M4 5l3-3M4 5l3 3"],
   ["redo", "Redo", "Ctrl-Shift-Z", "M10 5H5a3 3 0 0 0 0 6h3M10 5L7 2M10 5L7 8"],
@@ -38,7 +39,7 @@ function toolbar(parent, acts, save) {
   }
   element("span", "burlab-gap", parent);
   const menu = element("select", "", parent, { ariaLabel: "export", title: "The graph as text" });
-  menu.append(new Option("Export", ""), ...["Python", "JSON", "DOT", "SVG"].map((name) => new Option(name, name)));
+  menu.append(new Option("Export", ""), ...Object.keys(ENDINGS).map((name) => new Option(name, name)));
   menu.addEventListener("change", () => {
     if (menu.value) save(menu.value);
     menu.value = "";
@@ -59,7 +60,7 @@ function showExport(parent, { name, text }) {
     copy.textContent = "Copied";
   });
   const href = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
-  element("a", "", tools, { href, download: `graph.${{ Python: "py", JSON: "json", DOT: "dot", SVG: "svg" }[name]}`, textContent: "Download" });
+  element("a", "", tools, { href, download: `graph.${ENDINGS[name]}`, textContent: "Download" });
   button(tools, "Close", "", () => parent.replaceChildren());
   area.focus({ preventScroll: true });
   area.select();

@@ -11,10 +11,16 @@ from .block_palette import kind_of
 from .builder import GraphBuilder
 from .builder_picture import settled
 from .evaluate import evaluate
+from .exporting import cpp_of
 from .formula_blocks import add_formula
+from .latex_text import latex_of
+from .numpy_text import numpy_of
 
 Message = Mapping[str, Any]
 FORMATS: dict[str, Callable[[GraphBuilder], str]] = {
+    "NumPy": lambda builder: numpy_of(builder.document),
+    "LaTeX": lambda builder: latex_of(builder.document),
+    "C++": lambda builder: cpp_of(builder.document),
     "Python": GraphBuilder.to_python,
     "JSON": GraphBuilder.to_json,
     "DOT": GraphBuilder.to_dot,

@@ -90,7 +90,12 @@ class BuilderView:
 
     def _export(self, name: str) -> None:
         if name in FORMATS:
-            self.canvas.send({"type": "export", "name": name, "text": FORMATS[name](self._builder)})
+            try:
+                text = FORMATS[name](self._builder)
+            except BurlabError as error:
+                self._commands.refuse(self._builder.document.root, str(error))
+                return
+            self.canvas.send({"type": "export", "name": name, "text": text})
 
     def _minimize(self) -> None:
         """The panel of a run, below the canvas."""

@@ -9,7 +9,7 @@ from burlab.errors import GraphError
 from burlab.graph import Graph, Node
 from burlab.graph.node import as_node, native_dtype
 from burlab.runtime.dtypes import computed_in
-from burlab.transforms import jit
+from burlab.transforms import compile as compile_function, jit
 
 from .document import Document
 from .evaluate import evaluate, known, layer_of, rule_of
@@ -125,6 +125,12 @@ def _written(value: Any) -> str:
     if isinstance(value, float) and not np.isfinite(value):
         return f'float("{value}")'
     return f'"{value}"' if isinstance(value, str) and value.isidentifier() else repr(value)
+
+
+def cpp_of(document: Document) -> str:
+    """The output as a C++ function, as `Kernel.to_cpp` writes it, for inputs of these shapes."""
+    function = function_of(document)
+    return compile_function(function, *(np.asarray(known(document[key])) for key in document.inputs)).to_cpp()
 
 
 def dot_of(document: Document) -> str:
