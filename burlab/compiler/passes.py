@@ -41,6 +41,7 @@ from .planning.place import place
 from .planning.rematerialize import rematerialize
 from .planning.repeated import repeat_cheap
 from .planning.schedule import Scheduled, schedule
+from .planning.share_sums import share_sums
 from .planning.spill import spill
 from .planning.split_columns import split_columns
 from .planning.sum_pieces import sum_pieces
@@ -155,6 +156,7 @@ PASSES: tuple[Pass, ...] = (
     rewrite(drop_choices, ("compiled",), bars=("check_finite",)),
     rewrite(expand_products, ("compiled",), bars=("strict", "check_finite")),
     rewrite(contract_windows, BOTH),
+    rewrite(share_sums, ("compiled",), needs=("shared",), bars=("strict", "check_finite", "accumulate")),
     Pass(locate, ALL, locate),
     rewrite(order_updates, BOTH, needs=("in_place",)),
     rewrite(schedule),

@@ -4,6 +4,7 @@ from burlab.graph.autodiff import sweep
 from burlab.graph.autodiff.sweep import jvp, vjp
 
 from . import (
+    block_results as block_results,
     blocks as blocks,
     buffers as buffers,
     format_hook,

@@ -48,6 +48,8 @@ def test_every_operation_has_a_row() -> None:
         "cond",
         "scan",
         "blocks",
+        "block_results",
+        "of_all_blocks",
         "multiply_add",
     } | PRIMITIVES  # with tests of their own
     assert {case.name for case in OTHER_CASES} == set(STRUCTURAL) - linear - elsewhere, where

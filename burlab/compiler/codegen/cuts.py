@@ -7,16 +7,20 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from burlab.compiler.ir.interrupts import is_halt_check
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.partials import partials_of
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, MemoryPlace, Step
 from burlab.compiler.ir.spelling import is_own
 from burlab.compiler.ir.strides import elements
+from burlab.compiler.lowering.block_results import BLOCKS
 from burlab.compiler.lowering.descriptors import (
+    Blocks,
     Bytes,
     Contraction,
     Indexed,
+    Matrices,
     OuterAxis,
     Reduced,
     StridedRows,
@@ -35,6 +39,23 @@ _FUNCTION, _PLAIN = 0.1, 0.05  # nanoseconds of a byte that a function of its ow
 _MOVE = 0.3  # nanoseconds of an element of all else
 _PRODUCTS_OF_ROWS = ("gemm", "gemm_few", "row_dots", "row_sums", "dots", "phases")
 _CONTRACTIONS = ("contract", "stacked", "stacked_phases", "interleaved", *_PRODUCTS_OF_ROWS)
+_MATRICES = {
+    "cholesky": 0.06,
+    "lu": 0.09,
+    "lu_solve": 0.17,
+    "solve_triangular": 0.2,
+    "qr": 0.4,
+    "expm": 0.8,
+    "eigh": 2.0,
+    "svd": 3.0,
+}  # nanoseconds, times the rows of a matrix, times the numbers of its result
+_MAX_ROWS = 512  # of a matrix, beyond which LAPACK has threads of its own
+_BLOCKS = tuple(f"{kind}_each_blocks" for kind in BLOCKS)
+_OF_BLOCKS = tuple(f"{kind}_all_blocks" for kind in BLOCKS)
+_REDUCED = 0.12  # nanoseconds of a number that a block reduces
+_CACHED = 1 << 23  # bytes that caches may hold
+_LINE = 64  # bytes of a line of the cache, which a thread reads as a whole
+_WHOLE_UNITS = ("gather", "scatter", "scatter_accumulate", *_BLOCKS, *_MATRICES)  # read and write units as they lie
 _DTYPE = re.compile(r"_(float|int|uint|bool|\d+bit).*")
 
 
@@ -53,8 +74,8 @@ class Touch(NamedTuple):
 class Cut(NamedTuple):
     """A step in `units`, of which a thread takes several in a row.
 
-    touches: what a unit reads and writes. nanoseconds: about how long the step takes on the threads of a team; alone: on
-    one. each: of a loop, indices of the outermost axis in a unit; of a call, the value of the integer at `position` for
+    touches: what a unit reads and writes. nanoseconds: about how long the step takes on the threads of a team; alone:
+    on one. each: of a loop, indices of the outermost axis in a unit; of a call, the value of the integer at `position` for
     a unit. in_box: whether that is one of the box. steps: of a call, bytes from one unit to the next, of the result and
     of operands. leaves_sums: of a loop that ends in sums, which one thread adds up after the section; the last unit may
     be smaller.
@@ -97,6 +118,7 @@ def _part(units: int, options: PlanOptions) -> float:
 def _loop_cuts(plan: KernelPlan, step: LoopStep) -> Iterator[Cut]:
     nest = find_nest(plan, step)
     nanoseconds = elements(step.shape) * sum(_FUNCTION * n.itemsize if is_own(n) else _PLAIN for n in step.nodes)
+    nanoseconds = max(nanoseconds, _from_memory(nest))
     ends = any(n.row.epilogue for n in step.nodes) and not step.reduced
     if ends and step.partials:
         yield from _cuts_with_sums(nest, nanoseconds)
@@ -106,6 +128,12 @@ def _loop_cuts(plan: KernelPlan, step: LoopStep) -> Iterator[Cut]:
             took = nanoseconds * _part(units, plan.options)
             yield Cut(units, tuple(_loop_touches(nest, each)), took, nanoseconds, each)
     yield Cut(1, tuple(_loop_touches(nest, 0)), nanoseconds, nanoseconds)
+
+
+def _from_memory(nest: LoopNest) -> float:
+    """Nanoseconds in which a thread reads and writes what no cache holds."""
+    nbytes = sum(touch.nbytes for touch in _loop_touches(nest, 0))
+    return nbytes / _BYTES if nbytes > _CACHED else 0.0
 
 
 def _cuts_with_sums(nest: LoopNest, nanoseconds: float) -> Iterator[Cut]:
@@ -163,10 +191,14 @@ class _Axis(NamedTuple):
     in_box: bool = False
 
 
+def _name(kernel: LibraryKernel) -> str:
+    """The name of a kernel without the dtype that follows it."""
+    return _DTYPE.sub("", kernel.symbol.removeprefix("burlab_"))
+
+
 def _is(kernel: LibraryKernel, *names: str) -> bool:
     """Return True if a kernel has one of these names, which a dtype follows."""
-    name = _DTYPE.sub("", kernel.symbol.removeprefix("burlab_"))
-    return name in names
+    return _name(kernel) in names
 
 
 def _axes(step: Invoke) -> list[_Axis]:
@@ -186,17 +218,6 @@ def _axes(step: Invoke) -> list[_Axis]:
             first = len(Contraction._fields) + len(OuterAxis._fields) * j
             axis = OuterAxis(*d[first : first + len(OuterAxis._fields)])
             found.append(_Axis(first, axis.size, (axis.c * out, axis.a * out, axis.b * out)))
-    elif _is(k, "sum_accumulate"):
-        s = SumAccumulate(*d)
-        found = [_Axis(0, s.width, (s.out * out, s.a * out)), _Axis(3, s.rows, (0, s.row_step * out))]
-        found.append(_Axis(5, s.size, (0, s.step * out)))
-    elif _is(k, "sum_columns"):
-        s = SumColumns(*d)
-        found = [_Axis(0, s.width, (out, a)), _Axis(1, s.rows, (0, s.row_step * a)), _Axis(3, s.size, (0, s.step * a))]
-    elif _is(k, "sum", "reduce_max", "reduce_min"):
-        s = Reduced(*d)
-        found = [_Axis(0, s.results, (out, s.result_step * a)), _Axis(2, s.rows, (0, s.row_step * a))]
-        found.append(_Axis(4, s.size, (0, s.step * a)))
     elif _is(k, "gather"):
         found = _gathered(Indexed(*d), out, step.node.inputs[1].itemsize)
     elif _is(k, "scatter", "scatter_accumulate"):
@@ -206,7 +227,41 @@ def _axes(step: Invoke) -> list[_Axis]:
         found = [_Axis(0, s.rows, (s.out * out, s.a * out)), _Axis(3, s.size, (s.out_step * out, s.a_step * out))]
     elif k is ZERO:
         found = [_Axis(0, Bytes(*d).nbytes, (1,))]
+    else:
+        found = _reduced(step, a) or _stacked(step)
     return found + _boxed(step.box) if found else []
+
+
+def _reduced(step: Invoke, a: int) -> list[_Axis]:
+    """The axes of a reduction of numbers of so many bytes."""
+    k, d, out = step.kernel, step.descriptor, step.node.itemsize
+    if _is(k, "sum_accumulate"):
+        s = SumAccumulate(*d)
+        found = [_Axis(0, s.width, (s.out * out, s.a * out)), _Axis(3, s.rows, (0, s.row_step * out))]
+        return [*found, _Axis(5, s.size, (0, s.step * out))]
+    if _is(k, "sum_columns", "reduce_max_columns", "reduce_min_columns"):
+        s = SumColumns(*d[: len(SumColumns._fields)])
+        return [_Axis(0, s.width, (out, a)), _Axis(1, s.rows, (0, s.row_step * a)), _Axis(3, s.size, (0, s.step * a))]
+    if _is(k, "sum", "reduce_max", "reduce_min"):
+        s = Reduced(*d)
+        found = [_Axis(0, s.results, (out, s.result_step * a)), _Axis(2, s.rows, (0, s.row_step * a))]
+        return [*found, _Axis(4, s.size, (0, s.step * a))]
+    if _is(k, *_BLOCKS):
+        b = Blocks(*d)
+        return [_Axis(0, b.blocks, (b.width * out, *[b.size * b.width * a] * 2))]
+    return []
+
+
+def _stacked(step: Invoke) -> list[_Axis]:
+    """Matrices of a stack, whose operands lie one behind the other. LAPACK has threads of its own for large ones."""
+    if not _is(step.kernel, *_MATRICES):
+        return []
+    d = Matrices(*step.descriptor)
+    if d.matrices < 2 or d.rows > _MAX_ROWS:
+        return []
+    first, *more = step.node.inputs
+    arrays = [step.node, first, *more[-1:]]
+    return [_Axis(0, d.matrices, tuple(x.nbytes // d.matrices for x in arrays))]
 
 
 def _gathered(d: Indexed, out: int, index: int) -> list[_Axis]:
@@ -251,17 +306,34 @@ def _call_cuts(plan: KernelPlan, step: Invoke) -> Iterator[Cut]:
 
 def _call_nanoseconds(step: Invoke, axes: Sequence[_Axis]) -> float:
     size = elements(axis.size for axis in axes) if axes else step.node.size + sum(x.size for x in step.node.inputs)
+    if is_halt_check(step):
+        return 0.0
+    if _is(step.kernel, "norm"):  # which reads its numbers a second time where squares are out of range
+        return _MOVE * step.node.size
+    if _is(step.kernel, *_OF_BLOCKS):
+        return _MOVE * step.node.inputs[0].size
+    if _is(step.kernel, *_BLOCKS):
+        return _REDUCED * sum(x.size for x in step.node.inputs)
+    if _is(step.kernel, *_MATRICES):
+        return _nanoseconds_of_matrices(step)
     if _is(step.kernel, *_CONTRACTIONS):
         return size * step.node.itemsize / (4 * _PRODUCTS)
     return _MOVE * size
+
+
+def _nanoseconds_of_matrices(step: Invoke) -> float:
+    d, name = Matrices(*step.descriptor), _name(step.kernel)
+    return _MATRICES[name] * d.matrices * d.rows * d.rows * d.columns
 
 
 def _bytes_of_a_thread(step: Invoke, axes: Sequence[_Axis], cut: _Axis, part: float) -> int:
     """Number of bytes that a thread reads and writes, each once, which takes a part of an axis."""
     size, total = round(cut.size * part), 0
     for k in range(1 + len(step.operands)):
-        own = (size if axis is cut else axis.size for axis in axes if len(axis.steps) > k and axis.steps[k])
-        total += elements(own) * step.node.itemsize
+        of_all = elements(axis.size for axis in axes if axis is not cut and len(axis.steps) > k and axis.steps[k])
+        each = cut.steps[k] if len(cut.steps) > k else 0
+        line = min(_LINE, cut.size * each) if each < _LINE else 0
+        total += of_all * max((size if each else 1) * step.node.itemsize, line)
     return total
 
 
@@ -269,7 +341,7 @@ def _call_touches(step: Invoke, axes: Sequence[_Axis], cut: _Axis, each: int) ->
     found = list[Touch]()
     for k, place in enumerate([step.result, *step.operands]):
         stride = each * cut.steps[k]
-        if _is(step.kernel, "gather", "scatter", "scatter_accumulate"):  # whole rows; of a table any of them
+        if _is(step.kernel, *_WHOLE_UNITS):  # of a table any row
             unit = stride or step.node.inputs[0].nbytes
         else:
             others = sum((axis.size - 1) * axis.steps[k] for axis in axes if axis is not cut and len(axis.steps) > k)

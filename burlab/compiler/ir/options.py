@@ -1,7 +1,7 @@
 """Options of a build: the gear that executes a graph, and further requirements."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from burlab.graph import Node
@@ -79,4 +79,5 @@ class PlanOptions:
 
     def of_parts(self, accumulate: int) -> "PlanOptions":
         """Return the options of sub-graphs' plans, of which this many first outputs are added to their arrays."""
-        return PlanOptions(self.gear, self.strict, accumulate=accumulate, written_out=self.written_out)
+        own = PlanOptions(self.gear, self.strict, accumulate=accumulate, written_out=self.written_out)
+        return replace(own, shared=self.shared, threads=self.threads, team=self.team)

@@ -153,6 +153,15 @@ class ExtremeColumns(NamedTuple):
     add: int
 
 
+class Blocks(NamedTuple):
+    """Kernels of reduce/blocks.hpp: whole blocks, numbers of a column, columns, numbers of a column in a block."""
+
+    blocks: int
+    numbers: int
+    width: int
+    size: int
+
+
 class SumAccumulate(NamedTuple):
     """`SumAccumulate` of reduce/reduce.hpp: a row of results, to which groups of rows are added."""
 

@@ -25,6 +25,7 @@ from burlab.graph import Node
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, count
 
 from . import lower_linalg
+from .block_results import block_results
 from .contraction import contract
 from .descriptors import Elements, Indexed, Keys, Norms, QueryCall, StridedRows, Transforms
 from .reductions import argument, cumsum, extreme, select, sort, sum_, sum_accumulate, zero
@@ -241,6 +242,7 @@ KERNELS: dict[str, Callable[[Node, Views], list[KernelCall]]] = {
     "ask": _query,
     "exponents": _exponents,
     "squares": _squares,
+    **dict.fromkeys(("block_results", "of_all_blocks"), block_results),
     "norm": _norm,
     **dict.fromkeys(("fft", "rfft", "irfft"), _fourier),
     **lower_linalg.KERNELS,

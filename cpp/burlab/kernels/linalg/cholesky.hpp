@@ -26,7 +26,6 @@ template <class T> BURLAB_NOINLINE bool cholesky_rows(T* a, Int n) {
 template <class T> inline bool cholesky_by_lapack(T* a, Int n) {
   char triangle = 'U';
   int size = static_cast<int>(n), info = 0;
-  const OneBlasThread alone(size <= kMaxRowsOfOneThread);
   lapack<T>().potrf(&triangle, &size, a, &size, &info);
   return info == 0;
 }
@@ -36,6 +35,7 @@ template <class T> struct Cholesky {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int count = d[0], n = d[1];
     const bool large = calls(lapack<T>().potrf, n, kMaxOwnCholesky);
+    const OneBlasThread alone(large && n <= kMaxRowsOfOneThread);
     T* y = static_cast<T*>(out);
     std::copy_n(static_cast<const T*>(a), count * n * n, y);
     StopCheck stop;

@@ -121,7 +121,6 @@ template <class T> inline bool eigh_by_lapack(T* a, Int n, T* values, bool vecto
                                               int* iwork) {
   char job = vectors ? 'V' : 'N', triangle = 'U';  // a lower triangle by rows
   int size = static_cast<int>(n), lwork = static_cast<int>(work_size), liwork = static_cast<int>(5 * n + 3), info = 0;
-  const OneBlasThread alone(size <= kMaxRowsOfOneThread);
   lapack<T>().syevd(&job, &triangle, &size, a, &size, values, work, &lwork, iwork, &liwork, &info);
   return info == 0;
 }
@@ -136,6 +135,7 @@ template <class T> struct Eigh {
     const Scratch<T> spare(n * n + work_size);
     const Scratch<int> ints(5 * n + 3);
     if (spare.data == nullptr || ints.data == nullptr) return OutOfMemory;
+    const OneBlasThread alone(large && n <= kMaxRowsOfOneThread);
     StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < count; ++i) {

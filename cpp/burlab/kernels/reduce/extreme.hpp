@@ -123,6 +123,8 @@ template <bool Largest, class T> BURLAB_INLINE T extreme_of(const T* x, Int n) {
   return best;
 }
 
+inline constexpr Int kExtremeBlock = 1 << 14;  // numbers of a row that are taken together
+
 /// Each of m results is the extreme value of l rows of n numbers, l and n above 0.
 /// Descriptor: m and its stride, l and its stride, n and its stride, whether out holds values that take part; dense
 /// results.
@@ -138,8 +140,8 @@ template <class T, bool Largest> struct Extreme {
       for (Int row = 0; row < d[2]; ++row) {
         if (d[5] == 1) {
           BURLAB_ONE_BY_ONE
-          for (Int j = 0; j < d[4]; j += kChunk) {
-            const Int n = end_of_chunk(j, d[4]) - j;
+          for (Int j = 0; j < d[4]; j += kExtremeBlock) {
+            const Int n = d[4] - j < kExtremeBlock ? d[4] - j : kExtremeBlock;
             if (stop.after(n)) return Stopped;
             const T next = extreme_of<Largest>(x + row * d[3] + j, n);
             best = beats<Largest>(next, best) ? next : best;
