@@ -75,10 +75,10 @@ class Cut(NamedTuple):
     """A step in `units`, of which a thread takes several in a row.
 
     touches: what a unit reads and writes. nanoseconds: about how long the step takes on the threads of a team; alone:
-    on one. each: of a loop, indices of the outermost axis in a unit; of a call, the value of the integer at `position` for
-    a unit. in_box: whether that is one of the box. steps: of a call, bytes from one unit to the next, of the result and
-    of operands. leaves_sums: of a loop that ends in sums, which one thread adds up after the section; the last unit may
-    be smaller.
+    on one. each: of a loop, indices of the outermost axis in a unit; of a call, the value of the integer at `position`
+    for a unit. in_box: whether that is one of the box. steps: of a call, bytes from one unit to the next, of the result
+    and of operands. leaves_sums: of a loop that ends in sums, which one thread adds up after the section; the last unit
+    may be smaller.
     """
 
     units: int
