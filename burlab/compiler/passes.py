@@ -104,6 +104,11 @@ def rewrite(function: Callable[[Any], Any], gears: tuple[str, ...] = ALL, **cond
     return Pass(function, gears, lambda value, _: function(value), **conditions)
 
 
+def _share_sums(graph: Graph, options: PlanOptions) -> Graph:
+    """Sums in plain order, or into what results hold, have no blocks."""
+    return graph if options.strict or options.accumulate else share_sums(graph)
+
+
 def _lower(scheduled: Scheduled, options: PlanOptions) -> Lowered:
     return lower(scheduled, lambda part, sums: make_plan(part, options.of_parts(sums)))
 
@@ -156,7 +161,7 @@ PASSES: tuple[Pass, ...] = (
     rewrite(drop_choices, ("compiled",), bars=("check_finite",)),
     rewrite(expand_products, ("compiled",), bars=("strict", "check_finite")),
     rewrite(contract_windows, BOTH),
-    rewrite(share_sums, ("compiled",), needs=("shared",), bars=("strict", "check_finite", "accumulate")),
+    Pass(share_sums, ("compiled",), _share_sums, needs=("shared",)),
     Pass(locate, ALL, locate),
     rewrite(order_updates, BOTH, needs=("in_place",)),
     rewrite(schedule),

@@ -33,7 +33,7 @@ class BlockResults(_OfBlocks):
 
 @structural
 class OfAllBlocks(_OfBlocks):
-    """What is left of blocks. Inputs: their results, and what is reduced, of which the end may fill no block."""
+    """The result of a reduction. Inputs: results of its blocks, and what is reduced, whose end may fill no block."""
 
     name = "of_all_blocks"
 

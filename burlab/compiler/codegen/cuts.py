@@ -14,7 +14,6 @@ from burlab.compiler.ir.partials import partials_of
 from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, MemoryPlace, Step
 from burlab.compiler.ir.spelling import is_own
 from burlab.compiler.ir.strides import elements
-from burlab.compiler.lowering.block_results import BLOCKS
 from burlab.compiler.lowering.descriptors import (
     Blocks,
     Bytes,
@@ -27,6 +26,7 @@ from burlab.compiler.lowering.descriptors import (
     SumAccumulate,
     SumColumns,
 )
+from burlab.compiler.lowering.reduction_blocks import BLOCKS
 from burlab.compiler.lowering.reductions import ZERO
 
 from .nest import LoopNest, find_nest

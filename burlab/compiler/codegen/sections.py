@@ -19,7 +19,7 @@ _WAITING = 1500.0  # nanoseconds that beginning and ending a section take
 MIN_NANOSECONDS = 8000.0  # nanoseconds that a section takes on one thread, at least
 MAX_SHARE = 0.8  # of the time of one thread, that two threads may take for the whole plan
 _EXCHANGED = 10.0  # bytes in a nanosecond that a thread reads of what another one wrote
-_KEPT = 1 << 22  # bytes of an array that are still in the cache of the core that wrote them
+_CACHED_BYTES = 1 << 22  # bytes of an array that are still in the cache of the core that wrote them
 
 
 class SharedSteps(NamedTuple):
@@ -102,7 +102,7 @@ def _exchanged(cut: Cut, samples: int) -> int:
 
 
 def _bytes_of(touch: Touch, units: int) -> int:
-    return min(max(touch.nbytes, touch.stride * units), _KEPT)
+    return min(max(touch.nbytes, touch.stride * units), _CACHED_BYTES)
 
 
 def _best(plan: KernelPlan, step: Step, growing: _Growing) -> tuple[Cut, bool] | None:

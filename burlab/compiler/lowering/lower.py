@@ -25,9 +25,9 @@ from burlab.graph import Node
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, count
 
 from . import lower_linalg
-from .block_results import block_results
 from .contraction import contract
 from .descriptors import Elements, Indexed, Keys, Norms, QueryCall, StridedRows, Transforms
+from .reduction_blocks import block_results
 from .reductions import argument, cumsum, extreme, select, sort, sum_, sum_accumulate, zero
 from .sparse import sampled_accumulate, sampled_product, sparse_product
 

@@ -4,7 +4,7 @@ Several threads compute the results of blocks, each those of its own, and one ta
 are those in which one thread goes through the numbers, so its bits are the same.
 """
 
-from burlab.compiler.lowering.block_results import BLOCKS
+from burlab.compiler.lowering.reduction_blocks import BLOCKS
 from burlab.graph import Graph, Node
 from burlab.graph.linear_nodes import convert
 from burlab.graph.origin import derived_from

@@ -11,7 +11,7 @@ from burlab.graph import Node
 from .descriptors import Blocks
 
 
-class Block(NamedTuple):
+class BlockKind(NamedTuple):
     """A struct of kernels/reduce/blocks.hpp, and how many numbers of a column it takes at a time."""
 
     struct: str
@@ -19,11 +19,11 @@ class Block(NamedTuple):
 
 
 BLOCKS = {
-    "sum": Block("SumBlocks<{}>", 512),
-    "dot": Block("DotBlocks<{}>", 256),
-    "sum_columns": Block("ColumnBlocks<{}>", 64),
-    "reduce_max": Block("ExtremeBlocks<{}, true>", 1 << 14),
-    "reduce_min": Block("ExtremeBlocks<{}, false>", 1 << 14),
+    "sum": BlockKind("SumBlocks<{}>", 512),
+    "dot": BlockKind("DotBlocks<{}>", 256),
+    "sum_columns": BlockKind("ColumnBlocks<{}>", 64),
+    "reduce_max": BlockKind("ExtremeBlocks<{}, true>", 1 << 14),
+    "reduce_min": BlockKind("ExtremeBlocks<{}, false>", 1 << 14),
 }
 """Blocks of a reduction, by its kind: those of reduce/reduce.hpp, reduce/extreme.hpp and matrix/contraction.hpp."""
 
