@@ -233,7 +233,7 @@ def test_a_block_is_dragged_from_the_palette_to_where_it_is_dropped(builder):
     builder.page.keyboard.type("input")
     builder.drag("[data-kind=input]", ".burlab-surface")
     builder.waits(1)
-    assert builder.state() == {1: ["input", "", [], 1.0]}
+    assert builder.state() == {1: ["input", "x", [], 1.0]}
     (x, y), (u, v) = builder.centre("[data-key='1'] > rect"), builder.centre(".burlab-surface")
     assert abs(x - u) < 60
     assert abs(y - v) < 60

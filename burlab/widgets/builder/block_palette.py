@@ -45,7 +45,8 @@ def palette() -> dict[str, Kind]:
     (('x', 'y'), 'axis')
     """
     rows = [*_leaves(), *_scalars(), *_reductions(), *_products(), *_shapes(), *_losses(), *_layers(), *_primitives()]
-    return {row.name: row for row in rows}
+    groups = list(dict.fromkeys(row.group for row in rows))
+    return {row.name: row for row in sorted(rows, key=lambda row: groups.index(row.group))}
 
 
 def kind_of(name: Any) -> Kind:

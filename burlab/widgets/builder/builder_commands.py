@@ -1,6 +1,7 @@
 """Messages of the widget as calls of the builder. A call that fails leaves a reason."""
 
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any
 
 from burlab.errors import ArgumentError, BurlabError
@@ -10,6 +11,7 @@ from burlab.runtime.checks.numbers import shown
 from .block_palette import kind_of
 from .builder import GraphBuilder
 from .builder_picture import settled
+from .document import Document
 from .evaluate import evaluate
 from .exporting import cpp_of
 from .formula_blocks import add_formula
@@ -27,6 +29,17 @@ FORMATS: dict[str, Callable[[GraphBuilder], str]] = {
     "SVG": GraphBuilder.to_svg,
 }
 """What can be exported as text, by name."""
+
+
+def free_name(document: Document) -> str:
+    """Return the name of a new input: x, y, z, then x1, y1, z1, ...
+
+    >>> free_name(Document().add("input", label="x")[0])
+    'y'
+    """
+    taken = {block.label for block in document.blocks.values()}
+    names = (f"{letter}{k or ''}" for k in count() for letter in "xyz")
+    return next(name for name in names if name not in taken)
 
 
 class BuilderCommands:
@@ -91,7 +104,8 @@ class BuilderCommands:
         operands = list(message.get("operands", ()))
         taken = operands if row.many else operands[: len(row.ports)]
         before = settled(builder.document, builder.result)
-        document, key = before.add(row.name, taken, place=message.get("place"))
+        label = free_name(before) if row.name == "input" else ""
+        document, key = before.add(row.name, taken, label=label, place=message.get("place"))
         self.added = key
         builder.do(settled(document, evaluate(document)))
 

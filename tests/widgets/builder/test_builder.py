@@ -158,11 +158,13 @@ def test_block_with_wrong_shapes_shows_its_error_and_others_evaluate():
     x, y = b.add("input", value=[1.0, 2.0]), b.add("input", value=[1.0, 2.0, 3.0])
     broken, fine = b.add("add", x, y, label="broken"), b.add("sum", y)
     after = b.add("tanh", broken)
-    assert b.result.faults[broken].startswith("Add needs shapes that broadcast, got (2,) and (3,).")
+    assert b.result.faults[broken].startswith(
+        "2 numbers met 3 numbers. Add needs shapes that broadcast, got (2,) and (3,)."
+    )
     assert b.result.waiting[after] == "waits for broken"
     assert b.value(fine) == 6.0
     for use in (b.function, b.graph, b.minimize):
-        with pytest.raises(GraphError, match="tanh cannot be computed; at broken: Add needs shapes"):
+        with pytest.raises(GraphError, match="tanh cannot be computed; at broken: 2 numbers met 3"):
             use()
     b.reshape(x, 3)
     assert not b.result.faults

@@ -1,10 +1,13 @@
 """Formulas as blocks: values and gradients of NumPy's own, names that become inputs, and errors that say where."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
+from burlab.widgets.builder.block_palette import palette
 from burlab.widgets.builder.builder_commands import BuilderCommands
 from burlab.widgets.builder.document import Document
 from burlab.widgets.builder.evaluate import evaluate
@@ -189,3 +192,23 @@ def test_sizes_of_shapes():
     builder.reshape(key, "3x4")
     assert builder.value(key).shape == (3, 4)
     assert float(builder.value(builder.add("reshape", key, shape="2x6"))[0, 0]) == 1.0
+
+
+def test_shapes_that_do_not_fit_are_said_in_words():
+    document = add_formula(Document(), "a = ones(3); b = ones(4); a + b")
+    assert evaluate(document).faults[document.root].startswith("3 numbers met 4 numbers. Add needs shapes")
+    document = add_formula(Document(), "a = ones(2, 3); b = ones(2); a @ b")
+    assert evaluate(document).faults[document.root].startswith("2 rows of 3 met 2 numbers. ")
+
+
+def test_new_inputs_of_the_widget_are_named():
+    builder = bl.GraphBuilder()
+    commands = BuilderCommands(builder)
+    for _ in range(4):
+        commands.apply({"type": "add", "kind": "input"})
+    assert [block.label for block in builder.document.blocks.values()] == ["x", "y", "z", "x1"]
+
+
+def test_a_group_of_the_palette_has_one_heading():
+    groups = [row.group for row in palette().values()]
+    assert sum(a != b for a, b in itertools.pairwise(groups)) == len(set(groups)) - 1
