@@ -48,13 +48,17 @@ class Hypers(Attributes):
         self._index(name)
         if value is not None:
             number = hyper_value(name, value)
-            allowed = self._allowed().get(name)
+            allowed = self.range_of(name)
             return number if allowed is None else number_in(allowed, number, f"the hyperparameter {name}")
         if name not in self._schedules:
             raise ArgumentError(
                 f"{name} has no schedule to follow. Give the optimizer one when you create it, or pass a number."
             )
         return None
+
+    def range_of(self, name: str) -> Range | None:
+        """Return the range that a hyperparameter may be in; None where any number will do."""
+        return self._allowed().get(name)
 
     @property
     def scheduled(self) -> tuple[str, ...]:

@@ -51,7 +51,8 @@ def test_a_notebook_remembers_what_was_unfolded(panel):
     panel.enter("number of steps", "10")
     panel.says("Paused at step 10$")
     folds = panel.find("details")
-    assert folds.evaluate_all("all => all.map((e) => e.open)") == [False, False, False]
+    closed = lambda: folds.evaluate_all("all => all.map((e) => e.open)")  # noqa: E731
+    panel.until(lambda: closed() == [False, False, False], lambda: f"the folds are {closed()}")
     panel.unfold("memory")
     panel.notebook.reload()
     again = Panel(panel.notebook)

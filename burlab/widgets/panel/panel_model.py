@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Chart
+from burlab.optim.batches import BATCH
+from burlab.run import Run
 from burlab.widgets.live import readable
 from burlab.widgets.live.live_model import LiveModel
 from burlab.widgets.page_worker import Intent
@@ -49,7 +51,7 @@ class PanelModel(LiveModel):
         self.lines = RunCurves(run)
         self.old: list[RunCurves] = []
         self.fine: RunCurves | None = None
-        self.scales: dict[str, SliderScale] = {name: scale_for(name, run.hyper[name]) for name in run.hyper}
+        self.scales: dict[str, SliderScale] = {name: self._scale_of(name) for name in run.hyper}
         self.cliff = PanelCliff()
         self.commands = PanelCommands(run, self.scales.__getitem__, self.cliff)
         self.landscape = PanelLandscape(run) if self._is_plane() else None
@@ -229,12 +231,19 @@ class PanelModel(LiveModel):
         points = self.lines.path.points
         return points[-1] if self.run.running and len(points) else flat(self.run.x)
 
+    def _scale_of(self, name: str) -> SliderScale:
+        """Return the scale of a hyperparameter; that of a batch has its sizes."""
+        sizes = self.run.hyper.range_of(name) if name == BATCH and isinstance(self.run, Run) else None
+        if sizes is not None and sizes.high > sizes.low:
+            return SliderScale("counts", sizes.low, sizes.high)
+        return scale_for(name, self.run.hyper[name])
+
     def _refresh_knobs(self) -> None:
         """Adapt ranges to values. Events are read where a value has changed: that waits for a step to end."""
         hyper = self.run.hyper
         for name, scale in self.scales.items():
-            if not scale.holds(value := hyper[name]):
-                self.scales[name] = scale_for(name, value)
+            if not scale.holds(hyper[name]):
+                self.scales[name] = self._scale_of(name)
         knobs = (self.run.parent, [None if hyper.follows(name) else hyper[name] for name in hyper])
         if knobs != self._knobs:
             self._knobs, self.events = knobs, self.run.events

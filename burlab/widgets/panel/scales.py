@@ -19,15 +19,16 @@ _DECAYS = {"b", "b1", "b2", "beta", "beta1", "beta2", "mu", "momentum", "rho", "
 class SliderScale:
     """Values between low and high, spread over the places 0 to 1.
 
-    log: evenly in log v. near one: evenly in log(1 - v), for decay factors such as 0.9, 0.99, 0.999. log from zero: as
-    log, and the left end means exactly 0. linear: evenly in v. Values found by place have two significant digits.
+    log: evenly in log v. counts: as log, in whole numbers. near one: evenly in log(1 - v), for decay factors such as
+    0.9, 0.99, 0.999. log from zero: as log, and the left end means exactly 0. linear: evenly in v. Values found by
+    place have two significant digits, whole numbers all.
 
     >>> lr, beta = scale_for("lr", 1e-3), scale_for("b2", 0.999)
     >>> [lr.value(p) for p in (0, 0.5, 1)], [beta.value(p) for p in (0, 0.6, 1)]
     ([1e-06, 0.001, 1.0], [0.0, 0.999, 0.99999])
     """
 
-    kind: Literal["log", "near one", "log from zero", "linear"]
+    kind: Literal["log", "counts", "near one", "log from zero", "linear"]
     low: float
     high: float
 
@@ -43,6 +44,8 @@ class SliderScale:
             if place < 0.999 * _ZERO_PLACES:
                 return 0.0
             place = (place - _ZERO_PLACES) / (1 - _ZERO_PLACES)
+        if self.kind == "counts":
+            return float(round(self.low * (self.high / self.low) ** place))
         return _rounded(self.low * (self.high / self.low) ** place)
 
     def place(self, value: float) -> float:

@@ -168,7 +168,6 @@ class PlaygroundModel(LiveModel):
 
     def _open(self) -> PanelModel:
         panel = self.panel = PanelModel(self.playground.run)
-        panel.scales[BATCH] = SliderScale("log", 1.0, float(len(self.playground.setting.points[1])))
         if self._plays:
             panel.apply({"type": "play"})
         self._due = self._plays = False

@@ -3,12 +3,15 @@
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+import burlab as bl
 from burlab.widgets.live.readable import exact
 from burlab.widgets.panel.panel_cliff import PanelCliff
 from burlab.widgets.panel.panel_commands import PanelCommands
+from burlab.widgets.panel.panel_model import PanelModel
 from burlab.widgets.panel.scales import scale_for, texts
 
 VALUES = [("lr", 1e-3), ("lr", 3e-4), ("lr", 0.3), ("eps", 1e-8), ("b1", 0.9), ("mu", 0.0), ("decay", 0.0), ("z", -0.5)]
@@ -69,3 +72,15 @@ def test_a_page_knows_what_python_will_answer_at_each_place_of_a_slider(name, va
         commands.apply({"type": "slide", "name": name, "place": float(f"{k * 0.005:.3f}")})
         answers.append(exact(run.hyper[name]))
     assert list(texts(scale)) == answers
+
+
+def test_the_slider_of_a_batch_has_its_sizes_and_nothing_between():
+    problem = bl.FiniteSum(lambda x, a: np.sum((x - a) ** 2), np.arange(50.0))
+    model = PanelModel(bl.minimize(problem, np.zeros(1), bl.optim.GD(0.1), batch=bl.Batch(4)))
+    sizes = [float(text) for text in model.texts["batch"]]
+    assert (sizes[0], sizes[-1]) == (1.0, 50.0)
+    assert sizes == sorted(map(round, sizes))
+    for place in (0.0, 0.3, 1.0):
+        model.apply({"type": "slide", "name": "batch", "place": place})
+        assert model.error == ""
+        assert model.run.hyper["batch"] == sizes[round(200 * place)]
