@@ -9,7 +9,7 @@ from .exporting import needed
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """A piece of text, and how tightly it holds together: a sum 1, a product 2, a sign 3, a power 4, all else 5."""
 
     text: str
@@ -25,8 +25,8 @@ class ExpressionWriter:
     """Writes the blocks behind an output; what several blocks read has a name of its own."""
 
     document: Document
-    write: Callable[[GraphBlock, list[Part]], Part]
-    leaf: Callable[[GraphBlock], Part]
+    write: Callable[[GraphBlock, list[TextPart]], TextPart]
+    leaf: Callable[[GraphBlock], TextPart]
     name: Callable[[str], str]
     lines: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
@@ -35,16 +35,16 @@ class ExpressionWriter:
         keys = needed(self.document, root)
         blocks = self.document.blocks
         readers = Counter(x for key in keys for x in blocks[key].operands if x is not None)
-        parts: dict[int, Part] = {}
+        parts: dict[int, TextPart] = {}
         for key in keys:
             block = blocks[key]
             if block.of.is_leaf:
-                parts[key] = Part(self.name(names[key])) if block.kind == "input" else self.leaf(block)
+                parts[key] = TextPart(self.name(names[key])) if block.kind == "input" else self.leaf(block)
                 continue
             made = self.write(block, [parts[x] for x in block.operands if x is not None])
             if key != root and readers[key] > 1:
                 self.lines.append((self.name(names[key]), made.text))
-                made = Part(self.name(names[key]))
+                made = TextPart(self.name(names[key]))
             parts[key] = made
         return parts[root].text
 

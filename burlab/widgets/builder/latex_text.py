@@ -7,7 +7,7 @@ import numpy as np
 from .document import Document, GraphBlock
 from .evaluate import known
 from .exporting import check
-from .expressions import ExpressionWriter, Part, names_of
+from .expressions import ExpressionWriter, TextPart, names_of
 
 _INFIX = {"add": "+", "sub": "-", "less": "<", "less_equal": r"\leq", "greater": ">", "greater_equal": r"\geq"} | {
     "equal": "=", "not_equal": r"\ne",
@@ -51,13 +51,13 @@ def _latex_name(name: str) -> str:
     return f"{letters}_{{{below}}}".replace("_{}", "") if below.replace("_", "").isalnum() else letters
 
 
-def _latex_leaf(block: GraphBlock) -> Part:
+def _latex_leaf(block: GraphBlock) -> TextPart:
     value = np.asarray(known(block))
     if value.ndim == 0:
-        return Part(_latex_number(value.item()), 3 if value < 0 else 5)
+        return TextPart(_latex_number(value.item()), 3 if value < 0 else 5)
     rows = np.atleast_2d(value) if value.ndim <= 2 else value.reshape(1, -1)
     body = r" \\ ".join(" & ".join(_latex_number(x) for x in row.tolist()) for row in rows)
-    return Part(f"\\begin{{pmatrix}} {body} \\end{{pmatrix}}")
+    return TextPart(f"\\begin{{pmatrix}} {body} \\end{{pmatrix}}")
 
 
 def _latex_number(value: Any) -> str:
@@ -67,28 +67,28 @@ def _latex_number(value: Any) -> str:
     return f"{digits} \\cdot 10^{{{int(power)}}}" if mark else text
 
 
-def _latex(block: GraphBlock, operands: list[Part]) -> Part:
+def _latex(block: GraphBlock, operands: list[TextPart]) -> TextPart:
     kind, texts = block.kind, [operand.text for operand in operands]
     if kind in _INFIX:
         holds = 1 if kind in ("add", "sub") else 0
-        return Part(f"{operands[0].within(max(holds, 1))} {_INFIX[kind]} {operands[1].within(holds + 1)}", holds)
+        return TextPart(f"{operands[0].within(max(holds, 1))} {_INFIX[kind]} {operands[1].within(holds + 1)}", holds)
     if kind in ("mul", "matmul"):
         sign = r" \cdot " if kind == "mul" else r" \, "
-        return Part(f"{operands[0].within(2)}{sign}{operands[1].within(3)}", 2)
+        return TextPart(f"{operands[0].within(2)}{sign}{operands[1].within(3)}", 2)
     if kind in ("power", "square", "cube"):
         exponent = texts[1] if kind == "power" else {"square": "2", "cube": "3"}[kind]
-        return Part(f"{{{operands[0].within(5)}}}^{{{exponent}}}", 4)
+        return TextPart(f"{{{operands[0].within(5)}}}^{{{exponent}}}", 4)
     forms = {
         "div": "\\frac{{{0}}}{{{1}}}", "sqrt": "\\sqrt{{{0}}}", "abs": "\\left|{0}\\right|", "exp": "e^{{{0}}}",
         "norm": "\\left\\|{0}\\right\\|",
     }  # fmt: skip
     if kind == "neg":
-        return Part(f"-{operands[0].within(2)}", 2)
+        return TextPart(f"-{operands[0].within(2)}", 2)
     if kind == "transpose":
-        return Part(f"{{{operands[0].within(5)}}}^{{\\top}}", 4)
+        return TextPart(f"{{{operands[0].within(5)}}}^{{\\top}}", 4)
     if kind in forms:
-        return Part(forms[kind].format(*texts), 4 if kind == "exp" else 5)
+        return TextPart(forms[kind].format(*texts), 4 if kind == "exp" else 5)
     name = kind.removeprefix("nn.").replace("_", "\\_")
     word = f"\\{kind}" if kind in _NAMES else f"\\operatorname{{{name}}}"
     options = ", ".join(f"\\mathrm{{{name}}}={value}" for name, value in _options(block).items())
-    return Part(f"{word}\\left({', '.join(texts)}{f'; {options}' if options else ''}\\right)")
+    return TextPart(f"{word}\\left({', '.join(texts)}{f'; {options}' if options else ''}\\right)")

@@ -9,7 +9,7 @@ from burlab.errors import GraphError
 from .document import Document, GraphBlock
 from .evaluate import known
 from .exporting import check
-from .expressions import ExpressionWriter, Part, names_of
+from .expressions import ExpressionWriter, TextPart, names_of
 
 _INFIX = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2), "matmul": ("@", 2)} | {
     "less": ("<", 0), "less_equal": ("<=", 0), "greater": (">", 0), "greater_equal": (">=", 0), "equal": ("==", 0),
@@ -44,12 +44,12 @@ def numpy_of(document: Document) -> str:
     return "\n".join([*head, "", "", f"def loss({arguments}):", *body])
 
 
-def _numpy_leaf(block: GraphBlock) -> Part:
+def _numpy_leaf(block: GraphBlock) -> TextPart:
     value = np.asarray(known(block))
     if value.ndim:
-        return Part(f"np.array({_entries(block.option('value'))}, np.{value.dtype})")
+        return TextPart(f"np.array({_entries(block.option('value'))}, np.{value.dtype})")
     text = repr(value.item()) if np.isfinite(value) else f'float("{value}")'
-    return Part(text, 3 if text.startswith("-") else 5)
+    return TextPart(text, 3 if text.startswith("-") else 5)
 
 
 def _entries(value: Any) -> str:
@@ -59,29 +59,29 @@ def _entries(value: Any) -> str:
     return repr(value) if not isinstance(value, float) or np.isfinite(value) else f'float("{value}")'
 
 
-def _numpy(block: GraphBlock, operands: list[Part]) -> Part:
+def _numpy(block: GraphBlock, operands: list[TextPart]) -> TextPart:
     kind = block.kind
     if kind in _INFIX:
         sign, holds = _INFIX[kind]
         left, right = operands
-        return Part(f"{left.within(max(holds, 1))} {sign} {right.within(holds + 1)}", holds)
+        return TextPart(f"{left.within(max(holds, 1))} {sign} {right.within(holds + 1)}", holds)
     if kind in ("power", "cube"):
         exponent = operands[1].within(5) if kind == "power" else "3"
-        return Part(f"{operands[0].within(5)} ** {exponent}", 4)
+        return TextPart(f"{operands[0].within(5)} ** {exponent}", 4)
     if kind == "neg":
-        return Part(f"-{operands[0].within(3)}", 3)
+        return TextPart(f"-{operands[0].within(3)}", 3)
     if kind == "astype":
-        return Part(f"np.astype({operands[0].text}, {block.option('dtype')!r})")
+        return TextPart(f"np.astype({operands[0].text}, {block.option('dtype')!r})")
     if kind == "element":
-        return Part(f"np.take({operands[0].text}, {block.option('index')}, axis={block.option('axis')})")
+        return TextPart(f"np.take({operands[0].text}, {block.option('index')}, axis={block.option('axis')})")
     if block.of.layer is not None or block.of.group == "graph":
         raise GraphError(f"{block.name} has no text in NumPy: layers hold weights. Export Python or JSON instead.")
     texts = [operand.text for operand in operands]
     if kind == "einsum":
-        return Part(f"np.einsum({', '.join([repr(block.option('subscripts')), *texts])})")
+        return TextPart(f"np.einsum({', '.join([repr(block.option('subscripts')), *texts])})")
     given = [f"[{', '.join(texts)}]"] if kind in _LISTS else texts
     options = [f"{name}={value!r}" for name, value in _numpy_options(block).items()]
-    return Part(f"{_called(kind)}({', '.join([*given, *options])})")
+    return TextPart(f"{_called(kind)}({', '.join([*given, *options])})")
 
 
 def _numpy_options(block: GraphBlock) -> dict[str, Any]:
