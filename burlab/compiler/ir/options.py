@@ -15,7 +15,7 @@ Aliases = frozenset[tuple[int, int]]
 After = Mapping[Node, tuple[Node, ...]]
 """Nodes that wait for others besides their operands."""
 
-FEW_THREADS = 4  # so many have cuts of their own
+MAX_CUT_THREADS = 4  # so many have cuts of their own
 
 
 def team_of(threads: int) -> int:
@@ -27,7 +27,7 @@ def team_of(threads: int) -> int:
     >>> team_of(2), team_of(5)
     (2, 16)
     """
-    return threads if threads <= FEW_THREADS else 16
+    return threads if threads <= MAX_CUT_THREADS else 16
 
 
 @dataclass(frozen=True, slots=True)
