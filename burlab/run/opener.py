@@ -23,6 +23,7 @@ from burlab.problems.point import Point, as_start
 from burlab.problems.sampling import Stream, drawn, full, is_full, weights_of
 from burlab.problems.trainable import Trainable, chosen_of
 from burlab.run.loop.loop import RunLoop
+from burlab.run.loop.run_plan import without_zeros
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.engine import COLUMNS
 from burlab.run.record.gradient_norms import ESTIMATOR, FULL, FULL_NORM
@@ -100,7 +101,9 @@ class Opener:
         else:
             setup, leaves = self._first(optimizer, x, start, seed, budgets, every)
         start = setup.start if setup.part is None else setup.part
-        engine, nbytes = RunLoop.open(setup, [x, *leaves]), x.nbytes
+        leaves, nbytes = without_zeros(leaves), x.nbytes
+        give_back(nbytes)
+        engine = RunLoop.open(setup, [x, *leaves])
         del x, leaves  # the engine has copies
         give_back(nbytes)
         return Run(engine, start, setup.rule.schedules, self.problem, optimizer, self._again(optimizer, seed))

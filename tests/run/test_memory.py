@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.run.loop.run_plan import without_zeros
 from burlab.runtime.memory import rounded
 
 _FORKS = 24
@@ -163,6 +164,56 @@ def test_memory_of_a_long_vector_is_known_before_the_first_step(rule: str, vecto
     assert 0.9 < resident / predicted["total"] < 1.1
     assert 0.9 < peak / predicted["total"] < 1.1
     assert predicted["total"] <= reported < 1.01 * predicted["total"]
+
+
+_OPENED = """
+import ctypes, gc, json, pathlib, time
+import numpy as np
+import burlab as bl
+
+def taken(kind):
+    gc.collect()
+    return 1024 * int(pathlib.Path("/proc/self/status").read_text().split(kind)[1].split()[0])
+
+rng = np.random.default_rng(0)
+model = {"deep": rng.normal(size=(1000, 800)).astype(np.float32), "head": np.ones((800, 10), np.float32)}
+data = rng.normal(size=(64, 1000)).astype(np.float32)
+problem = bl.FiniteSum(lambda m, a: np.sum((np.tanh(a @ m["deep"]) @ m["head"]) ** 2), data, threads=1)
+
+def begin():
+    for _ in range(10):  # the memory of the run before is given back
+        gc.collect()
+        time.sleep(0.02)
+        ctypes.CDLL(None).malloc_trim(0)
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = taken("VmRSS:")
+    run = bl.minimize(problem, model, RULE, batch=16, keyframe_bytes=0)
+    predicted = run.memory["total"]
+    run.step(3)
+    return predicted, taken("VmHWM:") - before
+
+for _ in range(2):  # malloc has met arrays of this size
+    begin()
+print(json.dumps(begin()))
+"""
+
+
+@pytest.mark.parametrize("rule", ["Momentum", "Adam"])
+def test_the_zeros_of_a_state_are_in_memory_once(rule: str) -> None:
+    program = _OPENED.replace("RULE", f"bl.optim.{rule}(1e-6)")
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
+    predicted, peak = json.loads(ran.stdout)
+    assert 0.9 < peak / predicted < 1.1, (peak, predicted)
+
+
+def test_only_zero_bits_are_dropped() -> None:
+    zeros, last = np.zeros((1 << 17) + 3, np.uint8), np.zeros((1 << 17) + 3, np.uint8)
+    last[-1] = 1
+    kept = [-np.zeros(1 << 15), last, np.zeros(8)]
+    assert without_zeros([zeros, None, *kept]) == [None, None, *kept]  # the same objects
+    x = np.zeros(1 << 15)
+    run = bl.minimize(np.sum, x, bl.optim.Momentum(0.5), state={"v": -np.zeros(1 << 15)})
+    assert np.signbit(bl.tree.leaves(run.state)[0]).all()
 
 
 _SHARED = """

@@ -23,7 +23,7 @@ from burlab.runtime.wait import SLICE
 from .lifetime import Handle, check_awake
 from .loop_abi import fork_exports, loop_exports
 from .loop_feed import LoopFeed
-from .run_plan import FEED, plan_of
+from .run_plan import FEED, Start, plan_of
 from .setup import Setup
 from .snapshot import Saved, Tables, clone, contents_of, path_contents, put, take
 
@@ -54,8 +54,11 @@ class RunLoop:
         self.is_exact, self.takes_all, self.averages = setup.is_exact, setup.takes_all, setup.output is not None
 
     @staticmethod
-    def open(setup: Setup, buffers: list[Array], change: Change | None = None) -> "RunLoop":
-        """A loop at rest at step 0. buffers: x and the leaves of the state, which are copied. change: see `fork`."""
+    def open(setup: Setup, buffers: Start, change: Change | None = None) -> "RunLoop":
+        """A loop at rest at step 0. buffers: x and the leaves of the state, which are copied; None are zeros.
+
+        change: see `fork`.
+        """
         return RunLoop(setup, _opened(setup, buffers, change))
 
     @property
@@ -295,7 +298,7 @@ def _until(attempt: Callable[[], int]) -> int:
     return answer
 
 
-def _opened(setup: Setup, buffers: list[Array] | None, change: Change | None = None) -> Handle:
+def _opened(setup: Setup, buffers: Start | None, change: Change | None = None) -> Handle:
     plan = plan_of(setup, buffers)
     if change is not None:
         change(plan)

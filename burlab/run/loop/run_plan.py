@@ -2,6 +2,7 @@
 
 import ctypes
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,10 +20,27 @@ from .shift_buffers import mirrored as mirrored_shifts
 from .update import InPlace
 
 FEED = 1 << 16  # rows that a predicate may be behind
+MIN_DROPPED = 1 << 17  # bytes of zeros that are not handed over
 _NARROW = ("", "float16", "bfloat16")  # the order of `Narrow` in C++
 
 
-def plan_of(setup: Setup, start: list[Array] | None = None) -> CPlan:
+Start = list[Array | None]
+"""Arrays that a run begins with, x first; None for zeros."""
+
+
+def without_zeros(arrays: Sequence[Array | None]) -> Start:
+    """Drop long arrays of zeros, so that memory holds them once at a time: most states of optimizers begin so."""
+    return [None if x is not None and x.nbytes >= MIN_DROPPED and _is_zero(x) else x for x in arrays]
+
+
+def _is_zero(x: Array) -> bool:
+    """Return True if all bits are 0."""
+    raw = np.ascontiguousarray(x).reshape(-1).view(np.uint8)
+    whole = raw.size // 8 * 8
+    return not (raw[:whole].view(np.uint64).any() or raw[whole:].any())
+
+
+def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
     """The plan. What the loop points to lives as long as the plan and `setup.used`.
 
     start: of the buffers, which are copied; None if they come from another run.
@@ -31,7 +49,7 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> CPlan:
     ends = np.cumsum([0, *(leaf.nbytes for leaf in setup.start.leaves)]).astype(np.int64)
     hyper = np.array(list(setup.rule.hyper.values()), np.float64)
     sizes = np.array([math.prod(shape) * dtype.itemsize for shape, dtype in setup.buffers], np.int64)
-    addresses = np.array([buffer.ctypes.data for buffer in start or []], np.uint64)
+    addresses = np.array([0 if array is None else array.ctypes.data for array in start or []], np.uint64)
     samples = setup.loss.samples
     offsets, metrics = samples.layout.offsets, len(samples.metrics)
     spent = np.array([setup.spent.get(name, 0.0) for name in setup.totals], np.float64)

@@ -82,7 +82,7 @@ struct Plan {
   const double* hyper;           // start values; NaN: as scheduled
   std::int64_t noted;            // numbers from an update: values of schedules, and logged metrics
   std::int64_t logs_value;       // 1: the last of them is the value of the step and adds no column; else 0
-  const char* const* start;      // start values of the buffers; nullptr: they come from another run
+  const char* const* start;      // start values of the buffers, nullptr for zeros; nullptr: they come from another run
   const std::int64_t* bytes;     // of each buffer
   std::int64_t history_bytes, keyframe_bytes;  // budgets
   std::int64_t feed_rows;                      // a power of 2; 0: no reader needs every row

@@ -14,8 +14,8 @@ namespace burlab::run {
 
 class StateBuffers {
  public:
-  /// bytes: of each buffer, x first; start: the first contents, or nullptr if they come later. in_place: one of each.
-  /// shifted: the `shifts` buffers that a step shifts.
+  /// bytes: of each buffer, x first; start: the first contents, nullptr for zeros; nullptr if they come later.
+  /// in_place: one of each. shifted: the `shifts` buffers that a step shifts.
   StateBuffers(Ledger& ledger, std::int64_t count, const std::int64_t* bytes, const char* const* start, bool in_place,
                const ShiftBuffer* shifted = nullptr, std::int64_t shifts = 0)
       : in_place_(in_place),
@@ -35,7 +35,9 @@ class StateBuffers {
       if (const std::int64_t shift = shifts_.find(k); shift >= 0)
         places_[4 * k + 2] = places_[4 * k + 3] = shifts_.row(shift);
       place = other + Memory::rounded(sizes_[k]);
-      if (start != nullptr) std::memcpy(current(k), start[k], size(k));
+      if (start == nullptr) continue;
+      if (start[k] != nullptr) std::memcpy(current(k), start[k], size(k));
+      else std::memset(current(k), 0, size(k));
     }
   }
 
