@@ -5,6 +5,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
+from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.optim import (
     GD,
     Adam,
@@ -18,7 +19,9 @@ from burlab.optim import (
     sparse_zeroth_order,
     zeroth_order,
 )
-from tests.optim.theory import X0, D, grad, problem, value
+from burlab.optim.estimators import zeroth_order as zeroth_order_module
+from burlab.optim.estimators.zeroth_order import moved
+from tests.optim.theory import FEATURES, LABELS, X0, D, grad, problem, value
 
 STEPS, EPS = 40, 1e-3
 
@@ -101,6 +104,37 @@ def test_zeroth_order_rules_take_the_steps_of_their_papers(rule, step):
     got = end_of(rule)
     np.testing.assert_allclose(got, by_hand(step), atol=1e-9)
     assert np.abs(got).max() > 1e-2
+
+
+@pytest.mark.parametrize(("block", "lengths"), [(4, [5, 5, 5, 5]), (8, [10, 10]), (3, [5, 5, 5, 5]), (11, [20])])
+def test_a_long_direction_is_made_block_by_block(block, lengths, monkeypatch, tmp_path, request):
+    """Lengths of blocks divide that of x where they can; here D is 20, and 20 + 3 is prime."""
+    monkeypatch.setattr(zeroth_order_module, "BLOCK", block)
+    monkeypatch.setattr(zeroth_order_module, "MIN_BLOCKS", 1)
+    forget_traces()
+    request.addfinalizer(forget_traces)
+    assert sum(lengths) == D
+
+    def blocks(key, lengths):
+        parts = [bl.random.normal(bl.random.fold_in(key, k), (n,)) for k, n in enumerate(lengths)]
+        return np.concatenate(parts)
+
+    def step(x, t):
+        z = blocks(bl.random.fold_in(bl.random.key(0), t), lengths)
+        return 0.02 * along(x, z) * z
+
+    run = bl.minimize(problem(), X0, MeZO(0.02), steps=STEPS)
+    np.testing.assert_allclose(run.x, by_hand(step), atol=1e-9)
+    run.seek(STEPS // 2)
+    run.save(tmp_path / "run")
+    again = bl.load_run(tmp_path / "run", (FEATURES, LABELS))
+    run.seek(STEPS)
+    again.step(STEPS - STEPS // 2)
+    assert np.array_equal(again.x, run.x)
+    key, x = bl.random.key(2), np.linspace(0, 1, D + 3)
+    lengths = [block] * ((D + 3) // block) + [(D + 3) % block]
+    for f in (moved, bl.compile(moved, x, key, 0.5)):
+        np.testing.assert_allclose(f(x, key, 0.5), x + 0.5 * blocks(key, lengths), rtol=1e-15)
 
 
 def test_a_zeroth_order_adam_is_adam_on_the_estimate():

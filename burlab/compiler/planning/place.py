@@ -114,7 +114,10 @@ def _scratch(draft: Draft, shared: bool) -> int:
 
 
 def _lent(drafts: Sequence[Draft], homes: Mapping[Node, MemoryPlace]) -> dict[Node, MemoryPlace]:
-    """Places of arrays in the memory of results that are written after their last use; the latest arrays come first."""
+    """Places of arrays in the memory of results that are written after their last use.
+
+    Large arrays come first, of equal ones the latest.
+    """
     born: dict[Node, int] = {}
     dies: dict[Node, int] = {}
     for k, draft in enumerate(drafts):
@@ -124,7 +127,7 @@ def _lent(drafts: Sequence[Draft], homes: Mapping[Node, MemoryPlace]) -> dict[No
     found: dict[Node, MemoryPlace] = {}
     for y, home in homes.items():
         lent: list[tuple[Node, int]] = []  # with the byte behind it
-        for n in sorted(born, key=lambda n: -born[n]):
+        for n in sorted(born, key=lambda n: (-n.nbytes, -born[n])):
             if n in homes or n in found or dies[n] >= born[y]:
                 continue
             beside = (end for other, end in lent if born[n] <= dies[other] and born[other] <= dies[n])

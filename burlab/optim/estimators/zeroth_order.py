@@ -15,6 +15,10 @@ from burlab.optim.wrappers import Wrapper
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.ranges import SHARE, number_in
 from burlab.transforms import random
+from burlab.transforms.scan import scan
+
+BLOCK = 1 << 16  # entries of a direction that are in memory at a time
+MIN_BLOCKS = 16  # of a direction that is not stored: making it three times takes longer
 
 
 def slope(f: Queries, x: Vector, z: Vector, eps: float) -> Any:
@@ -32,13 +36,37 @@ def slope_and_value(f: Queries, x: Vector, z: Vector, eps: float) -> tuple[Any, 
     return (ahead - behind) / (2 * eps), (ahead + behind) / 2
 
 
+def moved(x: Vector, key: Any, size: Any) -> Vector:
+    """x + size z with z normal, float; a long z is made block by block and never stored.
+
+    x: point, shape (d,). size: number. Calls with the same key have the same z.
+    """
+    d = int(x.shape[0])
+    if d < MIN_BLOCKS * BLOCK:
+        return x + size * random.normal(key, x.shape, x.dtype)
+
+    def block(k: Any, part: Any) -> tuple[Any, Any]:
+        return k + 1, part + size * random.normal(random.fold_in(key, k), part.shape, x.dtype)
+
+    length = next((b for b in range(2 * BLOCK, max(BLOCK // 16, 1), -1) if d % b == 0), BLOCK)
+    whole = d // length
+    y = np.reshape(scan(block, np.int64(0), np.reshape(x[: whole * length], (whole, length)))[1], -1)
+    return np.concatenate([y, block(np.int64(whole), x[whole * length :])[1]]) if d % length else y
+
+
+def _later(x: Vector, value: Any) -> Any:
+    """Return x, for what is to wait for a value: so one point after the other is in the same memory."""
+    return after(as_node(x), [as_node(value)])
+
+
 @dataclass(frozen=True)
 class MeZO(Optimizer):
     """Malladi et al. 2023, Algorithm 1, arXiv:2305.17333: the two-point estimate of Spall 1992.
 
     x <- x - lr r z with z normal, from the key of the step, and r = (f(x + eps z) - f(x - eps z)) / (2 eps).
     lr: step size; about 1 / (d + 2) of what the gradient allows. eps: size of the perturbation.
-    Cost: two values of the batch, whose mean is the value in the history; keeps nothing.
+    Cost: two values of the batch, whose mean is the value in the history; keeps nothing. A z of 2^20 entries or more
+    is made again from its key whenever it is needed, block by block.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), bl.optim.MeZO(0.05), steps=300)
@@ -51,9 +79,10 @@ class MeZO(Optimizer):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """One step along a random direction."""
-        z = random.normal(f.key, x.shape, x.dtype)
-        r, value = slope_and_value(f, x, z, self.eps)
-        return x - self.lr * r * z, state, {"value": value}
+        ahead = f.value(moved(x, f.key, self.eps))
+        behind = f.value(moved(_later(x, ahead), f.key, -self.eps))
+        r = (ahead - behind) / (2 * self.eps)
+        return moved(_later(x, behind), f.key, -self.lr * r), state, {"value": (ahead + behind) / 2}
 
 
 @dataclass(frozen=True)
