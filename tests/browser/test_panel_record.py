@@ -153,11 +153,13 @@ def test_panel_saves_a_table_and_a_picture(panel):
     panel.shows("the value", "curve('value').x.length === 41")
     with panel.page.expect_download() as saved:
         panel.find(".burlab-csv").click()
+    assert saved.value.suggested_filename == "momentum-on-rosenbrock-step-40.csv"
     lines = saved.value.path().read_text().splitlines()
     assert lines[0] == "plot,curve,x,y"
     assert sum(line.startswith('"value","value",') for line in lines) == 41
     with panel.page.expect_download() as saved:
         panel.find(".burlab-png").click()
+    assert saved.value.suggested_filename == "momentum-on-rosenbrock-step-40.png"
     data = saved.value.path().read_bytes()
     width, height = (int.from_bytes(data[k : k + 4]) for k in (16, 20))
     box = panel.find(".burlab-chart").bounding_box()

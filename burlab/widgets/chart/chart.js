@@ -5,7 +5,7 @@
 
 import { unpacked } from "./data.js";
 import { ownWheel } from "../dom.js";
-import { picture, save, table } from "./export.js";
+import { fileName, picture, save, table } from "./export.js";
 import { zoomTo } from "./gestures.js";
 import { buildParts, labelParts, placeFeet, placeOf, sectionOf } from "./parts.js";
 import { drawPart, GUTTER } from "./plot.js";
@@ -17,8 +17,8 @@ import { onTheme, themed } from "./theme.js";
  * @property {(data: ChartData, heights?: Partial<HeightsByName>) => void} update
  * @property {(at: number | null) => void} cursor
  * @property {() => void} reset
- * @property {() => void} png
- * @property {() => void} csv
+ * @property {(title?: string) => void} png saves a picture in a file that is called like the title, or else like the parts
+ * @property {(title?: string) => void} csv the same of a table
  * @property {() => void} close
  */
 
@@ -112,8 +112,8 @@ export function drawChart(el, data, { heights = {}, onIntent = () => {}, below =
     reset: () => {
       for (const part of chart.parts) zoomTo(chart, part, null, null);
     },
-    png: () => picture(chart).then((blob) => save(blob, `${chart.parts[0]?.name ?? "chart"}.png`)),
-    csv: () => save(table(chart), `${chart.parts[0]?.name ?? "chart"}.csv`),
+    png: (title) => picture(chart).then((blob) => save(blob, `${fileName(chart, title)}.png`)),
+    csv: (title) => save(table(chart), `${fileName(chart, title)}.csv`),
     close: () => {
       cancelAnimationFrame(waiting);
       chart.places.forEach(({ end }) => end());

@@ -1,17 +1,29 @@
 // @ts-check
 // What a chart shows, to keep: a picture, or a table of points.
 /** @import { Chart, Colour, Part, Pen, Theme } from "./types" */
+/** @import { Series } from "./parts.js" */
 
 import { keyOf, labelOf } from "./data.js";
+import { DASHES, drawShape } from "./lines.js";
 import { entriesOf, placeOf } from "./parts.js";
 import { drawPart } from "./plot.js";
 import { rgba } from "./theme.js";
 
+const KEY_PIXELS = 16; // pixels of the mark of an entry of a legend
 const TITLE_PIXELS = 22; // pixels above each part of a picture
+
+const MAX_NAME = 80; // letters of the name of a file
 
 // The parts that are not folded away.
 /** @type {(chart: Chart) => Part[]} */
 const inSight = (chart) => chart.parts.filter((part) => placeOf(chart, part).frame.clientWidth > 0);
+
+// The name of a file without its end: the words of a title, else of the titles of what is in sight.
+/** @type {(chart: Chart, title?: string) => string} */
+export function fileName(chart, title = inSight(chart).map((part) => part.title).join(" ")) {
+  const words = title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ["chart"];
+  return words.join("-").slice(0, MAX_NAME);
+}
 
 // A PNG of the whole chart, as a Blob.
 /** @type {(chart: Chart, ratio?: number) => Promise<Blob>} */
@@ -38,7 +50,7 @@ export function picture(chart, ratio = 2) {
 
 /** @type {(chart: Chart, part: Part, pen: Pen, left: number, middle: number) => void} */
 export function caption(chart, part, pen, left, middle) {
-  const { font, ink, soft, curve } = /** @type {Theme} */ (chart.theme);
+  const { font, ink, soft } = /** @type {Theme} */ (chart.theme);
   pen.textAlign = "left";
   pen.textBaseline = "middle";
   /** @type {(text: string, style: string, colour: Colour) => void} */
@@ -51,11 +63,29 @@ export function caption(chart, part, pen, left, middle) {
   put(part.title, "600", ink);
   if (part.note) put(part.note, "italic", soft);
   for (const one of entriesOf(part).filter((entry) => !chart.hidden.has(keyOf(part, entry)))) {
-    pen.fillStyle = rgba(curve(one.colour));
-    pen.fillRect(left, middle - 4, 8, 8);
-    left += 12;
+    drawKey(pen, one, left, middle, /** @type {Theme} */ (chart.theme));
+    left += KEY_PIXELS + 4;
     put(one.label, "", soft);
   }
+}
+
+// What an entry of a legend looks like in its plot: a shape, a line with its dashes, or a patch of a band.
+/** @type {(pen: Pen, one: Series, left: number, middle: number, theme: Theme) => void} */
+function drawKey(pen, one, left, middle, theme) {
+  const colour = theme.curve(one.colour);
+  if (one.shape) return drawShape(pen, one.shape, left + KEY_PIXELS / 2, middle, colour, theme, 4);
+  if (one.low) {
+    pen.fillStyle = rgba(colour, one.solid ? 1 : 0.4);
+    return pen.fillRect(left, middle - 4, KEY_PIXELS, 8);
+  }
+  pen.strokeStyle = rgba(colour, one.faint ? 0.4 : 1);
+  pen.lineWidth = 2;
+  pen.setLineDash(DASHES[one.dashed ?? 0]);
+  pen.beginPath();
+  pen.moveTo(left, middle);
+  pen.lineTo(left + KEY_PIXELS, middle);
+  pen.stroke();
+  return pen.setLineDash([]);
 }
 
 // The points in sight, a line each: plot, curve, x, y.

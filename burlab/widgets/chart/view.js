@@ -16,8 +16,8 @@ function render({ model, el }) {
   const chart = drawChart(place, data, { heights, onIntent });
   const raise = raisable(place, chart, data, { heights, posed: (pose) => onIntent({ type: "pose", ...pose }) });
   const bar = element("div", "burlab-save", el);
-  button(bar, "PNG", "Save a picture of this", chart.png);
-  button(bar, "CSV", "Save the points in sight", chart.csv);
+  button(bar, "PNG", "Save a picture of this", () => chart.png());
+  button(bar, "CSV", "Save the points in sight", () => chart.csv());
   const redraw = () => chart.update(model.get("data"), model.get("heights"));
   const show = () => {
     const raised = model.get("shape") === "surface";

@@ -15,8 +15,8 @@ function start(place, section) {
   if (section.kind === "graph") return buildGraph(place, section.data);
   const view = section.kind === "record" ? buildRecord(place, section.data) : buildTabs(place, section.data);
   const bar = element("div", "burlab-save");
-  button(bar, "PNG", "", view.png);
-  button(bar, "CSV", "", view.csv);
+  button(bar, "PNG", "", () => view.png());
+  button(bar, "CSV", "", () => view.csv());
   place.after(bar);
   const chart = section.kind === "record" ? section.data.chart : section.data.charts[0];
   if (!chart.parts.some((part) => part.kind === "map" && part.heights)) return;

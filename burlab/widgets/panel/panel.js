@@ -34,7 +34,8 @@ function render({ model, el }) {
   const knobs = buildKnobs(place("burlab-controls"), act, answered, () => model.get("texts"));
   const readouts = place("burlab-readouts");
   const seek = throttled((/** @type {number} */ step) => act({ type: "seek", step }));
-  const tools = buildTools(act, { png: () => chart.png(), csv: () => chart.csv() });
+  const called = () => `${state().title} step ${state().step}`;
+  const tools = buildTools(act, { png: () => chart.png(called()), csv: () => chart.csv(called()) });
   const memory = element("div", "burlab-memory");
   const plots = place("burlab-plots");
   const chart = drawChart(plots, model.get("data"), {
