@@ -37,7 +37,7 @@ _UNITS = 64  # of an axis whose size is a multiple of them
 _PRODUCTS, _BYTES = 50.0, 20.0  # of float32 in a nanosecond; that a thread reads in one
 _FUNCTION, _PLAIN = 0.1, 0.05  # nanoseconds of a byte that a function of its own computes; of an element of arithmetic
 _MOVE = 0.3  # nanoseconds of an element of all else
-_PRODUCTS_OF_ROWS = ("gemm", "gemm_few", "row_dots", "row_sums", "dots", "phases")
+_PRODUCTS_OF_ROWS = ("gemm", "gemm_axes", "gemm_few", "row_dots", "row_sums", "dots", "phases")
 _CONTRACTIONS = ("contract", "stacked", "stacked_phases", "interleaved", *_PRODUCTS_OF_ROWS)
 _MATRICES = {
     "cholesky": 0.06,

@@ -59,7 +59,8 @@ def sections(plan: KernelPlan) -> list[SharedSteps]:
     `options.shared` is the number of samples of a tile, whose values lie one behind the other.
     """
     found = list(_sections(plan))
-    worth = [one for one in found if one.is_cut and one.alone >= MIN_NANOSECONDS]
+    long = [one for one in found if one.is_cut and one.alone >= MIN_NANOSECONDS]
+    worth = [one for one in long if one.on_two < max(MAX_SHARE, 1.0) * one.alone]
     alone = sum(one.alone for one in found)
     saved = sum(one.alone - one.on_two for one in worth)
     return [one.section for one in worth] if alone - saved <= MAX_SHARE * alone else []

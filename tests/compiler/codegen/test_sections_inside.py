@@ -5,11 +5,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import Phase, given, settings, strategies as st
 
 import burlab as bl
+from burlab.compiler import build
 from burlab.compiler.codegen import sections
 from burlab.compiler.ir.plan import KernelPlan
 from burlab.compiler.planning import share_sums
+from burlab.graph import Graph
+from tests.compiler.random_graphs import graphs, inputs_for
+from tests.exploring import examples
 
 THREADS = (2, 3, 5, 8)
 rng = np.random.default_rng(1)
@@ -85,7 +90,15 @@ STACKS: dict[str, Case] = {
     "qr": (lambda a: np.sum(np.linalg.qr(a).R ** 3), (POSITIVE,)),
     "determinant": (lambda a: np.sum(np.linalg.slogdet(a)[1] ** 2), (POSITIVE,)),
 }
-CASES = REDUCTIONS | CONTROL | STACKS
+
+
+def convolution(x: Any, w: Any) -> Any:
+    windows = np.stack([x[..., i : i + x.shape[-1] - 4] for i in range(5)], -1)
+    return np.sum(np.einsum("bcik,ock->boi", windows, w) ** 2)
+
+
+PRODUCTS: dict[str, Case] = {"sums over two axes": (convolution, (normal(5, 6, 70), normal(9, 6, 5)))}
+CASES = REDUCTIONS | CONTROL | STACKS | PRODUCTS
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -117,6 +130,11 @@ def test_it_is_shared(name: str):
     kernel(*arguments)
     plan = kernel._program("value", kernel._examples).executable.plan
     assert shared_steps(plan) > 0, str(plan)
+    if name in PRODUCTS:
+        products = [k for k, step in enumerate(plan.steps) if "gemm_axes" in str(getattr(step, "kernel", ""))]
+        cuts = {s.first + k: cut for s in sections.sections(plan) for k, cut in enumerate(s.cuts)}
+        assert products
+        assert all(cuts[k] is not None and cuts[k].units > 1 for k in products)
     if name in REDUCTIONS:
         assert sum(cut is None or cut.units == 1 for s in sections.sections(plan) for cut in s.cuts) <= 3
 
@@ -144,6 +162,18 @@ def test_every_size(monkeypatch: pytest.MonkeyPatch, size: int):
         alone = bl.jit(f)(a)
         np.testing.assert_array_equal(bl.jit(f, threads=3)(a), alone)
         np.testing.assert_allclose(alone, f(a), rtol=1e-12)
+
+
+@settings(max_examples=examples(40), phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@given(graphs(), st.integers(0, 1000), st.sampled_from(THREADS))
+def test_random_programs(graph: Graph, seed: int, threads: int):
+    """Every reduction that may go by blocks does, however short it is."""
+    arrays = inputs_for(graph, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(share_sums, "MIN_SIZE", 1)
+        shared = build(graph, threads=threads)(*arrays)
+    for x, y in zip(build(graph)(*arrays), shared, strict=True):
+        np.testing.assert_array_equal(x, y)
 
 
 @pytest.mark.parametrize("name", ["scan", "cond", "cholesky", "solve", "eigh"])
