@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "burlab/kernels/reduce/blocks.hpp"
 #include "burlab/kernels/share.hpp"
 #include "expect.hpp"
 
@@ -107,6 +108,35 @@ void test_sections() {
   expect(kernels::share(section, &frame, 4) == (IndexOutOfRange | 8 << 8), "the first node that failed, not a halt");
 }
 
+// Threads leave the sums of blocks, and one adds them up, to the bits of one thread.
+void test_blocks() {
+  struct Sums {
+    std::vector<double> numbers, sums;
+    std::array<Int, 4> shape;
+  } frame;
+  for (int k = 0; k < 20011; ++k) frame.numbers.push_back(1.0 / (k + 1));
+  const Int count = 20011 / 512;
+  frame.sums.resize(static_cast<std::size_t>(count));
+  frame.shape = {count, 20011, 1, 512};
+  using Kind = kernels::SumBlocks<double>;
+  const auto section = [](void* with, Int part, Int parts) noexcept -> Int {
+    Sums& own = *static_cast<Sums*>(with);
+    const Int first = own.shape[0] * part / parts, last = own.shape[0] * (part + 1) / parts;
+    const double* const x = own.numbers.data() + 512 * first;
+    return kernels::call_cut(&kernels::EachBlock<Kind>::run, own.shape.data(), 4, 0, last - first, nullptr,
+                             own.sums.data() + first, x, x);
+  };
+  double alone = 0, shared = 0;
+  const std::array<Int, 7> all{1, 0, 1, 0, 20011, 1, 0};
+  kernels::Sum<double, false>::run(all.data(), &alone, frame.numbers.data(), nullptr, nullptr);
+  const void* const x = frame.numbers.data();
+  for (int threads = 1; threads <= 8; ++threads) {
+    expect(kernels::share(section, &frame, threads) == Ok, "all blocks");
+    kernels::AllBlocks<Kind>::run(frame.shape.data(), &shared, frame.sums.data(), x, &x);
+    expect(shared == alone, "the sum of one thread");
+  }
+}
+
 void test_child() {
   Tally before;
   crew.run(4, 4, &add_to_tally, &before);
@@ -130,6 +160,7 @@ int main() {
   test_two_callers();
   test_limit();
   test_sections();
+  test_blocks();
   test_child();
   return failures;
 }
