@@ -20,7 +20,7 @@ from burlab.optim import (
     zeroth_order,
 )
 from burlab.optim.estimators import zeroth_order as zeroth_order_module
-from burlab.optim.estimators.zeroth_order import moved
+from burlab.optim.estimators.zeroth_order import perturb
 from tests.optim.theory import FEATURES, LABELS, X0, D, grad, problem, value
 
 STEPS, EPS = 40, 1e-3
@@ -133,8 +133,9 @@ def test_a_long_direction_is_made_block_by_block(block, lengths, monkeypatch, tm
     assert np.array_equal(again.x, run.x)
     key, x = bl.random.key(2), np.linspace(0, 1, D + 3)
     lengths = [block] * ((D + 3) // block) + [(D + 3) % block]
-    for f in (moved, bl.compile(moved, x, key, 0.5)):
-        np.testing.assert_allclose(f(x, key, 0.5), x + 0.5 * blocks(key, lengths), rtol=1e-15)
+    compiled = bl.compile(perturb, x, key, 0.5)
+    for got in (perturb(x, key, 0.5), compiled(x, key, 0.5)):
+        np.testing.assert_allclose(got, x + 0.5 * blocks(key, lengths), rtol=1e-15)
 
 
 def test_a_zeroth_order_adam_is_adam_on_the_estimate():

@@ -36,7 +36,7 @@ def slope_and_value(f: Queries, x: Vector, z: Vector, eps: float) -> tuple[Any, 
     return (ahead - behind) / (2 * eps), (ahead + behind) / 2
 
 
-def moved(x: Vector, key: Any, size: Any) -> Vector:
+def perturb(x: Vector, key: Any, size: Any) -> Vector:
     """x + size z with z normal, float; a long z is made block by block and never stored.
 
     x: point, shape (d,). size: number. Calls with the same key have the same z.
@@ -79,10 +79,10 @@ class MeZO(Optimizer):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """One step along a random direction."""
-        ahead = f.value(moved(x, f.key, self.eps))
-        behind = f.value(moved(_later(x, ahead), f.key, -self.eps))
+        ahead = f.value(perturb(x, f.key, self.eps))
+        behind = f.value(perturb(_later(x, ahead), f.key, -self.eps))
         r = (ahead - behind) / (2 * self.eps)
-        return moved(_later(x, behind), f.key, -self.lr * r), state, {"value": (ahead + behind) / 2}
+        return perturb(_later(x, behind), f.key, -self.lr * r), state, {"value": (ahead + behind) / 2}
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 from burlab.runtime.dtypes import is_narrow_float
 
-from .step_halves import MIN_ENTRIES, Halves
+from .step_halves import MIN_ENTRIES, StepHalves
 
 STEP_UNITS = 1.0, 2.0**600, 2.0**-600
 """Factors of a step of float64, for its norm: the squares of one of these are in the range of a float64."""
@@ -44,7 +44,7 @@ class FusedStep:
     pieces: tuple[tuple[int, int], ...]
     leaves: int
     given: int
-    halves: Halves | None = None
+    halves: StepHalves | None = None
 
     @staticmethod
     def of(graph: Graph, rule: UpdateRule, loss: Loss, x: Point, threads: int = 1) -> "FusedStep | None":
@@ -100,7 +100,7 @@ def _dependents(graph: Graph, seeds: set[Node]) -> set[Node]:
 
 
 @dataclass(frozen=True)
-class _Made:
+class _StepNodes:
     """The nodes of a step. norms: the value, and squares of the gradient. numbers: metrics, schedules, what is logged.
 
     steps: the points minus the leaves. old, new: pieces of each buffer of the state. split: which have several.
@@ -137,15 +137,15 @@ class _Parts:
 
     def whole(self) -> Graph:
         """See `Fused` in `cpp/burlab/run/abi/plan.hpp`."""
-        made = self._made()
+        made = self._nodes()
         squares = _squares(made.steps)
         return simplify(Graph(made.inputs, (*made.norms, squares, *made.numbers, *made.points, *_flat(made.new))))
 
-    def halves(self, threads: int) -> Halves | None:
-        """Likewise in two kernels, see `Halves`."""
+    def halves(self, threads: int) -> StepHalves | None:
+        """Likewise in two kernels, see `StepHalves`."""
         if any(shape for (shape, _), split in zip(self.rule.state, self.split, strict=True) if not split):
             return None
-        made = self._made()
+        made = self._nodes()
         moves = Node("input", (), "moves", (), np.dtype(np.bool_))
         old, new = (*made.leaves, *made.entries(made.old)), (*made.points, *made.entries(made.new))
         written = [node("where", broadcast(moves, x.shape), y, x) for x, y in zip(old, new, strict=True)]
@@ -156,9 +156,9 @@ class _Parts:
         early = (*made.norms, *made.numbers, *made.shared)
         graph = simplify(Graph((*made.inputs, moves), (*early, *norms, *written)))
         places = {x: k for k, x in enumerate(made.inputs)}
-        return Halves.of(graph, len(early), [places[x] for x in old], threads)
+        return StepHalves.of(graph, len(early), [places[x] for x in old], threads)
 
-    def _made(self) -> "_Made":
+    def _nodes(self) -> "_StepNodes":
         leaves = self.loss.samples.graph.inputs[: len(self.x.leaves)]
         value, gradients, metrics = self._value(leaves)
         first, hypers, buffers = 2, len(self.rule.hyper), len(self.split)  # t, the hyperparameters, the state
@@ -179,7 +179,9 @@ class _Parts:
             *self.units,
         )
         norms = (value, _squares(self._in_units(gradients)))
-        return _Made(inputs, norms, (*metrics, *new[0][1 + buffers :]), leaves, points, steps, old, after, self.split)
+        return _StepNodes(
+            inputs, norms, (*metrics, *new[0][1 + buffers :]), leaves, points, steps, old, after, self.split
+        )
 
     def _in_units(self, gradients: Sequence[Node]) -> Sequence[Node]:
         """Return the gradients in units, which differ from 1 if their squares exceed the range of a float64."""

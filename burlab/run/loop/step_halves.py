@@ -22,7 +22,7 @@ _REPEATED = {"convert", "broadcast", "reshape", "square'0"}  # and cheap operati
 
 
 @dataclass(frozen=True)
-class Halves:
+class StepHalves:
     """Two kernels with the same first inputs. The second also gets the `cuts`, the last outputs of the first."""
 
     first: Executable
@@ -30,7 +30,7 @@ class Halves:
     cuts: tuple[int, ...]  # bytes
 
     @staticmethod
-    def of(graph: Graph, first: int, given: Sequence[int], threads: int) -> "Halves | None":
+    def of(graph: Graph, first: int, given: Sequence[int], threads: int) -> "StepHalves | None":
         """Cut the simplified graph of a step, of which the second kernel gives all outputs but the first ones.
 
         given: the inputs that have the memory of the last outputs. None if it would save no memory, or if the second
@@ -49,7 +49,7 @@ class Halves:
         below = build(Graph((*graph.inputs, *named), tuple(rebuild(late, known, keep))), threads=threads)
         if below.gear != "compiled" or not writes_last(below.plan, given):
             return None
-        return Halves(above, below, nbytes)
+        return StepHalves(above, below, nbytes)
 
 
 def writes_last(plan: KernelPlan, given: Sequence[int]) -> bool:
