@@ -127,10 +127,11 @@ def test_pointer_over_a_neuron_shows_its_answer(panel):
     panel.pause()
     own = panel.map
     panel.find(".burlab-neuron").nth(3).hover()
-    panel.until(lambda: panel.map != own, "the map stayed")
-    assert "neuron 2 of layer 1" in panel.find(".burlab-caption").all_inner_texts()[-1]
+    says = lambda: panel.find(".burlab-caption").all_inner_texts()[-1]  # noqa: E731
+    panel.until(lambda: panel.map != own and "neuron 2 of layer 1" in says(), "the map stayed")
+    shown = panel.map
     panel.page.mouse.move(0, 0)
-    panel.until(lambda: panel.map == own, "the map never came back")
+    panel.until(lambda: panel.map != shown and "neuron" not in says(), "the map never came back")
 
 
 @pytest.mark.full
