@@ -7,7 +7,7 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 
 import burlab as bl
-from burlab.widgets import displays, formatters, html_table
+from burlab.widgets import html_table
 
 nn = bl.nn
 GPT = nn.GPT(key=bl.random.key(0))
@@ -40,7 +40,6 @@ def test_a_notebook_shows_the_same(monkeypatch: pytest.MonkeyPatch):
         display_formatter = DisplayFormatter()
 
     monkeypatch.setattr("IPython.core.getipython.get_ipython", Shell)
-    formatters.as_html(displays.HTML)
     for shown in (nn.summary(GPT), GPT):
         data, _ = Shell.display_formatter.format(shown)
         assert cells(data["text/html"]) == [list(row) for row in nn.summary(GPT).cells()]
