@@ -60,7 +60,7 @@ def _draw(part: Plot | Map, ax: Any) -> None:
     ax.set_title(part.title, loc="left", fontweight="bold", fontsize="medium")
     ax.set_title(part.note, loc="right", fontstyle="italic", fontsize="small")
     if isinstance(part, Map):
-        _ground(part, ax, (x.low, x.high, y.low, y.high))
+        _background(part, ax, (x.low, x.high, y.low, y.high))
     else:
         for band in part.bands:
             _band(band, ax)
@@ -127,7 +127,7 @@ def _mark(of: Mark, ax: Any) -> None:
         ax.text(*place, of.label, transform=frame, fontsize="small", **turn)
 
 
-def _ground(part: Map, ax: Any, extent: tuple[float, float, float, float]) -> None:
+def _background(part: Map, ax: Any, extent: tuple[float, float, float, float]) -> None:
     shade = part.heights if part.shade is None else part.shade
     if shade is not None:
         image = plt.imread(BytesIO(shaded(shade, _PIXELS, _PIXELS, part.middle)))

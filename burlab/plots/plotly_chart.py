@@ -54,7 +54,7 @@ def _draw(part: Plot | Map, figure: Any, row: int) -> None:
     x, y = scales(part, 0.0, 1.0, 1.0, 0.0)
     place = {"row": row, "col": 1}
     if isinstance(part, Map):
-        figure.add_traces(list(_ground(part)), rows=row, cols=1)
+        figure.add_traces(list(_background(part)), rows=row, cols=1)
     for band in part.bands if isinstance(part, Plot) else ():
         figure.add_traces(list(_band(band)), rows=row, cols=1)
     for curve in sorted(part.curves, key=lambda one: not one.faint):
@@ -119,7 +119,7 @@ def _mark(of: Mark, figure: Any, place: dict[str, Any]) -> None:
         figure.add_hline(of.at, line=line, **words, **place)
 
 
-def _ground(part: Map) -> Iterator[Any]:
+def _background(part: Map) -> Iterator[Any]:
     """The level lines of a map, over shades."""
     shade = part.heights if part.shade is None else part.shade
     if shade is None or part.heights is None:

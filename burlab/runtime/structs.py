@@ -185,14 +185,7 @@ class CKernel(ctypes.Structure):
 class CFused(ctypes.Structure):
     """burlab::run::Fused, burlab/run/abi/plan.hpp."""
 
-    _fields_ = [
-        *_of(CKernel, "kernel"),
-        *_of(_INT, "pieces"),
-        *_of(_POINTER, "table"),
-        *_of(CKernel, "second"),
-        *_of(_INT, "cuts"),
-        *_of(_POINTER, "cut_bytes"),
-    ]
+    _fields_ = [*_of(CKernel, "kernel second"), *_of(_INT, "pieces cuts"), *_of(_POINTER, "table cut_bytes")]
 
 
 class CBlock(ctypes.Structure):

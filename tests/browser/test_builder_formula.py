@@ -30,7 +30,7 @@ def test_a_formula_becomes_the_graph(builder):
     field.click()
     page.keyboard.type("nope(x)")
     page.keyboard.press("Enter")
-    builder.says('"nope" (character 1) is no operation of the palette')
+    builder.says('"nope" (character 1) is an unknown operation')
     assert field.input_value() == "nope(x)"
     page.keyboard.press("Escape")
     assert field.input_value() == ""

@@ -18,6 +18,7 @@ from .cuts import Cut, Touch, cuts_of
 _WAITING = 1500.0  # nanoseconds that beginning and ending a section take
 MIN_NANOSECONDS = 8000.0  # nanoseconds that a section takes on one thread, at least
 MAX_SHARE = 0.8  # of the time of one thread, that two threads may take for the whole plan
+MAX_SECTION_SHARE = 1.0  # of the time of one thread, that two threads may take for a section
 _EXCHANGED = 10.0  # bytes in a nanosecond that a thread reads of what another one wrote
 _CACHED_BYTES = 1 << 22  # bytes of an array that are still in the cache of the core that wrote them
 
@@ -60,7 +61,7 @@ def sections(plan: KernelPlan) -> list[SharedSteps]:
     """
     found = list(_sections(plan))
     long = [one for one in found if one.is_cut and one.alone >= MIN_NANOSECONDS]
-    worth = [one for one in long if one.on_two < max(MAX_SHARE, 1.0) * one.alone]
+    worth = [one for one in long if one.on_two < MAX_SECTION_SHARE * one.alone]
     alone = sum(one.alone for one in found)
     saved = sum(one.alone - one.on_two for one in worth)
     return [one.section for one in worth] if alone - saved <= MAX_SHARE * alone else []

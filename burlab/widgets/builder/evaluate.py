@@ -99,7 +99,7 @@ class _Sweep:
         try:
             self.values[key] = known(block) if block.of.is_leaf else self._computed(key, block)
         except (BurlabError, ValueError, TypeError, IndexError, ArithmeticError) as error:
-            met = [shape_words(np.shape(self.values[x])) for x in block.operands if x is not None]
+            met = [describe_shape(np.shape(self.values[x])) for x in block.operands if x is not None]
             words = f"{' met '.join(met)}. " if isinstance(error, ShapeError) and len(set(met)) > 1 else ""
             self.faults[key] = words + _reason(error)
             return
@@ -230,10 +230,10 @@ def _example(spec: Spec | Static) -> Any:
     return 0.0 if spec.weak else np.zeros(spec.shape, spec.dtype)
 
 
-def shape_words(shape: tuple[int, ...]) -> str:
+def describe_shape(shape: tuple[int, ...]) -> str:
     """Return a shape in words.
 
-    >>> [shape_words(shape) for shape in ((), (3,), (2, 4), (2, 3, 4))]
+    >>> [describe_shape(shape) for shape in ((), (3,), (2, 4), (2, 3, 4))]
     ['one number', '3 numbers', '2 rows of 4', 'an array of 2 x 3 x 4']
     """
     if len(shape) > 2:

@@ -56,7 +56,7 @@ def add_formula(document: Document, text: str) -> Document:
             gives an input its value; a name that nothing has is an input of ones.
 
     Raises:
-        FormulaError: Something in it is no operation of the palette, or no expression.
+        FormulaError: A part of it is not an expression, or names an operation that the palette lacks.
 
     >>> from .evaluate import evaluate
     >>> made = add_formula(Document(), EXAMPLES["BurTorch's tiny graph"])
@@ -96,7 +96,7 @@ class _Reader:
             case ast.Expr(value=value):
                 self.last = self._block(value)
             case _:
-                raise self._refused(statement, "is no formula. Write an expression, or name = expression.")
+                raise self._refused(statement, "is not an expression. Write one, or name = expression.")
 
     def _assigned(self, name: str, value: ast.expr) -> int:
         try:
@@ -153,7 +153,7 @@ class _Reader:
                 return kinds[known]
         near = difflib.get_close_matches(name, _known(kinds.values()), 3, 0.5)
         similar = f" Similar are: {', '.join(near)}." if near else ""
-        raise self._refused(called, f"is no operation of the palette.{similar}")
+        raise self._refused(called, f"is an unknown operation.{similar}")
 
     def _make_array(self, node: ast.expr) -> None:
         """Make a new name in a matrix product an array: a capital letter is a matrix, all others are vectors."""

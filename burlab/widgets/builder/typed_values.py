@@ -31,7 +31,7 @@ _SIZES = re.compile(r"\s*\d+(\s*[x×]\s*\d+)+\s*")
 
 
 class NoValue(ArgumentError):
-    """A text that is no number and no list of numbers."""
+    """A text that is neither a number nor a list of numbers."""
 
 
 def read_typed(text: str, *, filled: bool = False) -> Literal:
@@ -107,7 +107,7 @@ def value_of_node(node: ast.expr) -> Literal:
         case ast.Call(func=ast.Name(id=name), args=sizes, keywords=[]) if name in _FILLED:
             return _filled(_FILLED[name], _sizes(tuple(value_of_node(size) for size in sizes)))
         case _:
-            raise NoValue(f'"{ast.unparse(node):.40}" is no number and no list of numbers.')
+            raise NoValue(f'"{ast.unparse(node):.40}" is neither a number nor a list of numbers.')
 
 
 def _sizes(given: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ _MAX_NUMBERS = 6  # of a point that are written out
 _SMALLER = 10.0  # times the learning rate of the way back
 
 
-class WayBack(NamedTuple):
+class Recovery(NamedTuple):
     """The step of the lowest value, and a hyperparameter with the value that it gets there."""
 
     step: int
@@ -47,7 +47,7 @@ class PanelCliff:
     def __init__(self) -> None:
         self.dead = False
         self.cause = ""
-        self.back: WayBack | None = None
+        self.back: Recovery | None = None
         self._seen: Any = None
         self._call: tuple[Callable[..., Any], tuple[Any, ...]] | None = None  # the function, and arguments at fault
         self._thread: threading.Thread | None = None
@@ -62,7 +62,7 @@ class PanelCliff:
         self._seen = state
         self.cause, self.back, self._call = "", None, None
         if self.dead:
-            self.back = _way_back(run, lines)
+            self.back = _recovery(run, lines)
             if getattr(run, "problem", None) is not None:
                 self._thread = in_background(lambda: self._find(run, state), "cause")
 
@@ -93,12 +93,12 @@ class PanelCliff:
             self._call, self.cause = call, cause
 
 
-def _way_back(run: Any, lines: RunCurves) -> WayBack | None:
+def _recovery(run: Any, lines: RunCurves) -> Recovery | None:
     value, rate = lines.curves.get("value"), next((name for name in run.hyper if name.startswith(RATES)), None)
     if not run.can_seek or rate is None or value is None or math.isnan(step := value.lowest):
         return None
     now = float(run.hyper[rate])
-    return WayBack(int(step), rate, float(f"{now / _SMALLER:.6g}")) if math.isfinite(now) and now > 0 else None
+    return Recovery(int(step), rate, float(f"{now / _SMALLER:.6g}")) if math.isfinite(now) and now > 0 else None
 
 
 def _cause(problem: Any, x: tree.Tree) -> tuple[Any, str]:

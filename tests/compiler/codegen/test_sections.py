@@ -1,6 +1,6 @@
 """Kernels whose steps several threads share: the bits of one thread, for every number of threads."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,9 @@ from burlab.errors import ArgumentError, ConfigurationError
 from burlab.problems.kernels import tiles, tiling
 from burlab.runtime import thread_limit
 
+pytestmark = pytest.mark.usefixtures("everything_is_shared")
 THREADS = (2, 3, 5, 8, 16)
 rng = np.random.default_rng(0)
-
-
-@pytest.fixture(autouse=True)
-def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """However few cores there are, and however short a step is."""
-    monkeypatch.setattr(sections, "MIN_NANOSECONDS", 0.0)
-    monkeypatch.setattr(sections, "MAX_SHARE", float("inf"))
-    bl.set_threads(16)
-    yield
-    bl.set_threads("auto")
 
 
 def normal(*shape: int) -> np.ndarray[Any, Any]:

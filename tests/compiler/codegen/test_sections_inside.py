@@ -1,6 +1,6 @@
 """Reductions, control flow and stacks of matrices that several threads share: the bits of one thread."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,19 +16,10 @@ from burlab.graph import Graph
 from tests.compiler.random_graphs import graphs, inputs_for
 from tests.exploring import examples
 
+pytestmark = pytest.mark.usefixtures("everything_is_shared")
 THREADS = (2, 3, 5, 8)
 rng = np.random.default_rng(1)
 Case = tuple[Callable[..., Any], tuple[Any, ...]]
-
-
-@pytest.fixture(autouse=True)
-def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """However few cores there are, and however short a step is."""
-    monkeypatch.setattr(sections, "MIN_NANOSECONDS", 0.0)
-    monkeypatch.setattr(sections, "MAX_SHARE", float("inf"))
-    bl.set_threads(16)
-    yield
-    bl.set_threads("auto")
 
 
 def normal(*shape: int) -> np.ndarray[Any, Any]:

@@ -31,11 +31,9 @@ struct Piece {
 /// the cuts. Out: squares of the norm of the step, for float64 also times 2^600 and over it; all other pieces.
 /// Mirrored in Python.
 struct Fused {
-  Kernel kernel;        // no function: gradient and update are separate kernels
-  std::int64_t pieces;  // the leaves of x first
+  Kernel kernel, second;      // no function of the first: gradient and update are separate kernels
+  std::int64_t pieces, cuts;  // pieces: the leaves of x first
   const Piece* table;
-  Kernel second;
-  std::int64_t cuts;
   const std::int64_t* cut_bytes;
 };
 
