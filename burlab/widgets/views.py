@@ -61,36 +61,28 @@ def of_run(run: "Run | Monitor") -> View:
     return live(panel_of(run))
 
 
-_live_views: "WeakKeyDictionary[Any, LiveView]" = WeakKeyDictionary()
-
-
-def _live_view(subject: Any, make: "Callable[[Any], LiveView]") -> View:
-    """Return the live view of a subject: the same one until its last display is deleted."""
-    view = _live_views.get(subject)
-    if view is None or view.closed:
-        view = _live_views[subject] = make(subject)
-    return live(view)
-
-
 def of_race(race: "Race") -> View:
     """Return the panel of a race."""
+    from .live.shared_views import live_view_of
     from .race.race_view import RaceView
 
-    return _live_view(race, RaceView)
+    return live(live_view_of(race, RaceView))
 
 
 def of_branches(branches: "Branches") -> View:
     """Return the panel of a tree of branches."""
     from .branches.branches_view import BranchesView
+    from .live.shared_views import live_view_of
 
-    return _live_view(branches, BranchesView)
+    return live(live_view_of(branches, BranchesView))
 
 
 def of_playground(playground: "Playground") -> View:
     """Return the view of a playground."""
-    from .playground.playground_view import view_of
+    from .live.shared_views import live_view_of
+    from .playground.playground_view import PlaygroundView
 
-    return live(view_of(playground))
+    return live(live_view_of(playground, PlaygroundView))
 
 
 def of_sweep(sweep: "Sweep") -> View:

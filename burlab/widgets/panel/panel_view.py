@@ -1,6 +1,5 @@
 """The panel of a run, or of a watched loop: one for all of its displays."""
 
-import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +7,7 @@ from burlab.charts import Map, Plot
 from burlab.charts.svg import svg
 from burlab.widgets.assets import module
 from burlab.widgets.live.live_view import LiveView, style
+from burlab.widgets.live.shared_views import live_view_of
 
 from .panel_model import PanelModel
 
@@ -42,16 +42,10 @@ def _holds(plot: Plot) -> bool:
     return any(one.x.size for one in (*plot.curves, *plot.bands, *plot.dots))
 
 
-_panels: "weakref.WeakKeyDictionary[Any, PanelView]" = weakref.WeakKeyDictionary()
-
-
 def panel_of(run: Any) -> PanelView:
     """Return the panel of a run: the same one for every display of it, until the last of them is deleted.
 
     Args:
         run: A `Run`, or the `Monitor` of a watched loop.
     """
-    panel = _panels.get(run)
-    if panel is None or panel.closed:
-        panel = _panels[run] = PanelView(run)
-    return panel
+    return live_view_of(run, PanelView)

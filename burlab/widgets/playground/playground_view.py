@@ -1,6 +1,5 @@
 """The widget of a playground."""
 
-import weakref
 from typing import Any, cast
 
 import traitlets
@@ -51,14 +50,3 @@ def _thumbnail(kind: str) -> list[list[float]]:
     data = bl.data.synthetic_plane(kind, _THUMB, noise=0.0)
     rows: Any = [[*point, target] for point, target in zip(data.features, data.targets, strict=True)]
     return [[round(float(number), 2) for number in row] for row in rows]
-
-
-_views: "weakref.WeakKeyDictionary[Playground, PlaygroundView]" = weakref.WeakKeyDictionary()
-
-
-def view_of(playground: Playground) -> PlaygroundView:
-    """Return the view of a playground: the same one in every cell, until the last of them is deleted."""
-    view = _views.get(playground)
-    if view is None or view.closed:
-        view = _views[playground] = PlaygroundView(playground)
-    return view

@@ -10,6 +10,7 @@ from burlab.errors import IndexRangeError
 from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.run.loop import update
 from burlab.run.loop.fused import FusedStep
+from tests.run.loop.alike_runs import check_alike
 
 RNG = np.random.default_rng(0)
 TOKENS, LABELS = RNG.integers(0, 9, (40, 3)), RNG.integers(0, 5, 40)
@@ -84,12 +85,7 @@ def test_fused_step_equals_separate_kernels(name: str, dtype: str, apart: Any):
     one, two = make(), apart(make)
     assert isinstance(step_of(one), FusedStep)
     assert not isinstance(step_of(two), FusedStep)
-    eps = float(np.finfo(dtype).eps)
-    for leaf in x0:
-        np.testing.assert_allclose(one.x[leaf], two.x[leaf], rtol=2000 * eps, atol=200 * eps)
-    for column in one.history:
-        if column != "time":
-            np.testing.assert_allclose(one.history[column], two.history[column], rtol=1e4 * eps, err_msg=column)
+    check_alike(two, one, dtype)
 
 
 def test_keys_metrics_and_validation(apart: Any):

@@ -17,6 +17,7 @@ from burlab.graph.numpy_api.reduction import sum_of_squares
 from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.run.loop import fused
 from burlab.run.loop.step_halves import writes_last
+from tests.run.loop.alike_runs import check_alike
 
 RNG = np.random.default_rng(0)
 OPTIMIZERS = {
@@ -84,12 +85,7 @@ def test_halves_equal_one_kernel(name: str, dtype: str, by: Any) -> None:
     )
     assert is_in_halves(two)
     assert not is_in_halves(one)
-    eps = float(np.finfo(dtype).eps)
-    for leaf in x0:
-        np.testing.assert_allclose(two.x[leaf], one.x[leaf], rtol=2000 * eps, atol=200 * eps)
-    for column in one.history:
-        if column != "time":
-            np.testing.assert_allclose(two.history[column], one.history[column], rtol=1e4 * eps, err_msg=column)
+    check_alike(one, two, dtype)
 
 
 @pytest.mark.parametrize("loss", [looked_up, dense])

@@ -1,0 +1,15 @@
+"""Two runs that compute the same in another order."""
+
+import numpy as np
+
+import burlab as bl
+
+
+def check_alike(one: bl.Run, two: bl.Run, dtype: str) -> None:
+    """Compare points and histories, all columns but the times."""
+    eps = float(np.finfo(dtype).eps)
+    for leaf in one.x:
+        np.testing.assert_allclose(two.x[leaf], one.x[leaf], rtol=2000 * eps, atol=200 * eps)
+    for column in one.history:
+        if column != "time":
+            np.testing.assert_allclose(two.history[column], one.history[column], rtol=1e4 * eps, err_msg=column)
