@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from keyword import iskeyword
 
 from .document import Document, GraphBlock
 from .exporting import needed
@@ -54,7 +55,8 @@ def names_of(document: Document) -> dict[int, str]:
     names: dict[int, str] = {}
     taken = {"np", "bl", "loss"}
     for key, block in document.blocks.items():
-        base = block.label if block.label.isidentifier() else "x" if block.kind == "input" else "v"
+        fits = block.label.isidentifier() and not iskeyword(block.label)
+        base = block.label if fits else "x" if block.kind == "input" else "v"
         name, k = base, 1
         while name in taken:
             k += 1

@@ -103,7 +103,10 @@ def test_labels_that_are_no_names_are_replaced():
     document, x = Document().add("input", label="my value")
     document, y = document.add("input", label="np")
     document, _ = document.add("add", [x, y])
-    assert "def loss(x, np2):" in numpy_of(document)
+    document, z = document.add("input", label="lambda")
+    document, _ = document.add("mul", [document.root, z])
+    assert "def loss(x, np2, x2):" in numpy_of(document)
+    assert exported(document)(1.0, 2.0, 3.0) == 9.0
 
 
 def test_layers_have_no_text_in_numpy():
