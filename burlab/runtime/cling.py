@@ -7,13 +7,13 @@ what it prints; functions are reached by their symbol, because a wrapper made by
 
 import re
 import sys
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 
 from burlab.errors import CompileError
 
 from .cache.background import missed
 from .cache.store import code_cache, text_hash
+from .compiler_turns import compiler_lock
 from .cpu import instruction_set
 from .interpreter import interpreter
 from .quoting import escaped, include, line_directive
@@ -25,7 +25,6 @@ class DeadlyText(CompileError):
     """A text of which a copy of this process died."""
 
 
-_lock = threading.RLock()
 _declared: dict[str, str] = {}  # unit text -> namespace
 _taken: set[str] = set()  # units and library functions that are in the cache
 _included: set[str] = set()
@@ -76,7 +75,7 @@ def _unit(text: str) -> str:
 
 
 def _declare(text: str, body: str, headers: Sequence[str], name: str) -> None:
-    with _lock:
+    with compiler_lock:
         if text not in _declared:
             unit = _unit(text)
             if not taken(unit, text):
@@ -100,7 +99,7 @@ def try_text(text: str) -> None:
     The compiler dies of some texts, and so do initializers of variables. Raises DeadlyText where the copy does; what
     else is wrong is told by `compile_text`.
     """
-    with _lock:
+    with compiler_lock:
         interpreter()
         if death := death_in(lambda: _compile(text, users=True)):
             raise DeadlyText(f"the process that compiles this ends: {death}")
@@ -112,7 +111,7 @@ def hide_macros(names: Iterable[str]) -> None:
 
 
 def _compile_all(text: str, headers: Sequence[str], users: bool = False) -> None:
-    with _lock:
+    with compiler_lock:
         for header in headers:
             if header not in _included:
                 _included.add(header)
@@ -127,7 +126,7 @@ def _compile(text: str, users: bool = False) -> None:
     if _macros and not users:
         before += "".join(f'#pragma push_macro("{name}")\n#undef {name}\n' for name in _macros)
         after += "\n" + "".join(f'#pragma pop_macro("{name}")\n' for name in _macros)
-    done, messages = cling.declare(f"{before}{text}\n{after}")
+    done, messages = cling.declare(f"{before}{text}\n{after}", users)
     if not done:
         while before and cling.declare(after)[0]:
             pass  # a text with an open bracket swallows the closing pragma: close the region, or every later text fails
@@ -144,7 +143,7 @@ def address(symbol: str) -> int:
 
 
 def _find(symbol: str) -> tuple[int, str]:
-    with _lock:
+    with compiler_lock:
         unit = _UNIT.match(symbol)
         if (unit[1] if unit else symbol) in _taken:
             return code_cache().find(symbol), ""

@@ -14,12 +14,13 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache, reduce
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 from burlab.errors import ConfigurationError
 
+from .compiler_turns import compiler_lock, may_release_gil, watch
 from .cpu import instruction_set
 from .host import host_compiler, preferred
 from .quoting import literal
@@ -53,33 +54,51 @@ const int filled = (((void**)ADDRESS)[0] = (void*)&burlab_declare, ((void**)ADDR
 
 
 class Interpreter:
-    """The running interpreter. Its calls hold the GIL, and are for one thread at a time: see `cling.py`."""
+    """The running interpreter. Its calls are for one thread at a time, and release the GIL where they may."""
 
-    def __init__(self, declare: Callable[[bytes], int], find: Callable[[bytes], int | None]) -> None:
-        self._declare = declare
-        self._find = find
+    def __init__(self, declare: int, find: int) -> None:
+        """Create it of the addresses of its two functions."""
+        self._declare = _Entry(declare, ctypes.c_int)
+        self._find = _Entry(find, ctypes.c_void_p)
 
-    def declare(self, text: str) -> tuple[bool, str]:
-        """Compile text as it is: whether that went well, and what the compiler said."""
-        with _captured_stderr() as messages:
-            done = bool(self._declare(text.encode()))
+    def declare(self, text: str, users: bool = False) -> tuple[bool, str]:
+        """Compile text as it is: whether that went well, and what the compiler said. users: the text is a user's."""
+        with compiler_lock, _captured_stderr() as messages:
+            done = bool(self._declare.call(text, release=not users and may_release_gil()))
         return done, messages()
 
     def find(self, symbol: str) -> tuple[int, str]:
         """The address of a symbol, 0 where it cannot be linked, and what the linker said."""
-        with _captured_stderr() as messages:
-            place = self._find(symbol.encode())
+        with compiler_lock, _captured_stderr() as messages:
+            place = self._find.call(symbol, release=may_release_gil())
         return place or 0, messages()
+
+
+class _Entry:
+    """A C function that takes one C string, called with the GIL or without it."""
+
+    def __init__(self, place: int, result: Any) -> None:
+        self._with_gil: Any = ctypes.PYFUNCTYPE(result, ctypes.c_char_p)(place)
+        self._without_gil: Any = ctypes.CFUNCTYPE(result, ctypes.c_char_p)(place)
+
+    def call(self, text: str, release: bool) -> Any:
+        return (self._without_gil if release else self._with_gil)(text.encode())
 
 
 def started() -> bool:
     """Return True if the interpreter runs: importing burlab must not start it."""
-    return interpreter.cache_info().currsize > 0
+    return _interpreter.cache_info().currsize > 0
+
+
+def interpreter() -> Interpreter:
+    """The interpreter, started by the first call (0.1 s). Raises ConfigurationError where it runs with unfit flags."""
+    with compiler_lock:
+        return _interpreter()
 
 
 @cache
-def interpreter() -> Interpreter:
-    """The interpreter, started by the first call (0.1 s). Raises ConfigurationError where it runs with unfit flags."""
+def _interpreter() -> Interpreter:
+    watch()
     chosen = instruction_set()
     with _restored_signals():
         cling = _start()
@@ -110,7 +129,7 @@ def precompiled_header() -> str | None:
     """The file of parsed standard headers that cppyy itself would choose, where that is known without starting it."""
     if "CLING_STANDARD_PCH" in os.environ:
         return os.environ["CLING_STANDARD_PCH"]
-    package = find_spec("cppyy")
+    package = PathFinder.find_spec("cppyy")  # and no other finder: one of ours takes the question for an import
     version = import_module("cppyy_backend").__version__
     header = Path(package.origin if package and package.origin else "").parent / f"allDict.cxx.pch.{version}"
     return str(header) if header.is_file() else None
@@ -142,10 +161,7 @@ def _start() -> Interpreter:
             f"cppyy's interpreter does not start: {_gist(messages())}. "
             "Install it again: pip install --force-reinstall --no-cache-dir cppyy cppyy-backend cppyy-cling."
         )
-    return Interpreter(
-        ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(declare),
-        ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)(find),
-    )
+    return Interpreter(declare, find)
 
 
 def _backend() -> Any:

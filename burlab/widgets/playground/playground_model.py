@@ -72,9 +72,12 @@ class PlaygroundModel(LiveModel):
             self.panel.wait(seconds)
 
     def refresh(self) -> bool:
-        """Open a run that is due, and read what is new."""
-        if self._due:
-            self._open()
+        """Open a run that is due, once it is compiled, and read what is new."""
+        if self._due and self.playground.prepare():
+            try:
+                self._open()
+            except Exception as error:  # shown, as those of intents are
+                self.error = f"{type(error).__name__}: {error}"
         if self.panel is not None:
             self.panel.refresh()
             self._texts = dict(self.panel.texts)
@@ -167,10 +170,10 @@ class PlaygroundModel(LiveModel):
         return self._open() if self.panel is None else self.panel
 
     def _open(self) -> PanelModel:
+        plays, self._due, self._plays = self._plays, False, False  # also after an error, which is raised once
         panel = self.panel = PanelModel(self.playground.run)
-        if self._plays:
+        if plays:
             panel.apply({"type": "play"})
-        self._due = self._plays = False
         return panel
 
     def _show_data(self) -> None:

@@ -27,6 +27,7 @@ class PlaygroundView(LiveView):
     offers = traitlets.Dict().tag(sync=True)
 
     def __init__(self, playground: Playground) -> None:
+        playground.prepare()  # while pages draw it
         super().__init__(playground, PlaygroundModel)
         self.offers = {
             "data": {kind: _thumbnail(kind) for kind in KINDS},

@@ -10,6 +10,7 @@ from burlab.run import Run
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.displayed import Displayed
 
+from .opening import Opening
 from .playground_setting import USER_DATA, PlaygroundSetting, own_data
 
 MAX_EARLIER = 2  # runs whose curves stay when another one takes their place
@@ -29,13 +30,35 @@ class Playground(Displayed):
         self.earlier: list[tuple[str, Run]] = []
         self._start = setting.network()
         self._run: Run | None = None
+        self._opening: Opening | None = None
 
     @property
     def run(self) -> Run:
         """The run that trains the network; the first use compiles it."""
         if self._run is None:
-            self._run = self.setting.run(self._start)
+            opening = self._present_opening()
+            try:
+                self._run = opening.result()
+            finally:
+                self._opening = None
         return self._run
+
+    def prepare(self) -> bool:
+        """Compile the run on a thread of its own, and return True once `run` has it without a wait.
+
+        One run is compiled at a time: while changes come in faster, those between the first and the last are left out.
+        """
+        if self._run is not None:
+            return True
+        if self._opening is not None and not self._opening.done:
+            return False
+        return self._present_opening().done
+
+    def _present_opening(self) -> Opening:
+        """Return the opening of the run of the present setting, begun if it is not."""
+        if self._opening is None or self._opening.start is not self._start:
+            self._opening = Opening(self.setting, self._start)
+        return self._opening
 
     @property
     def opened(self) -> bool:

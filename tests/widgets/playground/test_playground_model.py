@@ -8,8 +8,11 @@ import pytest
 
 import burlab as bl
 from burlab.charts import Map, Plot
+from burlab.errors import ArgumentError
+from burlab.runtime.flag import Flag
 from burlab.widgets.playground.network_pictures import SIZE
 from burlab.widgets.playground.playground_model import PlaygroundModel
+from burlab.widgets.playground.playground_setting import PlaygroundSetting
 
 
 @pytest.fixture
@@ -21,18 +24,20 @@ def model():
 
 
 def do(model, **intent):
+    """Apply an intent, and return the state once a run that it needs is open."""
     model.apply(intent)
-    model.refresh()
+    until(model, lambda: not model.state()["status"].startswith("Compiling"), "it compiled for ever")
     return model.state()
 
 
 def until(model, done, why, seconds=120):
-    """Refresh until something is so."""
+    """Refresh, and again until something is so."""
     end = time.monotonic() + seconds
+    model.refresh()
     while not done():
         assert time.monotonic() < end, why
-        model.refresh()
         time.sleep(0.005)
+        model.refresh()
 
 
 def rested(model):
@@ -67,6 +72,44 @@ def test_a_page_that_has_drawn_it_sees_it_move(model):
     do(model, type="begin")  # of a second cell
     assert not model.active
     assert model.state()["step"] == t
+
+
+def test_changes_while_it_compiles_are_taken_at_once_and_only_the_last_is_opened(model, monkeypatch):
+    opened, may_end = [], Flag()
+
+    def slow(setting, start, run=PlaygroundSetting.run):
+        opened.append(setting.hidden)
+        assert may_end.wait(120)
+        return run(setting, start)
+
+    monkeypatch.setattr(PlaygroundSetting, "run", slow)
+    model.apply({"type": "begin"})
+    for by in (1, 1, 1):
+        model.refresh()
+        model.apply({"type": "layers", "by": by})
+        assert model.state()["status"].startswith("Compiling")
+    model.refresh()
+    assert model.state()["network"]["widths"] == [2, 3, 2, 2, 2, 2, 1]
+    may_end.set()
+    until(model, lambda: model.playground.opened, "no run was opened")
+    assert opened == [(3, 2), (3, 2, 2, 2, 2)]
+    assert len(model.playground.run.x.layers) == 6
+
+
+def test_a_run_that_cannot_be_opened_says_why_and_another_choice_mends_it(model, monkeypatch):
+    def failing(setting, start):
+        raise ArgumentError("no compiler was found.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(PlaygroundSetting, "run", failing)
+        model.apply({"type": "begin"})
+        until(model, lambda: not model.active, "it compiled for ever")
+        assert model.state()["tone"] == "failed"
+        assert "no compiler was found" in model.state()["status"]
+        with pytest.raises(ArgumentError, match="no compiler"):
+            _ = model.playground.run
+    assert do(model, type="choose", name="optimizer", value="GD")["tone"] == "ready"
+    assert do(model, type="step", count=1)["tone"] != "failed"
 
 
 def test_pictures_are_what_neurons_answer(model):
