@@ -155,3 +155,17 @@ def test_playground_fits_a_laptop(panel):
     panel.shot("playground-laptop")
     page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
     assert height <= 600
+
+
+def test_buttons_work_while_the_first_step_is_compiled(open_notebook, tmp_path):
+    cold = f"import os\nos.environ['BURLAB_CACHE'] = {str(tmp_path)!r}\nimport burlab as bl"
+    notebook = open_notebook("playground_cold", [cold, CELL, "pass"])
+    notebook.run(0)
+    notebook.run(1)
+    panel = Playground(notebook)
+    panel.says("^Compiling")
+    panel.find("[aria-label='Add a hidden layer']").click()
+    panel.until(lambda: panel.widths == [2, 4, 3, 3, 1], lambda: f"no layer came: {panel.widths}")
+    assert panel.status.startswith("Compiling")
+    panel.says("^Running: step [1-9]")
+    assert panel.widths == [2, 4, 3, 3, 1]
