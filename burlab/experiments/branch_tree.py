@@ -56,6 +56,7 @@ class Branch:
         changes = [
             f"{event.name} = {event.value:g}" + (f" at step {event.step:,}" if event.step > self.at else "")
             for event in self.changes
+            if not event.passing
         ]
         return ", ".join(changes) or "nothing changed"
 
@@ -312,14 +313,8 @@ def number(name: str) -> int:
 
 def _changes(run: Run) -> tuple[Event, ...]:
     """The changes that a run has made and its parent has not."""
-    events = run.events
-    shared = 0
-    if run.parent is not None:
-        for mine, old in zip(events, run.parent.events, strict=False):
-            if mine != old:
-                break
-            shared += 1
-    return tuple(events[shared:])
+    at, old = run.family.at or 0, () if run.parent is None else run.parent.events
+    return tuple(event for event in run.events if event.step > at or event not in old)
 
 
 def _line(branch: Branch) -> str:

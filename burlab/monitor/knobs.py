@@ -20,10 +20,13 @@ class LoopHypers(Attributes):
         self,
         values: Mapping[str, float],
         ranges: Mapping[str, Range],
-        on_set: Callable[[str, float], None],
+        on_set: Callable[[str, float, bool], None],
         on_change: Callable[[str, float], None],
     ) -> None:
-        """ranges: of the names that have one. on_set: called for each assignment; on_change: for each new value."""
+        """ranges: of the names that have one. on_change: called for each new value.
+
+        on_set: called for each assignment; with True if it goes on with a drag.
+        """
         self._ranges = ranges
         self._values = {name: self.check(name, value, values) for name, value in values.items()}
         self._on_set, self._on_change = on_set, on_change
@@ -40,12 +43,22 @@ class LoopHypers(Attributes):
     def __setitem__(self, name: str, value: float | None) -> None:
         if value is None:
             self._give_back(name)
-            return
+        else:
+            self.drag(name, value, begins=True)
+
+    def drag(self, name: str, value: float, *, begins: bool) -> None:
+        """Set a value on the way of a slider: the last one stands for all in timelines.
+
+        Args:
+            name: The hyperparameter.
+            value: Its value from the next step on.
+            begins: Whether it is the first value of the drag.
+        """
         number = self.check(name, value, self._values)
         self._held.add(name)
         self._values[name] = number
         self._on_change(name, number)
-        self._on_set(name, number)
+        self._on_set(name, number, not begins)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -87,7 +100,7 @@ class LoopHypers(Attributes):
         if name not in self._foreign:
             raise ArgumentError(f"nothing but this sets {name}, so it cannot be given back. Set a number.")
         self._held.discard(name)
-        self._on_set(name, float("nan"))
+        self._on_set(name, float("nan"), False)
 
     def _unknown(self, name: str, known: Mapping[str, float]) -> ArgumentError:
         return ArgumentError(f"this watch has no hyperparameter {shown(name)}; it has {', '.join(known) or 'none'}.")

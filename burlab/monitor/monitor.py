@@ -349,9 +349,11 @@ class Monitor(Displayed):
         if self._screen is not None:
             self._screen.poll()
 
-    def _note_change(self, name: str, value: float) -> None:
-        """Note a change by another thread than the loop's."""
+    def _note_change(self, name: str, value: float, goes_on: bool) -> None:
+        """Note a change by another thread than the loop's. goes_on: whether it stands for the last one, too."""
         if threading.get_ident() != self._thread:
+            if goes_on and self._events and self._events[-1].name == name:
+                self._events.pop()
             self._events.append(Event(self.t, name, value))
 
     def _check_goes_on(self) -> None:

@@ -22,7 +22,7 @@ class Hypers(Attributes):
     def __init__(
         self,
         engine: Engine,
-        change: Callable[[int, float], None],
+        change: Callable[[int, float, bool | None], None],
         schedules: Mapping[str, Callable[[Any], Any]],
         allowed: Callable[[], Mapping[str, Range | None]],
     ) -> None:
@@ -41,7 +41,24 @@ class Hypers(Attributes):
 
     def __setitem__(self, name: str, value: float | None) -> None:
         number = self.check(name, value)
-        self._change(self._index(name), math.nan if number is None else number)
+        self._change(self._index(name), math.nan if number is None else number, None)
+
+    def drag(self, name: str, value: float, *, begins: bool) -> None:
+        """Set a value on the way of a slider. All values of a drag count, and in timelines the last stands for them.
+
+        Args:
+            name: The hyperparameter.
+            value: Its value from the next step on.
+            begins: Whether it is the first value of the drag.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.1))
+        >>> run.hyper.drag("lr", 0.2, begins=True); run.step(); run.hyper.drag("lr", 0.3, begins=False)
+        >>> [(event.step, event.value, event.passing) for event in run.events]
+        [(0, 0.2, True), (1, 0.3, False)]
+        """
+        number = self.check(name, value)
+        self._change(self._index(name), math.nan if number is None else number, begins)
 
     def check(self, name: str, value: float | None) -> float | None:
         """Return the value as a float. Raises ArgumentError for an unknown name or a value out of range."""

@@ -16,6 +16,7 @@ from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
 from burlab.run.file.save_run import identify, save
 from burlab.run.record.digest import Digest
+from burlab.run.record.drags import Drags
 from burlab.run.record.engine import Engine
 from burlab.run.record.history import Event, History, events
 from burlab.run.record.live import RecordCursor, at, path, rows_since
@@ -37,6 +38,7 @@ class Readings(Displayed):
                  optimizer: Optimizer | SciPy | None) -> None:  # fmt: skip
         """problem, optimizer: the arguments of `minimize`."""
         self._engine = engine
+        self._drags = Drags()
         self._start = start
         self._known: tuple[bytes, float] = b"", math.nan  # a point, by its hash, and the value there
         self._shares = cache(partial(shares, engine))  # which takes a moment
@@ -206,8 +208,8 @@ class Readings(Displayed):
 
     @property
     def events(self) -> list[Event]:
-        """The changes of hyperparameters so far, in order."""
-        return events(self._engine)
+        """The changes of hyperparameters so far, in order; of those at one step the last, as only that was used."""
+        return self._drags.marked(events(self._engine))
 
     @property
     def path(self) -> tuple[Array, Array] | None:
@@ -301,3 +303,9 @@ class Readings(Displayed):
         (16000, 16000)
         """
         return self._engine.nbytes()
+
+    def _name(self) -> str:
+        """Return optimizer and problem, such as "Adam on rosenbrock"."""
+        problem = getattr(self.problem, "name", "") or getattr(self.problem, "__name__", "")
+        name = type(self.optimizer).__name__ if self.optimizer is not None else "a run"
+        return f"{name} on {problem}" if problem and problem != "<lambda>" else name

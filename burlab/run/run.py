@@ -316,12 +316,6 @@ class Run(Readings):
             "run.save(path) a file that bl.load_run reads."
         )
 
-    def _name(self) -> str:
-        """Return optimizer and problem, such as "Adam on rosenbrock"."""
-        problem = getattr(self.problem, "name", "") or getattr(self.problem, "__name__", "")
-        name = type(self.optimizer).__name__ if self.optimizer is not None else "a run"
-        return f"{name} on {problem}" if problem and problem != "<lambda>" else name
-
     def _stepping(self) -> "threading.Lock":
         """Return the lock of calls that change the step."""
         if self._ended:
@@ -334,7 +328,9 @@ class Run(Readings):
         self._breakpoints.note(self._engine.view().stopped, self.at)
 
     def _with(self, engine: Engine) -> "Run":
-        return Run(engine, self._start, self._schedules, self.problem, self.optimizer, self._opener)
+        other = Run(engine, self._start, self._schedules, self.problem, self.optimizer, self._opener)
+        other._drags = self._drags.copy()
+        return other
 
     def _arm(self) -> None:
         points = self._breakpoints.enabled()
@@ -347,8 +343,9 @@ class Run(Readings):
             if not self._engine.view().rests:
                 self._observer.attend()
 
-    def _change(self, index: int, value: float) -> None:
+    def _change(self, index: int, value: float, begins: bool | None) -> None:
         self._stepping()
+        at = self.t
         rests = self._engine.view().rests
         old = self._engine.set(index, value)
         if rests:
@@ -359,6 +356,8 @@ class Run(Readings):
             line = self._with(old)
             line.family.inherit(self.family)
             line.family.adopt(self)
+            self._drags.cut(at)
+        self._drags.note(self._engine.hypers[index], at, begins=begins)
 
     def _go(self, order: Callable[[], None], bar: ProgressBar | None = None, first: int = 0) -> None:
         try:

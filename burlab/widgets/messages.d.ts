@@ -199,7 +199,7 @@ export type PanelIntent =
   | { type: "seek"; step: string | number }
   | { type: "axis"; value: string }
   | { type: "smoothing"; value: number }
-  | { type: "slide"; name: string; place: number }
+  | { type: "slide"; name: string; place: number; drag: number }
   | { type: "enter"; name: string; text: string }
   | { type: "hold" | "follow"; name: string }
   | { type: "break"; kind: string; text: string }
@@ -308,7 +308,7 @@ export type PlaygroundState = LiveState<Playground> & { offers: PlaygroundOffers
 export type PlaygroundIntent =
   | TransportIntent
   | { type: "seek"; step: number }
-  | { type: "slide"; name: string; place: number }
+  | { type: "slide"; name: string; place: number; drag: number }
   | { type: "enter"; name: string; text: string }
   | { type: "hold" | "follow"; name: string }
   | { type: "begin" | "again" | "fork" | "code" | "page" }

@@ -103,4 +103,4 @@ def latest(intents: Iterable[Intent]) -> Iterable[Intent]:
 
 
 def _same(a: Intent, b: Intent) -> bool:
-    return a.get("type") == b.get("type") and a.get("name") == b.get("name")
+    return all(a.get(key) == b.get(key) for key in ("type", "name", "drag"))

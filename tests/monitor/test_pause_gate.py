@@ -90,6 +90,18 @@ def test_knobs_changed_elsewhere_are_events(endless):
     assert w.history["lr"][-2:].tolist() == [1.0, 0.5]
 
 
+def test_a_drag_is_one_event(endless):
+    w = endless
+    w.pause()
+    assert until(lambda: not w.running)
+    for k, rate in enumerate([0.5, 0.6, 0.7]):
+        w.hyper.drag("lr", rate, begins=k == 0)
+        w.step()
+        assert until(lambda: not w.running)
+    assert [(e.name, e.value) for e in w.events] == [("lr", 0.7)]
+    assert w.history["lr"][-3:].tolist() == [0.5, 0.6, 0.7]
+
+
 def test_paused_loop_rests_at_its_first_step():
     w = bl.watch()
     w.pause()

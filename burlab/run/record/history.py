@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,15 @@ from .tables import Column, read
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A change: from step `step` on, the hyperparameter `name` has the value `value`."""
+    """A change: from step `step` on, the hyperparameter `name` has the value `value`.
+
+    passing: whether a slider was on its way: a later event of the same drag stands for the whole.
+    """
 
     step: int
     name: str
     value: float
+    passing: bool = field(default=False, compare=False, repr=False)
 
 
 class History(Mapping[str, Column]):
@@ -128,8 +132,9 @@ class History(Mapping[str, Column]):
 
 
 def events(recorder: Recorder) -> list[Event]:
-    """The event log so far."""
+    """The event log so far; of several changes of a hyperparameter at one step, the last, as only that was used."""
     recorder.settle()
     names = tuple(recorder.start_hypers)
     at, which, values = recorder.event_rows()
-    return [Event(int(s), names[int(k)], float(v)) for s, k, v in zip(at, which, values, strict=True)]
+    last = {(int(s), names[int(k)]): float(v) for s, k, v in zip(at, which, values, strict=True)}
+    return [Event(step, name, value) for (step, name), value in last.items()]

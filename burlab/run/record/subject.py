@@ -18,6 +18,10 @@ class LiveHypers(Protocol):
 
     def __iter__(self) -> Iterator[str]: ...
 
+    def drag(self, name: str, value: float, *, begins: bool) -> None:
+        """Set a value on the way of a slider: the last one stands for all in timelines."""
+        ...
+
     @property
     def scheduled(self) -> tuple[str, ...]:
         """The names of those that have a schedule or another source."""

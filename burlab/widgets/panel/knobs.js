@@ -42,6 +42,7 @@ function knobRow(parent, name, send, answered, texts) {
   field.ariaLabel = `${name} value`;
   schedule.ariaLabel = `${name} schedule`;
   let dragged = false;
+  let drag = 0; // its number: from the press of the button, or of a key, to its release
   let sent = 0; // the number of the last slide
   let last = 0;
   let timer = 0;
@@ -51,12 +52,14 @@ function knobRow(parent, name, send, answered, texts) {
     const wait = last + SLIDE_EVERY - performance.now();
     if (wait > 0) return void (timer = setTimeout(slide, wait));
     last = performance.now();
-    sent = send({ type: "slide", name, place: Number(slider.value) });
+    sent = send({ type: "slide", name, place: Number(slider.value), drag });
   };
   const show = () => {
     showIn(field, text);
     slider.style.setProperty("--part", slider.value);
   };
+  slider.addEventListener("pointerdown", () => (drag += 1));
+  slider.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => (drag += Number(!event.repeat)));
   slider.addEventListener("input", () => {
     dragged = true;
     const all = texts();

@@ -132,9 +132,9 @@ class PanelChart:
 
     def _events(self, model: "PanelModel", main: str) -> Dots:
         """Return the changes of hyperparameters, on the curve of the main column."""
-        shown = model.events[-_MAX_EVENTS:]
+        shown = [event for event in model.events if not event.passing][-_MAX_EVENTS:]
         done = model.run.length > shown[-1].step  # its row is there
-        version = (len(model.events), done, id(model.run.parent))
+        version = (tuple(shown), done, id(model.run.parent))
         return self._once("events", version, lambda: _changes(model, shown, main))
 
     def _once(self, name: str, version: Any, make: Callable[[], Any]) -> Any:

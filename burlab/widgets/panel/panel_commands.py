@@ -20,7 +20,8 @@ _REPLAY_SECONDS = 4.0  # seconds for the whole record backwards at full speed
 class PanelCommands:
     """Carries out intents on a run.
 
-    play, back (plays backwards), pause, step (count), rewind (count), reset, seek (step), slide (name, place),
+    play, back (plays backwards), pause, step (count), rewind (count), reset, seek (step), slide (name, place,
+    drag: the number of the drag in its view),
     enter (name, text), start (x, y: from another point of the plane), follow (name), hold (name),
     break (kind, text), break_switch (number, on), break_remove (number): see `panel_breakpoints.py`;
     rescue (back to where the value was lowest, with a smaller learning rate);
@@ -34,6 +35,7 @@ class PanelCommands:
         self.playing = False  # also between the bursts of a slow run
         self.backwards = False  # whether it plays back through the record
         self.speed = GROWING if run.can_seek else 0.0  # steps per second; 0: as fast as it goes
+        self._drags: dict[str, tuple[Any, Any]] = {}  # by hyperparameter: the last view that dragged, and which drag
         self._owed = 0.0  # steps that a slow run is behind
         self._seeking = False
         self._pauses = run.pauses  # after what was done here: more of them are somebody else's
@@ -149,8 +151,10 @@ class PanelCommands:
             )
 
     def _do_slide(self, intent: Intent) -> None:
-        name = str(intent["name"])
-        self._run.hyper[name] = self._scale(name).value(float(intent["place"]))
+        name, drag = str(intent["name"]), (intent.get("view"), intent.get("drag"))
+        value = self._scale(name).value(float(intent["place"]))
+        self._run.hyper.drag(name, value, begins=drag != self._drags.get(name))
+        self._drags[name] = drag
 
     def _do_enter(self, intent: Intent) -> None:
         self._run.hyper[str(intent["name"])] = real_from(intent["text"], str(intent["name"]))

@@ -25,6 +25,10 @@ class FakeHypers(dict[str, float]):
         super().__setitem__(name, value)
         self._run.changed(name, value)
 
+    def drag(self, name: str, value: float, *, begins: bool) -> None:
+        assert isinstance(begins, bool)
+        self[name] = value
+
     def follows(self, name: str) -> bool:
         return name in self.followed
 
