@@ -38,7 +38,7 @@ def given(count: int, row: tuple[int, ...], dtype: str = "float64", index: str =
 @pytest.mark.parametrize("gear", GEARS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("index", ["int64", "int32", "uint8"])
-@pytest.mark.parametrize("row", [(), (1,), (3,), (17,), (2, 5), (0,)])
+@pytest.mark.parametrize("row", [(), (1,), (3,), (8,), (17,), (2, 5), (24,), (0,)])
 def test_bits_are_those_of_numpy(gear: Any, dtype: str, index: str, row: tuple[int, ...]) -> None:
     for count, ordered in ((0, False), (1, False), (60, False), (5000, True), (5000, False)):
         args = given(count, row, dtype, index, ordered)
@@ -116,3 +116,39 @@ def test_a_loop_and_a_batch_have_sparse_products() -> None:
     np.testing.assert_array_equal(
         bl.vmap(lambda x: product(values, x, columns, rows))(many), [product(values, x, columns, rows) for x in many]
     )
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("index", ["int64", "int32", "uint16", "int8"])
+@pytest.mark.parametrize("mean", [1, 4, 9, 40, 1200])
+def test_rows_of_any_length_have_the_bits_of_numpy(gear: Any, dtype: str, index: str, mean: int) -> None:
+    size = 100  # rows that ascend are added side by side, in blocks of 4096 entries, which cut some of them
+    lengths = _rng.poisson(mean, size) * _rng.integers(0, 2, size)
+    lengths[7] = 30 * mean  # in the same lanes as short ones
+    rows = np.repeat(np.arange(size), lengths)
+    values, x = _rng.normal(size=len(rows)).astype(dtype), _rng.normal(size=size).astype(dtype)
+    values[rows == 2], values[rows == 50], x[3] = np.inf, -0.0, np.nan
+    columns = _rng.integers(0, size, len(rows))
+
+    def f(values: Any, x: Any, columns: Any, rows: Any) -> Any:
+        y = np.zeros(size, x.dtype)
+        np.add.at(y, rows, values * x[columns])
+        return y
+
+    turned = rows.copy()  # does not ascend at one place
+    turned[len(rows) // 2 :] = rows[: len(rows) - len(rows) // 2]
+    places = [(columns, rows), (columns, turned)]
+    if not index.startswith("u"):
+        places += [(columns - size, rows), (columns, rows - size), (columns, np.where(rows < 2, rows - size, rows))]
+    args = values, x, columns.astype(index), rows.astype(index)
+    kernel = bl.compile(f, *args, gear=gear)
+    with np.errstate(invalid="ignore"):
+        for pair in places:
+            args = values, x, *(k.astype(index) for k in pair)
+            np.testing.assert_array_equal(kernel(*args).view(f"V{x.itemsize}"), f(*args).view(f"V{x.itemsize}"))
+    for k, wrong in ((2, size), (3, size), *(() if index.startswith("u") else ((2, -size - 1), (3, -size - 1)))):
+        bad = [a.copy() for a in args]
+        bad[k][-1] = wrong
+        with pytest.raises(IndexRangeError):
+            kernel(*bad)

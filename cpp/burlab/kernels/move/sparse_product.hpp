@@ -4,6 +4,7 @@
 // are in the order of the entries. Operands: two arrays, columns, rows.
 #include "../../numbers/packet.hpp"
 #include "gather.hpp"
+#include "sparse_runs.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -29,6 +30,15 @@ template <class I> struct WrappedIndex {
     return outside == 0;
   }
 
+  /// Return true if all are inside and none counts from the end.
+  BURLAB_INLINE bool are_from_start(Int begin, Int end) const noexcept {
+    std::uint64_t outside = 0;
+    const std::uint64_t all = static_cast<std::uint64_t>(size);
+    BURLAB_LANES
+    for (Int i = begin; i < end; ++i) outside |= static_cast<std::uint64_t>(static_cast<Int>(index[i])) >= all;
+    return outside == 0;
+  }
+
   /// Return true if at least three quarters of the entries have the row of the
   /// entry before.
   BURLAB_INLINE bool is_in_runs(Int begin, Int end) const noexcept {
@@ -39,21 +49,28 @@ template <class I> struct WrappedIndex {
   }
 };
 
-/// Calls work(begin, end) for each block of entries in order, after checking
-/// that all of their indices are in range.
-template <class I, class J, class Work>
+/// Calls work(begin, end) for each block of entries in order, after checking that all of their indices are in range.
+/// try_first: returns true if it has checked and done a block by itself.
+template <class I, class J, class Try, class Work>
 BURLAB_INLINE Status by_entries(const WrappedIndex<I>& columns, const WrappedIndex<J>& rows, Int count, Int width,
-                                const Work& work) {
+                                const Try& try_first, const Work& work) {
   const Int lot = width < 64 ? 4096 : width < 1 << 18 ? (1 << 18) / width : 1;
   StopCheck stop;
   BURLAB_ONE_BY_ONE
   for (Int begin = 0; begin < count; begin += lot) {
     const Int end = count - begin < lot ? count : begin + lot;
-    if (!columns.are_inside(begin, end) || !rows.are_inside(begin, end)) return IndexOutOfRange;
     if (stop.after((end - begin) * width)) return Stopped;
+    if (try_first(begin, end)) continue;
+    if (!columns.are_inside(begin, end) || !rows.are_inside(begin, end)) return IndexOutOfRange;
     work(begin, end);
   }
   return Ok;
+}
+
+template <class I, class J, class Work>
+BURLAB_INLINE Status by_entries(const WrappedIndex<I>& columns, const WrappedIndex<J>& rows, Int count, Int width,
+                                const Work& work) {
+  return by_entries(columns, rows, count, width, [](Int, Int) { return false; }, work);
 }
 
 /// out[rows[i]] += values[i] * x[columns[i]], from zeros. Descriptor: rows of
@@ -69,7 +86,10 @@ template <class T, class I, class J> struct SparseProduct {
     const WrappedIndex<J> rows(more[1], size, d[5]);
     if (clear(static_cast<char*>(out), size * width * static_cast<Int>(sizeof(T))) != Ok) return Stopped;
     if (width == 1) {
-      return by_entries(columns, rows, count, 1, [&](Int begin, Int end) {
+      const auto side_by_side = [&](Int begin, Int end) {
+        return rows_side_by_side(y, values, x, columns, rows, begin, end);
+      };
+      return by_entries(columns, rows, count, 1, side_by_side, [&](Int begin, Int end) {
         if (rows.is_in_runs(begin, end)) in_runs(y, values, x, columns, rows, begin, end);
         else {
           BURLAB_ONE_BY_ONE
@@ -105,11 +125,14 @@ template <class T, class I, class J> struct SparseProduct {
       Int j = 0;
       for (; j + kBlock <= width; j += kBlock) add_run<kBlock / W>(to + j, values, x + j, columns, width, i, next);
       for (; j + W <= width; j += W) add_run<1>(to + j, values, x + j, columns, width, i, next);
-      for (; j < width; ++j) {
-        T sum = to[j];
-        BURLAB_ONE_BY_ONE
-        for (Int k = i; k < next; ++k) sum += values[k] * x[columns[k] * width + j];
-        to[j] = sum;
+      if (2 * (width - j) == W) {
+        add_run<1, W / 2>(to + j, values, x + j, columns, width, i, next);
+      } else if (j < width) {
+#if defined(BURLAB_AVX2)  // which has masks
+        add_run<1>(to + j, values, x + j, columns, width, i, next, First<T, W>(width - j));
+#else
+        for (; j < width; ++j) add_run<1, 1>(to + j, values, x + j, columns, width, i, next);
+#endif
       }
       i = next;
     }
@@ -118,25 +141,47 @@ template <class T, class I, class J> struct SparseProduct {
   static constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
   static constexpr Int kBlock = 4 * W;
 
-  /// P packets of the sum of a run.
-  template <int P>
+  /// All lanes of a packet.
+  template <int L> struct All {
+    BURLAB_INLINE void load(Packet<T, L>& x, const T* from) const { burlab::load(x, from); }
+    BURLAB_INLINE void store(T* to, const Packet<T, L>& x) const { burlab::store(to, x); }
+  };
+
+  /// P packets of L lanes of the sum of a run. lanes: those which count.
+  template <int P, int L = W, class Lanes = All<L>>
   static BURLAB_INLINE void add_run(T* to, const T* values, const T* x, const WrappedIndex<I>& columns, Int width,
-                                    Int begin, Int end) noexcept {
-    Packet<T, W> sums[P];
+                                    Int begin, Int end, const Lanes& lanes = {}) noexcept {
+    Packet<T, L> sums[P];
     BURLAB_UNROLL
-    for (int p = 0; p < P; ++p) load(sums[p], to + p * W);
+    for (int p = 0; p < P; ++p) lanes.load(sums[p], to + p * L);
     BURLAB_ONE_BY_ONE
     for (Int k = begin; k < end; ++k) {
       const T value = values[k], *const from = x + columns[k] * width;
       BURLAB_UNROLL
       for (int p = 0; p < P; ++p) {
-        Packet<T, W> some;
-        load(some, from + p * W);
+        Packet<T, L> some;
+        lanes.load(some, from + p * L);
         sums[p] += value * some;
       }
     }
     BURLAB_UNROLL
-    for (int p = 0; p < P; ++p) store(to + p * W, sums[p]);
+    for (int p = 0; p < P; ++p) lanes.store(to + p * L, sums[p]);
+  }
+
+  /// The same for numbers, where rows ascend: products first, and then the sums of several rows.
+  static BURLAB_INLINE bool rows_side_by_side(T* y, const T* values, const T* x, const WrappedIndex<I>& columns,
+                                              const WrappedIndex<J>& rows, Int begin, Int end) noexcept {
+    if constexpr (W >= 4) {
+      Runs<J> runs;
+      const J* const row = rows.index + begin;
+      const int count = static_cast<int>(end - begin);
+      if (!runs.find(row, count, rows.size) || !columns.are_from_start(begin, end)) return false;
+      T products[2 * Runs<J>::kEntries + 4];
+      multiply_gathered<T, W>(products, values + begin, x, columns.index + begin, count);
+      add_runs(y, row, products, runs);
+      return true;
+    }
+    return false;
   }
 
   /// Entries of one row after the other: their sum stays in a register.
