@@ -38,6 +38,16 @@ def module(name: str) -> Any:
     return Module().tag(sync=True)
 
 
+def style_module(name: str, *names: str) -> Any:
+    """Return the trait `_css` of a widget: the style sheet that the bundle has for a module, then others."""
+
+    class StyleModule(_traitlets.Unicode):
+        def default(self, obj: Any = None) -> str:
+            return "" if obj is None else bundled(name) + styles(*names)
+
+    return StyleModule().tag(sync=True)
+
+
 def styles(*names: str) -> str:
     """Return the text of style sheets of `WIDGETS`, one after another.
 

@@ -7,6 +7,7 @@ same relative path. Git ignores that folder; sdists and wheels carry it. This fi
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -18,7 +19,12 @@ from typing import Any
 FOLDER = Path(__file__).resolve().parent
 BUNDLE = FOLDER / "bundle"
 PAGE = "export/page.js"
-_FLAGS = ("--bundle", "--format=esm", "--minify", "--charset=utf8", "--target=es2023", "--log-level=warning")
+NOTICES = "licenses.txt"
+_REACT = {"react": "preact/compat", "react-dom": "preact/compat", "react/jsx-runtime": "preact/jsx-runtime"}  # smaller
+_FLAGS = (
+    *("--bundle", "--format=esm", "--minify", "--charset=utf8", "--target=es2023", "--log-level=warning"),
+    *(f"--alias:{name}={other}" for name, other in _REACT.items()),
+)
 
 
 def sources() -> list[Path]:
@@ -58,10 +64,11 @@ def node() -> str | None:
 
 
 def install(*, development: bool = False) -> None:
-    """Install esbuild with npm; with `development` the linter and the type checker too."""
+    """Install what is bundled, and esbuild, with npm; with `development` the linter and the type checker too."""
     program = _node()
     inside = Path(program).parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     npm = [program, str(inside)] if inside.is_file() else ["npm"]
+    development = development or (FOLDER / "node_modules" / "typescript").is_dir()  # which npm would take away
     options = [] if development else ["--omit=dev"]
     paths = {"PATH": f"{Path(program).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     kind = "install" if (FOLDER / "node_modules").is_dir() else "ci"  # "ci" would delete what tests use meanwhile
@@ -78,19 +85,47 @@ def build() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if is_current():
             return
-        for old in BUNDLE.rglob("*.js"):  # also those whose module is gone
+        for old in (*BUNDLE.rglob("*.js"), *BUNDLE.rglob("*.css")):  # also those whose module is gone
             old.unlink()
-        esbuild(*entries(), f"--outdir={BUNDLE}", f"--outbase={FOLDER}")
+        esbuild(*entries(), f"--outdir={BUNDLE}", f"--outbase={FOLDER}", f"--metafile={BUNDLE / 'parts.json'}")
+        (BUNDLE / NOTICES).write_text(notices(bundled_packages()), encoding="utf-8")
         (BUNDLE / "stamp").write_text(_digest())
+
+
+def bundled_packages() -> list[str]:
+    """Return the npm packages whose code is in the bundle, sorted."""
+    parts = json.loads((BUNDLE / "parts.json").read_text())["inputs"]
+    inside = [Path(path).parts[1:] for path in parts if path.startswith("node_modules/")]
+    return sorted({"/".join(names[: 2 if names[0].startswith("@") else 1]) for names in inside})
+
+
+def notices(packages: list[str]) -> str:
+    """Return the licenses of npm packages, which copies of their code must carry."""
+    texts = [f"Parts of the JavaScript in this folder come from these packages: {', '.join(packages)}.\n"]
+    for name in packages:
+        (license_file,) = (FOLDER / "node_modules" / name).glob("LICENSE*")
+        texts.append(f"{name} {_version(name)}\n\n{license_file.read_text(encoding='utf-8').strip()}\n")
+    return f"\n{'-' * 80}\n\n".join(texts)
 
 
 def esbuild(*arguments: str | Path) -> str:
     """Run esbuild with the flags of the bundle in the folder of the sources and return its output."""
-    if not (programs := _esbuilds()):
+    if not is_installed():
         install()
-        programs = _esbuilds()
-    command = [programs[0], *_FLAGS, *arguments]
+    command = [_esbuilds()[0], *_FLAGS, *arguments]
     return subprocess.run(command, cwd=FOLDER, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def is_installed() -> bool:
+    """Return True if npm has installed what is bundled, and esbuild, in the versions of `package.json`."""
+    wanted = json.loads((FOLDER / "package.json").read_text())["dependencies"]
+    return bool(_esbuilds()) and all(_version(name) == version for name, version in wanted.items())
+
+
+def _version(name: str) -> str | None:
+    """Return the version of an npm package that is installed."""
+    file = FOLDER / "node_modules" / name / "package.json"
+    return json.loads(file.read_text())["version"] if file.is_file() else None
 
 
 def _esbuilds() -> list[Path]:

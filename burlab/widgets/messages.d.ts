@@ -460,10 +460,11 @@ export type BuilderIntent =
   | { type: "undo" | "redo" | "arrange" | "minimize" | "keep" }
   | { type: "add"; kind: string; operands: number[]; place?: [x: number, y: number] }
   | { type: "formula"; text: string }
-  | { type: "delete"; keys: number[] }
+  | { type: "delete"; keys: number[]; wires: [key: number, port: number][] }
   | { type: "move"; keys: number[]; by: [x: number, y: number] }
   | { type: "export"; format: string }
-  | { type: "connect"; source: number; key: number; port: number | null }
+  /** was: the argument whose wire it was, which is open now. */
+  | { type: "connect"; source: number; key: number; port: number | null; was?: [key: number, port: number] }
   | { type: "disconnect"; key: number; port: number }
   | { type: "choose"; key: number }
   | { type: "rename" | "reshape"; key: number; text: string }

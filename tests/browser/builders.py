@@ -31,7 +31,7 @@ class Builder(View):
     @property
     def view(self):
         """An expression of JavaScript: how the graph lies on its surface."""
-        return f"document.querySelector({f'{self.root} .burlab-surface > g'!r}).getAttribute('transform')"
+        return f"document.querySelector({f'{self.root} .react-flow__viewport'!r}).style.transform"
 
     @property
     def scale(self):
@@ -53,7 +53,7 @@ class Builder(View):
         )
 
     def block(self, key):
-        return self.find(f"[data-key='{key}'] > rect")
+        return self.find(f"[data-key='{key}']")
 
     def click(self, key, **options):
         """Click into a block: left of its middle, where no argument is."""

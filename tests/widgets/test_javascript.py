@@ -53,3 +53,33 @@ def test_every_widget_loads_a_module_of_the_bundle():
     texts = [path.read_text() for path in assets.WIDGETS.glob("*/*.py")]
     loaded = {name for text in texts for name in re.findall(r'_esm = module\("(.+)"\)', text)}
     assert loaded | {hatch_build.PAGE} == names
+
+
+def test_the_bundle_carries_the_licenses_of_what_is_in_it():
+    packages = hatch_build.bundled_packages()
+    text = (hatch_build.BUNDLE / hatch_build.NOTICES).read_text()
+    assert {"@xyflow/react", "preact", "zustand", "d3-zoom"} <= set(packages)
+    assert text.count("Copyright") >= len(packages)
+    for name in packages:
+        assert f"\n{name} " in text, name
+
+
+def test_the_canvas_of_the_builder_is_loaded_by_no_other_widget():
+    modules = hatch_build.BUNDLE.rglob("*.js")
+    assert [path.name for path in modules if "react-flow" in path.read_text()] == ["builder.js"]
+
+
+def test_npm_is_asked_again_where_a_package_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    assert hatch_build.is_installed()
+    wanted = json.loads((hatch_build.FOLDER / "package.json").read_text())["dependencies"]
+    (tmp_path / "node_modules" / "@esbuild" / "linux" / "bin").mkdir(parents=True)
+    (tmp_path / "node_modules" / "@esbuild" / "linux" / "bin" / "esbuild").touch()
+    (tmp_path / "package.json").write_text(json.dumps({"dependencies": wanted}))
+    monkeypatch.setattr(hatch_build, "FOLDER", tmp_path)
+    for name, version in wanted.items():
+        assert not hatch_build.is_installed()
+        (tmp_path / "node_modules" / name).mkdir(parents=True)
+        (tmp_path / "node_modules" / name / "package.json").write_text(json.dumps({"version": version}))
+    assert hatch_build.is_installed()
+    (tmp_path / "node_modules" / "preact" / "package.json").write_text('{"version": "10.0.0"}')
+    assert not hatch_build.is_installed()

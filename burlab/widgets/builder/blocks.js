@@ -1,26 +1,18 @@
 // @ts-check
-// Blocks and the arrows between them, as SVG. Places are centres, in pixels of the scene.
+// What a block is for React Flow, and what is said of it. Places are centres, in pixels of the scene.
 /** @import { Block } from "../messages" */
+/** @import { Edge, Node } from "@xyflow/react" */
 
-import { shape } from "../surface/surface.js";
+const DOT_PIXELS = 9; // pixels across the place of an argument
 
-const LINE_PIXELS = 16; // pixels from one line of text to the next
+/** @type {Record<string, [dx: number, dy: number]>} */
+export const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-// Where argument `port` of a block is; a block that takes any number has a place for one more.
-/** @type {(block: Pick<Block, "x" | "y" | "width" | "height" | "ports" | "many">, port: number) => { x: number, y: number }} */
-export function portPlace(block, port) {
-  const count = block.ports.length + (block.many ? 1 : 0);
-  return { x: block.x - block.width / 2, y: block.y - block.height / 2 + ((port + 0.5) * block.height) / count };
-}
-/** @type {(block: Block) => { x: number, y: number }} */
-export const outPlace = (block) => ({ x: block.x + block.width / 2, y: block.y });
+/** The number of places for arguments: a block that takes any number has one for one more. @type {(block: Pick<Block, "ports" | "many">) => number} */
+export const portCount = (block) => block.ports.length + (block.many ? 1 : 0);
 
-// A smooth line from left to right.
-/** @type {(from: { x: number, y: number }, to: { x: number, y: number }) => string} */
-export function wire(from, to) {
-  const reach = Math.max(24, Math.abs(to.x - from.x) / 2);
-  return `M${from.x} ${from.y}C${from.x + reach} ${from.y} ${to.x - reach} ${to.y} ${to.x} ${to.y}`;
-}
+/** How far below the top of a block the place of argument `port` is. @type {(block: Pick<Block, "height" | "ports" | "many">, port: number) => number} */
+export const portTop = (block, port) => ((port + 0.5) * block.height) / portCount(block);
 
 // What a screen reader reads out for a block.
 /** @type {(block: Block) => string} */
@@ -32,88 +24,53 @@ export function spoken(block) {
   return parts.filter(Boolean).join(", ");
 }
 
-/** @type {(block: Block) => SVGElement} */
-function drawBlock(block) {
-  const tone = block.fault ? "fault" : block.open ? "open" : block.leaf ? "leaf" : "plain";
-  const group = shape("g", {
-    class: `burlab-block burlab-${tone}${block.output ? " burlab-root" : ""}`,
-    "data-key": block.key, role: "img", "aria-label": spoken(block),
-  });
-  const left = -block.width / 2;
-  const top = -block.height / 2;
-  const hint = [block.kind, block.fault || block.odd || block.doc].filter(Boolean).join(": ");
-  group.append(shape("title", {}, hint));
-  group.append(shape("rect", { x: left, y: top, width: block.width, height: block.height, rx: 6 }));
-  const first = -((block.lines.length - 1) * LINE_PIXELS) / 2 + 4;
-  block.lines.forEach(([what, text], k) => {
-    group.append(shape("text", { class: `burlab-${what}`, x: left + 10, y: first + k * LINE_PIXELS }, text));
-  });
-  const count = block.ports.length + (block.many ? 1 : 0);
-  for (let k = 0; k < count; k++) {
-    const more = k === block.ports.length;
-    const free = more || block.operands[k] === null;
-    const at = portPlace({ ...block, x: 0, y: 0 }, k);
-    const port = shape("g", { class: `burlab-port${free ? " burlab-free" : ""}`, "data-port": k });
-    port.append(shape("title", {}, more ? "one argument more" : block.ports[k]));
-    port.append(shape("circle", { class: "burlab-reach", cx: at.x, cy: at.y, r: 11 }));
-    port.append(shape("circle", { cx: at.x, cy: at.y, r: more ? 3 : 4.5 }));
-    group.append(port);
+// The block that lies next in a direction.
+/** @type {(blocks: Block[], from: Block, key: string) => Block | null} */
+export function nextBlock(blocks, from, key) {
+  const along = DIRECTIONS[key];
+  let [best, shortest] = [/** @type {Block | null} */ (null), Infinity];
+  for (const block of blocks) {
+    const [x, y] = [block.x - from.x, block.y - from.y];
+    const ahead = x * along[0] + y * along[1];
+    const aside = Math.abs(x * along[1]) + Math.abs(y * along[0]);
+    if (block.key === from.key || ahead <= 1) continue;
+    if (ahead + 2 * aside < shortest) [best, shortest] = [block, ahead + 2 * aside];
   }
-  const out = shape("g", { class: "burlab-out" });
-  out.append(shape("title", {}, "drag to an argument of another block"));
-  out.append(shape("circle", { class: "burlab-reach", cx: block.width / 2, cy: 0, r: 11 }));
-  out.append(shape("circle", { cx: block.width / 2, cy: 0, r: 4.5 }));
-  group.append(out);
-  if (block.fault || block.odd) {
-    const badge = shape("g", { class: "burlab-badge", transform: `translate(${-left - 2} ${top + 2})` });
-    badge.append(shape("circle", { r: 8 }), shape("text", { y: 4 }, "!"));
-    group.append(badge);
-  }
-  return group;
+  return best;
 }
 
-// Draws blocks into a group, and again only those that have changed.
-/** @type {(scene: SVGElement) => { draw(blocks: Block[]): void, mark(selected: number[]): void, element(key: number): SVGElement | undefined }} */
-export function blockLayer(scene) {
-  const wires = shape("g", { class: "burlab-wires" });
-  const group = shape("g");
-  scene.append(wires, group);
-  /** @type {Map<number, { text: string, element: SVGElement }>} */
-  const drawn = new Map();
-  return {
-    draw(blocks) {
-      const there = new Map(blocks.map((block) => [block.key, block]));
-      for (const [key, { element }] of drawn) {
-        if (there.has(key)) continue;
-        element.remove();
-        drawn.delete(key);
-      }
-      for (const block of blocks) {
-        const { x, y, ...rest } = block;
-        const text = JSON.stringify(rest);
-        const old = drawn.get(block.key);
-        if (old?.text !== text) {
-          const element = drawBlock(block);
-          if (old) old.element.replaceWith(element);
-          else group.append(element);
-          drawn.set(block.key, { text, element });
-        }
-        drawn.get(block.key)?.element.setAttribute("transform", `translate(${x} ${y})`);
-      }
-      wires.replaceChildren(...blocks.flatMap((block) => block.operands.flatMap((source, port) => {
-        const from = source === null ? undefined : there.get(source);
-        if (!from) return [];
-        return shape("path", { d: wire(outPlace(from), portPlace(block, port)), "data-from": from.key, "data-to": block.key });
-      })));
-    },
-    mark(selected) {
-      for (const [key, { element }] of drawn) element.classList.toggle("burlab-chosen", selected.includes(key));
-      for (const path of wires.children) {
-        const { from, to } = /** @type {SVGElement} */ (path).dataset;
-        path.classList.toggle("burlab-into", selected.includes(Number(to)));
-        path.classList.toggle("burlab-from", selected.includes(Number(from)));
-      }
-    },
-    element: (key) => drawn.get(key)?.element,
-  };
+/** @type {(block: Block, place: { x: number, y: number }, chosen: boolean) => Node} */
+export function nodeOf(block, place, chosen) {
+  const { key, width, height } = block;
+  const tone = block.fault ? "fault" : block.open ? "open" : block.leaf ? "leaf" : "plain";
+  const names = ["burlab-block", `burlab-${tone}`, block.output && "burlab-root", chosen && "burlab-chosen"];
+  const dot = { width: DOT_PIXELS, height: DOT_PIXELS };
+  const ports = Array.from({ length: portCount(block) }, (_, port) => (
+    { id: String(port), type: "target", position: "left", x: -DOT_PIXELS / 2, y: portTop(block, port) - DOT_PIXELS / 2, ...dot }));
+  const out = { id: "out", type: "source", position: "right", x: width - DOT_PIXELS / 2, y: (height - DOT_PIXELS) / 2, ...dot };
+  return /** @type {any} */ ({
+    id: String(key), type: "block", position: place, width, height, measured: { width, height }, handles: [...ports, out],
+    selected: chosen, data: { block }, className: names.filter(Boolean).join(" "), ariaRole: "img", ariaLabel: spoken(block),
+    domAttributes: { "data-key": key, title: [block.kind, block.fault || block.odd || block.doc].filter(Boolean).join(": ") },
+  });
+}
+
+/** The name of the wire into an argument. @type {(key: number, port: number) => string} */
+export const wireName = (key, port) => `${key}-${port}`;
+
+/** The argument that a wire of this name leads to. @type {(name: string) => [key: number, port: number]} */
+export const wireEnd = (name) => /** @type {[number, number]} */ (name.split("-").map(Number));
+
+/** The wires into a block that is there. @type {(block: Block, selected: Set<number>, wires: Set<string>) => Edge[]} */
+export function edgesOf(block, selected, wires) {
+  return block.operands.flatMap((source, port) => {
+    if (source === null) return [];
+    const id = wireName(block.key, port);
+    const names = [selected.has(block.key) && "burlab-into", selected.has(source) && "burlab-from", wires.has(id) && "burlab-chosen"];
+    return [{
+      id, source: String(source), sourceHandle: "out", target: String(block.key), targetHandle: String(port),
+      className: names.filter(Boolean).join(" "), selected: wires.has(id), reconnectable: /** @type {const} */ ("target"), ariaLabel: null,
+      ariaRole: /** @type {const} */ ("presentation"),
+    }];
+  }).map((edge) => /** @type {Edge} */ (/** @type {unknown} */ (edge)));
 }

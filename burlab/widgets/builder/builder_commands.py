@@ -79,12 +79,12 @@ class BuilderCommands:
         return {
             "add": self._add,
             "formula": self._write,
-            "connect": lambda m: builder.connect(m["source"], m["key"], self._port(m)),
-            "disconnect": lambda m: builder.disconnect(m["key"], m["port"]),
+            "connect": self._connect,
+            "disconnect": lambda m: builder.do(self._settled().disconnect(m["key"], m["port"])),
             "edit": lambda m: builder.edit(m["key"], tag=m.get("tag"), **{m["name"]: m["text"]}),
             "reshape": lambda m: builder.reshape(m["key"], m["text"]),
             "rename": lambda m: builder.rename(m["key"], m["text"]),
-            "delete": lambda m: builder.delete(*m["keys"]),
+            "delete": self._delete,
             "choose": lambda m: builder.choose(m["key"]),
             "move": self._move,
             "arrange": lambda _: builder.move(dict.fromkeys(builder.document.blocks)),
@@ -92,6 +92,25 @@ class BuilderCommands:
             "undo": lambda _: builder.undo(),
             "redo": lambda _: builder.redo(),
         }
+
+    def _settled(self) -> Document:
+        """The document in which no block moves when the graph changes."""
+        return settled(self.builder.document, self.builder.result)
+
+    def _connect(self, message: Message) -> None:
+        """Connect an argument; a wire that was pulled off another one leaves that open."""
+        document = self._settled().connect(message["source"], message["key"], self._port(message))
+        if (was := message.get("was")) is not None:
+            document = document.disconnect(*was)
+        self.builder.do(document)
+
+    def _delete(self, message: Message) -> None:
+        """Delete blocks and wires, from the last argument on: of any number of arguments later ones move up."""
+        document, keys = self._settled(), message["keys"]
+        for key, port in sorted(message.get("wires", ()), reverse=True):
+            if key not in keys:
+                document = document.disconnect(key, port)
+        self.builder.do(document.delete(*keys))
 
     def _minimized(self) -> Run:
         if self.run is None:
@@ -103,7 +122,7 @@ class BuilderCommands:
         builder, row = self.builder, kind_of(message["kind"])
         operands = list(message.get("operands", ()))
         taken = operands if row.many else operands[: len(row.ports)]
-        before = settled(builder.document, builder.result)
+        before = self._settled()
         label = free_name(before) if row.name == "input" else ""
         document, key = before.add(row.name, taken, label=label, place=message.get("place"))
         self.added = key
@@ -111,7 +130,7 @@ class BuilderCommands:
 
     def _write(self, message: Message) -> None:
         """Add the blocks of a formula."""
-        before = settled(self.builder.document, self.builder.result)
+        before = self._settled()
         document = add_formula(before, str(message["text"]))
         self.builder.do(settled(document, evaluate(document)))
 
@@ -130,6 +149,6 @@ class BuilderCommands:
     def _move(self, message: Message) -> None:
         """Move blocks by this many pixels; all others stay."""
         builder, (right, down) = self.builder, message["by"]
-        document = settled(builder.document, builder.result)
+        document = self._settled()
         places = {key: document[key].place or (0.0, 0.0) for key in message["keys"]}
         builder.do(document.move({key: (x + right, y + down) for key, (x, y) in places.items()}))

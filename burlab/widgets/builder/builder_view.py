@@ -2,7 +2,6 @@
 
 from html import escape
 from importlib import import_module
-from pathlib import Path
 from typing import Any, cast
 
 import traitlets
@@ -10,7 +9,7 @@ import traitlets
 from burlab.errors import BurlabError
 from burlab.runtime.extras import late
 from burlab.widgets import still
-from burlab.widgets.assets import module
+from burlab.widgets.assets import module, style_module
 from burlab.widgets.graph_view.graph_svg import with_ink
 
 from .block_palette import WEIGHTS, palette
@@ -26,7 +25,6 @@ from .notebook_cells import NotebookCell, keep
 anywidget: Any = late("anywidget", "lab")
 ipywidgets: Any = late("ipywidgets", "lab")
 
-_FOLDER = Path(__file__).parent
 _MAX_VALUE_LENGTH = 2000  # letters of a value that a page shows
 # What a saved notebook shows besides the picture; hidden wherever the widget is there.
 _NOTE = """<style>.jp-OutputArea:has(.burlab-builder) .burlab-built {{ display: none; }}</style>
@@ -37,7 +35,7 @@ class Canvas(anywidget.AnyWidget):
     """Palette, blocks, and details of the selected one."""
 
     _esm = module("builder/builder.js")
-    _css = "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in ("../surface/surface.css", "builder.css"))
+    _css = style_module("builder/builder.css", "builder/builder.css", "builder/blocks.css")
     kinds = cast("Any", traitlets.List()).tag(sync=True)
     examples = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)

@@ -1,6 +1,6 @@
 // @ts-check
 // Details of the selected block, with fields for its names, options, shape and arguments.
-/** @import { Desk } from "./dragging.js" */
+/** @import { Desk } from "./desk" */
 /** @import { Block } from "../messages" */
 
 import { button, choices, element, focused, setText, showIn } from "../dom.js";

@@ -1,9 +1,9 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { portPlace, wire } from "../../../burlab/widgets/builder/blocks.js";
-import { nextBlock } from "../../../burlab/widgets/builder/builder.js";
+import { edgesOf, nextBlock, nodeOf, wireEnd } from "../../../burlab/widgets/builder/blocks.js";
 import { formatFloat, isFloat } from "../../../burlab/widgets/builder/inspector.js";
+import { fitted } from "../../../burlab/widgets/builder/viewport.js";
 
 test("a slider stands next to floats of Python alone", () => {
   for (const text of ["0.5", "-3.", "+.5", "1e-3", "2.5e10"]) assert.ok(isFloat(text), text);
@@ -16,9 +16,18 @@ test("a number that is slid stays a float", () => {
 });
 
 test("arguments stand on the left side, with a place for one more", () => {
-  const block = { x: 100, y: 50, width: 40, height: 30, ports: ["a", "b"], many: true };
-  assert.deepEqual([0, 1, 2].map((port) => portPlace(block, port)), [{ x: 80, y: 40 }, { x: 80, y: 50 }, { x: 80, y: 60 }]);
-  assert.equal(wire({ x: 0, y: 0 }, { x: 100, y: 10 }), "M0 0C50 0 50 10 100 10");
+  const block = /** @type {any} */ ({ key: 7, x: 100, y: 50, width: 40, height: 30, ports: ["a", "b"], many: true, operands: [3, null], lines: [] });
+  const { handles = [] } = nodeOf(block, { x: 100, y: 50 }, false);
+  assert.deepEqual(handles.map(({ id, x, y, height = 0 }) => [id, Math.sign(x), y + height / 2]), [["0", -1, 5], ["1", -1, 15], ["2", -1, 25], ["out", 1, 15]]);
+  const [edge, ...others] = edgesOf(block, new Set([3]), new Set());
+  assert.deepEqual([edge.source, edge.target, edge.targetHandle, edge.className, others], ["3", "7", "0", "burlab-from", []]);
+  assert.deepEqual(wireEnd(edge.id), [7, 0]);
+});
+
+test("what fits lies in the middle, and of the rest the beginning is shown", () => {
+  const frame = { width: 400, height: 200 };
+  assert.deepEqual(fitted({ x: 0, y: 0, width: 100, height: 50 }, frame), { zoom: 1, x: 150, y: 75 });
+  assert.deepEqual(fitted({ x: 0, y: 0, width: 4000, height: 50 }, frame), { zoom: 0.8, x: 16, y: 80 });
 });
 
 test("an arrow goes to the next block in its direction", () => {

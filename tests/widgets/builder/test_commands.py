@@ -31,3 +31,43 @@ def test_moving_a_missing_block_is_refused():
     commands = BuilderCommands(GraphBuilder(lambda x: x**2, 2.0))
     commands.apply({"type": "move", "keys": [9], "by": [1, 1]})
     assert "unknown block 9" in commands.refused[1]
+
+
+def test_blocks_stay_where_they_are_when_a_wire_is_pulled():
+    """Of a graph that was never moved the layout has the places: another wire would be another layout."""
+    builder = GraphBuilder(lambda x, y: np.tanh(x * y) + x, 2.0, 5.0)
+    commands, before = BuilderCommands(builder), places(builder)
+    commands.apply({"type": "connect", "source": 1, "key": 3, "port": 1})
+    commands.apply({"type": "disconnect", "key": 4, "port": 0})
+    commands.apply({"type": "delete", "keys": [2], "wires": []})
+    assert commands.refused is None
+    for key, place in places(builder).items():
+        np.testing.assert_array_equal(place, before[key])
+
+
+def test_blocks_and_wires_are_deleted_in_one_step():
+    builder = GraphBuilder()
+    a, b = builder.add("input"), builder.add("input")
+    stacked = builder.add("stack", a, b, a)
+    total = builder.add("add", a, b)
+    commands, states = BuilderCommands(builder), len(builder.history.states)
+    commands.apply({"type": "delete", "keys": [], "wires": [[stacked, 0], [stacked, 1], [total, 1]]})
+    assert commands.refused is None
+    assert builder.document[stacked].operands == (a,)
+    assert builder.document[total].operands == (a, None)
+    assert len(builder.history.states) == states + 1
+    commands.apply({"type": "delete", "keys": [b, total], "wires": [[total, 0]]})
+    assert commands.refused is None
+    assert set(builder.document.blocks) == {a, stacked}
+
+
+def test_the_end_of_a_wire_is_moved_in_one_step():
+    builder = GraphBuilder()
+    a, b = builder.add("input"), builder.add("input")
+    total = builder.add("add", a, None)
+    commands = BuilderCommands(builder)
+    commands.apply({"type": "connect", "source": a, "key": total, "port": 1, "was": [total, 0]})
+    assert builder.document[total].operands == (None, a)
+    commands.apply({"type": "connect", "source": total, "key": b, "port": 0, "was": [total, 1]})
+    assert commands.refused is not None
+    assert builder.document[total].operands == (None, a), "a refused wire stays where it was"

@@ -1,0 +1,198 @@
+// @ts-check
+// The canvas: React Flow draws blocks and wires, and says what the mouse does. What there is, Python's state says.
+/** @import { Connection, Edge, FinalConnectionState, Node, NodeChange } from "@xyflow/react" */
+/** @import { Block } from "../messages" */
+
+import "@xyflow/react/dist/base.css";
+import { Background, Handle, Position, ReactFlow, ViewportPortal } from "@xyflow/react";
+import { h, render } from "preact";
+import { edgesOf, nodeOf, portCount, portTop, wireEnd, wireName } from "./blocks.js";
+import { ownWheel, targetOf } from "../dom.js";
+
+const GRID_PIXELS = 10; // that places of blocks are multiples of
+const CLICK_PIXELS = 4; // pixels that the mouse may move during a click
+const MAX_DRAWN_BLOCKS = 200; // blocks from which on those out of sight are left away
+
+/** @typedef {{ key: number, port: number }} Argument */
+/** @typedef {{ key: number, words: string } | null} Callout */
+/**
+ * What there is to draw. wires: names of the selected ones.
+ * @typedef {{ blocks: Block[], selected: number[], wires: string[], callout: Callout }} Scene
+ */
+/**
+ * What the canvas asks for.
+ * @typedef {object} Acts
+ * @property {(keys: number[], wires: string[]) => void} select
+ * @property {(keys: number[], by: { x: number, y: number }) => void} move
+ * @property {(source: number, key: number, port: number | null, was: Argument | null) => void} connect
+ * @property {(argument: Argument) => void} disconnect
+ * @property {(key: number) => void} open
+ */
+
+/** A block: its words, and the places of its arguments. @type {(properties: { data: { block: Block } }) => any} */
+function BlockNode({ data: { block } }) {
+  const ports = Array.from({ length: portCount(block) }, (_, port) => {
+    const more = port === block.ports.length;
+    const free = more || block.operands[port] === null;
+    return h(/** @type {any} */ (Handle), {
+      key: port, type: "target", position: Position.Left, id: String(port), style: { top: portTop(block, port) }, "data-port": port,
+      className: `burlab-port${free ? " burlab-free" : ""}${more ? " burlab-more" : ""}`, title: more ? "one argument more" : block.ports[port],
+    });
+  });
+  const out = { key: "out", type: "source", position: Position.Right, id: "out", className: "burlab-out", title: "drag to an argument of another block" };
+  return [
+    ...block.lines.map(([what, text], k) => h("div", { key: `line ${k}`, className: `burlab-${what}` }, text)),
+    ...ports, h(/** @type {any} */ (Handle), out),
+    block.fault || block.odd ? h("span", { key: "badge", className: "burlab-badge", "aria-hidden": true }, "!") : null,
+  ];
+}
+const NODE_TYPES = { block: BlockNode };
+
+/** The block under the mouse. @type {(surface: HTMLElement, event: MouseEvent | TouchEvent) => number | null} */
+function keyUnder(surface, event) {
+  const { clientX, clientY } = "changedTouches" in event ? event.changedTouches[0] : event;
+  const root = /** @type {Document | ShadowRoot} */ (surface.getRootNode());
+  const block = /** @type {HTMLElement | null | undefined} */ (root.elementFromPoint(clientX, clientY)?.closest("[data-key]"));
+  return block && surface.contains(block) ? Number(block.dataset.key) : null;
+}
+
+/**
+ * Put the canvas into an element, which has the focus and the keys. `draw` shows a scene; `settle` forgets where blocks were dragged to.
+ * @type {(surface: HTMLElement, acts: Acts, started: (instance: import("@xyflow/react").ReactFlowInstance) => void) => { draw: (next: Scene) => void, settle: () => void, close: () => void }}
+ */
+export function flow(surface, acts, started) {
+  const ending = new AbortController();
+  const { signal } = ending;
+  let scene = /** @type {Scene} */ ({ blocks: [], selected: [], wires: [], callout: null });
+  let shift = false; // held while the mouse was pressed: it draws a box around what it selects
+  let boxing = /** @type {{ before: number[], inside: Set<number> } | null} */ (null); // what was selected before, and what is in that box
+  /** @type {Map<number, { x: number, y: number }>} */
+  const dragged = new Map(); // where the mouse has blocks that Python has elsewhere
+  /** @type {Map<number, { text: string, node: Node }>} */
+  const nodes = new Map(); // what was drawn last: React Flow draws again what is another object
+
+  /** @type {(block: Block) => Node} */
+  function node(block) {
+    const place = dragged.get(block.key) ?? { x: block.x, y: block.y };
+    const chosen = scene.selected.includes(block.key);
+    const text = JSON.stringify([block, place, chosen]);
+    const old = nodes.get(block.key);
+    if (old?.text === text) return old.node;
+    const made = { text, node: nodeOf(block, place, chosen) };
+    nodes.set(block.key, made);
+    return made.node;
+  }
+
+  /** @type {(changes: NodeChange[]) => void} */
+  function onNodesChange(changes) {
+    for (const change of changes) {
+      if (change.type === "position" && change.position) dragged.set(Number(change.id), change.position);
+      if (change.type === "select" && boxing) boxing.inside[change.selected ? "add" : "delete"](Number(change.id));
+    }
+    if (boxing) acts.select([...new Set([...boxing.before, ...boxing.inside])], []);
+    else draw();
+  }
+  /** @type {(event: { shiftKey: boolean, ctrlKey: boolean, metaKey: boolean }) => boolean} */
+  const adds = ({ shiftKey, ctrlKey, metaKey }) => shiftKey || ctrlKey || metaKey;
+  /** A list with one more, or without it if it was there. @type {<Item>(list: Item[], item: Item) => Item[]} */
+  const toggled = (list, item) => (list.includes(item) ? list.filter((one) => one !== item) : [...list, item]);
+
+  // A wire that is dropped on a block, but not on an argument, goes to the first free one.
+  /** @type {(event: MouseEvent | TouchEvent, state: FinalConnectionState) => void} */
+  function onConnectEnd(event, { isValid, fromHandle, fromNode }) {
+    if (isValid || !fromHandle || !fromNode || held) return;
+    const [from, hit] = [Number(fromNode.id), keyUnder(surface, event)];
+    if (hit === null || hit === from) return;
+    if (fromHandle.type === "source") acts.connect(from, hit, null, null);
+    else acts.connect(hit, from, Number(fromHandle.id), null);
+  }
+  /** @type {(connection: Connection) => void} */
+  const onConnect = ({ source, target, targetHandle }) => acts.connect(Number(source), Number(target), Number(targetHandle), null);
+
+  // The end of a wire is pulled off: to another argument, or to nowhere.
+  let held = /** @type {Edge | null} */ (null);
+  /** @type {(edge: Edge) => Argument} */
+  const endOf = (edge) => {
+    const [key, port] = wireEnd(edge.id);
+    return { key, port };
+  };
+  /** @type {(edge: Edge, connection: Connection) => void} */
+  const onReconnect = (edge, { target, targetHandle }) => {
+    if (wireName(Number(target), Number(targetHandle)) !== edge.id) acts.connect(Number(edge.source), Number(target), Number(targetHandle), endOf(edge));
+  };
+  /** @type {(event: MouseEvent | TouchEvent, edge: Edge, type: string, state: FinalConnectionState) => void} */
+  const onReconnectEnd = (event, edge, _type, { isValid }) => {
+    held = null;
+    if (isValid) return;
+    const hit = keyUnder(surface, event);
+    if (hit === null) acts.disconnect(endOf(edge));
+    else if (hit !== Number(edge.source) && hit !== Number(edge.target)) acts.connect(Number(edge.source), hit, null, endOf(edge));
+  };
+
+  function draw() {
+    const there = new Set(scene.blocks.map((block) => block.key));
+    for (const key of nodes.keys()) if (!there.has(key)) nodes.delete(key);
+    const [selected, wires] = [new Set(scene.selected), new Set(scene.wires)];
+    const at = scene.blocks.find((block) => block.key === scene.callout?.key);
+    const callout = at && scene.callout && h("div", { className: "burlab-callout", style: { left: at.x, top: at.y + at.height / 2 + 6 } }, scene.callout.words);
+    const properties = {
+      nodes: scene.blocks.map(node), edges: scene.blocks.flatMap((block) => edgesOf(block, selected, wires)), nodeTypes: NODE_TYPES,
+      nodeOrigin: [0.5, 0.5], minZoom: 0.02, maxZoom: 4, onlyRenderVisibleElements: scene.blocks.length > MAX_DRAWN_BLOCKS,
+      snapToGrid: true, snapGrid: [GRID_PIXELS, GRID_PIXELS], nodeDragThreshold: CLICK_PIXELS, nodeClickDistance: CLICK_PIXELS, paneClickDistance: CLICK_PIXELS,
+      nodesFocusable: false, edgesFocusable: false, disableKeyboardA11y: true, selectNodesOnDrag: false, connectOnClick: false, zoomOnDoubleClick: false,
+      deleteKeyCode: null, selectionKeyCode: null, multiSelectionKeyCode: null, panActivationKeyCode: null, zoomActivationKeyCode: null,
+      selectionOnDrag: shift, selectionMode: "partial", elevateNodesOnSelect: false,
+      onInit: started, onNodesChange, onConnect, onConnectEnd, onReconnect, onReconnectEnd,
+      onReconnectStart: (/** @type {unknown} */ _event, /** @type {Edge} */ edge) => (held = edge),
+      onSelectionStart: () => (boxing = { before: scene.selected, inside: new Set() }),
+      onSelectionEnd: () => (boxing = null),
+      onPaneClick: (/** @type {MouseEvent} */ event) => adds(event) || acts.select([], []),
+      onNodeClick: (/** @type {MouseEvent} */ event, /** @type {Node} */ { id }) =>
+        adds(event) ? acts.select(toggled(scene.selected, Number(id)), scene.wires) : acts.select([Number(id)], []),
+      onNodeDoubleClick: (/** @type {unknown} */ _event, /** @type {Node} */ { id }) => acts.open(Number(id)),
+      onEdgeClick: (/** @type {MouseEvent} */ event, /** @type {Edge} */ { id }) =>
+        adds(event) ? acts.select(scene.selected, toggled(scene.wires, id)) : acts.select([], [id]),
+      onNodeDragStart: (/** @type {unknown} */ _event, /** @type {Node} */ { id }) => {
+        if (!scene.selected.includes(Number(id))) acts.select([Number(id)], []);
+      },
+      onNodeDragStop: (/** @type {unknown} */ _event, /** @type {Node} */ { id, position }, /** @type {Node[]} */ moved) => {
+        const was = scene.blocks.find((block) => String(block.key) === id);
+        if (was) acts.move(moved.map((one) => Number(one.id)), { x: position.x - was.x, y: position.y - was.y });
+      },
+    };
+    const inside = [h(Background, { key: "ground", gap: 2 * GRID_PIXELS, color: "var(--edge)" }), h(ViewportPortal, /** @type {any} */ ({ key: "callout" }), callout)];
+    render(h(/** @type {any} */ (ReactFlow), properties, inside), surface);
+  }
+
+  surface.addEventListener("pointerdown", (event) => {
+    if (!surface.contains(targetOf(event))) return;
+    surface.focus({ preventScroll: true });
+    if (shift === event.shiftKey) return;
+    shift = event.shiftKey;
+    draw();
+  }, { capture: true, signal });
+  // The mouse on a connected argument takes the end of its wire, and with Shift on the ground it does not move the view.
+  surface.addEventListener("mousedown", (event) => {
+    const port = /** @type {HTMLElement | null} */ (targetOf(event).closest(".burlab-port:not(.burlab-free)"));
+    const block = /** @type {HTMLElement | null} */ (targetOf(event).closest("[data-key]"));
+    const end = port && block && surface.querySelector(`[data-id="${wireName(Number(block.dataset.key), Number(port.dataset.port))}"] .react-flow__edgeupdater-target`);
+    if (end && event.button === 0) {
+      event.stopPropagation();
+      end.dispatchEvent(new MouseEvent("mousedown", event));
+    } else if (event.shiftKey && !block) event.stopPropagation();
+  }, { capture: true, signal });
+  const own = ownWheel(surface, signal);
+  surface.addEventListener("wheel", (event) => own(event) || event.stopPropagation(), { capture: true, signal });
+
+  return {
+    draw(next) {
+      scene = next;
+      draw();
+    },
+    settle: () => dragged.clear(),
+    close() {
+      ending.abort();
+      render(null, surface);
+    },
+  };
+}
