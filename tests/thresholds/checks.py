@@ -13,6 +13,7 @@ from burlab.compiler import build
 from burlab.compiler.planning import byte_masks, copy_slices
 from burlab.graph import Graph, vjp
 from burlab.graph.node import constant
+from tests.compiler.everything_shared import everything_shared
 from tests.compiler.trace import traced
 
 from .programs import Program, loss_of, split
@@ -227,6 +228,20 @@ def kept(p: Program, gear: str, rng: np.random.Generator) -> str | None:
     return _same("checkpoint", got, wanted) or _same("masks", masked, wanted)
 
 
+def threaded(p: Program, gear: str, rng: np.random.Generator) -> str | None:
+    """Values and gradient where threads share whatever they can share, which have the bits of one thread."""
+    count = int(rng.choice((2, 3, 5, 16)))
+    f = bl.value_and_grad(p.loss, _all(p)) if rng.random() < 0.7 else p.results
+    alone = _flat(bl.compile(f, *p.arguments, gear=gear)(*p.arguments))
+    with everything_shared():
+        kernel = bl.compile(f, *p.arguments, gear=gear, threads=count)
+        shared = _flat(kernel(*p.arguments))
+    for k, (x, y) in enumerate(zip(shared, alone, strict=True)):
+        if not np.array_equal(x, y, equal_nan=True):
+            return f"{count} threads: result {k} has other bits than with one, {int(np.sum(x != y))} of {y.size}"
+    return None
+
+
 def _all(p: Program) -> tuple[int, ...]:
     return tuple(range(len(p.arguments)))
 
@@ -267,6 +282,9 @@ COMPILED: tuple[Check, ...] = (
     sums,
     sums,
     sums,
+    threaded,
+    threaded,
+    threaded,
 )
 
 

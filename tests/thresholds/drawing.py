@@ -67,7 +67,7 @@ class _Maker:
             *[self._pair] * 4,
             *[self._reshape, self._cut, self._sum_over, self._sum_over, self._vector_words],
             *[self._stack] * 3,
-            *[self._by_groups, self._convolution, self._contrast],
+            *[self._by_groups, self._convolution, self._contrast, self._in_turn],
         ]
 
     def seal(self) -> None:
@@ -192,6 +192,14 @@ class _Maker:
         if self.known[k].ndim and self.known[k].size:
             axis = int(self.rng.integers(self.known[k].ndim))
             self.keep(self.add(str(self.rng.choice(list(ALONG))), [k], axis))
+
+    def _in_turn(self) -> None:
+        """What runs a graph of its own many times, or a stack of small systems of equations."""
+        k = self.last()
+        small = [axis for axis, d in enumerate(self.known[k].shape) if 0 < d <= 2 * MIDDLE[-1]]
+        if small:
+            word = str(self.rng.choice(["recurrence", "solved", "determinants"]))
+            self.keep(self.add(word, [k], int(self.rng.choice(small))))
 
     def _pair(self) -> None:
         k = self.last()

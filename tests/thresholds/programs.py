@@ -24,7 +24,7 @@ class Step(NamedTuple):
     more: tuple[Any, ...] = ()
 
 
-@dataclass
+@dataclass(eq=False)
 class Program:
     """Steps over arguments, which are all floats; values: theirs and the steps' on complex numbers."""
 

@@ -38,10 +38,21 @@ def test_compiled_programs():
     assert not wrong(1_000_000, examples(4), compiled=True)
 
 
+def other_bits_with_threads(first, count):
+    rng = np.random.default_rng(first)
+    found = {(program := draw(k)): checks.threaded(program, "compiled", rng) for k in range(first, first + count)}
+    return "\n".join(f"{program}\n{fault}" for program, fault in found.items() if fault)
+
+
+def test_threads_change_no_bit_of_a_program():
+    assert not other_bits_with_threads(2_000_000, examples(12))
+
+
 @pytest.mark.full
 def test_many_programs():
     assert not wrong(100_000, 1000, compiled=False)
     assert not wrong(1_100_000, 60, compiled=True)
+    assert not other_bits_with_threads(2_100_000, 300)
 
 
 def test_programs_are_the_same_each_time():
@@ -59,7 +70,7 @@ def test_programs_reach_thresholds():
     ]
     used = {step.word for p in programs for step in p.steps}
     assert {"einsum", "matmul", "broadcast", "transpose", "flip", "cut", "reshape", "sum over"} <= used
-    assert {"by groups", "convolved", "contrasted"} <= used
+    assert {"by groups", "convolved", "contrasted", "recurrence", "solved", "determinants", "branches"} <= used
     assert {a.dtype.name for p in programs for a in p.arguments} == {"float16", "float32", "float64"}
     specs = [re.split(",|->", str(s.more[0])) for p in programs for s in p.steps if s.word == "einsum"]
     counted = [(set(left).intersection(right, out), (left, right, out)) for left, right, out in specs]

@@ -14,6 +14,7 @@ import burlab as bl
 from burlab.graph.buffers.buffer_functions import at_add
 
 Word = Callable[..., Any]
+_MAX_UNKNOWNS = 33  # of a system of linear equations
 
 
 class Real:
@@ -23,6 +24,10 @@ class Real:
     max, min, argmax, argsort = np.max, np.min, np.argmax, np.argsort
     max_over = np.max
     cond, at_add = bl.cond, at_add
+
+    @staticmethod
+    def scan(step: Word, start: Any, rows: Any) -> Any:
+        return bl.scan(lambda carry, row: (step(carry, row),) * 2, start, rows)[1]
 
     @staticmethod
     def real(a: Any) -> Any:
@@ -53,6 +58,13 @@ class Complex:
     @staticmethod
     def cond(choice: Any, true: Word, false: Word, *operands: Any) -> Any:
         return (true if choice else false)(*operands)
+
+    @staticmethod
+    def scan(step: Word, start: Any, rows: Any) -> Any:
+        found = [start]
+        for row in rows:
+            found.append(step(found[-1], row))
+        return np.stack(found[1:])
 
     @staticmethod
     def abs(a: Any) -> Any:
@@ -142,6 +154,21 @@ def _by_groups(a: Any, b: Any) -> Any:
     return np.reshape(y, a.shape)
 
 
+def _recurrence(m: Any, a: Any, axis: int) -> Any:
+    """The states of a network without weights that reads an array along an axis."""
+    rows = np.moveaxis(a, axis, 0)
+    return np.moveaxis(m.scan(lambda state, row: np.tanh(state / 2 + row), 0 * rows[0], rows), 0, axis)
+
+
+def _equations(a: Any, axis: int) -> tuple[Any, Any]:
+    """Matrices with eigenvalues from 1 to 1 + n, one for each matrix of an array; and the matrices, by columns."""
+    rows = np.moveaxis(np.tanh(a), axis, -1)
+    if not (rows.ndim > 1 and rows.size and rows.shape[-1] <= _MAX_UNKNOWNS):
+        raise ValueError
+    columns = np.swapaxes(rows, -1, -2)
+    return columns @ rows / rows.shape[-2] + np.eye(rows.shape[-1], dtype=np.float32), columns
+
+
 def _convolved(a: Any, b: Any) -> Any:
     """Windows of an image, shape (rows, columns, channels), times weights of shape (rows, columns, in, out)."""
     windows = np.lib.stride_tricks.sliding_window_view(a, b.shape[:2], (0, 1))
@@ -213,6 +240,9 @@ ALONG: dict[str, Word] = {
     "first": lambda m, a, k: np.take(a, 0, k),
     "stack": lambda m, a, k: np.stack([a, a * a], k),
     "expand": lambda m, a, k: np.expand_dims(a, k),
+    "recurrence": _recurrence,
+    "solved": lambda m, a, k: np.linalg.solve(*_equations(a, k)),
+    "determinants": lambda m, a, k: np.log(np.linalg.det(_equations(a, k)[0])),
 }
 # Of two values whose shapes broadcast.
 PAIRS: dict[str, Word] = {

@@ -96,7 +96,8 @@ def emit(plan: KernelPlan) -> GeneratedSource:
         else:
             part = _Written([]) if step.shape else _scalars(plan, step, known, timed)
         if k in members:
-            inside = set[Node]() if members[k].is_last else inside | part.names
+            seen = set[Node]() if members[k].is_alone else part.names
+            inside = set[Node]() if members[k].is_last else inside | seen
             ending = _ending(plan, functions[k], loops, known) if k in functions and functions[k].ending else []
             part = _Written(wrapped(part.lines, members[k], ending), [*part.calls, SHARE])
         known |= part.names

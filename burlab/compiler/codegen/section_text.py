@@ -51,6 +51,11 @@ class Membership(NamedTuple):
         return self.position == 0
 
     @property
+    def is_alone(self) -> bool:
+        """Return True if one thread does the step, in a block of its own: no other step sees its variables."""
+        return self.cut is not None and self.cut.units == 1
+
+    @property
     def is_last(self) -> bool:
         """Return True if the section ends with this step."""
         return self.position == len(self.section.cuts) - 1
@@ -63,8 +68,8 @@ def memberships(sections: Sequence[SharedSteps]) -> dict[int, Membership]:
 
 def wrapped(lines: Sequence[str], member: Membership, ending: Sequence[str] = ()) -> list[str]:
     """The lines of a step, with the beginning and the end of its section. ending: what one thread does after it."""
-    cut, name = member.cut, f"section{member.section.first}"
-    own = ["if (part + 1 == parts) {", *(f"  {line}" for line in lines), "}"] if cut and cut.units == 1 else [*lines]
+    name = f"section{member.section.first}"
+    own = ["if (part + 1 == parts) {", *(f"  {line}" for line in lines), "}"] if member.is_alone else [*lines]
     body = [f"    {line}" for line in own]
     if member.is_first:
         units = dict.fromkeys(c.units for c in member.section.cuts if c and c.units > 1)

@@ -225,6 +225,17 @@ def test_a_gradient_that_an_update_reads_is_cut_by_rows():
     assert any(section.first + len(section.cuts) > k + 1 for section in sections.sections(plan) if section.first <= k)
 
 
+def test_a_number_that_one_thread_has_read_is_read_again_by_all():
+    def f(x: Any, y: Any, z: Any, s: Any) -> Any:
+        return np.exp(x), np.sum(np.sin(y) * s), np.sin(z) * s
+
+    arguments = normal(64, 64), normal(3), normal(500), normal(1)
+    kernel = bl.compile(f, *arguments, threads=3)
+    assert "if (part + 1 == parts)" in kernel.source
+    for one, other in zip(kernel(*arguments), bl.jit(f)(*arguments), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_a_fault_names_its_node_whoever_meets_it():
     table = normal(5, 8)
     index = np.zeros(64, np.int64)
