@@ -49,8 +49,8 @@ class Breakpoints(Mapping[int, Breakpoint]):
 
     A run that hits one rests at the point that was measured: that row is the last of the record, and its step is not
     done yet. `run.stopped` names the breakpoint; `run.start()` continues, and `run.step` stops at breakpoints, too.
-    Only new rows are tested, where a condition begins to hold; `run.seek` and steps already recorded never stop. Forks
-    and loaded runs have no breakpoints; a change in the past of a run keeps its own.
+    A run stops where a condition begins to hold, also when it plays recorded steps again; `run.seek` never stops, and
+    predicates see new rows only. Forks and loaded runs have no breakpoints; a change in the past keeps the run's own.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.1))
@@ -97,7 +97,7 @@ class Breakpoints(Mapping[int, Breakpoint]):
         [(2, 0.0625), (4, 0.00390625)]
         """
         self._note()
-        return tuple(self._table.hits.values())
+        return tuple(self._table.hits[step] for step in sorted(self._table.hits))
 
     def add(
         self,

@@ -349,3 +349,18 @@ def test_a_loaded_run_does_not_begin_elsewhere(tmp_path):
     model.apply({"type": "start", "x": 0.0, "y": 0.0})
     assert "a loaded run cannot begin at another point" in model.state()["status"]
     assert loaded.t == 5
+
+
+def test_a_breakpoint_holds_in_a_replay_too():
+    run = quadratic(steps=60)
+    model = PanelModel(run)
+    model.apply({"type": "break", "kind": "every", "text": "40"})
+    model.apply({"type": "reset"})
+    model.apply({"type": "speed", "value": 0})
+    model.apply({"type": "play"})
+    state = rested(model)
+    assert (state["step"], state["length"], state["tone"]) == (40, 60, "stopped")
+    assert "breakpoint 1" in state["status"]
+    assert [mark.at for mark in model.chart().parts[0].marks if mark.kind == "break"] == [40]
+    model.apply({"type": "play"})
+    assert rested(model)["step"] == 80

@@ -81,6 +81,8 @@ class Loop {
     const bool in_place = stepper.state.in_place();
     if (line.fresh(step)) {
       if (BURLAB_UNLIKELY(in_place) ? !record_in_place(step) : !record(step)) return;
+    } else if (BURLAB_UNLIKELY(line.replays())) {
+      if (!replay(step)) return;
     } else if (in_place) {
       stepper.complete(true);
     }
@@ -117,6 +119,16 @@ class Loop {
     }
     if (forced) return control.attend(), false;
     return moves || rest(reason);
+  }
+
+  /// Test breakpoints on a row that is recorded. False if the run rests at its point.
+  BURLAB_NOINLINE bool replay(std::int64_t step) {
+    if (!validate(step)) return false;
+    line.begin_replay(step, row_.data());
+    stepper.describe(row_.data());
+    const Reason reason = line.replayed(step, row_.data());
+    if (stepper.state.in_place()) stepper.complete(reason == no_reason);
+    return reason == no_reason || rest(reason);
   }
 
   BURLAB_INLINE bool validate(std::int64_t step) {

@@ -16,6 +16,7 @@
 #include "keyframes.hpp"
 #include "path.hpp"
 #include "record.hpp"
+#include "replayed_breakpoints.hpp"
 #include "stopwatch.hpp"
 #include "traces.hpp"
 
@@ -28,7 +29,7 @@ enum class Due { nothing, sample, end };
 /// The record of a run, and the snapshots to go back. The loop's thread calls it, or others while the loop is held.
 ///
 /// A row is written at every step without one: at the front of the record, and where `Record::cut` dropped earlier rows
-/// too. Criteria are tested only at the front.
+/// too. Criteria are tested only at the front, breakpoints also at recorded steps that are played again.
 class Timeline {
  public:
   Record record;
@@ -48,6 +49,7 @@ class Timeline {
         start_(ledger, Kind::scratch, plan.hypers, plan.hyper),
         events_(ledger, Kind::events),
         breakpoints_(ledger),
+        replayed_(ledger),
         spent_(ledger, Kind::scratch, plan.totals, plan.spent),
         totals_(ledger, Kind::scratch, plan.totals, plan.spent) {
     if (plan.feed_rows > 0) feed.emplace(ledger, record.columns(), plan.feed_rows);
@@ -128,6 +130,7 @@ class Timeline {
     if (feed) feed->begin(rows);
     stamped_ = kept;
     breakpoints_.restart(last_value());
+    replayed_.forget();
     rewind_watch();
     cursor_.done = mend_step_ = step;
     proved_ = mend_rows_ = rows;
@@ -148,6 +151,7 @@ class Timeline {
     const std::int64_t goal = mends ? std::max(mend_step_, cursor_.step + 1) : follow(pending);
     apply(pending);
     const std::int64_t step = cursor_.step, length = record.length();
+    replays_ = !mends && pending.command == Command::aim && step < length && breakpoints_.any();
     if (step >= length && goal > step) watch_.resume();
     else watch_.pause();
     const std::int64_t room = feed && step >= length ? feed->limit() : kEndless;
@@ -194,8 +198,19 @@ class Timeline {
     const Reason reason = criteria_.of(row[value_column], norm, row[criteria_.column]);
     if (BURLAB_LIKELY(!breakpoints_.any())) return reason != no_reason || !stands_still(row) ? reason : stalled;
     breakpoint_ = breakpoints_.hit(step, row[value_column], norm, row);
+    replayed_.forget();
     if (reason == no_reason && breakpoint_ != 0) return breakpoint_hit;
     return reason != no_reason || !stands_still(row) ? reason : stalled;
+  }
+  /// Return true if recorded steps are played again, as by `aim`, and breakpoints hold there.
+  bool replays() const { return replays_; }
+  /// The rows before a step, where a replay begins there. row: room for one.
+  void begin_replay(std::int64_t step, double* row) { replayed_.begin(record, step, row, blind_); }
+  /// The verdict on the row of a recorded step.
+  Reason replayed(std::int64_t step, const double* row) {
+    const std::int64_t hit = replayed_.hit(step, row, blind_);
+    if (hit != 0) breakpoint_ = hit;
+    return hit != 0 ? breakpoint_hit : no_reason;
   }
   /// Return true if the next step would repeat this one: it changes nothing and depends on nothing else.
   BURLAB_INLINE bool stands_still(const double* row) const {
@@ -247,6 +262,7 @@ class Timeline {
       pending.breakpoint = pending.cut_by;
     }
     if (pending.arms && !breakpoints_.set(pending.breakpoints, last_value())) return false;
+    if (pending.arms && !replayed_.set(pending.breakpoints)) return false;
     pending.arms = false;
     if (pending.changes()) {
       const std::int64_t step = cursor_.step;
@@ -374,6 +390,8 @@ class Timeline {
   const Buffer<double> start_;  // hyperparameters
   Buffer<Event> events_;
   Breakpoints breakpoints_;
+  ReplayedBreakpoints replayed_;
+  bool replays_ = false;                        // whether breakpoints are tested on rows that are recorded
   const Buffer<double> spent_;                  // totals at the start
   Buffer<double> totals_;                       // up to the last row
   std::int64_t breakpoint_ = 0;                 // the one that the last row hit
