@@ -3,6 +3,7 @@
 # On white and on #111 the contrast of each is 3:1 or more; with normal vision and with each kind of colour blindness
 # (Machado, Oliveira and Fernandes 2009) any two differ by 20 in CIELAB or more. Blue and vermilion: Okabe and Ito 2008.
 PALETTE = ("#0072b2", "#d55e00", "#0fa95f", "#ad29ed", "#9a4b21", "#dc6fa3", "#5d705c")
+TINTS = ("#80b8d8", "#eaae80", "#87d4af", "#d694f6")  # the first colours half way to white, for more shares of a stack
 INK = "#757a80"
 BREAK = "#d32f2f"  # where a run was stopped, or a number is nan; contrast as above
 FAINT = "rgba(117, 122, 128, 0.3)"

@@ -10,7 +10,7 @@ from burlab.typing import Numbers
 
 from .chart import Band, Curve, Dots, DotShape, Mark, MarkKind
 from .frame import Scale, runs
-from .palette import BREAK, DASHES, INK, colour
+from .palette import BREAK, DASHES, INK, TINTS, colour
 from .stretch_extremes import extremes
 
 _MAX_PIXELS = 1e4  # farther out nothing is drawn, and some readers of SVG take no larger numbers
@@ -34,8 +34,8 @@ def text(content: str, x: float, y: float, **attributes: Any) -> str:
 
 
 def ink(k: int) -> str:
-    """A colour of the palette, or that of letters for -1."""
-    return INK if k < 0 else colour(k)
+    """A colour of the palette; that of letters for -1, and a tint from -2 downwards."""
+    return TINTS[-2 - k] if k < -1 else INK if k < 0 else colour(k)
 
 
 def curve(of: Curve, x: Scale, y: Scale) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from burlab.charts import Axis, Band, Chart, Curve, Dots, DotShape, Map, Mark, MarkKind, Plot
 from burlab.charts.frame import right_scale, scales
-from burlab.charts.palette import colour
+from burlab.charts.palette import PALETTE, TINTS, colour
 from burlab.charts.strokes import MARK_STYLES, SHAPES
 from burlab.charts.svg import svg
 
@@ -246,3 +246,10 @@ def test_a_floor_below_the_end_of_an_axis_is_out_of_sight():
     zeros = Curve(STEPS, np.where(STEPS < 5, 1e-3, 0.0))
     root = tree(Chart((plot(zeros, y=Axis("f", log=True, low=1e-4, floor=1e-9)),)))
     assert not [path for path in root.iter("path") if path.get("stroke-dasharray") == "2 3"]
+
+
+def test_tints_are_the_first_colours_half_way_to_white():
+    """The page mixes them anew: see `chart/theme.js`."""
+    for tint, base in zip(TINTS, PALETTE, strict=False):
+        mixed = [channel + (255 - channel) / 2 for channel in bytes.fromhex(base[1:])]
+        assert bytes.fromhex(tint[1:]) == bytes(round(channel) for channel in mixed)

@@ -28,6 +28,7 @@ export function themeOf(el, palette) {
   const ink = channels(style.color);
   const dark = 0.299 * ink[0] + 0.587 * ink[1] + 0.114 * ink[2] > 128;
   const curves = palette.map(channelsOfHex).map((colour) => (dark ? mixed(colour, [255, 255, 255], 0.28) : colour));
+  const tints = palette.slice(0, 4).map(channelsOfHex).map((colour) => mixed(colour, [255, 255, 255], 0.5)); // as palette.TINTS
   const ground = dark ? [17, 17, 17] : [255, 255, 255];
   return {
     dark,
@@ -37,7 +38,7 @@ export function themeOf(el, palette) {
     grid: rgba(ink, dark ? 0.13 : 0.1),
     edge: rgba(ink, 0.3),
     font: style.fontFamily || "system-ui, sans-serif",
-    curve: (k) => (k < 0 ? mixed(ink, ground, 0.2) : curves[k % curves.length]),
+    curve: (k) => (k < -1 ? tints[-2 - k] : k < 0 ? mixed(ink, ground, 0.2) : curves[k % curves.length]),
     cursor: dark ? [255, 145, 60] : [213, 94, 0],
     shade: dark ? [96, 158, 222] : [58, 118, 186],
     sides: curves.slice(0, 2), // below and above the middle of a map that has one

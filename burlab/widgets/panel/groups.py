@@ -42,8 +42,11 @@ class Group:
     @property
     def top(self) -> float | None:
         """The end of the axis of a run that has diverged; None for others."""
-        far = max(abs(self.low), abs(self.high)) > _DIVERGED * self.first > 0
-        return _SHOWN * self.first if far else None
+        return _SHOWN * self.first if self.is_far(max(abs(self.low), abs(self.high))) else None
+
+    def is_far(self, size: float) -> bool:
+        """Return True if values of this size have diverged."""
+        return size > _DIVERGED * self.first > 0
 
     @property
     def floor(self) -> float | None:

@@ -14,6 +14,7 @@ from burlab.widgets.live.readable import count, duration, number
 
 from .column import FIRST_STEP
 from .curves_of_run import PACE, RunCurves
+from .divergence import calm_ends
 from .groups import TITLES, Group, title_of
 from .panel_costs import gathered, stacked
 from .panel_memory import PanelMemory, colour_of, stairs
@@ -64,7 +65,7 @@ class PanelChart:
     def _plot(self, model: "PanelModel", group: Group, *, first: bool) -> Plot:
         curves, bands = self._pace(model) if group.name == PACE else (tuple(self._lines(model, group)), ())
         broken = {name: step for name, step in model.non_finite.items() if name in group.columns}
-        upright = _upright(group, curves)
+        upright = _upright(group, curves, watched=model.past is None)
         beyond = _beyond(upright, group.low, group.high)
         return Plot(
             group.name,
@@ -154,11 +155,19 @@ def _differ(a: Any, b: Any, name: str) -> bool:
     return name not in ("heights", "shade") and getattr(a, name) != getattr(b, name)
 
 
-def _upright(group: Group, curves: tuple[Curve, ...]) -> Axis:
+def _upright(group: Group, curves: tuple[Curve, ...], *, watched: bool) -> Axis:
+    """The axis of values. watched: whether the run is at its front, where it is followed however far it goes."""
     low, high = None, None
     if group.log:
         low, high = _around_smooth(group, curves)
-    if group.top is not None:
+    old, own = ([curve.y for curve in curves if (curve.colour == _INK) is k] for k in (True, False))
+    if watched and any(group.is_far(float(np.abs(y).max(initial=0.0))) for y in own):
+        calm = None, None
+    else:
+        calm = calm_ends(old, own, log=group.log) if watched else calm_ends(old + own, log=group.log)
+    if calm != (None, None):
+        low, high = calm
+    elif group.top is not None:
         low = None if group.log else max(group.low, -group.top)
         high = min(group.high, group.top)
     elif not group.log:

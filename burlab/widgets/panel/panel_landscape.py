@@ -25,8 +25,8 @@ class PanelLandscape:
         self.heights: HeightMap | None = None
         self.version = 0
         self.why = ""
-        points = run.path[1]
-        self._box = PathBox(run.problem, points[0] if len(points) else flat(run.x), _REACH)
+        self._parent = run.parent
+        self._box = self._first_box(run)
         self._followed: Numbers | None = None  # the path that was looked at last
         self._wanted: Numbers | None = None  # the box of the heights that are there or being computed
         self._thread: threading.Thread | None = None
@@ -37,7 +37,12 @@ class PanelLandscape:
         return self._box.bounds
 
     def refresh(self, run: Any, points: Numbers) -> None:
-        """Follow a path, shape (n, 2), out of the box, and start to compute heights for a new one."""
+        """Follow a path, shape (n, 2), out of the box, and start to compute heights for a new one.
+
+        A run that has branched off begins with a new box: the old path may have gone far.
+        """
+        if run.parent is not self._parent:
+            self._parent, self._followed, self._box = run.parent, None, self._first_box(run)
         if points is not self._followed:
             self._followed = points
             self._box.follow(points)
@@ -55,6 +60,10 @@ class PanelLandscape:
         """Wait for heights that are being computed."""
         if self._thread is not None:
             self._thread.join()
+
+    def _first_box(self, run: Any) -> PathBox:
+        points = run.path[1]
+        return PathBox(run.problem, points[0] if len(points) else flat(run.x), _REACH)
 
     def _compute(self, problem: Any, x: tree.Tree, box: Numbers) -> None:
         try:

@@ -7,24 +7,19 @@ from typing import Any
 import numpy as np
 
 from burlab.monitor.memory_samples import process_bytes
-from burlab.run.record.tables import KINDS
 from burlab.run.record.traces import NO_KINDS
 
+from .panel_costs import REST
 from .pyramid import NOTHING, Series
 
 _POLL_SECONDS = 0.2  # seconds between two looks at a run that plays
 _MAX_SAMPLES = 512  # that are kept; of more, every second one
-_OTHER = (
-    "other"  # bytes of the process that a loop of the user's own does not explain: the line of the process has them
-)
+_OTHER = "other"  # bytes of the process that a loop of the user's own does not explain: its line has them
 COLOURS = {
-    kind: k
-    for k, kind in enumerate(
-        ("parameters", "gradients", "activations", "optimizer_state", "scratch", "history", "keyframes")
-    )
-}
-"""Positions in the palette; other kinds are grey."""
-_GREY = -1
+    "parameters": 0, "gradients": 1, "activations": 2, "optimizer_state": 3, "scratch": 4, "history": 5, "keyframes": 6,
+    "path": -2, "traces": -3, "events": -4, _OTHER: -5, REST: -1,
+}  # fmt: skip
+"""Positions in the palette; from -2 downwards its tints."""
 
 
 class PanelMemory:
@@ -90,4 +85,4 @@ def stairs(steps: Series, *rows: Series) -> tuple[Series, ...]:
 
 def colour_of(name: str, place: int) -> int:
     """The position in the palette of a kind of bytes; of one that only a user's loop has, its place."""
-    return COLOURS.get(name, _GREY if name in (*KINDS, _OTHER) else place)
+    return COLOURS.get(name, place)

@@ -9,6 +9,7 @@ from burlab.widgets.panel.panel_model import PanelModel
 from burlab.widgets.panel.panel_state import state_of
 from burlab.widgets.panel.pyramid import Pyramid
 from tests.widgets.panel.fake import FakeRun, drawn, refreshed
+from tests.widgets.panel.real import quadratic
 
 
 def test_plots_are_logarithmic_only_while_values_are_positive():
@@ -165,3 +166,53 @@ def test_the_axis_of_steps_of_a_run_that_has_settled_shows_how_it_came_there():
     assert model.log_steps
     model.apply({"type": "step", "count": 5})
     assert model.log_steps, "it does not go to and fro"
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["logarithms", "linear"])
+def test_a_run_that_goes_back_has_the_axes_of_what_it_shows(sign):
+    run = FakeRun(loss=lambda s: sign * np.where(s < 100, 2.0 - s / 100, 2.0 * 10.0 ** np.minimum(s - 100, 300)))
+    model = PanelModel(run)
+    run.write(500)
+    model.refresh()
+    axis = drawn(model)["loss"].y
+    assert abs(axis.low or axis.high) == 2e4, "at its end it is followed"
+    run.t = 50
+    model.refresh()
+    plot = drawn(model)["loss"]
+    if sign > 0:
+        assert (plot.y.low, plot.y.high) == (None, 20.0)
+    else:
+        assert (plot.y.low, plot.y.high) == (pytest.approx(-2.495), None)
+    assert plot.note == f"goes on to {'−' * (sign < 0)}2e300"
+
+
+def test_a_branch_keeps_no_axes_of_the_one_that_diverged():
+    run = quadratic(5.0, steps=100)
+    model = PanelModel(run)
+    run.seek(3)
+    run.hyper["lr"] = 0.01
+    run.step(300)
+    model.refresh()
+    plot = drawn(model)["value"]
+    assert model.old[0].curves["value"].high > 1e12
+    assert plot.y.high == pytest.approx(10 * max(run.history["value"]))
+    assert plot.y.high < 1e8 < model.old[0].curves["value"].high
+    assert plot.note.startswith("goes on to")
+
+
+def test_a_branch_keeps_no_box_of_the_path_that_diverged():
+    run = bl.minimize(lambda x: np.sum(x**4), np.ones(2), bl.optim.GD(0.001), steps=20, progress=False)
+    model = PanelModel(run)
+    model.landscape.wait()
+    calm = model.landscape.box
+    run.hyper["lr"] = 0.8
+    run.step(2)
+    model.refresh()
+    far = model.landscape.box
+    run.seek(20)
+    run.hyper["lr"] = 0.001
+    run.step(8)
+    model.refresh()
+    model.landscape.wait()
+    assert np.ptp(far, axis=1).max() > 1.2 * np.ptp(calm, axis=1).max(), "the case says nothing"
+    np.testing.assert_array_equal(model.landscape.box, calm)
