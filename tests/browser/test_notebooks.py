@@ -61,3 +61,10 @@ def test_a_tutorial_runs_and_shows_its_pictures(tutorial, name, expected):
     page.evaluate(f"{OUTER}.scrollTop = {OUTER}.scrollHeight / 2")  # where there is something to look at
     rests(page)
     shot(page, name)
+
+
+def test_a_link_to_a_recipe_opens_it_as_text(lab, browser):
+    page = lab.open("09_variance")
+    page.locator("a", has_text="Write an estimator").click()
+    page.locator(".jp-MarkdownViewer h1", has_text="Write an estimator").wait_for()
+    shot(page, "recipe")

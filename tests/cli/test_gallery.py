@@ -18,8 +18,15 @@ def shown(tmp_path, *cells):
 
 
 def test_prose_and_code_stand_as_they_are(tmp_path):
-    text = shown(tmp_path, {"cell_type": "markdown", "source": "# To [b](b.ipynb)"}, code({"text": "1\n2\n"}))
-    assert text == "# To [b](../all/b.ipynb)\n\n```python\nx = 1\n```\n\n```\n1\n2\n```\n"
+    text = shown(
+        tmp_path,
+        {"cell_type": "markdown", "source": "# To [b](b.ipynb) and [c](recipes/c.md), [d](https://d.org/e.md)"},
+        code({"text": "1\n2\n"}),
+    )
+    assert (
+        text
+        == "# To [b](../all/b.ipynb) and [c](../all/recipes/c.md), [d](https://d.org/e.md)\n\n```python\nx = 1\n```\n\n```\n1\n2\n```\n"
+    )
 
 
 def test_pictures_are_files_and_older_ones_go(tmp_path):

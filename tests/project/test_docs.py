@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = [*(ROOT / "docs").glob("*.ipynb"), *(ROOT / "notebooks").glob("*.ipynb")]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *NOTEBOOKS])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").rglob("*.md"), *NOTEBOOKS])
 OF_TODAY = [path for path in PAGES if path.name not in ("CHANGELOG.md",)]
 SUFFIXES = (".py", ".hpp", ".js", ".ts")
 FOLDERS = (ROOT, ROOT / "burlab", ROOT / "cpp", ROOT / "cpp" / "burlab")

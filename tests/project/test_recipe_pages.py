@@ -1,11 +1,11 @@
-"""The pages of docs/recipes run as they are written, from top to bottom."""
+"""The pages of notebooks/recipes run as they are written, from top to bottom."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGES = sorted((Path(__file__).parents[2] / "docs" / "recipes").glob("*.md"))
+PAGES = sorted((Path(__file__).parents[2] / "notebooks" / "recipes").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

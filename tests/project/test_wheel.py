@@ -17,7 +17,8 @@ import numpy as np
 facts["gradient"] = burlab.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0])).tolist()
 from burlab.widgets.assets import bundled
 facts["panel"] = bundled("panel/panel.js")
-facts["tutorials"] = sorted(p.name for p in burlab.cli.tutorials(Path("mine")).glob("*.ipynb"))
+folder = burlab.cli.tutorials(Path("mine"))
+facts["tutorials"] = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 print(json.dumps(facts))
 """
 
@@ -52,7 +53,8 @@ def test_wheel_works_alone(installed: Path, root: Path, tmp_path: Path):
     assert Path(facts["headers"]).is_relative_to(environment)
     assert facts["gradient"] == [3.0, 12.0]
     assert "burlab-transport" in facts["panel"]
-    assert facts["tutorials"] == sorted(path.name for path in (root / "notebooks").glob("*.ipynb"))
+    pages = [path for kind in ("*.ipynb", "recipes/*.md") for path in (root / "notebooks").glob(kind)]
+    assert facts["tutorials"] == sorted(str(path.relative_to(root / "notebooks")) for path in pages)
 
 
 def test_wheel_carries_every_header_and_the_type_mark(installed: Path, root: Path):
