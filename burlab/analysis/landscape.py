@@ -179,6 +179,7 @@ def snapshots(run: Run, count: int = _SNAPSHOTS) -> tuple[Numbers, Numbers]:
     They are computed again in a fork, whose record is that of the run up to its step.
     """
     other = run.fork()
+    other.family.leave()
     try:
         steps = np.unique(np.round(np.linspace(0.0, float(other.t), count)))
         flat = FlatObjective.of(other, None).flat

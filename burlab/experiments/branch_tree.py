@@ -11,6 +11,7 @@ import numpy as np
 
 from burlab.charts import Chart
 from burlab.errors import ArgumentError
+from burlab.graph.tree import Tree, flatten
 from burlab.run import Event, Run, Stop
 from burlab.run.record.digest import Digest
 from burlab.runtime.checks.numbers import shown, whole
@@ -24,6 +25,7 @@ from .race_map import RaceMap
 from .racer import Racer
 from .setting import Always, Setting
 
+_MAX_NUMBERS = 3  # of a start that are said
 _COLUMNS = ("name", "parent", "at", "message", "step", "length", "value", "gradients", "seconds")
 
 
@@ -31,7 +33,8 @@ _COLUMNS = ("name", "parent", "at", "message", "step", "length", "value", "gradi
 class Branch:
     """A run of the tree. name: a letter that it keeps. parent: the name of the run that it left, "" of the first.
 
-    at: the step at which it left, None of the first. changes: of hyperparameters, which its parent did not make.
+    at: the step at which it left, None of the first. start: where it began, None if where its parent did.
+    changes: of hyperparameters, which its parent did not make.
     depth: how many parents it has. step, length: where it is, and how long its record. value: where it is, as
     `Run.row_value`. gradients, seconds: what the whole record cost, that of the parents before `at` included.
     """
@@ -40,6 +43,7 @@ class Branch:
     run: Run
     parent: str
     at: int | None
+    start: Tree | None
     changes: tuple[Event, ...]
     depth: int
     step: int
@@ -50,10 +54,11 @@ class Branch:
 
     @property
     def message(self) -> str:
-        """The changes it made, in words; a later change with its step."""
+        """Another start, and the changes it made, in words; a later change with its step."""
         if self.at is None:
             return "the first run"
-        changes = [
+        changes = [] if self.start is None else [f"x0 = {_point(self.start)}"]
+        changes += [
             f"{event.name} = {event.value:g}" + (f" at step {event.step:,}" if event.step > self.at else "")
             for event in self.changes
             if not event.passing
@@ -216,7 +221,7 @@ class Branches(Displayed):
         spent, seconds = (digest.evaluations, digest.seconds) if digest.steps.size else (np.zeros(1), np.zeros(1))
         found.append(
             Branch(
-                name, run, parent, run.family.at, _changes(run), depth,
+                name, run, parent, run.family.at, run.family.x0, _changes(run), depth,
                 t, length, run.row_value(), float(spent[-1]), float(seconds[-1]),
             )
         )  # fmt: skip
@@ -315,6 +320,13 @@ def _changes(run: Run) -> tuple[Event, ...]:
     """The changes that a run has made and its parent has not."""
     at, old = run.family.at or 0, () if run.parent is None else run.parent.events
     return tuple(event for event in run.events if event.step > at or event not in old)
+
+
+def _point(x: Tree) -> str:
+    """The first numbers of a point in words."""
+    numbers = np.concatenate([np.ravel(np.asarray(leaf, np.float64)) for leaf in flatten(x)[0]])
+    more = f", ... {numbers.size:,} numbers" if numbers.size > _MAX_NUMBERS else ""
+    return f"({', '.join(f'{entry:.4g}' for entry in numbers[:_MAX_NUMBERS])}{more})"
 
 
 def _line(branch: Branch) -> str:

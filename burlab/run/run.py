@@ -277,7 +277,7 @@ class Run(Readings):
             line.family.inherit(self.family)
             super().__init__(other.engine, other._start, self.problem, self.optimizer)  # noqa: SLF001 - a run's own
             self._observer = Observer(other.engine) if other.engine.stop.when else None
-            line.family.adopt(self)
+            line.family.adopt(self, self.x)
             self._breakpoints.cut(0)
             self._arm()
 

@@ -118,3 +118,45 @@ def test_tree_grows_with_its_runs():
 def test_branches_with_wrong_arguments_raise(do, message):
     with pytest.raises(ArgumentError, match=message):
         do(make())
+
+
+def test_a_run_that_began_again_says_where():
+    run = make(60)
+    run.restart(np.array([0.5, -2.0]))
+    run.step(30)
+    run.seek(10)
+    run.hyper["mu"] = 0.5
+    run.step(5)
+    tree = bl.branches(run).tree
+    assert [(b.name, b.parent, b.at, b.message) for b in tree] == [
+        ("A", "", None, "the first run"),
+        ("B", "A", 0, "x0 = (0.5, -2)"),
+        ("C", "B", 10, "mu = 0.5"),
+    ]
+    assert "B from step 0: x0 = (0.5, -2), 30 steps" in repr(bl.branches(run))
+
+
+def test_of_a_long_start_the_first_numbers_are_said():
+    run = bl.minimize(
+        lambda x: np.sum(x["w"] ** 2) + np.sum(x["b"] ** 2),
+        {"b": np.ones(2), "w": np.ones(4_000)},
+        bl.optim.GD(0.1),
+        steps=3,
+    )
+    run.restart({"b": np.zeros(2), "w": np.full(4_000, 2.0)})
+    assert bl.branches(run).tree[-1].message == "x0 = (0, 0, 2, ... 4,002 numbers)"
+
+
+def test_a_landscape_of_a_run_is_no_branch(monkeypatch):
+    run = make(60)
+    seen = []
+    seek = bl.Run.seek
+
+    def look(other, step):
+        seen.append(len(bl.branches(run).tree))
+        seek(other, step)
+
+    monkeypatch.setattr(bl.Run, "seek", look)
+    bl.analysis.landscape(run, plane="path")
+    assert set(seen) == {1}
+    assert len(bl.branches(run).tree) == 1

@@ -25,7 +25,7 @@ class PanelLandscape:
         self.heights: HeightMap | None = None
         self.version = 0
         self.why = ""
-        self._parent = run.parent
+        self._parent: Any = run.parent
         self._box = self._first_box(run)
         self._followed: Numbers | None = None  # the path that was looked at last
         self._wanted: Numbers | None = None  # the box of the heights that are there or being computed
