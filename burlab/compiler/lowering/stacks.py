@@ -5,6 +5,7 @@ ways: all as `Gemm` does it, in strides; packets of a number each of several pro
 blocks, from which and to which `Gemm` computes (`Interleaved`). Which one is chosen changes no bit.
 """
 
+import math
 from typing import NamedTuple
 
 from burlab.compiler.ir.library import LibraryKernel
@@ -16,6 +17,9 @@ from . import contraction_kernels as kernels
 from .descriptors import SumOrder
 
 _MIN_SIDE = 12  # rows, columns and products in a sum, from which `Gemm` is worth copies of its operands and results
+_WHOLE = 8  # rows and columns of results that `Gemm` computes so fast that copies of these alone pay
+_MAX_TURNED = 16  # numbers of a result up to which packets of it and of the second operand are turned
+_WAYS, _SETS, _LINE = 8, 64, 64  # of the first cache: lines of a set, sets, bytes of a line
 _MIN_COPIED = 2.5  # numbers to copy for each that packets would turn, from which packets pay
 
 
@@ -69,7 +73,7 @@ def find_stack(n: Node, remaining: list[StrideAxis], depth: StrideAxis, adds: bo
     elif interleaved:
         made = _for_interleaved(n, products, rows, columns, depth)
     else:
-        made = _for_others(n, products, rows, columns)
+        made = _for_others(n, products, rows, columns, depth)
     walked = [x for x in remaining if x not in (products, rows, columns)]
     return made and ContractionLoops(made, swaps, products, rows, walked, (columns,))
 
@@ -132,27 +136,43 @@ def _for_interleaved(
 ) -> LibraryKernel:
     """For an interleaved result: packets, if they are mostly full, and copies would take long."""
     lanes = instruction_set().register // n.itemsize
-    small = min(rows.size, columns.size) < _MIN_SIDE
     if 2 * products.size <= lanes:
         return kernels.interleaved(n)
-    if small or (_fills(products.size, lanes) and (depth.size < _MIN_SIDE or 1 in (products.a, products.b))):
+    alone = 1 not in (products.a, products.b)
+    if alone and rows.size == columns.size == _WHOLE:
+        return kernels.interleaved(n)
+    small = min(rows.size, columns.size) < _MIN_SIDE
+    if small or (_fills(products.size, lanes) and (depth.size < _MIN_SIDE or not alone)):
         return kernels.stacked(n)
     return kernels.interleaved(n)
 
 
-def _for_others(n: Node, products: StrideAxis, rows: StrideAxis, columns: StrideAxis) -> LibraryKernel | None:
-    """For interleaved operands only. The first one alone is read as it is if it is small.
+def _for_others(
+    n: Node, products: StrideAxis, rows: StrideAxis, columns: StrideAxis, depth: StrideAxis
+) -> LibraryKernel | None:
+    """For interleaved operands only: packets, which have to turn the result and an operand, if these are small.
 
-    If the second one alone is interleaved, packets gather the first one, which has to be small: `Gemm` copies a block
-    of the second one for all rows.
+    Sides of one or two, and a first operand that stays in the first cache, are read as they are.
     """
     lanes = instruction_set().register // n.itemsize
+    side = min(rows.size, columns.size)
     if 2 * products.size <= lanes:
         return None
-    if min(rows.size, columns.size) < _MIN_SIDE:
-        return kernels.stacked(n) if products.b == 1 and (products.a == 1 or rows.size < 2 * columns.size) else None
-    enough = _fills(products.size, lanes) if products.b == 1 else products.size >= 2 * lanes
-    return kernels.interleaved(n) if enough else None
+    if products.b == 1:
+        if side < _MIN_SIDE and (products.a == 1 or rows.size < 2 * columns.size):
+            return kernels.stacked(n)
+        enough = _fills(products.size, lanes)
+    else:
+        step = n.itemsize * min(abs(rows.a), abs(depth.a))
+        enough = products.size >= 2 * lanes and (side >= _MIN_SIDE or not _stay_near(rows.size * depth.size, step))
+        if enough and side > 2 and rows.size * columns.size <= _MAX_TURNED:
+            return kernels.stacked(n)
+    return kernels.interleaved(n) if enough and side > 2 else None
+
+
+def _stay_near(lines: int, step: int) -> bool:
+    """Return True if so many lines that are `step` bytes apart stay in the first cache."""
+    return lines * math.gcd(_SETS, step // _LINE if step % _LINE == 0 else 1) <= _WAYS * _SETS
 
 
 def _fills(size: int, lanes: int) -> bool:

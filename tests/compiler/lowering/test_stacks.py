@@ -8,6 +8,7 @@ import pytest
 import burlab as bl
 from burlab.compiler import build
 from burlab.compiler.lowering import contraction, contraction_kernels, stacks
+from burlab.runtime.cpu import instruction_set
 from tests.compiler.trace import traced
 
 RNG = np.random.default_rng(5)
@@ -89,6 +90,24 @@ def test_random_sizes(choice, dtype, monkeypatch):
         spec = f"{left},{right}->{out}"
         sizes = {c: int(rng.integers(1, 24 if c in "tk" else 12)) for c in "tuijk"}
         checked(monkeypatch, spec, *arrays(spec, dtype, sizes), choice)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("spec", "sizes", "kernel"),
+    [
+        ("ikt,tkj->tij", (256, 8, 8, 8), "interleaved"),  # lines of a that share a few sets of the first cache
+        ("ikt,tkj->tij", (250, 8, 8, 8), "gemm"),  # and which do not
+        ("ikt,tkj->tij", (256, 4, 16, 4), "stacked"),
+        ("ikt,tkj->tij", (256, 1, 16, 16), "gemm_few"),
+        ("tik,ktj->tij", (256, 16, 4, 4), "interleaved"),
+        ("tik,tkj->ijt", (250, 8, 8, 8), "interleaved"),
+    ],
+)
+def test_which_kernel_small_products_take(spec, sizes, kernel, dtype, monkeypatch):
+    used = checked(monkeypatch, spec, *arrays(spec, dtype, dict(zip("tikj", sizes, strict=True))), "chosen")
+    if instruction_set().name != "avx2":
+        assert used == {f"burlab_{kernel}_{dtype}"}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
