@@ -100,7 +100,7 @@ def test_random_sizes(choice, dtype, monkeypatch):
         ("ikt,tkj->tij", (250, 8, 8, 8), "gemm"),  # and which do not
         ("ikt,tkj->tij", (256, 4, 16, 4), "stacked"),
         ("ikt,tkj->tij", (256, 1, 16, 16), "gemm_few"),
-        ("tik,ktj->tij", (256, 16, 4, 4), "interleaved"),
+        ("tik,kjt->tij", (256, 16, 4, 4), "interleaved"),
         ("tik,tkj->ijt", (250, 8, 8, 8), "interleaved"),
     ],
 )
