@@ -19,6 +19,7 @@ from .standings import common
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 _DIVERGENCE_RATIO = 1e12  # to the first value: above it a racer has diverged
 _SHOWN_RATIO, _SHOWN_RATIO_TO_OTHERS = 1e4, 10.0  # of its heights, to the first value; to the highest of all others
+_MAX_LISTED = 3  # racers that a note names
 MAX_LINEAR_RATIO = 2000  # times the first place on an axis, from where on it is logarithmic
 _UNITS = {"seconds": "s", "bytes": "B"}
 
@@ -60,8 +61,19 @@ def plot_of(racers: list[Racer], curves: Mapping[str, Curves], against: str, tit
     ahead = any(curves[racer.name].x[-1] > at for racer in able)
     marks = (Mark(max(at, least) if log else at, "all have come here"),) if len(able) > 1 and ahead else ()
     axis = Axis(label_of(against), _UNITS.get(against, ""), log)
-    note = "; ".join(filter(None, (note, _beyond(y, every))))
+    undrawn = [racer.name for racer in racers if not np.isfinite(curves[racer.name].median).any()]
+    note = "; ".join(filter(None, (note, _missing(undrawn), _beyond(y, every))))
     return Plot("race", title, axis, y, tuple(lines), tuple(bands), tuple(dots), marks, note, tall=2.2)
+
+
+def _missing(names: list[str]) -> str:
+    """Return a note on racers that have no curve, as one that failed at its start.
+
+    >>> _missing(["GD"]), _missing(["GD", "Adam", "Lion", "SGD"])
+    ('GD has no finite value', '4 have no finite value')
+    """
+    listed = " and ".join(names) if len(names) < _MAX_LISTED else f"{len(names):,}"
+    return f"{listed} {'has' if len(names) == 1 else 'have'} no finite value" if names else ""
 
 
 def _beyond(axis: Axis, every: list[Curves]) -> str:

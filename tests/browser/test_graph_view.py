@@ -252,6 +252,27 @@ def test_a_click_shows_the_line_of_python_and_the_cpp_and_the_cost(notebook):
     graph.shot("graph_kernel")
 
 
+def test_open_all_and_close_all_show_what_is_there_then(notebook):
+    graph = Graph(notebook, GPT)
+    graph.glides()
+    for act, more in (("open", True), ("close", False)):
+        graph.find(".burlab-surface").focus()
+        for _ in range(12):
+            graph.page.keyboard.press("Shift+ArrowRight")
+        graph.glides()
+        assert not graph.find("[data-item]:has-text('embedding') >> nth=0").count() or not graph.in_sight(
+            "[data-item]:has-text('embedding') >> nth=0"
+        )
+        graph.find(f"[data-act={act}]").click()
+        graph.waits(act, lambda more=more: (graph.count > 100) is more)
+        graph.glides()
+        assert graph.in_sight(".burlab-boxes .burlab-box >> nth=0")
+        graph.shot(f"graph_{act}_all")
+    assert graph.count == 8
+    for title in ("embedding", "head"):
+        assert graph.in_sight(f"[data-item]:has-text('{title}') >> nth=0")
+
+
 @pytest.mark.full
 def test_two_thousand_nodes_stay_usable(notebook):
     graph = Graph(notebook, CHAIN)

@@ -373,3 +373,15 @@ def test_a_racer_that_went_astray_and_came_back_does_not_press_the_others_into_a
     assert -6 < plot.y.low < -3
     assert plot.note == "raw; goes on to −1e9"
     assert plot_of(racers[:1], curves, "step", "value", "").note == ""
+
+
+def test_a_racer_without_a_curve_is_named_and_has_no_rank():
+    def f(x):
+        return np.sum(np.sqrt(x))
+
+    good = bl.minimize(f, np.ones(2), bl.optim.GD(0.01), progress=False)
+    lost = bl.minimize(f, -np.ones(2), bl.optim.GD(0.01), progress=False)
+    race = bl.race(f, np.ones(2), {"good": good, "lost": lost}, steps=5)
+    assert [(row.name, row.rank) for row in race.standings()] == [("good", 1), ("lost", 0)]
+    plot = race.chart().parts[0]
+    assert "lost has no finite value" in plot.note

@@ -69,6 +69,7 @@ function render({ model, el }) {
   // ---- drawing
   let focused = 0;
   let shown = "";
+  let refits = false; // whether all was opened or closed, and the next picture is fitted as a whole
   function fit(/** @type {boolean} */ glide) {
     const { width, height } = model.get("picture");
     surf.fit({ x: 0, y: 0, width, height }, glide);
@@ -84,7 +85,9 @@ function render({ model, el }) {
     shownScene.draw(picture);
     shownScene.onView(surf.view);
     if (first) requestAnimationFrame(() => fit(false));
+    else if (refits) fit(true);
     else surf.measure({ x: 0, y: 0, width: picture.width, height: picture.height });
+    refits = false;
   }
   function draw() {
     const words = model.get("words");
@@ -129,8 +132,8 @@ function render({ model, el }) {
     "zoom in": () => surf.zoom(1.25),
     "zoom out": () => surf.zoom(0.8),
     fit: () => fit(true),
-    open: () => send({ type: "open" }),
-    close: () => send({ type: "close" }),
+    open: () => void (refits = true, send({ type: "open" })),
+    close: () => void (refits = true, send({ type: "close" })),
     next: () => send({ type: "step", by: 1 }),
     previous: () => send({ type: "step", by: -1 }),
     "to the start": () => send({ type: "seek", done: 0 }),
