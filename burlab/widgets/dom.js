@@ -101,6 +101,34 @@ export function ownWheel(el, signal) {
 }
 
 /**
+ * Make the buttons of a group one stop of the Tab key: arrows, Home and End move among them. Returns what puts them in order
+ * after they have changed.
+ * @type {(group: HTMLElement, keys?: [back: string, on: string]) => () => void}
+ */
+export function roving(group, [back, on] = ["ArrowLeft", "ArrowRight"]) {
+  const entries = () => /** @type {HTMLButtonElement[]} */ ([...group.querySelectorAll("button:not(:disabled)")]);
+  const settle = () => {
+    const all = entries();
+    const at = Math.max(0, all.findIndex((entry) => entry.hasAttribute("data-roves")));
+    for (const [k, entry] of all.entries()) entry.tabIndex = k === at ? 0 : -1;
+  };
+  group.addEventListener("focusin", ({ target }) => {
+    for (const entry of entries()) entry.toggleAttribute("data-roves", entry === target);
+    settle();
+  });
+  group.addEventListener("keydown", (event) => {
+    const all = entries();
+    const at = all.indexOf(targetOf(event));
+    const steps = { [back]: at - 1, [on]: at + 1, Home: 0, End: all.length - 1 };
+    if (at < 0 || !(event.key in steps) || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation(); // they step through a run elsewhere
+    all[(steps[event.key] + all.length) % all.length].focus();
+  });
+  return settle;
+}
+
+/**
  * Show a value of Python's in a control, unless it has the focus: the answer to a key would undo the next one.
  * @type {(control: any, value: unknown, property?: string) => void}
  */

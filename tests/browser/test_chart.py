@@ -155,6 +155,26 @@ def test_the_legend_hides_a_curve_and_the_axis_follows(drawn):
     drawn.wait_for_function(f"part('value').frame.sy.high === {high}")
 
 
+def test_a_legend_is_one_stop_of_the_tab_key_and_arrows_move_in_it(drawn):
+    legend = drawn.get_by_role("group", name="legend").first
+    entries = legend.locator("button")
+    names = entries.all_inner_texts()
+    assert len(names) == 2
+    now = "document.activeElement.innerText"
+    entries.first.focus()
+    for key, at in (("ArrowRight", 1), ("ArrowRight", 0), ("ArrowLeft", 1), ("End", 1), ("Home", 0)):
+        drawn.keyboard.press(key)
+        assert drawn.evaluate(now) == names[at]
+    drawn.keyboard.press("Tab")
+    assert drawn.evaluate(now) not in names
+    drawn.keyboard.press("Shift+Tab")
+    assert drawn.evaluate(now) == names[0], "it comes back to where it was"
+    drawn.keyboard.press("Space")
+    drawn.wait_for_function(f"{now.replace('innerText', 'ariaPressed')} === 'false'")
+    assert drawn.evaluate(now) == names[0], "drawn anew, it keeps the focus"
+    drawn.keyboard.press("Space")
+
+
 def test_a_drag_zooms_all_plots_of_an_axis_and_a_double_click_ends_that(drawn):
     x, y = place(drawn, "value", 0.2)
     to, _ = place(drawn, "value", 0.4)

@@ -49,6 +49,16 @@ def panel(notebook):
     notebook.kernel("race.pause()")
 
 
+def test_the_tab_key_comes_to_a_table_and_a_legend_once(panel):
+    drops = panel.find("tbody button")
+    assert drops.evaluate_all("all => all.filter((e) => e.tabIndex === 0).length") == 1
+    drops.first.focus()
+    panel.page.keyboard.press("ArrowDown")
+    assert panel.page.evaluate("document.activeElement.ariaLabel") == drops.nth(1).get_attribute("aria-label")
+    panel.page.keyboard.press("Tab")
+    assert panel.page.evaluate("document.activeElement.ariaLabel") == "optimizer"
+
+
 @pytest.mark.full
 def test_step_n_by_the_keyboard_moves_all(panel):
     panel.type("number of steps", "250")

@@ -4,7 +4,7 @@
 /** @import { Band, Curve, Dots } from "../messages" */
 
 import { acrossOf, keyOf } from "./data.js";
-import { button, element, focused, setText } from "../dom.js";
+import { button, element, focused, roving, setText } from "../dom.js";
 import { fold } from "../folds.js";
 import { listen } from "./gestures.js";
 import { DASHES } from "./lines.js";
@@ -83,7 +83,9 @@ function buildPart(chart, part, column) {
   canvas.role = "img";
   const now = () => chart.parts.find(({ name }) => name === part.name) ?? part;
   const end = listen(chart, canvas, now);
-  chart.places.set(part.name, { box, title, note, legend, frame, canvas, end, cache: {} });
+  legend.role = "group";
+  legend.ariaLabel = "legend";
+  chart.places.set(part.name, { box, title, note, legend, rove: roving(legend), frame, canvas, end, cache: {} });
   chart.sizes.observe(frame);
 }
 
@@ -95,12 +97,13 @@ export const placeOf = (chart, part) => /** @type {Place} */ (chart.places.get(p
 /** @type {(chart: Chart) => void} */
 export function labelParts(chart) {
   for (const part of chart.parts) {
-    const { title, note, legend, canvas } = placeOf(chart, part);
+    const { title, note, legend, rove, canvas } = placeOf(chart, part);
     setText(title, part.title);
     setText(note, part.note);
     const about = `${part.title}: ${entriesOf(part).map(({ label }) => label).join(", ") || "one curve"}`;
     if (canvas.ariaLabel !== about) canvas.ariaLabel = about;
     drawLegend(chart, part, legend);
+    rove();
   }
 }
 

@@ -70,6 +70,7 @@ export interface Place {
   title: HTMLElement;
   note: HTMLElement;
   legend: HTMLElement;
+  rove: () => void;
   frame: HTMLElement;
   canvas: HTMLCanvasElement;
   end(): void;

@@ -127,13 +127,17 @@ function render({ model, el }) {
   }
 
   // ---- requests
+  function openOrClose(/** @type {"open" | "close"} */ type) {
+    refits = true;
+    send({ type });
+  }
   /** @type {Record<string, () => void>} */
   const acts = {
     "zoom in": () => surf.zoom(1.25),
     "zoom out": () => surf.zoom(0.8),
     fit: () => fit(true),
-    open: () => void (refits = true, send({ type: "open" })),
-    close: () => void (refits = true, send({ type: "close" })),
+    open: () => openOrClose("open"),
+    close: () => openOrClose("close"),
     next: () => send({ type: "step", by: 1 }),
     previous: () => send({ type: "step", by: -1 }),
     "to the start": () => send({ type: "seek", done: 0 }),

@@ -4,7 +4,7 @@
 /** @import { ChartIntent, LiveState, Race, RaceIntent, View } from "../messages" */
 import { drawChart } from "../chart/chart.js";
 import { striped } from "../chart/parts.js";
-import { button, choices, element, onEnter, setText } from "../dom.js";
+import { button, choices, element, onEnter, roving, setText } from "../dom.js";
 import { begin, follow, inkOf, keepRows } from "../live/live.js";
 import { buildTransport, foresee } from "../live/transport.js";
 
@@ -48,6 +48,7 @@ function render({ model, el }) {
     },
   });
 
+  const rove = roving(part("tbody"), ["ArrowUp", "ArrowDown"]);
   /** @type {Map<string, HTMLTableRowElement>} */
   const rows = new Map();
   function createRow(/** @type {string} */ name) {
@@ -76,6 +77,7 @@ function render({ model, el }) {
       drawn[k].title = message;
       /** @type {HTMLButtonElement} */ (cells[6].firstChild).disabled = drawn.length < 2;
     });
+    rove();
   });
   return () => {
     transport.close();
