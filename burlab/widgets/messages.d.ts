@@ -452,7 +452,7 @@ export interface BuilderState {
     note: string;
     file: string;
     refused: [key: number, reason: string, count: number] | null;
-    added: number | null;
+    added: [keys: number[], count: number];
     minimized: boolean;
   };
 }
@@ -460,6 +460,8 @@ export type BuilderIntent =
   | { type: "undo" | "redo" | "arrange" | "minimize" | "keep" }
   | { type: "add"; kind: string; operands: number[]; place?: [x: number, y: number] }
   | { type: "formula"; text: string }
+  | { type: "duplicate"; keys: number[] }
+  | { type: "paste"; text: string; place?: [x: number, y: number] }
   | { type: "delete"; keys: number[]; wires: [key: number, port: number][] }
   | { type: "move"; keys: number[]; by: [x: number, y: number] }
   | { type: "export"; format: string }

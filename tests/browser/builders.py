@@ -3,6 +3,7 @@
 import json
 
 from tests.browser.views import View
+from tests.browser.waits import rests
 
 STICKING = """root => {
   const frame = root.getBoundingClientRect();
@@ -67,12 +68,50 @@ class Builder(View):
 
     def drag(self, source, target):
         """Drag with the mouse from the middle of one thing to that of another."""
-        (x, y), (u, v) = (self.centre(place) for place in (source, target))
+        self.pull(*(self.centre(place) for place in (source, target)))
+
+    def pull(self, source, target):
+        """Drag with the mouse from one point of the page to another."""
+        (x, y), (u, v) = source, target
         self.page.mouse.move(x, y)
         self.page.mouse.down()
         for part in (0.3, 0.6, 1.0):
             self.page.mouse.move(x + part * (u - x), y + part * (v - y))
         self.page.mouse.up()
+
+    def press(self, key):
+        """Press a key on the canvas: what runs in the notebook takes the focus."""
+        self.find(".burlab-surface").press(key)
+
+    def free(self):
+        """A point of the canvas without a block."""
+        box = self.find(".burlab-surface").bounding_box()
+        return box["x"] + box["width"] - 40, box["y"] + 40
+
+    def settles(self):
+        """Wait until the view and all blocks are at rest."""
+        blocks = f"[...document.querySelectorAll({f'{self.root} .react-flow__node'!r})].map(e => e.style.transform)"
+        rests(self.page, f"[{self.view}, {blocks}]")
+
+    def chosen(self):
+        """Keys of the selected blocks."""
+        keys = "blocks => blocks.map(block => Number(block.dataset.key))"
+        return self.find(".burlab-block.burlab-chosen").evaluate_all(keys)
+
+    def places(self):
+        """Centres of the blocks in the kernel, by key."""
+        told = "print(json.dumps({k: x.place for k, x in b.document.blocks.items()}), end='')"
+        return {int(k): v for k, v in json.loads(self.notebook.kernel(told)).items()}
+
+    def click_wire(self, key, port, **options):
+        """Click on the middle of a wire; gives where that is."""
+        x, y = self.evaluate(
+            f"""e => {{ const path = e.querySelector('[data-id="{key}-{port}"] path');
+            const at = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
+            return [at.x, at.y]; }}"""
+        )
+        self.page.mouse.click(x, y, **options)
+        return x, y
 
     def centre(self, selector):
         box = self.find(selector).first.bounding_box()

@@ -41,7 +41,7 @@ def sent() -> Iterator[tuple[str, object]]:
         yield "GraphState", traits(view, "picture", "marks", "words")
     kernel = bl.compile(lambda x: np.sum(x @ x), np.ones((8, 8)))
     yield "ProfileState", traits(ProfileView(kernel.profile(np.ones((8, 8)))).table, "data", "row")
-    yield "BuilderState", traits(BuilderView(bl.GraphBuilder()).canvas, "kinds", "state")
+    yield "BuilderState", traits(BuilderView(bl.GraphBuilder()).canvas, "kinds", "examples", "state")
     for thing in (run, race, branches, kernel):
         for section in page_of(thing).sections:
             yield "Section", {"kind": section.kind, "data": section.data}

@@ -5,6 +5,7 @@
 /** @import { Block, BuilderExport, BuilderIntent, BuilderState, View } from "../messages" */
 
 import { spoken, wireEnd, wireName } from "./blocks.js";
+import { clipboard } from "./clipboard.js";
 import { flow } from "./flow.js";
 import { formulaField } from "./formula.js";
 import { inspector } from "./inspector.js";
@@ -37,6 +38,7 @@ function render({ model, el }) {
   /** @type {Block[]} */
   let blocks = [];
   let callout = /** @type {{ key: number, words: string } | null} */ (null);
+  let snap = true; // to the grid, of what is dragged
   let refused = 0;
   let hush = 0;
   const tool = (/** @type {string} */ name) => find(tools, `[data-act=${name}], .burlab-${name}`);
@@ -46,7 +48,7 @@ function render({ model, el }) {
     note.textContent = words;
     note.dataset.tone = tone;
   };
-  const redraw = () => canvas.draw({ blocks, selected: desk.selected, wires: desk.wires, callout });
+  const redraw = () => canvas.draw({ blocks, selected: desk.selected, wires: desk.wires, callout, snap });
   /** @type {Desk} */
   const desk = {
     selected: [], wires: [], held: null, drawn: false, block, send,
@@ -91,6 +93,11 @@ function render({ model, el }) {
     },
     arrange: () => send({ type: "arrange" }),
     fit: () => fit(),
+    snap: () => {
+      snap = !snap;
+      tool("snap").ariaPressed = String(snap);
+      redraw();
+    },
     minimize: () => send({ type: "minimize" }),
     keep: () => send({ type: "keep" }),
   };
@@ -108,6 +115,7 @@ function render({ model, el }) {
       send({ type: "add", kind, operands: [], place: [at.x, at.y] });
     },
   });
+  const releaseClipboard = clipboard(surface, desk, view, acts.delete);
   const keys = canvasKeys(surface, desk, { remove: acts.delete, fit: acts.fit, show: (one) => view.show(around(one)), view: view.key, announce });
 
   // Show the reason of a refusal at its block.
@@ -131,7 +139,7 @@ function render({ model, el }) {
     acts[key === "y" || event.shiftKey ? "redo" : "undo"]();
   });
 
-  let seen = /** @type {number | null} */ (null); // the block that was added last
+  let seen = model.get("state").added[1]; // how often blocks were added
   function update() {
     const state = model.get("state");
     const many = blocks.length;
@@ -143,21 +151,21 @@ function render({ model, el }) {
     tool("keep").hidden = !state.minimized;
     el.toggleAttribute("data-empty", blocks.length === 0);
     const remaining = desk.selected.filter((key) => block(key));
-    const fresh = state.added !== seen ? block(state.added) : undefined;
-    seen = state.added;
-    if (fresh || remaining.length !== desk.selected.length || !desk.drawn) desk.held = null;
+    const fresh = state.added[1] === seen ? [] : state.added[0].filter((key) => block(key));
+    seen = state.added[1];
+    if (fresh.length || remaining.length !== desk.selected.length || !desk.drawn) desk.held = null;
     desk.drawn = true;
     if (state.refused && state.refused[2] !== refused) callOut(state.refused[0], state.refused[1]);
     else if (!state.refused) callout = null;
     const there = new Set(blocks.flatMap((one) => one.operands.flatMap((source, port) => (source === null ? [] : wireName(one.key, port)))));
-    desk.select(fresh ? [fresh.key] : remaining, fresh ? [] : desk.wires.filter((wire) => there.has(wire)));
+    desk.select(fresh.length ? fresh : remaining, fresh.length ? [] : desk.wires.filter((wire) => there.has(wire)));
     keys.invite(); // an answer of the kernel leaves it there
     const isRefused = state.refused !== null && state.refused[2] !== refused;
     formula.settle(isRefused);
     if (isRefused) announce(state.refused?.[1] ?? "", "refused");
     else if (state.note && !desk.selected.length) announce(state.note);
     refused = state.refused ? state.refused[2] : refused;
-    if (blocks.length && many !== blocks.length) keepInSight(fresh);
+    if (blocks.length && many !== blocks.length) keepInSight(block(fresh.at(-1)));
     el.dataset.ready = String(blocks.length);
   }
   // A new block is seen: by all of the graph, as long as that can be read.
@@ -181,7 +189,6 @@ function render({ model, el }) {
   sized.observe(el);
   model.on("change:state", update);
   model.on("msg:custom", answer);
-  seen = model.get("state").added;
   update();
   requestAnimationFrame(() => fit(false));
   return () => {
@@ -190,6 +197,7 @@ function render({ model, el }) {
     releaseKeys();
     model.off("change:state", update);
     model.off("msg:custom", answer);
+    releaseClipboard();
     canvas.close();
   };
 }

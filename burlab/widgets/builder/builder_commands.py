@@ -11,6 +11,7 @@ from burlab.runtime.checks.numbers import shown
 from .block_palette import kind_of
 from .builder import GraphBuilder
 from .builder_picture import settled
+from .copying import duplicated, pasted
 from .document import Document
 from .evaluate import evaluate
 from .exporting import cpp_of
@@ -46,14 +47,14 @@ class BuilderCommands:
     """Carries out messages.
 
     refused: the key of the block at which the last one failed, 0 for none, and why; count: how many did. added: the
-    key of the last block that was added. run: the last one that minimizes, None before.
+    keys of the blocks that were added last, and how often some were. run: the last one that minimizes, None before.
     """
 
     def __init__(self, builder: GraphBuilder) -> None:
         self.builder = builder
         self.refused: tuple[int, str] | None = None
         self.count = 0
-        self.added = 0
+        self.added: tuple[list[int], int] = [], 0
         self.run: Run | None = None
 
     def apply(self, message: Message) -> None:
@@ -81,6 +82,8 @@ class BuilderCommands:
             "formula": self._write,
             "connect": self._connect,
             "disconnect": lambda m: builder.do(self._settled().disconnect(m["key"], m["port"])),
+            "duplicate": lambda m: self._put(*duplicated(self._settled(), m["keys"])),
+            "paste": lambda m: self._put(*pasted(self._settled(), str(m["text"]), m.get("place"))),
             "edit": lambda m: builder.edit(m["key"], tag=m.get("tag"), **{m["name"]: m["text"]}),
             "reshape": lambda m: builder.reshape(m["key"], m["text"]),
             "rename": lambda m: builder.rename(m["key"], m["text"]),
@@ -119,14 +122,18 @@ class BuilderCommands:
 
     def _add(self, message: Message) -> None:
         """The operands that were selected are its arguments, as many as it has."""
-        builder, row = self.builder, kind_of(message["kind"])
+        row = kind_of(message["kind"])
         operands = list(message.get("operands", ()))
         taken = operands if row.many else operands[: len(row.ports)]
         before = self._settled()
         label = free_name(before) if row.name == "input" else ""
         document, key = before.add(row.name, taken, label=label, place=message.get("place"))
-        self.added = key
-        builder.do(settled(document, evaluate(document)))
+        self._put(document, [key])
+
+    def _put(self, document: Document, added: list[int]) -> None:
+        """Set a document with blocks that are new in it, which the page then selects."""
+        self.added = added, self.added[1] + 1
+        self.builder.do(settled(document, evaluate(document)))
 
     def _write(self, message: Message) -> None:
         """Add the blocks of a formula."""

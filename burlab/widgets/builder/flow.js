@@ -4,7 +4,7 @@
 /** @import { Block } from "../messages" */
 
 import "@xyflow/react/dist/base.css";
-import { Background, Handle, Position, ReactFlow, ViewportPortal } from "@xyflow/react";
+import { Background, Handle, MiniMap, Position, ReactFlow, ViewportPortal } from "@xyflow/react";
 import { h, render } from "preact";
 import { edgesOf, nodeOf, portCount, portTop, wireEnd, wireName } from "./blocks.js";
 import { ownWheel, targetOf } from "../dom.js";
@@ -12,12 +12,13 @@ import { ownWheel, targetOf } from "../dom.js";
 const GRID_PIXELS = 10; // that places of blocks are multiples of
 const CLICK_PIXELS = 4; // pixels that the mouse may move during a click
 const MAX_DRAWN_BLOCKS = 200; // blocks from which on those out of sight are left away
+const MAPPED_BLOCKS = 12; // blocks from which on there is a map of all of them
 
 /** @typedef {{ key: number, port: number }} Argument */
 /** @typedef {{ key: number, words: string } | null} Callout */
 /**
- * What there is to draw. wires: names of the selected ones.
- * @typedef {{ blocks: Block[], selected: number[], wires: string[], callout: Callout }} Scene
+ * What there is to draw. wires: names of the selected ones. snap: whether a block that is dragged comes to the grid.
+ * @typedef {{ blocks: Block[], selected: number[], wires: string[], callout: Callout, snap: boolean }} Scene
  */
 /**
  * What the canvas asks for.
@@ -63,9 +64,11 @@ function keyUnder(surface, event) {
 export function flow(surface, acts, started) {
   const ending = new AbortController();
   const { signal } = ending;
-  let scene = /** @type {Scene} */ ({ blocks: [], selected: [], wires: [], callout: null });
+  let scene = /** @type {Scene} */ ({ blocks: [], selected: [], wires: [], callout: null, snap: true });
   let shift = false; // held while the mouse was pressed: it draws a box around what it selects
   let boxing = /** @type {{ before: number[], inside: Set<number> } | null} */ (null); // what was selected before, and what is in that box
+  let instance = /** @type {import("@xyflow/react").ReactFlowInstance | null} */ (null);
+  let pressed = /** @type {{ x: number, y: number } | undefined} */ (undefined); // where the mouse was pressed, in the graph
   /** @type {Map<number, { x: number, y: number }>} */
   const dragged = new Map(); // where the mouse has blocks that Python has elsewhere
   /** @type {Map<number, { text: string, node: Node }>} */
@@ -83,14 +86,25 @@ export function flow(surface, acts, started) {
     return made.node;
   }
 
+  const blockOf = (/** @type {number | undefined} */ key) => scene.blocks.find((block) => block.key === key);
+  const snapped = (/** @type {number} */ place) => (scene.snap ? GRID_PIXELS * Math.round(place / GRID_PIXELS) : place);
+
+  // The centre of the block under the mouse comes to the grid, and all others that are dragged keep their distance from it.
+  /** @type {(event: MouseEvent, lead: Node, moved: Node[]) => void} */
+  function onNodeDrag(event, { id }, moved) {
+    const [lead, at] = [blockOf(Number(id)), instance?.screenToFlowPosition({ x: event.clientX, y: event.clientY })];
+    if (!lead || !at || !pressed) return;
+    const by = { x: snapped(lead.x + at.x - pressed.x) - lead.x, y: snapped(lead.y + at.y - pressed.y) - lead.y };
+    for (const block of moved.map((one) => blockOf(Number(one.id)))) if (block) dragged.set(block.key, { x: block.x + by.x, y: block.y + by.y });
+    draw();
+  }
+
   /** @type {(changes: NodeChange[]) => void} */
   function onNodesChange(changes) {
     for (const change of changes) {
-      if (change.type === "position" && change.position) dragged.set(Number(change.id), change.position);
       if (change.type === "select" && boxing) boxing.inside[change.selected ? "add" : "delete"](Number(change.id));
     }
     if (boxing) acts.select([...new Set([...boxing.before, ...boxing.inside])], []);
-    else draw();
   }
   /** @type {(event: { shiftKey: boolean, ctrlKey: boolean, metaKey: boolean }) => boolean} */
   const adds = ({ shiftKey, ctrlKey, metaKey }) => shiftKey || ctrlKey || metaKey;
@@ -133,16 +147,16 @@ export function flow(surface, acts, started) {
     const there = new Set(scene.blocks.map((block) => block.key));
     for (const key of nodes.keys()) if (!there.has(key)) nodes.delete(key);
     const [selected, wires] = [new Set(scene.selected), new Set(scene.wires)];
-    const at = scene.blocks.find((block) => block.key === scene.callout?.key);
+    const at = blockOf(scene.callout?.key);
     const callout = at && scene.callout && h("div", { className: "burlab-callout", style: { left: at.x, top: at.y + at.height / 2 + 6 } }, scene.callout.words);
     const properties = {
       nodes: scene.blocks.map(node), edges: scene.blocks.flatMap((block) => edgesOf(block, selected, wires)), nodeTypes: NODE_TYPES,
       nodeOrigin: [0.5, 0.5], minZoom: 0.02, maxZoom: 4, onlyRenderVisibleElements: scene.blocks.length > MAX_DRAWN_BLOCKS,
-      snapToGrid: true, snapGrid: [GRID_PIXELS, GRID_PIXELS], nodeDragThreshold: CLICK_PIXELS, nodeClickDistance: CLICK_PIXELS, paneClickDistance: CLICK_PIXELS,
+      nodeDragThreshold: CLICK_PIXELS, nodeClickDistance: CLICK_PIXELS, paneClickDistance: CLICK_PIXELS,
       nodesFocusable: false, edgesFocusable: false, disableKeyboardA11y: true, selectNodesOnDrag: false, connectOnClick: false, zoomOnDoubleClick: false,
       deleteKeyCode: null, selectionKeyCode: null, multiSelectionKeyCode: null, panActivationKeyCode: null, zoomActivationKeyCode: null,
-      selectionOnDrag: shift, selectionMode: "partial", elevateNodesOnSelect: false,
-      onInit: started, onNodesChange, onConnect, onConnectEnd, onReconnect, onReconnectEnd,
+      selectionOnDrag: shift, panOnDrag: !shift, selectionMode: "partial", elevateNodesOnSelect: false, attributionPosition: "bottom-left",
+      onInit: (/** @type {import("@xyflow/react").ReactFlowInstance} */ ready) => started(instance = ready), onNodesChange, onNodeDrag, onConnect, onConnectEnd, onReconnect, onReconnectEnd,
       onReconnectStart: (/** @type {unknown} */ _event, /** @type {Edge} */ edge) => (held = edge),
       onSelectionStart: () => (boxing = { before: scene.selected, inside: new Set() }),
       onSelectionEnd: () => (boxing = null),
@@ -155,18 +169,20 @@ export function flow(surface, acts, started) {
       onNodeDragStart: (/** @type {unknown} */ _event, /** @type {Node} */ { id }) => {
         if (!scene.selected.includes(Number(id))) acts.select([Number(id)], []);
       },
-      onNodeDragStop: (/** @type {unknown} */ _event, /** @type {Node} */ { id, position }, /** @type {Node[]} */ moved) => {
-        const was = scene.blocks.find((block) => String(block.key) === id);
-        if (was) acts.move(moved.map((one) => Number(one.id)), { x: position.x - was.x, y: position.y - was.y });
+      onNodeDragStop: (/** @type {unknown} */ _event, /** @type {Node} */ { id }, /** @type {Node[]} */ moved) => {
+        const [block, place] = [blockOf(Number(id)), dragged.get(Number(id))];
+        if (block && place) acts.move(moved.map((one) => Number(one.id)), { x: place.x - block.x, y: place.y - block.y });
       },
     };
-    const inside = [h(Background, { key: "ground", gap: 2 * GRID_PIXELS, color: "var(--edge)" }), h(ViewportPortal, /** @type {any} */ ({ key: "callout" }), callout)];
+    const map = { key: "map", pannable: true, ariaLabel: "all of the graph", nodeColor: "var(--soft)", maskColor: "var(--mask)", style: { width: 120, height: 80 } };
+    const inside = [scene.blocks.length >= MAPPED_BLOCKS && h(/** @type {any} */ (MiniMap), map), h(Background, { key: "ground", gap: 2 * GRID_PIXELS, color: "var(--edge)" }), h(ViewportPortal, /** @type {any} */ ({ key: "callout" }), callout)];
     render(h(/** @type {any} */ (ReactFlow), properties, inside), surface);
   }
 
   surface.addEventListener("pointerdown", (event) => {
     if (!surface.contains(targetOf(event))) return;
     surface.focus({ preventScroll: true });
+    pressed = instance?.screenToFlowPosition({ x: event.clientX, y: event.clientY });
     if (shift === event.shiftKey) return;
     shift = event.shiftKey;
     draw();

@@ -70,8 +70,24 @@ export function canvasKeys(surface, desk, { remove, fit, show, view, announce })
     },
   });
 
+  // With Ctrl or Cmd. What copies and pastes is an event of its own: see clipboard.js.
+  /** @type {Record<string, () => void>} */
+  const commands = {
+    a: () => desk.select(desk.blocks().map((block) => block.key)),
+    d: () => {
+      if (desk.selected.length) desk.send({ type: "duplicate", keys: desk.selected });
+    },
+  };
   surface.addEventListener("keydown", (event) => {
-    if (event.target !== surface || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target !== surface || event.altKey) return;
+    if (event.ctrlKey || event.metaKey) {
+      const command = commands[event.key.toLowerCase()];
+      if (!command || event.shiftKey) return;
+      event.preventDefault();
+      event.stopPropagation();
+      command();
+      return;
+    }
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const now = desk.block(desk.selected.at(-1));
     const action = actions(now)[key];

@@ -11,6 +11,7 @@ const TOOLS = [
   ["redo", "Redo", "Ctrl-Shift-Z", "M10 5H5a3 3 0 0 0 0 6h3M10 5L7 2M10 5L7 8"],
   ["delete", "Delete", "Delete", "M3 4h8M5.5 4V2.5h3V4M4 4l.7 8h4.6L10 4"],
   ["arrange", "Arrange", "where the layout has everything", "M2 3h3v3H2zM2 9h3v3H2zM9 6h3v3H9zM5 4.5h2v6H5M7 7.5h2"],
+  ["snap", "Snap", "what is dragged comes to the grid", "M2 2v10M7 2v10M12 2v10M2 2h10M2 7h10M2 12h10"],
   ["fit", "Fit", "0 on the canvas", "M2 5V2h3M9 2h3v3M12 9v3H9M5 12H2V9"],
 ];
 
@@ -20,6 +21,7 @@ export function toolbar(parent, acts, save) {
     const tool = button(parent, "", `${text} (${hint})`, acts[name]);
     tool.ariaLabel = text;
     tool.dataset.act = name;
+    if (name === "snap") tool.ariaPressed = "true";
     const svg = shape("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" });
     svg.append(shape("path", { d: icon }));
     tool.append(svg);
