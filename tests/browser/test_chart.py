@@ -1,6 +1,7 @@
 """Charts on a canvas in a page without a kernel: numbers, axes, zoom, legend, themes, and what people write."""
 
 import base64
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from burlab.charts import Axis, Band, Chart, Curve, Dots, Map, Mark, Plot
 from burlab.widgets.assets import CHART_STYLE, styles
 from burlab.widgets.chart import encode
 from burlab.widgets.hatch_build import esbuild
+from tests.browser.views import SHOTS
 from tests.browser.waits import open_page
 
 pytestmark = pytest.mark.browser
@@ -302,3 +304,33 @@ def test_a_chart_of_many_plots_is_drawn_over_several_frames_and_none_is_left_beh
     assert all_twice
     assert frames >= 2
     assert max(drawn) <= most
+
+
+def test_a_chart_is_saved_as_lines_and_letters(drawn):
+    """The drawing has what the canvas has: letters as text, curves as paths, the map as a picture."""
+    with drawn.expect_download() as saved:
+        drawn.evaluate("handle.svg('a run, step 3')")
+    assert saved.value.suggested_filename == "a-run-step-3.svg"
+    text = saved.value.path().read_text()
+    root = ET.fromstring(text)
+    named = "{http://www.w3.org/2000/svg}"
+    letters = [one.text for one in root.iter(f"{named}text")]
+    assert {"value", "bytes", "plane", "first", NAUGHTY, "step"} <= set(letters)
+    assert all(ET.tostring(one).decode().count("<img") == 0 for one in root)
+    colours = drawn.evaluate("[0, 1].map((k) => `rgba(${chart.theme.curve(k).join(', ')}, 1)`)")
+    strokes = [one.get("stroke") for one in root.iter(f"{named}path") if len(one.get("d")) > 1000]
+    assert set(colours) <= set(strokes)
+    assert len([*root.iter(f"{named}image")]) == 1
+    whole = drawn.locator("#place").bounding_box()
+    assert float(root.get("width")) == pytest.approx(whole["width"], abs=1)
+    loaded = """async (text) => {
+      const image = new Image();
+      image.src = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+      await image.decode();
+      return [image.naturalWidth, image.naturalHeight];
+    }"""
+    assert drawn.evaluate(loaded, text) == [int(root.get("width")), int(root.get("height"))]
+    numbers = [value for one in root.iter() for name, value in one.items() if name != "href"]
+    assert not any("NaN" in value for value in numbers)
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    (SHOTS / "chart.svg").write_text(text)

@@ -113,7 +113,7 @@ def test_charts_zoom_hide_and_save(run, opened):
     assert page.evaluate(f"() => {CHART}.zooms.size") == 0
     page.locator(".burlab-entry", has_text="path").first.click()
     assert page.evaluate(f"() => {CHART}.hidden.size") == 1
-    for name, end in (("PNG", ".png"), ("CSV", ".csv")):
+    for name, end in (("PNG", ".png"), ("SVG", ".svg"), ("CSV", ".csv")):
         with page.expect_download() as download:
             page.get_by_role("button", name=name).click()
         assert download.value.suggested_filename.endswith(end)

@@ -158,6 +158,10 @@ def test_panel_saves_a_table_and_a_picture(panel):
     assert lines[0] == "plot,curve,x,y"
     assert sum(line.startswith('"value","value",') for line in lines) == 41
     with panel.page.expect_download() as saved:
+        panel.find(".burlab-svg").click()
+    assert saved.value.suggested_filename == "momentum-on-rosenbrock-step-40.svg"
+    assert saved.value.path().read_text().startswith("<svg")
+    with panel.page.expect_download() as saved:
         panel.find(".burlab-png").click()
     assert saved.value.suggested_filename == "momentum-on-rosenbrock-step-40.png"
     data = saved.value.path().read_bytes()

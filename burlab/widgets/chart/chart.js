@@ -5,7 +5,7 @@
 
 import { unpacked } from "./data.js";
 import { ownWheel } from "../dom.js";
-import { fileName, picture, save, table } from "./export.js";
+import { fileName, picture, save, table, vectors } from "./export.js";
 import { zoomTo } from "./gestures.js";
 import { buildParts, labelParts, placeFeet, placeOf, sectionOf } from "./parts.js";
 import { drawPart, GUTTER } from "./plot.js";
@@ -18,6 +18,7 @@ import { onTheme, themed } from "./theme.js";
  * @property {(at: number | null) => void} cursor
  * @property {() => void} reset
  * @property {(title?: string) => void} png saves a picture in a file that is called like the title, or else like the parts
+ * @property {(title?: string) => void} svg the same as lines and letters
  * @property {(title?: string) => void} csv the same of a table
  * @property {() => void} close
  */
@@ -113,6 +114,7 @@ export function drawChart(el, data, { heights = {}, onIntent = () => {}, below =
       for (const part of chart.parts) zoomTo(chart, part, null, null);
     },
     png: (title) => picture(chart).then((blob) => save(blob, `${fileName(chart, title)}.png`)),
+    svg: (title) => save(vectors(chart), `${fileName(chart, title)}.svg`),
     csv: (title) => save(table(chart), `${fileName(chart, title)}.csv`),
     close: () => {
       cancelAnimationFrame(waiting);

@@ -7,9 +7,11 @@ import { keyOf, labelOf } from "./data.js";
 import { DASHES, drawShape } from "./lines.js";
 import { entriesOf, placeOf } from "./parts.js";
 import { drawPart } from "./plot.js";
+import { escaped, SvgPen } from "./svg_pen.js";
 import { rgba } from "./theme.js";
 
 const KEY_PIXELS = 16; // pixels of the mark of an entry of a legend
+const MAP_RATIO = 2; // pixels of a map in a drawing, to one of the page
 const TITLE_PIXELS = 22; // pixels above each part of a picture
 
 const MAX_NAME = 80; // letters of the name of a file
@@ -46,6 +48,25 @@ export function picture(chart, ratio = 2) {
     caption(chart, part, pen, outer.left - whole.left + 4, outer.top - whole.top + 12);
   }
   return canvas.convertToBlob({ type: "image/png" });
+}
+
+// The same as lines and letters, as a Blob. Maps are pictures in it.
+/** @type {(chart: Chart) => Blob} */
+export function vectors(chart) {
+  const whole = chart.el.getBoundingClientRect();
+  const theme = /** @type {Theme} */ (chart.theme);
+  const [wide, high] = [Math.ceil(whole.width), Math.ceil(whole.height + TITLE_PIXELS)];
+  const groups = inSight(chart).map((part) => {
+    const { box, frame } = placeOf(chart, part);
+    const [outer, inner] = [box.getBoundingClientRect(), frame.getBoundingClientRect()];
+    const [own, title] = [new SvgPen(), new SvgPen()];
+    drawPart({ ...chart, hover: null, drag: null }, part, /** @type {any} */ (own), inner.width, inner.height, MAP_RATIO);
+    caption(chart, part, /** @type {any} */ (title), outer.left - whole.left + 4, outer.top - whole.top + 12);
+    return `<g transform="translate(${inner.left - whole.left} ${inner.top - whole.top})">${own.elements.join("")}</g>${title.elements.join("")}`;
+  });
+  const ground = `<rect width="100%" height="100%" fill="${rgba(theme.ground)}"/>`;
+  const head = `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${high}" viewBox="0 0 ${wide} ${high}" role="img">`;
+  return new Blob([`${head}<title>${escaped(chart.about)}</title>${ground}${groups.join("")}</svg>\n`], { type: "image/svg+xml" });
 }
 
 /** @type {(chart: Chart, part: Part, pen: Pen, left: number, middle: number) => void} */

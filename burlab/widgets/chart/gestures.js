@@ -1,11 +1,12 @@
 // @ts-check
-// Mouse, wheel and keys on a chart: hover, zoom in on what is dragged over, wheel, double-click for all of it.
+// Mouse, fingers, wheel and keys on a chart: hover, zoom in on what is dragged over, wheel, double-click for all of it.
 /** @import { Chart, Part, Point, Scale, Span } from "./types" */
 
 import { acrossOf, keyOf, nearest } from "./data.js";
 import { listener } from "../dom.js";
 import { selected, spanAcross } from "./plot.js";
 import { HINT_PIXELS } from "./readout.js";
+import { touches } from "./touch.js";
 
 const DRAGGABLE = "here"; // the label of a dot that can be carried
 const MIN_DRAG_PIXELS = 6; // pixels that a drag must be long to mean a part
@@ -68,14 +69,20 @@ export function listen(chart, canvas, part) {
     const { sx, sy } = part().frame;
     return part().dots.find(({ label, x, y }) => label === DRAGGABLE && x.length && Math.hypot(sx.at(x[0]) - u, sy.at(y[0]) - v) < DOT_PIXELS);
   };
+  const fingers = touches(chart, part, zoomTo);
   on("pointerdown", (event) => {
     if (event.button !== 0 || !inside(part(), place(event))) return;
     canvas.setPointerCapture(event.pointerId);
     const from = place(event);
+    if (fingers.down(event, from, gripped(from) || !!carried(from))) return;
     chart.drag = { part: part().name, from, to: from, seeks: gripped(from), carries: !!carried(from) };
   });
+  on("touchstart", (event) => {
+    if (fingers.holds(event)) event.preventDefault(); // the page neither scrolls nor zooms
+  }, { passive: false });
   on("pointermove", (event) => {
     const to = place(event);
+    if (fingers.move(event, to)) return;
     canvas.style.cursor = gripped(to) ? "ew-resize" : chart.drag?.carries ? "grabbing" : carried(to) ? "grab" : "crosshair";
     if (chart.drag?.seeks) chart.onIntent({ type: "seek", x: part().frame.sx.back(to.u) });
     if (chart.drag) chart.drag.to = to;
@@ -84,6 +91,9 @@ export function listen(chart, canvas, part) {
   const end = (/** @type {PointerEvent} */ event) => {
     const { drag } = chart;
     chart.drag = null;
+    const meant = fingers.up(event);
+    if (meant === "tap" && event.type === "pointerup") pick(chart, part(), place(event));
+    if (meant) return chart.redraw();
     if (!drag || event.type === "pointercancel") return chart.redraw();
     const [left, right, top, bottom] = selected(drag.from, drag.to, part().frame);
     const { sx, sy } = part().frame;

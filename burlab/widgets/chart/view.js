@@ -17,6 +17,7 @@ function render({ model, el }) {
   const raise = raisable(place, chart, data, { heights, posed: (pose) => onIntent({ type: "pose", ...pose }) });
   const bar = element("div", "burlab-save", el);
   button(bar, "PNG", "Save a picture of this", () => chart.png());
+  button(bar, "SVG", "Save a drawing of this, as lines and letters", () => chart.svg());
   button(bar, "CSV", "Save the points in sight", () => chart.csv());
   const redraw = () => chart.update(model.get("data"), model.get("heights"));
   const show = () => {

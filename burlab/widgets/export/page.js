@@ -16,6 +16,7 @@ function start(place, section) {
   const view = section.kind === "record" ? buildRecord(place, section.data) : buildTabs(place, section.data);
   const bar = element("div", "burlab-save");
   button(bar, "PNG", "", () => view.png());
+  button(bar, "SVG", "", () => view.svg());
   button(bar, "CSV", "", () => view.csv());
   place.after(bar);
   const chart = section.kind === "record" ? section.data.chart : section.data.charts[0];

@@ -35,7 +35,7 @@ function render({ model, el }) {
   const readouts = place("burlab-readouts");
   const seek = throttled((/** @type {number} */ step) => act({ type: "seek", step }));
   const called = () => `${state().title} step ${state().step}`;
-  const tools = buildTools(act, { png: () => chart.png(called()), csv: () => chart.csv(called()) });
+  const tools = buildTools(act, { png: () => chart.png(called()), svg: () => chart.svg(called()), csv: () => chart.csv(called()) });
   const memory = element("div", "burlab-memory");
   const plots = place("burlab-plots");
   const chart = drawChart(plots, model.get("data"), {

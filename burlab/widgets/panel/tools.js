@@ -11,11 +11,12 @@ const TOOLS = `
   <option value="auto">steps: auto</option><option value="linear">steps: linear</option>
   <option value="log">steps: logarithmic</option></select>
 <button type="button" class="burlab-png" title="Save a picture of the plots">PNG</button>
+<button type="button" class="burlab-svg" title="Save a drawing of the plots, as lines and letters">SVG</button>
 <button type="button" class="burlab-csv" title="Save the points of the curves in sight">CSV</button>`;
 
 // Builds the tools: their element, and the function that draws a state in it. saves: what the buttons do that save.
-/** @type {(act: (intent: PanelIntent) => void, saves: { png: () => void, csv: () => void }) => { el: HTMLElement, draw: (state: Panel) => void }} */
-export function buildTools(act, { png, csv }) {
+/** @type {(act: (intent: PanelIntent) => void, saves: { png: () => void, svg: () => void, csv: () => void }) => { el: HTMLElement, draw: (state: Panel) => void }} */
+export function buildTools(act, { png, svg, csv }) {
   const el = element("div", "burlab-curve-tools", null, { role: "toolbar", ariaLabel: "curves", innerHTML: TOOLS });
   const part = (/** @type {string} */ selector) => find(el, selector);
   const [axis, smoothing, split] = [".burlab-axis", ".burlab-smoothing", ".burlab-split"].map(part);
@@ -24,6 +25,7 @@ export function buildTools(act, { png, csv }) {
   const smooth = throttled((/** @type {number} */ value) => act({ type: "smoothing", value }));
   smoothing.addEventListener("input", () => smooth(Number(smoothing.value)));
   part(".burlab-png").addEventListener("click", png);
+  part(".burlab-svg").addEventListener("click", svg);
   part(".burlab-csv").addEventListener("click", csv);
   const draw = (/** @type {Panel} */ state) => {
     showIn(axis, state.axis);
