@@ -25,7 +25,7 @@ from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 from burlab.runtime.dtypes import is_narrow_float
 
-from .step_halves import MIN_ENTRIES, StepHalves
+from .step_halves import MIN_BYTES, StepHalves
 
 STEP_UNITS = 1.0, 2.0**600, 2.0**-600
 """Factors of a step of float64, for its norm: the squares of one of these are in the range of a float64."""
@@ -58,7 +58,7 @@ class FusedStep:
         if is_narrow_float(x.leaves[0].dtype):
             return None
         parts = _Parts(graph, rule, loss, x, dimension)
-        halves = parts.halves(threads) if dimension >= MIN_ENTRIES else None
+        halves = parts.halves(threads) if parts.nbytes >= MIN_BYTES else None
         executable = build(parts.whole(), threads=threads) if halves is None else halves.first
         if executable.gear != "compiled":
             return None
@@ -134,6 +134,11 @@ class _Parts:
         wide = x.leaves[0].dtype == np.float64  # squares of float32 are in its range
         self.units = (Node("input", (), "units", (), np.dtype(np.float64)),) if wide else ()
         self.split = [shape == (dimension,) for shape, _ in rule.state]  # which buffers come in pieces
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of two buffers for x and for each buffer of the state that is as long."""
+        return 2 * (1 + sum(self.split)) * sum(leaf.nbytes for leaf in self.x.leaves)
 
     def whole(self) -> Graph:
         """See `Fused` in `cpp/burlab/run/abi/plan.hpp`."""

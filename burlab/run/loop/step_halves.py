@@ -15,7 +15,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.graph import topological
 from burlab.graph.substitute import keep, rebuild
 
-MIN_ENTRIES = 1 << 18  # of x: less memory is in cache, where an array of the results costs no time
+MIN_BYTES = 3 << 22  # of two buffers for x and the state: less memory is in cache, where one kernel is faster
 MAX_REPEATED = 8  # operations on every entry of a gradient that are done again rather than stored
 _SMALLER = 8  # times smaller than what is computed from it has to be a value that is stored
 _REPEATED = {"convert", "broadcast", "reshape", "square'0"}  # and cheap operations

@@ -37,7 +37,7 @@ def by(monkeypatch: pytest.MonkeyPatch):
     def call(halves: bool, make: Callable[[], Any]) -> Any:
         forget_traces()
         with monkeypatch.context() as patch:
-            patch.setattr(fused, "MIN_ENTRIES", 0 if halves else 1 << 60)
+            patch.setattr(fused, "MIN_BYTES", 0 if halves else 1 << 60)
             made = make()
         forget_traces()
         return made
@@ -212,12 +212,12 @@ def test_pauses_leave_no_half_step() -> None:
 
 @pytest.mark.parametrize(("rule", "vectors"), [("GD", 1), ("Momentum", 2), ("Adam", 3)])
 def test_x_and_the_state_are_there_once(rule: str, vectors: int) -> None:
-    x0 = {"w": np.zeros((600, 500), np.float32), "v": np.zeros(500, np.float32)}
-    data = RNG.normal(size=(10, 600)).astype(np.float32)
+    x0 = {"w": np.zeros((2000, 1000), np.float32), "v": np.zeros(1000, np.float32)}
+    data = RNG.normal(size=(10, 2000)).astype(np.float32)
     made = bl.FiniteSum(lambda p, a: np.sum((a @ p["w"] - p["v"] - 1) ** 2), data)
     run = bl.minimize(made, x0, getattr(bl.optim, rule)(1e-6), batch=1, keyframe_bytes=0, steps=2)
-    assert run.memory["parameters"] + run.memory["optimizer_state"] < vectors * 4 * 300_500 * 1.001
-    assert run.memory["total"] < 1.1 * vectors * 4 * 300_500
+    assert run.memory["parameters"] + run.memory["optimizer_state"] < vectors * 4 * 2_001_000 * 1.001
+    assert run.memory["total"] < 1.1 * vectors * 4 * 2_001_000
 
 
 def test_an_input_that_is_read_after_it_was_written_over_is_found() -> None:
