@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+import burlab as bl
+
 ROOT = Path(__file__).parents[2]
 FROM_SCRATCH = ROOT / "docs" / "from_scratch.ipynb"
-NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), FROM_SCRATCH]
+TUTORIALS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = [*TUTORIALS, FROM_SCRATCH]
 
 
 def stains(notebook: dict[str, Any]) -> list[str]:
@@ -32,6 +35,32 @@ def test_notebook_opens_with_a_title_and_mixes_prose_with_code(path: Path):
     assert "".join(cells[0]["source"]).startswith("# ")
     kinds = [cell["cell_type"] for cell in cells]
     assert kinds.count("markdown") * 3 >= kinds.count("code")
+
+
+def code_of(path: Path) -> str:
+    cells = json.loads(path.read_text())["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_a_tutorial_reads_no_internals(path: Path):
+    code = re.sub(r"(?m)^\s*%.*$", "", code_of(path))
+    modules = re.findall(r"(?m)^\s*(?:from|import) burlab\.(\S+)", code)
+    benchmarks = path.stem == "08_the_paper"  # it measures again what the benchmarks measure
+    internal = [name for name in modules if name not in bl.__all__ and not (benchmarks and name.startswith("bench"))]
+    internal += re.findall(r"\.model\b|[\w)\]]\._(?!_)\w+", code)
+    assert internal == []
+
+
+@pytest.mark.parametrize(
+    ("path", "after"), list(zip(TUTORIALS, [*TUTORIALS[1:], TUTORIALS[0]], strict=True)), ids=lambda path: path.stem
+)
+def test_a_tutorial_ends_with_the_way_to_the_next_one(path: Path, after: Path):
+    last = json.loads(path.read_text())["cells"][-1]
+    assert last["cell_type"] == "markdown"
+    end = "".join(last["source"]).split("\n\n")[-1]
+    assert re.search(rf"\[[^]]+\]\({after.name}\)", end), end
+    assert end.startswith("Next: " if after != TUTORIALS[0] else "This was the last one.")
 
 
 def lines_of_code(text: str) -> int:

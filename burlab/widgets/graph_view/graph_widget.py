@@ -17,6 +17,7 @@ from .encode_graph import marks_of, picture_of, texts_of
 from .graph_model import GraphModel
 from .graph_svg import svg_of
 from .intents import INTENTS, Intent
+from .node_table import frame_of
 from .viewed_graph import TracedGraph, ViewedGraph, subjects_of
 
 anywidget: Any = late("anywidget", "lab")
@@ -98,6 +99,24 @@ class GraphView(Displayed, anywidget.AnyWidget):
         self._note = self.model.go_to_fault()
         self.update()
         return self._note
+
+    def frame(self) -> Any:
+        """Return the nodes as a pandas DataFrame.
+
+        Returns:
+            A row for each node: operation; text, as in its box; form, dtype and shape; operands, how many it reads;
+            scope, the parts of the model that it lies in; backward, whether it is there for the gradient only; line of
+            the user's code; nbytes of its value; step of the kernel that computes it, missing where none does.
+
+        >>> import numpy as np, burlab as bl
+        >>> nodes = bl.GraphView(bl.compile(lambda x: np.tanh(x.reshape(4)) * 2, np.ones((2, 2)))).frame()
+        >>> nodes[nodes.operands > 0][["operation", "step"]]
+          operation  step
+        1   reshape  <NA>
+        2      tanh     0
+        3       mul     0
+        """
+        return frame_of(self.model.subject)
 
     def __repr__(self) -> str:
         return f"<GraphView of {self.model.network.title}>"
