@@ -458,7 +458,9 @@ export interface BuilderState {
 }
 export type BuilderIntent =
   | { type: "undo" | "redo" | "arrange" | "minimize" | "keep" }
-  | { type: "add"; kind: string; operands: number[]; place?: [x: number, y: number] }
+  /** to: the argument that takes it. wire: it is put between this argument and what that takes now. */
+  | { type: "add"; kind: string; operands: number[]; place?: [x: number, y: number]; to?: [key: number, port: number]; wire?: [key: number, port: number] }
+  | { type: "insert"; key: number; wire: [key: number, port: number]; by: [x: number, y: number] }
   | { type: "formula"; text: string }
   | { type: "duplicate"; keys: number[] }
   | { type: "paste"; text: string; place?: [x: number, y: number] }

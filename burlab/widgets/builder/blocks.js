@@ -61,12 +61,12 @@ export const wireName = (key, port) => `${key}-${port}`;
 /** The argument that a wire of this name leads to. @type {(name: string) => [key: number, port: number]} */
 export const wireEnd = (name) => /** @type {[number, number]} */ (name.split("-").map(Number));
 
-/** The wires into a block that is there. @type {(block: Block, selected: Set<number>, wires: Set<string>) => Edge[]} */
-export function edgesOf(block, selected, wires) {
+/** The wires into a block that is there. @type {(block: Block, selected: Set<number>, wires: Set<string>, over?: string | null) => Edge[]} */
+export function edgesOf(block, selected, wires, over = null) {
   return block.operands.flatMap((source, port) => {
     if (source === null) return [];
     const id = wireName(block.key, port);
-    const names = [selected.has(block.key) && "burlab-into", selected.has(source) && "burlab-from", wires.has(id) && "burlab-chosen"];
+    const names = [selected.has(block.key) && "burlab-into", selected.has(source) && "burlab-from", wires.has(id) && "burlab-chosen", id === over && "burlab-over"];
     return [{
       id, source: String(source), sourceHandle: "out", target: String(block.key), targetHandle: String(port),
       className: names.filter(Boolean).join(" "), selected: wires.has(id), reconnectable: /** @type {const} */ ("target"), ariaLabel: null,

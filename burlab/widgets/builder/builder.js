@@ -6,11 +6,12 @@
 
 import { spoken, wireEnd, wireName } from "./blocks.js";
 import { clipboard } from "./clipboard.js";
-import { flow } from "./flow.js";
+import { flow, wireUnder } from "./flow.js";
 import { formulaField } from "./formula.js";
 import { inspector } from "./inspector.js";
 import { canvasKeys } from "./keys.js";
 import { paletteOf } from "./palette.js";
+import { requests } from "./requests.js";
 import { showExport, toolbar } from "./toolbar.js";
 import { viewport } from "./viewport.js";
 import { element, find, keepKeys, sender, targetOf } from "../dom.js";
@@ -73,6 +74,8 @@ function render({ model, el }) {
     move: (keys, { x, y }) => send({ type: "move", keys, by: [x, y] }), // by so much: what this page knows of their places may be old
     connect: (source, key, port, was) => send({ type: "connect", source, key, port, ...(was ? { was: [was.key, was.port] } : {}) }),
     disconnect: (argument) => send({ type: "disconnect", ...argument }),
+    search: (point, wiring) => asked.search(point, wiring),
+    insert: (key, wire, { x, y }) => send({ type: "insert", key, wire: wireEnd(wire), by: [x, y] }),
   }, view.start);
   const panel = inspector(side, desk);
 
@@ -111,10 +114,11 @@ function render({ model, el }) {
       const frame = surface.getBoundingClientRect();
       const { clientX: x, clientY: y } = event;
       if (x < frame.left || x > frame.right || y < frame.top || y > frame.bottom) return;
-      const at = view.place(event);
-      send({ type: "add", kind, operands: [], place: [at.x, at.y] });
+      const [at, wire] = [view.place(event), wireUnder(surface, event)];
+      send({ type: "add", kind, operands: [], place: [at.x, at.y], ...(wire ? { wire: wireEnd(wire) } : {}) });
     },
   });
+  const asked = requests(ground, surface, desk, model.get("kinds"), view.place, acts);
   const releaseClipboard = clipboard(surface, desk, view, acts.delete);
   const keys = canvasKeys(surface, desk, { remove: acts.delete, fit: acts.fit, show: (one) => view.show(around(one)), view: view.key, announce });
 
@@ -198,6 +202,7 @@ function render({ model, el }) {
     model.off("change:state", update);
     model.off("msg:custom", answer);
     releaseClipboard();
+    asked.close();
     canvas.close();
   };
 }

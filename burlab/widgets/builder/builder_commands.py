@@ -16,6 +16,7 @@ from .document import Document
 from .evaluate import evaluate
 from .exporting import cpp_of
 from .formula_blocks import add_formula
+from .kinds import Kind
 from .latex_text import latex_of
 from .numpy_text import numpy_of
 
@@ -82,6 +83,7 @@ class BuilderCommands:
             "formula": self._write,
             "connect": self._connect,
             "disconnect": lambda m: builder.do(self._settled().disconnect(m["key"], m["port"])),
+            "insert": self._insert,
             "duplicate": lambda m: self._put(*duplicated(self._settled(), m["keys"])),
             "paste": lambda m: self._put(*pasted(self._settled(), str(m["text"]), m.get("place"))),
             "edit": lambda m: builder.edit(m["key"], tag=m.get("tag"), **{m["name"]: m["text"]}),
@@ -123,12 +125,31 @@ class BuilderCommands:
     def _add(self, message: Message) -> None:
         """The operands that were selected are its arguments, as many as it has."""
         row = kind_of(message["kind"])
-        operands = list(message.get("operands", ()))
-        taken = operands if row.many else operands[: len(row.ports)]
         before = self._settled()
+        operands: list[int | None] = list(message.get("operands", ()))
+        wire: tuple[int, int] | None = message.get("wire")
+        if wire is not None:
+            operands = [before[wire[0]].operands[wire[1]]]
+            _needs_argument(row, row.name)
+        taken = operands if row.many else operands[: len(row.ports)]
         label = free_name(before) if row.name == "input" else ""
         document, key = before.add(row.name, taken, label=label, place=message.get("place"))
+        for argument in (message.get("to"), wire):
+            if argument is not None:
+                document = document.connect(key, *argument)
         self._put(document, [key])
+
+    def _insert(self, message: Message) -> None:
+        """Put a block that was dropped on a wire between its ends."""
+        document, key = self._settled(), int(message["key"])
+        target, port = map(int, message["wire"])
+        block, source = document[key], document[target].operands[port]
+        _needs_argument(block.of, block.name)
+        if source is not None:
+            document = document.connect(source, key, self._port({"key": key}))
+        document = document.connect(key, target, port)
+        (x, y), (right, down) = block.place or (0.0, 0.0), message["by"]
+        self.builder.do(document.move({key: (x + right, y + down)}))
 
     def _put(self, document: Document, added: list[int]) -> None:
         """Set a document with blocks that are new in it, which the page then selects."""
@@ -159,3 +180,8 @@ class BuilderCommands:
         document = self._settled()
         places = {key: document[key].place or (0.0, 0.0) for key in message["keys"]}
         builder.do(document.move({key: (x + right, y + down) for key, (x, y) in places.items()}))
+
+
+def _needs_argument(row: Kind, name: str) -> None:
+    if not row.ports:
+        raise ArgumentError(f"{name} takes no arguments, so it cannot stand in a wire.")

@@ -28,6 +28,8 @@ const MAPPED_BLOCKS = 12; // blocks from which on there is a map of all of them
  * @property {(source: number, key: number, port: number | null, was: Argument | null) => void} connect
  * @property {(argument: Argument) => void} disconnect
  * @property {(key: number) => void} open
+ * @property {(point: { clientX: number, clientY: number }, wiring: import("./requests.js").Wiring) => void} search
+ * @property {(key: number, wire: string, by: { x: number, y: number }) => void} insert
  */
 
 /** A block: its words, and the places of its arguments. @type {(properties: { data: { block: Block } }) => any} */
@@ -49,11 +51,19 @@ function BlockNode({ data: { block } }) {
 }
 const NODE_TYPES = { block: BlockNode };
 
+/** @type {(surface: HTMLElement) => Document | ShadowRoot} */
+const rootOf = (surface) => /** @type {any} */ (surface.getRootNode());
+
+/** The name of the wire under the mouse, below blocks. @type {(surface: HTMLElement, event: { clientX: number, clientY: number }) => string | null} */
+export function wireUnder(surface, { clientX, clientY }) {
+  const wires = rootOf(surface).elementsFromPoint(clientX, clientY).map((one) => /** @type {HTMLElement | null} */ (one.closest(".react-flow__edge")));
+  return wires.find((wire) => wire && surface.contains(wire))?.dataset.id ?? null;
+}
+
 /** The block under the mouse. @type {(surface: HTMLElement, event: MouseEvent | TouchEvent) => number | null} */
 function keyUnder(surface, event) {
   const { clientX, clientY } = "changedTouches" in event ? event.changedTouches[0] : event;
-  const root = /** @type {Document | ShadowRoot} */ (surface.getRootNode());
-  const block = /** @type {HTMLElement | null | undefined} */ (root.elementFromPoint(clientX, clientY)?.closest("[data-key]"));
+  const block = /** @type {HTMLElement | null | undefined} */ (rootOf(surface).elementFromPoint(clientX, clientY)?.closest("[data-key]"));
   return block && surface.contains(block) ? Number(block.dataset.key) : null;
 }
 
@@ -68,6 +78,7 @@ export function flow(surface, acts, started) {
   let shift = false; // held while the mouse was pressed: it draws a box around what it selects
   let boxing = /** @type {{ before: number[], inside: Set<number> } | null} */ (null); // what was selected before, and what is in that box
   let instance = /** @type {import("@xyflow/react").ReactFlowInstance | null} */ (null);
+  let over = /** @type {string | null} */ (null); // the wire under the block that is dragged, which would be inserted there
   let pressed = /** @type {{ x: number, y: number } | undefined} */ (undefined); // where the mouse was pressed, in the graph
   /** @type {Map<number, { x: number, y: number }>} */
   const dragged = new Map(); // where the mouse has blocks that Python has elsewhere
@@ -96,8 +107,12 @@ export function flow(surface, acts, started) {
     if (!lead || !at || !pressed) return;
     const by = { x: snapped(lead.x + at.x - pressed.x) - lead.x, y: snapped(lead.y + at.y - pressed.y) - lead.y };
     for (const block of moved.map((one) => blockOf(Number(one.id)))) if (block) dragged.set(block.key, { x: block.x + by.x, y: block.y + by.y });
+    over = moved.length === 1 && isLoose(lead) ? wireUnder(surface, event) : null;
     draw();
   }
+  /** Whether a block would stand well in a wire: no wire is at it, and it takes an argument. @type {(block: Block) => boolean} */
+  const isLoose = (block) => block.operands.length > 0 && block.operands.every((source) => source === null) &&
+    !scene.blocks.some((other) => other.operands.includes(block.key));
 
   /** @type {(changes: NodeChange[]) => void} */
   function onNodesChange(changes) {
@@ -116,7 +131,13 @@ export function flow(surface, acts, started) {
   function onConnectEnd(event, { isValid, fromHandle, fromNode }) {
     if (isValid || !fromHandle || !fromNode || held) return;
     const [from, hit] = [Number(fromNode.id), keyUnder(surface, event)];
-    if (hit === null || hit === from) return;
+    if (hit === from) return;
+    if (hit === null) {
+      const point = "changedTouches" in event ? event.changedTouches[0] : event;
+      const wiring = fromHandle.type === "source" ? { operands: [from] } : { operands: [], to: /** @type {[number, number]} */ ([from, Number(fromHandle.id)]) };
+      if (surface.contains(rootOf(surface).elementFromPoint(point.clientX, point.clientY))) acts.search(point, wiring);
+      return;
+    }
     if (fromHandle.type === "source") acts.connect(from, hit, null, null);
     else acts.connect(hit, from, Number(fromHandle.id), null);
   }
@@ -150,7 +171,7 @@ export function flow(surface, acts, started) {
     const at = blockOf(scene.callout?.key);
     const callout = at && scene.callout && h("div", { className: "burlab-callout", style: { left: at.x, top: at.y + at.height / 2 + 6 } }, scene.callout.words);
     const properties = {
-      nodes: scene.blocks.map(node), edges: scene.blocks.flatMap((block) => edgesOf(block, selected, wires)), nodeTypes: NODE_TYPES,
+      nodes: scene.blocks.map(node), edges: scene.blocks.flatMap((block) => edgesOf(block, selected, wires, over)), nodeTypes: NODE_TYPES,
       nodeOrigin: [0.5, 0.5], minZoom: 0.02, maxZoom: 4, onlyRenderVisibleElements: scene.blocks.length > MAX_DRAWN_BLOCKS,
       nodeDragThreshold: CLICK_PIXELS, nodeClickDistance: CLICK_PIXELS, paneClickDistance: CLICK_PIXELS,
       nodesFocusable: false, edgesFocusable: false, disableKeyboardA11y: true, selectNodesOnDrag: false, connectOnClick: false, zoomOnDoubleClick: false,
@@ -171,11 +192,14 @@ export function flow(surface, acts, started) {
       },
       onNodeDragStop: (/** @type {unknown} */ _event, /** @type {Node} */ { id }, /** @type {Node[]} */ moved) => {
         const [block, place] = [blockOf(Number(id)), dragged.get(Number(id))];
-        if (block && place) acts.move(moved.map((one) => Number(one.id)), { x: place.x - block.x, y: place.y - block.y });
+        const by = block && place ? { x: place.x - block.x, y: place.y - block.y } : null;
+        if (block && by && over) acts.insert(block.key, over, by);
+        else if (by) acts.move(moved.map((one) => Number(one.id)), by);
+        over = null;
       },
     };
     const map = { key: "map", pannable: true, ariaLabel: "all of the graph", nodeColor: "var(--soft)", maskColor: "var(--mask)", style: { width: 120, height: 80 } };
-    const inside = [scene.blocks.length >= MAPPED_BLOCKS && h(/** @type {any} */ (MiniMap), map), h(Background, { key: "ground", gap: 2 * GRID_PIXELS, color: "var(--edge)" }), h(ViewportPortal, /** @type {any} */ ({ key: "callout" }), callout)];
+    const inside = [scene.blocks.length >= MAPPED_BLOCKS && h(/** @type {any} */ (MiniMap), map), h(Background, { key: "ground", gap: 2 * GRID_PIXELS, size: 2, color: "var(--edge)" }), h(ViewportPortal, /** @type {any} */ ({ key: "callout" }), callout)];
     render(h(/** @type {any} */ (ReactFlow), properties, inside), surface);
   }
 

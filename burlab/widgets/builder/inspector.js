@@ -142,6 +142,7 @@ export function inspector(parent, desk) {
           "Click an operation to add it: what is selected becomes its arguments. Or drag it onto the canvas.",
           "Drag from the right of a block to the left of another to connect them; pull the end of a wire off to move it.",
           "Shift and drag selects what is in a box, a click with Shift or Ctrl one more. Ctrl-C, Ctrl-X, Ctrl-V and Ctrl-D copy, cut, paste and duplicate.",
+          "A double click, Tab, or a wire that is dropped beside blocks searches for an operation; a block that is dropped onto a wire is put into it. The right button has a menu.",
           "Keys on the canvas: arrows go from block to block, Space selects several, C connects, Enter edits, O makes the output, Delete, Ctrl-Z.",
         ];
         parent.replaceChildren(...help.map((textContent) => element("p", "burlab-doc", null, { textContent })));

@@ -6,6 +6,13 @@ import { button as createButton, element, targetOf } from "../dom.js";
 
 const CLICK_PIXELS = 6; // that the mouse may move during a click
 
+/** How well a kind fits what is searched: the smaller the better, null for not at all. @type {(kind: BlockKind, text: string) => number | null} */
+export function rank({ name, group, symbol }, text) {
+  if (!`${name} ${group} ${symbol}`.toLowerCase().includes(text)) return null;
+  const word = name.replace("nn.", "").toLowerCase();
+  return !text || group === "" ? 0 : word === text ? -2 : word.startsWith(text) ? -1 : 0;
+}
+
 // add(kind): of a click or a key; drop(kind, event): where it was dragged to.
 /** @type {(parent: HTMLElement, kinds: BlockKind[], acts: { add(kind: string): void, drop(kind: string, event: PointerEvent): void }) => void} */
 export function paletteOf(parent, kinds, { add, drop }) {
@@ -13,7 +20,7 @@ export function paletteOf(parent, kinds, { add, drop }) {
     type: "search", placeholder: "Search operations", ariaLabel: "search operations", autocomplete: "off", spellcheck: false,
   });
   const list = element("div", "burlab-kinds", parent, { role: "group", ariaLabel: "operations" });
-  /** @type {{ kind: BlockKind, button: HTMLButtonElement, words: string }[]} */
+  /** @type {{ kind: BlockKind, button: HTMLButtonElement }[]} */
   const rows = [];
   let group = "";
   for (const kind of kinds) {
@@ -23,16 +30,16 @@ export function paletteOf(parent, kinds, { add, drop }) {
     button.dataset.kind = kind.name;
     element("span", "", button, { textContent: kind.name.replace("nn.", "") });
     element("i", "", button, { textContent: kind.symbol });
-    rows.push({ kind, button, words: `${kind.name} ${kind.group} ${kind.symbol}`.toLowerCase() });
+    rows.push({ kind, button });
     grab(button, kind.name);
   }
 
   function find() {
     const text = search.value.trim().toLowerCase();
-    for (const { kind, button, words } of rows) {
-      button.hidden = !words.includes(text);
-      const name = kind.name.replace("nn.", "").toLowerCase();
-      button.style.order = !text || kind.group === "" ? "" : name === text ? "-2" : name.startsWith(text) ? "-1" : "0";
+    for (const { kind, button } of rows) {
+      const order = rank(kind, text);
+      button.hidden = order === null;
+      button.style.order = text ? String(order) : "";
     }
     list.classList.toggle("burlab-found", text !== "");
     stopAt(shown()[0]);

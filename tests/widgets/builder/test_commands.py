@@ -71,3 +71,31 @@ def test_the_end_of_a_wire_is_moved_in_one_step():
     commands.apply({"type": "connect", "source": total, "key": b, "port": 0, "was": [total, 1]})
     assert commands.refused is not None
     assert builder.document[total].operands == (None, a), "a refused wire stays where it was"
+
+
+def test_a_block_is_added_into_a_wire_and_for_an_argument():
+    builder = GraphBuilder(lambda x, y: np.tanh(x) * y, 2.0, 5.0)
+    commands, states = BuilderCommands(builder), len(builder.history.states)
+    commands.apply({"type": "add", "kind": "exp", "operands": [], "wire": [4, 0], "place": [1, 2]})
+    assert [builder.document[key].operands for key in (4, 5)] == [(5, 2), (3,)]
+    assert len(builder.history.states) == states + 1
+    builder.do(builder.document.disconnect(4, 1))
+    commands.apply({"type": "add", "kind": "constant", "operands": [], "to": [4, 1]})
+    assert builder.document[4].operands == (5, 6)
+    document = builder.document
+    commands.apply({"type": "add", "kind": "input", "operands": [], "wire": [4, 0]})
+    assert "input takes no arguments" in commands.refused[1]
+    assert builder.document is document
+
+
+def test_a_loose_block_is_inserted_into_a_wire_in_one_step():
+    builder = GraphBuilder(lambda x, y: np.tanh(x) * y, 2.0, 5.0)
+    loose, leaf = builder.add("square", None), builder.add("input")
+    commands, states, before = BuilderCommands(builder), len(builder.history.states), places(builder)
+    commands.apply({"type": "insert", "key": loose, "wire": [4, 1], "by": [10, -20]})
+    assert commands.refused is None
+    assert [builder.document[key].operands for key in (4, loose)] == [(3, loose), (2,)]
+    np.testing.assert_allclose(places(builder)[loose] - before[loose], [10, -20])
+    assert len(builder.history.states) == states + 1
+    commands.apply({"type": "insert", "key": leaf, "wire": [4, 0], "by": [0, 0]})
+    assert "cannot stand in a wire" in commands.refused[1]
