@@ -462,6 +462,7 @@ export type BuilderIntent =
   | { type: "add"; kind: string; operands: number[]; place?: [x: number, y: number]; to?: [key: number, port: number]; wire?: [key: number, port: number] }
   | { type: "insert"; key: number; wire: [key: number, port: number]; by: [x: number, y: number] }
   | { type: "formula"; text: string }
+  | { type: "place"; places: [key: number, x: number, y: number][] }
   | { type: "duplicate"; keys: number[] }
   | { type: "paste"; text: string; place?: [x: number, y: number] }
   | { type: "delete"; keys: number[]; wires: [key: number, port: number][] }

@@ -1,5 +1,7 @@
 """Searches and menus on the canvas of the builder in a real JupyterLab, with real keys and a real mouse."""
 
+from itertools import pairwise
+
 import pytest
 
 from tests.browser.builders import STICKING, Builder
@@ -151,3 +153,37 @@ def test_the_right_button_has_a_menu_for_block_wire_canvas_and_selection(builder
     page.keyboard.press("Escape")
     assert builder.find("[role=menu]").count() == 0
     assert not page.locator(".lm-Menu").count(), "the menu of JupyterLab stays away"
+
+
+def test_a_selection_is_aligned_and_distributed(builder):
+    page = builder.page
+    builder.press("Control+a")
+    builder.click(4, button="right")
+    builder.find("[role=menuitem]:has-text('Align top')").click()
+    boxes = [builder.find(f"[data-key='{key}']") for key in (1, 2, 3, 4)]
+    builder.until(lambda: len({round(box.bounding_box()["y"]) for box in boxes}) == 1, "they are not in a row")
+    builder.press("Control+z")
+    builder.until(lambda: len({round(box.bounding_box()["y"]) for box in boxes}) > 1, "one undo is not enough")
+    builder.press("Control+a")
+    builder.click(1, button="right")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")  # Distribute across
+    builder.until(lambda: round(builder.places()[3][0], 1) != 160, "nothing has moved")
+    boxes = sorted((box.bounding_box() for box in boxes), key=lambda box: box["x"])
+    gaps = [b["x"] - a["x"] - a["width"] for a, b in pairwise(boxes)]
+    assert max(gaps) - min(gaps) < 1, "the gaps are not the same"
+
+
+def test_the_function_goes_to_the_next_cell(builder):
+    notebook = builder.notebook
+    builder.find("[aria-label='export']").select_option("NumPy")
+    builder.find(".burlab-export button:text-is('To next cell')").click()
+    builder.until(lambda: len(notebook.cells) == 4, "there is no new cell")
+    builder.until(lambda: "return" in notebook.cells[2], "the new cell is empty")
+    assert notebook.cells[2].startswith("import numpy as np")
+    notebook.run(2)
+    builder.shot("builder-next-cell")
+    name = notebook.cells[2].split("def ")[1].split("(")[0]
+    value = notebook.kernel(f"print(float({name}(2.0, 5.0)) == float(b.value()), end='')")
+    assert value == "True"

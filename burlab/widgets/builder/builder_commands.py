@@ -92,6 +92,7 @@ class BuilderCommands:
             "delete": self._delete,
             "choose": lambda m: builder.choose(m["key"]),
             "move": self._move,
+            "place": lambda m: builder.do(self._settled().move({key: (x, y) for key, x, y in m["places"]})),
             "arrange": lambda _: builder.move(dict.fromkeys(builder.document.blocks)),
             "keep": lambda _: builder.keep(self._minimized()),
             "undo": lambda _: builder.undo(),

@@ -1,8 +1,9 @@
 // @ts-check
 // What the canvas is asked for at a point of it: a search whose block is connected there, or a menu.
 /** @import { Desk } from "./desk" */
-/** @import { BlockKind, BuilderIntent } from "../messages" */
+/** @import { Block, BlockKind, BuilderIntent } from "../messages" */
 
+import { alignLeft, alignTop, distributeAcross, distributeDown } from "./alignment.js";
 import { wireEnd } from "./blocks.js";
 import { finderOf } from "./finder.js";
 import { menuOf } from "./menu.js";
@@ -46,10 +47,23 @@ export function requests(ground, surface, desk, kinds, place, acts) {
     ["Edit", "Enter", () => desk.open(key)],
     ["Make it the output", "O", () => desk.send({ type: "choose", key })],
     null,
-    ...ofSeveral(),
+    ...ofSelection(),
+  ];
+  /** @type {(text: string, least: number, places: (blocks: Block[]) => [number, number, number][]) => import("./menu.js").Item[]} */
+  const aligned = (text, least, places) => {
+    const blocks = desk.blocks().filter((block) => desk.selected.includes(block.key));
+    return blocks.length < least ? [] : [[text, "", () => desk.send({ type: "place", places: places(blocks) })]];
+  };
+  const ofSeveral = () => [
+    ...aligned("Align left", 2, alignLeft),
+    ...aligned("Align top", 2, alignTop),
+    ...aligned("Distribute across", 3, distributeAcross),
+    ...aligned("Distribute down", 3, distributeDown),
+    null,
+    ...ofSelection(),
   ];
   /** @type {() => import("./menu.js").Item[]} */
-  const ofSeveral = () => [
+  const ofSelection = () => [
     ["Duplicate", "Ctrl-D", () => desk.send({ type: "duplicate", keys: desk.selected })],
     ["Copy", "Ctrl-C", clip("copy")],
     ["Cut", "Ctrl-X", clip("cut")],

@@ -2,10 +2,12 @@
 // The bar of buttons above the canvas, and the text of an export below it.
 /** @import { BuilderExport } from "../messages" */
 
+import { cellOf, toNextCell } from "./next_cell.js";
 import { button, element } from "../dom.js";
 import { shape } from "../surface/surface.js";
 
 const ENDINGS = { NumPy: "py", LaTeX: "tex", "C++": "cpp", Python: "py", JSON: "json", DOT: "dot", SVG: "svg" }; // of files
+const PYTHON = ["NumPy", "Python"]; // what can be a cell of code
 const TOOLS = [
   ["undo", "Undo", "Ctrl-Z", "M4 5h5a3 3 0 0 1 0 6H6M4 5l3-3M4 5l3 3"],
   ["redo", "Redo", "Ctrl-Shift-Z", "M10 5H5a3 3 0 0 0 0 6h3M10 5L7 2M10 5L7 8"],
@@ -48,6 +50,12 @@ export function showExport(parent, { name, text }) {
     navigator.clipboard?.writeText(text).catch(() => document.execCommand("copy"));
     copy.textContent = "Copied";
   });
+  const cell = cellOf(parent);
+  if (cell && PYTHON.includes(name)) {
+    const next = button(tools, "To next cell", "Insert a cell with this text below", async () => {
+      next.textContent = (await toNextCell(cell, text)) ? "Inserted" : "Copy it instead";
+    });
+  }
   const href = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
   element("a", "", tools, { href, download: `graph.${ENDINGS[name]}`, textContent: "Download" });
   button(tools, "Close", "", () => parent.replaceChildren());

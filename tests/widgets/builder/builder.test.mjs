@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { edgesOf, nextBlock, nodeOf, wireEnd } from "../../../burlab/widgets/builder/blocks.js";
+import { alignLeft, alignTop, distributeAcross, distributeDown } from "../../../burlab/widgets/builder/alignment.js";
 import { formatFloat, isFloat } from "../../../burlab/widgets/builder/inspector.js";
 import { fitted } from "../../../burlab/widgets/builder/viewport.js";
 
@@ -35,4 +36,13 @@ test("an arrow goes to the next block in its direction", () => {
   assert.equal(nextBlock(blocks, blocks[0], "ArrowRight")?.key, 1);
   assert.equal(nextBlock(blocks, blocks[0], "ArrowDown")?.key, 2);
   assert.equal(nextBlock(blocks, blocks[0], "ArrowLeft"), null);
+});
+
+test("blocks are aligned and distributed", () => {
+  const row = /** @type {any[]} */ ([[1, 50, 0, 100, 20], [2, 400, 30, 40, 40], [3, 200, 100, 20, 60]])
+    .map(([key, x, y, width, height]) => ({ key, x, y, width, height }));
+  assert.deepEqual(alignLeft(row), [[1, 50, 0], [2, 20, 30], [3, 10, 100]]);
+  assert.deepEqual(alignTop(row), [[1, 50, 0], [2, 400, 10], [3, 200, 20]]);
+  assert.deepEqual(distributeAcross(row), [[1, 50, 0], [3, 240, 100], [2, 400, 30]]); // gaps of 130
+  assert.deepEqual(distributeDown(row), [[1, 50, 0], [2, 400, 40], [3, 200, 100]]); // gaps of 10
 });
