@@ -65,10 +65,15 @@ Places = Mapping[Any, tuple[float, float]]
 """Centres of boxes by key, in pixels."""
 
 
-def draw(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]], at: Places | None = None) -> str:
+def draw(
+    boxes: Mapping[Any, Box],
+    edges: Iterable[tuple[Any, Any]],
+    at: Places | None = None,
+    bends: Mapping[tuple[Any, Any], Sequence[Place]] | None = None,
+) -> str:
     """SVG of boxes by key and arrows between keys. An edge that comes twice, as in c + c, is two arrows.
 
-    at: the centres of the boxes, where the layout is not to choose them.
+    at: the centres of the boxes, where the layout is not to choose them. bends: points through which arrows go then.
 
     >>> draw({"x": Box(("x",), "input"), "y": Box(("tanh",))}, [("x", "y")]).count("<rect")
     2
@@ -76,7 +81,11 @@ def draw(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]], at: Places 
     number = {key: k for k, key in enumerate(boxes)}
     row = list(boxes.values())
     count = Counter((number[a], number[b]) for a, b in edges)
-    layout = _layout(row, sorted(count)) if at is None else _fixed(row, [at[key] for key in boxes], sorted(count))
+    if at is None:
+        layout = _layout(row, sorted(count))
+    else:
+        routes = {(number[a], number[b]): tuple(route) for (a, b), route in (bends or {}).items()}
+        layout = _fixed(row, [at[key] for key in boxes], {ends: routes.get(ends, ()) for ends in sorted(count)})
     centres = layout.centres
     parts = [
         _arrow((row[a], centres[a], row[b], centres[b]), bends, shift)
@@ -113,13 +122,18 @@ def _inside(at: Place) -> Place:
     return at[0] + _MARGIN, at[1] + _MARGIN
 
 
-def _fixed(boxes: Sequence[Box], at: Sequence[Place], edges: list[tuple[int, int]]) -> LayeredLayout:
-    """Return boxes at the given places, shifted into the picture, with straight arrows between them."""
+def _fixed(
+    boxes: Sequence[Box], at: Sequence[Place], bends: Mapping[tuple[int, int], tuple[Place, ...]]
+) -> LayeredLayout:
+    """Return boxes at the given places, and the bends of the arrows between them, shifted into the picture."""
     pairs = list(zip(boxes, at, strict=True))
     left, right = min(x - b.width / 2 for b, (x, _) in pairs), max(x + b.width / 2 for b, (x, _) in pairs)
-    top, bottom = min(y - b.height / 2 for b, (_, y) in pairs), max(y + b.height / 2 for b, (_, y) in pairs)
+    lanes = [y for route in bends.values() for _, y in route]
+    top = min([y - b.height / 2 for b, (_, y) in pairs] + lanes)
+    bottom = max([y + b.height / 2 for b, (_, y) in pairs] + lanes)
     centres = {k: _inside((x - left, y - top)) for k, (x, y) in enumerate(at)}
-    return LayeredLayout(centres, dict.fromkeys(edges, ()), right - left, bottom - top)
+    inside = {ends: tuple(_inside((x - left, y - top)) for x, y in route) for ends, route in bends.items()}
+    return LayeredLayout(centres, inside, right - left, bottom - top)
 
 
 def _arrow(ends: tuple[Box, Place, Box, Place], bends: Sequence[Place], shift: float) -> str:

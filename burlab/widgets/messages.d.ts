@@ -423,6 +423,8 @@ export interface Block {
   y: number;
   width: number;
   height: number;
+  /** Where wires into it go around other blocks, by argument. */
+  bends: Record<string, [x: number, y: number][]>;
   lines: [kind: string, text: string][];
   output: boolean;
   fault: string;

@@ -173,3 +173,18 @@ def test_blocks_come_to_the_grid_unless_that_is_off(builder):
     builder.find("[data-act=snap]").click()
     assert any(place % 10 for place in drag())
     builder.find("[data-act=snap]").click()
+
+
+def test_a_wire_goes_around_a_block_that_is_put_into_its_way(builder):
+    x, y = builder.centre("[data-key='3'] .burlab-head")
+    builder.pull((x, y), (x, y + 100))
+    wire = builder.find("[data-id='4-1'] .react-flow__edge-path")
+    builder.until(lambda: wire.get_attribute("d").count("C") == 3, "the wire runs across the block")
+    builder.settles()
+    lane = builder.evaluate(
+        """e => { const path = e.querySelector('[data-id="4-1"] path');
+        return path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM()).y; }"""
+    )
+    box = builder.find("[data-key='3']").bounding_box()
+    assert lane < box["y"] or lane > box["y"] + box["height"]
+    builder.shot("builder-routed")

@@ -55,20 +55,27 @@ export function nodeOf(block, place, chosen) {
   });
 }
 
+/** The path of a wire through points: at each one it goes from left to right. As `drawing.curve` in Python. @type {(route: [x: number, y: number][]) => string} */
+export const curve = (route) => route.map(([x, y], k) => {
+  if (k === 0) return `M${x} ${y}`;
+  const [u, v] = route[k - 1];
+  return `C${(u + x) / 2} ${v} ${(u + x) / 2} ${y} ${x} ${y}`;
+}).join("");
+
 /** The name of the wire into an argument. @type {(key: number, port: number) => string} */
 export const wireName = (key, port) => `${key}-${port}`;
 
 /** The argument that a wire of this name leads to. @type {(name: string) => [key: number, port: number]} */
 export const wireEnd = (name) => /** @type {[number, number]} */ (name.split("-").map(Number));
 
-/** The wires into a block that is there. @type {(block: Block, selected: Set<number>, wires: Set<string>, over?: string | null) => Edge[]} */
-export function edgesOf(block, selected, wires, over = null) {
+/** The wires into a block that is there. @type {(block: Block, selected: Set<number>, wires: Set<string>, over?: string | null, moved?: (key: number) => boolean) => Edge[]} */
+export function edgesOf(block, selected, wires, over = null, moved = () => false) {
   return block.operands.flatMap((source, port) => {
     if (source === null) return [];
     const id = wireName(block.key, port);
     const names = [selected.has(block.key) && "burlab-into", selected.has(source) && "burlab-from", wires.has(id) && "burlab-chosen", id === over && "burlab-over"];
     return [{
-      id, source: String(source), sourceHandle: "out", target: String(block.key), targetHandle: String(port),
+      id, type: "wire", data: { bends: moved(source) || moved(block.key) ? [] : (block.bends[port] ?? []) }, source: String(source), sourceHandle: "out", target: String(block.key), targetHandle: String(port),
       className: names.filter(Boolean).join(" "), selected: wires.has(id), reconnectable: /** @type {const} */ ("target"), ariaLabel: null,
       ariaRole: /** @type {const} */ ("presentation"),
     }];

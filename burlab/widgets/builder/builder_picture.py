@@ -13,6 +13,7 @@ from .document import Document, GraphBlock
 from .evaluate import Evaluation
 from .exporting import short
 from .literals import written
+from .routing import routed
 
 _BLOCK_GAP = 40.0  # pixels between adjacent blocks
 _MAX_LINE_LENGTH = 26  # letters of a line
@@ -57,7 +58,12 @@ def svg(document: Document, result: Evaluation) -> str:
     boxes = boxes_of(document, result)
     if not boxes:
         return draw({0: Box(("an empty builder",), "operation")}, [])
-    return draw(boxes, edges_of(document), arranged(document, boxes))
+    at = arranged(document, boxes)
+    sizes = {key: size(box, len(document[key].operands)) for key, box in boxes.items()}
+    bends = {
+        (x, key): way for (key, port), way in routed(document, at, sizes).items() if (x := document[key].operands[port])
+    }
+    return draw(boxes, edges_of(document), at, bends)
 
 
 def headline(block: GraphBlock) -> str:

@@ -21,6 +21,7 @@ from .exporting import short
 from .formula_blocks import EXAMPLES
 from .literals import written
 from .notebook_cells import NotebookCell, keep
+from .routing import routed
 
 anywidget: Any = late("anywidget", "lab")
 ipywidgets: Any = late("ipywidgets", "lab")
@@ -130,12 +131,15 @@ def state_of(builder: GraphBuilder, commands: BuilderCommands) -> dict[str, Any]
     document, result = builder.document, builder.result
     boxes = boxes_of(document, result)
     at = arranged(document, boxes)
+    sizes = {key: size(box, len(document[key].operands)) for key, box in boxes.items()}
+    bends = routed(document, at, sizes)
     blocks = [
         {
             "key": key,
             "x": at[key][0],
             "y": at[key][1],
-            **dict(zip(("width", "height"), size(boxes[key], len(block.operands)), strict=True)),
+            **dict(zip(("width", "height"), sizes[key], strict=True)),
+            "bends": {port: bends[key, port] for port in range(len(block.operands)) if (key, port) in bends},
             "lines": lines_of(document, result, key),
             "output": key == document.root,
             "fault": result.faults.get(key, ""),

@@ -4,9 +4,9 @@
 /** @import { Block } from "../messages" */
 
 import "@xyflow/react/dist/base.css";
-import { Background, Handle, MiniMap, Position, ReactFlow, ViewportPortal } from "@xyflow/react";
+import { Background, BaseEdge, getBezierPath, Handle, MiniMap, Position, ReactFlow, ViewportPortal } from "@xyflow/react";
 import { h, render } from "preact";
-import { edgesOf, nodeOf, portCount, portTop, wireEnd, wireName } from "./blocks.js";
+import { curve, edgesOf, nodeOf, portCount, portTop, wireEnd, wireName } from "./blocks.js";
 import { ownWheel, targetOf } from "../dom.js";
 
 const GRID_PIXELS = 10; // that places of blocks are multiples of
@@ -50,6 +50,14 @@ function BlockNode({ data: { block } }) {
   ];
 }
 const NODE_TYPES = { block: BlockNode };
+
+/** A wire: smooth, or around blocks. @type {(properties: import("@xyflow/react").EdgeProps & { data: { bends: [number, number][] } }) => any} */
+function Wire(properties) {
+  const { data: { bends }, sourceX, sourceY, targetX, targetY } = properties;
+  const path = bends.length ? curve([[sourceX, sourceY], ...bends, [targetX, targetY]]) : getBezierPath(properties)[0];
+  return h(BaseEdge, /** @type {any} */ ({ path, interactionWidth: 16 }));
+}
+const EDGE_TYPES = { wire: Wire };
 
 /** @type {(surface: HTMLElement) => Document | ShadowRoot} */
 const rootOf = (surface) => /** @type {any} */ (surface.getRootNode());
@@ -171,7 +179,7 @@ export function flow(surface, acts, started) {
     const at = blockOf(scene.callout?.key);
     const callout = at && scene.callout && h("div", { className: "burlab-callout", style: { left: at.x, top: at.y + at.height / 2 + 6 } }, scene.callout.words);
     const properties = {
-      nodes: scene.blocks.map(node), edges: scene.blocks.flatMap((block) => edgesOf(block, selected, wires, over)), nodeTypes: NODE_TYPES,
+      nodes: scene.blocks.map(node), edges: scene.blocks.flatMap((block) => edgesOf(block, selected, wires, over, (key) => dragged.has(key))), nodeTypes: NODE_TYPES, edgeTypes: EDGE_TYPES,
       nodeOrigin: [0.5, 0.5], minZoom: 0.02, maxZoom: 4, onlyRenderVisibleElements: scene.blocks.length > MAX_DRAWN_BLOCKS,
       nodeDragThreshold: CLICK_PIXELS, nodeClickDistance: CLICK_PIXELS, paneClickDistance: CLICK_PIXELS,
       nodesFocusable: false, edgesFocusable: false, disableKeyboardA11y: true, selectNodesOnDrag: false, connectOnClick: false, zoomOnDoubleClick: false,

@@ -17,7 +17,7 @@ test("a number that is slid stays a float", () => {
 });
 
 test("arguments stand on the left side, with a place for one more", () => {
-  const block = /** @type {any} */ ({ key: 7, x: 100, y: 50, width: 40, height: 30, ports: ["a", "b"], many: true, operands: [3, null], lines: [] });
+  const block = /** @type {any} */ ({ key: 7, x: 100, y: 50, width: 40, height: 30, ports: ["a", "b"], many: true, operands: [3, null], lines: [], bends: {} });
   const { handles = [] } = nodeOf(block, { x: 100, y: 50 }, false);
   assert.deepEqual(handles.map(({ id, x, y, height = 0 }) => [id, Math.sign(x), y + height / 2]), [["0", -1, 5], ["1", -1, 15], ["2", -1, 25], ["out", 1, 15]]);
   const [edge, ...others] = edgesOf(block, new Set([3]), new Set());
