@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.pages import Lab, Notebook, run_all
-from tests.browser.panels import SETUP, Panel, write_run
+from tests.browser.panels import FORGET_FOLDS, SETUP, Panel, write_run
 from tests.browser.waits import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,7 +143,8 @@ def panels(open_notebook):
 
 @pytest.fixture
 def panel(panels, request):
-    """A panel of a new run at step 0; its parameter is the cell that makes it."""
+    """A panel of a new run at step 0, folded as at first; its parameter is the cell that makes it."""
+    panels.page.evaluate(FORGET_FOLDS)
     panels.write(1, getattr(request, "param", write_run()))
     panels.run(1)
     fresh = Panel(panels)

@@ -20,6 +20,10 @@ run
 """
 
 
+# The browser remembers folds for all tests of a session.
+FOLDS = "Object.keys(localStorage).filter((key) => key.startsWith('burlab fold'))"
+FORGET_FOLDS = f"{FOLDS}.forEach((key) => localStorage.removeItem(key))"
+
 OVERLAPS = """root => {
   const parts = [...root.querySelectorAll('button, input, select, .burlab-status span, .burlab-readouts div, label, ' +
     '.burlab-low, .burlab-high, .burlab-length, .burlab-total, .burlab-key span, canvas, figcaption *')]
@@ -68,10 +72,11 @@ class Panel(Steered):
         self.page.keyboard.press("Enter")
 
     def unfold(self, title):
-        """Open a fold, unless it is open."""
+        """Open a fold, unless it is open, and wait until that is remembered."""
         summary = self.find(f"summary:text-is('{title}')")
         if not summary.evaluate("e => e.parentElement.open"):
             summary.click()
+        self.page.wait_for_function(f"{FOLDS}.some((key) => key.endsWith(' {title}'))")
 
     @property
     def focused(self):

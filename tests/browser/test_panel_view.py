@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.panels import Panel, write_run
+from tests.browser.panels import FOLDS, Panel, write_run
 
 pytestmark = pytest.mark.browser
 
@@ -59,7 +59,4 @@ def test_a_notebook_remembers_what_was_unfolded(panel):
     assert again.find("details[open] > summary").all_inner_texts() == ["memory"]
     assert again.find(".burlab-total").is_visible()
     again.find("details[open] > summary").click()
-    again.until(
-        lambda: again.page.evaluate("Object.keys(localStorage).filter(k => k.startsWith('burlab fold')).length") == 0,
-        "",
-    )
+    again.page.wait_for_function(f"{FOLDS}.length === 0")
