@@ -461,7 +461,7 @@ export interface BuilderState {
 export type BuilderIntent =
   | { type: "undo" | "redo" | "arrange" | "minimize" | "keep" }
   /** to: the argument that takes it. wire: it is put between this argument and what that takes now. */
-  | { type: "add"; kind: string; operands: number[]; place?: [x: number, y: number]; to?: [key: number, port: number]; wire?: [key: number, port: number] }
+  | { type: "add"; kind: string; operands: number[]; place?: [x: number, y: number]; options?: { value: string }; to?: [key: number, port: number]; wire?: [key: number, port: number] }
   | { type: "insert"; key: number; wire: [key: number, port: number]; by: [x: number, y: number] }
   | { type: "formula"; text: string }
   | { type: "place"; places: [key: number, x: number, y: number][] }

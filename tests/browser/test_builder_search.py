@@ -89,9 +89,10 @@ def test_a_wire_that_is_dropped_into_the_void_asks_for_its_block(builder):
     builder.shows(4, "connect")
     x, y = builder.centre("[data-key='4'] [data-port='1']")
     builder.pull((x, y), (x - 80, y + 90))
-    search(builder, "constant")
+    search(builder, "2.5")  # a number is a constant
     builder.waits(5)
     assert operands(builder)[4] == [3, 5]
+    builder.shows(5, "2.5")
     builder.press("Control+z")
     builder.waits(4)
     builder.press("Escape")

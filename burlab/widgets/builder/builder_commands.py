@@ -134,7 +134,8 @@ class BuilderCommands:
             _needs_argument(row, row.name)
         taken = operands if row.many else operands[: len(row.ports)]
         label = free_name(before) if row.name == "input" else ""
-        document, key = before.add(row.name, taken, label=label, place=message.get("place"))
+        options = message.get("options", {})
+        document, key = before.add(row.name, taken, label=label, options=options, place=message.get("place"))
         for argument in (message.get("to"), wire):
             if argument is not None:
                 document = document.connect(key, *argument)

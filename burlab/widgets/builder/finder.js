@@ -11,22 +11,23 @@ const HEIGHT_PIXELS = 270;
 
 /**
  * Create the search of a canvas. `open` shows it at a point of the page; `choose` is called with the kind that is picked.
- * @type {(ground: HTMLElement, surface: HTMLElement, kinds: BlockKind[]) => { open: (at: { clientX: number, clientY: number }, choose: (kind: string) => void) => void, close: () => void }}
+ * @type {(ground: HTMLElement, surface: HTMLElement, kinds: BlockKind[]) => { open: (at: { clientX: number, clientY: number }, choose: (kind: string, value: string) => void) => void, close: () => void }}
  */
 export function finderOf(ground, surface, kinds) {
   let close = () => {};
 
-  /** @type {(at: { clientX: number, clientY: number }, choose: (kind: string) => void) => void} */
+  /** @type {(at: { clientX: number, clientY: number }, choose: (kind: string, value: string) => void) => void} */
   function open({ clientX, clientY }, choose) {
     close();
     const box = element("div", "burlab-finder", ground);
     const frame = ground.getBoundingClientRect();
     box.style.left = `${Math.max(0, Math.min(clientX - frame.left, frame.width - WIDTH_PIXELS))}px`;
     box.style.top = `${Math.max(0, Math.min(clientY - frame.top, frame.height - HEIGHT_PIXELS))}px`;
-    const field = element("input", "", box, { type: "text", placeholder: "Add an operation", ariaLabel: "add an operation", autocomplete: "off", spellcheck: false });
+    const field = element("input", "", box, { type: "text", placeholder: "An operation, or a number", ariaLabel: "add an operation", autocomplete: "off", spellcheck: false });
     const list = element("div", "", box, { id: `burlab-finder-${Math.random().toString(36).slice(2)}`, role: "listbox", ariaLabel: "operations" });
     for (const [name, value] of [["role", "combobox"], ["aria-expanded", "true"], ["aria-controls", list.id], ["aria-autocomplete", "list"]]) field.setAttribute(name, value);
     let at = 0;
+    let isNumber = false; // what is written is the value of a constant
     let found = /** @type {BlockKind[]} */ ([]);
 
     function draw() {
@@ -44,7 +45,8 @@ export function finderOf(ground, surface, kinds) {
     }
     function find() {
       const text = field.value.trim().toLowerCase();
-      const ranked = kinds.map((kind) => ({ kind, order: rank(kind, text) })).filter(({ order }) => order !== null);
+      isNumber = /^[-+]?[.\d]/.test(text);
+      const ranked = kinds.map((kind) => ({ kind, order: isNumber ? (kind.name === "constant" ? 0 : null) : rank(kind, text) })).filter(({ order }) => order !== null);
       found = ranked.sort((a, b) => Number(a.order) - Number(b.order)).slice(0, SHOWN_KINDS).map(({ kind }) => kind);
       at = 0;
       draw();
@@ -52,9 +54,10 @@ export function finderOf(ground, surface, kinds) {
     /** @type {(kind: BlockKind | undefined) => void} */
     function pick(kind) {
       if (!kind) return;
+      const value = isNumber ? field.value.trim() : "";
       close();
       surface.focus({ preventScroll: true });
-      choose(kind.name);
+      choose(kind.name, value);
     }
     field.addEventListener("input", find);
     field.addEventListener("keydown", (event) => {

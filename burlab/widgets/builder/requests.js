@@ -30,15 +30,16 @@ export function requests(ground, surface, desk, kinds, place, acts) {
   /** @type {(point: Point, wiring: Wiring) => void} */
   function search(point, wiring) {
     const at = place(point);
-    finder.open(point, (kind) => desk.send({ type: "add", kind, ...wiring, place: [at.x, at.y] }));
+    finder.open(point, (kind, value) => desk.send({ type: "add", kind, ...wiring, place: [at.x, at.y], ...options(value) }));
   }
+  const options = (/** @type {string} */ value) => (value ? { options: { value } } : {});
   /** The middle of the canvas. @type {() => Point} */
   function middle() {
     const { left, top, width, height } = surface.getBoundingClientRect();
     return { clientX: left + width / 2 - 100, clientY: top + height / 4 };
   }
   // Tab: what is selected becomes the arguments, as of a click in the palette.
-  const searchByKey = () => finder.open(middle(), (kind) => desk.send({ type: "add", kind, operands: desk.selected }));
+  const searchByKey = () => finder.open(middle(), (kind, value) => desk.send({ type: "add", kind, operands: desk.selected, ...options(value) }));
   const clip = (/** @type {string} */ command) => () => document.execCommand(command); // of the page: see clipboard.js
   const paste = () => navigator.clipboard?.readText().then((text) => desk.send({ type: "paste", text }), () => {});
 
