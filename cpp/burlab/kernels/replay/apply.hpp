@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "../../numbers/lane.hpp"
+#include "../../numbers/narrow.hpp"
 #include "../../numbers/whole.hpp"
 #include "../../ops/table.hpp"
 #include "segment.hpp"
