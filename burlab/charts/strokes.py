@@ -39,7 +39,9 @@ def ink(k: int) -> str:
 
 
 def curve(of: Curve, x: Scale, y: Scale) -> str:
-    """A line."""
+    """A line; of a single point a dot."""
+    if of.x.size == 1:
+        return "".join(dots(Dots(of.x, of.y, of.label, of.colour), x, y))
     style: dict[str, Any] = {"stroke_width": 1, "stroke_opacity": 0.3} if of.faint else {"stroke_width": 1.8}
     style |= {"stroke_dasharray": DASHES[of.dashed]} if of.dashed else {}
     d = _through(x.place(of.x), y.place(of.y))

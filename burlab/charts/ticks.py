@@ -9,6 +9,8 @@ from .chart import Axis
 _PREFIXES = ("p", "n", "µ", "m", "", "k", "M", "G", "T")
 _MIDDLE = _PREFIXES.index("")
 _MIN_DECADES = 1.48  # beyond it a logarithmic axis has powers of ten only
+_MAX_PLAIN_POWER = 3  # of ten, up to which numbers are written out
+_MIN_LABELS = 3  # of a logarithmic axis within a decade or two
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -25,11 +27,15 @@ def ticks(axis: Axis, low: float, high: float, most: int) -> list[Tick]:
 
     >>> [tick.label for tick in ticks(Axis(), 0.0, 1.0, 5)], [tick.label for tick in ticks(Axis(log=True), 1e-6, 1, 4)]
     (['0', '0.2', '0.4', '0.6', '0.8', '1.0'], ['10⁻⁶', '10⁻⁴', '10⁻²', '1'])
+    >>> [tick.label for tick in ticks(Axis(log=True), 1.6, 28, 12)]
+    ['2', '5', '10', '20']
     """
     if axis.log and math.log10(high) - math.log10(low) > _MIN_DECADES:
         first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
         every = max(math.ceil((last - first + 1) / most), 1)
         return [Tick(10.0**power, _power(axis, power)) for power in range(first, last + 1) if power % every == 0]
+    if axis.log and len(found := _several_per_decade(low, high)) >= _MIN_LABELS:
+        return [Tick(digit * 10.0**power, _multiple(axis, digit, power)) for digit, power in found]
     step = _step((high - low) / most)
     label = _linear(axis, step, max(abs(low), abs(high)))
     places = [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
@@ -64,6 +70,19 @@ def _power(axis: Axis, power: int) -> str:
     if axis.unit:
         return quantity(10.0**power, axis.unit)
     return {0: "1", 1: "10"}.get(power) or "10" + str(power).translate(_SUPERSCRIPT)
+
+
+def _several_per_decade(low: float, high: float) -> list[tuple[int, int]]:
+    """The digits 1, 2, 5 and powers of ten between the ends of an axis."""
+    powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+    pairs = [(digit, power) for power in powers for digit in (1, 2, 5)]
+    return [(digit, power) for digit, power in pairs if low * 0.9999 <= digit * 10.0**power <= high * 1.0001]
+
+
+def _multiple(axis: Axis, digit: int, power: int) -> str:
+    if axis.unit or abs(power) <= _MAX_PLAIN_POWER:
+        return quantity(digit * 10.0**power, axis.unit)
+    return (f"{digit}·" if digit > 1 else "") + _power(axis, power)
 
 
 def _linear(axis: Axis, step: float, largest: float) -> Callable[[float], str]:

@@ -253,3 +253,10 @@ def test_tints_are_the_first_colours_half_way_to_white():
     for tint, base in zip(TINTS, PALETTE, strict=False):
         mixed = [channel + (255 - channel) / 2 for channel in bytes.fromhex(base[1:])]
         assert bytes.fromhex(tint[1:]) == bytes(round(channel) for channel in mixed)
+
+
+def test_a_curve_of_one_point_is_a_dot():
+    one = Curve(np.zeros(1), np.full(1, 24.2), "value", 1)
+    drawn = svg(Chart((Plot("value", "value", Axis("step"), Axis(log=True), (one,)),)))
+    assert drawn.count(f'fill="{colour(1)}"') >= 1
+    assert SHAPES["dot"][0] in drawn
