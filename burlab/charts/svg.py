@@ -89,7 +89,7 @@ def _part(part: Plot | Map, left: float, top: float, wide: float, tall: float, c
     if part.note:
         yield text(part.note, left + wide - _RIGHT, top + 15, text_anchor="end", font_style="italic")
     bands, marks = (part.bands, part.marks) if isinstance(part, Plot) else ((), ())
-    entries = [entry for entry in (*bands, *part.curves, *part.dots) if entry.label and entry.x.size]
+    entries = _entries(bands, part)
     lines = list(_legend(entries, wide - _LEFT - _RIGHT)) if len(entries) > 1 else []
     yield from (_entry(entry, left + _LEFT + x, top + _TOP + 7 + _LEGEND * line) for entry, x, line in lines)
     head = _TOP + (_LEGEND * (lines[-1][2] + 1) if lines else 0)
@@ -117,6 +117,14 @@ def _right_labels(scale: Scale, side: float) -> Iterator[str]:
     for tick in ticks(scale.axis, scale.low, scale.high, 3):
         if tick.at > scale.low:
             yield text(tick.label, side - 4, float(scale.place(tick.at)) + 4, text_anchor="end", font_size=10)
+
+
+def _entries(bands: Iterable[Band], part: Plot | Map) -> list[Curve | Band | Dots]:
+    """What a legend lists: everything with a name of its own, once; no raw data that a curve of this name smooths."""
+    smooth = {curve.label for curve in part.curves if not curve.faint}
+    curves = [curve for curve in part.curves if not (curve.faint and curve.label in smooth)]
+    found = {entry.label: entry for entry in reversed((*bands, *curves, *part.dots)) if entry.label and entry.x.size}
+    return [*reversed(found.values())]
 
 
 def _legend(entries: Iterable[Curve | Band | Dots], wide: float) -> Iterator[tuple[Curve | Band | Dots, float, int]]:

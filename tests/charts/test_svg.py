@@ -260,3 +260,10 @@ def test_a_curve_of_one_point_is_a_dot():
     drawn = svg(Chart((Plot("value", "value", Axis("step"), Axis(log=True), (one,)),)))
     assert drawn.count(f'fill="{colour(1)}"') >= 1
     assert SHAPES["dot"][0] in drawn
+
+
+def test_a_legend_lists_each_name_once():
+    steps = np.arange(3.0)
+    curves = (Curve(steps, steps, "value", faint=True), Curve(steps, steps, "value"), Curve(steps, steps, "other", 1))
+    drawn = svg(Chart((Plot("p", "all", Axis("step"), Axis(), curves),)))
+    assert (drawn.count(">value<"), drawn.count(">other<")) == (1, 1)

@@ -23,10 +23,8 @@ def test_prose_and_code_stand_as_they_are(tmp_path):
         {"cell_type": "markdown", "source": "# To [b](b.ipynb) and [c](recipes/c.md), [d](https://d.org/e.md)"},
         code({"text": "1\n2\n"}),
     )
-    assert (
-        text
-        == "# To [b](../all/b.ipynb) and [c](../all/recipes/c.md), [d](https://d.org/e.md)\n\n```python\nx = 1\n```\n\n```\n1\n2\n```\n"
-    )
+    prose = "# To [b](../all/b.ipynb) and [c](../all/recipes/c.md), [d](https://d.org/e.md)"
+    assert text == prose + "\n\n```python\nx = 1\n```\n\n```\n1\n2\n```\n"
 
 
 def test_pictures_are_files_and_older_ones_go(tmp_path):
