@@ -121,19 +121,23 @@ def test_a_loop_and_a_batch_have_sparse_products() -> None:
 @pytest.mark.parametrize("gear", GEARS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("index", ["int64", "int32", "uint16", "int8"])
-@pytest.mark.parametrize("mean", [1, 4, 9, 40, 1200])
-def test_rows_of_any_length_have_the_bits_of_numpy(gear: Any, dtype: str, index: str, mean: int) -> None:
+@pytest.mark.parametrize(
+    ("mean", "row"), [(1, ()), (4, ()), (9, ()), (40, ()), (1200, ()), (3, (2,)), (9, (5,)), (40, (20,)), (9, (70,))]
+)
+def test_rows_of_any_length_have_the_bits_of_numpy(
+    gear: Any, dtype: str, index: str, mean: int, row: tuple[int, ...]
+) -> None:
     size = 100  # rows that ascend are added side by side, in blocks of 4096 entries, which cut some of them
     lengths = _rng.poisson(mean, size) * _rng.integers(0, 2, size)
     lengths[7] = 30 * mean  # in the same lanes as short ones
     rows = np.repeat(np.arange(size), lengths)
-    values, x = _rng.normal(size=len(rows)).astype(dtype), _rng.normal(size=size).astype(dtype)
+    values, x = _rng.normal(size=len(rows)).astype(dtype), _rng.normal(size=(size, *row)).astype(dtype)
     values[rows == 2], values[rows == 50], x[3] = np.inf, -0.0, np.nan
     columns = _rng.integers(0, size, len(rows))
 
     def f(values: Any, x: Any, columns: Any, rows: Any) -> Any:
-        y = np.zeros(size, x.dtype)
-        np.add.at(y, rows, values * x[columns])
+        y = np.zeros((size, *row), x.dtype)
+        np.add.at(y, rows, np.reshape(values, (-1,) + (1,) * len(row)) * x[columns])
         return y
 
     turned = rows.copy()  # does not ascend at one place
@@ -146,7 +150,9 @@ def test_rows_of_any_length_have_the_bits_of_numpy(gear: Any, dtype: str, index:
     with np.errstate(invalid="ignore"):
         for pair in places:
             args = values, x, *(k.astype(index) for k in pair)
-            np.testing.assert_array_equal(kernel(*args).view(f"V{x.itemsize}"), f(*args).view(f"V{x.itemsize}"))
+            got, wanted = kernel(*args), f(*args)
+            np.testing.assert_array_equal(got, wanted)
+            np.testing.assert_array_equal(np.signbit(got)[got == 0], np.signbit(wanted)[wanted == 0])
     for k, wrong in ((2, size), (3, size), *(() if index.startswith("u") else ((2, -size - 1), (3, -size - 1)))):
         bad = [a.copy() for a in args]
         bad[k][-1] = wrong

@@ -30,6 +30,13 @@ template <class I> struct WrappedIndex {
     return outside == 0;
   }
 
+  /// The same from an entry on.
+  BURLAB_INLINE WrappedIndex from(Int begin) const noexcept {
+    WrappedIndex rest = *this;
+    rest.index += begin;
+    return rest;
+  }
+
   /// Return true if all are inside and none counts from the end.
   BURLAB_INLINE bool are_from_start(Int begin, Int end) const noexcept {
     std::uint64_t outside = 0;
@@ -97,8 +104,16 @@ template <class T, class I, class J> struct SparseProduct {
         }
       });
     }
-    return by_entries(columns, rows, count, width, [&](Int begin, Int end) {
-      if (rows.is_in_runs(begin, end)) return rows_in_runs(y, values, x, columns, rows, width, begin, end);
+    Runs<J> runs;
+    const auto by_runs = [&](Int begin, Int end) {
+      runs.find(rows.index + begin, static_cast<int>(end - begin), size);
+      if (!runs.ascend || !columns.are_from_start(begin, end)) return false;
+      add_by_runs<4>(y, values + begin, x, columns.from(begin), rows.from(begin), runs, width);
+      return true;
+    };
+    return by_entries(columns, rows, count, width, by_runs, [&](Int begin, Int end) {
+      if (runs.count > 0)
+        return add_by_runs<1>(y, values + begin, x, columns.from(begin), rows.from(begin), runs, width);
       BURLAB_ONE_BY_ONE
       for (Int i = begin; i < end; ++i) {
         const T value = values[i];
@@ -110,31 +125,39 @@ template <class T, class I, class J> struct SparseProduct {
     });
   }
 
-  /// The same for rows of x: a part of their sum stays in registers.
-  static BURLAB_NOINLINE BURLAB_WIDE void rows_in_runs(T* y, const T* values, const T* x,
-                                                       const WrappedIndex<I>& columns, const WrappedIndex<J>& rows,
-                                                       Int width, Int begin, Int end) noexcept {
-    Int i = begin;
+ private:
+  /// The same for rows of x: sums of R runs stay in registers. No two of these runs have the same row.
+  template <int R>
+  static BURLAB_NOINLINE BURLAB_WIDE void add_by_runs(T* y, const T* values, const T* x, const WrappedIndex<I>& columns,
+                                                      const WrappedIndex<J>& rows, const Runs<J>& runs,
+                                                      Int width) noexcept {
+    int run = 0;
     BURLAB_ONE_BY_ONE
-    while (i < end) {
-      const J row = rows.index[i];
-      Int next = i + 1;
+    for (; run + R <= runs.count; run += R) add_runs_of<R>(y, values, x, columns, rows, runs.start + run, width);
+    BURLAB_ONE_BY_ONE
+    for (; run < runs.count; ++run) add_runs_of<1>(y, values, x, columns, rows, runs.start + run, width);
+  }
+
+  template <int R>
+  static BURLAB_INLINE void add_runs_of(T* y, const T* values, const T* x, const WrappedIndex<I>& columns,
+                                        const WrappedIndex<J>& rows, const int* start, Int width) noexcept {
+    T* to[R];
+    BURLAB_UNROLL
+    for (int r = 0; r < R; ++r) to[r] = y + rows[start[r]] * width;
+    Int j = 0;
+    for (; j + kBlock <= width; j += kBlock) {
       BURLAB_ONE_BY_ONE
-      while (next < end && rows.index[next] == row) ++next;
-      T* const to = y + rows[i] * width;
-      Int j = 0;
-      for (; j + kBlock <= width; j += kBlock) add_run<kBlock / W>(to + j, values, x + j, columns, width, i, next);
-      for (; j + W <= width; j += W) add_run<1>(to + j, values, x + j, columns, width, i, next);
-      if (2 * (width - j) == W) {
-        add_run<1, W / 2>(to + j, values, x + j, columns, width, i, next);
-      } else if (j < width) {
+      for (int r = 0; r < R; ++r) add_run<1, kBlock / W>(to + r, j, values, x, columns, start + r, width);
+    }
+    for (; j + W <= width; j += W) add_run<R>(to, j, values, x, columns, start, width);
+    if (2 * (width - j) == W) {
+      add_run<R, 1, W / 2>(to, j, values, x, columns, start, width);
+    } else if (j < width) {
 #if defined(BURLAB_AVX2)  // which has masks
-        add_run<1>(to + j, values, x + j, columns, width, i, next, First<T, W>(width - j));
+      add_run<R, 1>(to, j, values, x, columns, start, width, First<T, W>(width - j));
 #else
-        for (; j < width; ++j) add_run<1, 1>(to + j, values, x + j, columns, width, i, next);
+      for (; j < width; ++j) add_run<R, 1, 1>(to, j, values, x, columns, start, width);
 #endif
-      }
-      i = next;
     }
   }
 
@@ -147,35 +170,53 @@ template <class T, class I, class J> struct SparseProduct {
     BURLAB_INLINE void store(T* to, const Packet<T, L>& x) const { burlab::store(to, x); }
   };
 
-  /// P packets of L lanes of the sum of a run. lanes: those which count.
-  template <int P, int L = W, class Lanes = All<L>>
-  static BURLAB_INLINE void add_run(T* to, const T* values, const T* x, const WrappedIndex<I>& columns, Int width,
-                                    Int begin, Int end, const Lanes& lanes = {}) noexcept {
-    Packet<T, L> sums[P];
+  /// P packets of L lanes, from column j on, of the sums of R runs. lanes: those which count.
+  template <int R, int P = 1, int L = W, class Lanes = All<L>>
+  static BURLAB_INLINE void add_run(T* const* to, Int j, const T* values, const T* x, const WrappedIndex<I>& columns,
+                                    const int* start, Int width, const Lanes& lanes = {}) noexcept {
+    Packet<T, L> sums[R][P];
+    int shortest = start[1] - start[0];
     BURLAB_UNROLL
-    for (int p = 0; p < P; ++p) lanes.load(sums[p], to + p * L);
-    BURLAB_ONE_BY_ONE
-    for (Int k = begin; k < end; ++k) {
-      const T value = values[k], *const from = x + columns[k] * width;
+    for (int r = 0; r < R; ++r) {
+      shortest = start[r + 1] - start[r] < shortest ? start[r + 1] - start[r] : shortest;
+      BURLAB_UNROLL
+      for (int p = 0; p < P; ++p) lanes.load(sums[r][p], to[r] + j + p * L);
+    }
+    const auto add = [&](int r, int k) __attribute__((always_inline)) {
+      const T value = values[k], *const from = x + columns[k] * width + j;
       BURLAB_UNROLL
       for (int p = 0; p < P; ++p) {
         Packet<T, L> some;
         lanes.load(some, from + p * L);
-        sums[p] += value * some;
+        sums[r][p] += value * some;
       }
+    };
+    BURLAB_ONE_BY_ONE
+    for (int k = 0; k < shortest; ++k) {
+      BURLAB_UNROLL
+      for (int r = 0; r < R; ++r) add(r, start[r] + k);
     }
     BURLAB_UNROLL
-    for (int p = 0; p < P; ++p) lanes.store(to + p * L, sums[p]);
+    for (int r = 0; r < R; ++r) {
+      if constexpr (R > 1) {
+        BURLAB_ONE_BY_ONE
+        for (int k = start[r] + shortest; k < start[r + 1]; ++k) add(r, k);
+      }
+      BURLAB_UNROLL
+      for (int p = 0; p < P; ++p) lanes.store(to[r] + j + p * L, sums[r][p]);
+    }
   }
 
   /// The same for numbers, where rows ascend: products first, and then the sums of several rows.
   static BURLAB_INLINE bool rows_side_by_side(T* y, const T* values, const T* x, const WrappedIndex<I>& columns,
                                               const WrappedIndex<J>& rows, Int begin, Int end) noexcept {
     if constexpr (W >= 4) {
+      if (!columns.are_from_start(begin, end)) return false;
       Runs<J> runs;
       const J* const row = rows.index + begin;
       const int count = static_cast<int>(end - begin);
-      if (!runs.find(row, count, rows.size) || !columns.are_from_start(begin, end)) return false;
+      runs.find(row, count, rows.size);
+      if (!runs.ascend) return false;
       T products[2 * Runs<J>::kEntries + 4];
       multiply_gathered<T, W>(products, values + begin, x, columns.index + begin, count);
       add_runs(y, row, products, runs);

@@ -8,18 +8,18 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Runs of equal numbers in a block of an index that ascends.
+/// Runs of equal numbers in a block of an index.
 template <class J> class Runs {
  public:
   static constexpr int kEntries = 4096, kWord = 64;
 
-  /// Finds the runs of `count` <= kEntries numbers. Returns false if they do not ascend in 0 to size - 1, or if runs
-  /// have fewer than three numbers on average.
-  BURLAB_NOINLINE BURLAB_WIDE bool find(const J* index, int count, Int size) noexcept {
+  /// Finds the runs of `size` <= kEntries numbers, or none if they have fewer than three numbers on average.
+  BURLAB_NOINLINE BURLAB_WIDE void find(const J* index, int size, Int rows) noexcept {
     int runs = 0, i = 0;
+    count = 0, ascend = false;
     start[runs++] = 0;
     BURLAB_ONE_BY_ONE
-    for (; i + kWord < count; i += kWord) {
+    for (; i + kWord < size; i += kWord) {
       std::uint64_t word = 0;
       BURLAB_UNROLL
       for (int part = 0; part < kWord; part += 16) {
@@ -30,22 +30,22 @@ template <class J> class Runs {
       }
       BURLAB_ONE_BY_ONE
       for (; word != 0; word &= word - 1) start[runs++] = i + 1 + __builtin_ctzll(word);
-      if (3 * runs > i + 2 * kWord) return false;
+      if (3 * runs > i + 2 * kWord) return;
     }
     BURLAB_ONE_BY_ONE
-    for (; i + 1 < count; ++i) {
+    for (; i + 1 < size; ++i) {
       start[runs] = i + 1;
       runs += index[i] != index[i + 1];
     }
-    start[runs] = count;
-    this->count = runs;
-    bool descends = static_cast<Int>(index[0]) < 0 || static_cast<Int>(index[count - 1]) >= size;
+    if (3 * runs > size + 2) return;
+    start[count = runs] = size;
+    ascend = static_cast<Int>(index[0]) >= 0 && static_cast<Int>(index[size - 1]) < rows;
     BURLAB_ONE_BY_ONE
-    for (int k = 1; k < runs; ++k) descends |= index[start[k]] < index[start[k - 1]];
-    return !descends && 3 * runs <= count + 2;
+    for (int k = 1; k < runs; ++k) ascend &= index[start[k - 1]] < index[start[k]];
   }
 
   int count, start[kEntries + 1];  // start: where runs begin, and where the last one ends
+  bool ascend;                     // whether numbers ascend, and lie in 0 to rows - 1
 };
 
 /// to[i] = values[i] * x[index[i]].
