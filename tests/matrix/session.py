@@ -22,13 +22,13 @@ LACKING = bool(WANTED.target) and not cpu.cpu_flags().issuperset(WANTED.flags)
 texts: list[str] = []
 
 
-def recorded(cling: Interpreter, text: str) -> tuple[bool, str]:
+def recorded(cling: Interpreter, text: str, users: bool = False) -> tuple[bool, str]:
     """Keep a text, and declare it: compiled for what this CPU has."""
     texts.append("\n".join(line for line in text.splitlines() if not line.startswith("#pragma cling")))
     if LACKING:
         for theirs, ours in zip((*WANTED.pragmas, WANTED.definitions), (*ABLE.pragmas, ABLE.definitions), strict=True):
             text = text.replace(theirs, ours)
-    return declare(cling, text)
+    return declare(cling, text, users)
 
 
 os.environ.pop("BURLAB_ISA", None)

@@ -46,7 +46,7 @@ BURLAB_ANYWHERE float less_product(float x, float n, float y) {
 #endif
 }
 /// Whether `less_product` is exact: a product in parts may not end below the smallest number.
-template <class T> BURLAB_CONSTEXPR bool exact_products(T x, T y) {
+template <class T> BURLAB_CONSTEXPR bool exact_products([[maybe_unused]] T x, [[maybe_unused]] T y) {
 #if defined(BURLAB_PLAIN)
   return std::is_same_v<T, float> | ((magnitude(x) < T(1e300)) & (magnitude(y) > T(1e-200)));
 #else
