@@ -94,7 +94,8 @@ class Builder(View):
         rests(self.page, f"[{self.view}, {blocks}]")
 
     def chosen(self):
-        """Keys of the selected blocks."""
+        """Keys of the selected blocks, once the page has drawn them."""
+        rests(self.page)
         keys = "blocks => blocks.map(block => Number(block.dataset.key))"
         return self.find(".burlab-block.burlab-chosen").evaluate_all(keys)
 

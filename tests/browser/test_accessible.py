@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from burlab.widgets.hatch_build import FOLDER, install
+from tests.browser.builders import Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 SETUP = """
@@ -65,3 +66,20 @@ def test_a_widget_has_no_findings(notebook, axe, name, theme):
     place.wait_for(state="visible")
     page.wait_for_function(f"document.body.dataset.jpThemeLight === '{str(theme == 'Light').lower()}'")
     assert place.evaluate(FINDINGS) == []
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_menu_and_search_of_the_builder_have_no_findings(notebook, axe, theme):
+    page = notebook.page
+    notebook.command("apputils:change-theme", theme=f"JupyterLab {theme}")
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(axe)
+    builder = Builder(notebook, 1 + list(WIDGETS).index("builder"))
+    builder.click(2, button="right")
+    builder.find("[role=menu]").wait_for()
+    assert page.locator(builder.root).evaluate(FINDINGS) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    builder.find("[role=listbox]").wait_for()
+    assert page.locator(builder.root).evaluate(FINDINGS) == []
+    page.keyboard.press("Escape")

@@ -75,8 +75,8 @@ def test_several_blocks_are_dragged_together(builder):
 
 def test_a_wire_is_selected_and_deleted(builder):
     builder.click_wire(4, 1)
-    assert builder.find(".react-flow__edge.burlab-chosen").count() == 1
     assert builder.chosen() == []
+    assert builder.find(".react-flow__edge.burlab-chosen").count() == 1
     builder.press("Delete")
     builder.shows(4, "connect")
     assert operands(builder)[4] == [3, None]
