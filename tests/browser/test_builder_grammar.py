@@ -92,6 +92,12 @@ def test_the_end_of_a_wire_is_pulled_off(builder):
     assert operands(builder) == {1: [], 2: [], 3: [2], 4: [3, None]}
     builder.press("Control+z")
     builder.shows(4, "4.8")
+    builder.pull(builder.centre(port), builder.free())
+    builder.shows(4, "connect y")
+    assert operands(builder)[4] == [3, None]
+    assert builder.find(".burlab-finder").count() == 0, "only a new wire asks for a block"
+    builder.press("Control+z")
+    builder.shows(4, "4.8")
 
 
 def test_blocks_are_copied_pasted_and_duplicated(builder):
