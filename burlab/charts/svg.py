@@ -120,7 +120,7 @@ def _right_labels(scale: Scale, side: float) -> Iterator[str]:
 
 
 def _entries(bands: Iterable[Band], part: Plot | Map) -> list[Curve | Band | Dots]:
-    """What a legend lists: everything with a name of its own, once; no raw data that a curve of this name smooths."""
+    """Return what a legend lists: every name once, and no raw data that a curve of the same name smooths."""
     smooth = {curve.label for curve in part.curves if not curve.faint}
     curves = [curve for curve in part.curves if not (curve.faint and curve.label in smooth)]
     found = {entry.label: entry for entry in reversed((*bands, *curves, *part.dots)) if entry.label and entry.x.size}

@@ -13,7 +13,7 @@ const zoomed = (chart, part) => chart.zooms.has(acrossOf(part)) || chart.zooms.h
 // The part of an axis that is seen after what lay at pixel `old` has come to `now`, as many times smaller as `factor`; null for
 // all of it. whole: its ends.
 /** @type {(scale: Scale, whole: Span, old: number, now: number, factor: number) => Span | null} */
-export function moved(scale, whole, old, now, factor) {
+export function spanAfter(scale, whole, old, now, factor) {
   const sorted = (/** @type {number[]} */ ends) => ends.toSorted((a, b) => a - b);
   const [low, high] = sorted([scale.from, scale.to].map((end) => old + (end - now) * factor));
   const [first, last] = sorted(whole.map((end) => scale.at(end)));
@@ -24,7 +24,7 @@ export function moved(scale, whole, old, now, factor) {
 
 // Follows fingers on a canvas. zoomTo: sets what is seen. down and move return whether the fingers mean this, and nothing
 // else; carries: whether the first finger is on what can be carried; up says what they meant. holds: whether the page must not scroll meanwhile.
-/** @type {(chart: Chart, part: () => Part, zoomTo: (chart: Chart, part: Part, across: Span | null, up: Span | null | undefined) => void) => { down: (event: PointerEvent, point: Point, carries: boolean) => boolean, move: (event: PointerEvent, point: Point) => boolean, up: (event: PointerEvent) => "moved" | "tap" | "", holds: (event: TouchEvent) => boolean }} */
+/** @type {(chart: Chart, part: () => Part, zoomTo: (chart: Chart, part: Part, across: Span | null, up: Span | null | undefined) => void) => { down: (event: PointerEvent, point: Point, carries: boolean) => boolean, move: (event: PointerEvent, point: Point) => boolean, up: (event: PointerEvent) => "drag" | "tap" | "", holds: (event: TouchEvent) => boolean }} */
 export function touches(chart, part, zoomTo) {
   /** @type {Map<number, Point>} */
   const fingers = new Map();
@@ -39,8 +39,8 @@ export function touches(chart, part, zoomTo) {
     const reach = (/** @type {Point[]} */ [a, b]) => (b ? Math.max(Math.hypot(a.u - b.u, a.v - b.v), 1) : 1);
     const [factor, one] = [reach(before) / reach(after), part()];
     const whole = spanAcross({ ...chart, zooms: new Map() }, one);
-    const across = moved(base.sx, whole, middle(before, "u"), middle(after, "u"), factor);
-    const up = one.kind === "map" ? moved(base.sy, [Number(one.y.low), Number(one.y.high)], middle(before, "v"), middle(after, "v"), factor) : undefined;
+    const across = spanAfter(base.sx, whole, middle(before, "u"), middle(after, "u"), factor);
+    const up = one.kind === "map" ? spanAfter(base.sy, [Number(one.y.low), Number(one.y.high)], middle(before, "v"), middle(after, "v"), factor) : undefined;
     zoomTo(chart, one, across, up);
   }
 
@@ -66,7 +66,7 @@ export function touches(chart, part, zoomTo) {
     up(event) {
       if (!fingers.delete(event.pointerId) || !taken) return "";
       if (fingers.size) begin();
-      return tap ? "tap" : "moved";
+      return tap ? "tap" : "drag";
     },
     holds: (event) => event.touches.length > 1 || (part().kind === "map" && zoomed(chart, part())),
   };

@@ -13,7 +13,7 @@ from .pyramid import NOTHING, Series
 
 _POLL_SECONDS = 0.5  # seconds between two looks at a run that plays
 _MIN_SAMPLES = 3  # samples from which parts are worth a compiled twin
-REST = "the rest"  # small parts together
+SMALL_PARTS = "the rest"  # small parts together
 _MEDIAN_WIDTH = 5  # samples whose median is shown
 _MAX_EAGER_BYTES = 1_000_000  # bytes of memory for computing up to which its kernels compile in a moment
 _COMPUTING = ("parameters", "gradients", "activations", "optimizer_state", "scratch")
@@ -101,7 +101,7 @@ def gathered(parts: dict[str, Series]) -> dict[str, Series]:
     most = 0.01 * float(np.quantile(np.sum([*parts.values()], axis=0), 0.9))
     large = {name: part for name, part in parts.items() if part.max() >= most}
     small = [part for name, part in parts.items() if name not in large]
-    return large | {REST: np.sum(small, axis=0)} if small else large
+    return large | {SMALL_PARTS: np.sum(small, axis=0)} if small else large
 
 
 def stacked(parts: dict[str, Series]) -> dict[str, tuple[Series, Series]]:

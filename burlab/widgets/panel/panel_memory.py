@@ -9,7 +9,7 @@ import numpy as np
 from burlab.monitor.memory_samples import process_bytes
 from burlab.run.record.traces import NO_KINDS
 
-from .panel_costs import REST
+from .panel_costs import SMALL_PARTS
 from .pyramid import NOTHING, Series
 
 _POLL_SECONDS = 0.2  # seconds between two looks at a run that plays
@@ -17,7 +17,7 @@ _MAX_SAMPLES = 512  # that are kept; of more, every second one
 _OTHER = "other"  # bytes of the process that a loop of the user's own does not explain: its line has them
 COLOURS = {
     "parameters": 0, "gradients": 1, "activations": 2, "optimizer_state": 3, "scratch": 4, "history": 5, "keyframes": 6,
-    "path": -2, "traces": -3, "events": -4, _OTHER: -5, REST: -1,
+    "path": -2, "traces": -3, "events": -4, _OTHER: -5, SMALL_PARTS: -1,
 }  # fmt: skip
 """Positions in the palette; from -2 downwards its tints."""
 

@@ -12,7 +12,7 @@ from burlab.charts import Plot
 from burlab.charts.strokes import ink
 from burlab.widgets.live import readable
 from burlab.widgets.panel.panel_chart import PanelChart, same
-from burlab.widgets.panel.panel_costs import REST
+from burlab.widgets.panel.panel_costs import SMALL_PARTS
 from burlab.widgets.panel.panel_memory import COLOURS
 from burlab.widgets.panel.panel_model import PanelModel
 from burlab.widgets.panel.panel_state import state_of
@@ -129,7 +129,7 @@ def test_memory_is_a_stack_of_steps_that_ends_with_what_the_run_holds():
     assert len({ink(colour) for colour in colours.values()}) == len(colours) > 2
     bar = {name: colour for name, _, _, colour in state["kinds"]}
     assert len(set(bar.values())) == len(bar)
-    assert colours == {name: bar.get(name, COLOURS[REST]) for name in colours}, "bar and curves agree"
+    assert colours == {name: bar.get(name, COLOURS[SMALL_PARTS]) for name in colours}, "bar and curves agree"
     assert {2_000.0, 22_000.0, 42_000.0, 62_000.0} <= set(top.x.tolist()), "each look is there"
     rises = np.flatnonzero(np.diff(top.high))
     assert rises.size
