@@ -62,10 +62,15 @@ def test_places_rise_with_values(value):
     assert len(set(values)) > 60
 
 
+class Hypers(dict):
+    def drag(self, name, value, *, begins):  # noqa: ARG002 - as `LiveHypers`
+        self[name] = value
+
+
 @pytest.mark.parametrize(("name", "value"), VALUES)
 def test_a_page_knows_what_python_will_answer_at_each_place_of_a_slider(name, value):
     """A page sends a place as a decimal number, and shows the text that it has for it."""
-    scale, run = scale_for(name, value), SimpleNamespace(hyper={}, can_seek=True, pauses=0)
+    scale, run = scale_for(name, value), SimpleNamespace(hyper=Hypers(), can_seek=True, pauses=0)
     commands = PanelCommands(run, lambda _: scale, PanelCliff())
     answers = []
     for k in range(201):
