@@ -63,7 +63,7 @@ def test_places_rise_with_values(value):
 
 
 class Hypers(dict):
-    def drag(self, name, value, *, begins):  # noqa: ARG002 - as `LiveHypers`
+    def drag(self, name, value, *, begins):
         self[name] = value
 
 
