@@ -16,7 +16,9 @@ _LINES = 40  # of an output's text
 WAIT_CODE = "import time; time.sleep(3)"  # pictures of what has just come to rest are on their way
 _SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 _CODES = re.compile(r"\x1b\[[0-9;]*m")  # colours of a terminal
-_BESIDE = re.compile(r"\]\((?=[\w./-]+\.(?:ipynb|md)\))")  # where a link to another tutorial, or to a recipe, begins
+_LOCAL_LINK = re.compile(
+    r"\]\((?=[\w./-]+\.(?:ipynb|md)\))"
+)  # where a link to another tutorial, or to a recipe, begins
 _ELSEWHERE = "*A figure of plotly stands here in the notebook.*"
 
 
@@ -44,7 +46,7 @@ def write(notebook: Path, cells: Iterable[Any], folder: Path) -> Path:
     shown: list[str] = []
     for cell in cells:
         if cell["cell_type"] == "markdown":
-            shown.append(_BESIDE.sub(rf"]({beside}/", cell["source"]))
+            shown.append(_LOCAL_LINK.sub(rf"]({beside}/", cell["source"]))
         elif cell["cell_type"] == "code":
             shown.append(f"```python\n{cell['source']}\n```")
             shown += [text for output in _joined(cell["outputs"]) for text in _shown(output, pictures)]

@@ -1,4 +1,4 @@
-"""Who may use the compiler, and when it may run without Python's lock, the GIL.
+"""Turns at the compiler, and the question when it may run without Python's lock, the GIL.
 
 Cling serves one thread at a time. Calls of burlab take turns by `compiler_lock`, so they may release the GIL, and a
 notebook answers while it compiles. Calls of the package cppyy know nothing of that lock: from its import on, burlab
@@ -13,24 +13,25 @@ import threading
 from importlib.abc import MetaPathFinder
 from typing import Any
 
+from .flag import Flag
+
 compiler_lock = threading.RLock()
 """Held by the thread that uses the compiler."""
 
 
-class _Others:
-    """Whether others than burlab may use the compiler, or Python ends."""
-
-    possible = "cppyy" in sys.modules
+_others = Flag()  # set once others than burlab may use the compiler, or Python ends
+if "cppyy" in sys.modules:
+    _others.set()
 
 
 def may_release_gil() -> bool:
     """Return True if a compilation that begins now may run without the GIL. The caller holds `compiler_lock`."""
-    return not _Others.possible
+    return not _others.is_set()
 
 
 def hold_gil() -> None:
     """Let compilations hold the GIL from now on, and wait for the one that does not."""
-    _Others.possible = True
+    _others.set()
     with compiler_lock:
         pass
 
@@ -46,7 +47,7 @@ class _ImportOfCppyy(MetaPathFinder):
 
 def watch() -> None:
     """Begin to watch for the import of cppyy, for forks, and for the end of Python: before the compiler starts."""
-    if not _Others.possible:
+    if not _others.is_set():
         sys.meta_path.insert(0, _ImportOfCppyy())
     atexit.register(hold_gil)
     release = compiler_lock.release
