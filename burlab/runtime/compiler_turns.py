@@ -10,6 +10,7 @@ import atexit
 import os
 import sys
 import threading
+from functools import cache
 from importlib.abc import MetaPathFinder
 from typing import Any
 
@@ -20,8 +21,6 @@ compiler_lock = threading.RLock()
 
 
 _others = Flag()  # set once others than burlab may use the compiler, or Python ends
-if "cppyy" in sys.modules:
-    _others.set()
 
 
 def may_release_gil() -> bool:
@@ -45,9 +44,12 @@ class _ImportOfCppyy(MetaPathFinder):
             hold_gil()
 
 
+@cache
 def watch() -> None:
     """Begin to watch for the import of cppyy, for forks, and for the end of Python: before the compiler starts."""
-    if not _others.is_set():
+    if "cppyy" in sys.modules:
+        _others.set()
+    else:
         sys.meta_path.insert(0, _ImportOfCppyy())
     atexit.register(hold_gil)
     release = compiler_lock.release

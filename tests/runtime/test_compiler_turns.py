@@ -33,10 +33,10 @@ def ticks_during(work):
 """
 
 
-def _python(text):
+def _python(text, head=_HEAD):
     """Run a program in a Python of its own, whose compiler has compiled nothing, and return what it prints."""
     done = subprocess.run(
-        [sys.executable, "-c", _HEAD + text],
+        [sys.executable, "-c", head + text],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
@@ -97,3 +97,9 @@ assert os.waitpid(child, 0)[1] == 0
 thread.join()
 """
     assert _python(text) == "1 True\n\n"
+
+
+def test_a_cppyy_that_was_imported_before_the_compiler_started_counts():
+    text = "import burlab.runtime\nfrom burlab.runtime.compiler_turns import may_release_gil\n"
+    text += "import cppyy\nburlab.runtime.interpreter()\nprint(may_release_gil())"
+    assert _python(text, head="") == "False\n"
