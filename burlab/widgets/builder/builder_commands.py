@@ -67,7 +67,7 @@ class BuilderCommands:
                 known = ", ".join(map(repr, self._acts))
                 raise ArgumentError(f"the type of a message must be one of {known}; got {shown(message.get('type'))}.")
             act(message)
-        except (BurlabError, KeyError, TypeError, ValueError) as error:
+        except (BurlabError, LookupError, TypeError, ValueError) as error:
             self.refuse(message.get("key", 0), str(error))
 
     def refuse(self, key: Any, reason: str) -> None:

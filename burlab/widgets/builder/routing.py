@@ -60,7 +60,10 @@ def _routed(blocks: tuple[tuple[float, ...], ...], wires: "tuple[_Wire, ...]") -
 
 
 def _bends(start: Point, end: Point, boxes: Any) -> tuple[Point, ...]:
-    """Return the bends of one wire: above or below what it would run across, whichever is nearer and free."""
+    """Return the bends of one wire: above or below what it would run across, whichever crosses less or else is nearer.
+
+    There are none if both ways cross as many blocks as the wire itself.
+    """
     if end[0] - start[0] < 4 * _GAP or not (hit := _crossed([start, end], boxes)).any():
         return ()
     ways: list[tuple[int, float, tuple[Point, ...]]] = []
@@ -73,7 +76,8 @@ def _bends(start: Point, end: Point, boxes: Any) -> tuple[Point, ...]:
             if not (crossed & ~around).any():
                 break
             around |= crossed
-    return min(ways)[2]
+    crossings, _, bends = min(ways)
+    return bends if crossings < hit.sum() else ()
 
 
 def _detour(start: Point, end: Point, boxes: Any, side: int) -> tuple[Point, ...]:

@@ -99,3 +99,12 @@ def test_a_loose_block_is_inserted_into_a_wire_in_one_step():
     assert len(builder.history.states) == states + 1
     commands.apply({"type": "insert", "key": leaf, "wire": [4, 0], "by": [0, 0]})
     assert "cannot stand in a wire" in commands.refused[1]
+
+
+def test_a_message_about_a_wire_that_is_not_there_is_refused():
+    builder = GraphBuilder(lambda x, y: np.tanh(x) * y, 2.0, 5.0)
+    commands, document = BuilderCommands(builder), builder.document
+    for message in ({"type": "add", "kind": "exp", "wire": [4, 7]}, {"type": "insert", "key": 3, "wire": [4, 7]}):
+        commands.apply({"key": 3, "by": [0, 0], **message})
+        assert commands.refused is not None
+        assert builder.document is document

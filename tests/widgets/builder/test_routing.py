@@ -8,6 +8,7 @@ from burlab.widgets.builder import GraphBuilder
 from burlab.widgets.builder.builder_commands import BuilderCommands
 from burlab.widgets.builder.builder_picture import arranged, boxes_of, size
 from burlab.widgets.builder.builder_view import state_of
+from burlab.widgets.builder.document import Document
 from burlab.widgets.builder.routing import routed
 
 
@@ -55,3 +56,13 @@ def test_pictures_have_the_same_way_and_room_for_it():
     paths = [np.array(re.findall(r"(-?\d+) (-?\d+)", d), float) for d in re.findall(r'<path d="(M[^"]*C[^"]*)"', text)]
     assert max(map(len, paths)) == 10, "a curve of three parts"
     assert all((path[:, 1] >= 0).all() and (path[:, 1] <= height).all() for path in paths)
+
+
+def test_a_wire_stays_straight_where_both_ways_cross_as_much():
+    document, x = Document().add("input")
+    document, wall = document.add("tanh")
+    document, total = document.add("add", [x])
+    at = {x: (0.0, 0.0), wall: (100.0, 0.0), total: (200.0, 0.0)}
+    small = dict.fromkeys((x, wall, total), (40.0, 20.0))
+    assert routed(document, at, small)
+    assert not routed(document, at, small | {wall: (144.0, 20.0)})
