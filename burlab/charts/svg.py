@@ -123,8 +123,11 @@ def _entries(bands: Iterable[Band], part: Plot | Map) -> list[Curve | Band | Dot
     """Return what a legend lists: every name once, and no raw data that a curve of the same name smooths."""
     smooth = {curve.label for curve in part.curves if not curve.faint}
     curves = [curve for curve in part.curves if not (curve.faint and curve.label in smooth)]
-    found = {entry.label: entry for entry in reversed((*bands, *curves, *part.dots)) if entry.label and entry.x.size}
-    return [*reversed(found.values())]
+    found: dict[str, Curve | Band | Dots] = {}
+    for entry in (*bands, *curves, *part.dots):
+        if entry.label and entry.x.size:
+            found.setdefault(entry.label, entry)
+    return [*found.values()]
 
 
 def _legend(entries: Iterable[Curve | Band | Dots], wide: float) -> Iterator[tuple[Curve | Band | Dots, float, int]]:

@@ -19,7 +19,7 @@ from .standings import common
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 _DIVERGENCE_RATIO = 1e12  # to the first value: above it a racer has diverged
 _SHOWN_RATIO, _SHOWN_RATIO_TO_OTHERS = 1e4, 10.0  # of its heights, to the first value; to the highest of all others
-_MAX_LISTED = 3  # racers that a note names
+_MAX_LISTED = 2  # racers without a curve up to which a note names them
 MAX_LINEAR_RATIO = 2000  # times the first place on an axis, from where on it is logarithmic
 _UNITS = {"seconds": "s", "bytes": "B"}
 
@@ -72,7 +72,7 @@ def _missing(names: list[str]) -> str:
     >>> _missing(["GD"]), _missing(["GD", "Adam", "Lion", "SGD"])
     ('GD has no finite value', '4 have no finite value')
     """
-    listed = " and ".join(names) if len(names) < _MAX_LISTED else f"{len(names):,}"
+    listed = " and ".join(names) if len(names) <= _MAX_LISTED else f"{len(names):,}"
     return f"{listed} {'has' if len(names) == 1 else 'have'} no finite value" if names else ""
 
 

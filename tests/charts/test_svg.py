@@ -267,3 +267,10 @@ def test_a_legend_lists_each_name_once():
     curves = (Curve(steps, steps, "value", faint=True), Curve(steps, steps, "value"), Curve(steps, steps, "other", 1))
     drawn = svg(Chart((Plot("p", "all", Axis("step"), Axis(), curves),)))
     assert (drawn.count(">value<"), drawn.count(">other<")) == (1, 1)
+
+
+def test_a_legend_has_the_order_of_the_curves_where_dots_share_a_name():
+    steps = np.arange(3.0)
+    curves = (Curve(steps, steps, "first"), Curve(steps, steps, "second", 1))
+    drawn = svg(Chart((Plot("p", "all", Axis("step"), Axis(), curves, dots=(Dots(steps, steps, "first"),)),)))
+    assert drawn.index(">first<") < drawn.index(">second<")
