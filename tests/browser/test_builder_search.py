@@ -188,3 +188,17 @@ def test_the_function_goes_to_the_next_cell(builder):
     name = notebook.cells[2].split("def ")[1].split("(")[0]
     value = notebook.kernel(f"print(float({name}(2.0, 5.0)) == float(b.value()), end='')")
     assert value == "True"
+
+
+def test_the_menu_pastes_formulas_and_says_what_the_browser_forbids(builder):
+    page = builder.page
+    for read, words in (("Promise.resolve(' x + 1 ')", None), ("Promise.reject()", "press Ctrl-V")):
+        page.evaluate(f"void (navigator.clipboard.readText = () => {read})")
+        left, top = builder.centre(".react-flow__pane")
+        page.mouse.click(left, top + 100, button="right")
+        builder.find(".burlab-menu button:has-text('Paste')").click()
+        if words is None:
+            builder.waits(6)
+        else:
+            builder.says(words)
+    assert len(builder.state()) == 6

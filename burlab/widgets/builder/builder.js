@@ -118,7 +118,7 @@ function render({ model, el }) {
       send({ type: "add", kind, operands: [], place: [at.x, at.y], ...(wire ? { wire: wireEnd(wire) } : {}) });
     },
   });
-  const asked = requests(ground, surface, desk, model.get("kinds"), view.place, acts);
+  const asked = requests(ground, surface, desk, model.get("kinds"), view.place, acts, announce);
   const releaseClipboard = clipboard(surface, desk, view, acts.delete);
   const keys = canvasKeys(surface, desk, { remove: acts.delete, fit: acts.fit, show: (one) => view.show(around(one)), view: view.key, announce });
 

@@ -14,6 +14,12 @@ export function clipOf(blocks) {
   return JSON.stringify({ burlab_builder: 1, output: null, blocks: rows });
 }
 
+/** Add what a text of the clipboard stands for: blocks as JSON, or else a formula. @type {(desk: Desk, text: string, at: { x: number, y: number } | null) => void} */
+export function pasteText(desk, text, at) {
+  if (text.startsWith("{")) desk.send({ type: "paste", text, ...(at ? { place: [at.x, at.y] } : {}) });
+  else if (text) desk.send({ type: "formula", text });
+}
+
 /**
  * Let the keys that copy, cut and paste act on blocks while the canvas has the focus. Returns what ends that.
  * @type {(surface: HTMLElement, desk: Desk, view: { place: (event: { clientX: number, clientY: number }) => { x: number, y: number } }, remove: () => void) => () => void}
@@ -43,8 +49,7 @@ export function clipboard(surface, desk, view, remove) {
     event.preventDefault();
     event.stopPropagation();
     const at = pointer && view.place(pointer);
-    if (text.startsWith("{")) desk.send({ type: "paste", text, ...(at ? { place: [at.x, at.y] } : {}) });
-    else if (text) desk.send({ type: "formula", text });
+    pasteText(desk, text, at);
   }
   // wherever the page has a text selected: there such an event comes from
   for (const [type, act] of /** @type {const} */ ([["copy", copy], ["cut", copy], ["paste", paste]])) {

@@ -5,6 +5,7 @@
 
 import { alignLeft, alignTop, distributeAcross, distributeDown } from "./alignment.js";
 import { wireEnd } from "./blocks.js";
+import { pasteText } from "./clipboard.js";
 import { finderOf } from "./finder.js";
 import { menuOf } from "./menu.js";
 import { targetOf } from "../dom.js";
@@ -20,8 +21,9 @@ import { targetOf } from "../dom.js";
  * @param {BlockKind[]} kinds
  * @param {(point: Point) => { x: number, y: number }} place
  * @param {Record<string, () => void>} acts what buttons do
+ * @param {(words: string, tone: string) => void} announce
  */
-export function requests(ground, surface, desk, kinds, place, acts) {
+export function requests(ground, surface, desk, kinds, place, acts, announce) {
   const ending = new AbortController();
   const { signal } = ending;
   const finder = finderOf(ground, surface, kinds);
@@ -41,7 +43,14 @@ export function requests(ground, surface, desk, kinds, place, acts) {
   // Tab: what is selected becomes the arguments, as of a click in the palette.
   const searchByKey = () => finder.open(middle(), (kind, value) => desk.send({ type: "add", kind, operands: desk.selected, ...options(value) }));
   const clip = (/** @type {string} */ command) => () => document.execCommand(command); // of the page: see clipboard.js
-  const paste = () => navigator.clipboard?.readText().then((text) => desk.send({ type: "paste", text }), () => {});
+  // A browser may keep the clipboard from pages: always where the page comes over plain HTTP from another machine.
+  /** @type {(point: Point) => Promise<void>} */
+  async function paste(point) {
+    const at = place(point);
+    const text = await navigator.clipboard?.readText().catch(() => undefined);
+    if (text === undefined) announce("the browser does not let this page read the clipboard: press Ctrl-V", "refused");
+    else pasteText(desk, text.trim(), at);
+  }
 
   /** @type {(key: number) => import("./menu.js").Item[]} */
   const ofBlock = (key) => [
@@ -78,7 +87,7 @@ export function requests(ground, surface, desk, kinds, place, acts) {
   /** @type {(point: Point) => import("./menu.js").Item[]} */
   const ofCanvas = (point) => [
     ["Add an operation", "Tab", () => search(point, { operands: [] })],
-    ["Paste", "Ctrl-V", paste],
+    ["Paste", "Ctrl-V", () => paste(point)],
     null,
     ["Select all", "Ctrl-A", () => desk.select(desk.blocks().map((block) => block.key))],
     ["Arrange", "", acts.arrange],
