@@ -27,7 +27,7 @@ FORGET_FOLDS = f"{FOLDS}.forEach((key) => localStorage.removeItem(key))"
 OVERLAPS = """root => {
   const parts = [...root.querySelectorAll('button, input, select, .burlab-status span, .burlab-readouts div, label, ' +
     '.burlab-low, .burlab-high, .burlab-length, .burlab-total, .burlab-key span, canvas, figcaption *')]
-    .filter(e => e.getClientRects().length).map(e => [e, e.getBoundingClientRect()]);
+    .filter(e => e.checkVisibility() && e.getClientRects().length).map(e => [e, e.getBoundingClientRect()]);
   const frame = root.getBoundingClientRect(), bad = [];
   const name = e => e.getAttribute('aria-label') || e.textContent.slice(0, 20) || e.className;
   for (const [e, a] of parts) {

@@ -160,7 +160,7 @@ class PlaygroundModel(LiveModel):
         self._probed = None if layer is None or neuron is None else (int(layer), int(neuron))
 
     def _change(self, **fields: Any) -> None:
-        playing = self.active
+        playing = self._plays or (self.panel is not None and self.panel.active)
         self.playground.change(**fields)
         self.panel, self._due, self._plays, self._probed = None, True, playing, None
         self._show_data()

@@ -35,12 +35,14 @@ class Playground(Displayed):
     @property
     def run(self) -> Run:
         """The run that trains the network; the first use compiles it."""
-        if self._run is None:
+        while self._run is None:
             opening = self._present_opening()
             try:
-                self._run = opening.result()
+                found = opening.result()
             finally:
                 self._opening = None
+            if opening.start is self._start:  # and no other thread has changed the setting meanwhile
+                self._run = found
         return self._run
 
     def prepare(self) -> bool:

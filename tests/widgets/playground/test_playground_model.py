@@ -96,6 +96,14 @@ def test_changes_while_it_compiles_are_taken_at_once_and_only_the_last_is_opened
     assert len(model.playground.run.x.layers) == 6
 
 
+def test_changes_of_a_run_that_rests_do_not_make_it_play(model):
+    for _ in range(3):  # the second while the first is compiled
+        model.apply({"type": "layers", "by": 1})
+    assert do(model, type="neurons", layer=0, by=1)["tone"] == "ready"
+    assert not model.active
+    assert do(model, type="step", count=1)["length"] == 1
+
+
 def test_a_run_that_cannot_be_opened_says_why_and_another_choice_mends_it(model, monkeypatch):
     def failing(setting, start):
         raise ArgumentError("no compiler was found.")
