@@ -16,6 +16,26 @@ STATE = """print(json.dumps({k: [x.kind, x.label, x.operands, None if (v := b.re
     else np.asarray(v).tolist()] for k, x in b.document.blocks.items()}), end='')"""
 
 
+SETUP = "import json\nimport numpy as np\nimport burlab as bl"
+
+
+def product(end):
+    """The cell of a builder of tanh(x) y: x (1) above y (2), tanh (3), and the product (4) at the place `end`."""
+    made = "b = bl.GraphBuilder(lambda x, y: np.tanh(x) * y, 2.0, 5.0)\n"
+    return f"{made}b.move({{1: (0, 0), 2: (0, 120), 3: (160, 0), 4: {end}}})\nb"
+
+
+def begun(notebook, cell):
+    """Run the cell of a builder anew, with nothing of what a test before it has left."""
+    notebook.kernel("from burlab.widgets.builder import notebook_cells; notebook_cells.forget()")
+    notebook.write(1, cell)
+    notebook.run(1)
+    builder = Builder(notebook)
+    builder.waits(4)
+    builder.settles()
+    return builder
+
+
 class Builder(View):
     """The builder that a cell shows."""
 

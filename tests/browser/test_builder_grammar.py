@@ -2,30 +2,20 @@
 
 import pytest
 
-from tests.browser.builders import Builder
+from tests.browser.builders import SETUP, begun, product
 
 pytestmark = pytest.mark.browser
-SETUP = "import json\nimport numpy as np\nimport burlab as bl"
-MADE = """b = bl.GraphBuilder(lambda x, y: np.tanh(x) * y, 2.0, 5.0)
-b.move({1: (0, 0), 2: (0, 120), 3: (160, 0), 4: (320, 60)})
-b"""
+CELL = product(end=(320, 60))
 
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    return open_notebook("grammar", [SETUP, MADE, "pass"])
+    return open_notebook("grammar", [SETUP, CELL, "pass"])
 
 
 @pytest.fixture
 def builder(notebook):
-    """tanh(x) y: blocks 1 and 2 above each other, then tanh (3) and the product (4)."""
-    notebook.kernel("from burlab.widgets.builder import notebook_cells; notebook_cells.forget()")
-    notebook.write(1, MADE)
-    notebook.run(1)
-    builder = Builder(notebook)
-    builder.waits(4)
-    builder.settles()
-    return builder
+    return begun(notebook, CELL)
 
 
 def operands(builder):
