@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
 
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, ShapeError, StatusError, TapeError, TraceError
+from tests.engines import torch_or_skip
 from tests.misuse import Misuse, X, squares
 from tests.misuse_sizes import FAR_SIZES
 from tests.misuse_traced import TRACED
@@ -100,16 +100,15 @@ ARRAYS = [
     Misuse("nothing but a mask, captured", _times_mask(np.ma.masked), DTypeError, "mask would be lost"),
 ]
 
-_T = torch.ones(3, dtype=torch.float64)
-TENSORS = {
-    "a tensor that requires grad": _T.clone().requires_grad_(),
-    "a bfloat16 tensor": _T.bfloat16(),
-    "a sparse tensor": _T.to_sparse(),
-    "a conjugated tensor": torch.ones(3, dtype=torch.complex64).conj(),
-    "a tensor without numbers": torch.ones(3, device="meta"),
+TENSORS: dict[str, Callable[[Any], Any]] = {  # of the module of PyTorch
+    "a tensor that requires grad": lambda torch: torch.ones(3, requires_grad=True),
+    "a bfloat16 tensor": lambda torch: torch.ones(3).bfloat16(),
+    "a sparse tensor": lambda torch: torch.ones(3).to_sparse(),
+    "a conjugated tensor": lambda torch: torch.ones(3, dtype=torch.complex64).conj(),
+    "a tensor without numbers": lambda torch: torch.ones(3, device="meta"),
 }
 FOREIGN = [
-    Misuse(f"{kind} {place}", lambda do=do, t=t: do(t), DTypeError, r"NumPy cannot read.*detach\(\)")
+    Misuse(f"{kind} {place}", lambda do=do, t=t: do(t(torch_or_skip())), DTypeError, r"NumPy cannot read.*detach\(\)")
     for kind, t in TENSORS.items()
     for place, do in {
         "for grad": bl.grad(squares),
@@ -196,8 +195,8 @@ INDICES = [
     for what, i, error, says in [
         ("a masked array", np.ma.array([0, 1], mask=[False, True]), DTypeError, "mask would be lost"),
         ("a matrix", np.array([[0, 1]]).view(np.matrix), DTypeError, "np.matrix"),
-        ("a tensor that requires grad", torch.ones(2, requires_grad=True), DTypeError, r"detach\(\)"),
-        ("a bfloat16 tensor", torch.ones(2).bfloat16(), DTypeError, "NumPy cannot read"),
+        ("a tensor that requires grad", TENSORS["a tensor that requires grad"], DTypeError, r"detach\(\)"),
+        ("a bfloat16 tensor", TENSORS["a bfloat16 tensor"], DTypeError, "NumPy cannot read"),
         ("lists of different lengths", [[0], 1], ShapeError, "different shapes"),
         ("numbers beyond all dtypes", [10**400, 0.5], DTypeError, "expected integers"),
     ]
@@ -205,6 +204,8 @@ INDICES = [
 
 
 def _positions(indices: Any, again: bool) -> Any:
+    if callable(indices):
+        indices = indices(torch_or_skip())
     if again:
         warm(lambda x: _SUM.grad(x, [0, 1]), 1.0)
     return _SUM.grad(1.0, indices)

@@ -2,15 +2,19 @@
 
 import math
 import pickle
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, StatusError
 from burlab.run.record.subject import ObservedLoop
+from tests.engines import jax_or_skip
+
+others: Any = import_module("jax.numpy" if find_spec("jax") else "numpy")  # numbers that are not NumPy's, with JAX
 
 
 def run(count=5, **hypers):
@@ -63,7 +67,7 @@ def test_other_names_of_a_column():
 
 
 @pytest.mark.parametrize(
-    "number", [3, np.float32(3), np.int64(3), np.array(3.0), np.array([[3]]), jnp.float32(3), jnp.ones(1) * 3]
+    "number", [3, np.float32(3), np.int64(3), np.array(3.0), np.array([[3]]), others.float32(3), others.ones(1) * 3]
 )
 def test_numbers_of_every_kind(number):
     with bl.watch() as w:
@@ -73,7 +77,7 @@ def test_numbers_of_every_kind(number):
 
 @pytest.mark.parametrize(
     "number",
-    ["3", None, True, np.True_, 1j, [3.0], {}, np.ones(2), np.ones(0), jnp.ones(2), np.array("a"), object(), print],
+    ["3", None, True, np.True_, 1j, [3.0], {}, np.ones(2), np.ones(0), others.ones(2), np.array("a"), object(), print],
 )
 def test_logging_a_non_number_raises_and_the_loop_may_continue(number):
     with bl.watch() as w:
@@ -96,7 +100,7 @@ def test_logging_an_invalid_step_raises(step):
 
 def test_steps_may_be_any_whole_numbers_that_rise():
     with bl.watch() as w:
-        for step in (np.int32(3), 7, jnp.int32(9)):
+        for step in (np.int32(3), 7, others.int32(9)):
             w.log(step, value=1.0)
         with pytest.raises(ArgumentError, match="step 8 comes after step 9, but steps cannot go back"):
             w.log(8, value=1.0)
@@ -221,7 +225,7 @@ def test_a_loop_that_logs_nothing():
 
 def test_tracked_arrays_are_part_of_the_memory():
     w = run()
-    w.track(parameters={"w": np.zeros((10, 10)), "b": [np.zeros(3, np.float32)]}, state=jnp.zeros(5, jnp.float32))
+    w.track(parameters={"w": np.zeros((10, 10)), "b": [np.zeros(3, np.float32)]}, state=others.zeros(5, others.float32))
     memory = w.memory
     assert (memory["parameters"], memory["state"]) == (812, 20)
     assert memory["total"] == sum(n for name, n in memory.items() if name != "total")
@@ -265,8 +269,9 @@ def test_monitor_has_a_repr():
 
 def test_a_loop_of_jax():
     """Gradient descent on (x - 1)^2, with the learning rate turned in its middle."""
+    jax = jax_or_skip()
     step = jax.jit(lambda x, lr: (x - lr * 2 * (x - 1), (x - 1) ** 2))
-    x = jnp.zeros(3)
+    x = jax.numpy.zeros(3)
     with bl.watch("jax", lr=0.25) as w:
         for k in range(20):
             x, loss = step(x, w.lr)

@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import burlab as bl
-from tests.engines import GEARS
+from tests.engines import GEARS, jax_or_skip
 
 ZERO, POINT = np.zeros(2), np.array([0.3, -0.7])
 V = np.array([1.0, 0.5])
@@ -68,9 +66,9 @@ CASES = [
 ]  # fmt: skip
 
 
-def of(case: Case) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """In burlab's words, and in JAX's."""
-    return lambda x: case.f(x, np), lambda x: case.f(x, jnp)
+def of(case: Case, module: Any = np) -> Callable[[Any], Any]:
+    """The function in the words of burlab, or of another module like NumPy."""
+    return lambda x: case.f(x, module)
 
 
 def at_zero(x: Any) -> Any:
@@ -81,7 +79,7 @@ def at_zero(x: Any) -> Any:
         products = bl.hvp(f)(x, V), bl.jvp(slope, (x,), (V,))[1], bl.grad(lambda y: slope(y) @ V)(x)
         return slope(x), bl.hessian(f)(x), bl.vmap(bl.hessian(f))(np.stack([x, POINT])), products
 
-    return tuple(orders(of(case)[0]) for case in CASES)
+    return tuple(orders(of(case)) for case in CASES)
 
 
 @pytest.mark.parametrize("gear", GEARS)
@@ -95,7 +93,7 @@ def test_first_and_second_derivatives_at_zero(gear: Any) -> None:
             np.testing.assert_allclose(product, expected @ V, atol=1e-300, err_msg=case.name)
 
 
-def their_orders(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def their_orders(jax: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The orders 0 to 3 in JAX: as one program, not each operation compiled alone, and not optimized for one run."""
     return jax.jit(
         lambda x: (f(x), jax.grad(f)(x), jax.hessian(f)(x), jax.jacfwd(jax.hessian(f))(x)),
@@ -105,9 +103,10 @@ def their_orders(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @pytest.mark.parametrize("case", CASES, ids=[c.name for c in CASES])
 def test_derivatives_elsewhere_are_those_of_jax(case: Case) -> None:
-    f, theirs = of(case)
+    jax = jax_or_skip()
+    f, theirs = of(case), of(case, jax.numpy)
     with jax.enable_x64(True):
-        wanted = their_orders(theirs)(jnp.asarray(POINT))
+        wanted = their_orders(jax, theirs)(jax.numpy.asarray(POINT))
     ours = lambda x: (f(x), bl.grad(f)(x), bl.hessian(f)(x), bl.jacobian(bl.hessian(f))(x))  # noqa: E731
     for a, b in zip(bl.compile(ours, POINT, gear="replay")(POINT), wanted, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
