@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engines import jax_or_skip
 from tests.tiers.parcels import DOCTESTS
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +105,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 SAMPLE = "optimizer"  # the page that is followed in every tier
 ALL = [kind if kind == SAMPLE else pytest.param(kind, marks=pytest.mark.full) for kind in RECIPES]
 SHOWS_GRADIENT = ("scalar_operation", "linear_operation")  # whose check compares gradients
+NEEDS_JAX = ("optimizer",)  # whose mistake only the comparison with JAX's library of optimizers finds
 
 
 def steps(kind: str) -> list[str]:
@@ -248,6 +250,8 @@ def test_the_result_is_in_the_house_style(followed: tuple[Path, str]):
 
 @pytest.mark.parametrize("kind", ALL)
 def test_a_mistake_is_noticed(tmp_path: Path, kind: str):
+    if kind in NEEDS_JAX:
+        jax_or_skip()
     folder, recipe = copy(tmp_path), RECIPES[kind]
     assert any(recipe.right in edit.text for edit in edits(kind))
     for edit in edits(kind):

@@ -89,7 +89,7 @@ def test_every_column_is_what_a_loop_over_the_steps_gives(rows, python, changes)
         np.testing.assert_array_equal(history[name], merged(column, history.span), name)
     assert {len(history[name]) for name in history} == {len(history["step"])}
     assert history["step"].dtype == history["samples"].dtype == np.int64
-    assert repr(events(recorder)) == repr([Event(s, "mu", v) for s, v in changes])
+    assert repr(events(recorder)) == repr([Event(s, "mu", v) for s, v in dict(changes).items()])
 
 
 @pytest.mark.parametrize("python", [False, True])
