@@ -16,9 +16,7 @@ _LINES = 40  # of an output's text
 WAIT_CODE = "import time; time.sleep(3)"  # pictures of what has just come to rest are on their way
 _SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 _CODES = re.compile(r"\x1b\[[0-9;]*m")  # colours of a terminal
-_LOCAL_LINK = re.compile(
-    r"\]\((?=[\w./-]+\.(?:ipynb|md)\))"
-)  # where a link to another tutorial, or to a recipe, begins
+_LOCAL_LINK = re.compile(r"\]\((?=[\w./-]+\.(?:ipynb|md)\))")  # the beginning of one to a tutorial or a recipe
 _ELSEWHERE = "*A figure of plotly stands here in the notebook.*"
 
 

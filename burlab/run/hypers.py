@@ -40,8 +40,7 @@ class Hypers(Attributes):
         return value
 
     def __setitem__(self, name: str, value: float | None) -> None:
-        number = self.check(name, value)
-        self._change(self._index(name), math.nan if number is None else number, None)
+        self._put(name, value, None)
 
     def drag(self, name: str, value: float, *, begins: bool) -> None:
         """Set a value on the way of a slider. All values of a drag count, and in timelines the last stands for them.
@@ -57,6 +56,9 @@ class Hypers(Attributes):
         >>> [(event.step, event.value, event.passing) for event in run.events]
         [(0, 0.2, True), (1, 0.3, False)]
         """
+        self._put(name, value, begins)
+
+    def _put(self, name: str, value: float | None, begins: bool | None) -> None:
         number = self.check(name, value)
         self._change(self._index(name), math.nan if number is None else number, begins)
 

@@ -1,5 +1,7 @@
 // What crosses the border between Python and a page: the traits that Python sets, and the intents that a page sends.
 
+import type { Detail, GraphMarks, Picture } from "./graph_view/graph_messages";
+
 /** Float64 numbers: a buffer, or base64 in an exported page, or what was unpacked already. */
 export type Packed = DataView | ArrayBuffer | Float64Array | string;
 /** A value and the text that a menu shows for it. */
@@ -338,146 +340,10 @@ export interface ProfileState {
 }
 export type ProfileIntent = { type: "hover"; row: number };
 
-// ---- graphs, by `graph_view/encode_graph.py`
+// ---- graphs, and the builder of graphs
 
-export type Box = [item: number, x: number, y: number, width: number, height: number, kind: string, text: string];
-export type Link = [path: string, from: number, to: number, kind: string, x: number, y: number, width: number, height: number];
-export interface Picture {
-  width: number;
-  height: number;
-  boxes: Box[];
-  frames: Box[];
-  links: Link[];
-}
-export interface GraphMarks {
-  lines: Record<string, string[]>;
-  heat: Record<string, [share: number, text: string]>;
-  faults: Record<string, string>;
-  selected: number | null;
-  now: number | null;
-  phase: string;
-  flows: number[];
-  waits: number[];
-  found: number[];
-}
-export interface Detail {
-  title: string;
-  rows: [name: string, text: string][];
-  python: { place: string; text: string } | null;
-  cpp: string[];
-}
-export interface Sweep {
-  done: number;
-  length: number;
-  forward: number;
-  phase: string;
-  title: string;
-  rules: [rule: string, number: string][];
-  reads: [letter: string, number: string][];
-}
-export interface GraphWords {
-  title: string;
-  count: number;
-  numbers: boolean;
-  missing: string;
-  heat: string;
-  diff: boolean;
-  backward: boolean;
-  search: { text: string; at: number; count: number };
-  focus: [item: number | null, times: number];
-  groups: number;
-  opened: number;
-  detail: Detail | null;
-  sweep: Sweep | null;
-  note: string;
-  subjects: string[];
-  subject: string;
-}
-export interface GraphState {
-  picture: Picture;
-  marks: GraphMarks;
-  words: GraphWords;
-}
-export type GraphIntent =
-  | { type: "toggle"; item: number }
-  | { type: "select"; item: number | null }
-  | { type: "open" | "close" }
-  | { type: "search"; text: string; by?: number }
-  | { type: "step"; by: number }
-  | { type: "seek"; done: number }
-  | { type: "numbers"; on: boolean }
-  | { type: "heat" | "subject"; name: string };
-
-// ---- the builder of graphs
-
-export interface BlockKind {
-  name: string;
-  group: string;
-  symbol: string;
-  doc: string;
-  ports: number;
-}
-export interface Block {
-  key: number;
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-  /** Where wires into it go around other blocks, by argument. */
-  bends: Record<string, [x: number, y: number][]>;
-  lines: [kind: string, text: string][];
-  output: boolean;
-  fault: string;
-  odd: string;
-  open: string;
-  kind: string;
-  label: string;
-  name: string;
-  doc: string;
-  leaf: boolean;
-  many: boolean;
-  ports: string[];
-  operands: (number | null)[];
-  options: [name: string, text: string, words: string[]][];
-  shape: string;
-  value: string;
-  gradient: string;
-  weights: string;
-}
-export interface BuilderState {
-  kinds: BlockKind[];
-  examples: Record<string, string>;
-  state: {
-    blocks: Block[];
-    undo: boolean;
-    redo: boolean;
-    note: string;
-    file: string;
-    refused: [key: number, reason: string, count: number] | null;
-    added: [keys: number[], count: number];
-    minimized: boolean;
-  };
-}
-export type BuilderIntent =
-  | { type: "undo" | "redo" | "arrange" | "minimize" | "keep" }
-  /** to: the argument that takes it. wire: it is put between this argument and what that takes now. */
-  | { type: "add"; kind: string; operands: number[]; place?: [x: number, y: number]; options?: { value: string }; to?: [key: number, port: number]; wire?: [key: number, port: number] }
-  | { type: "insert"; key: number; wire: [key: number, port: number]; by: [x: number, y: number] }
-  | { type: "formula"; text: string }
-  | { type: "place"; places: [key: number, x: number, y: number][] }
-  | { type: "duplicate"; keys: number[] }
-  | { type: "paste"; text: string; place?: [x: number, y: number] }
-  | { type: "delete"; keys: number[]; wires: [key: number, port: number][] }
-  | { type: "move"; keys: number[]; by: [x: number, y: number] }
-  | { type: "export"; format: string }
-  /** was: the argument whose wire it was, which is open now. */
-  | { type: "connect"; source: number; key: number; port: number | null; was?: [key: number, port: number] }
-  | { type: "disconnect"; key: number; port: number }
-  | { type: "choose"; key: number }
-  | { type: "rename" | "reshape"; key: number; text: string }
-  | { type: "edit"; key: number; name: string; text: string; tag?: string };
-/** Answers an intent "export". */
-export type BuilderExport = { type: "export"; name: "NumPy" | "LaTeX" | "C++" | "Python" | "JSON" | "DOT" | "SVG"; text: string };
+export * from "./graph_view/graph_messages";
+export * from "./builder/builder_messages";
 
 // ---- exported pages, which have no kernel
 

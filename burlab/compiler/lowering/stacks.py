@@ -17,9 +17,9 @@ from . import contraction_kernels as kernels
 from .descriptors import SumOrder
 
 _MIN_SIDE = 12  # rows, columns and products in a sum, from which `Gemm` is worth copies of its operands and results
-_WHOLE = 8  # rows and columns of results that `Gemm` computes so fast that copies of these alone pay
-_MAX_TURNED = 16  # numbers of a result up to which packets of it and of the second operand are turned
-_WAYS, _SETS, _LINE = 8, 64, 64  # of the first cache: lines of a set, sets, bytes of a line
+_GEMM_SIDE = 8  # rows and columns of results that `Gemm` computes so fast that copies of these alone pay
+_MAX_TRANSPOSED = 16  # numbers of a result up to which packets of it and of the second operand are turned
+_L1_WAYS, _L1_SETS, _L1_LINE = 8, 64, 64  # of the first cache: lines of a set, sets, bytes of a line
 _MIN_COPIED = 2.5  # numbers to copy for each that packets would turn, from which packets pay
 
 
@@ -73,7 +73,7 @@ def find_stack(n: Node, remaining: list[StrideAxis], depth: StrideAxis, adds: bo
     elif interleaved:
         made = _for_interleaved(n, products, rows, columns, depth)
     else:
-        made = _for_others(n, products, rows, columns, depth)
+        made = _for_interleaved_operands(n, products, rows, columns, depth)
     walked = [x for x in remaining if x not in (products, rows, columns)]
     return made and ContractionLoops(made, swaps, products, rows, walked, (columns,))
 
@@ -138,16 +138,16 @@ def _for_interleaved(
     lanes = instruction_set().register // n.itemsize
     if 2 * products.size <= lanes:
         return kernels.interleaved(n)
-    alone = 1 not in (products.a, products.b)
-    if alone and rows.size == columns.size == _WHOLE:
+    operands_are_whole = 1 not in (products.a, products.b)
+    if operands_are_whole and rows.size == columns.size == _GEMM_SIDE:
         return kernels.interleaved(n)
     small = min(rows.size, columns.size) < _MIN_SIDE
-    if small or (_fills(products.size, lanes) and (depth.size < _MIN_SIDE or not alone)):
+    if small or (_fills(products.size, lanes) and (depth.size < _MIN_SIDE or not operands_are_whole)):
         return kernels.stacked(n)
     return kernels.interleaved(n)
 
 
-def _for_others(
+def _for_interleaved_operands(
     n: Node, products: StrideAxis, rows: StrideAxis, columns: StrideAxis, depth: StrideAxis
 ) -> LibraryKernel | None:
     """For interleaved operands only: packets, which have to turn the result and an operand, if these are small.
@@ -164,15 +164,16 @@ def _for_others(
         enough = _fills(products.size, lanes)
     else:
         step = n.itemsize * min(abs(rows.a), abs(depth.a))
-        enough = products.size >= 2 * lanes and (side >= _MIN_SIDE or not _stay_near(rows.size * depth.size, step))
-        if enough and side > 2 and rows.size * columns.size <= _MAX_TURNED:
+        far = not _fit_first_cache(rows.size * depth.size, step)
+        enough = products.size >= 2 * lanes and (side >= _MIN_SIDE or far)
+        if enough and side > 2 and rows.size * columns.size <= _MAX_TRANSPOSED:
             return kernels.stacked(n)
     return kernels.interleaved(n) if enough and side > 2 else None
 
 
-def _stay_near(lines: int, step: int) -> bool:
+def _fit_first_cache(lines: int, step: int) -> bool:
     """Return True if so many lines that are `step` bytes apart stay in the first cache."""
-    return lines * math.gcd(_SETS, step // _LINE if step % _LINE == 0 else 1) <= _WAYS * _SETS
+    return lines * math.gcd(_L1_SETS, step // _L1_LINE if step % _L1_LINE == 0 else 1) <= _L1_WAYS * _L1_SETS
 
 
 def _fills(size: int, lanes: int) -> bool:

@@ -6,7 +6,7 @@ from .history import Event
 
 
 class Drags:
-    """Where drags of hyperparameters began. Changes of a drag took effect one by one; its last one stands for all.
+    """Beginnings of drags of hyperparameters. Changes of a drag took effect one by one; its last one stands for all.
 
     >>> drags = Drags()
     >>> drags.note("lr", 10, begins=True)

@@ -37,7 +37,7 @@ def choose(monkeypatch, choice):
     monkeypatch.setattr(contraction, "_MIN_TUNED_PRODUCTS", 0)
     if made:
         monkeypatch.setattr(stacks, "_for_interleaved", lambda n, *_: made(n))
-        monkeypatch.setattr(stacks, "_for_others", lambda n, *_: made(n))
+        monkeypatch.setattr(stacks, "_for_interleaved_operands", lambda n, *_: made(n))
 
 
 def arrays(spec, dtype, sizes):

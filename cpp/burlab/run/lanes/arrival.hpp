@@ -27,7 +27,7 @@ class Arrival {
   bool fits() const {
     const bool rests = pending_.command == Command::pause && pending_.outcome.ok() && pending_.reason == no_reason;
     const bool ordered = pending_.changes() || pending_.arms || pending_.cut >= 0;
-    const bool watched = line_.feed.has_value() || line_.breakpoints_.any() || line_.totals_.size() > 0;
+    const bool watched = line_.feed.has_value() || line_.breakpoints.any() || line_.totals_.size() > 0;
     const bool here = cursor_.step == first_ && cursor_.done == first_ && line_.record.length() == first_;
     return rests && !ordered && !watched && here && !line_.mending() && has_its_numbers() && goes_on();
   }

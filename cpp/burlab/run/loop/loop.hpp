@@ -124,9 +124,9 @@ class Loop {
   /// Test breakpoints on a row that is recorded. False if the run rests at its point.
   BURLAB_NOINLINE bool replay(std::int64_t step) {
     if (!validate(step)) return false;
-    line.begin_replay(step, row_.data());
+    line.breakpoints.begin_replay(line.record, step, row_.data());
     stepper.describe(row_.data());
-    const Reason reason = line.replayed(step, row_.data());
+    const Reason reason = line.breakpoints.is_hit_again(step, row_.data()) ? breakpoint_hit : no_reason;
     if (stepper.state.in_place()) stepper.complete(reason == no_reason);
     return reason == no_reason || rest(reason);
   }
@@ -139,7 +139,7 @@ class Loop {
 
   /// Rest at the point of the last row. False.
   BURLAB_NOINLINE bool rest(Reason reason) {
-    control.rest(reason, row_[value_column], row_[line.watched(reason)], line.breakpoint());
+    control.rest(reason, row_[value_column], row_[line.watched(reason)], line.breakpoints.number());
     return false;
   }
 

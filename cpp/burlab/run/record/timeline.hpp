@@ -11,13 +11,12 @@
 #include "../abi/saved.hpp"
 #include "../loop/control.hpp"
 #include "../step/state_buffers.hpp"
-#include "breakpoints.hpp"
 #include "feed.hpp"
 #include "keyframes.hpp"
 #include "path.hpp"
 #include "record.hpp"
-#include "replayed_breakpoints.hpp"
 #include "stopwatch.hpp"
+#include "timeline_breakpoints.hpp"
 #include "traces.hpp"
 
 BURLAB_BEGIN
@@ -37,19 +36,19 @@ class Timeline {
   std::optional<Feed> feed;  // for a reader of every row
   Keyframes frames;
   Traces traces;  // what steps cost
+  TimelineBreakpoints breakpoints;
 
   Timeline(Ledger& ledger, const Plan& plan, Cursor& cursor, StateBuffers& state)
       : record(ledger, Kind::history, columns_of(plan), plan.history_bytes),
         frames(ledger, state.frame_bytes(), plan.keyframe_bytes),
         traces(ledger),
+        breakpoints(ledger, plan.gradient < 0),
         criteria_(plan.criteria),
         blind_(plan.gradient < 0),
         cursor_(cursor),
         state_(state),
         start_(ledger, Kind::scratch, plan.hypers, plan.hyper),
         events_(ledger, Kind::events),
-        breakpoints_(ledger),
-        replayed_(ledger),
         spent_(ledger, Kind::scratch, plan.totals, plan.spent),
         totals_(ledger, Kind::scratch, plan.totals, plan.spent) {
     if (plan.feed_rows > 0) feed.emplace(ledger, record.columns(), plan.feed_rows);
@@ -129,8 +128,7 @@ class Timeline {
     traces.cut(kept);
     if (feed) feed->begin(rows);
     stamped_ = kept;
-    breakpoints_.restart(last_value());
-    replayed_.forget();
+    breakpoints.restart(last_value());
     rewind_watch();
     cursor_.done = mend_step_ = step;
     proved_ = mend_rows_ = rows;
@@ -151,7 +149,7 @@ class Timeline {
     const std::int64_t goal = mends ? std::max(mend_step_, cursor_.step + 1) : follow(pending);
     apply(pending);
     const std::int64_t step = cursor_.step, length = record.length();
-    replays_ = !mends && pending.command == Command::aim && step < length && breakpoints_.any();
+    replays_ = !mends && pending.command == Command::aim && step < length && breakpoints.any();
     if (step >= length && goal > step) watch_.resume();
     else watch_.pause();
     const std::int64_t room = feed && step >= length ? feed->limit() : kEndless;
@@ -196,32 +194,20 @@ class Timeline {
     proved_ = step + 1;
     const double norm = blind_ ? 0 : row[gradient_norm];  // which is NaN where there is no gradient
     const Reason reason = criteria_.of(row[value_column], norm, row[criteria_.column]);
-    if (BURLAB_LIKELY(!breakpoints_.any())) return reason != no_reason || !stands_still(row) ? reason : stalled;
-    breakpoint_ = breakpoints_.hit(step, row[value_column], norm, row);
-    replayed_.forget();
-    if (reason == no_reason && breakpoint_ != 0) return breakpoint_hit;
+    if (BURLAB_LIKELY(!breakpoints.any())) return reason != no_reason || !stands_still(row) ? reason : stalled;
+    if (breakpoints.is_hit(step, row) && reason == no_reason) return breakpoint_hit;
     return reason != no_reason || !stands_still(row) ? reason : stalled;
   }
   /// Return true if recorded steps are played again, as by `aim`, and breakpoints hold there.
   bool replays() const { return replays_; }
-  /// The rows before a step, where a replay begins there. row: room for one.
-  void begin_replay(std::int64_t step, double* row) { replayed_.begin(record, step, row, blind_); }
-  /// The verdict on the row of a recorded step.
-  Reason replayed(std::int64_t step, const double* row) {
-    const std::int64_t hit = replayed_.hit(step, row, blind_);
-    if (hit != 0) breakpoint_ = hit;
-    return hit != 0 ? breakpoint_hit : no_reason;
-  }
   /// Return true if the next step would repeat this one: it changes nothing and depends on nothing else.
   BURLAB_INLINE bool stands_still(const double* row) const {
     return criteria_.stalls != 0 && row[step_norm] == 0 && row[gradient_norm] > 0 && state_.stays();
   }
-  /// The number of the breakpoint of the last verdict.
-  std::int64_t breakpoint() const { return breakpoint_; }
   /// The column of the norm that caused a verdict.
   std::int64_t watched(Reason reason) const {
     if (reason == small_gradient) return criteria_.column;
-    return reason == breakpoint_hit ? breakpoints_.column(breakpoint_) : static_cast<std::int64_t>(gradient_norm);
+    return reason == breakpoint_hit ? breakpoints.column() : static_cast<std::int64_t>(gradient_norm);
   }
 
   /// Return true, once, if only the row of this step was requested.
@@ -261,8 +247,7 @@ class Timeline {
       pending.reason = pending.cut_by == 0 ? predicate_holds : breakpoint_hit;
       pending.breakpoint = pending.cut_by;
     }
-    if (pending.arms && !breakpoints_.set(pending.breakpoints, last_value())) return false;
-    if (pending.arms && !replayed_.set(pending.breakpoints)) return false;
+    if (pending.arms && !breakpoints.set(pending.breakpoints, last_value())) return false;
     pending.arms = false;
     if (pending.changes()) {
       const std::int64_t step = cursor_.step;
@@ -389,12 +374,9 @@ class Timeline {
   StateBuffers& state_;
   const Buffer<double> start_;  // hyperparameters
   Buffer<Event> events_;
-  Breakpoints breakpoints_;
-  ReplayedBreakpoints replayed_;
   bool replays_ = false;                        // whether breakpoints are tested on rows that are recorded
   const Buffer<double> spent_;                  // totals at the start
   Buffer<double> totals_;                       // up to the last row
-  std::int64_t breakpoint_ = 0;                 // the one that the last row hit
   std::int64_t applied_ = 0;                    // events that are in force
   bool rewound_ = false, started_ = true;       // rewound: changes in force must be found again
   std::int64_t proved_ = 0;                     // rows for which criteria were tested
