@@ -33,6 +33,11 @@ singular values, `(u * f(s)) @ vt`, `(u * f(s)) @ u.T` and `(vt.T * f(s)) @ vt`,
 eigenvalues. Where singular values are 0, f has to continue smoothly to negative values: as an odd function between u
 and vt, else as an even one. Results that depend on the choice of the basis, and all higher derivatives, are nan there.
 
+Traced arrays have the array API standard's namespace, `x.__array_namespace__()`, so code for any library of arrays,
+such as `einops.array_api`, runs on them; `einops.rearrange`, `reduce`, `repeat` and `einsum` do, too. Arguments and
+captured arrays may be those of another library, PyTorch's and JAX's too, by `__array__` or DLPack; results are NumPy's,
+which `torch.from_dlpack` and `jax.numpy.from_dlpack` take without a copy.
+
 The last list names the functions that accept complex arrays. A graph has the dtypes float32, float64, int8 to int64,
 uint8 to uint64 and bool. Integers promote as NumPy's do, and wrap around at the ends of their range. Arrays of float16
 and bfloat16 (of ml_dtypes) are read as they are, and are float32 for all that follows; `astype` to float16 rounds to

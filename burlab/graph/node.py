@@ -13,7 +13,7 @@ import numpy as np
 
 from burlab.runtime.dtypes import is_narrow_float
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
-from burlab.runtime.plain import as_array, check_items, endless, is_complex
+from burlab.runtime.plain import as_array, check_items, endless, is_complex, lends_array
 from burlab.typing import ArrayLike, DTypeLike, Index, Params
 
 from . import hooks
@@ -93,6 +93,11 @@ class Node:
     def itemsize(self) -> int:
         """Bytes of one element."""
         return self.dtype.itemsize
+
+    @property
+    def device(self) -> str:
+        """Where the value will lie, as `numpy.ndarray.device`."""
+        return "cpu"
 
     @property
     def is_input(self) -> bool:
@@ -345,7 +350,7 @@ def stays_narrow(array: "np.ndarray[Any, Any]") -> bool:
 def _known(value: object) -> Any:
     """A list as it is, an array of another library as NumPy's. Raises DTypeError for arrays that mean more."""
     name = f"{location()}a value that met a traced array"
-    if isinstance(value, np.ndarray) or hasattr(value, "__array__"):
+    if isinstance(value, np.ndarray) or lends_array(value):
         return as_array(value, name)
     check_items(value, name)
     return value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from burlab.runtime.plain import is_complex
+from burlab.runtime.plain import is_complex, lends_array
 from burlab.typing import ArrayLike
 
 from . import hooks
@@ -67,7 +67,7 @@ def _general(ufunc: str, x: ArrayLike, y: ArrayLike, other: ArrayLike, never: tu
     """The operator on x and y, one of which is a node and the other one of any type."""
     if is_complex(other):
         return hooks.complex_numbers().call_operator(ufunc, x, y)
-    if isinstance(other, _OPERANDS) or hasattr(other, "__array__"):
+    if isinstance(other, _OPERANDS) or lends_array(other):
         return hooks.results.own(UFUNCS[ufunc](x, y), x, y)
     if isinstance(other, (Number, *never)):
         remedy = "float() of it" if isinstance(other, Number) else "a number or an array"

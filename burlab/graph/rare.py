@@ -3,6 +3,7 @@
 # pyright: reportUnusedImport=false
 
 from .complex import (
+    array_namespace,
     complex_arithmetic,
     complex_functions,
     elementary,

@@ -32,8 +32,8 @@ def as_array(value: Operand, name: str) -> "np.ndarray[Any, Any]":
     """A number, an array, or a list of them as an array, called `name` in errors.
 
     Raises DTypeError where it is none, and ShapeError for a list whose parts have different shapes. Arrays of other
-    libraries are taken by their `__array__`. A string, a range or a memory of bytes is no array: whose numbers are
-    meant must be said.
+    libraries are taken by their `__array__`, or by DLPack where they have none. A string, a range or a memory of
+    bytes is no array: whose numbers are meant must be said.
 
     >>> as_array(range(3), "x")
     Traceback (most recent call last):
@@ -49,10 +49,12 @@ def as_array(value: Operand, name: str) -> "np.ndarray[Any, Any]":
     try:
         if is_list:
             check_items(value, name)
-        return np.asarray(cast("Any", value))
+        given = cast("Any", value)
+        by_dlpack = not hasattr(given, "__array__") and hasattr(given, "__dlpack__")
+        return np.from_dlpack(given) if by_dlpack else np.asarray(given)
     except DTypeError:
         raise
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
         if is_list and isinstance(error, ValueError):
             raise ShapeError(
                 f"{name} is a list whose parts have different shapes: no array. Pad or split it."
@@ -108,8 +110,13 @@ def endless(name: str) -> DTypeError:
 
 
 def is_numeric(value: Operand) -> bool:
-    """Return True if a value is a number or has `__array__`."""
-    return isinstance(value, (int, float, complex, np.generic)) or hasattr(value, "__array__")
+    """Return True if a value is a number or an array of another library."""
+    return isinstance(value, (int, float, complex, np.generic)) or lends_array(value)
+
+
+def lends_array(value: object) -> bool:
+    """Return True if a value, or a class, has NumPy's `__array__`, or `__dlpack__` of the array API standard."""
+    return hasattr(value, "__array__") or hasattr(value, "__dlpack__")
 
 
 def is_complex(value: Operand) -> bool:

@@ -14,6 +14,7 @@ from burlab.graph.faults import fault, unsupported
 from burlab.graph.handles import PRESENT, level
 from burlab.graph.node import Node
 from burlab.graph.rules import Rule, Rules
+from burlab.runtime.plain import lends_array
 from burlab.typing import ArrayLike, DTypeLike, Index
 
 UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> its rule for complex numbers
@@ -61,7 +62,7 @@ def _binary(ufunc: str) -> tuple[_Operator, _Operator]:
 
 
 def _is_operand(x: object) -> bool:
-    return isinstance(x, (Node, Complex, int, float, complex, list, tuple)) or hasattr(x, "__array__")
+    return isinstance(x, (Node, Complex, int, float, complex, list, tuple)) or lends_array(x)
 
 
 class Complex:
@@ -111,6 +112,11 @@ class Complex:
     def nbytes(self) -> int:
         """Bytes of the value."""
         return self.size * self.itemsize
+
+    @property
+    def device(self) -> str:
+        """Where the value will lie, as `numpy.ndarray.device`."""
+        return "cpu"
 
     def __repr__(self) -> str:
         return f"Complex({self.real!r}, {self.imag!r})"

@@ -18,6 +18,7 @@ from burlab.graph.handles import PRESENT
 from burlab.graph.node import Node
 from burlab.runtime.exports import exports
 from burlab.runtime.gate import NOTHING, Guard, LookupKind
+from burlab.runtime.plain import as_array, lends_array
 
 from .insides import MEMORIES, Reading
 from .left import LeftByTraces, Place, leave, left_by_traces, place_of
@@ -144,7 +145,7 @@ def _as_array(value: Any) -> "np.ndarray[Any, Any] | None":
     try:
         if isinstance(value, MEMORIES):
             return np.frombuffer(memoryview(value).tobytes(), np.uint8)
-        return np.asarray(value) if hasattr(value, "__array__") and not isinstance(value, type) else None
+        return as_array(value, "a value") if lends_array(value) and not isinstance(value, type) else None
     except Exception:
         return None
 

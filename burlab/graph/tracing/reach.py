@@ -16,6 +16,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.runtime.plain import lends_array
+
 from .insides import PLAIN, Reading, attributes_of, environment, field, insides, is_quiet
 from .mentions import (
     globals_of,
@@ -301,7 +303,7 @@ def _has_items(value: object) -> bool:
 
 def _lends_numbers(value: object, kind: type[Any]) -> bool:
     """Return True if all that counts of an object are the numbers of the array that it lends."""
-    return kind in (np.ndarray, np.memmap) or (not isinstance(value, np.ndarray) and hasattr(kind, "__array__"))
+    return kind in (np.ndarray, np.memmap) or (not isinstance(value, np.ndarray) and lends_array(kind))
 
 
 def _is_own_class(kind: type[Any]) -> bool:

@@ -17,10 +17,11 @@ from burlab.graph.signatures import ALL
 from burlab.runtime.checks.callable import check_function
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.dtypes import is_narrow_float
-from burlab.runtime.plain import as_array
+from burlab.runtime.plain import as_array, lends_array
 from burlab.typing import Tree
 
 from .chance import watched
+from .einops_backend import join_einops
 from .standins import traced_arrays
 
 
@@ -84,7 +85,7 @@ def spec_of(leaf: Tree, name: str = "an argument") -> Spec | Static:
         return Spec(leaf.shape, leaf.dtype)
     if isinstance(leaf, Node):
         return Spec(leaf.shape, leaf.dtype, leaf.weak)
-    if type(leaf) is not np.ndarray and (isinstance(leaf, np.ndarray) or hasattr(leaf, "__array__")):
+    if type(leaf) is not np.ndarray and (isinstance(leaf, np.ndarray) or lends_array(leaf)):
         leaf = as_array(leaf, name)
     if isinstance(leaf, np.ndarray):
         array: np.ndarray[Any, np.dtype[Any]] = cast("Any", leaf)
@@ -141,6 +142,7 @@ def trace(
     ]
     inputs = tuple(v for v, spec in zip(values, specs, strict=True) if isinstance(spec, Spec))
     forget_fault()
+    join_einops()
     before, _active.inputs = _active.inputs, (*_active.inputs, inputs)
     try:
         with traced_arrays(f) as current:
