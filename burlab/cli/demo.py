@@ -14,7 +14,7 @@ import numpy as np
 
 import burlab as bl
 from burlab._version import __version__
-from burlab.data import CharacterData, last_names
+from burlab.data import Dataset, last_names
 from burlab.runtime.extras import require
 from burlab.typing import Array
 
@@ -48,7 +48,7 @@ def loss(model: Model, context: Array, target: Array) -> Any:
     return bl.logsumexp(z) - z[target]
 
 
-def invent(model: Model, data: CharacterData, rng: np.random.Generator) -> str:
+def invent(model: Model, data: Dataset, rng: np.random.Generator) -> str:
     """A name, character by character. The largest of the scores plus Gumbel noise is a draw from their softmax."""
     name = "." * CONTEXT
     while True:
@@ -80,10 +80,10 @@ def main(steps: int | None = None, seed: int = 0, out: Path = Path("report.html"
         return 1
     require("plotly.graph_objects", "lab")  # the report comes last, and a minute later
     data, rng = last_names(CONTEXT), np.random.default_rng(seed)
-    problem = bl.FiniteSum(loss, (data.contexts, data.targets), threads=min(4, os.cpu_count() or 1))
+    problem = bl.FiniteSum(loss, (data.features, data.targets), threads=min(4, os.cpu_count() or 1))
     model = start(len(data.vocabulary), rng)
     size = sum(weights.size for weights in model.values())
-    print(f"{len(data.names):,} last names, {len(problem):,} characters to predict, {size:,} parameters")
+    print(f"{np.sum(data.targets == 0):,} last names, {len(problem):,} characters to predict, {size:,} parameters")
     run = train(problem, model, STEPS if steps is None else steps, seed)
     value, guess = float(problem.value(run.x)), float(np.log(len(data.vocabulary)))
     print(f"mean cross-entropy per character over all names: {value:.4f} (a uniform guess: {guess:.4f})")

@@ -1,7 +1,5 @@
 """The last names of the PyPI package `names`, cut into contexts and next characters for a character model."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import resources
 
 import numpy as np
@@ -9,54 +7,12 @@ import numpy as np
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.extras import require
 
-from .vocabulary import Integers, decode, encode
+from .dataset import Dataset
 
 _LONGEST = 1000  # characters that a prediction may see
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterData:
-    """Every position in every name: the characters before it, and the character at it.
-
-    contexts: shape (n, k), int32; targets: shape (n,), int32: positions in `vocabulary`, a string that begins with ".",
-    the mark before and after a name. names: the words themselves, in lower case.
-    """
-
-    contexts: Integers
-    targets: Integers
-    vocabulary: str
-    names: list[str]
-
-    def encode(self, text: str) -> Integers:
-        """The positions of characters in the vocabulary.
-
-        Args:
-            text: Characters of the vocabulary.
-
-        Returns:
-            Shape (len(text),), int32.
-
-        Raises:
-            ArgumentError: A character is unknown.
-        """
-        return encode(text, self.vocabulary, "the last names")
-
-    def decode(self, codes: Iterable[int]) -> str:
-        """The characters at positions of the vocabulary.
-
-        Args:
-            codes: Integers.
-
-        Returns:
-            A string of as many characters.
-
-        Raises:
-            ArgumentError: A position is not an integer or lies outside of the vocabulary.
-        """
-        return decode(codes, self.vocabulary)
-
-
-def last_names(context: int = 3) -> CharacterData:
+def last_names(context: int = 3) -> Dataset:
     """The 88,799 most frequent last names of the United States census of 1990, most frequent first.
 
     Args:
@@ -64,22 +20,24 @@ def last_names(context: int = 3) -> CharacterData:
             the last one predicts its end.
 
     Returns:
-        The 695,422 samples.
+        The 695,422 samples: the characters before, shape (695422, context), int32, and the next one. The first
+        character of the vocabulary is ".", the mark before and after a name.
 
     Raises:
         ConfigurationError: The package `names`, of the extra `burlab[data]`, is not installed.
 
     >>> data = last_names(context=3)
-    >>> data.names[0], data.contexts.shape
-    ('smith', (695422, 3))
-    >>> [(data.decode(c), data.vocabulary[t]) for c, t in zip(data.contexts[:3], data.targets[:3])]
+    >>> data.features.shape, data.vocabulary
+    ((695422, 3), '.abcdefghijklmnopqrstuvwxyz')
+    >>> [(data.decode(c), data.vocabulary[t]) for c, t in zip(data.features[:3], data.targets[:3])]
     [('...', 's'), ('..s', 'm'), ('.sm', 'i')]
     """
     table = (resources.files(require("names", "data")) / "dist.all.last").read_text()
-    return character_data([line.split()[0].lower() for line in table.splitlines() if line.strip()], context)
+    names = [line.split()[0].lower() for line in table.splitlines() if line.strip()]
+    return character_data(names, context, "last names of the census of the United States, 1990")
 
 
-def character_data(names: list[str], context: int) -> CharacterData:
+def character_data(names: list[str], context: int, source: str) -> Dataset:
     """Every place in every word of ASCII letters, as `last_names` gives them."""
     whole(context, "context", 1, _LONGEST)
     vocabulary = "." + "".join(sorted(set("".join(names))))
@@ -91,4 +49,5 @@ def character_data(names: list[str], context: int) -> CharacterData:
     lengths = [[context, len(name) + 1] for name in names]  # of each name: the padding, then what is to be predicted
     predicted = np.repeat(np.tile([False, True], len(names)), np.ravel(lengths))
     chosen = windows[predicted[context:]]
-    return CharacterData(np.ascontiguousarray(chosen[:, :-1]), np.ascontiguousarray(chosen[:, -1]), vocabulary, names)
+    contexts, targets = np.ascontiguousarray(chosen[:, :-1]), np.ascontiguousarray(chosen[:, -1])
+    return Dataset(contexts, targets, (), tuple(vocabulary), source, vocabulary=vocabulary)

@@ -1,8 +1,6 @@
 """Text, cut into windows of characters and the characters that follow."""
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,58 +8,11 @@ from burlab.errors import ArgumentError, FileError
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import as_path, read_text
 
-from .vocabulary import Integers, decode, encode
+from .dataset import Dataset
+from .vocabulary import encode
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TextData:
-    """Every window of `block` characters of a text, and the same window one character later.
-
-    x, y: shape (n, block), int32, positions in `vocabulary`, the sorted characters of the text; n is the length of the
-    text less `block`. Both are views of `codes`, shape (length,), and take no memory of their own. source: what the
-    text is.
-    """
-
-    x: Integers
-    y: Integers
-    codes: Integers
-    vocabulary: str
-    source: str
-
-    def encode(self, text: str) -> Integers:
-        """The positions of characters in the vocabulary.
-
-        Args:
-            text: Characters of the vocabulary.
-
-        Returns:
-            Shape (len(text),), int32.
-
-        Raises:
-            ArgumentError: A character is unknown.
-        """
-        return encode(text, self.vocabulary, self.source)
-
-    def decode(self, codes: Iterable[int]) -> str:
-        """The characters at positions of the vocabulary.
-
-        Args:
-            codes: Integers.
-
-        Returns:
-            A string of as many characters.
-
-        Raises:
-            ArgumentError: A position is not an integer or lies outside of the vocabulary.
-        """
-        return decode(codes, self.vocabulary)
-
-    def __repr__(self) -> str:
-        n, block = self.x.shape
-        return f"<TextData of {n:,} windows of {block}, {len(self.vocabulary)} characters: {self.source}>"
-
-
-def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData:
+def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> Dataset:
     """The characters of a text file, UTF-8, without a byte order mark; without a path: Python's own language reference.
 
     Args:
@@ -70,7 +21,9 @@ def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData
         block: Characters in a window, at least 1.
 
     Returns:
-        The windows of the text.
+        Every window of `block` characters as features, and the same window one character later as targets: both of
+        shape (n, block), int32, where n is the length of the text less `block`. They are views of one array of the
+        whole text, so they take no memory of their own. The vocabulary is the sorted characters of the text.
 
     Raises:
         ArgumentError: The text has no window of so many characters.
@@ -78,9 +31,9 @@ def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData
 
     >>> import burlab as bl
     >>> data = bl.data.text(block=16)
-    >>> data.x.shape[1], data.x.dtype
+    >>> data.features.shape[1], data.features.dtype
     (16, dtype('int32'))
-    >>> data.decode(data.x[0]), data.decode(data.y[0])
+    >>> data.decode(data.features[0]), data.decode(data.targets[0])
     ('The "assert" sta', 'he "assert" stat')
     """
     if path is None:
@@ -98,7 +51,7 @@ def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData
         raise FileError(f"{place} cannot be read: {error.strerror}. Check the path and its permissions.") from error
 
 
-def text_data(content: str, block: int, source: str) -> TextData:
+def text_data(content: str, block: int, source: str) -> Dataset:
     """The windows of a text. Raises ArgumentError where it has not one."""
     if isinstance(block, bool) or not isinstance(block, int) or block < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"block={shown(block)} must be an integer, at least 1: the characters of a window.")
@@ -109,4 +62,4 @@ def text_data(content: str, block: int, source: str) -> TextData:
     vocabulary = "".join(sorted(set(content)))
     codes = encode(content, vocabulary, source)
     windows = np.lib.stride_tricks.sliding_window_view(codes, block)
-    return TextData(windows[:-1], windows[1:], codes, vocabulary, source)
+    return Dataset(windows[:-1], windows[1:], (), tuple(vocabulary), source, vocabulary=vocabulary)

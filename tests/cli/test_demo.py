@@ -36,10 +36,10 @@ def test_no_folder_for_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_the_loss_is_the_cross_entropy_of_the_scores():
     data = last_names(demo.CONTEXT)
     model = demo.start(27, np.random.default_rng(0))
-    context, target = data.contexts[100], data.targets[100]
+    context, target = data.features[100], data.targets[100]
     z = demo.scores(model, context).astype(float)
     expected = -np.log(np.exp(z[target]) / np.exp(z).sum())
-    problem = bl.FiniteSum(demo.loss, (data.contexts, data.targets))
+    problem = bl.FiniteSum(demo.loss, (data.features, data.targets))
     np.testing.assert_allclose(problem.value(model, [100]), expected, rtol=1e-5)
 
 
@@ -49,11 +49,11 @@ def test_the_gradient_is_torchs():
     model = {k: v.astype(float) for k, v in demo.start(27, np.random.default_rng(0)).items()}
     batch = np.arange(0, 600_000, 1171)
     leaves = {k: torch.tensor(v, requires_grad=True) for k, v in model.items()}
-    x = leaves["embedding"][torch.tensor(data.contexts[batch])].reshape(len(batch), -1)
+    x = leaves["embedding"][torch.tensor(data.features[batch])].reshape(len(batch), -1)
     h = torch.tanh(x @ leaves["hidden"] + leaves["hidden_bias"])
     scores = h @ leaves["output"] + leaves["output_bias"]
     torch.nn.functional.cross_entropy(scores, torch.tensor(data.targets[batch]).long()).backward()
-    gradient = bl.FiniteSum(demo.loss, (data.contexts, data.targets)).grad(model, batch)
+    gradient = bl.FiniteSum(demo.loss, (data.features, data.targets)).grad(model, batch)
     for name, leaf in leaves.items():
         np.testing.assert_allclose(gradient[name], leaf.grad.numpy(), rtol=1e-10, atol=1e-14)
 

@@ -1,5 +1,6 @@
 """The last names as training data, against a plain loop."""
 
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,15 @@ from burlab.errors import ArgumentError
 @pytest.mark.parametrize("context", [1, 3, 5])
 def test_samples_are_those_of_a_plain_loop(context: int):
     data = last_names(context)
+    table = (resources.files("names") / "dist.all.last").read_text()
+    names = [line.split()[0].lower() for line in table.splitlines() if line]
     expected = [
-        (("." * context + name)[k : k + context], (name + ".")[k]) for name in data.names for k in range(len(name) + 1)
+        (("." * context + name)[k : k + context], (name + ".")[k]) for name in names for k in range(len(name) + 1)
     ]
-    assert len(data.names) == len(set(data.names)) == 88_799
-    assert data.contexts.shape == (len(expected), context)
+    assert len(names) == len(set(names)) == (data.targets == 0).sum() == 88_799
+    assert data.features.shape == (len(expected), context)
     letters = np.array(list(data.vocabulary))
-    assert ["".join(row) for row in letters[data.contexts]] == [c for c, _ in expected]
+    assert ["".join(row) for row in letters[data.features]] == [c for c, _ in expected]
     assert "".join(letters[data.targets]) == "".join(t for _, t in expected)
 
 

@@ -1,11 +1,8 @@
 """Text as windows of characters: of any file, of Python's own reference, of downloads that are what they say."""
 
 import hashlib
-import http.server
 import re
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,32 +25,32 @@ def file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("block", [1, 5, len(TEXT) - 1])
 def test_windows_of_a_file(file: Path, block: int):
     data = bl.data.text(file, block)
-    assert data.x.shape == data.y.shape == (len(TEXT) - block, block)
-    assert data.x.dtype == data.y.dtype == np.int32
-    for k, (x, y) in enumerate(zip(data.x, data.y, strict=True)):
+    assert data.features.shape == data.targets.shape == (len(TEXT) - block, block)
+    assert data.features.dtype == data.targets.dtype == np.int32
+    for k, (x, y) in enumerate(zip(data.features, data.targets, strict=True)):
         assert (data.decode(x), data.decode(y)) == (TEXT[k : k + block], TEXT[k + 1 : k + 1 + block])
     assert data.vocabulary == "".join(sorted(set(TEXT)))
-    np.testing.assert_array_equal(data.encode(TEXT), data.codes)
+    np.testing.assert_array_equal(data.encode(TEXT)[:-block], data.features[:, 0])
     assert "text" in repr(data)
 
 
 def test_the_default_is_pythons_reference():
     data = bl.data.text()
-    assert 400_000 < len(data.codes) < 600_000
-    content = data.decode(data.codes)
+    assert 400_000 < len(data) < 600_000
+    content = data.decode(data.features[:, 0])
     assert content.startswith('The "assert" statement')
     assert "yield" in content
-    assert data.x.shape[1] == 8
+    assert data.features.shape[1] == 8
 
 
 def test_windows_take_no_memory_of_their_own_in_a_sum_either():
     data = bl.data.text(block=512)
-    problem = bl.FiniteSum(lambda w, x: np.sum(w[x]), data.x)
-    assert problem.oracle.data.nbytes == data.codes[:-1].nbytes
+    problem = bl.FiniteSum(lambda w, x: np.sum(w[x]), data.features)
+    assert problem.oracle.data.nbytes == 4 * (len(data) + 511), "the text once, not each window"
     w, picked = np.random.default_rng(0).normal(size=len(data.vocabulary)), np.array([3, 70_001, 3, 9])
-    np.testing.assert_allclose(problem.value(w, picked), np.mean(np.sum(w[data.x[picked]], axis=1)), rtol=1e-12)
-    in_order = np.arange(100, 200)
-    np.testing.assert_allclose(problem.value(w, in_order), np.mean(np.sum(w[data.x[in_order]], axis=1)), rtol=1e-12)
+    for rows in (picked, np.arange(100, 200)):
+        expected = np.mean(np.sum(w[data.features[rows]], axis=1))
+        np.testing.assert_allclose(problem.value(w, rows), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -82,30 +79,9 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path):
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    pytest.importorskip("pooch", reason="pooch is not installed: burlab[data]")
-    folder = tmp_path / "served"
-    folder.mkdir()
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args, directory=str(folder))
-
-        def log_message(self, *_: Any) -> None:
-            return
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield folder, f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
-
-
-@pytest.fixture
 def source(served: tuple[Path, str]) -> Source:
     (served[0] / "a.txt").write_text("to be or not to be")
-    return Source("a.txt", f"{served[1]}/a.txt", hashlib.sha256(b"to be or not to be").hexdigest())
+    return Source("a.txt", f"{served[1]}/a.txt", f"sha256:{hashlib.sha256(b'to be or not to be').hexdigest()}", "text")
 
 
 def test_download_is_stored(source: Source, served: tuple[Path, str], tmp_path: Path):
@@ -133,8 +109,8 @@ def test_damaged_stored_file_is_fetched_again(source: Source, tmp_path: Path):
 
 def test_missing_network_and_missing_file_are_reported(source: Source, served: tuple[Path, str], tmp_path: Path):
     for url in ("http://127.0.0.1:1/a.txt", f"{served[1]}/none.txt"):
-        with pytest.raises(FileError, match=rf"{url} cannot be downloaded \(.*Check the network.*{source.sha256}"):
-            fetched(Source("a.txt", url, source.sha256), tmp_path / "cache")
+        with pytest.raises(FileError, match=rf"{url} cannot be downloaded \(.*Check the network.*{source.hash}"):
+            fetched(Source("a.txt", url, source.hash, "text"), tmp_path / "cache")
 
 
 def test_without_pooch_the_message_names_the_command(monkeypatch: pytest.MonkeyPatch):
@@ -145,12 +121,13 @@ def test_without_pooch_the_message_names_the_command(monkeypatch: pytest.MonkeyP
 
 
 def test_the_hashes_are_those_that_were_published():
-    assert (NAMES.sha256[:8], SHAKESPEARE.sha256[:8]) == ("0a30b555", "86c4e6aa")
-    assert len(NAMES.sha256) == len(SHAKESPEARE.sha256) == 64
+    hashes = [str(source.hash).removeprefix("sha256:") for source in (NAMES, SHAKESPEARE)]
+    assert [found[:8] for found in hashes] == ["0a30b555", "86c4e6aa"]
+    assert [len(found) for found in hashes] == [64, 64]
 
 
 def test_a_byte_order_mark_is_no_character(tmp_path):
     place = tmp_path / "marked.txt"
     place.write_text("abcabc", "utf-8-sig")
     data = bl.data.text(place, block=2)
-    assert (data.vocabulary, data.decode(data.codes)) == ("abc", "abcabc")
+    assert (data.vocabulary, data.decode(data.features[0])) == ("abc", "ab")

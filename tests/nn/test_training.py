@@ -33,7 +33,7 @@ def leaves(model: Any) -> list[Any]:
 
 
 def test_a_gpt_learns_in_float32() -> None:
-    problem = bl.FiniteSum(loss, (DATA.x, DATA.y))
+    problem = bl.FiniteSum(loss, (DATA.features, DATA.targets))
     model, some = small(), np.arange(0, len(problem), 5000)
     before = problem.value(model, some)
     run = bl.minimize(problem, model, bl.optim.Adam(1e-2), batch=16, steps=20)
@@ -44,10 +44,10 @@ def test_a_gpt_learns_in_float32() -> None:
 
 def test_gradients_of_samples_and_of_their_mean() -> None:
     """Of a batch that no tile divides."""
-    problem, picked = bl.FiniteSum(loss, (DATA.x, DATA.y)), np.array([5, 77_000, 9, 5, 300_001])
+    problem, picked = bl.FiniteSum(loss, (DATA.features, DATA.targets)), np.array([5, 77_000, 9, 5, 300_001])
     model = small(dtype=np.float64)
-    one = bl.compile(bl.grad(loss), model, DATA.x[0], DATA.y[0])
-    singles = [leaves(one(model, DATA.x[k], DATA.y[k])) for k in picked]
+    one = bl.compile(bl.grad(loss), model, DATA.features[0], DATA.targets[0])
+    singles = [leaves(one(model, DATA.features[k], DATA.targets[k])) for k in picked]
     rows = leaves(problem.per_sample_grads(model, picked))
     for got, wanted in zip(rows, zip(*singles, strict=True), strict=True):
         assert_close(got, np.stack(wanted), 1e-12)
@@ -57,12 +57,12 @@ def test_gradients_of_samples_and_of_their_mean() -> None:
 
 def test_a_run_with_dropout_resumes_bit_for_bit(tmp_path: Path) -> None:
     """From a file, and from a step of the past: what is dropped is a function of seed, step and sample."""
-    problem = bl.FiniteSum(noisy, (DATA.x, DATA.y))
+    problem = bl.FiniteSum(noisy, (DATA.features, DATA.targets))
     run = bl.minimize(problem, small(dropout=0.2), bl.optim.AdamW(1e-3), batch=5, seed=3, steps=12)
     run.save(tmp_path / "gpt.burlab")
     middle = run.x
     run.step(9)
-    loaded = bl.load_run(tmp_path / "gpt.burlab", (DATA.x, DATA.y))
+    loaded = bl.load_run(tmp_path / "gpt.burlab", (DATA.features, DATA.targets))
     loaded.step(9)
     assert isinstance(loaded.x, nn.GPT)
     assert loaded.x.blocks[1].attention.drop.rate == 0.2
@@ -91,8 +91,8 @@ def test_dropout_has_its_rate() -> None:
 
 def test_without_a_key_nothing_is_dropped() -> None:
     plain, dropping = small(dtype=np.float64), small(dtype=np.float64, dropout=0.5)
-    np.testing.assert_array_equal(plain(DATA.x[0]), dropping(DATA.x[0]))
-    assert not np.array_equal(plain(DATA.x[0]), dropping(DATA.x[0], key=KEY))
+    np.testing.assert_array_equal(plain(DATA.features[0]), dropping(DATA.features[0]))
+    assert not np.array_equal(plain(DATA.features[0]), dropping(DATA.features[0], key=KEY))
 
 
 def test_samples_of_a_batch_drop_for_themselves() -> None:

@@ -43,7 +43,7 @@ def start(hidden: int, seed: int = 0) -> dict[str, Array]:
 @cache
 def _data() -> tuple[Array, Array]:
     data = last_names(CONTEXT)
-    return data.contexts[:SAMPLES], data.targets[:SAMPLES]
+    return data.features[:SAMPLES], data.targets[:SAMPLES]
 
 
 def problem(size: Size) -> Training:
