@@ -34,7 +34,13 @@ QUERIES = (
     "surrogate",
     "per_sample_values",
     "hessian",
+    "residuals_and_jacobian",
 )
+TARGET_QUERIES = (
+    "targets",
+    "surrogate",
+    "residuals_and_jacobian",
+)  # about what a model gives: their entries are numbers of a target
 CLIENT_QUERIES = (
     "client_grads",
     "client_hessians",

@@ -40,6 +40,7 @@ from .estimators.zeroth_order import (
 )
 from .gradient_descent import GD
 from .lbfgs import LBFGS
+from .least_squares.levenberg_marquardt import LevenbergMarquardt
 from .memory.adafactor import Adafactor
 from .memory.apollo import APOLLO
 from .memory.frugal import FRUGAL
@@ -118,6 +119,7 @@ __all__ = [
     "GaLore",
     "GradientCoding",
     "Hyper",
+    "LevenbergMarquardt",
     "Lion",
     "MeZO",
     "MoMo",

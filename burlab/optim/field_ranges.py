@@ -53,6 +53,7 @@ _OF_ONE: dict[tuple[str, str], Range] = {
     ("gradient_noise", "eta"): NOT_NEGATIVE,
     ("AdAdaGrad", "eta"): POSITIVE,
     ("SSO", "eta"): POSITIVE,
+    ("LevenbergMarquardt", "factor"): POSITIVE,
 }
 
 

@@ -11,7 +11,7 @@ from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import tree
 from burlab.graph.digits import digits_shape, from_digits, to_digits
 from burlab.graph.node import as_node
-from burlab.graph.query import CLIENT_QUERIES, QUERIES
+from burlab.graph.query import CLIENT_QUERIES, QUERIES, TARGET_QUERIES
 from burlab.transforms import vmap
 from burlab.typing import Tree
 
@@ -40,9 +40,9 @@ class LeafQueries:
         def answer(*points: Any, **chosen: Any) -> Any:
             if name == "partial_grad":
                 return method(self._flat(points[0]), *points[1:], **chosen)
-            if name in ("targets", "surrogate"):
-                result = method(self._flat(points[0]), *points[1:])
-                return result if name == "targets" else (result[0], self._to_tree(result[1]))
+            if name in TARGET_QUERIES:  # a Jacobian is by all numbers of x
+                result = method(self._flat(points[0]), *points[1:], **chosen)
+                return (result[0], self._to_tree(result[1])) if name == "surrogate" else result
             result = method(*map(self._flat, points), **chosen)
             if name == "value_and_grad":
                 return result[0], self._to_tree(result[1])

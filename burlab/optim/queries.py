@@ -108,6 +108,18 @@ class Queries:
         both: Any = self._query("targets", (self._batches.batch, 2 * k), None, y, target=k)
         return both[:, :k], both[:, k:]
 
+    def residuals_and_jacobian(self, y: Vector, *, indices: Indices = None) -> tuple[Any, Any]:
+        """Return the residuals r of the step's samples at y, shape (m,), and their Jacobian J, shape (m, d).
+
+        For `bl.Residuals`; m is the number of samples times that of the residuals of one. |r|^2 / 2 divided by the
+        number of samples has the gradient of f, and J'J its Gauss-Newton curvature: of a robust loss both are scaled by
+        the correction of Triggs et al. 2000, section 4.3. It counts as one sample gradient each.
+        """
+        k, d = self._target_size("residuals_and_jacobian"), self._shape[0]
+        rows = self._batches.batch if self._is_own(indices) else self._chosen("residuals_and_jacobian", indices).size
+        both: Any = self._query("residuals_and_jacobian", (rows, k * (1 + d)), indices, y, target=k)
+        return reshape(both[:, :k], (rows * k,)), reshape(both[:, k:], (rows * k, d))
+
     def surrogate(self, y: Vector, goals: ArrayLike, scale: ArrayLike) -> tuple[Any, Any]:
         """Value and gradient of the mean of |model(y) - goal|^2 / (2 scale), plus the regularizer.
 
@@ -129,7 +141,8 @@ class Queries:
         if not self._batches.targets:
             raise ArgumentError(
                 f"{location()}f.{name} is about what a model gives, and this problem does not say where its model "
-                "ends. Make it with bl.FiniteSum(loss, data, model=model), the loss being one of what the model gives."
+                "ends. Make it with bl.FiniteSum(loss, data, model=model), the loss being one of what the model gives, "
+                "or of residuals with bl.Residuals(r, data)."
             )
         return self._batches.targets
 

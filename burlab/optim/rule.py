@@ -12,6 +12,7 @@ from burlab.graph.complex.array import Complex
 from burlab.graph.linear_nodes import convert
 from burlab.graph.node import as_node, widened
 from burlab.graph.numpy_api.promotion import as_dtype
+from burlab.graph.query import Question
 from burlab.graph.signatures import ALL
 from burlab.graph.substitute import inline
 from burlab.graph.tracing.trace import trace
@@ -29,7 +30,15 @@ from .queries import Queries
 ONE_SAMPLE = Batches()
 _STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
 _PLACES = {"bits": 1, VALUE: 2}  # behind other metrics: bits are added up, the value is no new column
-_SETTLED = {"value", "value_and_grad", "grad", "hvp", "hessian", "jvp"}  # queries without chance, of the step's loss
+_SETTLED = {
+    "value",
+    "value_and_grad",
+    "grad",
+    "hvp",
+    "hessian",
+    "jvp",
+    "residuals_and_jacobian",
+}  # queries without chance, of the step's loss
 Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 
 
@@ -75,8 +84,8 @@ class UpdateRule:
     def repeats(self) -> bool:
         """Return True for a search that reads x, state and loss alone: a step that changes none repeats for ever."""
         _, _, t, *_ = self.graph.inputs
-        searches = {"value", "value_and_grad"}.intersection(self.queries)
-        settled = bool(searches) and _SETTLED.issuperset(self.queries)
+        asked = {q.name if not q.chosen else str(q) for q in map(Question.of, self.queries)}
+        settled = not asked.isdisjoint(("value", "value_and_grad")) and _SETTLED.issuperset(asked)
         return settled and not self.schedules and not reads_input(t, self.graph)
 
     @property

@@ -12,6 +12,7 @@ from burlab.problems.library.valleys import chebyshev_rosenbrock, powell_singula
 from .batch import Batch
 from .clients import Federated, federated
 from .finite_sum import FiniteSum
+from .residual_sum import Residuals
 
 __all__ = [
     "Batch",
@@ -19,6 +20,7 @@ __all__ = [
     "FiniteSum",
     "Oracle",
     "Regression",
+    "Residuals",
     "TestFunction",
     "ackley",
     "beale",

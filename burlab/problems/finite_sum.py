@@ -68,7 +68,7 @@ class FiniteSum:
     def __init__(  # noqa: PLR0913 - all options of a problem
         self,
         loss: Callable[..., Any],
-        data: tuple[ArrayLike, ...] | ArrayLike,
+        data: tuple[ArrayLike, ...] | ArrayLike | Data,
         regularizer: Callable[[Any], Any] | None = None,
         *,
         threads: Threads | None = None,
@@ -78,7 +78,7 @@ class FiniteSum:
         resampled: Callable[..., Any] | None = None,
         model: Callable[..., Any] | None = None,
     ) -> None:
-        samples = Data.of(data)
+        samples = data if isinstance(data, Data) else Data.of(data)
         if regularizer is not None:
             check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")
         size = None if tile is None else whole(tile, "tile", 1, LARGEST)

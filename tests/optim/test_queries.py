@@ -11,7 +11,7 @@ import pytest
 import burlab as bl
 from burlab.errors import DTypeError, IndexRangeError, ShapeError, StatusError, TraceError
 from burlab.graph import tree
-from burlab.graph.query import QUERIES
+from burlab.graph.query import QUERIES, TARGET_QUERIES
 from tests.optim.probe import X0, A, B, Probe, loss, noisy, probe, ridge, rng
 from tests.run.test_sampler import batches
 
@@ -59,6 +59,11 @@ QUERIED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = 
         lambda p, y, i: np.stack([p.hvp(y, unit, i) for unit in np.eye(3, dtype=y.dtype)]),
         np.zeros((3, 3)),
     ),
+    "residuals_and_jacobian": (
+        lambda f, y: f.residuals_and_jacobian(y),
+        lambda p, y, i: residuals(*p.oracle.data.arrays, y, i),
+        (np.zeros(10), np.zeros((10, 3))),
+    ),
 }
 
 
@@ -81,6 +86,16 @@ def surrogate(a: Any, y: Any, i: Any) -> Any:
     return ridge(y) + np.mean(off**2) / 4, 0.1 * y + off @ a[i] / 10
 
 
+def pair(x: Any, a: Any, b: Any) -> Any:
+    return np.stack([a @ x - b, b * x[0] * x[1]])
+
+
+def residuals(a: Any, b: Any, y: Any, i: Any) -> Any:
+    a, b, zero = a[i], b[i], 0 * b[i]
+    r = np.stack([a @ y - b, b * y[0] * y[1]], axis=1)
+    return r.ravel(), np.stack([a, np.stack([b * y[1], b * y[0], zero], axis=1)], axis=1).reshape(10, 3)
+
+
 def test_every_query_of_rules_has_a_case() -> None:
     assert tuple(QUERIED) == QUERIES
 
@@ -93,9 +108,12 @@ def test_queries_equal_the_finite_sum(name: str, dtype: Any, sampler: str) -> No
 
     Those about targets, of which a finite sum knows nothing, to rounding.
     """
-    rtol = 50 * np.finfo(dtype).eps if name in ("targets", "surrogate") else 0.0
+    rtol = 50 * np.finfo(dtype).eps if name in TARGET_QUERIES else 0.0
     question, wanted, like = QUERIED[name]
-    problem = bl.FiniteSum(outer, (A.astype(dtype), B.astype(dtype)), ridge, resampled=resampled, model=model)
+    data = A.astype(dtype), B.astype(dtype)
+    problem = bl.FiniteSum(outer, data, ridge, resampled=resampled, model=model)
+    if name == "residuals_and_jacobian":
+        problem = bl.Residuals(pair, data)
     like = tree.unflatten(tree.flatten(like)[1], [np.asarray(leaf, dtype) for leaf in tree.flatten(like)[0]])
     x0 = X0.astype(dtype)
     _, got, x = probe(problem, x0, lambda f, x: question(f, x + 1), like, 7, batch=5, sampler=sampler, seed=3)
@@ -254,8 +272,8 @@ def test_queries_in_loops_and_of_many_points() -> None:
             lambda f, x: f.gard(x),
             TraceError,
             "f.partial_grad(y, coordinates), f.resampled_grad(y), f.targets(y), "
-            "f.surrogate(y, goals, scale), f.per_sample_values(y), f.hessian(y), f.indices, f.weights, f.key, f.batch, "
-            "f.samples",
+            "f.surrogate(y, goals, scale), f.per_sample_values(y), f.hessian(y), f.residuals_and_jacobian(y), "
+            "f.indices, f.weights, f.key, f.batch, f.samples",
         ),
         (lambda f, x: f.grad(x[:2]), ShapeError, "f.grad is about vectors of shape (3,), as x is, got (2,)"),
         (

@@ -13,6 +13,7 @@ from burlab.compiler.function import Function as CompiledFunction
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, tree
 from burlab.graph.executions import work_of
+from burlab.graph.query import TARGET_QUERIES
 from burlab.graph.tracing.function_structure import Structure
 from burlab.graph.tracing.trace import trace
 from burlab.graph.tracing.trace_cache import TraceCache, structure_outside
@@ -29,6 +30,7 @@ from .client_queries import ClientKeepers, RemoteClients
 from .direct import Directs
 from .loss import Loss
 from .query_rules import QUERY_RULES, value_alone
+from .robust_loss import RobustLoss
 from .sample_kernel import SampleKernel
 from .sample_program import SampleProgram
 from .targets import Targets, plain, with_goals
@@ -149,6 +151,11 @@ class Oracle:
             self._of_digits[form] = self.of_trained(part)
         return self._of_digits[form]
 
+    def with_robust_loss(self, robust: RobustLoss) -> "Oracle":
+        """Return the oracle of a loss whose targets are residuals."""
+        parts = self._given.targets
+        return Oracle(*self._given._replace(targets=parts and parts._replace(robust=robust)))
+
     def target_size(self, point: Point) -> int:
         """Return the size of the model's output for a sample; 0 for a loss without parts."""
         parts = self._given.targets
@@ -185,7 +192,7 @@ class Oracle:
         return Loss(SampleKernel(programs.samples, data), regularizer)
 
     def _traced(self, query: str, shared: Sequence[Point], data: Data) -> Programs:
-        if query in ("targets", "surrogate") and self._given.targets is not None:
+        if query in (*TARGET_QUERIES, "jacobian") and self._given.targets is not None:
             return self._of_targets(query, self._given.targets, shared, data)
         rule, trees = QUERY_RULES[query], [p.tree for p in shared]
 
@@ -207,6 +214,9 @@ class Oracle:
     def _of_targets(self, query: str, parts: Targets, shared: Sequence[Point], data: Data) -> Programs:
         """Return the kernels of the queries about targets of samples."""
         trees = [p.tree for p in shared]
+        if query in ("residuals_and_jacobian", "jacobian"):
+            rule = parts.jacobian if query == "jacobian" else parts.residuals_and_jacobian
+            return Programs(SampleProgram.trace(rule, trees, data, self.keyed, options=self.options))
         if query == "targets":
             loss = _first(parts.loss) if self.has_aux else parts.loss
             return Programs(

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from burlab.errors import IndexRangeError
-from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question
+from burlab.graph.query import CLIENT_QUERIES, QUERIES, TARGET_QUERIES, Question
 from burlab.problems.data import Data
 from burlab.problems.point import Point, coordinates_of, scale_of
 from burlab.problems.sampling import Stream, chosen, full
@@ -51,6 +51,7 @@ _FORMS = {
     "surrogate": _Form("surrogate", True, True, counter="surrogates"),
     "per_sample_values": _Form("value_like", False, True, rows=True, counter="values"),
     "hessian": _Form("hessian", False, True, counter="hvps"),
+    "residuals_and_jacobian": _Form("residuals_and_jacobian", False, True, rows=True),
 }
 
 
@@ -159,7 +160,7 @@ class QueryKernels:
         shared, number = [self._point] * form.points, form.points
         if question.name == "surrogate":
             shared, number = [self._point, scale_of(self._point)], question.entries
-        elif question.name == "targets":
+        elif question.name in TARGET_QUERIES:
             number = question.entries
         elif question.entries:
             shared, number = [self._point, coordinates_of(np.zeros(question.entries, np.int64))], question.entries
@@ -171,7 +172,6 @@ class QueryKernels:
 
     def _mirror(self, question: Question, answer: _Answer) -> CQuery:
         form, loss = _FORMS[question.name], answer.loss
-        of_targets = question.name in ("targets", "surrogate")  # whose entries are numbers of a target
         if self._cuts_evenly and question.chosen > 1:
             loss.samples.program.cut_evenly(answer.batch)
         loss.measure(answer.batch, [leaf for point in answer.shared for leaf in point.leaves])
@@ -182,18 +182,27 @@ class QueryKernels:
         return CQuery(
             kind=QUERIES.index(question.name),
             chosen=question.chosen,
-            entries=0 if of_targets else question.entries,
+            entries=0 if question.name in TARGET_QUERIES else question.entries,
             loss=rows or loss.mirror(int(answer.stream.batch)),
             stream=answer.stream,
             points=form.points,
             value=offsets[0] if form.has_value else -1,
             vector=offsets[int(form.has_value)] if form.has_vector else -1,
             rows=form.rows,
-            width={"targets": 2 * question.entries, "per_sample_values": 1, "hessian": self._dimension**2}.get(
-                question.name, 0
-            ),
+            width=self._width(question),
             goals=question.entries if question.name == "surrogate" else 0,
         )
+
+    def _width(self, question: Question) -> int:
+        """Return how many numbers a vector of the answer has; 0: as many as x."""
+        k, d = question.entries, self._dimension
+        widths = {
+            "targets": 2 * k,
+            "per_sample_values": 1,
+            "hessian": d * d,
+            "residuals_and_jacobian": k * (1 + d),
+        }
+        return widths.get(question.name, 0)
 
     @property
     def both(self) -> tuple[dict[tuple[str, int], Loss], ...]:

@@ -16,8 +16,10 @@ from burlab.graph.tracing.trace import trace
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.runtime.coerce import Array
+from burlab.transforms import jacobian
 from burlab.typing import Key
 
+from .robust_loss import RobustLoss
 from .steepest import grad, value_and_grad
 
 Function = Callable[..., Any]
@@ -26,7 +28,8 @@ Function = Callable[..., Any]
 class Targets(NamedTuple):
     """The parts: model(x, *sample) and loss(z, *sample); a part with a parameter `key` gets the sample's.
 
-    weighted: True if a sample ends with a weight, which neither part takes.
+    weighted: True if a sample ends with a weight, which neither part takes. robust: if the targets are residuals and
+    the loss is a sum over them, what it makes of each.
     """
 
     model: Function
@@ -34,6 +37,7 @@ class Targets(NamedTuple):
     model_keyed: bool
     loss_keyed: bool
     weighted: bool = False
+    robust: RobustLoss | None = None
 
     @property
     def whole(self) -> Function:
@@ -70,6 +74,38 @@ class Targets(NamedTuple):
         z = self.targets(x, own, **key)
         slope = as_node(grad(loss, z, *own, **(key if self.loss_keyed else {})))
         return (concatenate([as_dtype(reshape(node, (node.size,)), dtype) for node in (z, slope)], 0),)
+
+    def jacobian(self, x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        """Return the Jacobian of a sample's targets by all numbers of x, shape (k, d)."""
+        return (self._linearized(x, self._own(sample), key)[1],)
+
+    def residuals_and_jacobian(self, x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        """Return a sample's residuals, shape (k,), and their Jacobian, in one vector of x's dtype.
+
+        Of a robust loss both are scaled, so that a sum of squares with them has the loss's gradient and curvature.
+        """
+        if self.robust is None:
+            raise ArgumentError(
+                "f.residuals_and_jacobian is about residuals, and the targets of this problem are no residuals. Make "
+                "it with bl.Residuals(r, data)."
+            )
+        r, rows = self.robust.scaled(*self._linearized(x, self._own(sample), key))
+        if self.weighted:
+            root = np.sqrt(sample[-1])
+            r, rows = root * r, root * rows
+        return (concatenate([r, reshape(rows, (rows.size,))], 0),)
+
+    def _linearized(self, x: tree.Tree, own: tuple[Any, ...], key: dict[str, Any]) -> tuple[Any, Any]:
+        """Return the targets of a sample, shape (k,), and their Jacobian, (k, d), in x's dtype."""
+
+        def flat(y: tree.Tree) -> Node:
+            z = self.targets(y, own, **key)
+            return as_dtype(reshape(z, (z.size,)), dtype)
+
+        dtype = tree.flatten(x)[0][0].dtype
+        z = flat(x)
+        blocks = tree.flatten(jacobian(flat)(x))[0]
+        return z, concatenate([reshape(as_node(b), (z.size, as_node(b).size // z.size)) for b in blocks], 1)
 
     def surrogate(self, x: tree.Tree, scale: Array, *sample: Any, **key: Any) -> Any:
         """Value and gradient of |model(x) - goal|^2 / (2 scale); the goal, shape (k,), follows the sample."""

@@ -10,6 +10,7 @@ from burlab.compiler.executable import Executable, build
 from burlab.errors import FileError, GraphError, UnregisteredError
 from burlab.graph import Graph, tree
 from burlab.graph.file import reading, serial
+from burlab.graph.query import TARGET_QUERIES
 from burlab.problems.data import Data
 from burlab.problems.kernels.client_queries import RemoteClients
 from burlab.problems.kernels.loss import Loss
@@ -23,7 +24,7 @@ from burlab.runtime.coerce import Array
 from burlab.runtime.dtypes import computed_in
 
 _ENTRIES = "partial_grad"
-_SIZED = (_ENTRIES, "targets", "surrogate")  # with a number: of entries, or of numbers of a target
+_SIZED = (_ENTRIES, *TARGET_QUERIES)  # with a number: of entries, or of numbers of a target
 Specs = list[tuple[tuple[int, ...], "np.dtype[Any]"]]
 
 
@@ -107,7 +108,7 @@ class GraphReader:
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels for a query about points."""
         number = shared[1].leaves[0].size if query == _ENTRIES else len(shared)
-        if query in ("targets", "surrogate"):  # a problem has targets of one size
+        if query in TARGET_QUERIES:  # a problem has targets of one size
             number = next((size for name, size in self._known if name == query), 0)
         if (query, number) not in self._known:
             raise FileError(f"its update has the query {query}, but the file has no kernel for it. Use another copy.")
@@ -175,6 +176,7 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int)
         "jvp": [number],
         _ENTRIES: [[((entries,), leaves[0][1])]],
         "targets": [[((2 * entries,), leaves[0][1])]],
+        "residuals_and_jacobian": [[((entries * (1 + dimension),), leaves[0][1])]],
         "surrogate": [number, leaves],
         "hessian": [[((dimension, dimension), leaves[0][1])]],
         "training": [number, leaves],

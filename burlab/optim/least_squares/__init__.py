@@ -1,0 +1,1 @@
+"""Rules for sums of squared residuals."""
