@@ -33,6 +33,9 @@ singular values, `(u * f(s)) @ vt`, `(u * f(s)) @ u.T` and `(vt.T * f(s)) @ vt`,
 eigenvalues. Where singular values are 0, f has to continue smoothly to negative values: as an odd function between u
 and vt, else as an even one. Results that depend on the choice of the basis, and all higher derivatives, are nan there.
 
+`np.linalg.eig` and `eigvals` of matrices that are not symmetric give complex arrays, whatever the numbers, and have the
+derivatives of vectors with norm 1 and a real largest entry.
+
 Traced arrays have the array API standard's namespace, `x.__array_namespace__()`, so code for any library of arrays,
 such as `einops.array_api`, runs on them; `einops.rearrange`, `reduce`, `repeat` and `einsum` do, too. Arguments and
 captured arrays may be those of another library, PyTorch's and JAX's too, by `__array__` or DLPack; results are NumPy's,

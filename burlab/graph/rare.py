@@ -6,6 +6,7 @@ from .complex import (
     array_namespace,
     complex_arithmetic,
     complex_functions,
+    eigenvalues,
     elementary,
     inverse,
     linear_systems,

@@ -171,7 +171,7 @@ MATRICES: dict[str, Word] = {
 }
 WITHOUT_NUMBERS = {"shape", "ndim", "size", "isrealobj", "iscomplexobj", "empty_like"}
 """Words whose results are no arrays of numbers."""
-BY_COMPLEX = "fft."
+BY_COMPLEX = ("fft.", "linalg.eig ", "linalg.eigvals ")
 """Words with complex results: their parts are looked at by their own tests."""
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from burlab._version import __version__
 from burlab.compiler.ir.descriptor_table import Descriptor
-from burlab.compiler.ir.library import LibraryKernel
+from burlab.compiler.ir.library import BY_SCIPY, LibraryKernel
 from burlab.compiler.ir.link import link
 from burlab.compiler.ir.plan import KernelPlan, Runnable
 from burlab.compiler.ir.spelling import C_TYPES, literal
+from burlab.errors import CompileError
 from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import NativeFunction
 from burlab.runtime.interpreter import header_folder
@@ -65,6 +66,11 @@ def header(plan: KernelPlan, inputs: Sequence[ArraySpec], outputs: Sequence[Arra
     """
     parts = _Parts(name)
     unit = parts.add(plan)
+    if by_scipy := [call.symbol for call in parts.calls if call.header in BY_SCIPY]:
+        raise CompileError(
+            f"{name} calls SciPy ({by_scipy[0].removeprefix('burlab_')}), which a program without Python lacks. "
+            "Export a function without np.linalg.eig, and without functions of scipy.special that SciPy computes."
+        )
     kernels = _amalgamated(dict.fromkeys(call.header for call in parts.calls))
     library = "".join(call.text for call in parts.calls)
     return _HEADER.format(

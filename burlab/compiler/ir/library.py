@@ -44,6 +44,10 @@ def path_of(header: str) -> str:
     return header if header.endswith(".hpp") else f"burlab/kernels/{header}.hpp"
 
 
+BY_SCIPY = frozenset(map(path_of, ("linalg/eig", "special")))
+"""Headers of kernels that call SciPy, so that no program without Python can have them."""
+
+
 def register() -> int:
     """Bytes of the widest registers of the instruction set."""
     return instruction_set().register

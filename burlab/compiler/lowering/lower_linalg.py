@@ -15,6 +15,7 @@ from burlab.compiler.ir.library import kernel
 from burlab.compiler.ir.plan import KernelCall
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.compiler.ir.strides import StridedView, elements
+from burlab.errors import CompileError
 from burlab.graph import Node
 from burlab.runtime import blas_threads
 from burlab.runtime.exports import exports
@@ -32,8 +33,12 @@ ROUTINES = {
     "orgqr": "cython_lapack",
     "syevd": "cython_lapack",
     "gesdd": "cython_lapack",
+    "geev": "cython_lapack",
+    "complex_geev": "cython_lapack",
 }
 """In the order of the struct `Lapack` of kernels/linalg/lapack.hpp, and the module of `scipy.linalg` that has them."""
+_COMPLEX = {"s": "c", "d": "z"}
+"""The letters of LAPACK for complex numbers of two real ones each."""
 _HEADER = "burlab/kernels/linalg/lapack.hpp"
 
 
@@ -69,12 +74,29 @@ def _solve_triangular(n: Node, views: Views) -> list[KernelCall]:
     return [_task("SolveTriangular", "triangular", n, views, sizes, b, a)]
 
 
+def _eig(n: Node, views: Views) -> list[KernelCall]:
+    (a,) = n.inputs
+    vectors, is_complex = n.params
+    matrix = a.shape[:-1] if is_complex else a.shape
+    sizes = Matrices(elements(matrix[:-2]), matrix[-2], matrix[-1], int(vectors))
+    if address("d", "geev") is None:
+        raise CompileError(
+            "eigenvalues of matrices that are not symmetric are computed by SciPy's LAPACK, and that of this SciPy has "
+            "integers of another size than C's int. Install SciPy's own wheel: pip install scipy."
+        )
+    connect()
+    name = f"eig_{'complex_' * is_complex}{NAMES[n.dtype]}"
+    made = kernel(name, f"Eig<{C_TYPES[n.dtype]}, {str(is_complex).lower()}>", "linalg/eig")
+    return [KernelCall(made, sizes, ((views[a].base, views[a].offset),), may_fail=True)]
+
+
 KERNELS: dict[str, Rule] = {
     "lu": _factored("Lu", "lu"),
     "lu_solve": _lu_solve,
     "solve_triangular": _solve_triangular,
     "cholesky": _factored("Cholesky", "cholesky"),
     "eigh": _factored("Eigh", "eigh"),
+    "eig": _eig,
     "svd": _factored("Svd", "svd"),
     "qr": _factored("Qr", "qr"),
     "expm": _factored("Expm", "expm"),
@@ -85,9 +107,15 @@ KERNELS: dict[str, Rule] = {
 def connect() -> None:
     """Write the addresses into the process, at the first call."""
     blas_threads.connect()
-    addresses = [address_of(prefix + name, module) for prefix in "sd" for name, module in ROUTINES.items()]
+    addresses = [address(prefix, name) for prefix in "sd" for name in ROUTINES]
     table = (ctypes.c_void_p * len(addresses))(*addresses)
     exports(_HEADER, "burlab::kernels", {"connect_lapack": (None, ctypes.c_void_p)})["connect_lapack"](table)
+
+
+def address(prefix: str, name: str) -> int | None:
+    """Return the address of a routine of `ROUTINES` for float32, "s", or float64, "d"."""
+    letter = _COMPLEX[prefix] if name.startswith("complex_") else prefix
+    return address_of(letter + name.removeprefix("complex_"), ROUTINES[name])
 
 
 def address_of(name: str, module: str) -> int | None:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from burlab.errors import DTypeError, ShapeError
+from burlab.errors import DTypeError
 from burlab.graph.linear_nodes import broadcast, reshape, slice_, transpose
 from burlab.graph.node import Node, as_node, constant
+from burlab.graph.numpy_api.arguments import LinAlgError
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.numpy_api.promotion import promote
 from burlab.graph.numpy_api.reduction import as_floats
@@ -19,10 +20,6 @@ from burlab.typing import ArrayLike
 
 Shape = tuple[int, ...]
 Indices = npt.NDArray[np.int64]
-
-
-class LinAlgError(ShapeError, np.linalg.LinAlgError):
-    """Matrices have shapes for which a function is not defined. It is NumPy's LinAlgError, too."""
 
 
 def as_matrix(a: ArrayLike, name: str) -> Node:

@@ -12,7 +12,7 @@ from burlab.errors import ArgumentError
 from burlab.graph.faults import fault
 from burlab.graph.linear_nodes import reshape, zeros
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
-from burlab.graph.numpy_api.arguments import NOT_GIVEN
+from burlab.graph.numpy_api.arguments import NOT_GIVEN, LinAlgError
 from burlab.graph.numpy_api.elementwise import square, where
 from burlab.graph.numpy_api.extremes import extreme
 from burlab.graph.numpy_api.reduction import count_nonzero, sum_
@@ -21,7 +21,7 @@ from burlab.runtime.checks.numbers import shown
 from burlab.typing import ArrayLike
 
 from . import orthogonal, singular, spectral
-from .matrices import LinAlgError, as_matrix, as_square, column, mT, pair
+from .matrices import as_matrix, as_square, column, mT, pair
 from .numpy_systems import right_sides
 
 

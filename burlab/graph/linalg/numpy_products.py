@@ -11,7 +11,7 @@ from burlab.errors import ArgumentError
 from burlab.graph.linear_nodes import broadcast, reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.numpy_api import norms, products
-from burlab.graph.numpy_api.arguments import normal_axes, normal_axis, only_defaults, several, whole
+from burlab.graph.numpy_api.arguments import LinAlgError, normal_axes, normal_axis, only_defaults, several, whole
 from burlab.graph.numpy_api.elementwise import isnan, where
 from burlab.graph.numpy_api.extremes import extreme
 from burlab.graph.numpy_api.products import matmul
@@ -22,7 +22,7 @@ from burlab.runtime.checks.numbers import shown
 from burlab.typing import ArrayLike, Axis, DTypeLike
 
 from . import singular
-from .matrices import LinAlgError, as_matrix, as_square, eye, mT
+from .matrices import as_matrix, as_square, eye, mT
 from .numpy_systems import inv
 
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from burlab.graph.linear_nodes import broadcast, reshape, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
-from burlab.graph.numpy_api.arguments import normal_axis, several, whole
+from burlab.graph.numpy_api.arguments import LinAlgError, normal_axis, several, whole
 from burlab.graph.operation import make_node
 from burlab.graph.origin import location
 from burlab.typing import ArrayLike, Axis
 
 from . import determinants
-from .matrices import LinAlgError, as_square, column, eye, mT, pair
+from .matrices import as_square, column, eye, mT, pair
 from .systems import factored, solve_by_factors
 
 

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from burlab.graph.implied import Factorization, without_derivative
 from burlab.graph.linear_nodes import broadcast, reshape, transpose
 from burlab.graph.node import Node
-from burlab.graph.numpy_api.arguments import broadcast_shape
+from burlab.graph.numpy_api.arguments import LinAlgError, broadcast_shape
 from burlab.graph.operation import Batching, Operation, Shares, Tangents, Unary, make_node, structural, together
 from burlab.graph.origin import location
 from burlab.graph.signatures import Form, form_of, require
 from burlab.runtime.checks.stored import flag, record
 from burlab.typing import Params
 
-from .matrices import LinAlgError, half_lower, masked, mT, require_matrices, symmetric
+from .matrices import half_lower, masked, mT, require_matrices, symmetric
 
 
 @structural

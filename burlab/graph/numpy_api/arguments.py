@@ -26,6 +26,10 @@ class AxisError(ShapeError, np.exceptions.AxisError):
     """An axis that an array does not have: our error, and a subclass of NumPy's for callers that catch that."""
 
 
+class LinAlgError(ShapeError, np.linalg.LinAlgError):
+    """Matrices have shapes for which a function is not defined. It is NumPy's LinAlgError, too."""
+
+
 def normal_axis(axis: object, ndim: int, name: str = "axis") -> int:
     """An axis between 0 and ndim. Raises AxisError, and DTypeError, a TypeError as NumPy's, for what is no integer."""
     k = whole(axis, name)

@@ -7,7 +7,6 @@ import numpy as np
 from burlab.graph.node import FUNCTIONS, UFUNCS
 
 _SIZES = "how many entries there are would depend on numbers"
-_SPECTRUM = "eigenvalues of matrices that are not symmetric cannot be traced"
 _FILES = "a traced array has no numbers yet"
 _LATER = "it on the numbers that the traced function gives"
 
@@ -23,9 +22,11 @@ REFUSED: dict[str, tuple[str, str]] = {
         ),
         (_SIZES, "np.sort, and np.where to mark entries that repeat"),
     ),
-    "roots": (_SPECTRUM, "np.linalg.eigh of a symmetric matrix"),
+    "roots": (
+        "how many roots there are depends on leading and trailing coefficients that are 0",
+        "np.linalg.eigvals of the companion matrix",
+    ),
     "sort_complex": ("complex numbers have no order", "np.sort of np.abs(z), z.real or z.imag"),
-    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), (_SPECTRUM, "np.linalg.eigh if symmetric, np.linalg.svd")),
     "histogramdd": ("histograms have rules in one and two dimensions only", "np.histogram or np.histogram2d"),
     "histogram_bin_edges": ("with bins='auto', " + _SIZES, "np.histogram(x, bins)[1] with a number of bins"),
     "polydiv": (_SIZES, "np.convolve with the inverse series, or a loop over known degrees"),
@@ -41,8 +42,8 @@ def why_not(name: str) -> str:
 
     name: without "np.".
 
-    >>> why_not("linalg.eigvals")
-    'eigenvalues of matrices that are not symmetric cannot be traced; use np.linalg.eigh if symmetric, np.linalg.svd'
+    >>> why_not("sort_complex")
+    'complex numbers have no order; use np.sort of np.abs(z), z.real or z.imag'
     """
     if name not in REFUSED:
         near = _nearest(name)

@@ -56,7 +56,7 @@ def differing(table: dict[str, Word], *args: Any) -> dict[str, Any]:
 
 def test_every_function_is_in_a_table() -> None:
     words = {f"{f.__module__}.{f.__name__}".removeprefix("numpy.") for f in FUNCTIONS}
-    words = {word for word in words if not word.startswith(BY_COMPLEX)}
+    words = {word for word in words if not f"{word} ".startswith(BY_COMPLEX)}
     rows = names(ALONE) | names(CONCRETE) | names(MATRICES)
     assert words - WITHOUT_NUMBERS == rows, "each function of NumPy has a row in tests/graph/dtype_words.py"
 
