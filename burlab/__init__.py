@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from burlab.errors import BurlabError as BurlabError
     from burlab.experiments import (
+        Between as Between,
         branches as branches,
         find_lr as find_lr,
         performance_profile as performance_profile,
@@ -152,7 +153,7 @@ _HOME = {
         "burlab.problems": "Batch FiniteSum Residuals problems",
         "burlab.data": "data",
         "burlab.run": "Run Stop load_run minimize",
-        "burlab.experiments": "branches find_lr performance_profile race sweep",
+        "burlab.experiments": "Between branches find_lr performance_profile race sweep",
         "burlab.analysis": "analysis",
         "burlab.monitor": "watch",
         "burlab.runtime.thread_limit": "set_threads",

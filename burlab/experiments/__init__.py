@@ -3,11 +3,13 @@
 from .branch_tree import Branch, Branches, branches
 from .races import Race, race
 from .rates import LearningRates, find_lr
+from .search_space import Between
 from .solver_profile import PerformanceProfile, performance_profile
 from .standings import Lead, Standing
 from .sweeps import Sweep, SweepRow, sweep
 
 __all__ = [
+    "Between",
     "Branch",
     "Branches",
     "Lead",

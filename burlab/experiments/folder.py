@@ -6,11 +6,12 @@ import os
 import shutil
 import socket
 import weakref
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
+from uuid import uuid4
 
 from burlab.errors import ArgumentError, FileError
 from burlab.optim import SciPy
@@ -19,9 +20,11 @@ from burlab.run import Run, load_run
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.files import as_path, forget_parts, lock_file, make_folder, read_text, write_whole
 
+from .dependents import TrialSettings
 from .identity import differs, identity
-from .setting import Problem, Setting
+from .setting import Problem
 from .sweep_rows import SweepRow, TrialOutcome, from_json
+from .trial_source import TrialSource
 from .trials import Trial
 
 
@@ -30,17 +33,22 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._runs: dict[int, Run] = {}
+        self.name = uuid4().hex
 
     @contextmanager
-    def locked(self, setting: Setting, trials: Sequence[Trial]) -> Generator[None]:  # noqa: ARG002 - as a folder
+    def locked(self, settings: TrialSettings, source: TrialSource) -> Generator[None]:  # noqa: ARG002 - as a folder
         """No lock: no other process has access."""
         yield
+
+    def notes(self) -> Mapping[int, Any]:
+        """Return no notes: the source has all that it noted."""
+        return {}
 
     def row(self, trial: Trial) -> SweepRow | None:  # noqa: ARG002 - as a folder
         """None: the sweep has all rows itself."""
         return None
 
-    def store(self, outcome: TrialOutcome) -> None:
+    def store(self, outcome: TrialOutcome, note: Any = None) -> None:  # noqa: ARG002 - as a folder
         """Store the result of a trial."""
         if isinstance(outcome.run, Run):
             self._runs[outcome.row.number] = outcome.run
@@ -49,7 +57,7 @@ class MemoryStore:
         """Return True if there is a run of this number."""
         return number in self._runs
 
-    def load(self, trial: Trial, setting: Setting) -> Run:  # noqa: ARG002 - as a folder
+    def load(self, trial: Trial, settings: TrialSettings) -> Run:  # noqa: ARG002 - as a folder
         """The run of a trial."""
         return self._runs[trial.number]
 
@@ -68,9 +76,10 @@ class Folder:
             weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
         make_folder(self._path)
         self._loaded: weakref.WeakValueDictionary[int, Run] = weakref.WeakValueDictionary()
+        self.name = uuid4().hex  # of a temporary folder; `locked` sets that of another one
 
     @contextmanager
-    def locked(self, setting: Setting, trials: Sequence[Trial]) -> Generator[None]:
+    def locked(self, settings: TrialSettings, source: TrialSource) -> Generator[None]:
         """Lock the folder for this process, and claim it for the sweep.
 
         The lock ends with this process. Raises FileError if another process has it, or if it is of another sweep.
@@ -97,7 +106,7 @@ class Folder:
             stream.flush()
             forget_parts(self._path, 0.0)  # nobody else writes here
             if not self._own:
-                self._claim(identity(setting, trials))
+                self._claim(identity(settings, source))
             yield
 
     def row(self, trial: Trial) -> SweepRow | None:
@@ -108,8 +117,20 @@ class Folder:
             return None
         return found if self._file(trial.number, "burlab").exists() else None
 
-    def store(self, outcome: TrialOutcome) -> None:
-        """Store the outcome of a run, unless it is an error: that is tried again."""
+    def notes(self) -> Mapping[int, Any]:
+        """Return the notes of the source about runs that are stored, by number."""
+        found: dict[int, Any] = {}
+        for file in sorted(self._path.glob(f"{'[0-9]' * 5}.json")):
+            try:
+                note = json.loads(read_text(file)).get("note")
+            except (OSError, AttributeError, RecursionError, ValueError):
+                continue
+            if isinstance(note, dict) and self._file(int(file.stem), "burlab").exists():
+                found[int(file.stem)] = note
+        return found
+
+    def store(self, outcome: TrialOutcome, note: Any = None) -> None:
+        """Store the outcome of a run, unless it is an error: that is tried again. note: see `TrialSource.note`."""
         row, run, _ = outcome
         if row.reason == "error" or run is None:
             return
@@ -119,16 +140,17 @@ class Folder:
             self._loaded[row.number] = run
         else:
             write_whole(place, [run])
-        write_whole(self._file(row.number, "json"), [row.as_json().encode()])
+        write_whole(self._file(row.number, "json"), [row.as_json(note).encode()])
 
     def has(self, number: int) -> bool:
         """Return True if there is a run of this number."""
         return self._file(number, "json").exists()
 
-    def load(self, trial: Trial, setting: Setting) -> Run:
+    def load(self, trial: Trial, settings: TrialSettings) -> Run:
         """Return the run of a trial: the one in memory, else from its file."""
         run = self._loaded.get(trial.number)
         if run is None:
+            setting = settings.of(trial)
             problem = setting.problem
             data, validation = _data_of(problem), _data_of(setting.validation)
             stop = setting.stop if setting.stop.when else None
@@ -148,6 +170,7 @@ class Folder:
                     f"or an empty one."
                 )
             write_whole(place, [json.dumps(wanted, indent=1).encode()])
+            self.name = wanted["name"]
             return
         try:
             found = json.loads(read_text(place))
@@ -157,6 +180,7 @@ class Folder:
             raise FileError(
                 f"the folder {self._path} is of another sweep: {reason} Give another folder, or remove this one."
             )
+        self.name = str(found.get("name", wanted["problem"]))  # older folders have none
 
     def _file(self, number: int, ending: str) -> Path:
         return self._path / f"{number:05d}.{ending}"

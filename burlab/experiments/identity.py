@@ -1,8 +1,9 @@
 """The identity of the sweep of a folder: all that decides the bits of its runs."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, cast
+from uuid import uuid4
 
 import numpy as np
 
@@ -12,32 +13,36 @@ from burlab.optim.live_fields import live_fields
 from burlab.run import Run
 from burlab.runtime.cpu import instruction_set
 
-from .setting import Setting, numbers_of
-from .trials import Trial, hyper_text
+from .dependents import TrialSettings
+from .setting import numbers_of
+from .trial_source import TrialSource
+from .trials import Trial, exact_text
 
 _FORMAT = "burlab_sweep"
 
 
-def identity(setting: Setting, trials: Sequence[Trial]) -> dict[str, Any]:
+def identity(settings: TrialSettings, source: TrialSource) -> dict[str, Any]:
     """Return the description of a sweep that the file of its folder holds, as JSON.
 
     problem: a hash of all that is no number of the list: the runs of each optimizer at step 0, the starts, the steps.
+    name: one that no other sweep has.
     """
-    digest = hashlib.sha256(repr((setting.steps, getattr(setting.batch, "most", setting.batch))).encode())
+    digest = hashlib.sha256()
     first: dict[Any, Trial] = {}
-    for trial in trials:
+    for trial in source.examples():
         first.setdefault((trial.name, _program(trial)), trial)
-    opened = setting.opening()
     for trial in first.values():
-        digest.update(_fingerprint(opened, trial).encode())
-    for seed in dict.fromkeys(trial.seed for trial in trials):
-        digest.update(_start(setting, seed))
+        digest.update(_lengths(settings, trial).encode())
+        digest.update(_fingerprint(settings.open, trial).encode())
+    for trial in {trial.seed: trial for trial in source.examples()}.values():
+        digest.update(_start(settings, trial))
     return {
         _FORMAT: 1,
         "burlab": __version__,
         "instruction_set": instruction_set().name,
         "problem": digest.hexdigest(),
-        "runs": [[trial.name, {name: _exact(v) for name, v in trial.hypers.items()}, trial.seed] for trial in trials],
+        "runs": source.described(),
+        "name": uuid4().hex,
     }
 
 
@@ -52,14 +57,15 @@ def differs(found: Any, wanted: Mapping[str, Any]) -> str:
         own = wanted["instruction_set"]
         return f"it was computed with {isa}, this process uses {own}. Set BURLAB_ISA={isa} to go on with it."
     if saved.get("runs") != wanted["runs"]:
-        return f"its list of runs differs from the requested one of {len(wanted['runs'])}."
+        what = "search" if "search" in wanted["runs"] else f"one of {len(wanted['runs'])}"
+        return f"its list of runs differs from the requested {what}."
     return "" if saved.get("problem") == wanted["problem"] else "its problem, start, optimizers or steps are others."
 
 
 def _program(trial: Trial) -> tuple[str, ...]:
     """Return the settings of a trial other than live numbers."""
     live = {one.name for one in live_fields(trial.optimizer)} if isinstance(trial.optimizer, Optimizer) else set[str]()
-    return tuple(f"{n}={_exact(v)}" for n, v in trial.hypers.items() if n not in live or callable(v))
+    return tuple(f"{n}={exact_text(v)}" for n, v in trial.hypers.items() if n not in live or callable(v))
 
 
 def _fingerprint(opened: Callable[[Trial], Run], trial: Trial) -> str:
@@ -69,14 +75,18 @@ def _fingerprint(opened: Callable[[Trial], Run], trial: Trial) -> str:
         return type(error).__name__
 
 
-def _start(setting: Setting, seed: int) -> bytes:
+def _lengths(settings: TrialSettings, trial: Trial) -> str:
     try:
-        return b"".join(np.ascontiguousarray(leaf).tobytes() for leaf in numbers_of(setting.start(seed)))
+        setting = settings.of(trial)
+    except Exception as error:  # of a function of the user's: its runs become rows with their reason
+        return type(error).__name__
+    return repr((setting.steps, getattr(setting.batch, "most", setting.batch)))
+
+
+def _start(settings: TrialSettings, trial: Trial) -> bytes:
+    try:
+        return b"".join(
+            np.ascontiguousarray(leaf).tobytes() for leaf in numbers_of(settings.of(trial).start(trial.seed))
+        )
     except Exception as error:  # of the user's function: its runs become rows with their reason
         return type(error).__name__.encode()
-
-
-def _exact(value: Any) -> str:
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-        return repr(float(cast("Any", value)))
-    return hyper_text(value)

@@ -1,9 +1,8 @@
 """Runs of a sweep in this process: as many at once as `threads`, each on its own C++ thread, or in lanes."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack
-from typing import Any
 
 from burlab.run import Run
 from burlab.run.lanes import WIDTH, KernelLanes, LaneKernel
@@ -11,8 +10,9 @@ from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.setup import Setup
 from burlab.runtime.flag import Flag, Thread
 
-from .setting import Setting
-from .sweep_rows import TrialOutcome, ended, failed
+from .dependents import TrialSettings
+from .sweep_rows import TrialOutcome, ended, failed, pruned, value_of
+from .trial_source import TrialSource
 from .trials import Trial
 
 Pair = tuple[Trial, Run]
@@ -23,12 +23,14 @@ MIN_LANES = 4  # runs below which lanes are no faster
 class LaneGroups:
     """Finds runs that can step together, with their kernels."""
 
-    def __init__(self, target: int | None, runs: int) -> None:
-        """target: the last step, None if it is not known. runs: of the sweep."""
+    def __init__(self, settings: TrialSettings, runs: int) -> None:
+        """runs: of the sweep that are due."""
+        target = settings.target
+        self._settings = settings
         self._target = target if target is not None and target * runs >= MIN_STEPS else None
         self._kernels: dict[int, tuple[Setup, LaneKernel | None]] = {}  # by the id of the step that runs share
 
-    def found(self, due: deque[Trial], opened: Callable[[Trial], Run], known: dict[int, Run]) -> "LaneGroup | None":
+    def found(self, due: deque[Trial], known: dict[int, Run]) -> "LaneGroup | None":
         """Runs from the front of `due`, which they leave; None where the first ones do not go together.
 
         known: open runs by number, which are reused; runs opened in vain are added.
@@ -41,7 +43,9 @@ class LaneGroups:
             if trial.number in known:
                 break
             try:
-                run = known[trial.number] = opened(trial)
+                if self._settings.of(trial) is not self._settings.setting:
+                    break
+                run = known[trial.number] = self._settings.open(trial)
             except Exception:  # it is opened again alone, and its row then has the reason
                 break
             loop = run.engine
@@ -99,28 +103,28 @@ _WAIT = 0.005  # seconds for which one run is waited for while others may end
 class LocalExecutor:
     """Lets runs step in this process. paused: those that an interrupt has left, by number."""
 
-    def __init__(self, setting: Setting, threads: int) -> None:
-        self._setting = setting
+    def __init__(self, settings: TrialSettings, threads: int) -> None:
+        self._settings = settings
         self._threads = threads
         self.paused: dict[int, Run] = {}
 
-    def carry_out(self, trials: Sequence[Trial]) -> Generator[TrialOutcome]:
+    def carry_out(self, source: TrialSource) -> Generator[TrialOutcome]:
         """Let trials run, and give each as it ends."""
-        due, validating, opened = deque(trials), self._setting.validating(), self._setting.opening()
-        groups = LaneGroups(self._setting.target, len(due))
+        due = source.due
+        groups = LaneGroups(self._settings, len(due))
         going: list[tuple[Trial, Run]] = []
         together: list[LaneGroup] = []
         try:
-            while due or going or together:
-                while due and len(going) + len(together) < self._threads:
-                    if (group := groups.found(due, opened, self.paused)) is not None:
+            while going or together or source.refill():
+                while len(going) + len(together) < self._threads and source.refill():
+                    if (group := groups.found(due, self.paused)) is not None:
                         together.append(group)
-                    elif (failure := self._begin(due.popleft(), opened, going)) is not None:
+                    elif (failure := self._begin(due.popleft(), source, going)) is not None:
                         yield failure
                 for trial, run in tuple(going):
-                    if run.rests(_WAIT):
+                    if run.rests(_WAIT) and (outcome := self._outcome(trial, run, source)) is not None:
                         going.remove((trial, run))
-                        yield _outcome(trial, run, validating)
+                        yield outcome
                 for group in tuple(together):
                     if group.rests(_WAIT):
                         together.remove(group)
@@ -128,17 +132,32 @@ class LocalExecutor:
         finally:
             self._leave(going, together, due)
 
-    def _begin(
-        self, trial: Trial, opened: Callable[[Trial], Run], going: list[tuple[Trial, Run]]
-    ) -> TrialOutcome | None:
+    def _begin(self, trial: Trial, source: TrialSource, going: list[tuple[Trial, Run]]) -> TrialOutcome | None:
         """Let the run of a trial step, and add it to `going`; the outcome if it cannot start."""
         try:
-            run = self.paused.pop(trial.number, None) or opened(trial)
-            self._setting.begin(run)
+            run = self.paused.pop(trial.number, None) or self._settings.open(trial)
+            setting = self._settings.of(trial)
+            if source.reports:
+                setting.begin_block(run)
+            else:
+                setting.begin(run)
         except Exception as error:  # also what an optimizer of the user's raises while it is traced
             return TrialOutcome(failed(trial, error), None, error)
         going.append((trial, run))
         return None
+
+    def _outcome(self, trial: Trial, run: Run, source: TrialSource) -> TrialOutcome | None:
+        """The result of a run that rests; None if it goes on."""
+        try:
+            setting, validating = self._settings.of(trial), self._settings.validating(trial)
+            if source.reports and setting.is_between_blocks(run):
+                if source.is_hopeless(trial, run.t, value_of(run, validating)):
+                    return TrialOutcome(pruned(ended(trial, run, validating)), run)
+                setting.begin_block(run)
+                return None
+            return TrialOutcome(ended(trial, run, validating), run)
+        except Exception as error:  # of a kernel, of a predicate, of the value at the last point
+            return TrialOutcome(failed(trial, error, run), run, error)
 
     def _leave(self, going: Sequence[tuple[Trial, Run]], together: Sequence[LaneGroup], due: deque[Trial]) -> None:
         with ExitStack() as rest:  # all are paused, though another interrupt ends the wait for one
@@ -157,10 +176,3 @@ class LocalExecutor:
         for trial, run in reversed(group.pairs):
             self.paused[trial.number] = run
             due.appendleft(trial)
-
-
-def _outcome(trial: Trial, run: Run, validating: Callable[[Any], float] | None) -> TrialOutcome:
-    try:
-        return TrialOutcome(ended(trial, run, validating), run)
-    except Exception as error:  # of a kernel, of a predicate, of the value at the last point
-        return TrialOutcome(failed(trial, error, run), run, error)

@@ -9,7 +9,6 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.problems import FiniteSum
-from burlab.problems.batch import Batch
 from burlab.run import Opener, Run, Stop
 from burlab.transforms import jit, random
 from burlab.typing import ArrayLike
@@ -21,6 +20,8 @@ Sampler = str | ArrayLike | Callable[..., Any] | None
 """As for `minimize`."""
 MAX_BYTES = 256 << 20  # of all histories together, and of all keyframes
 MIN_BYTES = 1 << 20  # of the record of each run of a sweep
+REPORTS = 20  # of the value of a run, to a search that may stop it
+LONE_BLOCK = 100  # steps between two reports of a run whose number of steps is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +30,16 @@ class Setting:
 
     problem, batch, sampler, stop: as for `minimize`. start: gives x0 for a seed. seeds: each once. steps: of each run,
     None for as many as `stop` allows. runs: how many there are. more: other arguments of `minimize` by name.
+    problem, start, batch and steps may be functions of hyperparameters, which `TrialSettings` fills in.
     """
 
     problem: Problem
     start: Callable[[int], tree.Tree]
-    batch: int | Batch | None
+    batch: Any
     stop: Stop
     seeds: tuple[int, ...]
     sampler: Sampler = None
-    steps: int | None = None
+    steps: Any = None
     runs: int = 1
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -54,6 +56,17 @@ class Setting:
     def begin(self, run: Run) -> None:
         """Let a run do the steps that it has left, in the background."""
         run.start(None if self.steps is None else max(self.steps - run.t, 0))
+
+    def begin_block(self, run: Run) -> None:
+        """Let a run step in the background as far as to its next report."""
+        target = self.target
+        block = LONE_BLOCK if target is None else max(-(-target // REPORTS), 1)
+        steps = block - run.t % block
+        run.start(steps if target is None else min(steps, max(target - run.t, 0)))
+
+    def is_between_blocks(self, run: Run) -> bool:
+        """Return True if a run that rests is not at its end."""
+        return run.stopped is None and (self.target is None or run.t < self.target)
 
     @property
     def target(self) -> int | None:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from burlab.graph import tree
@@ -22,7 +22,8 @@ class SweepRow:
     value: of the problem at the last point, over all samples, float64; NaN before a run has ended, and after an error.
     validation: of the validation problem there, None where there is none.
     steps: done. seconds: of running. counts: what it cost, see `Run.counts`. reason: of its end: "steps" (all are
-    done), "seconds", "grad_norm", "value", "when", "finished", "non_finite" or "error"; "" before. message: in words.
+    done), "seconds", "grad_norm", "value", "when", "finished", "pruned" by a search, "non_finite" or "error"; ""
+    before. message: in words.
     """
 
     number: int
@@ -47,12 +48,17 @@ class SweepRow:
         """Return True if it ended with an error, or with a value that is inf or nan."""
         return self.reason in FAILURES or (self.done and not math.isfinite(self.value))
 
-    def as_json(self) -> str:
-        """Return the results without the trial as JSON; floats are hexadecimal text, which is exact."""
+    def as_json(self, note: Any = None) -> str:
+        """Return the results without the trial as JSON; floats are hexadecimal text, which is exact.
+
+        note: of the source of the trial, see `TrialSource.note`.
+        """
         row: dict[str, Any] = {name: getattr(self, name).hex() for name in _NUMBERS}
         row["validation"] = None if self.validation is None else self.validation.hex()
         return json.dumps(
-            row | {"steps": self.steps, "counts": dict(self.counts), "reason": self.reason, "message": self.message}
+            row
+            | {"steps": self.steps, "counts": dict(self.counts), "reason": self.reason, "message": self.message}
+            | ({} if note is None else {"note": note})
         )
 
 
@@ -81,6 +87,16 @@ def ended(trial: Trial, run: Run, validating: Callable[[tree.Tree], float] | Non
         trial.number, trial.name, trial.hypers, trial.seed,
         value, run.t, float(times[-1]) * 1e-9 if times.size else 0.0, run.counts, reason, message, validation,
     )  # fmt: skip
+
+
+def pruned(row: SweepRow) -> SweepRow:
+    """The row of a run that a search has stopped."""
+    return replace(row, reason="pruned", message=f"Stopped at step {row.steps} by the pruner of the search.")
+
+
+def value_of(run: Run, validating: Callable[[tree.Tree], float] | None) -> float:
+    """The value of a run at rest that a search compares: the validation where there is one."""
+    return run.value if validating is None else validating(run.x)
 
 
 def failed(trial: Trial, error: BaseException, run: Run | None = None) -> SweepRow:

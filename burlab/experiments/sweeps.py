@@ -3,9 +3,10 @@
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
-from typing import Any, overload
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,37 +16,43 @@ from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
 from burlab.problems.batch import Batch
-from burlab.run import Run, Stop
+from burlab.run import Stop
 from burlab.run.record.stop import check_stop
 from burlab.runtime.checks.numbers import MAX_STEPS, shown, whole
 from burlab.runtime.displayed import Displayed
 from burlab.runtime.extras import require
 
 from .dask_executor import DaskExecutor, check_client
+from .dependents import TrialSettings, dependents_of, start_of
 from .folder import Folder, MemoryStore, check_saved
 from .local_executor import LocalExecutor
 from .races import Race
-from .setting import Always, Problem, Sampler, Setting, check_ends, check_problem
+from .search_space import Choices
+from .searches import source_of
+from .setting import Problem, Sampler, Setting, check_ends, check_problem
 from .sweep_progress import open_screen
 from .sweep_rows import SweepRow, waiting
+from .sweep_runs import Runs
 from .sweep_table import SweepTable, number_of, rank, table_of
-from .trials import Optimizers, Trial, trials_of
+from .trial_source import TrialSource
+from .trials import Optimizers, Trial
 
 _DEFAULT = Stop()
-_DUE = ("", "error")  # reasons of rows whose runs are to be done
 _SHOWN = len(PALETTE)  # racers of the race of a sweep: each has a colour of its own
 
 
 def sweep(  # noqa: PLR0913 - the arguments of minimize
     problem: Problem,
-    x0: tree.Tree | Callable[[int], tree.Tree],
+    x0: tree.Tree | Callable[..., tree.Tree],
     optimizers: Optimizers,
-    hypers: Mapping[str, Sequence[Any]] | None = None,
+    hypers: Mapping[str, Choices] | None = None,
     *,
+    search: Any = None,
+    trials: int | None = None,
     seeds: int | Sequence[int] = 1,
-    batch: int | Batch | None = None,
+    batch: int | Batch | Callable[..., int | Batch | None] | None = None,
     sampler: Sampler = None,
-    steps: int | None = None,
+    steps: int | Callable[..., int] | None = None,
     stop: Stop = _DEFAULT,
     threads: int = 1,
     folder: str | os.PathLike[str] | None = None,
@@ -60,16 +67,24 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
 
     Args:
         problem: As for `minimize`; so are batch, sampler, stop, trainable, has_aux, validation, validate_every.
+            problem, x0, batch and steps may also be functions of hyperparameters, which their keyword-only parameters
+            name: `steps=lambda *, batch: tokens // batch`, `problem=lambda *, width: loss_of(width)`.
         x0: The start, or a function of the seed that gives one for each.
         optimizers: One, a list, or a mapping from names to optimizers. Or a list of runs,
             `[{"optimizer": bl.optim.GD(), "lr": 0.1, "seed": 3, "name": "mine"}, ...]`.
         hypers: The values to try by the name of the field, in all combinations; an optimizer is tried with those that
-            it has.
-        seeds: How many, from 0, or which ones.
+            it has. "batch", "steps" and the names that functions above have are those of the run. For a search also
+            ranges: `bl.Between(1e-4, 1e-1, log=True)`.
+        search: How values are chosen instead. "random", or a NumPy generator: independent draws. A sampler or a study
+            of Optuna (`pip install 'burlab[search]'`): the next ones depend on the values of runs that have ended, or
+            on their validation values where there is a validation. 20 times in each run the study's pruner sees its
+            value, and may stop it; that of a mere sampler stops what is above the median.
+        trials: How many configurations a search tries, with those that the folder has.
+        seeds: How many, from 0, or which ones; one for Optuna.
         steps: Steps of each run; None: until `stop`.
         threads: How many runs step at once; it changes no bit.
         folder: Where each run that has ended is stored as a file, see `Run.save`. The same call after a crash reads
-            those and does the others.
+            those and does the others. A study of Optuna learns from them, too, and tries lost configurations again.
         cluster: A client of `dask.distributed`, whose workers do the runs; the bits are the same.
         progress: True for a bar, in a notebook a live table; False for none; None where someone sees it.
 
@@ -93,25 +108,27 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
     """
     check_problem(problem)
     check_stop(stop)
-    trials = trials_of(optimizers, hypers, seeds)
-    start = x0 if callable(x0) else Always(x0)
-    steps = None if steps is None else whole(steps, "steps", 0, MAX_STEPS)
+    steps = steps if steps is None or callable(steps) else whole(steps, "steps", 0, MAX_STEPS)
     more = {"trainable": trainable, "has_aux": has_aux, "validation": validation, "validate_every": validate_every}
-    tried = tuple(dict.fromkeys(trial.seed for trial in trials))
-    setting = Setting(problem, start, batch, stop, tried, sampler, steps, len(trials), more)
-    check_ends(setting)
+    setting = Setting(problem, start_of(x0), batch, stop, (0,), sampler, steps, 1, more)
+    source = source_of(optimizers, hypers, seeds, dependents_of(setting), search, trials)
+    tried = tuple(dict.fromkeys(trial.seed for trial in source.trials))
+    setting = replace(setting, seeds=tried, runs=len(source.trials))
+    if not all("steps" in trial.hypers for trial in source.examples()):
+        check_ends(setting)
     threads = whole(threads, "threads", 1)
     if cluster is not None:
         check_client(cluster, threads)
     if folder is not None or cluster is not None:
-        check_saved(trials)
-    place = LocalExecutor(setting, threads) if cluster is None else DaskExecutor(setting, cluster)
-    found = Sweep(setting, trials, place, MemoryStore() if folder is cluster is None else Folder(folder))
+        check_saved(source.examples())
+    settings = TrialSettings(setting)
+    place = LocalExecutor(settings, threads) if cluster is None else DaskExecutor(settings, cluster)
+    found = Sweep(settings, source, place, MemoryStore() if folder is cluster is None else Folder(folder))
     try:
         found.go(progress)
     except KeyboardInterrupt:
         done = sum(row.done for row in found.rows)
-        message = f"interrupted: {done} of {len(trials)} runs are done. `go()` of the sweep does the rest."
+        message = f"interrupted: {done} of {len(found)} runs are done. `go()` of the sweep does the rest."
         file, line = user_line() or ("burlab", 0)
         warnings.warn_explicit(message, RuntimeWarning, file, line)  # each time, also where all lines are the first one
     return found
@@ -122,18 +139,28 @@ class Sweep(Displayed):
 
     def __init__(
         self,
-        setting: Setting,
-        trials: Sequence[Trial],
+        settings: TrialSettings,
+        source: TrialSource,
         place: LocalExecutor | DaskExecutor,
         store: MemoryStore | Folder,
     ) -> None:
         """place: where runs step. store: where they are stored."""
-        self.setting = setting
-        self.trials = tuple(trials)
+        self._settings = settings
+        self._source = source
         self._place = place
         self._store = store
-        self._rows = [waiting(trial) for trial in trials]
+        self._rows = [waiting(trial) for trial in source.trials]
         self._race: Race | None = None
+
+    @property
+    def setting(self) -> Setting:
+        """The arguments that all runs share."""
+        return self._settings.setting
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """The trial of each run; one without a name where a search has not chosen yet."""
+        return tuple(self._source.trials)
 
     @property
     def rows(self) -> tuple[SweepRow, ...]:
@@ -143,7 +170,7 @@ class Sweep(Displayed):
     @property
     def runs(self) -> "Runs":
         """The runs that have ended, by the number of their row: they may be read, sought, forked, saved as any run."""
-        return Runs(self.setting, self.trials, self.rows, self._store)
+        return Runs(self._settings, self.trials, self.rows, self._store)
 
     @property
     def table(self) -> SweepTable:
@@ -161,10 +188,9 @@ class Sweep(Displayed):
         Args:
             progress: as for `burlab.sweep`.
         """
-        with self._store.locked(self.setting, self.trials):
-            for trial, row in zip(self.trials, self.rows, strict=True):
-                self._rows[trial.number] = self._store.row(trial) or row
-            self._go([trial for trial, row in zip(self.trials, self.rows, strict=True) if row.reason in _DUE], progress)
+        with self._store.locked(self._settings, self._source):
+            self._rows = self._source.resume(self._rows, self._store)
+            self._go(progress)
 
     def best(self, by: str = "value") -> SweepRow:
         """Return the best row: of the configuration whose median over its seeds is lowest, the lowest one.
@@ -238,6 +264,11 @@ class Sweep(Displayed):
         ['GD lr=0.1', 'GD lr=0.01']
         """
         most = whole(most, "most", 1)
+        if not self._settings.one_problem:
+            raise StatusError(
+                "the runs of this sweep minimize different problems, so they are not in one race. Compare sweep.table, "
+                "or pass single runs: sweep.runs[0].history."
+            )
         if self._race is None or len(self._race.racers) != min(most, len(self._labels())):
             chosen = [rows for rows in self._ordered() if any(row.number in self.runs for row in rows)][:most]
             if not chosen:
@@ -265,14 +296,15 @@ class Sweep(Displayed):
         """
         return self.race().chart(against, of)
 
-    def _go(self, due: Sequence[Trial], progress: bool | None) -> None:
-        screen = open_screen(self, progress) if due else None
+    def _go(self, progress: bool | None) -> None:
+        screen = open_screen(self, progress) if self._source.refill() else None
         first: Exception | None = None
         self._race = None
         shown = nullcontext() if screen is None else closing(screen)  # also where an interrupt ends the pause below
-        with shown, closing(self._place.carry_out(due)) as outcomes:  # whose end pauses what is going on
+        with shown, closing(self._place.carry_out(self._source)) as outcomes:  # whose end pauses what is going on
             for outcome in outcomes:
-                self._store.store(outcome)
+                self._store.store(outcome, self._source.note(outcome.row.number))
+                self._source.finish(outcome)
                 self._rows[outcome.row.number] = outcome.row
                 first = first or outcome.error
                 if screen is not None:
@@ -289,7 +321,8 @@ class Sweep(Displayed):
         """The rows by configuration."""
         found: dict[str, list[SweepRow]] = {}
         for trial, row in zip(self.trials, self._rows, strict=True):
-            found.setdefault(trial.label, []).append(row)
+            if trial.name:
+                found.setdefault(trial.label, []).append(row)
         return found
 
     def _ordered(self, by: str = "value") -> list[list[SweepRow]]:
@@ -306,40 +339,6 @@ class Sweep(Displayed):
         able = [row for row in self._rows if row.done and not row.failed]
         best = f", best {self.trials[(row := self.best()).number].label}: {row.value:.6g}" if able else ""
         return "\n".join([f"<Sweep: {self.table.title}{best}>", *self.table.lines()])
-
-
-class Runs(Sequence[Run]):
-    """The runs of a sweep by number. `k in runs`: True if that row has a run."""
-
-    def __init__(
-        self, setting: Setting, trials: Sequence[Trial], rows: Sequence[SweepRow], store: MemoryStore | Folder
-    ) -> None:
-        self._setting, self._trials, self._rows, self._store = setting, trials, rows, store
-
-    @overload
-    def __getitem__(self, k: int) -> Run: ...
-    @overload
-    def __getitem__(self, k: slice) -> list[Run]: ...
-    def __getitem__(self, k: int | slice) -> Run | list[Run]:
-        """The run of a row. Raises StatusError where it never began, or has not ended."""
-        if isinstance(k, slice):
-            return [self[number] for number in range(len(self))[k]]
-        number = range(len(self))[k]
-        if number not in self:
-            row = self._rows[number]
-            why = f"failed. {row.message}" if row.failed else "has not ended. Call sweep.go() first."
-            raise StatusError(f"run {number} of the sweep {why}")
-        return self._store.load(self._trials[number], self._setting)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __contains__(self, number: object) -> bool:
-        return isinstance(number, int) and self._rows[number].done and self._store.has(number)
-
-    def __iter__(self) -> Iterator[Run]:
-        """Iterate over the runs that have ended, in order."""
-        return (self[number] for number in range(len(self)) if number in self)
 
 
 def _median(rows: Sequence[SweepRow], by: str = "value") -> float:

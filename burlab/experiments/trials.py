@@ -1,9 +1,7 @@
-"""The trials of a sweep: the product of optimizers, hyperparameters and seeds, or a list."""
+"""A trial: one run of a sweep, and an optimizer with some of its fields changed."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -16,8 +14,7 @@ from burlab.runtime.checks.numbers import shown, whole
 Entry = Optimizer | SciPy
 Optimizers = Entry | Sequence[Entry] | Sequence[Mapping[str, Any]] | Mapping[str, Entry]
 """What a sweep tries: one, several, or a list of runs."""
-ENTRY_KEYS = ("optimizer", "name", "seed")  # of an entry of a list; its other keys are hyperparameters
-_EXAMPLE = "{'Adam': bl.optim.Adam()}"
+EXAMPLE = "{'Adam': bl.optim.Adam()}"  # in messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +44,15 @@ def hyper_text(value: Any) -> str:
     return str(getattr(value, "__name__", value))
 
 
-def trials_of(
-    optimizers: Optimizers, hypers: Mapping[str, Sequence[Any]] | None, seeds: int | Sequence[int]
-) -> list[Trial]:
-    """All trials in order: seeds change fastest, then the last hyperparameter. Raises ArgumentError.
+def exact_text(value: Any) -> str:
+    """The value of a hyperparameter as text that differs for every number.
 
-    An optimizer is tried with those hyperparameters that it has.
+    >>> exact_text(1), exact_text(0.1 + 0.2), exact_text(abs)
+    ('1.0', '0.30000000000000004', 'abs')
     """
-    if _is_list(optimizers):
-        if hypers is not None or seeds != 1:
-            raise ArgumentError(
-                "the runs are listed one by one, so hypers and seeds are part of the list: "
-                "[{'optimizer': bl.optim.GD(), 'lr': 0.1, 'seed': 3}, ...]. Leave the two arguments out."
-            )
-        found = list(_listed(cast("Sequence[Mapping[str, Any]]", optimizers)))
-    else:
-        found = list(_grid(_named(optimizers), _values(hypers), seeds_of(seeds)))
-    keys = [(trial.label, trial.seed) for trial in found]
-    if twice := [key for key in keys if keys.count(key) > 1][:1]:
-        raise ArgumentError(f"the sweep has {twice[0][0]} of seed {twice[0][1]} twice. Name each run once.")
-    return found
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        return repr(float(cast("Any", value)))
+    return hyper_text(value)
 
 
 def seeds_of(seeds: int | Sequence[int]) -> tuple[int, ...]:
@@ -84,46 +70,12 @@ def seeds_of(seeds: int | Sequence[int]) -> tuple[int, ...]:
 def with_fields(optimizer: Entry, hypers: Mapping[str, Any]) -> Entry:
     """The optimizer with fields changed, live ones by the names that runs give them. Its checks see the new values."""
     for name, value in hypers.items():
-        optimizer = _with(optimizer, _paths(optimizer)[name], value)
+        optimizer = _with(optimizer, field_paths(optimizer)[name], value)
     return optimizer
 
 
-def _grid(
-    optimizers: Mapping[str, Entry], hypers: Mapping[str, Sequence[Any]], seeds: tuple[int, ...]
-) -> Iterator[Trial]:
-    owned = {name: [hyper for hyper in hypers if hyper in _paths(entry)] for name, entry in optimizers.items()}
-    known = {hyper for names in owned.values() for hyper in names}
-    if missing := [hyper for hyper in hypers if hyper not in known]:
-        fields_of = "; ".join(f"{name}: {', '.join(_paths(entry))}" for name, entry in optimizers.items())
-        raise ArgumentError(f"no optimizer has a hyperparameter {shown(missing[0])}. There are, of {fields_of}.")
-    number = 0
-    for name, entry in optimizers.items():
-        for values in product(*(hypers[hyper] for hyper in owned[name])):
-            chosen = dict(zip(owned[name], values, strict=True))
-            changed = _optimizer_with(name, entry, chosen)
-            for seed in seeds:
-                yield Trial(number, name, changed, chosen, seed)
-                number += 1
-
-
-def _listed(entries: Sequence[Mapping[str, Any]]) -> Iterator[Trial]:
-    for number, entry in enumerate(entries):
-        where = f"entry {number} of the list"
-        if not isinstance(entry, Mapping) or "optimizer" not in entry:  # pyright: ignore[reportUnnecessaryIsInstance] - users
-            raise ArgumentError(
-                f"{where} is {shown(entry)}, expected a mapping such as {{'optimizer': bl.optim.GD(0.1)}}."
-            )
-        optimizer = _checked(where, entry["optimizer"])
-        name = entry.get("name", type(optimizer).__name__)
-        chosen = {key: _plain(value) for key, value in entry.items() if key not in ENTRY_KEYS}
-        if missing := [key for key in chosen if key not in _paths(optimizer)]:
-            has = ", ".join(_paths(optimizer))
-            raise ArgumentError(f"{where} sets {shown(missing[0])}, but {type(optimizer).__name__} has: {has}.")
-        seed = whole(entry.get("seed", 0), f"the seed of {where}", 0)
-        yield Trial(number, _name(name), _optimizer_with(str(name), optimizer, chosen), chosen, seed)
-
-
-def _optimizer_with(name: str, optimizer: Entry, chosen: Mapping[str, Any]) -> Entry:
+def optimizer_with(name: str, optimizer: Entry, chosen: Mapping[str, Any]) -> Entry:
+    """Return the optimizer with fields changed. Raises ArgumentError, with its name, for values that it cannot have."""
     try:
         changed = with_fields(optimizer, chosen)
         if isinstance(changed, Optimizer):
@@ -136,29 +88,15 @@ def _optimizer_with(name: str, optimizer: Entry, chosen: Mapping[str, Any]) -> E
         raise ArgumentError(f"{name} cannot have {what}: {error}") from error
 
 
-def _named(optimizers: Optimizers) -> dict[str, Entry]:
-    if isinstance(optimizers, Mapping):
-        given = dict(cast("Mapping[Any, Any]", optimizers))
-    else:
-        listed = list(cast("Any", optimizers)) if isinstance(optimizers, (list, tuple)) else [optimizers]
-        kinds = [(entry if isinstance(entry, type) else type(entry)).__name__ for entry in listed]
-        given = {
-            name: _checked(f"the optimizer {shown(name)}", entry) for name, entry in zip(kinds, listed, strict=True)
-        }
-        if len(given) < len(listed):
-            raise ArgumentError(f"several optimizers are of one class. Give them names: {_EXAMPLE}.")
-    if not given:
-        raise ArgumentError(f"optimizers is empty, expected them by name, such as {_EXAMPLE}.")
-    return {_name(name): _checked(f"the optimizer {shown(name)}", entry) for name, entry in given.items()}
-
-
-def _name(name: Any) -> str:
+def checked_name(name: Any) -> str:
+    """Return the name of an optimizer. Raises ArgumentError unless it is text."""
     if not isinstance(name, str) or not name.strip():
-        raise ArgumentError(f"the name of an optimizer must be text, as in {_EXAMPLE}; got {shown(name)}.")
+        raise ArgumentError(f"the name of an optimizer must be text, as in {EXAMPLE}; got {shown(name)}.")
     return name
 
 
-def _checked(what: str, entry: Any) -> Entry:
+def checked_optimizer(what: str, entry: Any) -> Entry:
+    """Return the optimizer. Raises ArgumentError for something else. what: describes it."""
     if isinstance(entry, (Optimizer, SciPy)):
         return entry
     hint = f"Call it: bl.optim.{entry.__name__}()." if isinstance(entry, type) else "Pass bl.optim.Adam(lr=1e-3)."
@@ -167,36 +105,12 @@ def _checked(what: str, entry: Any) -> Entry:
     raise ArgumentError(f"{what} is {shown(entry)}, expected an optimizer of bl.optim. {hint}")
 
 
-def _values(hypers: Any) -> dict[str, Sequence[Any]]:
-    if hypers is None:
-        return {}
-    if not isinstance(hypers, Mapping):
-        raise ArgumentError(f"hypers is {shown(hypers)}, expected values by name, such as {{'lr': [0.1, 0.01]}}.")
-    found: dict[str, Sequence[Any]] = {}
-    for name, values in cast("Mapping[Any, Any]", hypers).items():
-        if not isinstance(values, (list, tuple, range, np.ndarray)) or not len(cast("Any", values)):
-            raise ArgumentError(
-                f"hypers[{shown(name)}] is {shown(values)}, expected a list of values, such as [0.1, 0.01]."
-            )
-        plain = [_plain(value) for value in cast("Any", values)]
-        if any(isinstance(value, float) and math.isnan(value) for value in plain):
-            raise ArgumentError(f"hypers[{shown(name)}] must not hold NaN. Take it out.")
-        found[name] = plain
-    return found
-
-
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Return a NumPy number as one of Python, which rows show as it is written."""
     return cast("Any", value).item() if isinstance(value, np.generic) else value
 
 
-def _is_list(optimizers: Optimizers) -> bool:
-    return isinstance(optimizers, (list, tuple)) and any(
-        isinstance(entry, Mapping) for entry in cast("Sequence[Any]", optimizers)
-    )
-
-
-def _paths(optimizer: Entry) -> dict[str, tuple[str, ...]]:
+def field_paths(optimizer: Entry) -> dict[str, tuple[str, ...]]:
     """The fields that a sweep may change, by name: all of the optimizer's own, and the live ones of its parts."""
     live = {one.name: one.path for one in live_fields(optimizer)} if isinstance(optimizer, Optimizer) else {}
     return {f.name: (f.name,) for f in fields(cast("Any", optimizer)) if f.init} | live

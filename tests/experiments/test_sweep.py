@@ -9,10 +9,12 @@ import pytest
 import burlab as bl
 from burlab.charts.palette import colour
 from burlab.errors import ArgumentError, BurlabError, StatusError
+from burlab.experiments.dependents import TrialSettings
 from burlab.experiments.local_executor import LocalExecutor
 from burlab.experiments.setting import Always, Setting
 from burlab.experiments.sweep_rows import SweepRow
 from burlab.experiments.sweeps import _median
+from burlab.experiments.trial_source import TrialList
 from tests.interrupts import interrupt
 
 F = bl.problems.rosenbrock()
@@ -86,8 +88,8 @@ def test_as_many_runs_step_at_once_as_there_are_threads(swept):
     # None ends before two of them run, however long it takes to open the second one.
     stop = bl.Stop(seconds=60.0, when=lambda rows: np.full(len(rows["value"]), both.is_set()))
     watched = Watched(F, Always(F.start), None, stop, (0,), "reshuffle", 10**9, 4)
-    executor = LocalExecutor(watched, 2)
-    assert sorted(outcome.row.number for outcome in executor.carry_out(trials)) == [0, 1, 2, 3]
+    executor = LocalExecutor(TrialSettings(watched), 2)
+    assert sorted(outcome.row.number for outcome in executor.carry_out(TrialList(trials))) == [0, 1, 2, 3]
     assert max(most) == 2
     assert executor.paused == {}
 

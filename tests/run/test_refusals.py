@@ -9,7 +9,7 @@ import burlab as bl
 from burlab.errors import ArgumentError, FileError
 from burlab.experiments.folder import Folder
 from burlab.experiments.sweep_rows import from_json
-from burlab.experiments.trials import trials_of
+from burlab.experiments.trial_lists import trials_of
 
 
 def bowl(x):

@@ -1,0 +1,247 @@
+"""Trials that a study of Optuna proposes, from the values of runs that have ended."""
+
+import math
+from collections import deque
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import shown
+from burlab.runtime.extras import late
+
+from .search_space import Between, Choices, Space
+from .sweep_rows import SweepRow, TrialOutcome
+from .trial_source import TrialStore
+from .trials import Trial, exact_text, hyper_text
+
+optuna = late("optuna", "search")
+ATTRIBUTE = "burlab_sweep"  # of a trial of Optuna: the name of the sweep, and the number of its run
+OPTIMIZER = "optimizer"  # the parameter that chooses one of several
+_PLAIN = (bool, int, float, str)
+
+
+class OptunaSearch:
+    """A search by Optuna: each run is a trial of a study, which minimizes the validation value where there is one.
+
+    A study may have other trials, also of other processes; those of this sweep have the attribute "burlab_sweep".
+    """
+
+    reports = True
+
+    def __init__(self, study: Any, space: Space, count: int, seed: int) -> None:
+        """study: of Optuna. count: runs of the sweep. seed: of every run."""
+        self._study, self._space, self._seed = study, space, seed
+        name = next(iter(space.optimizers))
+        empty = (Trial(number, "", space.optimizers[name], {}, seed) for number in range(count))
+        self._trials = list(empty)
+        self.due: deque[Trial] = deque()
+        self._new: deque[int] = deque()  # numbers without parameters
+        self._lost: deque[tuple[int, Mapping[str, Any]]] = deque()  # numbers whose run was lost, with its parameters
+        self._open: dict[int, Any] = {}  # trials of Optuna that this process works on
+        self._curves: dict[int, list[tuple[int, float]]] = {}
+        self._name = ""
+
+    @property
+    def trials(self) -> Sequence[Trial]:
+        """All trials by number; without a name those that are not known yet."""
+        return self._trials
+
+    def examples(self) -> Sequence[Trial]:
+        """Return the trials at the ends of the choices."""
+        return self._space.ends()
+
+    def described(self) -> Any:
+        """Return the choices and the seed; not the number of trials, which may grow."""
+        choices = {
+            name: repr(one) if isinstance(one, Between) else [exact_text(value) for value in one]
+            for name, one in self._space.hypers.items()
+        }
+        return {"search": choices, "optimizers": list(self._space.optimizers), "seed": self._seed}
+
+    def resume(self, rows: Sequence[SweepRow], store: TrialStore) -> list[SweepRow]:
+        """Bring the study and the store to one state, and return all rows.
+
+        A run that was lost, or failed with an error, is due again with the same parameters.
+        """
+        self._name = store.name
+        seen, notes = self._frozen(), store.notes()
+        ended = {row.number for row in rows if row.done and row.reason != "error"}
+        for number, note in notes.items():
+            if number < len(self.trials) and self._restored(number, note, seen.get(number), store):
+                ended.add(number)
+        lost = {number: one for number, one in seen.items() if number not in ended and number not in self._open}
+        for one in lost.values():
+            if not one.state.is_finished():
+                self._study.tell(one.number, state=optuna.trial.TrialState.FAIL)
+        self.due = deque(self.trials[number] for number in self._open)
+        self._lost = deque((number, lost[number].params) for number in sorted(lost) if number < len(self.trials))
+        known = {*ended, *lost, *self._open}
+        self._new = deque(number for number in range(len(self.trials)) if number not in known)
+        return [store.row(trial) or row for trial, row in zip(self.trials, rows, strict=True)]
+
+    def refill(self) -> bool:
+        """Add a trial that the study proposes, if there is another run to do, and return True if one is due."""
+        if not self.due and (self._lost or self._new):
+            if self._lost:
+                number, parameters = self._lost.popleft()
+                self._study.enqueue_trial(dict(parameters))
+            else:
+                number = self._new.popleft()
+            with _quiet():
+                proposal = self._study.ask()
+            proposal.set_user_attr(ATTRIBUTE, [self._name, number])
+            name, chosen = self._suggested(proposal)
+            self._open[number] = proposal
+            self._trials[number] = self._trial(number, name, chosen)
+            self.due.append(self._trials[number])
+        return bool(self.due)
+
+    def is_hopeless(self, trial: Trial, step: int, value: float) -> bool:
+        """Report a value to the study, and return True if its pruner stops the run."""
+        proposal = self._open[trial.number]
+        curve = self._curves.setdefault(trial.number, [])
+        if not curve or step > curve[-1][0]:
+            curve.append((step, value))
+            proposal.report(value, step)
+        return bool(proposal.should_prune())
+
+    def finish(self, outcome: TrialOutcome) -> None:
+        """Tell the study the result of a run. One that diverged has the value inf; an error is a failed trial."""
+        row = outcome.row
+        number = self._open.pop(row.number).number
+        self._study.tell(number, **_verdict(row))
+
+    def note(self, number: int) -> Any:
+        """Return the parameters of a run and its curve, as JSON."""
+        trial = self.trials[number]
+        return {"parameters": self._parameters(trial.name, trial.hypers), "curve": self._curves.get(number, [])}
+
+    def _frozen(self) -> dict[int, Any]:
+        """Return the newest trial of the study for each run of this sweep."""
+        found: dict[int, Any] = {}
+        for one in self._study.get_trials(deepcopy=False):
+            name, number = one.user_attrs.get(ATTRIBUTE, ("", 0))
+            if name == self._name:
+                found[number] = one
+        return found
+
+    def _restored(self, number: int, note: Mapping[str, Any], frozen: Any, store: TrialStore) -> bool:
+        """Take over a run of the store, and return True if its row can be read; the study then knows its end."""
+        parameters, curve = note["parameters"], note["curve"]
+        trial = self._trial(number, *self._values_of(parameters))
+        row = store.row(trial)
+        if row is None:
+            return False
+        self._trials[number] = trial
+        if frozen is None:
+            verdict = {"state": optuna.trial.TrialState.COMPLETE, **_verdict(row)}
+            pruned_at = curve[-1][1] if curve else None
+            self._study.add_trial(
+                optuna.trial.create_trial(
+                    state=verdict["state"],
+                    value=verdict.get("values", pruned_at),
+                    params=dict(parameters),
+                    distributions={name: self._distribution(name) for name in parameters},
+                    intermediate_values={int(step): float(value) for step, value in curve},
+                    user_attrs={ATTRIBUTE: [self._name, number]},
+                )
+            )
+        elif not frozen.state.is_finished():
+            self._study.tell(frozen.number, **_verdict(row))
+        return True
+
+    def _trial(self, number: int, name: str, chosen: Mapping[str, Any]) -> Trial:
+        return Trial(number, name, self._space.optimizer(name, chosen), chosen, self._seed)
+
+    def _suggested(self, proposal: Any) -> tuple[str, dict[str, Any]]:
+        names = list(self._space.optimizers)
+        name = names[0] if len(names) == 1 else proposal.suggest_categorical(OPTIMIZER, names)
+        chosen = {hyper: _suggest(proposal, hyper, self._space.hypers[hyper]) for hyper in self._space.names(name)}
+        return name, chosen
+
+    def _values_of(self, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        name = parameters.get(OPTIMIZER, next(iter(self._space.optimizers)))
+        return name, {
+            hyper: _decoded(parameters[hyper], self._space.hypers[hyper]) for hyper in self._space.names(name)
+        }
+
+    def _parameters(self, name: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        own = {hyper: _encoded(value, self._space.hypers[hyper]) for hyper, value in chosen.items()}
+        return own if len(self._space.optimizers) == 1 else {OPTIMIZER: name, **own}
+
+    def _distribution(self, name: str) -> Any:
+        if name == OPTIMIZER and name not in self._space.hypers:
+            return optuna.distributions.CategoricalDistribution(list(self._space.optimizers))
+        return _distribution(self._space.hypers[name])
+
+
+def study_of(search: Any) -> Any:
+    """Return the study of a search: the one given, or a new one in memory for a sampler. Raises ArgumentError."""
+    if isinstance(search, optuna.samplers.BaseSampler):
+        with _quiet():
+            return optuna.create_study(sampler=search)
+    if not isinstance(search, optuna.Study):
+        raise ArgumentError(
+            f"search is {shown(search)}, expected 'random', a NumPy generator, or a study or sampler of Optuna, "
+            "such as optuna.samplers.TPESampler(seed=0)."
+        )
+    directions = [direction.name.lower() for direction in search.directions]
+    if directions != ["minimize"]:
+        raise ArgumentError(
+            f"the study has the direction {' and '.join(directions)}, but a sweep minimizes one value. Pass "
+            "optuna.create_study(direction='minimize')."
+        )
+    return search
+
+
+def _verdict(row: SweepRow) -> dict[str, Any]:
+    """Return the arguments of `Study.tell` for a row."""
+    states = optuna.trial.TrialState
+    if row.reason in ("error", "pruned"):
+        return {"state": states.FAIL if row.reason == "error" else states.PRUNED}
+    value = row.value if row.validation is None else row.validation
+    return {"values": math.inf if row.failed or math.isnan(value) else value}
+
+
+def _suggest(proposal: Any, name: str, choices: Choices) -> Any:
+    if isinstance(choices, Between):
+        suggest = proposal.suggest_int if choices.whole else proposal.suggest_float
+        return suggest(name, choices.low, choices.high, log=choices.log)
+    return _decoded(proposal.suggest_categorical(name, _texts(choices)), choices)
+
+
+def _distribution(choices: Choices) -> Any:
+    known = optuna.distributions
+    if isinstance(choices, Between):
+        kind = known.IntDistribution if choices.whole else known.FloatDistribution
+        return kind(choices.low, choices.high, log=choices.log)
+    return known.CategoricalDistribution(_texts(choices))
+
+
+def _texts(choices: Sequence[Any]) -> list[Any]:
+    """Return choices as Optuna stores them: what is no number, text or None by its name and its place."""
+    plain = all(one is None or isinstance(one, _PLAIN) for one in choices)
+    return list(choices) if plain else [f"{place}: {hyper_text(one)}" for place, one in enumerate(choices)]
+
+
+def _encoded(value: Any, choices: Choices) -> Any:
+    if isinstance(choices, Between):
+        return value
+    place = next(k for k, one in enumerate(choices) if one is value or (isinstance(one, _PLAIN) and one == value))
+    return _texts(choices)[place]
+
+
+def _decoded(parameter: Any, choices: Choices) -> Any:
+    return parameter if isinstance(choices, Between) else choices[_texts(choices).index(parameter)]
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """Let Optuna log warnings alone."""
+    before = cast("int", optuna.logging.get_verbosity())
+    optuna.logging.set_verbosity(max(before, optuna.logging.WARNING))
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)
