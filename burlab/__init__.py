@@ -80,7 +80,12 @@ if TYPE_CHECKING:
     from burlab.graph.tree import pytree as pytree
     from burlab.monitor import watch as watch
     from burlab.nn import load_parameters as load_parameters, save_parameters as save_parameters
-    from burlab.problems import Batch as Batch, FiniteSum as FiniteSum, Residuals as Residuals
+    from burlab.problems import (
+        Batch as Batch,
+        BlockShuffle as BlockShuffle,
+        FiniteSum as FiniteSum,
+        Residuals as Residuals,
+    )
     from burlab.run import Run as Run, Stop as Stop, load_run as load_run, minimize as minimize
     from burlab.runtime.thread_limit import set_threads as set_threads
     from burlab.transforms import (
@@ -150,7 +155,7 @@ _HOME = {
         "burlab.communication.compressors": "compressors",
         "burlab.communication.robust": "robust",
         "burlab.optim": "optim",
-        "burlab.problems": "Batch FiniteSum Residuals problems",
+        "burlab.problems": "Batch BlockShuffle FiniteSum Residuals problems",
         "burlab.data": "data",
         "burlab.run": "Run Stop load_run minimize",
         "burlab.experiments": "Between branches find_lr performance_profile race sweep",

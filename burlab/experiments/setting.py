@@ -9,6 +9,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.problems import FiniteSum
+from burlab.problems.batch import BlockShuffle
 from burlab.run import Opener, Run, Stop
 from burlab.transforms import jit, random
 from burlab.typing import ArrayLike
@@ -16,7 +17,7 @@ from burlab.typing import ArrayLike
 from .trials import Trial
 
 Problem = FiniteSum | Callable[..., Any]
-Sampler = str | ArrayLike | Callable[..., Any] | None
+Sampler = str | BlockShuffle | ArrayLike | Callable[..., Any] | None
 """As for `minimize`."""
 MAX_BYTES = 256 << 20  # of all histories together, and of all keyframes
 MIN_BYTES = 1 << 20  # of the record of each run of a sweep

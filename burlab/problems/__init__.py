@@ -9,13 +9,14 @@ from burlab.problems.library.rugged import ackley, rastrigin, styblinski_tang
 from burlab.problems.library.saddles import monkey_saddle, saddle
 from burlab.problems.library.valleys import chebyshev_rosenbrock, powell_singular, rosenbrock
 
-from .batch import Batch
+from .batch import Batch, BlockShuffle
 from .clients import Federated, federated
 from .finite_sum import FiniteSum
 from .residual_sum import Residuals
 
 __all__ = [
     "Batch",
+    "BlockShuffle",
     "Federated",
     "FiniteSum",
     "Oracle",

@@ -1,4 +1,4 @@
-"""A batch whose size changes while a run goes on."""
+"""Batches whose size changes while a run goes on, and batches of samples that lie near each other."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -74,3 +74,31 @@ class Batch:
         if number.shape:
             raise ArgumentError(f"Batch.size gave shape {number.shape} for t = 0, expected a number for each t.")
         return real(number.item(), "the first size of Batch")
+
+
+@dataclass(frozen=True, slots=True)
+class BlockShuffle:
+    """A sampler that goes through blocks of neighbours: `bl.minimize(..., sampler=bl.BlockShuffle(4096))`.
+
+    In every epoch each sample comes once: blocks of `size` consecutive samples in a new order, and the samples of each
+    block in a new order. So data on a disk are read a block at a time, where "reshuffle" reads a page for every sample.
+    With one block of all samples it is such a reshuffle; samples of one block that resemble each other make the
+    gradients of neighbouring steps resemble each other, so shuffle sorted data once when they are written.
+
+    Args:
+        size: Samples of a block: as many as make some megabytes. The last n modulo `size` samples are a shorter block.
+
+    Raises:
+        ArgumentError: For a size that is not a whole number of at least 1.
+
+    >>> import numpy as np, burlab as bl
+    >>> problem = bl.FiniteSum(lambda x, a: 0.5 * (x - a) ** 2, np.arange(1000.0))
+    >>> run = bl.minimize(problem, 0.0, bl.optim.GD(0.5), batch=10, sampler=bl.BlockShuffle(100), steps=300)
+    >>> abs(run.x - 499.5) < 500
+    True
+    """
+
+    size: int
+
+    def __post_init__(self) -> None:
+        whole(self.size, "BlockShuffle.size", 1, MAX_BATCH)

@@ -11,14 +11,18 @@ from burlab.graph.signatures import ALL, DTYPES
 from burlab.runtime.coerce import Array
 from burlab.runtime.dtypes import is_narrow_float
 from burlab.runtime.plain import as_array
+from burlab.runtime.sharded import ShardedArray
 from burlab.typing import ArrayLike
+
+Rows = Array | ShardedArray
+"""An array with a row for each sample, in one place or in several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
     """Arrays of equal length. C++ reads samples in place; arrays that are not C-contiguous were copied once."""
 
-    arrays: tuple[Array, ...]
+    arrays: tuple[Rows, ...]
     samples: int
 
     @staticmethod
@@ -27,7 +31,7 @@ class Data:
         return Data((), 1)
 
     @staticmethod
-    def of(data: tuple[ArrayLike, ...] | ArrayLike, name: str = "data") -> "Data":
+    def of(data: tuple[ArrayLike | ShardedArray, ...] | ArrayLike | ShardedArray, name: str = "data") -> "Data":
         """Return the data of an array or a tuple of arrays of equal length. name: of the argument, for errors."""
         parts = cast("tuple[Any, ...]", data) if isinstance(data, tuple) else (data,)
         if not parts:
@@ -76,13 +80,13 @@ def _lists_arrays(part: object) -> bool:
     return isinstance(part, list) and any(isinstance(item, np.ndarray) for item in cast("list[Any]", part))
 
 
-def _array(part: ArrayLike, name: str) -> Array:
+def _array(part: ArrayLike | ShardedArray, name: str) -> Rows:
     if _lists_arrays(part):
         raise ArgumentError(f"{name} is a list of arrays. Pass a tuple for several arrays, or np.stack(list) for one.")
     if isinstance(part, dict):
         raise ArgumentError(f"{name} is a dict. Pass a tuple of its arrays: the loss gets them in that order.")
     try:
-        array: Array = as_array(part, name)
+        array: Rows = part if isinstance(part, ShardedArray) else as_array(part, name)
     except ValueError:  # rows of different lengths
         raise ShapeError(
             f"{name} is a {type(part).__name__} whose parts have different shapes, expected an array. Pass a "
@@ -96,6 +100,8 @@ def _array(part: ArrayLike, name: str) -> Array:
             f"{name} has dtype {array.dtype}; samples are float16, bfloat16, float32, float64, integers or bool. "
             "Convert it with .astype."
         )
+    if isinstance(array, ShardedArray):
+        return array
     return array if _overlaps(array, dtype) else np.ascontiguousarray(array, dtype)
 
 

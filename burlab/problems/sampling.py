@@ -20,7 +20,7 @@ from burlab.runtime.plain import as_array
 from burlab.runtime.structs import CStream
 from burlab.typing import ArrayLike, Key
 
-from .batch import Batch
+from .batch import Batch, BlockShuffle
 
 Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -36,6 +36,7 @@ class Sampling(enum.IntEnum):
     table = 5
     weighted = 6
     traced = 7
+    blocks = 8
 
 
 class Stream(CStream):
@@ -81,14 +82,17 @@ def reseeded(stream: Stream, seed: int) -> Stream:
 def drawn(samples: int, batch: int | Batch | None, sampler: object, seed: int) -> Stream:
     """Return the batches of a run; of a `Batch`, the largest. batch: samples per step, None for all.
 
-    sampler: a name, or the samples of every step, shape (steps, b), or their probabilities, floats of shape (n,), or a
-    function of the key of a step and t that gives its samples, shape (b,). Raises ArgumentError for other samplers.
+    sampler: a name, or a `BlockShuffle`, or the samples of every step, shape (steps, b), or their probabilities, floats
+    of shape (n,), or a function of the key of a step and t that gives its samples, shape (b,). Raises ArgumentError for
+    other samplers.
     """
     if isinstance(batch, Batch):
         stream = _varying(samples, batch.of(samples), sampler, seed)
         stream.varies = 1
         return stream
     sampler = "reshuffle" if sampler is None else sampler
+    if isinstance(sampler, BlockShuffle):
+        return _blocked(samples, batch, sampler, seed)
     if isinstance(sampler, Graph) or callable(sampler):
         return _traced(samples, batch, sampler, seed)
     if isinstance(sampler, (np.ndarray, list, tuple)):
@@ -96,8 +100,9 @@ def drawn(samples: int, batch: int | Batch | None, sampler: object, seed: int) -
         return (_weighted if _is_weights(array) else _tabled)(samples, batch, array, seed)
     if not isinstance(sampler, str) or sampler not in _SAMPLERS:
         raise ArgumentError(
-            f"sampler must be one of {', '.join(map(repr, _SAMPLERS))}, an integer array (steps, b), probabilities "
-            f"({samples},), or a function of (key, t) that gives the samples of step t; got {shown(sampler)}."
+            f"sampler must be one of {', '.join(map(repr, _SAMPLERS))}, a bl.BlockShuffle, an integer array (steps, "
+            f"b), probabilities ({samples},), or a function of (key, t) that gives the samples of step t; got "
+            f"{shown(sampler)}."
         )
     key = _key(whole(seed, "seed", 0, 2**64 - 1))
     if batch is None:
@@ -110,6 +115,14 @@ def drawn(samples: int, batch: int | Batch | None, sampler: object, seed: int) -
             'sampler="uniform", which draws with replacement.'
         )
     return Stream(sampling=Sampling[sampler], samples=samples, batch=batch, key=key)
+
+
+def _blocked(samples: int, batch: int | None, sampler: BlockShuffle, seed: int) -> Stream:
+    """Return batches that go through blocks; a block of all samples or more is one of all."""
+    stream = drawn(samples, batch, "reshuffle", seed)
+    if stream.sampling == Sampling.reshuffle:
+        stream.sampling, stream.rows = Sampling.blocks, min(sampler.size, samples)
+    return stream
 
 
 def weights_of(stream: Stream, dtype: "np.dtype[Any]") -> Array | None:
@@ -161,7 +174,7 @@ def _tabled(samples: int, batch: int | None, table: Array, seed: int) -> Stream:
 
 
 def _varying(samples: int, batch: Batch, sampler: object, seed: int) -> Stream:
-    if isinstance(sampler, str) and sampler in ("reshuffle", "sequential"):
+    if isinstance(sampler, BlockShuffle) or (isinstance(sampler, str) and sampler in ("reshuffle", "sequential")):
         raise ArgumentError(
             f"sampler={shown(sampler)} goes through whole epochs, which batches of varying size do not. "
             'Leave it out, for a subset at every step, or pass "uniform".'

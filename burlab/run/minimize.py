@@ -5,7 +5,7 @@ from typing import Any
 
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
-from burlab.problems.batch import Batch
+from burlab.problems.batch import Batch, BlockShuffle
 from burlab.problems.finite_sum import FiniteSum
 from burlab.run.record.stop import Stop
 from burlab.runtime.checks.numbers import MAX_STEPS, truth, whole
@@ -24,7 +24,7 @@ def minimize(  # noqa: PLR0913 - all options of a run
     optimizer: Optimizer | SciPy,
     *,
     batch: int | Batch | None = None,
-    sampler: str | ArrayLike | Callable[..., Any] | None = None,
+    sampler: str | BlockShuffle | ArrayLike | Callable[..., Any] | None = None,
     seed: int = 0,
     steps: int | None = None,
     stop: Stop = _DEFAULT,
@@ -49,10 +49,11 @@ def minimize(  # noqa: PLR0913 - all options of a run
         optimizer: A `bl.optim.Optimizer` or `bl.optim.SciPy`.
         batch: Samples per step, None for the full gradient, or a `bl.Batch`, whose size can change.
         sampler: The samples of each step. "reshuffle": each sample once per epoch (the default); "uniform": with
-            replacement; "nice": a new subset at every step (the default of a `bl.Batch`); "sequential". Or integers of
-            shape (steps, b), after whose last row the run ends. Or a function of (key, t) that returns the samples of
-            step t, integers of shape (b,), drawn by `bl.random`. Or probabilities of shape (n,), with replacement:
-            sample i has the weight 1 / (n p_i), so that means over a batch are unbiased.
+            replacement; "nice": a new subset at every step (the default of a `bl.Batch`); "sequential"; a
+            `bl.BlockShuffle`, for data on a disk. Or integers of shape (steps, b), after whose last row the run ends.
+            Or a function of (key, t) that returns the samples of step t, integers of shape (b,), drawn by `bl.random`.
+            Or probabilities of shape (n,), with replacement: sample i has the weight 1 / (n p_i), so that means over a
+            batch are unbiased.
         seed: Seed of all randomness; the same seed gives the same bits.
         steps: Steps to do before it returns, with a progress bar.
         stop: Criteria at which the run stops by itself.

@@ -207,6 +207,7 @@ class CSummand(ctypes.Structure):
         *_of(CKernel, "finish prepare"),
         *_of(CBlock, "prepared"),
         *_of(_INT, "inside"),
+        *_of(_POINTER, "shards"),
     ]
 
 
@@ -319,6 +320,12 @@ class CSpan(ctypes.Structure):
     """burlab::run::Span, burlab/run/abi/summand.hpp."""
 
     _fields_ = [*_of(_INT, "offset count dtype")]
+
+
+class CShards(ctypes.Structure):
+    """burlab::run::Shards, burlab/run/abi/summand.hpp."""
+
+    _fields_ = [*_of(_INT, "count"), *_of(_POINTER, "starts data")]
 
 
 class CLanes(ctypes.Structure):

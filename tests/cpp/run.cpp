@@ -98,7 +98,8 @@ struct Problem {
             {},
             {},
             {},
-            0};
+            0,
+            nullptr};
   }
   Summand regularizer() const {
     return {{ridge, nullptr, 0},
@@ -118,7 +119,8 @@ struct Problem {
             {},
             {},
             {},
-            0};
+            0,
+            nullptr};
   }
 };
 

@@ -47,8 +47,25 @@ struct Setting {
 
   Plan plan(bool fresh) const {
     const Block block{2, 2, offsets, parts, 128};
-    const Summand samples{
-        {square, nullptr, 0}, 0, nullptr, 1, 0, 0, 0, 1, nullptr, nullptr, nullptr, sizes, block, block, {}, {}, {}, 0};
+    const Summand samples{{square, nullptr, 0},
+                          0,
+                          nullptr,
+                          1,
+                          0,
+                          0,
+                          0,
+                          1,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          sizes,
+                          block,
+                          block,
+                          {},
+                          {},
+                          {},
+                          0,
+                          nullptr};
     const Criteria criteria{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0, gradient_norm, 0};
     Plan plan{};
     plan.loss.samples = samples;

@@ -3,13 +3,16 @@
 import ctypes
 import itertools
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+import burlab as bl
 from burlab.errors import ArgumentError
+from burlab.problems.batch import Batch, BlockShuffle
 from burlab.problems.sampling import Sampling, Stream, drawn
 from burlab.runtime import address, declare
 
@@ -61,14 +64,61 @@ def test_sequential_goes_round():
     assert batches("sequential", 5, 3, 4).ravel().tolist() == [k % 5 for k in range(12)]
 
 
-@pytest.mark.parametrize("sampler", ["reshuffle", "uniform", "nice", "sequential"])
-def test_any_step_can_be_drawn_alone(sampler: str):
+SIZES = [(1, 1), (5, 2), (6, 2), (64, 7), (100, 1), (100, 99), (100, 500), (1000, 64), (1000, 65), (4099, 1024)]
+
+
+@pytest.mark.parametrize(("samples", "size"), SIZES)
+def test_blocks_visit_every_sample_once_per_epoch_a_block_at_a_time(samples: int, size: int):
+    epochs = batches(BlockShuffle(size), samples, samples, 40, seed=2)
+    assert (np.sort(epochs) == np.arange(samples)).all()
+    for row in epochs:
+        block = row // size
+        changes = np.flatnonzero(np.diff(block)) + 1
+        visited = block[np.concatenate([[0], changes])]
+        assert len(visited) == len(set(visited)) == -(-samples // size), "no block is left before it is done"
+    if samples > 20:
+        assert len({tuple(row) for row in epochs}) == len(epochs)
+
+
+@pytest.mark.parametrize(("samples", "size"), [(4, 2), (5, 2), (5, 3), (6, 2), (7, 3)])
+def test_every_order_of_blocks_and_in_blocks_is_equally_likely(samples: int, size: int):
+    blocks = [list(range(k, min(k + size, samples))) for k in range(0, samples, size)]
+    orders = [
+        tuple(itertools.chain(*inner))
+        for outer in itertools.permutations(blocks)
+        for inner in itertools.product(*(itertools.permutations(block) for block in outer))
+    ]
+    counts = Counter(map(tuple, batches(BlockShuffle(size), samples, samples, 500 * len(orders), seed=5).tolist()))
+    assert set(counts) == set(orders)
+    assert is_uniform(np.array([counts[order] for order in orders]))
+
+
+@pytest.mark.parametrize(("samples", "size"), [(130, 65), (131, 10), (129, 100)])
+def test_every_place_of_large_blocks_is_uniform_over_epochs(samples: int, size: int):
+    epochs = batches(BlockShuffle(size), samples, samples, 40_000, seed=3)
+    block = epochs // size
+    last = -(-samples // size) - 1
+    if samples % size:  # the short block begins behind any number of the others
+        begins = (block == last).argmax(axis=1)
+        assert is_uniform(np.bincount(begins // size, minlength=last + 1))
+    starts = (block == 0).argmax(axis=1)
+    for place in (0, size - 1):  # of a block that is read, as a number of this block
+        assert is_uniform(np.bincount(epochs[np.arange(len(epochs)), starts + place], minlength=size))
+
+
+def test_blocks_take_other_sizes_of_batches_over_the_end_of_epochs():
+    stream = batches(BlockShuffle(10), 101, 7, 101).ravel()
+    assert (np.sort(stream.reshape(7, 101)) == np.arange(101)).all()
+
+
+@pytest.mark.parametrize("sampler", ["reshuffle", "uniform", "nice", "sequential", BlockShuffle(64), BlockShuffle(77)])
+def test_any_step_can_be_drawn_alone(sampler: Any):
     all_steps = batches(sampler, 1000, 32, 50, seed=9)
     assert (batches(sampler, 1000, 32, 1, seed=9, first=37)[0] == all_steps[37]).all()
 
 
-@pytest.mark.parametrize("sampler", ["reshuffle", "uniform", "nice"])
-def test_seeds_give_different_batches(sampler: str):
+@pytest.mark.parametrize("sampler", ["reshuffle", "uniform", "nice", BlockShuffle(100)])
+def test_seeds_give_different_batches(sampler: Any):
     assert not (batches(sampler, 1000, 32, 5, seed=1) == batches(sampler, 1000, 32, 5, seed=2)).all()
 
 
@@ -109,9 +159,11 @@ def test_a_biased_sampler_would_be_caught():
         (11, "nice", 0, "uniform"),
         (4, "reshuffle", -1, "seed"),
         (4, "reshuffle", "a", "seed"),
+        (11, BlockShuffle(2), 0, "more than the 10 samples"),
+        (Batch(2), BlockShuffle(2), 0, "goes through whole epochs"),
     ],
 )
-def test_invalid_samplers_raise(batch: object, sampler: str, seed: object, message: str):
+def test_invalid_samplers_raise(batch: Any, sampler: Any, seed: Any, message: str):
     with pytest.raises(ArgumentError, match=message):
         drawn(10, batch, sampler, seed)
 
@@ -119,3 +171,27 @@ def test_invalid_samplers_raise(batch: object, sampler: str, seed: object, messa
 def test_uniform_may_draw_more_than_there_are():
     assert drawn(1, 64, "uniform", 0).batch == 64
     assert drawn(10, None, "nice", 0).sampling == Sampling.sequential
+    assert drawn(10, None, BlockShuffle(3), 0).sampling == Sampling.sequential
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.0, True, "64"])
+def test_a_block_has_a_whole_number_of_samples(size: Any):
+    with pytest.raises(ArgumentError, match=r"BlockShuffle\.size=.* is not a whole number"):
+        BlockShuffle(size)
+
+
+@pytest.mark.parametrize("size", [16, 30])
+def test_a_run_by_blocks_is_saved_and_goes_on(tmp_path: Path, size: int):
+    data = np.random.default_rng(0).normal(size=(100, 3))
+    problem = bl.FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), data)
+    run = bl.minimize(problem, np.zeros(3), bl.optim.GD(0.1), batch=8, sampler=BlockShuffle(size), seed=3, steps=5)
+    run.save(tmp_path / "run")
+    loaded = bl.load_run(tmp_path / "run", data)
+    for one in (run, loaded):
+        one.step(40)
+    np.testing.assert_array_equal(loaded.x, run.x)
+    order = batches(BlockShuffle(size), 100, 8, 45, seed=3)
+    x = np.zeros(3)
+    for picked in order:
+        x = x - 0.1 * (x - data[picked].mean(0))
+    np.testing.assert_allclose(run.x, x, rtol=1e-12)

@@ -9,13 +9,14 @@ import numpy as np
 
 from burlab.compiler.executable import Executable
 from burlab.graph import tree
-from burlab.problems.data import Data
+from burlab.problems.data import Data, Rows
 from burlab.problems.sampling import Sampling, Stream
 from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import CallSignature, NativeFunction, make_callable
 from burlab.runtime.memory import empty
+from burlab.runtime.sharded import ShardedArray
 from burlab.runtime.status import Status
-from burlab.runtime.structs import CBlock, CKernel, CMeanKernel, COutcome, CSumCall, CSummand
+from burlab.runtime.structs import CBlock, CKernel, CMeanKernel, COutcome, CShards, CSumCall, CSummand
 from burlab.runtime.wait import SLICE
 from burlab.typing import Key
 
@@ -26,6 +27,17 @@ from .tiling import Tiling
 
 _POINTER = ctypes.c_void_p
 _SLICE = int(SLICE * 1e9)  # nanoseconds
+
+
+def _first_byte(array: Rows) -> int:
+    return array.parts[0].ctypes.data if isinstance(array, ShardedArray) else array.ctypes.data
+
+
+def _shards(arrays: Sequence[Rows]) -> Any:
+    """Return where the parts of each array are, None where all arrays have one."""
+    if not any(isinstance(array, ShardedArray) for array in arrays):
+        return None
+    return (CShards * len(arrays))(*(a.struct if isinstance(a, ShardedArray) else CShards() for a in arrays))
 
 
 class SampleKernel:
@@ -40,7 +52,8 @@ class SampleKernel:
         self.graph, self.structure, self.groups = program.graph, program.structure, program.groups
         self.keyed, self.options, self.layout = program.keyed, program.options, program.layout
         self.least, self.placed = program.least, program.placed
-        self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
+        self._addresses = (_POINTER * max(len(data.arrays), 1))(*map(_first_byte, data.arrays))
+        self._shards = _shards(data.arrays)
         sizes = [math.prod(a.shape[1:]) * a.itemsize for a in data.arrays]
         first = len(sizes) - self.placed
         self._strides = integers([*(a.strides[0] for a in data.arrays[:first]), *sizes[first:]])
@@ -146,7 +159,7 @@ class SampleKernel:
         return CSummand(
             kernel=kernel, tile=tile, contexts=contexts, fixed=self.program.fixed, arrays=len(self.data.arrays),
             keyed=self.keyed, placed=self.placed, least=self.least, data=at(self._addresses), strides=at(self._strides),
-            sizes=at(self._sizes), rows=rows, sums=sums, result=result,
+            sizes=at(self._sizes), rows=rows, sums=sums, result=result, shards=self._shards and at(self._shards),
         )  # fmt: skip
 
     def _call(self, name: str, summand: CSummand, fixed: Sequence[Array], stream: Stream, key: Any,

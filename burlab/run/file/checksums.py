@@ -3,16 +3,17 @@
 from typing import Any
 
 from burlab.errors import ArgumentError, FileError, ShapeError
-from burlab.problems.data import Data
-from burlab.runtime.coerce import Array
+from burlab.problems.data import Data, Rows
+from burlab.runtime.sharded import ShardedArray
 from burlab.typing import ArrayLike
 
 from .container import sha256
 
 
-def checksum(array: Array) -> list[Any]:
-    """The dtype, the shape, and SHA-256 of the numbers."""
-    return [array.dtype.name, list(array.shape), sha256(array)]
+def checksum(array: Rows) -> list[Any]:
+    """The dtype, the shape, and SHA-256 of the numbers, wherever they lie."""
+    parts = array.parts if isinstance(array, ShardedArray) else [array]
+    return [array.dtype.name, list(array.shape), sha256(*parts)]
 
 
 def checked(data: tuple[ArrayLike, ...] | ArrayLike | None, described: list[Any], name: str) -> Data:

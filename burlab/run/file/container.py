@@ -68,10 +68,10 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[Any, dict[str, Array]
         raise FileError(f"{place} is malformed: {type(error).__name__}: {error}. Use another copy.") from error
 
 
-def sha256(array: Array) -> str:
-    """The checksum of an array's numbers, little-endian and in C order."""
+def sha256(*parts: Array) -> str:
+    """The checksum of the numbers of an array, or of its parts in order, little-endian and in C order."""
     checksum = hashlib.sha256()
-    for piece in pieces(_raw(array).data):
+    for piece in (piece for part in parts for piece in pieces(_raw(part).data)):
         checksum.update(piece)
     return checksum.hexdigest()
 

@@ -39,9 +39,8 @@ _CUT = several(record(whole(2, LONGEST), whole(1, LARGEST_TILE))), either(nothin
 _FORM = text, several(size), several(text), flag, *_CUT
 _KERNEL = either(record(*_FORM, whole(1, LARGEST_TILE)), record(*_FORM))  # older files do not say how long slots are
 _KERNELS = record(_KERNEL, optional(_KERNEL))
-_STREAM = record(
-    size, size, one_of([kind.name for kind in Sampling if kind is not Sampling.listed]), whole(0, 2**64 - 1)
-)
+_DRAWN = size, size, one_of([kind.name for kind in Sampling if kind is not Sampling.listed]), whole(0, 2**64 - 1)
+_STREAM = either(record(*_DRAWN), record(*_DRAWN, whole(1, LONGEST)))  # the last one: samples of a block
 _DATA = several(record(_DTYPES, _SHAPE, matching("[0-9a-f]{64}")))
 _stop = partial(
     fields,

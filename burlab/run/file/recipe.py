@@ -14,6 +14,8 @@ from burlab.errors import FileError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.file.serial import digest
 from burlab.optim.rule import UpdateRule
+from burlab.problems.batch import BlockShuffle
+from burlab.problems.data import Rows
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn, full, weights_of
@@ -166,11 +168,16 @@ def fingerprint(setup: Setup) -> str:
 
 
 def _described_stream(stream: Stream) -> list[Any]:
-    return [stream.samples, stream.batch, Sampling(stream.sampling).name, int(stream.key[0])]
+    block = [int(stream.rows)] if stream.sampling == Sampling.blocks else []
+    return [stream.samples, stream.batch, Sampling(stream.sampling).name, int(stream.key[0]), *block]
 
 
 def _stream(described: Any, arrays: dict[str, Array]) -> Stream:
-    samples, batch, name, seed = described
+    samples, batch, name, seed, *block = described
+    if (name == Sampling.blocks.name) != bool(block):
+        raise FileError("its sampler and its size of blocks do not fit. Use another copy.")
+    if block:
+        return drawn(samples, batch, BlockShuffle(*block), seed)
     if name not in (Sampling.table.name, Sampling.weighted.name):
         return drawn(samples, batch, name, seed)
     if "sampler" not in arrays:
@@ -180,7 +187,7 @@ def _stream(described: Any, arrays: dict[str, Array]) -> Stream:
 
 def _traced(document: dict[str, Any], arrays: dict[str, Array]) -> Stream:
     """Batches by a function, of which the file holds the graph."""
-    samples, batch, _, seed = document["stream"]
+    samples, batch, _, seed, *_ = document["stream"]
     graph = read_graph(arrays, document["sampler"], [((2,), np.dtype(np.uint64)), ((), np.dtype(np.int64))])
     if [(node.shape, node.dtype) for node in graph.outputs] != [((batch,), np.int64)]:
         raise FileError(f"its sampler does not give {batch} samples for a step. Use another copy.")
@@ -191,7 +198,7 @@ def _is_weighted(stream: Stream) -> bool:
     return stream.sampling == Sampling.weighted
 
 
-def _data(setup: Setup) -> Sequence[Array]:
+def _data(setup: Setup) -> Sequence[Rows]:
     """The arrays of the problem, of which weights of samples are none."""
     arrays = setup.loss.samples.data.arrays
     return arrays[:-1] if _is_weighted(setup.stream) else arrays

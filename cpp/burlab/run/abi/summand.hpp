@@ -1,5 +1,6 @@
 #pragma once
 // What Python hands over to sum a kernel over samples: plain structs.
+#include <algorithm>
 #include <cstdint>
 
 #include "../../abi.hpp"
@@ -33,6 +34,13 @@ struct Block {
   std::int64_t bytes;  // a multiple of 64
 };
 
+/// The parts of a data array that lie in several places: files that are mapped. Mirrored in Python.
+struct Shards {
+  std::int64_t count;          // 0: the array lies in one piece
+  const std::int64_t* starts;  // the first sample of each
+  const char* const* data;     // its first byte
+};
+
 /// What is averaged over a batch. `kernel` computes it for one sample (tile = 0), or adds it up for a tile of samples:
 /// then it adds to what `sums` holds. Its inputs: the fixed ones (x, ...); `prepared`, computed from them once for all
 /// tiles; a sample of each data array, or the tile's samples one after another; likewise a key if it takes one.
@@ -48,10 +56,27 @@ struct Summand {
   const std::int64_t *strides, *sizes;  // bytes from one sample to the next, and of a sample, of each data array
   const std::int64_t* rows;             // bytes from one sample's output to the next, if all are stored
   Block sums, result;                   // the sums, and the result computed from their mean
-  Kernel finish;        // from the fixed inputs, `prepared` and the mean of `sums`; no function: they are the result
-  Kernel prepare;       // from the fixed inputs: the part of a tile that needs no sample; no function: nothing
-  Block prepared;       // the layout of its outputs
-  std::int64_t inside;  // 1: threads share each call of the kernel; 0: each takes slots of its own
+  Kernel finish;         // from the fixed inputs, `prepared` and the mean of `sums`; no function: they are the result
+  Kernel prepare;        // from the fixed inputs: the part of a tile that needs no sample; no function: nothing
+  Block prepared;        // the layout of its outputs
+  std::int64_t inside;   // 1: threads share each call of the kernel; 0: each takes slots of its own
+  const Shards* shards;  // of each data array; nullptr: all lie in one piece
+
+  /// Return true if a data array lies in several pieces.
+  bool is_cut(std::int64_t k) const { return shards != nullptr && shards[k].count != 0; }
+
+  /// The first byte of a sample of data array k.
+  const char* at(std::int64_t k, std::int64_t sample) const {
+    if (!is_cut(k)) return data[k] + sample * strides[k];
+    const std::int64_t shard = shard_of(k, sample);
+    return shards[k].data[shard] + (sample - shards[k].starts[shard]) * strides[k];
+  }
+
+  /// The shard that holds a sample.
+  std::int64_t shard_of(std::int64_t k, std::int64_t sample) const {
+    const std::int64_t* const starts = shards[k].starts;
+    return std::upper_bound(starts, starts + shards[k].count, sample) - starts - 1;
+  }
 
   /// How many inputs all samples share.
   std::int64_t shared() const { return fixed + prepared.outputs; }

@@ -43,7 +43,7 @@ class FusedStep final : public Step {
     ended(lap_data);
     step_ = step;
     auto in = std::copy(leaves, leaves + plan_.leaves, in_.begin());
-    for (std::int64_t k = 0; k < samples.arrays; ++k) *in++ = samples.data[k] + sample * samples.strides[k];
+    for (std::int64_t k = 0; k < samples.arrays; ++k) *in++ = samples.at(k, sample);
     if (samples.keyed) {
       key_ = fold_in(fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)), 0);
       *in++ = &key_;

@@ -72,7 +72,7 @@ class Evaluator {
     if (laps_ != nullptr) laps_->end(lap_gradient);
     draw(position, 1);
     for (std::int64_t k = 0; k < summand_.arrays; ++k)
-      in_[summand_.shared() + k] = summand_.data[k] + (is_placed(k) ? position : samples_[0]) * summand_.strides[k];
+      in_[summand_.shared() + k] = summand_.at(k, is_placed(k) ? position : samples_[0]);
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k)
       out_[k] = result + summand_.sums.offsets[k] + row * summand_.rows[k];
     if (laps_ != nullptr) laps_->end(lap_data);
@@ -125,7 +125,8 @@ class Evaluator {
     for (std::int64_t k = 0; k < summand_.arrays; ++k) {
       const std::int64_t size = summand_.sizes[k], stride = summand_.strides[k];
       if (is_placed(k)) in_[summand_.shared() + k] = rows_from(k, position, count);
-      else if (neighbours && size == stride) in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * stride;
+      else if (neighbours && size == stride && in_one_piece(k))
+        in_[summand_.shared() + k] = summand_.at(k, samples_[0]);
       else in_[summand_.shared() + k] = side_by_side(k, size, stride);
     }
     if (laps_ != nullptr) laps_->end(lap_data);
@@ -142,10 +143,18 @@ class Evaluator {
     return copies_[k];
   }
 
+  /// Return true if the samples of the tile, which are neighbours, lie one after another.
+  bool in_one_piece(std::int64_t k) const {
+    return !summand_.is_cut(k) || summand_.shard_of(k, samples_[0]) == summand_.shard_of(k, samples_[tile_ - 1]);
+  }
+
   const char* side_by_side(std::int64_t k, std::int64_t size, std::int64_t stride) const {
     char* const copy = copies_[k];
     const char* const data = summand_.data[k];
-    if (size == 4)
+    if (summand_.is_cut(k))
+      for (std::int64_t i = 0; i < tile_; ++i)
+        std::memcpy(copy + i * size, summand_.at(k, samples_[i]), static_cast<std::size_t>(size));
+    else if (size == 4)
       for (std::int64_t i = 0; i < tile_; ++i) std::memcpy(copy + 4 * i, data + samples_[i] * stride, 4);
     else if (size == 8)
       for (std::int64_t i = 0; i < tile_; ++i) std::memcpy(copy + 8 * i, data + samples_[i] * stride, 8);

@@ -15,7 +15,16 @@ using PhiloxBlock = std::array<std::uint64_t, 4>;
 using Key = std::array<std::uint64_t, 2>;
 
 /// The last word of a counter is the purpose of the numbers, so that no two purposes share a counter.
-enum class Purpose : std::uint64_t { uniform = 0, fold = 1, reshuffle = 2, nice = 3, choice = 4 };
+enum class Purpose : std::uint64_t {
+  uniform = 0,
+  fold = 1,
+  reshuffle = 2,
+  nice = 3,
+  choice = 4,
+  block = 5,   // the order of blocks in an epoch
+  inside = 6,  // the order of samples in a block
+  rest = 7,    // the place of the block that is shorter than the others
+};
 
 /// The 128-bit product of two words, as its low and its high half.
 struct Product {

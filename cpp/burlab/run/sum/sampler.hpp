@@ -89,6 +89,7 @@ enum class Sampling : std::int32_t {
   table = 5,       // the caller's indices for every step, cyclically
   weighted = 6,    // independent draws, with the caller's probabilities
   traced = 7,      // the caller's function, which runs before each step and writes the list
+  blocks = 8,      // every sample once per epoch: blocks of neighbours in a new order, and a new order in each
 };
 
 /// The batches of one run. Position p of step t is place t * batch + p of an endless stream of samples. Mirrored in
@@ -97,7 +98,7 @@ struct Stream {
   Sampling sampling;
   std::int64_t samples, batch;  // n, and how many of them a step uses
   const std::int64_t* list;     // for `listed`, `traced`; for `table` a row for each step; for `weighted` bounds
-  std::int64_t rows;            // of the table
+  std::int64_t rows;            // of the table; samples of a block
   Key key;                      // the seed, as a key
   std::int64_t varies;          // 1: a step uses the first `*live` of `batch`
   const std::int64_t* live;     // written by a loop; nullptr: all
@@ -124,6 +125,8 @@ class Draw {
         return permuted(stream, place / n, place % n, Purpose::reshuffle);
       case Sampling::nice:
         return permuted(stream, t, p, Purpose::nice);
+      case Sampling::blocks:
+        return in_block(stream, place / n, place % n);
       case Sampling::uniform:
       case Sampling::weighted:
         break;
@@ -157,17 +160,51 @@ class Draw {
 
  private:
   std::int64_t permuted(const Stream& stream, std::uint64_t which, std::uint64_t i, Purpose purpose) {
-    if (!known_ || which != which_) {
-      permutation_ = Permutation(static_cast<std::uint64_t>(stream.samples), which, stream.key, purpose);
-      which_ = which;
-      known_ = true;
-    }
-    return static_cast<std::int64_t>(permutation_(i));
+    return static_cast<std::int64_t>(order_.of(static_cast<std::uint64_t>(stream.samples), which, stream, purpose)(i));
   }
 
-  Permutation permutation_;
-  std::uint64_t which_ = 0;
-  bool known_ = false;
+  /// Sample `i` of an epoch that goes through blocks. The last n % size samples are a block of their own, whose place
+  /// is drawn; the others are permuted around it.
+  std::int64_t in_block(const Stream& stream, std::uint64_t epoch, std::uint64_t i) {
+    const auto n = static_cast<std::uint64_t>(stream.samples), size = static_cast<std::uint64_t>(stream.rows);
+    const std::uint64_t full = n / size, rest = n % size;
+    if (rest != 0 && (!placed_ || epoch != epoch_)) {
+      const PhiloxBlock words = philox({epoch, 0, 0, static_cast<std::uint64_t>(Purpose::rest)}, stream.key);
+      place_ = Product::of(words[0], full + 1).high;
+      epoch_ = epoch;
+      placed_ = true;
+    }
+    const std::uint64_t before = rest == 0 ? n : place_ * size;  // samples in front of the short block
+    const bool is_short = i >= before && i < before + rest;
+    const std::uint64_t j = i < before || is_short ? i : i - rest;
+    const std::uint64_t position = is_short ? full : j / size;
+    const std::uint64_t block = is_short ? full : order_.of(full, epoch, stream, Purpose::block)(position);
+    const Permutation& inside =
+        inside_.of(is_short ? rest : size, epoch * (full + 1) + position, stream, Purpose::inside);
+    return static_cast<std::int64_t>(block * size + inside(is_short ? i - before : j % size));
+  }
+
+  /// The permutation that was used last: the next sample mostly needs the same.
+  class Order {
+   public:
+    const Permutation& of(std::uint64_t n, std::uint64_t which, const Stream& stream, Purpose purpose) {
+      if (!known_ || which != which_) {
+        permutation_ = Permutation(n, which, stream.key, purpose);
+        which_ = which;
+        known_ = true;
+      }
+      return permutation_;
+    }
+
+   private:
+    Permutation permutation_;
+    std::uint64_t which_ = 0;
+    bool known_ = false;
+  };
+
+  Order order_, inside_;
+  std::uint64_t epoch_ = 0, place_ = 0;  // the epoch whose short block has this place
+  bool placed_ = false;
 };
 
 }  // namespace burlab::run
