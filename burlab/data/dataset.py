@@ -30,8 +30,8 @@ class Dataset:
 
     >>> import burlab as bl
     >>> data = bl.data.synthetic_classes(6, 2, classes=3)
-    >>> data, data.feature_names, data.class_names[0]
-    (<Dataset of 6 samples, 2 features, 3 classes: synthetic classes, seed 0>, ('x0', 'x1'), 'class 0')
+    >>> data, data.class_names[0]
+    (<Dataset of 6 samples, 2 features, 3 classes: synthetic classes, seed 0>, 'class 0')
     """
 
     features: Any  # an array, or a matrix of SciPy, which has no types
