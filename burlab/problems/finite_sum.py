@@ -39,8 +39,9 @@ class FiniteSum:
     Args:
         loss: (x, *sample) -> number, in NumPy. If it has a parameter `key`, it gets a random key for each sample.
         data: An array or a tuple of arrays of shape (n, ...): float32, float64, integers, bool, or float16 and
-            bfloat16, which the loss gets as float32. C-contiguous arrays, also those of files, are not copied: later
-            changes of their numbers change later results. Pass data.copy() to avoid that.
+            bfloat16, which the loss gets as float32. C-contiguous arrays, also those of files (`np.memmap`, and
+            `bl.data.shards` for a folder), are not copied: later changes of their numbers change later results. Pass
+            data.copy() to avoid that.
         regularizer: x -> number, added once.
         threads: Threads of a sum, at most 64; "auto" is as many as `bl.set_threads` allows. None: one, and in
             `bl.minimize` as many, where a step is long enough.
