@@ -30,6 +30,7 @@ from .races import Race
 from .search_space import Choices
 from .searches import source_of
 from .setting import Problem, Sampler, Setting, check_ends, check_problem
+from .sweep_log import SweepLog
 from .sweep_progress import open_screen
 from .sweep_rows import SweepRow, waiting
 from .sweep_runs import Runs
@@ -61,6 +62,7 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
     has_aux: bool = False,
     validation: Problem | None = None,
     validate_every: int = 100,
+    to: Any = None,
     progress: bool | None = None,
 ) -> "Sweep":
     """Run every optimizer with every choice of hyperparameters and every seed; a row for each run.
@@ -86,6 +88,9 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
         folder: Where each run that has ended is stored as a file, see `Run.save`. The same call after a crash reads
             those and does the others. A study of Optuna learns from them, too, and tries lost configurations again.
         cluster: A client of `dask.distributed`, whose workers do the runs; the bits are the same.
+        to: A log of another tool, see `run.history.to`, which gets the numbers of each row when its run has ended, the
+            number of the row as the step. Or a function of the row that gives a log, or a context manager around one,
+            for the history of that run: `to=lambda row: SummaryWriter(f"runs/{row.number}")`.
         progress: True for a bar, in a notebook a live table; False for none; None where someone sees it.
 
     Returns:
@@ -123,7 +128,8 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
         check_saved(source.examples())
     settings = TrialSettings(setting)
     place = LocalExecutor(settings, threads) if cluster is None else DaskExecutor(settings, cluster)
-    found = Sweep(settings, source, place, MemoryStore() if folder is cluster is None else Folder(folder))
+    log = None if to is None else SweepLog(to)
+    found = Sweep(settings, source, place, MemoryStore() if folder is cluster is None else Folder(folder), log)
     try:
         found.go(progress)
     except KeyboardInterrupt:
@@ -143,12 +149,14 @@ class Sweep(Displayed):
         source: TrialSource,
         place: LocalExecutor | DaskExecutor,
         store: MemoryStore | Folder,
+        log: SweepLog | None,
     ) -> None:
-        """place: where runs step. store: where they are stored."""
+        """place: where runs step. store: where they are stored. log: of another tool."""
         self._settings = settings
         self._source = source
         self._place = place
         self._store = store
+        self._log = log
         self._rows = [waiting(trial) for trial in source.trials]
         self._race: Race | None = None
 
@@ -307,6 +315,8 @@ class Sweep(Displayed):
                 self._source.finish(outcome)
                 self._rows[outcome.row.number] = outcome.row
                 first = first or outcome.error
+                if self._log is not None:
+                    self._log.write(outcome.row, self.runs)
                 if screen is not None:
                     screen.update()
         if first is not None and all(row.reason == "error" for row in self._rows):

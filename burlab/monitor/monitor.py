@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from burlab.errors import ArgumentError, StatusError
 from burlab.run.record.history import Event
+from burlab.run.record.sinks import Sink
 from burlab.run.record.stop import Stopped
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
@@ -17,6 +18,7 @@ from burlab.runtime.displayed import Displayed
 from burlab.runtime.ranges import Range
 
 from .columns import LoopHistory
+from .foreign_numbers import as_number
 from .journal import FIXED, Journal, JournalCursor
 from .knobs import LoopHypers
 from .memory_samples import MemorySamples, process_bytes, tree_bytes
@@ -74,6 +76,7 @@ class Monitor(Displayed):
         *,
         show: bool | None,
         history_bytes: int,
+        to: Any = None,
     ) -> None:
         """ranges: of the hyperparameters that have one. For the other arguments see `burlab.watch`."""
         for name in hypers:
@@ -85,6 +88,7 @@ class Monitor(Displayed):
         self._journal = Journal(hypers, whole(history_bytes, "history_bytes", 0))
         self.hyper = LoopHypers(hypers, ranges, self._note_change, self._journal.set_hyper)
         self._show = show
+        self._sink = None if to is None else Sink(to)
         self._probe: Probe | None = None
         self._gate = Gate()
         self._screen: WatchScreen | None = None
@@ -156,6 +160,9 @@ class Monitor(Displayed):
             if self._screen is not None:
                 self._screen.poll()
         new = self._journal.write(step, now - self._start, memory, values)
+        if self._sink is not None:
+            numbers = {name: as_number(name, value) for name, value in values.items()}
+            self._sink.write(self.t - 1, numbers | {name: self.hyper[name] for name in self.hyper})
         if refreshes:
             self._traces.take(self.t - 1, memory, self._known())
         if new and self._gate.shut:

@@ -36,6 +36,7 @@ class Watch:
         *,
         show: bool | None = None,
         history_bytes: int = _HISTORY_BYTES,
+        to: Any = None,
         **hypers: float,
     ) -> Monitor:
         """Return a monitor for one loop.
@@ -44,14 +45,16 @@ class Watch:
             title: The name of the loop in the panel.
             show: False for no panel and no line, True for a line even where nobody seems to see it.
             history_bytes: The most bytes of the record; from then on entries are merged, keeping minima and maxima.
+            to: A log of another tool that gets each row, too, with the hyperparameters: an object with `add_scalar`
+                (TensorBoard), `log_metrics` (MLflow) or `log` (Weights & Biases, trackio), see `run.history.to`.
             hypers: The numbers that can be changed while the loop runs, as `w.lr` or `w.hyper["lr"]`, with the values
                 to start from.
 
         Raises:
-            ArgumentError: A hyperparameter has the name of an attribute of `Monitor`.
+            ArgumentError: A hyperparameter has the name of an attribute of `Monitor`, or `to` has none of the methods.
             DTypeError: The value of a hyperparameter is not a number.
         """
-        return Monitor(title, hypers, {}, show=show, history_bytes=history_bytes)
+        return Monitor(title, hypers, {}, show=show, history_bytes=history_bytes, to=to)
 
     def torch(
         self,
@@ -60,6 +63,7 @@ class Watch:
         *,
         show: bool | None = None,
         history_bytes: int = _HISTORY_BYTES,
+        to: Any = None,
         **hypers: float,
     ) -> Monitor:
         """Return a monitor for a loop of PyTorch, whose hyperparameters are the numbers of the parameter groups.
@@ -73,8 +77,7 @@ class Watch:
         Args:
             model: A torch.nn.Module.
             optimizer: An optimizer of torch.optim, with parameters of the model.
-            show: See `watch`.
-            history_bytes: See `watch`.
+            show, history_bytes, to: See `watch`.
             hypers: Numbers of your own that can be changed while the loop runs.
 
         Raises:
@@ -96,7 +99,7 @@ class Watch:
         title = f"{type(optimizer).__name__} on {type(model).__name__}"
         values = {name: field.read() for name, field in found.items()} | hypers
         ranges = {name: field.allowed for name, field in found.items() if field.allowed is not None}
-        return Monitor(title, values, ranges, show=show, history_bytes=history_bytes).fit(probe)
+        return Monitor(title, values, ranges, show=show, history_bytes=history_bytes, to=to).fit(probe)
 
 
 watch = Watch()

@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-PEERS = {"torch", "jax", "autograd", "optax", "einops", "optuna"}  # of the extra "peers"
+PEERS = {
+    "torch",
+    "jax",
+    "autograd",
+    "optax",
+    "einops",
+    "optuna",
+    "tensorboard",
+    "tensorboardX",
+    "mlflow",
+    "pyarrow",
+}  # of the extra "peers"
 TEXTS = TESTS / "programs" / "texts"  # programs of others, which a test reads
 
 

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from burlab.runtime.checks.numbers import shown
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.extras import require
 
 from .derived import live, steps, times
 from .recorder import COUNTERS, FIRST, IMPLICIT, SAMPLES, Recorder
+from .sinks import Sink
 from .table_files import write_csv
 from .tables import Column, read
+
+EVERY_STEP = ("value", "gradient_norm", "step_norm")  # where NaN is a result
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,40 @@ class History(Mapping[str, Column]):
         'step,value,gradient_norm,step_norm,samples,time,lr'
         """
         write_csv(path, self)
+
+    def to(self, log: Any, *, prefix: str = "", every: int = 1) -> None:
+        """Send all rows to the log of another tool: TensorBoard, MLflow, Weights & Biases, trackio.
+
+        NaN in a column that is not measured at every step, such as "validation_value", is left out.
+
+        Args:
+            log: An object with `add_scalar(name, number, step)`, such as a SummaryWriter of TensorBoard;
+                `log_metrics(numbers, step=)`, such as the module mlflow; or `log(numbers, step=)`, such as a run of
+                wandb.
+            prefix: What all names begin with, such as "adam/".
+            every: Entries from one that is sent to the next; the last one is always sent.
+
+        Raises:
+            ArgumentError: `log` has none of these methods, or `every` is not a whole number from 1 on.
+
+        >>> import numpy as np, burlab as bl
+        >>> class Printer:
+        ...     def log(self, numbers, step=None):
+        ...         print(step, numbers["gd/value"], numbers["gd/lr"])
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.25), steps=4)
+        >>> run.history.to(Printer(), prefix="gd/", every=2)
+        0 2.0 0.25
+        2 0.125 0.25
+        3 0.03125 0.25
+        """
+        sink, every = Sink(log, "log"), whole(every, "every", 1)
+        last = len(self[FIRST]) - 1
+        chosen = np.append(np.arange(0, last, every), last) if last >= 0 else np.arange(0)
+        columns = {prefix + name: self[name][chosen].tolist() for name in self if name != FIRST}
+        always = {prefix + name for name in EVERY_STEP}
+        for k, step in enumerate(self[FIRST][chosen].tolist()):
+            row = {name: float(column[k]) for name, column in columns.items()}
+            sink.write(step, {name: x for name, x in row.items() if x == x or name in always})  # noqa: PLR0124 - not NaN
 
     def _implicit(self, name: str) -> Column:
         if name == FIRST:
