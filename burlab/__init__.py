@@ -86,7 +86,7 @@ if TYPE_CHECKING:
         FiniteSum as FiniteSum,
         Residuals as Residuals,
     )
-    from burlab.run import Run as Run, Stop as Stop, load_run as load_run, minimize as minimize
+    from burlab.run import Run as Run, Stop as Stop, curve_fit as curve_fit, load_run as load_run, minimize as minimize
     from burlab.runtime.thread_limit import set_threads as set_threads
     from burlab.transforms import (
         check_grads as check_grads,
@@ -157,7 +157,7 @@ _HOME = {
         "burlab.optim": "optim",
         "burlab.problems": "Batch BlockShuffle FiniteSum Residuals problems",
         "burlab.data": "data",
-        "burlab.run": "Run Stop load_run minimize",
+        "burlab.run": "Run Stop curve_fit load_run minimize",
         "burlab.experiments": "Between branches find_lr performance_profile race sweep",
         "burlab.analysis": "analysis",
         "burlab.monitor": "watch",

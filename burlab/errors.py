@@ -14,6 +14,7 @@ __all__ = [
     "BurlabError",
     "CompileError",
     "ConfigurationError",
+    "ConvergenceError",
     "DTypeError",
     "FileError",
     "GradientError",
@@ -48,6 +49,10 @@ class CompileError(BurlabError, RuntimeError):
 
 class ConfigurationError(BurlabError, RuntimeError):
     """The machine or an environment variable does not allow what was asked."""
+
+
+class ConvergenceError(BurlabError, RuntimeError):
+    """A search ended before any of its criteria held."""
 
 
 class DTypeError(BurlabError, TypeError):

@@ -40,6 +40,7 @@ from .estimators.zeroth_order import (
 )
 from .gradient_descent import GD
 from .lbfgs import LBFGS
+from .least_squares.gauss_newton import GaussNewton
 from .least_squares.levenberg_marquardt import LevenbergMarquardt
 from .memory.adafactor import Adafactor
 from .memory.apollo import APOLLO
@@ -117,6 +118,7 @@ __all__ = [
     "FedNL",
     "FedProx",
     "GaLore",
+    "GaussNewton",
     "GradientCoding",
     "Hyper",
     "LevenbergMarquardt",

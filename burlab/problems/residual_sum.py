@@ -5,14 +5,14 @@ from typing import Any, final
 
 import numpy as np
 
-from burlab.errors import ArgumentError
 from burlab.problems.kernels.robust_loss import RHO, RobustLoss
-from burlab.runtime.checks.numbers import shown
+from burlab.runtime.checks.numbers import one_of, truth
 from burlab.runtime.coerce import Array
 from burlab.runtime.ranges import POSITIVE, number_in
 from burlab.runtime.thread_limit import Threads
 from burlab.typing import ArrayLike, Tree
 
+from .covariance import covariance_of
 from .data import Data
 from .finite_sum import FiniteSum
 from .point import as_point
@@ -56,9 +56,7 @@ class Residuals(FiniteSum):
         threads: Threads | None = None,
         tile: int | None = None,
     ) -> None:
-        if loss not in RHO:
-            raise ArgumentError(f"loss must be one of {', '.join(map(repr, RHO))}; got {shown(loss)}.")
-        robust = RobustLoss(loss, number_in(POSITIVE, scale, "scale"))
+        robust = RobustLoss(one_of(loss, RHO, "loss"), number_in(POSITIVE, scale, "scale"))
         samples = Data.none() if data is None else Data.of(data)
         super().__init__(robust.value, samples, model=r, threads=threads, tile=tile)
         self.oracle = self.oracle.with_robust_loss(robust)
@@ -102,6 +100,31 @@ class Residuals(FiniteSum):
         """
         blocks = self._rows("jacobian", x)
         return blocks.reshape(-1, blocks.shape[-1])
+
+    def covariance(self, x: Tree, *, absolute: bool = False) -> Array:
+        """Return the covariance of x as an estimate, at the minimum: (J'J)^-1 times the variance of the residuals.
+
+        J is that of a robust loss where there is one, as `f.residuals_and_jacobian` gives it.
+
+        Args:
+            x: The minimum, as for `value`.
+            absolute: True if residuals are in units of their standard deviations, so that their variance is 1. False:
+                it is estimated by 2 n f(x) / (m - d), for m residuals and d unknowns.
+
+        Returns:
+            Shape (d, d), of x's dtype, by all numbers of x; inf where J has not full rank, or m <= d and the variance
+            is to be estimated.
+
+        >>> import numpy as np, burlab as bl
+        >>> f = bl.Residuals(lambda x, a: x - a, np.array([1.0, 2.0, 3.0, 6.0]))
+        >>> f.covariance(np.array([3.0])), f.covariance(np.array([3.0]), absolute=True)
+        (array([[1.16666667]]), array([[0.25]]))
+        """
+        truth(absolute, "absolute")
+        both = self._rows("residuals_and_jacobian", x)
+        d = sum(leaf.size for leaf in as_point(x, "x").leaves)
+        k = both.shape[1] // (1 + d)
+        return covariance_of(both[:, k:].reshape(-1, d), None if absolute else 2 * len(self) * float(self.value(x)))
 
     def _rows(self, query: str, x: Tree) -> Array:
         """Return the answers for all samples."""

@@ -5,6 +5,7 @@ from burlab.run.record.history import Event, History
 from burlab.run.record.stop import Stop, Stopped
 from burlab.run.record.traces import Traces
 
+from .curve_fit import curve_fit
 from .load_run import load_run
 from .minimize import minimize
 from .opener import Opener
@@ -20,6 +21,7 @@ __all__ = [
     "Stop",
     "Stopped",
     "Traces",
+    "curve_fit",
     "load_run",
     "minimize",
 ]

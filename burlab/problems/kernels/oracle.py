@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, wraps
 from inspect import Parameter
 from types import FunctionType
@@ -132,14 +133,14 @@ class Oracle:
         """Return the oracle with weights of samples, shape (n,), of x's dtype."""
         data, own = self._given.data.with_weights(weights), self._given.resampled
         loss, resampled = _weighted(self._given.loss), None if own is None else _weighted(own)
-        parts = self._given.targets and self._given.targets._replace(weighted=True)
+        parts = self._given.targets and replace(self._given.targets, weighted=True)
         return Oracle(*self._given._replace(loss=loss, data=data, resampled=resampled, targets=parts))
 
     def of_trained(self, part: Trainable) -> "Oracle":
         """Return the oracle as a function of the trained part of x."""
         given = self._given
         loss, *others = (None if f is None else part.bound(f) for f in (given.loss, given.regularizer, given.resampled))
-        parts = given.targets and given.targets._replace(model=part.bound(given.targets.model))
+        parts = given.targets and replace(given.targets, model=part.bound(given.targets.model))
         return Oracle(
             *given._replace(loss=loss or given.loss, regularizer=others[0], resampled=others[1], targets=parts)
         )
@@ -154,7 +155,7 @@ class Oracle:
     def with_robust_loss(self, robust: RobustLoss) -> "Oracle":
         """Return the oracle of a loss whose targets are residuals."""
         parts = self._given.targets
-        return Oracle(*self._given._replace(targets=parts and parts._replace(robust=robust)))
+        return Oracle(*self._given._replace(targets=parts and replace(parts, robust=robust)))
 
     def target_size(self, point: Point) -> int:
         """Return the size of the model's output for a sample; 0 for a loss without parts."""

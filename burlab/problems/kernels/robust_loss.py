@@ -1,7 +1,8 @@
 """Robust losses of residuals, by which outliers count less than in a sum of squares."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,8 @@ RHO: dict[str, Callable[[Any], Any]] = {
 """rho(z) of z = (r / scale)^2, with rho(0) = 0 and rho'(0) = 1: those of SciPy, by its names, and Tukey's biweight."""
 
 
-class RobustLoss(NamedTuple):
+@dataclass(frozen=True)
+class RobustLoss:
     """scale^2 / 2 times the sum of rho((r / scale)^2). name: of rho. scale: the size of a residual of an inlier."""
 
     name: str

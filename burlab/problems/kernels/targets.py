@@ -1,8 +1,9 @@
 """Losses in two parts: a model maps x and a sample to targets, and the loss is a function of these."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,7 +26,8 @@ from .steepest import grad, value_and_grad
 Function = Callable[..., Any]
 
 
-class Targets(NamedTuple):
+@dataclass(frozen=True)
+class Targets:
     """The parts: model(x, *sample) and loss(z, *sample); a part with a parameter `key` gets the sample's.
 
     weighted: True if a sample ends with a weight, which neither part takes. robust: if the targets are residuals and
