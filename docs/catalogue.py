@@ -13,7 +13,7 @@ from typing import Any
 import burlab as bl
 from burlab.optim import schedule_tables, schedules
 
-RUNS = ("minimize", "sweep", "race", "load_run")
+RUNS = ("minimize", "curve_fit", "sweep", "race", "load_run")
 PAGE = Path(__file__).with_name("catalogue.md")
 README = Path(__file__).parents[1] / "README.md"
 HEAD = """# Catalogue
@@ -46,6 +46,11 @@ def page() -> str:
                 "bl.problems",
                 made(bl.problems, bl.problems.Regression) | {"federated": bl.problems.federated},
             ),
+            section("Sums of squared residuals", "bl", {"Residuals": bl.Residuals}),
+            section(
+                "Curves and test problems", "bl.problems", made(bl.problems, bl.Residuals) | {"mgh": bl.problems.mgh}
+            ),
+            residuals(),
             section("Data", "bl.data", made(bl.data)),
             section("Runs", "bl", {name: getattr(bl, name) for name in RUNS}),
         ]
@@ -72,6 +77,16 @@ def functions() -> str:
         free = "any" if "dim" in inspect.signature(make).parameters else str(f.dim)
         rows.append(f"| `{name}` | {free} | {f.minimum:.6g} | {len(f.minima)} | {f.source} |")
     return table("Test functions: `bl.problems`", "| name | dimension | minimum | minimizers | source |", rows)
+
+
+def residuals() -> str:
+    """The table of the problems of Moré, Garbow and Hillstrom."""
+    rows: list[str] = []
+    for number, name in enumerate(bl.problems.MGH, 1):
+        f = bl.problems.mgh(name)
+        size = f.residuals(f.start).size
+        rows.append(f"| {number} | `{name}` | {f.start.size} | {size} | {f.minimum:.6g} |")
+    return table("Problems of `bl.problems.mgh`", "| number | name | unknowns | residuals | minimum of f |", rows)
 
 
 def table(title: str, head: str, rows: Iterable[str]) -> str:

@@ -2,6 +2,8 @@
 
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.library.benchmark_function import TestFunction
+from burlab.problems.library.fitted_models import nonlinear_least_squares
+from burlab.problems.library.mgh import MGH, KnownResiduals, mgh
 from burlab.problems.library.plane import beale, booth, branin, goldstein_price, himmelblau
 from burlab.problems.library.quadratics import quadratic
 from burlab.problems.library.regressions import Regression, least_squares, logistic_regression, softmax_regression
@@ -15,10 +17,12 @@ from .finite_sum import FiniteSum
 from .residual_sum import Residuals
 
 __all__ = [
+    "MGH",
     "Batch",
     "BlockShuffle",
     "Federated",
     "FiniteSum",
+    "KnownResiduals",
     "Oracle",
     "Regression",
     "Residuals",
@@ -33,7 +37,9 @@ __all__ = [
     "himmelblau",
     "least_squares",
     "logistic_regression",
+    "mgh",
     "monkey_saddle",
+    "nonlinear_least_squares",
     "powell_singular",
     "quadratic",
     "rastrigin",

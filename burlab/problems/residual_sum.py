@@ -1,7 +1,7 @@
 """Sums of squared residuals."""
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from .point import as_point
 from .sampling import full
 
 
-@final
 class Residuals(FiniteSum):
     """A sum of squared residuals: f(x) = 1/n sum_i |r(x, data_i)|^2 / 2, or a robust loss in place of the square.
 
