@@ -11,6 +11,7 @@ from burlab.graph import tree
 from burlab.problems.sampling import as_indices
 from burlab.runtime.checks.text_table import aligned
 from burlab.runtime.displayed import Displayed
+from burlab.runtime.plain import is_sparse
 from burlab.typing import ArrayLike, Indices, Numbers, Tree
 
 from .flat_objective import FlatObjective, Subject
@@ -130,5 +131,8 @@ def blocks_of(indices: Indices, objective: FlatObjective) -> list[Indices]:
 
 def gradients(objective: FlatObjective, indices: Indices) -> Numbers:
     """The gradients of some samples, float64, shape (n, d)."""
-    rows = tree.flatten(objective.finite_sum.per_sample_grads(objective.point.tree, indices))[0]
+    found: Any = objective.finite_sum.per_sample_grads(objective.point.tree, indices)
+    if is_sparse(found):
+        return np.asarray(found.toarray(), np.float64)
+    rows = tree.flatten(found)[0]
     return np.concatenate([np.asarray(leaf, np.float64).reshape(len(indices), -1) for leaf in rows], axis=1)

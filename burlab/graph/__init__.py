@@ -1,5 +1,7 @@
 """Computation graphs: tracing NumPy code, differentiating and simplifying the traced graphs."""
 
+from typing import Any
+
 from burlab.graph.autodiff import sweep
 from burlab.graph.autodiff.sweep import jvp, vjp
 
@@ -47,6 +49,19 @@ def _complex_numbers() -> hooks.ComplexNumbers:
     return complex_hook
 
 
+def _sparse_array(matrix: Any) -> Any:
+    from .sparse import of_scipy
+
+    return of_scipy(matrix)
+
+
+def _sparse_constant(matrix: Any) -> Any:
+    from .sparse import of_scipy
+
+    return of_scipy(matrix).of_nodes()
+
+
 hooks.results, hooks.formats, hooks.sweeps = results, format_hook, sweep
 hooks.rows, hooks.flat_of, hooks.why_not = ROWS, Flat, refused.why_not
 hooks.complex_numbers, hooks.import_rare = _complex_numbers, _import_rare
+hooks.sparse_array, hooks.sparse_constant = _sparse_array, _sparse_constant

@@ -47,6 +47,14 @@ class WritableResults(Protocol):
         ...
 
 
+class SparseArrays(Protocol):
+    """One of SciPy's sparse matrices as traced functions see it: `sparse/scipy_matrices.py`."""
+
+    def __call__(self, matrix: Any, /) -> Any:
+        """Return it as a `SparseArray`."""
+        ...
+
+
 class ComplexNumbers(Protocol):
     """Calls that have a complex number among their arguments: `complex/complex_hook.py`."""
 
@@ -124,5 +132,7 @@ why_not: Callable[[str], str]
 """Why a function of NumPy's that is in no table cannot be traced, and what to use."""
 complex_numbers: Callable[[], ComplexNumbers]
 """Complex numbers, whose modules are imported with the first of them."""
+sparse_array: SparseArrays  # of plain arrays, for trees
+sparse_constant: SparseArrays  # of nodes, for operands
 import_rare: Callable[[], None]
 """Imports the modules of the rarer words. A thread that meets one while another imports them waits for all."""

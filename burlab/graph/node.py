@@ -13,14 +13,14 @@ import numpy as np
 
 from burlab.runtime.dtypes import is_narrow_float
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
-from burlab.runtime.plain import as_array, check_items, endless, is_complex, lends_array
+from burlab.runtime.plain import as_array, check_items, endless, is_complex, is_sparse, lends_array
 from burlab.typing import ArrayLike, DTypeLike, Index, Params
 
 from . import hooks
 from .faults import check_keywords, fault, public_name, refused_to_library, unsupported
 from .handles import PRESENT, present
-from .operators import PLAIN, Comparison, binary, comparison, unary
-from .origin import current, in_poly1d, in_vectorize, location, place, record_node
+from .operators import PLAIN, STRONGER, Comparison, binary, comparison, unary
+from .origin import current, in_poly1d, in_sparse_operator, in_vectorize, location, place, record_node
 from .rules import (
     ACCUMULATIONS,
     FUNCTIONS,
@@ -128,8 +128,10 @@ class Node:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.get("out") or ()
-        if any(type(x) in PRESENT for x in out):
+        if any(type(x) in PRESENT for x in out) or not STRONGER.isdisjoint(map(type, inputs)):
             return NotImplemented  # it takes the result itself
+        if any(map(is_sparse, inputs)):
+            return getattr(ufunc, method)(*(hooks.sparse_constant(x) if is_sparse(x) else x for x in inputs), **kwargs)
         if any(type(x) is Node for x in (out or inputs[: method == "at"])):
             return hooks.results.call_ufunc(ufunc, method, *inputs, **kwargs)
         if any(map(is_complex, inputs)):
@@ -161,6 +163,10 @@ class Node:
             return hooks.complex_numbers().call_function(func, args, kwargs)
         if type(kwargs.get("out")) in PRESENT:
             return NotImplemented  # it takes the result itself
+        if not STRONGER.isdisjoint(cast("Any", types)):
+            return NotImplemented
+        if any(map(is_sparse, args)):
+            return func(*(hooks.sparse_constant(x) if is_sparse(x) else x for x in args), **kwargs)
         rule = FUNCTIONS.get(func)
         if rule is None and args and type(args[0]) is Node and hooks.results.is_writer(func):
             return func(hooks.results.writable(args[0]), *args[1:], **kwargs)
@@ -254,6 +260,8 @@ class Node:
     def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> "np.ndarray[Any, Any]":
         if (refused := refused_to_library()) is not None:
             raise refused
+        if in_sparse_operator():  # SciPy's matrix leaves the operator to the node
+            return np.empty((), object)
         if self.dtype.kind in "iu":
             self.__index__()
         if self.shape and self.size <= _OBJECTS and in_vectorize():  # it calls a function for each element

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from burlab.runtime.plain import is_complex, lends_array
+from burlab.runtime.plain import is_complex, is_sparse, lends_array
 from burlab.typing import ArrayLike
 
 from . import hooks
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Comparison = Callable[["Node", Any], "Node"]
 PLAIN: set[type] = {float, int}
 """The types of usual operands; `Node` is added below its definition."""
+STRONGER: set[type] = set()
+"""The types of traced values whose rules take nodes: a call that has one among its arguments is theirs."""
 _OPERANDS = (int, float, np.ndarray, np.generic, list, tuple, range)
 _NEVER = (type(None), str, bytes, dict, set, frozenset)  # no other library's arithmetic handles these
 
@@ -63,10 +65,22 @@ def comparison(ufunc: str) -> "Callable[[Node, Any], Node]":
     return method
 
 
+def _of_sparse(ufunc: str, x: ArrayLike, y: ArrayLike) -> Any:
+    """The operator on a node and one of SciPy's sparse matrices. Of the older class `*` is the matrix product."""
+    sparse: Any = x if is_sparse(x) else y
+    name = "matmul" if ufunc == "multiply" and type(sparse).__name__.endswith("_matrix") else ufunc
+    first, second = (hooks.sparse_constant(part) if is_sparse(part) else part for part in (x, y))
+    return getattr(np, name)(first, second)
+
+
 def _general(ufunc: str, x: ArrayLike, y: ArrayLike, other: ArrayLike, never: tuple[type, ...]) -> Any:
     """The operator on x and y, one of which is a node and the other one of any type."""
     if is_complex(other):
         return hooks.complex_numbers().call_operator(ufunc, x, y)
+    if type(other) in STRONGER:
+        return NotImplemented
+    if is_sparse(other):
+        return _of_sparse(ufunc, x, y)
     if isinstance(other, _OPERANDS) or lends_array(other):
         return hooks.results.own(UFUNCS[ufunc](x, y), x, y)
     if isinstance(other, (Number, *never)):

@@ -105,6 +105,14 @@ def in_poly1d() -> bool:
     return frame is not None and frame.f_code.co_qualname.startswith("poly1d.")
 
 
+def in_sparse_operator() -> bool:
+    """Return True if an operator of one of SciPy's sparse matrices called burlab."""
+    frame = caller()
+    names = ("_matmul_dispatch", "_mul_dispatch", "_rmatmul_dispatch", "_rmul_dispatch")
+    in_sparse = frame is not None and frame.f_globals.get("__name__", "").startswith("scipy.sparse")
+    return in_sparse and frame is not None and frame.f_code.co_name in names
+
+
 def in_pandas() -> bool:
     """Return True if pandas called burlab."""
     frame = caller()

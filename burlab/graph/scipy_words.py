@@ -46,7 +46,7 @@ def remedy(name: str) -> str:
     ('use bl.scipy.linalg.expm', 'use np.linalg.inv', 'bl.scipy has no function of this name')
     """
     if name.startswith("sparse."):
-        return "use its x.toarray()"
+        return "pass the matrix as an argument of the function, or use its x.toarray()"
     if name in WORDS:
         return f"use bl.scipy.{name}"
     return f"use {SUBSTITUTES[name]}" if name in SUBSTITUTES else "bl.scipy has no function of this name"

@@ -12,11 +12,13 @@ import optree
 
 from burlab.errors import ArgumentError, DTypeError
 from burlab.runtime.checks.numbers import shown
-from burlab.runtime.plain import is_complex
+from burlab.runtime.plain import is_complex, is_sparse
 
+from . import hooks
 from .complex.array import Complex
 from .complex.leaves import joined, split
 from .handles import present
+from .operators import STRONGER
 
 NAMESPACE = "burlab"
 Tree = Any
@@ -42,7 +44,8 @@ os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_i
 def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
     """The leaves in order, and the structure. None is structure, not a leaf; the leaf of a buffer is its contents.
 
-    A complex number or array is a tree of two leaves, its real and its imaginary part.
+    A complex number or array is a tree of two leaves, its real and its imaginary part; one of SciPy's sparse matrices
+    is a tree of its arrays.
     """
     leaves, treedef = _flatten(tree, None)
     if all(type(leaf) is np.ndarray and leaf.dtype.kind != "c" for leaf in leaves):  # the usual arguments
@@ -50,6 +53,8 @@ def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
     held = [present(leaf) for leaf in leaves]
     if any(map(is_complex, held)):
         return flatten(unflatten(treedef, [split(leaf) if is_complex(leaf) else leaf for leaf in held]))
+    if any(map(is_sparse, held)):
+        return flatten(unflatten(treedef, [hooks.sparse_array(leaf) if is_sparse(leaf) else leaf for leaf in held]))
     return held, treedef
 
 
@@ -81,6 +86,23 @@ def flatten_whole(tree: Tree) -> tuple[list[Any], TreeDef]:
     """
     leaves, treedef = _flatten(tree, is_complex_leaf)
     return [present(leaf) for leaf in leaves], treedef
+
+
+def are_indices(tree: Tree) -> list[bool]:
+    """For each leaf of a tree, whether it says where a sparse array has its entries: no derivative is by it."""
+    leaves, _ = _flatten(tree, lambda leaf: is_sparse(leaf) or is_traced_sparse(leaf))
+    flags: list[bool] = []
+    for leaf in leaves:
+        if is_sparse(leaf) or is_traced_sparse(leaf):
+            flags += [not k for k in (True, *(False,) * 3, *(True,) * (len(flatten(leaf)[0]) - 4))]
+        else:
+            flags += [False] * len(flatten(leaf)[0])
+    return flags
+
+
+def is_traced_sparse(value: object) -> bool:
+    """Return True for a sparse array as traced functions see it."""
+    return type(value) in STRONGER
 
 
 def spread(part: Tree, tree: Tree) -> list[Any]:

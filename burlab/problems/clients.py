@@ -8,6 +8,8 @@ import numpy as np
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.dtypes import computed_in
+from burlab.runtime.extras import late
+from burlab.runtime.plain import is_sparse
 from burlab.runtime.thread_limit import Threads
 from burlab.typing import ArrayLike, Key, Tree
 
@@ -16,6 +18,7 @@ from .finite_sum import FiniteSum, check_loss
 from .kernels.oracle import takes_key
 
 Array = Any
+sparse: Any = late("scipy.sparse")
 
 
 class Federated(FiniteSum):
@@ -67,7 +70,8 @@ def federated(
     Args:
         loss: (x, *sample) -> number, as for `FiniteSum`; with a keyword `key` if it draws random numbers.
         clients: For each client its data: an array or a tuple of arrays with a leading sample axis, all of the same
-            dtypes and, but for that axis, shapes. They are copied.
+            dtypes and, but for that axis, shapes; or sparse matrices of SciPy's with a row for each sample. They are
+            copied.
         regularizer: x -> number, part of every client's function.
         threads: Threads of a sum, as for `FiniteSum`.
         tile: Samples of one call of a kernel, as for `FiniteSum`.
@@ -91,19 +95,23 @@ def federated(
         raise ArgumentError(
             f"clients is a {type(given).__name__}, expected a list of the data of each: an array or a tuple of them."
         )
-    parts = [Data.of(client, f"clients[{c}]").arrays for c, client in enumerate(clients)]
+    parts = [_parts(client, f"clients[{c}]") for c, client in enumerate(clients)]
     if not parts:
         raise ArgumentError("federated needs the data of at least one client, got none.")
     for c, part in enumerate(parts):
-        if [(a.dtype, a.shape[1:]) for a in part] != [(a.dtype, a.shape[1:]) for a in parts[0]]:
+        if _form(part) != _form(parts[0]):
             raise ShapeError(
                 f"client {c} holds {_forms(part)}, client 0 {_forms(parts[0])}. Give all clients samples of one form."
             )
+    if cluster is not None and any(map(is_sparse, parts[0])):
+        raise ArgumentError(
+            "clients on a cluster hold arrays, got a sparse matrix. Pass its .toarray(), or no cluster."
+        )
     check_loss(loss, len(parts[0]))
     if regularizer is not None:
         check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")
-    sizes = tuple(len(part[0]) for part in parts)
-    arrays = [np.concatenate([part[k] for part in parts]) for k in range(len(parts[0]))]
+    sizes = tuple(part[0].shape[0] for part in parts)
+    arrays = [_joined([part[k] for part in parts]) for k in range(len(parts[0]))]
     share = sum(sizes) / (len(sizes) * np.array(sizes, float))  # the mean over samples is then the mean over clients
     first = next((computed_in(a.dtype) for a in arrays if computed_in(a.dtype).kind == "f"), np.dtype(float))
 
@@ -126,5 +134,28 @@ def _on(cluster: Any, data: tuple[Array, ...], sizes: tuple[int, ...], threads: 
     return ClientActors(cluster, data, sizes, threads)
 
 
+def _parts(client: Any, name: str) -> tuple[Any, ...]:
+    """Return the arrays and sparse matrices of a client, checked."""
+    given = cast("tuple[Any, ...]", client) if isinstance(client, tuple) else (client,)
+    arrays = iter(Data.of(given, name).arrays)
+    found: list[Any] = []
+    for part in given:
+        array = next(arrays)
+        if is_sparse(part):
+            next(arrays)  # starts and ends are two
+        found.append(part.tocsr() if is_sparse(part) else array)
+    return tuple(found)
+
+
+def _joined(parts: list[Any]) -> Any:
+    if not is_sparse(parts[0]):
+        return np.concatenate(parts)
+    return sparse.vstack(parts, format="csr")
+
+
+def _form(part: Sequence[Any]) -> list[Any]:
+    return [(is_sparse(a), a.dtype, a.shape[1:]) for a in part]
+
+
 def _forms(part: Sequence[Any]) -> str:
-    return ", ".join(f"{a.dtype}{list(a.shape[1:])}" for a in part)
+    return ", ".join(f"{'sparse ' * is_sparse(a)}{a.dtype}{list(a.shape[1:])}" for a in part)

@@ -1,6 +1,10 @@
-"""The samples of a finite sum: arrays with a leading sample axis, checked once and then read in place."""
+"""The samples of a finite sum: arrays with a leading sample axis, checked once and then read in place.
 
-from dataclasses import dataclass
+A sparse matrix is two arrays that samples share, its values and columns, and two with a number for each sample: where
+its entries start and end. So a batch of rows is drawn without copying an entry.
+"""
+
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -14,16 +18,26 @@ from burlab.runtime.plain import as_array
 from burlab.runtime.sharded import ShardedArray
 from burlab.typing import ArrayLike
 
+from .sparse_data import CompressedRows, SparseForm, is_sparse, sparse_rows
+
 Rows = Array | ShardedArray
 """An array with a row for each sample, in one place or in several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Arrays of equal length. C++ reads samples in place; arrays that are not C-contiguous were copied once."""
+    """Arrays of equal length. C++ reads samples in place; arrays that are not C-contiguous were copied once.
+
+    arrays: with a leading axis of samples. wholes: that all samples share. forms: of each argument of a loss, its form
+    as a sparse row, which takes two of each, or None for an array; () if all are arrays. derived: by structure, what
+    kernels computed once from whole arrays.
+    """
 
     arrays: tuple[Rows, ...]
     samples: int
+    wholes: tuple[Array, ...] = ()
+    forms: tuple[SparseForm | None, ...] = ()
+    derived: dict[str, Array] = field(default_factory=dict[str, Array], compare=False)
 
     @staticmethod
     def none() -> "Data":
@@ -39,8 +53,9 @@ class Data:
                 f"{name} is an empty tuple. Pass an array, or a tuple of arrays, with one row per sample."
             )
         names = [f"{name}[{k}]" for k in range(len(parts))] if isinstance(data, tuple) else [name]
-        arrays = tuple(_array(part, name) for part, name in zip(parts, names, strict=True))
-        lengths = [len(a) for a in arrays]
+        given = [sparse_rows(p, n) if is_sparse(p) else _array(p, n) for p, n in zip(parts, names, strict=True)]
+        arrays = tuple(a for part in given for a in (part.arrays if isinstance(part, CompressedRows) else (part,)))
+        lengths = [len(part.arrays[0] if isinstance(part, CompressedRows) else part) for part in given]
         if len(set(lengths)) > 1:
             raise ShapeError(
                 f"{name} holds arrays of {', '.join(map(str, lengths))} samples; all need the same leading size. "
@@ -48,11 +63,20 @@ class Data:
             )
         if lengths[0] == 0:
             raise ShapeError(f"{name} holds no sample: the mean over nothing is not defined. Pass at least one row.")
-        return Data(arrays, lengths[0])
+        matrices = [part for part in given if isinstance(part, CompressedRows)]
+        if not matrices:
+            return Data(arrays, lengths[0])
+        forms = tuple(part.form if isinstance(part, CompressedRows) else None for part in given)
+        return Data(arrays, lengths[0], tuple(a for matrix in matrices for a in matrix.wholes), forms)
 
-    def with_weights(self, weights: Array) -> "Data":
-        """Return the data with one more array, shape (n,)."""
-        return Data((*self.arrays, weights), self.samples)
+    def with_array(self, array: Array) -> "Data":
+        """Return the data with one more array, of shape (n, ...)."""
+        return replace(self, arrays=(*self.arrays, array), forms=(*self.forms, None) if self.forms else ())
+
+    @property
+    def parts(self) -> int:
+        """The number of arguments of a loss that a sample is."""
+        return len(self.forms) or len(self.arrays)
 
     def rows(self, indices: Array) -> "Data":
         """Return some of the samples, in place where they lie at equal distances. indices: int64, shape (b,)."""
@@ -60,17 +84,45 @@ class Data:
         step = int(steps[0]) if steps.size else 1
         regular = step > 0 and bool((steps == step).all())
         chosen = slice(int(indices[0]), int(indices[-1]) + 1, step) if regular else indices
-        return Data(tuple(array[chosen] for array in self.arrays), len(indices))
+        return replace(self, arrays=tuple(array[chosen] for array in self.arrays), samples=len(indices))
+
+    def sample(self, k: int) -> tuple[Any, ...]:
+        """Return sample k, as the loss takes it: a sparse row as the tree of what it consists of."""
+        arrays, wholes = iter([a[k] for a in self.arrays]), iter(self.wholes)
+        forms = self.forms or (None,) * len(self.arrays)
+        return tuple(next(arrays) if form is None else form.row(wholes, arrays) for form in forms)
 
     @property
-    def example(self) -> tuple[Any, ...]:
-        """The first sample, as the loss takes it."""
-        return tuple(a[0] for a in self.arrays)
+    def all(self) -> tuple[Rows, ...]:
+        """Whole arrays, and those of samples."""
+        return *self.wholes, *self.arrays
+
+    @property
+    def texts(self) -> list[str]:
+        """The arrays in words, as `float64[200, 3]`."""
+        arrays, wholes, found = iter(self.arrays), iter(self.wholes), list[str]()
+        for form in self.forms or (None,) * len(self.arrays):
+            array = next(arrays)
+            if form is None:
+                found.append(f"{array.dtype}{list(array.shape)}")
+                continue
+            values, _, _ = next(wholes), next(wholes), next(arrays)
+            found.append(f"{values.dtype}{[self.samples, form.size]} with {len(values)} stored entries")
+        return found
+
+    @property
+    def order(self) -> list[int]:
+        """The places of whole arrays, and then of the others, among the leaves of a sample."""
+        forms = self.forms or (None,) * len(self.arrays)
+        kinds = [is_whole for form in forms for is_whole in ((False,) if form is None else (True, True, False, False))]
+        places = range(len(kinds))
+        return [*(k for k in places if kinds[k]), *(k for k in places if not kinds[k])]
 
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays; numbers that samples share count once."""
-        return sum((len(a) - 1) * a.strides[0] + a[0].nbytes for a in self.arrays)
+        own = sum((len(a) - 1) * a.strides[0] + a[0].nbytes for a in self.arrays)
+        return own + sum(a.nbytes for a in self.wholes)
 
 
 _SUPPORTED = ALL - {DTYPES["uint64"]}  # which is for keys

@@ -11,6 +11,7 @@ from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.problems.kernels.direct import Direct
 from burlab.problems.kernels.oracle import Oracle, takes_key
+from burlab.problems.kernels.sparse_gradients import is_row, sparse_rows
 from burlab.problems.kernels.targets import Targets
 from burlab.problems.kernels.tiles import LARGEST, KernelOptions
 from burlab.problems.kernels.tiling import Tiling
@@ -41,7 +42,9 @@ class FiniteSum:
         data: An array or a tuple of arrays of shape (n, ...): float32, float64, integers, bool, or float16 and
             bfloat16, which the loss gets as float32. C-contiguous arrays, also those of files (`np.memmap`, and
             `bl.data.shards` for a folder), are not copied: later changes of their numbers change later results. Pass
-            data.copy() to avoid that.
+            data.copy() to avoid that. Or one of SciPy's sparse matrices, of shape (n, d): the loss sees one sparse row
+            of shape (d,), for products (a @ x, X @ a, np.dot), sums, norms, scaling and functions with f(0) = 0. Memory
+            and time follow the stored entries.
         regularizer: x -> number, added once.
         threads: Threads of a sum, at most 64; "auto" is as many as `bl.set_threads` allows. None: one, and in
             `bl.minimize` as many, where a step is long enough.
@@ -84,16 +87,16 @@ class FiniteSum:
             check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")
         size = None if tile is None else whole(tile, "tile", 1, LARGEST)
         self.threads = None if threads is None else known_threads(threads)
-        check_loss(loss, len(samples.arrays))
+        check_loss(loss, samples.parts)
         parts = None
         if model is not None:
             keys = ["key"] if takes_key(model) else []
-            check_takes(model, "model", "x and a sample", "It is model(x, *sample).", 1 + len(samples.arrays), keys)
+            check_takes(model, "model", "x and a sample", "It is model(x, *sample).", 1 + samples.parts, keys)
             parts = Targets(model, loss, bool(keys), takes_key(loss))
             loss = parts.whole
         if resampled is not None:
             advice = "It is resampled(x, *sample, key=): the loss for a label that the model draws."
-            check_takes(resampled, "resampled", "x, a sample and a key", advice, 1 + len(samples.arrays), ["key"])
+            check_takes(resampled, "resampled", "x, a sample and a key", advice, 1 + samples.parts, ["key"])
         options = KernelOptions(size, check_remat(remat))
         self.oracle = Oracle(loss, samples, regularizer, has_aux, options, resampled=resampled, targets=parts)
 
@@ -102,7 +105,7 @@ class FiniteSum:
         return self.oracle.data.samples
 
     def __repr__(self) -> str:
-        data = ", ".join(f"{a.dtype}{list(a.shape)}" for a in self.oracle.data.arrays)
+        data = ", ".join(self.oracle.data.texts)
         tiles = "".join(f"; {query} of {batch} in {tiling}" for (query, batch), tiling in self.tiles.items())
         return f"<FiniteSum of {getattr(self.oracle.loss, '__name__', 'loss')} over {len(self)} samples: {data}{tiles}>"
 
@@ -196,11 +199,23 @@ class FiniteSum:
             x, indices, key: As for `value`.
 
         Returns:
-            A tree of x's structure with a leading sample axis: (b, d) for a vector x.
+            A tree of x's structure with a leading sample axis: (b, d) for a vector x. Of sparse data a matrix of
+            SciPy's in CSR form, where the loss reads a vector x by products with the sample's row only.
+
+        >>> import numpy as np, burlab as bl
+        >>> from scipy.sparse import csr_array
+        >>> problem = bl.FiniteSum(lambda x, a: 0.5 * (a @ x) ** 2, csr_array([[0.0, 2.0], [1.0, 0.0]]))
+        >>> problem.per_sample_grads(np.array([3.0, 1.0])).toarray()
+        array([[0., 4.],
+               [3., 0.]])
         """
         point = as_point(x, "x")
         samples = self.oracle.kernels("grad", [point]).samples
-        stream, _list = self._stream(indices)
+        stream, chosen = self._stream(indices)
+        if self.oracle.data.wholes and is_row(samples):
+            numbers = self.oracle.factors([point])
+            rows = np.arange(len(self)) if chosen is None else chosen
+            return sparse_rows(samples, numbers, point.leaves, stream, self._key(key), rows)
         return samples.rows(point.leaves, stream, self._key(key))[0]
 
     def per_sample_values(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Array:

@@ -62,7 +62,7 @@ class Residuals(FiniteSum):
         self._name = getattr(r, "__name__", "r")
 
     def __repr__(self) -> str:
-        data = ", ".join(f"{a.dtype}{list(a.shape)}" for a in self.oracle.data.arrays)
+        data = ", ".join(self.oracle.data.texts)
         return f"<Residuals of {self._name} over {len(self)} samples{': ' * bool(data)}{data}>"
 
     def residuals(self, x: Tree) -> Array:

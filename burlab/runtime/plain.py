@@ -119,6 +119,12 @@ def lends_array(value: object) -> bool:
     return hasattr(value, "__array__") or hasattr(value, "__dlpack__")
 
 
+def is_sparse(value: object) -> bool:
+    """Return True for one of SciPy's sparse arrays or matrices."""
+    kind = type(value)
+    return kind.__module__.startswith("scipy.sparse") and hasattr(value, "tocsr")
+
+
 def is_complex(value: Operand) -> bool:
     """Return True if a value is a complex number, an array of such, or a list with one in it."""
     kind = cast("type[Any]", type(value))

@@ -108,8 +108,10 @@ def check_floating(f: Callable[..., Any], args: tuple[Any, ...], argnum: int, wh
     arg = args[argnum]
     if arg is None:
         raise DTypeError(f"{what} by argument {argnum % len(args)} needs floats, got None. Pass a float, such as 3.0.")
-    for leaf, path in zip(tree.flatten(arg)[0], tree.leaf_names(arg), strict=True):
+    for leaf, path, index in zip(tree.flatten(arg)[0], tree.leaf_names(arg), tree.are_indices(arg), strict=True):
         spec = spec_of(leaf)
+        if index:
+            continue
         if not isinstance(spec, Spec) or spec.dtype.kind != "f":
             kind = spec.dtype.name if isinstance(spec, Spec) else type(leaf).__name__
             raise DTypeError(

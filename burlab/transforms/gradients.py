@@ -140,10 +140,10 @@ def value_and_grad_rule(
     value, aux = call.pair() if has_aux else (call.result, None)
     parts = [call.by(k, "grad") for k in numbers]
     y = call.scalar(value, "grad", holomorphic)
-    leaves = [x for nodes, _ in parts for x in nodes]
-    shares = iter(sweep.vjp([y], leaves, [one(y)]))
+    leaves = [x for nodes, _ in parts for x in nodes if x.dtype.kind == "f"]
+    shares = dict(zip(leaves, sweep.vjp([y], leaves, [one(y)]), strict=True))  # of indices there are none
     gradients = tuple(
-        tree.conjugated(tree.unflatten(structure, [next(shares) for _ in nodes])) for nodes, structure in parts
+        tree.conjugated(tree.unflatten(structure, [shares.get(x, x) for x in nodes])) for nodes, structure in parts
     )
     return call.place(((value, aux), gradients[0] if isinstance(argnums, int) else gradients))
 

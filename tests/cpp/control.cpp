@@ -144,8 +144,26 @@ struct Problem {
 
   explicit Problem(std::int64_t batch) {
     const run::Block block{2, 2, offsets, parts, 128};
-    query.loss.samples = {
-        {spring, nullptr, 64}, 1, contexts, 1, 1, 0, 0, 1, data, strides, strides, rows, block, block, {}, {}, {}, 0};
+    query.loss.samples = {{spring, nullptr, 64},
+                          1,
+                          contexts,
+                          1,
+                          0,
+                          1,
+                          0,
+                          0,
+                          1,
+                          nullptr,
+                          data,
+                          strides,
+                          strides,
+                          rows,
+                          block,
+                          block,
+                          {},
+                          {},
+                          {},
+                          0};
     query.kind = run::query_value_and_grad;
     query.stream = {run::Sampling::sequential, 8, batch, nullptr, 0, {}, 0, nullptr};
     query.points = 1;

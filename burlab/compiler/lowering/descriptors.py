@@ -91,6 +91,16 @@ class SampledEntries(NamedTuple):
     rows_wrap: int
 
 
+class RowEntries(NamedTuple):
+    """Kernels of move/sparse_rows.hpp: rows; rows of x, or of the result; entries; elements of a row; apart or not."""
+
+    rows: int
+    size: int
+    entries: int
+    width: int
+    apart: int
+
+
 class Keys(NamedTuple):
     """`Uniform` and `FoldIn` of random.hpp: keys, and the elements, or the step between numbers, for each."""
 

@@ -30,6 +30,7 @@ from .descriptors import Elements, Indexed, Keys, Norms, QueryCall, StridedRows,
 from .reduction_blocks import block_results
 from .reductions import argument, cumsum, extreme, select, sort, sum_, sum_accumulate, zero
 from .sparse import sampled_accumulate, sampled_product, sparse_product
+from .sparse_rows import sparse_rows, spread_accumulate
 
 Views = dict[Node, StridedView]
 
@@ -219,6 +220,7 @@ ACCUMULATING: dict[str, Callable[[Node, Views], list[KernelCall]]] = {  # what a
     "contract": lambda n, views: contract(n, views, strict=False, accumulate=True),
     "scatter": _scatter_accumulate,
     "sampled_product": sampled_accumulate,
+    "spread_rows": spread_accumulate,
 }
 KERNELS: dict[str, Callable[[Node, Views], list[KernelCall]]] = {
     **dict.fromkeys(VIEWS, _copied_view),
@@ -237,6 +239,7 @@ KERNELS: dict[str, Callable[[Node, Views], list[KernelCall]]] = {
     "put": _put,
     "sparse_product": sparse_product,
     "sampled_product": sampled_product,
+    **dict.fromkeys(("row_products", "spread_rows", "row_samples"), sparse_rows),
     "uniform": _uniform,
     "fold_in": _fold_in,
     "ask": _query,

@@ -34,6 +34,7 @@ from .query_rules import QUERY_RULES, value_alone
 from .robust_loss import RobustLoss
 from .sample_kernel import SampleKernel
 from .sample_program import SampleProgram
+from .sparse_gradients import factors
 from .targets import Targets, plain, with_goals
 from .tiles import DEFAULT_OPTIONS, HEAVY, KernelOptions, least_of
 from .tiling import Tiling
@@ -131,7 +132,7 @@ class Oracle:
 
     def weighted(self, weights: Array) -> "Oracle":
         """Return the oracle with weights of samples, shape (n,), of x's dtype."""
-        data, own = self._given.data.with_weights(weights), self._given.resampled
+        data, own = self._given.data.with_array(weights), self._given.resampled
         loss, resampled = _weighted(self._given.loss), None if own is None else _weighted(own)
         parts = self._given.targets and replace(self._given.targets, weighted=True)
         return Oracle(*self._given._replace(loss=loss, data=data, resampled=resampled, targets=parts))
@@ -177,6 +178,13 @@ class Oracle:
         if form not in self._losses:
             self._losses.setdefault(form, self._found(form, query, shared))  # concurrent threads get the same
         return self._losses[form]
+
+    def factors(self, shared: Sequence[Point]) -> SampleKernel:
+        """Return the kernel of the numbers by which rows of sparse data are multiplied in gradients of samples."""
+        form = "factors", _form_of(shared)
+        if form not in self._losses:
+            self._losses.setdefault(form, Loss(factors(self.kernels("grad", shared).samples), None))
+        return self._losses[form].samples
 
     def _found(self, form: Any, query: str, shared: Sequence[Point]) -> Loss:
         """Return the kernels of a query, with the programs of an equal loss where there are some."""
@@ -248,7 +256,7 @@ class Oracle:
         """
         if query != "value" and work_of(graph) <= QUERY_WORK_RATIO * HEAVY:
             keyword = {"key": np.zeros(2, np.uint64)} if self.keyed else {}
-            graph = trace(partial(value_alone, self.loss), (x, *self.data.example), keyword).graph
+            graph = trace(partial(value_alone, self.loss), (x, *self.data.sample(0)), keyword).graph
         return work_of(graph)
 
     @property
@@ -272,7 +280,8 @@ def _form_of(shared: Sequence[Point]) -> tuple[Any, ...]:
 
 
 def _samples_form(data: Data) -> tuple[Any, ...]:
-    return tuple((array.shape[1:], array.dtype) for array in data.arrays)
+    wholes = tuple((array.shape, array.dtype) for array in data.wholes)
+    return (*((array.shape[1:], array.dtype) for array in data.arrays), wholes, data.forms)
 
 
 def _hashable(options: KernelOptions) -> tuple[Any, ...]:

@@ -58,6 +58,8 @@ class SampleKernel:
         first = len(sizes) - self.placed
         self._strides = integers([*(a.strides[0] for a in data.arrays[:first]), *sizes[first:]])
         self._sizes = integers(sizes)
+        self.wholes = (*data.wholes, *(program.derived.arrays(data) if program.derived else ()))
+        self._wholes = (_POINTER * max(len(self.wholes), 1))(*(a.ctypes.data for a in self.wholes))
         self._batches: set[int] = set()  # whose tiles it has used
 
     def on(self, threads: int) -> "SampleKernel":
@@ -88,7 +90,7 @@ class SampleKernel:
         summand = self.summand(int(stream.batch))
         kernel = CMeanKernel(summand=summand, stream=stream, threads=threads)
         function = NativeFunction(mean_address(), lambda _: ctypes.addressof(kernel), 0, (self, kernel), loops=True)
-        inputs = [ArraySpec(n.shape, n.dtype, "x") for n in self.graph.inputs[: self.program.fixed]]
+        inputs = [ArraySpec(n.shape, n.dtype, "x") for n in self.graph.inputs[: self._points]]
         if stream.sampling == Sampling.listed:
             inputs.append(ArraySpec((int(stream.batch),), np.dtype(np.int64), "indices"))
         if self.keyed:
@@ -102,6 +104,11 @@ class SampleKernel:
         block = empty((layout.nbytes,), np.dtype(np.uint8), f"the results of {stream.batch} samples")
         self._call("rows", self._single(layout, self.program.steps), fixed, stream, key, 1, block)
         return tree.unflatten(self.structure, layout.views(block))
+
+    @property
+    def _points(self) -> int:
+        """The number of inputs that come with a call: the leaves of the shared arguments."""
+        return self.program.fixed - len(self.wholes)
 
     @property
     def executable(self) -> Executable:
@@ -121,7 +128,7 @@ class SampleKernel:
     def measure(self, batch: int, fixed: Sequence[Array]) -> None:
         """Choose the tiles for a batch: see `SampleProgram.measure`."""
         self._batches.add(batch)
-        self.program.measure(batch, fixed, self.data)
+        self.program.measure(batch, [*fixed, *self.wholes], self.data)
 
     def summand(self, batch: int) -> CSummand:
         """Return the struct of a mean over a batch, valid as long as this."""
@@ -157,9 +164,10 @@ class SampleKernel:
 
     def _summand(self, kernel: CKernel, tile: int, contexts: Any, rows: Any, sums: CBlock, result: CBlock) -> CSummand:
         return CSummand(
-            kernel=kernel, tile=tile, contexts=contexts, fixed=self.program.fixed, arrays=len(self.data.arrays),
-            keyed=self.keyed, placed=self.placed, least=self.least, data=at(self._addresses), strides=at(self._strides),
-            sizes=at(self._sizes), rows=rows, sums=sums, result=result, shards=self._shards and at(self._shards),
+            kernel=kernel, tile=tile, contexts=contexts, fixed=self._points, wholes=len(self.wholes),
+            arrays=len(self.data.arrays), keyed=self.keyed, placed=self.placed, least=self.least,
+            whole=at(self._wholes), data=at(self._addresses), strides=at(self._strides), sizes=at(self._sizes),
+            rows=rows, sums=sums, result=result, shards=self._shards and at(self._shards),
         )  # fmt: skip
 
     def _call(self, name: str, summand: CSummand, fixed: Sequence[Array], stream: Stream, key: Any,

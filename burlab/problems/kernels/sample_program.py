@@ -14,6 +14,7 @@ from burlab.graph.tracing.trace import trace
 from burlab.problems.data import Data
 from burlab.runtime.coerce import Array
 
+from .derived_arrays import derived
 from .output_blocks import OutputLayout, integers
 from .tiles import DEFAULT_OPTIONS, KernelOptions, Tile
 from .tiling import Tiling, Tilings
@@ -22,11 +23,12 @@ from .tiling import Tiling, Tilings
 class SampleProgram:
     """The kernels of a function of shared arguments, one sample and a key. It returns a tuple of trees of floats.
 
-    graph: inputs: leaves of the shared arguments, one sample of each data array, the key if it is keyed. structure: of
-    the tuple that the outputs are: value and gradient where there are several. A result's memory is laid out with one
-    group per tree. arrays: of data; placed: the number of last ones with a row for each position of a batch, passed
-    with the call. fixed: the number of inputs that samples share. least: samples of a slot. Several threads may use it
-    at once.
+    graph: inputs: leaves of the shared arguments, whole arrays, one sample of each data array, the key if it is keyed.
+    structure: of the tuple that the outputs are: value and gradient where there are several. A result's memory is laid
+    out with one group per tree. arrays, wholes: of data; placed: the number of last arrays with a row for each position
+    of a batch, passed with the call. fixed: the number of inputs that samples share, whole arrays too. derived: what
+    whole arrays alone decide; graph takes it, as more of them; `written` computes it, as files hold it. least: samples
+    of a slot. Several threads may use it at once.
     """
 
     def __init__(
@@ -38,9 +40,13 @@ class SampleProgram:
         least: int = 1,
         options: KernelOptions = DEFAULT_OPTIONS,
         placed: int = 0,
+        wholes: int = 0,
     ) -> None:
-        self._given = graph
-        self.graph = match_sparse(simplify(graph))
+        self._given, self._wholes = graph, wholes
+        self.written = match_sparse(simplify(graph))
+        points = len(graph.inputs) - arrays - keyed - wholes
+        self.derived = derived(self.written, points, wholes) if wholes else None
+        self.graph = self.derived.rest if self.derived else self.written
         self.structure = structure
         self.groups = tuple(child.num_leaves for child in structure.children())
         self.keyed = keyed
@@ -72,8 +78,10 @@ class SampleProgram:
         data: has samples of the form. least: samples of a slot, from the graph.
         """
         keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
-        traced = trace(f, (*shared, *data.example), keyword)
-        return SampleProgram(traced.graph, traced.result, len(data.arrays), keyed, least(traced.graph), options, placed)
+        traced = trace(f, (*shared, *data.sample(0)), keyword)
+        graph = _in_order(traced.graph, data.order, keyed)
+        how = least(graph), options, placed, len(data.wholes)
+        return SampleProgram(graph, traced.result, len(data.arrays), keyed, *how)
 
     def on(self, threads: int) -> "SampleProgram":
         """Return the same for sums on so many threads."""
@@ -82,7 +90,7 @@ class SampleProgram:
                 arrays = len(self.graph.inputs) - self.fixed - self.keyed
                 options = self.options._replace(threads=threads)
                 self._on_threads[threads] = SampleProgram(
-                    self._given, self.structure, arrays, self.keyed, self.least, options, self.placed
+                    self._given, self.structure, arrays, self.keyed, self.least, options, self.placed, self._wholes
                 )
             return self._on_threads[threads]
 
@@ -136,3 +144,10 @@ class SampleProgram:
                 steps = integers([sum(sizes)] * len(sizes))
                 self._row = self.layout.at([sum(sizes[:k]) for k in range(len(sizes))]), steps
             return self._row
+
+
+def _in_order(graph: Graph, order: Sequence[int], keyed: bool) -> Graph:
+    """Return the graph with the inputs of a sample in another order, behind those that samples share."""
+    first = len(graph.inputs) - len(order) - keyed
+    sample, key = graph.inputs[first : first + len(order)], graph.inputs[first + len(order) :]
+    return Graph((*graph.inputs[:first], *(sample[k] for k in order), *key), graph.outputs)

@@ -65,7 +65,7 @@ class Targets:
         def of_sample(x: tree.Tree, *sample: Any, **key: Any) -> Node:
             return self.targets(x, self._own(sample), **key)
 
-        return trace(of_sample, (point.tree, *data.example), key).graph.outputs[0].size
+        return trace(of_sample, (point.tree, *data.sample(0)), key).graph.outputs[0].size
 
     def row(self, loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
         """Return a sample's targets, followed by the loss's gradient at them, in one vector of x's dtype.
@@ -138,7 +138,7 @@ def _keyed(parts: Targets, x: tree.Tree, *sample: Any, key: Key | None) -> Any:
 def with_goals(data: Data, size: int, dtype: "np.dtype[Any]") -> Data:
     """Return the data with a last array of goals: `size` numbers for each position of a batch, passed with it."""
     goals: Array = np.broadcast_to(np.zeros(size, dtype), (data.samples, size))
-    return Data((*data.arrays, goals), data.samples)
+    return data.with_array(goals)
 
 
 def plain(regularizer: Function, x: tree.Tree, _scale: Any) -> Any:

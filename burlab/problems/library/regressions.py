@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -11,10 +11,14 @@ from burlab.functions import logsumexp, softplus
 from burlab.problems.finite_sum import FiniteSum
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.coerce import Array
+from burlab.runtime.extras import late
 from burlab.runtime.memory import check_fits
-from burlab.runtime.plain import as_array
+from burlab.runtime.plain import as_array, is_sparse
 from burlab.runtime.ranges import NOT_NEGATIVE, number_in
 from burlab.typing import ArrayLike, Vector
+
+spectra: Any = late("scipy.sparse.linalg")
+_DENSE_GRAM = 2000  # rows of a Gram matrix whose spectrum is computed as a whole
 
 
 @final
@@ -60,14 +64,27 @@ class Regression(FiniteSum):
     @cached_property
     def sample_smoothness(self) -> Array:
         """L_i of every sample with its share of the regularizer, shape (n,), float64."""
-        return self._most * np.sum(self.features.astype(np.float64) ** 2, axis=1) + self.l2
+        a: Any = self.features.astype(np.float64)
+        squares = a.multiply(a).sum(axis=1) if is_sparse(a) else np.sum(a**2, axis=1)
+        return self._most * np.asarray(squares).reshape(-1) + self.l2
 
     @cached_property
     def _spectrum(self) -> Array:
-        """The smallest and the largest eigenvalue of A^T A / n, from the smaller of the two Gram matrices."""
-        a = self.features.astype(np.float64)
+        """The smallest and the largest eigenvalue of A^T A / n, from the smaller of the two Gram matrices.
+
+        Of a large sparse matrix the smallest is said to be 0, which is a bound.
+        """
+        a: Any = self.features.astype(np.float64)
         n, d = a.shape
-        values = np.linalg.eigvalsh((a.T @ a if d <= n else a @ a.T) / n)
+        if is_sparse(a) and min(n, d) > _DENSE_GRAM:
+
+            def gram(v: Vector) -> Any:
+                return a.T @ (a @ v) / n
+
+            operator = spectra.LinearOperator((d, d), gram, dtype=np.float64)
+            return np.array([0.0, spectra.eigsh(operator, 1, return_eigenvectors=False, v0=np.ones(d))[0]])
+        a = a.toarray() if is_sparse(a) and n * d <= _DENSE_GRAM**2 else a
+        values = np.linalg.eigvalsh(_dense(a.T @ a if d <= n else a @ a.T) / n)
         return np.array([max(values[0], 0.0) if d <= n else 0.0, values[-1]])
 
 
@@ -75,7 +92,7 @@ def least_squares(features: ArrayLike, targets: ArrayLike, *, l2: float = 0.0) -
     """1/n sum_i (a_i^T x - b_i)^2 / 2 + l2/2 |x|^2, Legendre 1805; with l2, ridge regression, Hoerl and Kennard 1970.
 
     Args:
-        features: Rows a_i, shape (n, d), float32 or float64.
+        features: Rows a_i, shape (n, d), float32 or float64; an array, or one of SciPy's sparse ones.
         targets: b, shape (n,).
         l2: Weight of the regularizer.
 
@@ -103,7 +120,7 @@ def logistic_regression(features: ArrayLike, labels: ArrayLike, *, l2: float = 0
     """1/n sum_i log(1 + exp(-y_i a_i^T x)) + l2/2 |x|^2, Cox 1958.
 
     Args:
-        features: Rows a_i, shape (n, d), float32 or float64.
+        features: Rows a_i, shape (n, d), float32 or float64; an array, or one of SciPy's sparse ones.
         labels: Shape (n,), two values: 0 and 1, -1 and 1, or bool; the larger is y_i = 1.
         l2: Weight of the regularizer.
 
@@ -137,7 +154,7 @@ def softmax_regression(
     """1/n sum_i logsumexp(X^T a_i) - (X^T a_i)[y_i] + l2/2 |X|^2: the cross-entropy of a linear classifier.
 
     Args:
-        features: Rows a_i, shape (n, d), float32 or float64.
+        features: Rows a_i, shape (n, d), float32 or float64; an array, or one of SciPy's sparse ones.
         labels: Shape (n,), integers from 0 to k - 1.
         l2: Weight of the regularizer.
         classes: k; None: as many as there are different labels, so that each class has a sample.
@@ -167,12 +184,24 @@ def softmax_regression(
             f"labels are {_few(found)}, expected integers from 0 to {k - 1} for {k} classes. Number the classes by "
             "np.unique(labels, return_inverse=True)[1], or pass classes= where some have no sample."
         )
-    check_fits(a.shape[1] * k * a.itemsize, f"an x of {shown(k)} classes")
+    check_fits(a.shape[1] * k * a.dtype.itemsize, f"an x of {shown(k)} classes")
     start = np.zeros((a.shape[1], k), a.dtype)
     return Regression(loss, (a, y.astype(np.int64)), _weight(l2), (0.0, 0.5, start))
 
 
+def _dense(a: Any) -> Array:
+    return a.toarray() if is_sparse(a) else a
+
+
 def _matrix(features: ArrayLike) -> Array:
+    if is_sparse(features):
+        rows: Any = cast("Any", features).tocsr()
+        if not rows.ndim == 2 or 0 in rows.shape or rows.dtype.kind not in "fiub":
+            raise ShapeError(
+                f"features are sparse with the shape {rows.shape} and the dtype {rows.dtype}, expected (n, d) real "
+                "numbers: a row per sample."
+            )
+        return rows.astype(np.float32 if rows.dtype == np.float32 else np.float64, copy=False)
     a = as_array(features, "features")
     if a.ndim != 2 or a.size == 0:
         raise ShapeError(f"features have shape {a.shape}, expected (n, d): a row per sample.")
@@ -182,8 +211,8 @@ def _matrix(features: ArrayLike) -> Array:
 
 
 def _check_targets(a: Array, b: Array) -> None:
-    if b.shape != (len(a),):
-        raise ShapeError(f"targets have shape {b.shape}, but features have {len(a)} rows. Pass one number per row.")
+    if b.shape != a.shape[:1]:
+        raise ShapeError(f"targets have shape {b.shape}, but features have {a.shape[0]} rows. Pass one number per row.")
 
 
 def _weight(l2: float) -> float:

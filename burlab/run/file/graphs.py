@@ -52,7 +52,7 @@ class GraphWriter:
 
     def _kernel(self, kernel: SampleKernel) -> list[Any]:
         tiles = [[batch, tiling.size] for batch, tiling in kernel.tilings.items()]
-        form = [self.add(kernel.graph), kernel.groups, kernel.metrics, kernel.keyed]
+        form = [self.add(kernel.program.written), kernel.groups, kernel.metrics, kernel.keyed]
         return [*form, tiles, kernel.options.remat, kernel.least]
 
 
@@ -122,7 +122,8 @@ class GraphReader:
         more += [((), leaves[0][1])] if query == "surrogate" else []
         placed = int(query == "surrogate" and bool(data.arrays))
         data = with_goals(data, number, leaves[0][1]) if placed else data
-        inputs = given * _points(query) + more + [(array.shape[1:], array.dtype) for array in data.arrays]
+        inputs = given * _points(query) + more + [(array.shape, array.dtype) for array in data.wholes]
+        inputs += [(array.shape[1:], array.dtype) for array in data.arrays]
         inputs += [((2,), np.dtype(np.uint64))] * keyed
         graph = self.graph(name, inputs)
         found = [(node.shape, node.dtype) for node in graph.outputs]
@@ -134,7 +135,8 @@ class GraphReader:
         trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
         structure = tree.flatten(tuple(trees))[1]
         options = KernelOptions(dict(tiles), remat)
-        program = SampleProgram(graph, structure, len(data.arrays), keyed, least[0] if least else 1, options, placed)
+        counts = least[0] if least else 1, options, placed, len(data.wholes)
+        program = SampleProgram(graph, structure, len(data.arrays), keyed, *counts)
         return SampleKernel(program, data)
 
 

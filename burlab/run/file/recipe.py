@@ -109,7 +109,7 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
         name: StoredSchedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])
     }
     weights = weights_of(stream, computed_in(start[0].dtype))
-    drawn_reader = reader if weights is None else GraphReader(arrays, point, samples.with_weights(weights))
+    drawn_reader = reader if weights is None else GraphReader(arrays, point, samples.with_array(weights))
     for query, points, described in document["query_losses"]:
         reader.know(query, points, described)
     for query, points, described in document.get("weighted", ()):
@@ -153,11 +153,11 @@ def fingerprint(setup: Setup) -> str:
     losses = [setup.loss, *asked.values(), *([] if validation is None else [validation.loss])]
     kernels = [kernel for loss in losses for kernel in (loss.samples, loss.regularizer) if kernel is not None]
     other = [graph for graph in (rule.output, rule.size, setup.stream.graph) if graph is not None]
-    graphs = [kernel.graph for kernel in kernels] + [rule.graph, *other]
+    graphs = [kernel.program.written for kernel in kernels] + [rule.graph, *other]
     table = [] if setup.stream.numbers is None else [checksum(setup.stream.numbers)]
     content = {
         "graphs": [digest(graph) for graph in graphs],
-        "data": [checksum(array) for array in {id(a): a for k in kernels for a in k.data.arrays}.values()],
+        "data": [checksum(array) for array in {id(a): a for k in kernels for a in k.data.all}.values()],
         "start": [checksum(leaf) for leaf in setup.start.leaves],
         "hypers": [[name, float(value).hex()] for name, value in rule.hyper.items()],
         "streams": [_described_stream(setup.stream), table, validation and _described_stream(validation.stream)],
@@ -200,8 +200,8 @@ def _is_weighted(stream: Stream) -> bool:
 
 def _data(setup: Setup) -> Sequence[Rows]:
     """The arrays of the problem, of which weights of samples are none."""
-    arrays = setup.loss.samples.data.arrays
-    return arrays[:-1] if _is_weighted(setup.stream) else arrays
+    data = setup.loss.samples.data
+    return (*data.wholes, *(data.arrays[:-1] if _is_weighted(setup.stream) else data.arrays))
 
 
 def _described_losses(losses: Mapping[tuple[str, int], Loss], graphs: GraphWriter) -> list[Any]:
@@ -211,7 +211,7 @@ def _described_losses(losses: Mapping[tuple[str, int], Loss], graphs: GraphWrite
 def _described_validation(validation: Validation, graphs: GraphWriter) -> dict[str, Any]:
     return {
         "loss": graphs.kernels(validation.loss),
-        "data": [checksum(array) for array in validation.loss.samples.data.arrays],
+        "data": [checksum(array) for array in validation.loss.samples.data.all],
         "stream": _described_stream(validation.stream),
         "threads": validation.threads,
         "every": validation.every,

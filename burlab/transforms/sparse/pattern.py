@@ -19,6 +19,8 @@ from burlab.graph.signatures import letter_sizes, letters_of
 from burlab.runtime.extras import late
 from burlab.typing import Array
 
+from .row_patterns import ROW_PATTERNS
+
 sparse: Any = late("scipy.sparse")
 Matrix = Any  # of SciPy, CSR, bool
 Values = dict[Node, Any]
@@ -26,7 +28,7 @@ Values = dict[Node, Any]
 
 def indices(x: Node, y: Node) -> list[Node]:
     """The nodes whose values decide where elements come from and go to: the indices of gathers and scatters."""
-    found = (n.inputs[-1] for n in between([x], [y]) if n.row.indexed)
+    found = (i for n in between([x], [y]) if n.row.indexed for i in n.inputs[2 if n.op in ROW_PATTERNS else -1 :])
     return list(dict.fromkeys(found))
 
 
@@ -216,4 +218,5 @@ _RULES: dict[str, Callable[[Node, int, Values], Matrix]] = {
     "scatter": _scatter,
     "put": _put,
     "contract": _contract,
+    **ROW_PATTERNS,
 }

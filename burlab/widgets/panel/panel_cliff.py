@@ -110,7 +110,7 @@ def _cause(problem: Any, x: tree.Tree) -> tuple[Any, str]:
     if isinstance(problem, FiniteSum):
         values = np.asarray(problem.per_sample_values(x))
         k = int(np.argmin(np.isfinite(values)))
-        sample, of = tuple(array[k] for array in problem.oracle.data.arrays), f" of sample {readable.count(k)}"
+        sample, of = problem.oracle.data.sample(k), f" of sample {readable.count(k)}"
         function = problem.oracle.loss
     view = GraphView(function, x, *sample)
     subject = view.model.subject

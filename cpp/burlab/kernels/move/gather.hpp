@@ -2,6 +2,7 @@
 // Rows selected by an integer index, and the transpose: rows added, or written, at the index. All arrays dense.
 // Descriptor of all: number of batches, rows of the table in each, indices in each, elements of a row.
 #include <cstring>
+#include <type_traits>
 
 #include "layout.hpp"
 
@@ -10,11 +11,14 @@ namespace burlab::kernels {
 
 /// Return true if all of these indices name one of the rows.
 template <class I> BURLAB_INLINE bool are_inside(const I* index, Int count, Int rows) {
-  std::uint64_t outside = 0;
+  using Unsigned = std::make_unsigned_t<I>;  // in which negative ones are the largest
+  Unsigned largest = 0;
   BURLAB_LANES
-  for (Int i = 0; i < count; ++i)
-    outside |= static_cast<std::uint64_t>(static_cast<Int>(index[i])) >= static_cast<std::uint64_t>(rows);
-  return outside == 0;
+  for (Int i = 0; i < count; ++i) {
+    const Unsigned next = static_cast<Unsigned>(index[i]);
+    largest = largest < next ? next : largest;
+  }
+  return count == 0 || static_cast<std::uint64_t>(largest) < static_cast<std::uint64_t>(rows);
 }
 
 /// Calls work(begin, end) for each block of indices in order, after checking that all of them are in range.

@@ -124,7 +124,7 @@ inline std::int64_t rows(SumCall* call) noexcept {
   call->outcome = {memory.data() == nullptr ? OutOfMemory : Ok};
   if (!call->outcome.ok()) return OutOfMemory;
   Evaluator evaluate(call->summand, call->stream, memory.data());
-  evaluate.begin(call->fixed, 0, call->key);
+  evaluate.begin(call->fixed, nullptr, 0, call->key);
   for (Deadline deadline = deadline_after(call->slice); call->position < call->stream.batch; ++call->position) {
     if (deadline.passed()) return (call->outcome = {Stopped}).status;
     call->outcome = evaluate(call->position, call->result, call->position);

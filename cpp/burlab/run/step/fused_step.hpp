@@ -21,7 +21,9 @@ class FusedStep final : public Step {
       : plan_(plan),
         state_(state),
         workspace_(ledger, Kind::activations, plan.fused.kernel.workspace),
-        in_(ledger, Kind::scratch, plan.loss.samples.arrays + 4 + plan.hypers + plan.fused.pieces + plan.fused.cuts),
+        in_(ledger, Kind::scratch,
+            plan.loss.samples.wholes + plan.loss.samples.arrays + 4 + plan.hypers + plan.fused.pieces +
+                plan.fused.cuts),
         out_(ledger, Kind::scratch, 3 + plan.metrics + plan.noted + plan.fused.pieces + plan.fused.cuts),
         second_workspace_(ledger, Kind::scratch, state.in_place() ? plan.fused.second.workspace : 0),
         cut_sizes_(ledger, Kind::scratch, plan.fused.cuts, plan.fused.cut_bytes),
@@ -43,6 +45,7 @@ class FusedStep final : public Step {
     ended(lap_data);
     step_ = step;
     auto in = std::copy(leaves, leaves + plan_.leaves, in_.begin());
+    in = std::copy(samples.whole, samples.whole + samples.wholes, in);
     for (std::int64_t k = 0; k < samples.arrays; ++k) *in++ = samples.at(k, sample);
     if (samples.keyed) {
       key_ = fold_in(fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)), 0);

@@ -142,7 +142,7 @@ class QueryEvaluator {
   }
 
   Outcome each(std::int64_t step, Key key, Deadline deadline, char* out) {
-    rows_->begin(fixed_.data(), step, key);
+    rows_->begin(fixed_.data(), nullptr, step, key);
     const std::int64_t rows = stream_.size(), bytes = length() * all_.bytes;
     std::memset(out + rows * bytes, 0, static_cast<std::size_t>((stream_.batch - rows) * bytes));
     for (std::int64_t row = 0; row < rows; ++row) {

@@ -38,7 +38,7 @@ class RowsLoss {
 
   /// fixed: the leaves of x. Stopped if the deadline comes first.
   Outcome operator()(const void* const* fixed, std::int64_t step, Key key, Deadline deadline) {
-    evaluate_.begin(fixed, step, key);
+    evaluate_.begin(fixed, nullptr, step, key);
     count_ = plan_.stream.size();
     for (std::int64_t row = 0; row < count_; ++row) {
       if (deadline.passed()) return {Stopped};

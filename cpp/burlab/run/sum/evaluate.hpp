@@ -59,9 +59,10 @@ class Evaluator {
     for (std::int64_t k = 0; k < summand.arrays && summand.tile > 0; ++k) copies_[k] = take(tile_ * summand.sizes[k]);
   }
 
-  /// shared: the inputs that all samples share. key: of a stochastic loss; sample p of the batch gets fold_in(key, p).
-  void begin(const void* const* shared, std::int64_t step, Key key) {
-    std::copy(shared, shared + summand_.shared(), in_);
+  /// fixed, ready: inputs that all samples share, see `Summand::share`. key: of a stochastic loss; sample p of the
+  /// batch gets fold_in(key, p).
+  void begin(const void* const* fixed, const void* const* ready, std::int64_t step, Key key) {
+    summand_.share(fixed, ready, in_);
     in_[summand_.shared() + summand_.arrays] = keys_;
     step_ = step;
     key_ = key;

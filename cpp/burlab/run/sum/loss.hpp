@@ -35,7 +35,7 @@ class MeanLoss {
   /// Add the regularizer, if there is one, to a mean over samples.
   Outcome regularize(const void* const* fixed, std::int64_t step, char* mean) {
     if (!loss_.regularized()) return {};
-    regularizer_.begin(fixed, step, Key{});
+    regularizer_.begin(fixed, nullptr, step, Key{});
     const Outcome outcome = regularizer_(0, term_.data());
     if (!outcome.ok()) return {outcome.status, Part::regularizer, kRunLoss, outcome.node, -1};
     add(loss_.samples.result, mean, term_.data());

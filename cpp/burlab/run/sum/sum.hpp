@@ -76,9 +76,9 @@ class Share {
         whole_(summand.sums, levels + bytes_of_levels(summand, slots, false)) {}
 
   /// batch, all: samples and slots of all shares; first, slots: those of this one.
-  void begin(const void* const* shared, std::int64_t step, Key key, std::int64_t batch, std::int64_t all,
-             std::int64_t first, std::int64_t slots) {
-    evaluate_.begin(shared, step, key);
+  void begin(const void* const* fixed, const void* const* ready, std::int64_t step, Key key, std::int64_t batch,
+             std::int64_t all, std::int64_t first, std::int64_t slots) {
+    evaluate_.begin(fixed, ready, step, key);
     batch_ = batch;
     halvings_ = std::countr_zero(static_cast<std::uint64_t>(all));
     first_ = first;
@@ -190,7 +190,7 @@ class Sum {
 
   /// Start a sum, and compute the part that all its tiles share.
   void begin(const void* const* fixed, std::int64_t step, Key key) {
-    shared_ = fixed;
+    fixed_ = fixed;
     failure_ = prepared_ ? prepare(fixed) : Outcome{};
     if (const std::int64_t batch = stream_.size(); BURLAB_UNLIKELY(batch != batch_)) {
       batch_ = batch;
@@ -199,7 +199,7 @@ class Sum {
     used_ = std::min(shares_, static_cast<std::size_t>(slots_));
     const std::int64_t each = used_ == 1 ? slots_ : slots_ / static_cast<std::int64_t>(used_);
     for (std::size_t i = 0; i < used_; ++i)
-      share_[i]->begin(shared_, step, key, batch_, slots_, static_cast<std::int64_t>(i) * each, each);
+      share_[i]->begin(fixed_, ready_, step, key, batch_, slots_, static_cast<std::int64_t>(i) * each, each);
   }
 
   /// Continue the sum. Stopped if the deadline comes first: another call continues, with the same bits. laps: times by
@@ -276,16 +276,15 @@ class Sum {
            Memory::rounded(8 * summand.prepared.outputs) + summand.prepare.workspace;
   }
 
-  /// Compute the part that needs no sample, which becomes one of the inputs that all samples share.
+  /// Compute the part that needs no sample, which all samples share.
   Outcome prepare(const void* const* fixed) {
     char* const results = prepared_->data();
     auto** const in = reinterpret_cast<const void**>(results + summand_.prepared.bytes);
     char* const next = reinterpret_cast<char*>(in) + Memory::rounded(8 * summand_.shared());
     auto** const out = reinterpret_cast<void**>(next);
-    std::copy(fixed, fixed + summand_.fixed, in);
-    for (std::int64_t k = 0; k < summand_.prepared.outputs; ++k)
-      in[summand_.fixed + k] = out[k] = results + summand_.prepared.offsets[k];
-    shared_ = in;
+    summand_.share(fixed, nullptr, in);
+    for (std::int64_t k = 0; k < summand_.prepared.outputs; ++k) out[k] = results + summand_.prepared.offsets[k];
+    ready_ = out;
     void* const workspace = next + Memory::rounded(8 * summand_.prepared.outputs);
     const auto& [function, context, bytes] = summand_.prepare;
     return Outcome::of(function(context, in, out, workspace), -1, Part::prepare);
@@ -298,7 +297,7 @@ class Sum {
     const std::int64_t shared = summand_.shared();
     char* const next = reinterpret_cast<char*>(in) + Memory::rounded(8 * (shared + summand_.sums.outputs));
     auto** const out = reinterpret_cast<void**>(next);
-    std::copy(shared_, shared_ + shared, in);
+    summand_.share(fixed_, ready_, in);
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) in[shared + k] = sums + summand_.sums.offsets[k];
     for (std::int64_t k = 0; k < summand_.result.outputs; ++k) out[k] = result + summand_.result.offsets[k];
     summand_.finish.function(summand_.finish.context, in, out, next + Memory::rounded(8 * summand_.result.outputs));
@@ -312,9 +311,10 @@ class Sum {
   std::size_t shares_;
   Memory memory_, levels_, finish_;
   std::optional<Memory> prepared_;
-  std::size_t used_ = 1;                 // shares of the current sum
-  const void* const* shared_ = nullptr;  // inputs of all samples
-  Outcome failure_;                      // of the part that needs no sample
+  std::size_t used_ = 1;                // shares of the current sum
+  const void* const* fixed_ = nullptr;  // inputs of all samples: those given, and those prepared
+  const void* const* ready_ = nullptr;
+  Outcome failure_;  // of the part that needs no sample
   std::array<Share*, Team::kMaxThreads> share_{};
 };
 

@@ -1,0 +1,280 @@
+"""A traced sparse row or matrix: rows in CSR form, with the protocols by which NumPy's functions take it.
+
+No operation of a graph has a sparse value: a sparse array is a few nodes, and a product with it is one node
+(`row_operations.py`). Scalings are kept beside the entries and applied to results, so that no entry is touched.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+from burlab.errors import ShapeError
+from burlab.graph.faults import fault, public_name, unsupported
+from burlab.graph.linear_nodes import broadcast, reshape, transpose
+from burlab.graph.node import Node, as_node, constant
+from burlab.graph.numpy_api.promotion import as_dtype, common_dtype, node
+from burlab.graph.operators import STRONGER
+from burlab.graph.rules import Rule, Rules
+from burlab.graph.signatures import DTYPES, FLOATS
+
+from .row_operations import RowParams, row_products, spread_rows
+
+UFUNCS: Rules[str] = Rules()
+"""Name of a NumPy ufunc -> its rule for arguments of which one is sparse."""
+FUNCTIONS: Rules[Callable[..., Any]] = Rules()
+"""NumPy function -> its rule for arguments of which one is sparse."""
+METHODS: Rules[str] = Rules()
+"""Method of an array -> its rule for a sparse one."""
+
+ADVICE = "a.toarray(), which is as long as a dense row"
+
+
+def refused(what: str) -> Exception:
+    """The error for a word that a sparse array does not know."""
+    return fault(
+        f"{what} met a sparse row or matrix, which takes part in products (a @ x, X @ a, np.dot), sums, norms, scaling "
+        "and functions with f(0) = 0",
+        f"one of these, or {ADVICE}",
+    )
+
+
+def _unknown(what: str) -> Callable[..., NoReturn]:
+    """Return a method that is refused by name."""
+
+    def method(*_: Any) -> NoReturn:
+        raise refused(what)
+
+    return method
+
+
+class SparseArray:
+    """A sparse row of shape (d,), or a matrix of shape (n, d), or its transpose. Immutable.
+
+    values, columns: of all entries, shape (k,). starts, ends: the places of the entries of the row or rows, integers of
+    shape () or (n,). size: d. entries: of a row, about. factor: a number, or one for each row, of all entries; weights:
+    one for each column, shape (d,); None for ones. flipped: whether it is the transpose of a matrix.
+    """
+
+    __slots__ = ("columns", "ends", "entries", "factor", "flipped", "size_of_row", "starts", "values", "weights")
+    __array_priority__ = 1001
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what a sparse matrix consists of
+        self,
+        values: Any,
+        columns: Any,
+        starts: Any,
+        ends: Any,
+        size: int,
+        entries: int,
+        factor: Any = None,
+        weights: Any = None,
+        flipped: bool = False,
+    ) -> None:
+        self.values, self.columns, self.starts, self.ends = values, columns, starts, ends
+        self.size_of_row, self.entries = size, entries
+        self.factor, self.weights, self.flipped = factor, weights, flipped
+
+    def replaced(self, **fields: Any) -> "SparseArray":
+        """Return the array with other fields."""
+        given: dict[str, Any] = {
+            "values": self.values, "columns": self.columns, "starts": self.starts, "ends": self.ends,
+            "size": self.size_of_row, "entries": self.entries, "factor": self.factor, "weights": self.weights,
+            "flipped": self.flipped,
+        }  # fmt: skip
+        return SparseArray(**given | fields)
+
+    def of_nodes(self) -> "SparseArray":
+        """Return the same with nodes for arrays."""
+        arrays = self.values, self.columns, self.starts, self.ends
+        values, columns, starts, ends = map(as_node, arrays)
+        return self.replaced(values=values, columns=columns, starts=starts, ends=ends)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the axes."""
+        shape = (*self.starts.shape, self.size_of_row)
+        return shape[::-1] if self.flipped else shape
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """The dtype of its entries."""
+        parts = [as_node(x) for x in (self.values, self.factor, self.weights) if x is not None]
+        return common_dtype(parts)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements, zeros too."""
+        return int(np.prod(self.shape))
+
+    @property
+    def real(self) -> "SparseArray":
+        """Itself: entries are real."""
+        return self
+
+    @property
+    def T(self) -> "SparseArray":
+        """The transpose."""
+        return self.replaced(flipped=not self.flipped) if self.ndim > 1 else self
+
+    def __repr__(self) -> str:
+        return f"SparseArray(shape={self.shape}, {self.dtype})"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        rule = UFUNCS.get(ufunc.__name__) if method == "__call__" else None
+        if method == "reduce" and ufunc.__name__ == "add":
+            rule = FUNCTIONS[np.sum]
+        if rule is None:
+            raise refused(f"np.{ufunc.__name__}" if method == "__call__" else f"np.{ufunc.__name__}.{method}")
+        if any(value is not None for key, value in kwargs.items() if key != "axis"):
+            raise unsupported(f"np.{ufunc.__name__}({next(iter(kwargs))}=...) of a sparse array", "leave it out")
+        return rule(*inputs, **kwargs)
+
+    def __array_function__(self, func: Rule, types: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        rule = FUNCTIONS.get(func)
+        if rule is None:
+            raise refused(public_name(func))
+        return rule(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in METHODS:
+            return partial(METHODS[name], self)
+        if not name.startswith("__") and hasattr(np.ndarray, name):
+            raise refused(f".{name}")
+        raise AttributeError(f"a traced sparse array has no attribute {name!r}")
+
+    def __matmul__(self, x: Any) -> Any:
+        return UFUNCS["matmul"](self, x)
+
+    def __rmatmul__(self, x: Any) -> Any:
+        return UFUNCS["matmul"](x, self)
+
+    def __mul__(self, x: Any) -> Any:
+        return UFUNCS["multiply"](self, x)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, x: Any) -> Any:
+        return UFUNCS["divide"](self, x)
+
+    def __neg__(self) -> Any:
+        return UFUNCS["negative"](self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return UFUNCS["absolute"](self)
+
+    def __pow__(self, exponent: Any) -> Any:
+        return UFUNCS["power"](self, exponent)
+
+    __add__, __sub__, __rtruediv__ = _unknown("+"), _unknown("-"), _unknown("a division by it")
+    __radd__, __rsub__ = __add__, __sub__
+    __lt__ = __le__ = __gt__ = __ge__ = _unknown("a comparison")
+    __float__, __int__ = _unknown("float()"), _unknown("int()")
+
+    def __getitem__(self, key: Any) -> "SparseArray":
+        return METHODS["__getitem__"](self, key)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        raise fault("the numbers of a traced sparse array were requested", ADVICE)
+
+    def __bool__(self) -> NoReturn:
+        raise fault("a branch on a traced sparse array", "np.where with a condition on numbers")
+
+
+STRONGER.add(SparseArray)
+
+
+def times(a: SparseArray, x: Node) -> Node:
+    """Return the product of a row or a matrix that is not flipped with an array of shape (d, *w)."""
+    _check(a, x, a.size_of_row)
+    values, x = _floats(a, x)
+    if a.weights is not None:
+        values, x = _promoted(values, node_product(x, a.weights, 0))
+    product = row_products(_params(a), values, x, a.columns, a.starts, a.ends)
+    return product if a.factor is None else node_product(product, a.factor, 0)
+
+
+def spread(a: SparseArray, y: Node) -> Node:
+    """Return the product of the transpose of a row or a matrix with an array of shape (*rows, *w)."""
+    rows = a.starts.shape
+    if y.shape[: len(rows)] != rows:
+        raise ShapeError(f"a product of a sparse matrix of shape {a.shape} with an array of shape {y.shape} is not "
+                         f"defined: the array needs {rows[0]} rows.")  # fmt: skip
+    values, y = _floats(a, y)
+    if a.factor is not None:
+        values, y = _promoted(values, node_product(y, a.factor, 0))
+    product = spread_rows(_params(a), values, y, a.columns, a.starts, a.ends)
+    return product if a.weights is None else node_product(product, a.weights, 0)
+
+
+def dense(a: SparseArray) -> Node:
+    """Return all of its elements, as an array of shape (n, d) or (d,)."""
+    lead = a.starts.shape
+    values = as_floats(a.values)
+    ones = broadcast(constant(np.ones((), values.dtype)), lead, ())
+    full = spread_rows(_params(a)._replace(apart=True), values, ones, a.columns, a.starts, a.ends)
+    if a.weights is not None:
+        full = node_product(full, a.weights, len(lead))
+    if a.factor is not None:
+        full = node_product(full, a.factor, 0)
+    return transpose(full, (1, 0)) if a.flipped else full
+
+
+def node_product(x: Node, numbers: Node, axis: int) -> Node:
+    """Return x times a number, or times numbers along the axes from one on."""
+    x, numbers = _promoted(x, numbers)
+    axes = tuple(range(axis, axis + numbers.ndim))
+    return node("mul", x, broadcast(numbers, x.shape, axes))
+
+
+def as_floats(values: Node) -> Node:
+    """Return entries as floats: whole numbers become float64."""
+    return values if values.dtype in FLOATS else as_dtype(values, DTYPES["float64"])
+
+
+def ones_of(a: SparseArray) -> Node:
+    """Return ones, one for each column."""
+    return broadcast(constant(np.ones((), as_floats(a.values).dtype)), (a.size_of_row,), ())
+
+
+def as_operand(x: Any) -> Node:
+    """Return an operand of a product as a node of floats or integers."""
+    return as_node(x)
+
+
+def column(x: Node) -> Node:
+    """Return a vector as a matrix of one column."""
+    return reshape(x, (*x.shape, 1))
+
+
+def _params(a: SparseArray) -> RowParams:
+    return RowParams(a.size_of_row, a.entries)
+
+
+def _check(a: SparseArray, x: Node, size: int) -> None:
+    if not x.ndim or x.shape[0] != size:
+        raise ShapeError(
+            f"a product of a sparse array of shape {a.shape} with an array of shape {x.shape} is not defined: "
+            f"the array needs {size} rows."
+        )
+
+
+def _floats(a: SparseArray, x: Node) -> tuple[Node, Node]:
+    return _promoted(as_floats(a.values), x)
+
+
+def _promoted(x: Node, y: Node) -> tuple[Node, Node]:
+    dtype = common_dtype([x, y])
+    return as_dtype(x, dtype), as_dtype(y, dtype)
