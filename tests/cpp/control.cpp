@@ -163,7 +163,8 @@ struct Problem {
                           {},
                           {},
                           {},
-                          0};
+                          0,
+                          nullptr};
     query.kind = run::query_value_and_grad;
     query.stream = {run::Sampling::sequential, 8, batch, nullptr, 0, {}, 0, nullptr};
     query.points = 1;

@@ -19,15 +19,17 @@ from .network import known
 _LETTER = re.compile(r"(?<![\w.])[a-hy](?![\w(])")
 _ATOM = re.compile(r"[^\s]*\(.*\)|[^\s()]+")
 _SIGNS = {" * ": "·", " - ": " − ", "**2": "²", "**3": "³"}
+_TIMES_RECIPROCAL = re.compile(r" \* (?:1 / |\(1 / (\w+)\))")
 LETTERS = "abcdefgh"
 
 
 def typeset(formula: str) -> str:
     """A formula of Python as one writes it on paper.
 
-    >>> typeset("2 * a - y**2")
-    '2·a − y²'
+    >>> typeset("2 * a - y**2"), typeset("-y * (1 / a)")
+    ('2·a − y²', '−y / a')
     """
+    formula = _TIMES_RECIPROCAL.sub(r" / \1", formula)
     for sign, written in _SIGNS.items():
         formula = formula.replace(sign, written)
     return re.sub(r"(?<!\w)-(?=[\w(.])", "−", formula)

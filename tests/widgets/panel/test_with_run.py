@@ -95,6 +95,8 @@ def test_line_that_branches_between_refreshes_drops_the_old_end():
     run = quadratic()
     run.step(80)
     model = PanelModel(run)
+    model.wait(120)
+    model.refresh()
     assert model.front == (80, run.value)
     run.seek(20)
     run.hyper["lr"] = 0.02

@@ -41,8 +41,9 @@ def until(model, done, why, seconds=120):
 
 
 def rested(model):
-    """Return the state once the run rests."""
+    """Return the state once the run rests, and its value is known."""
     assert model.playground.run.wait(120)
+    model.wait(120)
     model.refresh()
     return model.state()
 
