@@ -76,7 +76,8 @@ def functions() -> str:
         f = make()
         free = "any" if "dim" in inspect.signature(make).parameters else str(f.dim)
         rows.append(f"| `{name}` | {free} | {f.minimum:.6g} | {len(f.minima)} | {f.source} |")
-    return table("Test functions: `bl.problems`", "| name | dimension | minimum | minimizers | source |", rows)
+    found = table("Test functions: `bl.problems`", "| name | dimension | minimum | minimizers | source |", rows)
+    return f"{found}\n`bl.problems.suite()` returns all of them.\n"
 
 
 def residuals() -> str:

@@ -1,5 +1,6 @@
 """Performance profiles over many problems: the shares that an optimizer solves at a factor of the least cost."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +20,6 @@ from burlab.runtime.displayed import Displayed
 from burlab.typing import Numbers
 
 _MEASURES = {"gradients": "samples", "steps": "step", "seconds": "time"}
-_STANDARD = (
-    "beale", "booth", "branin", "chebyshev_rosenbrock", "goldstein_price", "himmelblau", "powell_singular", "quadratic",
-    "rastrigin", "rosenbrock", "styblinski_tang",
-)  # fmt: skip
-"""The problems of the library that are smooth at their minima and bounded below."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,11 +127,20 @@ def performance_profile(
     steps = whole(steps, "steps", 1, MAX_STEPS)
     if problems is not None and not isinstance(problems, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - users
         raise ArgumentError(f"problems must be a list such as [bl.problems.beale()], or None; got {shown(problems)}.")
-    tried = [getattr(library, name)() for name in _STANDARD] if problems is None else list(problems)
+    tried: list[Any] = standard_problems() if problems is None else list(problems)
     if not tried or not all(isinstance(problem, TestFunction) for problem in tried):
         raise ArgumentError("problems must hold test functions. Pass a list such as [bl.problems.beale()], or None.")
     cost = np.stack([costs(_tries(optimizers, problem, steps, measure), tau) for problem in tried], axis=1)
     return PerformanceProfile(tuple(optimizers), tuple(problem.name for problem in tried), cost, measure, float(tau))
+
+
+def standard_problems() -> list[TestFunction]:
+    """Return the test functions of the library that are smooth at their minima and bounded below.
+
+    >>> len(standard_problems()) > 40
+    True
+    """
+    return [f for f in library.suite() if f.smooth and math.isfinite(f.minimum)]
 
 
 def costs(tries: Sequence[tuple[Numbers, Numbers]], tau: float) -> Numbers:

@@ -2,13 +2,30 @@
 
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.library.benchmark_function import TestFunction
+from burlab.problems.library.chains import dixon_price, exponential, nesterov_chain, schwefel_double_sum, trid, zakharov
+from burlab.problems.library.cutest import (
+    arwhead,
+    cube,
+    dixmaan,
+    dqdrtic,
+    genrose,
+    hager,
+    liarwhd,
+    quartc,
+    raydan,
+    tridia,
+)
 from burlab.problems.library.fitted_models import nonlinear_least_squares
+from burlab.problems.library.many_wells import hartmann, levy, shekel, wavy
 from burlab.problems.library.mgh import MGH, KnownResiduals, mgh
 from burlab.problems.library.plane import beale, booth, branin, goldstein_price, himmelblau
+from burlab.problems.library.plane_bowls import biggs_exp2, bohachevsky, egg_crate, himmelbg, matyas, periodic, sineval
+from burlab.problems.library.plane_wells import deckkers_aarts, muller_brown, six_hump_camel, treccani, zettl
 from burlab.problems.library.quadratics import quadratic
 from burlab.problems.library.regressions import Regression, least_squares, logistic_regression, softmax_regression
 from burlab.problems.library.rugged import ackley, rastrigin, styblinski_tang
 from burlab.problems.library.saddles import monkey_saddle, saddle
+from burlab.problems.library.suite import suite
 from burlab.problems.library.valleys import chebyshev_rosenbrock, powell_singular, rosenbrock
 
 from .batch import Batch, BlockShuffle
@@ -28,23 +45,56 @@ __all__ = [
     "Residuals",
     "TestFunction",
     "ackley",
+    "arwhead",
     "beale",
+    "biggs_exp2",
+    "bohachevsky",
     "booth",
     "branin",
     "chebyshev_rosenbrock",
+    "cube",
+    "deckkers_aarts",
+    "dixmaan",
+    "dixon_price",
+    "dqdrtic",
+    "egg_crate",
+    "exponential",
     "federated",
+    "genrose",
     "goldstein_price",
+    "hager",
+    "hartmann",
+    "himmelbg",
     "himmelblau",
     "least_squares",
+    "levy",
+    "liarwhd",
     "logistic_regression",
+    "matyas",
     "mgh",
     "monkey_saddle",
+    "muller_brown",
+    "nesterov_chain",
     "nonlinear_least_squares",
+    "periodic",
     "powell_singular",
     "quadratic",
+    "quartc",
     "rastrigin",
+    "raydan",
     "rosenbrock",
     "saddle",
+    "schwefel_double_sum",
+    "shekel",
+    "sineval",
+    "six_hump_camel",
     "softmax_regression",
     "styblinski_tang",
+    "suite",
+    "treccani",
+    "trid",
+    "tridia",
+    "wavy",
+    "zakharov",
+    "zettl",
 ]

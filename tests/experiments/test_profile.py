@@ -73,10 +73,15 @@ def test_profile_of_real_runs_equals_their_records():
     assert found.problems == ("booth", "rosenbrock")
 
 
-def test_the_library_is_the_default():
-    found = bl.performance_profile({"gd": bl.optim.GD(1e-4), "momentum": bl.optim.Momentum(1e-4)}, steps=200)
-    assert len(found.problems) == 11
+@pytest.mark.full
+def test_profile_of_the_library_has_all_its_smooth_functions():
+    found = bl.performance_profile({"bb": bl.optim.BarzilaiBorwein(1e-4), "lbfgs": bl.optim.LBFGS()}, steps=300)
+    expected = [f.name for f in bl.problems.suite() if f.smooth and f.minimum > -np.inf]
+    assert list(found.problems) == expected
+    assert len(expected) > 40
     assert np.isfinite(found.cost).any(axis=0).all(), "on each problem one of them got as low as any"
+    solved = dict(zip(found.problems, np.isfinite(found.cost[1]), strict=True))
+    assert found.share("lbfgs", np.inf) > 0.9, solved
 
 
 @pytest.mark.parametrize(

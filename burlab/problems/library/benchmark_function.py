@@ -117,6 +117,11 @@ class TestFunction:
         return f"<{self.name} in {self.dim} dimensions, minimum {self.minimum:.6g}>"
 
 
+def like(x: Any, *constants: Points) -> list[Any]:
+    """Return constants in the dtype of x, so that a float32 point is not widened."""
+    return [np.asarray(one, x.dtype) for one in constants]
+
+
 def box(low: float, high: float, dim: int) -> Points:
     """Return the same bounds for every coordinate, shape (dim, 2)."""
     return np.tile([low, high], (dim, 1))
