@@ -16,6 +16,8 @@ from typing import Any
 
 from .flag import Flag
 
+PACKAGES = frozenset({"cppyy", "cppjit"})  # which may use the interpreter beside burlab
+
 compiler_lock = threading.RLock()
 """Held by the thread that uses the compiler."""
 
@@ -35,22 +37,22 @@ def hold_gil() -> None:
         pass
 
 
-class _ImportOfCppyy(MetaPathFinder):
-    """A finder that finds nothing: it is asked before cppyy is imported."""
+class _ImportOfUsers(MetaPathFinder):
+    """A finder that finds nothing: it is asked before cppyy or cppjit is imported."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
         del path, target
-        if fullname == "cppyy":
+        if fullname in PACKAGES:
             hold_gil()
 
 
 @cache
 def watch() -> None:
-    """Begin to watch for the import of cppyy, for forks, and for the end of Python: before the compiler starts."""
-    if "cppyy" in sys.modules:
+    """Watch for the import of cppyy or cppjit, for forks, and for the end of Python: before the compiler starts."""
+    if not PACKAGES.isdisjoint(sys.modules):
         _others.set()
     else:
-        sys.meta_path.insert(0, _ImportOfCppyy())
+        sys.meta_path.insert(0, _ImportOfUsers())
     atexit.register(hold_gil)
     release = compiler_lock.release
     os.register_at_fork(before=compiler_lock.acquire, after_in_parent=release, after_in_child=release)

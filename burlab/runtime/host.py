@@ -97,3 +97,16 @@ def preferred(compiler: HostCompiler | None) -> Generator[None]:
             yield
         finally:
             os.environ["PATH"] = path
+
+
+def output_of(*command: str) -> str:
+    """Return what a command prints. Raises ConfigurationError where it fails or is not there."""
+    import subprocess
+
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        message = error.stderr if isinstance(error, subprocess.CalledProcessError) else error
+        raise ConfigurationError(
+            f"{command[0]} fails: {message} burlab works without it, and starts slower."
+        ) from error

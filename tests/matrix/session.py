@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from burlab.runtime import cpu
-from burlab.runtime.interpreter import Interpreter
+from burlab.runtime.cppyy_interpreter import CppyyInterpreter as Interpreter
 
 WANTED = next(known for known in cpu._KNOWN if known.name == sys.argv[1])
 ABLE = next(known for known in cpu._KNOWN if cpu.cpu_flags().issuperset(known.flags))

@@ -41,7 +41,7 @@ SAMPLES = 2000
 
 def worst(struct: str, step: int, before: str = "") -> tuple[float, float]:
     """The largest error of an operation struct over the floats, and where."""
-    interpreter().declare(f'#pragma cling add_include_path("{Path(__file__).parents[1] / "cpp"}")')
+    interpreter().add_include_path(Path(__file__).parents[1] / "cpp")
     unit = runtime.declare(
         f'{before} extern "C" double @unit_worst(float* where) '
         f"{{ return sweep::worst<{struct}>(0, 1ull << 32, {step}, where); }}",

@@ -49,8 +49,8 @@ FOREIGN = {
         "burlab::bench::Mlp<double>", str(ROOT / "burlab/bench/golden/mlp.hpp")
     ),
     ("burlab.runtime.gate", "_MethodDef"): Struct("PyMethodDef", "burlab/python/object.hpp"),
-    ("burlab.runtime.cache.machine_code", "_Entry"): Struct("jit_code_entry", "", _JIT),
-    ("burlab.runtime.cache.machine_code", "_Descriptor"): Struct("jit_descriptor", "", _JIT),
+    ("burlab.runtime.object_reports", "_Entry"): Struct("jit_code_entry", "", _JIT),
+    ("burlab.runtime.object_reports", "_Descriptor"): Struct("jit_descriptor", "", _JIT),
 }
 MIRRORS = SHARED | FOREIGN
 

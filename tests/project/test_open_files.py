@@ -18,6 +18,7 @@ ALLOWED = {
     "the system's": (
         "runtime/cpu.py",
         "runtime/memory.py",
+        "runtime/object_reports.py",
         "runtime/thread_limit.py",
         "runtime/trial.py",
         "monitor/memory_samples.py",

@@ -19,10 +19,12 @@ from functools import cache
 from pathlib import Path
 
 from burlab._version import __version__
+from burlab.runtime.compiler_calls import clang_flags
+from burlab.runtime.cppyy_interpreter import precompiled_header
 from burlab.runtime.cpu import cpu_identity, instruction_set
 from burlab.runtime.files import opened
 from burlab.runtime.host import commands
-from burlab.runtime.interpreter import clang_flags, header_folder, precompiled_header
+from burlab.runtime.interpreter import header_folder, keeps_code
 
 # What else in the environment changes what the compiler reads or makes.
 _VARIABLES = "STDCXX CPATH CPLUS_INCLUDE_PATH ROOT_INCLUDE_PATH CLING_ENABLE_CUDA CPPYY_BACKEND_LIBRARY".split()
@@ -103,7 +105,7 @@ def cache_folder(write: bool = False) -> Path | None:
 def cache_file(write: bool = False) -> Path | None:
     """Return the file for this machine, compiler and version of burlab, present or not; None if the cache is off."""
     folder = cache_folder(write)
-    if folder is None or sys.platform != "linux" or platform.machine() != "x86_64":
+    if folder is None or sys.platform != "linux" or platform.machine() != "x86_64" or not keeps_code():
         return None
     return folder / cache_file_name()
 
