@@ -133,7 +133,9 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/lab.stamp: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/pip install --quiet --editable '.[lab,data,frames,bundle]'
+	$(BIN)/pip install --quiet --editable '.[lab,frames,bundle]'
+	@$(BIN)/pip install --quiet --editable '.[layout]' || echo "burlab: without fast-sugiyama, which has no wheel for this system, graphs are laid out by burlab itself"
+	@$(BIN)/pip install --quiet --editable '.[data]' || echo "burlab: without the data extra, 03_names.ipynb and data sets of scikit-learn ask for it"
 	$(BYTECODE)
 	touch $@
 

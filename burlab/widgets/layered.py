@@ -1,18 +1,18 @@
 """Places of boxes and the routes of arrows between them, from left to right.
 
-Layers, the order in each and the bends of long arrows come from fast-sugiyama (Sugiyama, Tagawa and Toda 1981). Heights
-differ, so the places within a layer are found here: each box is drawn to the middle of its neighbours, and boxes that
-would overlap share the difference (least squares under an order, by pooling: Ayer et al. 1955).
+Layers, the order in each and the bends of long arrows come from fast-sugiyama (Sugiyama, Tagawa and Toda 1981), or from
+`plain_layers.py` where that is not installed. Heights differ, so the places within a layer are found here: each box is
+drawn to the middle of its neighbours, and boxes that would overlap share the difference (least squares under an order,
+by pooling: Ayer et al. 1955).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import accumulate, pairwise
 from typing import Any
 
-from burlab.runtime.extras import late
-
-fast_sugiyama: Any = late("fast_sugiyama", "lab")
+from . import plain_layers
 
 Size = tuple[float, float]
 Place = tuple[float, float]
@@ -73,8 +73,7 @@ def _components(sizes: Mapping[int, Size], arrows: Sequence[Arrow]) -> list[_Par
         box = [v for v in sizes if v in linked]  # bends have the numbers after these
         number = {v: k for k, v in enumerate(box)}
         edges = sorted({(number[a], number[b]) for a, b in arrows})
-        parts_found: list[Any] = list(fast_sugiyama.from_edges(edges, vertex_spacing=1))
-        for k, (places, _, _, routes) in enumerate(parts_found):
+        for k, (places, routes) in enumerate(_laid_out(edges)):
             # Bends are numbered per part: negative numbers keep them apart from boxes and from each other.
             named: dict[int, int] = {v: box[v] if v < len(box) else -(v + (k + 1) * 1_000_000) for v, _ in places}
             parts.append(_part(named, places, routes))
@@ -83,6 +82,15 @@ def _components(sizes: Mapping[int, Size], arrows: Sequence[Arrow]) -> list[_Par
         layers = [lonely[k : k + rows] for k in range(0, len(lonely), rows)]
         parts.append(_Part(layers, {v: k for k, layer in enumerate(layers) for v in layer}, []))
     return parts
+
+
+def _laid_out(edges: list[Arrow]) -> list[tuple[Any, Any]]:
+    """Places and routes of each connected part, by the better of the two that is there."""
+    try:
+        fast_sugiyama: Any = import_module("fast_sugiyama")
+    except ImportError:  # it has wheels for glibc 2.34 and later only
+        return [*plain_layers.from_edges(edges)]
+    return [(places, routes) for places, _, _, routes in fast_sugiyama.from_edges(edges, vertex_spacing=1)]
 
 
 def _part(named: Mapping[int, int], places: Any, routes: Any) -> _Part:

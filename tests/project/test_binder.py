@@ -29,7 +29,7 @@ def test_image_installs_this_checkout(dockerfile: str, root: Path):
     installed = lines.index('RUN ${KERNEL_PYTHON_PREFIX}/bin/pip install --no-cache-dir -r "binder/requirements.txt"')
     built = lines.index("RUN ./binder/postBuild")
     assert copied < installed < built
-    assert (root / "binder" / "requirements.txt").read_text().split() == ["-e", ".[lab,data,frames,bundle]"]
+    assert (root / "binder" / "requirements.txt").read_text().split() == ["-e", ".[lab,layout,data,frames,bundle]"]
     assert "python burlab/widgets/hatch_build.py" in commands(root / "binder" / "postBuild")
 
 

@@ -84,7 +84,19 @@ def test_licences_of_all_that_is_installed_are_named_and_true(root: Path):
     page = (root / "docs" / "licences.md").read_text()
     rows = {name.strip().lower(): row for *names, row in _rows(page) for name in names}
     wanted = [*project(root)["dependencies"]]
-    for extra in ("lab", "plots", "figures", "files", "scipy", "data", "frames", "cluster", "search", "bundle"):
+    for extra in (
+        "lab",
+        "layout",
+        "plots",
+        "figures",
+        "files",
+        "scipy",
+        "data",
+        "frames",
+        "cluster",
+        "search",
+        "bundle",
+    ):
         wanted += project(root)["optional-dependencies"][extra]
     names = {Requirement(line).name.lower() for line in wanted} - {"burlab"}
     assert names <= set(rows), "docs/licences.md has a row for each"
@@ -99,6 +111,15 @@ def test_licences_of_all_that_is_installed_are_named_and_true(root: Path):
         )
         for word in re.findall(r"BSD|MIT|Apache|PSF|LGPL|NCSA", licence):
             assert word in said, (name, word)
+
+
+def test_the_lab_needs_nothing_that_some_systems_cannot_install(root: Path):
+    """fast-sugiyama has wheels for glibc 2.34 and later only, names is a source package of 2013."""
+    extras = project(root)["optional-dependencies"]
+    lab = {Requirement(line).name.lower() for extra in ("lab", "plots", "files") for line in extras[extra]}
+    assert not lab & {"fast-sugiyama", "names"}
+    assert "fast-sugiyama>=0.5" in extras["layout"]
+    assert "names>=0.3" in extras["data"]
 
 
 def _rows(page: str) -> list[list[str]]:

@@ -1,11 +1,21 @@
 """Layouts: no box over another, arrows lead on and through no box, places as near to wishes as their order allows."""
 
+import sys
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
 from burlab.widgets.layered import layered, spread
+from burlab.widgets.plain_layers import from_edges
+
+
+@pytest.fixture(params=["fast-sugiyama", "plain"], autouse=True)
+def engine(request, monkeypatch):
+    if request.param == "plain":
+        monkeypatch.setitem(sys.modules, "fast_sugiyama", None)
+    else:
+        pytest.importorskip("fast_sugiyama", reason="fast-sugiyama is not installed: pip install 'burlab[layout]'")
 
 
 def random_graph(seed, count=60):
@@ -64,3 +74,64 @@ def test_spread_is_the_least_squares_under_the_order():
         best = cost[(b - a >= gaps[0]) & (c - b >= gaps[1])].min()
         assert np.all(np.diff(found) >= gaps - 1e-9)
         assert ((found - wishes) ** 2).sum() <= best + 1e-9
+
+
+# The plain layers.
+
+
+def crossings(places, routes):
+    """Pairs of arrows between the same two layers that cross, one by one."""
+    at = dict(places)
+    count = 0
+    for (a, b), (c, d) in combinations(routes, 2):
+        if at[a][1] == at[c][1] and at[b][1] == at[d][1]:
+            count += (at[a][0] - at[c][0]) * (at[b][0] - at[d][0]) < 0
+    return count
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_plain_layers_run_on_one_by_one(seed):
+    _, arrows = random_graph(seed)
+    ((places, routes),) = from_edges(arrows)
+    layer = {v: -y for v, (_, y) in places}
+    assert all(layer[b] == layer[a] + 1 for a, b in routes)
+    assert set(range(60)) <= set(layer)
+    assert len(set(places)) == len(places) == len({place for _, place in places})
+    longest = dict.fromkeys(range(60), 0)
+    for a, b in arrows:  # whose ends ascend
+        longest[b] = max(longest[b], longest[a] + 1)
+    assert max(layer.values()) == max(longest.values()), "as few layers as the longest path needs"
+
+
+def test_plain_layers_part_what_is_not_connected_and_turn_cycles():
+    edges = [(0, 1), (1, 2), (2, 0), (3, 3), (3, 4), (4, 3), (5, 6), (0, 7)]
+    parts = from_edges(edges)
+    assert [sorted(v for v, _ in places if v < 8) for places, _ in parts] == [[0, 1, 2, 7], [3, 4], [5, 6]]
+    for _, routes in parts:
+        assert all(any(a == route[0] for route in routes) for a, _ in edges if a in {v for r in routes for v in r})
+    assert (2, 8) in parts[0][1]
+    assert (8, 0) in parts[0][1]
+
+
+def test_plain_layers_uncross_what_can_be():
+    straight = [(k, 5 + (3 * k) % 5) for k in range(5)]
+    comb = [*straight, *((k, 10) for k in range(5, 10)), *((11, k) for k in range(5))]
+    ((places, routes),) = from_edges(comb)
+    assert crossings(places, routes) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_plain_layers_cross_little_more_than_those_of_fast_sugiyama(seed, monkeypatch):
+    monkeypatch.undo()
+    fast = pytest.importorskip("fast_sugiyama", reason="fast-sugiyama is not installed: pip install 'burlab[layout]'")
+    _, arrows = random_graph(seed, 40)
+    ((places, routes),) = from_edges(arrows)
+    ((theirs, _, _, their_routes),) = list(fast.from_edges(arrows, vertex_spacing=1))
+    assert crossings(places, routes) <= 1.5 * crossings(theirs, their_routes)
+
+
+def test_plain_layers_of_thousands_of_boxes_take_a_moment():
+    chain = [(k, k + 1) for k in range(5000)]  # no recursion
+    ((places, routes),) = from_edges([*chain, (0, 5000)])
+    assert len(places) == 5001 + 4999
+    assert len(routes) == 10_000
