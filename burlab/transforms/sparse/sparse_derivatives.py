@@ -6,13 +6,16 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.compiler.executable import build
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, TraceError
-from burlab.graph import Graph, Node, tree as trees
+from burlab.graph import Graph, Node, topological, tree as trees
 from burlab.graph.autodiff import sweep
+from burlab.graph.linear_nodes import gather, reshape
 from burlab.graph.node import as_node, constant
 from burlab.graph.origin import location
 from burlab.graph.rewrite.batching import batch
+from burlab.graph.sparse import SparseArray
 from burlab.graph.substitute import inline
 from burlab.runtime.extras import late
 from burlab.transforms import tree
@@ -42,10 +45,11 @@ def sparse_jacobian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction"
 
     Returns:
         A function with the arguments of f that gives a CSR array of shape (m, n): m numbers of the result, n of the
-        argument.
+        argument. Inside of a traced function, such as the update of an optimizer, it gives a sparse array for products
+        (J @ v, J.T @ y), sums, norms and scaling.
 
     Raises:
-        TraceError: when called inside of a traced function.
+        TraceError: when called inside of a traced function whose arguments decide where the entries are.
         ArgumentError, DTypeError: when called, as for `jacobian`.
 
     >>> import numpy as np, burlab as bl
@@ -70,7 +74,8 @@ def sparse_hessian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction":
         argnums: position of the argument to differentiate by.
 
     Returns:
-        A function with the arguments of f that gives a CSR array of shape (n, n), n numbers of the argument.
+        A function with the arguments of f that gives a CSR array of shape (n, n), n numbers of the argument; inside of
+        a traced function a sparse array, as `sparse_jacobian` does.
 
     Raises:
         TraceError, ArgumentError, DTypeError: when called, as for `sparse_jacobian`.
@@ -122,6 +127,8 @@ class SparseFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The matrix at these arguments."""
+        if _is_traced(args, kwargs):
+            return self._within(args, kwargs)
         plan = self._plan(args, kwargs)
         if not plan.pattern.nnz:
             return plan.pattern.astype(plan.seeds.dtype)
@@ -142,9 +149,8 @@ class SparseFunction:
 
     def _plan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Plan:
         """Return the plan of the last calls that traced the same graph, with the same indices in it."""
-        if any(isinstance(leaf, Node) for leaf in trees.flatten((args, kwargs))[0]):
-            remedy = "bl.jacobian inside of a traced function, or call it outside"
-            raise TraceError(f"{location()}{self._kind} gives a matrix of SciPy, which cannot be traced. Use {remedy}.")
+        if _is_traced(args, kwargs):
+            return self._plan_within(args, kwargs)
         number, *found = self._traced(args, kwargs)
         key = (int(number), *(array.tobytes() for array in found))
         plan = self._plans.pop(key, None)
@@ -155,6 +161,30 @@ class SparseFunction:
         for oldest in list(self._plans)[:-MAX_PATTERNS]:
             del self._plans[oldest]
         return plan
+
+    def _within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> SparseArray:
+        """Return the matrix as a traced sparse array."""
+        plan = self._plan_within(args, kwargs)
+        products = self._multiply(plan.seeds, plan.by_columns, args, kwargs)
+        flat = reshape(products, (products.size,))
+        data = gather(flat, constant(plan.groups * products.shape[1] + plan.places), 0)
+        columns, pointers = (a.astype(np.int64) for a in (plan.pattern.indices, plan.pattern.indptr))
+        columns, starts, ends = (constant(a) for a in (columns, pointers[:-1], pointers[1:]))
+        entries = -(-plan.pattern.nnz // max(plan.pattern.shape[0], 1))
+        return SparseArray(data, columns, starts, ends, plan.pattern.shape[1], entries)
+
+    def _plan_within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Plan:
+        """Return the plan in a trace: its pattern depends on known indices alone."""
+        call = self._call(args, kwargs)
+        (x,), y = call.inputs, call.result
+        nodes = indices(x, y)
+        if any(n.is_input for n in topological(nodes)):
+            raise TraceError(
+                f"{location()}{self._kind} inside of a traced function needs to know where the entries are, but this "
+                "depends on indices that are arguments. Use indices from around the function, or bl.jacobian."
+            )
+        found = build(Graph((), tuple(nodes)), gear="replay")() if nodes else ()
+        return (_symmetric if self._symmetric else _general)(x, y, dict(zip(nodes, found, strict=True)))
 
     def _trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """The number of the graph that is made, and the indices that its pattern depends on."""
@@ -188,6 +218,10 @@ class SparseFunction:
             return y
 
         return TracedCall(flat, (tree.ravel(args[argnum]),), {}, (0,), self._kind)
+
+
+def _is_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return any(isinstance(leaf, Node) for leaf in trees.flatten((args, kwargs))[0])
 
 
 def _general(x: Node, y: Node, values: dict[Node, Any]) -> _Plan:
