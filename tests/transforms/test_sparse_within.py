@@ -92,5 +92,5 @@ def test_patterns_of_products_are_those_of_the_matrix() -> None:
     def by_entries(v: Any, x: Any) -> Any:
         return (v[:, None] * MATRIX) @ x
 
-    assert bl.sparse_jacobian(by_entries)(np.ones(40), X).nnz == np.count_nonzero(np.diff(MATRIX.indptr))
+    assert bl.sparse_jacobian(by_entries)(np.ones(40), X).nnz == 40
     assert bl.sparse_jacobian(by_entries, argnums=1)(np.ones(40), X).nnz == MATRIX.nnz
