@@ -1,6 +1,7 @@
 """Analysis of a loss: its landscape, its curvature, its samples. All are functions, whose results have charts."""
 
 from .boundary import Boundary as Boundary, boundary as boundary
+from .clusters import Clusters as Clusters, kmeans as kmeans
 from .landscape import Landscape as Landscape, landscape as landscape, refinements as refinements
 from .samples import Samples as Samples, samples as samples
 from .scores import el2n as el2n, grad_sign as grad_sign, grand as grand
