@@ -21,6 +21,24 @@ BATCH = "batch"
 """The hyperparameter that is the size of a batch."""
 
 
+class PairedRows(NamedTuple):
+    """Two tables of unknowns: each sample's residuals are of a row of each.
+
+    first, second: for each sample the number of its row, int64 of shape (n,). first_shape, second_shape: how many rows
+    there are, and numbers in a row.
+    """
+
+    first: Any
+    second: Any
+    first_shape: tuple[int, int]
+    second_shape: tuple[int, int]
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row of both."""
+        return self.first_shape[1] + self.second_shape[1]
+
+
 class Batches(NamedTuple):
     """Samples and batches of a run.
 
@@ -28,7 +46,7 @@ class Batches(NamedTuple):
     number of samples of each client of a federation. elsewhere: True if they are on other machines. weights: of the
     samples, shape (n,), unless they are 1. planned: where the size varies, up to `batch`: the first size, or a
     schedule. targets: size of the model's output for a sample; 0 without a model. clients_log: True if the mean of the
-    clients' values is the value of a step.
+    clients' values is the value of a step. tables: of residuals by pairs of rows.
     """
 
     batch: int = 1
@@ -40,6 +58,7 @@ class Batches(NamedTuple):
     planned: Any = None
     targets: int = 0
     clients_log: bool = False
+    tables: PairedRows | None = None
 
 
 class SeenBatches(Batches):

@@ -15,7 +15,7 @@ from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, is_whole, quer
 from burlab.graph.tracing.trace import depth
 from burlab.typing import ArrayLike, Tree
 
-from .batches import ROWS, VALUE, Batches, Known, chosen_numbers
+from .batches import ROWS, VALUE, Batches, Known, PairedRows, chosen_numbers
 
 Vector = Any  # shape (d,), x's dtype
 Indices = Any  # shape (b,), integers
@@ -116,9 +116,36 @@ class Queries:
         the correction of Triggs et al. 2000, section 4.3. It counts as one sample gradient each.
         """
         k, d = self._target_size("residuals_and_jacobian"), self._shape[0]
+        if self.tables is not None:
+            raise ArgumentError(
+                f"{location()}the residuals of this problem are of pairs of rows, and their Jacobian has few entries. "
+                "Use f.residual_blocks(y)."
+            )
         rows = self._batches.batch if self._is_own(indices) else self._chosen("residuals_and_jacobian", indices).size
         both: Any = self._query("residuals_and_jacobian", (rows, k * (1 + d)), indices, y, target=k)
         return reshape(both[:, :k], (rows * k,)), reshape(both[:, k:], (rows * k, d))
+
+    @property
+    def tables(self) -> PairedRows | None:
+        """The two tables of unknowns of `bl.Residuals(..., pairs=True)`, else None."""
+        return self._batches.tables
+
+    def residual_blocks(self, y: Vector) -> tuple[Any, Any, Any]:
+        """Return r, shape (b, k), and the blocks of J by the row of the first and of the second table, (b, k, w).
+
+        For `bl.Residuals(..., pairs=True)`; else as `residuals_and_jacobian`. The rows are those of `f.tables`.
+        """
+        k, tables = self._target_size("residual_blocks"), self.tables
+        if tables is None:
+            raise ArgumentError(
+                f"{location()}f.residual_blocks is about residuals of pairs of rows. Make the problem with "
+                "bl.Residuals(r, data, pairs=True), or use f.residuals_and_jacobian(y)."
+            )
+        b, w = self._batches.batch, tables.first_shape[1]
+        width = w + tables.second_shape[1]
+        both: Any = self._query("residuals_and_jacobian", (b, k * (1 + width)), None, y, target=k)
+        rows = reshape(both[:, k:], (b, k, width))
+        return both[:, :k], rows[:, :, :w], rows[:, :, w:]
 
     def surrogate(self, y: Vector, goals: ArrayLike, scale: ArrayLike) -> tuple[Any, Any]:
         """Value and gradient of the mean of |model(y) - goal|^2 / (2 scale), plus the regularizer.

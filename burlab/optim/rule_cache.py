@@ -26,7 +26,7 @@ def find_rule(
     """Return what `trace_rule` returns; the update is traced only if no equal one was."""
     planned = batches.planned
     program, schedule = program_of(optimizer), planned if callable(planned) else None
-    values = (*program.values, batches.weights, schedule)
+    values = (*program.values, batches.weights, *(batches.tables or ()), schedule)
     key = (program.key, *_form(x, like), _facts(batches), logs_estimate)
     structure = structure_outside(values)
     if structure is not None:
@@ -53,7 +53,7 @@ def _form(x: Vector, like: tree.Tree) -> tuple[Any, ...]:
 def _facts(batches: Batches) -> tuple[Any, ...]:
     """Return what updates may know of batches without reading it, but for sizes and what counts by its structure."""
     planned = None if callable(batches.planned) else batches.planned
-    return tuple(batches._replace(batch=0, samples=0, weights=None, planned=planned))
+    return tuple(batches._replace(batch=0, samples=0, weights=None, planned=planned, tables=None))
 
 
 def _sizes_read(batches: Batches) -> list[tuple[int | None, int | None]]:

@@ -5,11 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from burlab.errors import ArgumentError, DTypeError
+from burlab.optim.batches import PairedRows
 from burlab.problems.kernels.robust_loss import RHO, RobustLoss
+from burlab.problems.kernels.targets import rows_of
+from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import one_of, truth
 from burlab.runtime.coerce import Array
+from burlab.runtime.extras import late
 from burlab.runtime.ranges import POSITIVE, number_in
 from burlab.runtime.thread_limit import Threads
+from burlab.transforms.sparse import sparse_jacobian
 from burlab.typing import ArrayLike, Tree
 
 from .covariance import covariance_of
@@ -17,6 +23,8 @@ from .data import Data
 from .finite_sum import FiniteSum
 from .point import as_point
 from .sampling import full
+
+scipy_sparse: Any = late("scipy.sparse")
 
 
 class Residuals(FiniteSum):
@@ -31,6 +39,8 @@ class Residuals(FiniteSum):
             "arctan" or "tukey" for scale^2 rho((r / scale)^2) / 2, by which outliers count less.
         scale: Size of a residual from which on it counts as an outlier.
         threads, tile: As for `FiniteSum`.
+        pairs: True if x is a pair of tables (A, B) of shapes (p, ...) and (q, ...), and each sample is about a row of
+            each: data begin with the numbers of both rows, and r is a function (row of A, row of B, *rest of sample).
 
     Raises:
         ArgumentError: For an r that does not take these arguments, an unknown loss, or a scale that is not positive.
@@ -54,11 +64,14 @@ class Residuals(FiniteSum):
         scale: float = 1.0,
         threads: Threads | None = None,
         tile: int | None = None,
+        pairs: bool = False,
     ) -> None:
         robust = RobustLoss(one_of(loss, RHO, "loss"), number_in(POSITIVE, scale, "scale"))
         samples = Data.none() if data is None else Data.of(data)
-        super().__init__(robust.value, samples, model=r, threads=threads, tile=tile)
-        self.oracle = self.oracle.with_robust_loss(robust)
+        model = _of_tables(r, samples) if truth(pairs, "pairs") else r
+        super().__init__(robust.value, samples, model=model, threads=threads, tile=tile)
+        self.oracle = self.oracle.of_residuals(robust, r if pairs else None)
+        self._pairs, self._r = bool(pairs), r
         self._name = getattr(r, "__name__", "r")
 
     def __repr__(self) -> str:
@@ -81,14 +94,18 @@ class Residuals(FiniteSum):
         rows = self._rows("targets", x)
         return np.ascontiguousarray(rows[:, : rows.shape[1] // 2]).reshape(-1)
 
-    def jacobian(self, x: Tree) -> Array:
+    def jacobian(self, x: Tree, *, sparse: bool = False) -> Any:
         """Return the Jacobian of the residuals by all numbers of x, whatever the loss makes of them.
 
         Args:
             x: The point, as for `value`.
+            sparse: True for a matrix of SciPy, for residuals without data: by a colouring, as `bl.sparse_jacobian`.
 
         Returns:
-            Shape (m, d), of x's dtype.
+            Shape (m, d), of x's dtype; with pairs=True, or sparse, a CSR array.
+
+        Raises:
+            ArgumentError: For sparse=True with data.
 
         >>> import numpy as np, burlab as bl
         >>> bl.Residuals(lambda x, a: x**2 - a, np.arange(2.0)).jacobian(np.array([1.0, 3.0]))
@@ -97,8 +114,16 @@ class Residuals(FiniteSum):
                [2., 0.],
                [0., 6.]])
         """
+        if truth(sparse, "sparse") and not self._pairs:
+            if self.oracle.data.arrays:
+                raise ArgumentError(
+                    "sparse=True is for residuals of x alone, whose pattern is found. With data pass pairs=True to "
+                    "bl.Residuals if each sample reads two rows of x, or leave sparse= out."
+                )
+            return sparse_jacobian(self._r)(as_point(x, "x").tree)
         blocks = self._rows("jacobian", x)
-        return blocks.reshape(-1, blocks.shape[-1])
+        tables = self.oracle.tables(as_point(x, "x"))
+        return blocks.reshape(-1, blocks.shape[-1]) if tables is None else csr_of(blocks, tables)
 
     def covariance(self, x: Tree, *, absolute: bool = False) -> Array:
         """Return the covariance of x as an estimate, at the minimum: (J'J)^-1 times the variance of the residuals.
@@ -120,13 +145,44 @@ class Residuals(FiniteSum):
         (array([[1.16666667]]), array([[0.25]]))
         """
         truth(absolute, "absolute")
-        both = self._rows("residuals_and_jacobian", x)
-        d = sum(leaf.size for leaf in as_point(x, "x").leaves)
-        k = both.shape[1] // (1 + d)
-        return covariance_of(both[:, k:].reshape(-1, d), None if absolute else 2 * len(self) * float(self.value(x)))
+        both, point = self._rows("residuals_and_jacobian", x), as_point(x, "x")
+        tables = self.oracle.tables(point)
+        width = sum(leaf.size for leaf in point.leaves) if tables is None else tables.width
+        k = both.shape[1] // (1 + width)
+        blocks = both[:, k:].reshape(-1, k, width)
+        rows = blocks.reshape(-1, width) if tables is None else csr_of(blocks, tables).toarray()
+        return covariance_of(rows, None if absolute else 2 * len(self) * float(self.value(x)))
 
     def _rows(self, query: str, x: Tree) -> Array:
         """Return the answers for all samples."""
         point = as_point(x, "x")
         samples = self.oracle.kernels(query, [point]).samples
-        return samples.rows(point.leaves, full(len(self)), (0, 0))[0]
+        return samples.rows(point.leaves, full(len(self)), self._key(None))[0]
+
+
+def csr_of(blocks: Array, tables: PairedRows) -> Any:
+    """Return a Jacobian as a CSR array. blocks: by the two rows of each sample, shape (n, k, v + w)."""
+    n, k, width = blocks.shape
+    (p, v), (q, w) = tables.first_shape, tables.second_shape
+    first = tables.first[:, None] * v + np.arange(v)
+    columns = np.concatenate([first, p * v + tables.second[:, None] * w + np.arange(w)], axis=1)
+    places = np.broadcast_to(columns[:, None, :], blocks.shape).reshape(-1)
+    ends = np.arange(0, (n * k + 1) * width, width)
+    return scipy_sparse.csr_array((blocks.reshape(-1), places, ends), shape=(n * k, p * v + q * w))
+
+
+def _of_tables(r: Callable[..., Any], data: Data) -> Callable[..., Any]:
+    """Return residuals of two rows as a function of the pair of tables, and of samples that begin with row numbers."""
+    kinds = [array.dtype.kind for array in data.arrays[:2]]
+    if len(kinds) < 2 or not set(kinds) <= set("iu"):
+        raise DTypeError(
+            f"data begin with {', '.join(str(a.dtype) for a in data.arrays[:2]) or 'nothing'}, expected two arrays of "
+            "integers: for each sample the row of the first and of the second table."
+        )
+    rest = len(data.arrays) - 2
+    check_takes(r, "r", f"two rows and {rest} arrays of a sample", "With pairs=True it is r(a, b, *sample).", 2 + rest)
+
+    def of_tables(x: Tree, *sample: Any) -> Any:
+        return r(*rows_of(x, sample), *sample[2:])
+
+    return of_tables

@@ -211,7 +211,8 @@ def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None
     whole = is_full(stream)
     clients_log = bool(oracle.clients) and whole and not oracle.keyed  # a sample's key depends on its place in a query
     targets = oracle.target_size(point)
-    return Batches(*sizes, whole, oracle.clients, remote, weights, planned, targets, clients_log)
+    tables = oracle.tables(point)
+    return Batches(*sizes, whole, oracle.clients, remote, weights, planned, targets, clients_log, tables)
 
 
 def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:

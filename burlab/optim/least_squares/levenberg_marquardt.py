@@ -1,20 +1,21 @@
 """The method of Levenberg, Marquardt and Moré."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from burlab.optim.arithmetic import number, ratio, where
+from burlab.errors import ArgumentError
+from burlab.optim.arithmetic import Scalar, number, where
+from burlab.optim.batches import PairedRows
 from burlab.optim.optimizer import Metrics, Optimizer, State, Vector
 from burlab.optim.queries import Queries
 from burlab.optim.sets import box
 from burlab.runtime.checks.numbers import whole
-from burlab.transforms import while_loop
 
 from .linear_model import LinearModel, check_bounds
-
-MIN_GAIN = 1e-4  # of the predicted decrease: from there on a step is taken
+from .schur import PairedModel
+from .step_search import Proposal, search
+from .tried_step import MIN_GAIN, TriedStep
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,16 @@ class LevenbergMarquardt(Optimizer):
     17.4.2), and steps that values cannot tell from rounding are taken as long as they become shorter.
     With bounds x + p is brought to the nearest point of the box before it is tried, and so is a start outside; unknowns
     at a bound which f falls towards are left out of J (Bertsekas 1982, Projected Newton methods).
+    Of residuals by pairs, `bl.Residuals(..., pairs=True)`, J'J has diagonal blocks in both tables, so p comes from the
+    Schur complement of the second one (Triggs et al. 2000, section 6.1), and the damping itself is the radius: 1 /
+    factor^2 at first; times max(1/3, 1 - (2 gain - 1)^3) after a step, by 2, 4, 8, ... after trials that are not taken
+    (Nielsen 1999). No gradient is computed: `Stop(grad_norm=, of="estimator")` is about its norm.
     One step of a run is one Jacobian. Its columns: damping, lambda of |r + J p|^2 + lambda |D p|^2; gain; predicted,
     (f(x) - m(p)) / f(x); relative_step, |D p| / |D x|; cosine, the largest between r and a column of J.
     factor: the first radius is factor |D x|, or factor where that is 0. trials: at most so many per step. bounds:
     `box`, or None.
-    Cost: one gradient, one Jacobian, O(m d^2 + d^3) and a value per trial; keeps d numbers.
+    Cost: one gradient, one Jacobian, O(m d^2 + d^3) and a value per trial; keeps d numbers. Of pairs with v and w
+    unknowns in p and q rows: one Jacobian, O((p v)^2 q w) and a value per trial; p v q w numbers in memory.
 
     >>> import numpy as np, burlab as bl
     >>> f = bl.Residuals(lambda x: np.stack([10 * (x[1] - x[0] ** 2), 1 - x[0]]))
@@ -60,44 +66,44 @@ class LevenbergMarquardt(Optimizer):
         self, g: Vector, state: State, x: Vector, t: int, *, f: Queries  # noqa: ARG002
     ) -> tuple[Vector, State, Metrics]:  # fmt: skip
         """Trials along the curve of damped steps, until one is taken."""
-        model = LinearModel.around(f, x, g, state["scale"], self.bounds)
-        size = model.size
-        first = state["radius"] == 0
-        radius = where(first, self.factor * where(size > 0, size, np.ones_like(size)), state["radius"])
-        least = float(np.finfo(x.dtype).eps) * size
+        return self._whole(g, state, x, f) if f.tables is None else self._paired(state, x, f, f.tables)
 
-        def attempt(s: dict[str, Any]) -> Any:
-            damping = model.steps.within(s["radius"])
+    def _whole(self, g: Vector, state: State, x: Vector, f: Queries) -> tuple[Vector, State, Metrics]:
+        """One step with the Jacobian as a matrix."""
+        model = LinearModel.around(f, x, g, state["scale"], self.bounds)
+        size, first = model.size, state["radius"] == 0
+        radius = where(first, self.factor * where(size > 0, size, np.ones_like(size)), state["radius"])
+
+        def propose(radius: Scalar, count: Scalar) -> Proposal:
+            damping = model.steps.within(radius)
             length = model.steps.length(damping)
             tried = model.tried(model.steps.at(damping))
-            reach = where(first & (s["count"] == 0), np.minimum(s["radius"], length), s["radius"])
+            reach = where(first & (count == 0), np.minimum(radius, length), radius)
             shorter = tried.part * np.minimum(reach, 10 * length)
             longer = where((tried.gain >= 0.75) | (damping == 0), 2 * length, reach)
-            shrinks = length < state["length"]
-            blind = tried.is_rounding & shrinks
-            final = tried.is_nothing & ~shrinks
-            taken = ((tried.gain > MIN_GAIN) & ~final) | blind
-            return {
-                "x": where(taken, tried.to, x),
-                "radius": where(length > 0, where((tried.gain <= 0.25) & ~blind, shorter, longer), s["radius"]),
-                "ends": taken | tried.is_nothing,
-                "taken": taken,
-                "length": length,
-                "count": s["count"] + 1,
-                "damping": damping,
-                "gain": tried.gain,
-                "predicted": tried.predicted,
-                "relative_step": where(size > 0, ratio(length, size), where(length > 0, number(x, np.inf), 0.0)),
-            }
+            return Proposal(tried, length, damping, tried.gain <= 0.25, shorter, longer)
 
-        def pending(s: dict[str, Any]) -> Any:
-            return ~s["ends"] & (s["count"] < self.trials) & (s["radius"] > least)
+        least = float(np.finfo(x.dtype).eps) * size
+        after, kept, columns = search(x, state, size, radius, least, self.trials, propose)
+        if self.bounds is not None:
+            inside = self.bounds.project(x)
+            after = where(np.all(inside == x), after, inside)
+        return after, {**kept, "scale": model.scale}, columns | {"cosine": model.cosine}
 
-        no, names = np.asarray(False), ("damping", "gain", "predicted", "relative_step")
-        begin = {"x": x, "radius": radius, "ends": no, "taken": no, "count": np.asarray(0)}
-        end = while_loop(pending, attempt, begin | dict.fromkeys(("length", *names), number(x, 0.0)))
-        kept = {name: where(end["taken"], end[name], state[name]) for name in ("radius", "length")}
-        columns = {name: end[name] for name in names} | {"cosine": model.cosine}
-        inside = x if self.bounds is None else self.bounds.project(x)
-        after = where(np.all(inside == x), end["x"], inside)
-        return after, {**kept, "scale": model.scale}, columns
+    def _paired(self, state: State, x: Vector, f: Queries, tables: PairedRows) -> tuple[Vector, State, Metrics]:
+        """One step with the Jacobian in blocks, where the radius is 1 / damping."""
+        if self.bounds is not None:
+            raise ArgumentError("LevenbergMarquardt keeps no bounds where residuals are of pairs. Leave bounds= out.")
+        model = PairedModel.around(f, x, tables, state["scale"])
+        size, slope = np.linalg.norm(model.weights * x), f.estimated(model.slope / f.batch)
+        radius = where(state["radius"] > 0, state["radius"], number(x, self.factor**2))
+
+        def propose(radius: Scalar, count: Scalar) -> Proposal:
+            p = model.step(1 / radius)
+            tried = TriedStep.at(f, x, x + p, slope @ p, model.squared_length(p))
+            longer = radius / np.maximum(1 / 3, 1 - (2 * tried.gain - 1) ** 3)
+            length, shorter = np.linalg.norm(model.weights * p), radius / 2 ** (count + 1)
+            return Proposal(tried, length, 1 / radius, ~(tried.gain > MIN_GAIN), shorter, longer)
+
+        after, kept, columns = search(x, state, size, radius, number(x, 0.0), self.trials, propose)
+        return after, {**kept, "scale": model.scale}, columns | {"cosine": model.cosine}

@@ -13,27 +13,7 @@ from burlab.optim.sets import box
 from burlab.runtime.checks.numbers import shown
 
 from .damped_steps import DampedSteps
-
-NOISE = 10.0  # relative decreases below so many eps may be rounding of the sum of squares
-POWER = 2 / 3  # of eps: relative decreases below it may be rounding of the residuals, which are differences
-
-
-@dataclass(frozen=True, slots=True)
-class TriedStep:
-    """A step that was tried.
-
-    to: where it leads, shape (d,). predicted: decrease of the model, in values of f at x. gain: the decrease of f over
-    that of the model. part: of the step to try next, where this one gained little: the minimizer of a parabola, between
-    a tenth and a half. is_rounding: True if the values are equal, and predicted so, up to rounding of the residuals.
-    is_nothing: True if they are predicted to be equal up to rounding of the sum.
-    """
-
-    to: Vector
-    predicted: Scalar
-    gain: Scalar
-    part: Scalar
-    is_rounding: Any
-    is_nothing: Any
+from .tried_step import TriedStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +53,12 @@ class LinearModel:
 
     def tried(self, p: Vector) -> TriedStep:
         """Try x + p, or the point within the bounds that is nearest to it."""
-        f, x, g, value = self.f, self.x, self.g, self.f.value(self.x)
-        to = x + p
+        to = self.x + p
         if self.bounds is not None:
             to = self.bounds.project(to)
-            p = to - x
-        there, across = f.value(to), self.rows @ p
-        slope = ratio(g @ p, value)
-        predicted = -slope - ratio(across @ across, 2 * f.batch * value)
-        actual = 1 - ratio(there, value)
-        eps = float(np.finfo(x.dtype).eps)
-        noise, rounding = NOISE * eps, eps**POWER
-        gain = where(predicted + noise > 0, ratio(actual + noise, predicted + noise), -1.0)
-        near = there <= 100 * value  # a parabola says something; not of inf or nan
-        parabola = ratio(0.25 * slope, 0.5 * slope + 0.5 * actual)
-        part = np.clip(where(near, where(actual < 0, parabola, 0.5), 0.1), 0.1, 0.5)
-        change = np.abs(predicted)
-        equal = (change <= rounding) & (np.abs(actual) <= rounding)
-        return TriedStep(to, predicted, where(near, gain, -1.0), part, equal, change <= noise)
+            p = to - self.x
+        across = self.rows @ p
+        return TriedStep.at(self.f, self.x, to, self.g @ p, across @ across)
 
 
 def check_bounds(bounds: object, kind: str) -> None:

@@ -18,6 +18,7 @@ from burlab.graph.query import TARGET_QUERIES
 from burlab.graph.tracing.function_structure import Structure
 from burlab.graph.tracing.trace import trace
 from burlab.graph.tracing.trace_cache import TraceCache, structure_outside
+from burlab.optim.batches import PairedRows
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
@@ -153,10 +154,18 @@ class Oracle:
             self._of_digits[form] = self.of_trained(part)
         return self._of_digits[form]
 
-    def with_robust_loss(self, robust: RobustLoss) -> "Oracle":
-        """Return the oracle of a loss whose targets are residuals."""
+    def of_residuals(self, robust: RobustLoss, paired: Function | None) -> "Oracle":
+        """Return the oracle of a loss whose targets are residuals. paired: as for `Targets`."""
         parts = self._given.targets
-        return Oracle(*self._given._replace(targets=parts and replace(parts, robust=robust)))
+        return Oracle(*self._given._replace(targets=parts and replace(parts, robust=robust, paired=paired)))
+
+    def tables(self, point: Point) -> PairedRows | None:
+        """Return the two tables of unknowns that residuals are of, if they are. point: x."""
+        if self._given.targets is None or self._given.targets.paired is None:
+            return None
+        shapes = [(len(leaf), leaf.size // max(len(leaf), 1)) for leaf in point.leaves]
+        first, second = (np.asarray(numbers, np.int64) for numbers in self.data.arrays[:2])
+        return PairedRows(first, second, shapes[0], shapes[1])
 
     def target_size(self, point: Point) -> int:
         """Return the size of the model's output for a sample; 0 for a loss without parts."""

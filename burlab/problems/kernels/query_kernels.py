@@ -189,19 +189,15 @@ class QueryKernels:
             value=offsets[0] if form.has_value else -1,
             vector=offsets[int(form.has_value)] if form.has_vector else -1,
             rows=form.rows,
-            width=self._width(question),
+            width=self._width(question, loss),
             goals=question.entries if question.name == "surrogate" else 0,
         )
 
-    def _width(self, question: Question) -> int:
+    def _width(self, question: Question, loss: Loss) -> int:
         """Return how many numbers a vector of the answer has; 0: as many as x."""
-        k, d = question.entries, self._dimension
-        widths = {
-            "targets": 2 * k,
-            "per_sample_values": 1,
-            "hessian": d * d,
-            "residuals_and_jacobian": k * (1 + d),
-        }
+        if question.name == "residuals_and_jacobian":
+            return loss.samples.graph.outputs[0].size
+        widths = {"targets": 2 * question.entries, "per_sample_values": 1, "hessian": self._dimension**2}
         return widths.get(question.name, 0)
 
     @property

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError
+from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Node, tree
 from burlab.graph.linear_nodes import concatenate, reshape
 from burlab.graph.node import as_node
@@ -31,7 +31,8 @@ class Targets:
     """The parts: model(x, *sample) and loss(z, *sample); a part with a parameter `key` gets the sample's.
 
     weighted: True if a sample ends with a weight, which neither part takes. robust: if the targets are residuals and
-    the loss is a sum over them, what it makes of each.
+    the loss is a sum over them, what it makes of each. paired: if x is a pair of tables, and a sample begins with the
+    number of a row of each, the residuals of a function of two rows and the rest of the sample.
     """
 
     model: Function
@@ -40,6 +41,7 @@ class Targets:
     loss_keyed: bool
     weighted: bool = False
     robust: RobustLoss | None = None
+    paired: Function | None = None
 
     @property
     def whole(self) -> Function:
@@ -78,7 +80,7 @@ class Targets:
         return (concatenate([as_dtype(reshape(node, (node.size,)), dtype) for node in (z, slope)], 0),)
 
     def jacobian(self, x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        """Return the Jacobian of a sample's targets by all numbers of x, shape (k, d)."""
+        """Return the Jacobian of a sample's targets by all numbers of x, shape (k, d), or of its two rows."""
         return (self._linearized(x, self._own(sample), key)[1],)
 
     def residuals_and_jacobian(self, x: tree.Tree, *sample: Any, **key: Any) -> Any:
@@ -98,13 +100,15 @@ class Targets:
         return (concatenate([r, reshape(rows, (rows.size,))], 0),)
 
     def _linearized(self, x: tree.Tree, own: tuple[Any, ...], key: dict[str, Any]) -> tuple[Any, Any]:
-        """Return the targets of a sample, shape (k,), and their Jacobian, (k, d), in x's dtype."""
+        """Return a sample's targets, shape (k,), and their Jacobian, (k, d), in x's dtype; by two rows if paired."""
 
         def flat(y: tree.Tree) -> Node:
-            z = self.targets(y, own, **key)
+            z = as_node(self.paired(*y, *own[2:])) if self.paired else self.targets(y, own, **key)
             return as_dtype(reshape(z, (z.size,)), dtype)
 
         dtype = tree.flatten(x)[0][0].dtype
+        if self.paired is not None:
+            x = rows_of(x, own)
         z = flat(x)
         blocks = tree.flatten(jacobian(flat)(x))[0]
         return z, concatenate([reshape(as_node(b), (z.size, as_node(b).size // z.size)) for b in blocks], 1)
@@ -124,6 +128,17 @@ class Targets:
 
     def _own(self, sample: tuple[Any, ...]) -> tuple[Any, ...]:
         return sample[:-1] if self.weighted else sample
+
+
+def rows_of(x: tree.Tree, sample: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return the row of each of the two tables of x that a sample names. Raises ShapeError for another x."""
+    tables = tree.flatten(x)[0]
+    if len(tables) != 2 or not all(table.ndim for table in tables):
+        raise ShapeError(
+            f"x has {len(tables)} arrays, but residuals with pairs=True are of two tables, each with a row for a block "
+            "of unknowns. Pass x as such a pair."
+        )
+    return tables[0][sample[0]], tables[1][sample[1]]
 
 
 def _unkeyed(parts: Targets, x: tree.Tree, *sample: Any) -> Any:

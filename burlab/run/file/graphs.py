@@ -178,7 +178,7 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int)
         "jvp": [number],
         _ENTRIES: [[((entries,), leaves[0][1])]],
         "targets": [[((2 * entries,), leaves[0][1])]],
-        "residuals_and_jacobian": [[((entries * (1 + dimension),), leaves[0][1])]],
+        "residuals_and_jacobian": [[((math.prod(shape),), leaves[0][1]) for shape, _ in first]],  # of rows of x, or all
         "surrogate": [number, leaves],
         "hessian": [[((dimension, dimension), leaves[0][1])]],
         "training": [number, leaves],

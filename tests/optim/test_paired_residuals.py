@@ -1,0 +1,132 @@
+"""Residuals by pairs of rows: blocks of the Jacobian, steps by the Schur complement, a bundle adjustment."""
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+
+import burlab as bl
+from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError
+from burlab.optim import GaussNewton, LevenbergMarquardt, box
+from tests.optim.bundle import Scene, in_numpy, reprojection
+from tests.run.saved_cases import same
+
+rng = np.random.default_rng(12)
+P, Q, N = 5, 9, 40
+FIRST, SECOND = rng.integers(0, P, N), rng.integers(0, Q, N)
+FIRST[:P], SECOND[:Q] = np.arange(P), np.arange(Q)
+TRUE = 1 + rng.random((P, 3)), 1 + rng.random((Q, 2))
+X0 = TRUE[0] + 0.2 * rng.normal(size=(P, 3)), TRUE[1] + 0.2 * rng.normal(size=(Q, 2))
+
+
+def r(a: Any, b: Any, seen: Any) -> Any:
+    return np.stack([a[0] * b[0] + a[2], np.sin(a[1]) + b[1] ** 2 * a[2]]) - seen
+
+
+_exact = [r(TRUE[0][i], TRUE[1][j], 0.0) for i, j in zip(FIRST, SECOND, strict=True)]
+SEEN = np.array(_exact) + 0.05 * rng.normal(size=(N, 2))
+
+
+def flat(x: Any) -> Any:
+    """The same residuals as a function of one vector."""
+    a, b = np.reshape(x[: 3 * P], (P, 3))[FIRST], np.reshape(x[3 * P :], (Q, 2))[SECOND]
+    both = [a[:, 0] * b[:, 0] + a[:, 2], np.sin(a[:, 1]) + b[:, 1] ** 2 * a[:, 2]]
+    return np.reshape(np.stack(both, axis=1) - SEEN, (-1,))
+
+
+WHOLE = np.concatenate([leaf.ravel() for leaf in X0])
+
+
+@pytest.mark.parametrize("loss", ["linear", "cauchy"])
+def test_residuals_and_jacobian_are_those_of_the_vector(loss: str) -> None:
+    f, whole = bl.Residuals(r, (FIRST, SECOND, SEEN), pairs=True, loss=loss), bl.Residuals(flat, loss=loss)
+    np.testing.assert_allclose(f.residuals(X0), flat(WHOLE), rtol=1e-14)
+    np.testing.assert_allclose(f.value(X0) * N, whole.value(WHOLE), rtol=1e-13)
+    found = f.jacobian(X0)
+    assert isinstance(found, sparse.csr_array)
+    np.testing.assert_allclose(found.toarray(), whole.jacobian(WHOLE), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(whole.jacobian(WHOLE, sparse=True).toarray(), found.toarray(), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        f.covariance(X0), whole.covariance(WHOLE), rtol=1e-6, atol=1e-9 * np.max(np.abs(f.covariance(X0)))
+    )
+
+
+def test_steps_solve_the_damped_problem() -> None:
+    """By the normal equations of the whole Jacobian; dampings as of Nielsen."""
+    f = bl.Residuals(r, (FIRST, SECOND, SEEN), pairs=True)
+    stop = bl.Stop(grad_norm=0.0, of="estimator")  # logs the norm
+    run = bl.minimize(f, X0, LevenbergMarquardt(factor=3.0), stop=stop)
+    scale, x, damping = np.zeros(WHOLE.size), WHOLE, 1 / 9
+    for _ in range(6):
+        tables = x[: 3 * P].reshape(P, 3), x[3 * P :].reshape(Q, 2)
+        rows, here = f.jacobian(tables).toarray(), f.residuals(tables)
+        scale = np.maximum(scale, np.linalg.norm(rows, axis=0))
+        before = run.counts["values"]
+        run.step(1)
+        trials = (run.counts["values"] - before) // N - 1  # one is the value of the step
+        used, gain = run.history["damping"][-1], run.history["gain"][-1]
+        np.testing.assert_allclose(used, damping * 2.0 ** (trials * (trials - 1) // 2), rtol=1e-12)
+        p = np.linalg.solve(rows.T @ rows + used * np.diag(scale**2), -rows.T @ here)
+        x = np.concatenate([leaf.ravel() for leaf in run.x])
+        np.testing.assert_allclose(x, np.concatenate([leaf.ravel() for leaf in tables]) + p, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(run.history["estimator_norm"][-1], np.linalg.norm(rows.T @ here) / N, rtol=1e-10)
+        damping = used * max(1 / 3, 1 - (2 * gain - 1) ** 3)
+
+
+def test_the_minimum_is_that_of_the_dense_method(tmp_path: Any) -> None:
+    f = bl.Residuals(r, (FIRST, SECOND, SEEN), pairs=True)
+    run = bl.minimize(f, X0, LevenbergMarquardt(), stop=bl.Stop(grad_norm=1e-11, of="estimator"), steps=400)
+    assert run.stopped is not None
+    assert run.stopped.reason == "grad_norm"
+    end = optimize.least_squares(flat, np.concatenate([leaf.ravel() for leaf in run.x]), method="lm", xtol=1e-14)
+    np.testing.assert_allclose(f.value(run.x) * N, end.cost, rtol=1e-9)
+    run.save(tmp_path / "run.burlab")
+    loaded = bl.load_run(tmp_path / "run.burlab", (FIRST, SECOND, SEEN), stop=bl.Stop())
+    fork = run.fork()
+    for other in (run, loaded, fork):
+        other.seek(3)
+        other.seek(run.length - 1)
+    same(loaded, run)
+
+
+def test_a_bundle_adjustment_beats_finite_differences() -> None:
+    """20 cameras and 1,000 points, to the same decrease as SciPy's least_squares with the pattern of the Jacobian."""
+    scene = Scene.random(20, 1000, seed=0)
+    f = bl.Residuals(reprojection, (scene.camera, scene.point, scene.seen), pairs=True)
+    stop = bl.Stop(when=lambda rows: np.abs(rows["predicted"]) < 1e-8)
+
+    def solved() -> Any:
+        return bl.minimize(f, scene.start, LevenbergMarquardt(), stop=stop, steps=30)
+
+    solved()  # compiles
+    begin = time.perf_counter()
+    run = solved()
+    ours = time.perf_counter() - begin
+    begin = time.perf_counter()
+    theirs = optimize.least_squares(
+        in_numpy(scene), scene.vector, jac_sparsity=scene.pattern(), x_scale="jac", ftol=1e-8, max_nfev=40
+    )
+    assert time.perf_counter() - begin > 5 * ours
+    assert f.value(run.x) * len(f) <= theirs.cost * (1 + 1e-7)
+    np.testing.assert_allclose(f.residuals(scene.start), in_numpy(scene)(scene.vector), rtol=1e-9, atol=1e-9)
+
+
+def test_unsuitable_arguments_raise() -> None:
+    def refused(kind: type[BurlabError], match: str, call: Any) -> None:
+        with pytest.raises(kind, match=match):
+            call()
+
+    f = bl.Residuals(r, (FIRST, SECOND, SEEN), pairs=True)
+    refused(DTypeError, "expected two arrays of integers", lambda: bl.Residuals(r, (SEEN, SEEN), pairs=True))
+    refused(DTypeError, "data begin with nothing", lambda: bl.Residuals(r, pairs=True))
+    refused(ArgumentError, "r cannot be called with two rows and 0 arrays",
+            lambda: bl.Residuals(r, (FIRST, SECOND), pairs=True))  # fmt: skip
+    refused(ShapeError, "x has 1 arrays, but residuals with pairs=True", lambda: f.value(WHOLE))
+    refused(ArgumentError, r"Use f.residual_blocks\(y\)", lambda: bl.minimize(f, X0, GaussNewton(), steps=1))
+    refused(ArgumentError, "keeps no bounds where residuals are of pairs",
+            lambda: bl.minimize(f, X0, LevenbergMarquardt(bounds=box(-1.0, 1.0)), steps=1))  # fmt: skip
+    refused(ArgumentError, "sparse=True is for residuals of x alone",
+            lambda: bl.Residuals(lambda x, a: x - a, np.ones(3)).jacobian(np.ones(2), sparse=True))  # fmt: skip
+    refused(ArgumentError, "pairs=3", lambda: bl.Residuals(r, (FIRST, SECOND, SEEN), pairs=3))  # pyright: ignore[reportArgumentType]
