@@ -7,6 +7,7 @@ from typing import Any
 
 from burlab.errors import TraceError
 
+from . import hooks
 from .origin import Origin, in_masked_code, in_matrix_code, in_pandas, is_users, location, place
 from .scipy_words import remedy as scipy_remedy, scipy_function
 
@@ -46,6 +47,15 @@ def refused_to_library() -> TraceError | None:
 def unsupported(name: str, remedy: str) -> TraceError:
     """A TraceError for a NumPy feature that cannot be traced."""
     return _from_scipy() or _cannot_be_traced(name, remedy)
+
+
+def without_rule(name: str, method: str, special: bool, has_call: bool) -> TraceError:
+    """The error for a ufunc that cannot be traced, or for one of its methods. special: it is of scipy.special."""
+    function = f"{'scipy.special' if special else 'np'}.{name}"
+    if method == "__call__" or not has_call:
+        return unsupported(function, hooks.why_not(name))
+    advice = f"{method} has no rule here; use a loop over the rows, or {function}(x, y)"
+    return unsupported(f"{function}.{method}", advice)
 
 
 def check_keywords(name: str, kwargs: "dict[str, Any]") -> None:

@@ -17,7 +17,7 @@ from burlab.runtime.plain import as_array, check_items, endless, is_complex, is_
 from burlab.typing import ArrayLike, DTypeLike, Index, Params
 
 from . import hooks
-from .faults import check_keywords, fault, public_name, refused_to_library, unsupported
+from .faults import check_keywords, fault, public_name, refused_to_library, unsupported, without_rule
 from .handles import PRESENT, present
 from .operators import PLAIN, STRONGER, Comparison, binary, comparison, unary
 from .origin import current, in_poly1d, in_sparse_operator, in_vectorize, location, place, record_node
@@ -140,7 +140,7 @@ class Node:
         table: Rules[str] = (_SPECIAL_CALLS if special else _BY_METHOD).get(method, Rules())
         rule = table.get(ufunc.__name__)
         if rule is None:
-            raise _without_rule(ufunc, method, special)
+            raise without_rule(ufunc.__name__, method, special, ufunc.__name__ in UFUNCS)
         if method in ("reduce", "accumulate", "reduceat"):
             return rule(*inputs, **kwargs)
         if out:
@@ -309,18 +309,7 @@ _ARRAY, _TRIM_ZEROS = np.array, np.trim_zeros  # while a function is traced the 
 _OBJECTS = 65536  # elements that an array of objects may have
 
 
-def _without_rule(ufunc: np.ufunc, method: str, special: bool) -> Exception:
-    name = f"{'scipy.special' if special else 'np'}.{ufunc.__name__}"
-    if method == "__call__" or ufunc.__name__ not in UFUNCS:
-        return unsupported(name, hooks.why_not(ufunc.__name__))
-    return unsupported(f"{name}.{method}", f"{method} has no rule here; use a loop over the rows, or {name}(x, y)")
-
-
 PLAIN.add(Node)
-
-
-def _dtype_advice(value: object) -> str:
-    return "its x.toarray()" if hasattr(value, "toarray") else "float, int or bool"
 
 
 def constant(value: Any, dtype: DTypeLike = None) -> Node:
@@ -334,7 +323,7 @@ def constant(value: Any, dtype: DTypeLike = None) -> Node:
     array = _ARRAY(value, dtype=dtype, order="C")
     narrow = is_narrow_float(native_dtype(array.dtype))
     if not narrow and (array.dtype.kind not in "fiub" or array.dtype.itemsize > 8):
-        raise fault(f"a value of dtype {array.dtype} ({type(value).__name__}) met a traced array", _dtype_advice(value))
+        raise fault(f"a value of dtype {array.dtype} ({type(value).__name__}) met a traced array", "float, int or bool")
     array = array.astype(_SINGLE if narrow and not stays_narrow(array) else native_dtype(array.dtype), copy=False)
     if is_poisoned(array):
         raise fault(

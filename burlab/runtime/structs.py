@@ -1,7 +1,6 @@
 """C++ structs that Python shares, as ctypes. `make pages` writes them from the headers.
 
-A name is that of the C++ struct behind a C, and so are the names of fields (`in_` is `in`). Comments in the headers
-explain the fields. Pointers are addresses: whoever fills one keeps alive what it points to.
+Names are those of C++ (`CBlock` is `Block`, `in_` is `in`), where comments explain the fields. Pointers are addresses.
 """
 
 import ctypes
