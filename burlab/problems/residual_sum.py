@@ -167,7 +167,7 @@ def csr_of(blocks: Array, tables: PairedRows) -> Any:
     first = tables.first[:, None] * v + np.arange(v)
     columns = np.concatenate([first, p * v + tables.second[:, None] * w + np.arange(w)], axis=1)
     places = np.broadcast_to(columns[:, None, :], blocks.shape).reshape(-1)
-    ends = np.arange(0, (n * k + 1) * width, width)
+    ends = np.arange(0, int(places.size) + 1, int(width))
     return scipy_sparse.csr_array((blocks.reshape(-1), places, ends), shape=(n * k, p * v + q * w))
 
 

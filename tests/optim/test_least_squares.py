@@ -88,3 +88,56 @@ def test_bounds_end_where_scipy_does(name: str) -> None:
 def test_bounds_of_another_kind_raise() -> None:
     with pytest.raises(ArgumentError, match=r"bounds of LevenbergMarquardt is \(0, 1\), expected bl.optim.box"):
         LevenbergMarquardt(bounds=(0, 1))  # pyright: ignore[reportArgumentType] - on purpose
+
+
+def product(a: Any, b: Any) -> Any:
+    """Of quaternions."""
+    scalar = a[0] * b[0] - np.sum(a[1:] * b[1:])
+    across = np.stack([a[2] * b[3] - a[3] * b[2], a[3] * b[1] - a[1] * b[3], a[1] * b[2] - a[2] * b[1]])
+    return np.concatenate([np.reshape(scalar, (1,)), a[0] * b[1:] + b[0] * a[1:] + across])
+
+
+def turned(q: Any, p: Any) -> Any:
+    """A unit quaternion after a rotation by p, by Cayley's map: again a unit quaternion."""
+    step = np.concatenate([np.ones(1), p])
+    return product(q, step / np.sqrt(1 + np.sum(p * p)))
+
+
+def rotated(q: Any, a: Any) -> Any:
+    whole = product(product(q, np.concatenate([np.zeros(1), a])), np.concatenate([q[:1], -q[1:]]))
+    return whole[1:]
+
+
+def test_steps_on_a_manifold_solve_wahbas_problem() -> None:
+    """The rotation between two sets of points, beside Kabsch's by singular values; x stays a unit quaternion."""
+    a = rng.normal(size=(30, 3))
+    exact = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    exact *= np.linalg.det(exact)
+    b = a @ exact.T + 0.05 * rng.normal(size=a.shape)
+    f = bl.Residuals(lambda q, a, b: rotated(q, a) - b, (a, b))
+    rule = LevenbergMarquardt(retract=turned, directions=3)
+    run = bl.minimize(f, np.array([1.0, 0.0, 0.0, 0.0]), rule, steps=40)
+    for t in range(run.length):
+        np.testing.assert_allclose(np.linalg.norm(run.x), 1, rtol=1e-13)
+        run.seek(t)
+    run.seek(run.length - 1)
+    u, _, vt = np.linalg.svd(b.T @ a)
+    best = u @ np.diag([1, 1, np.linalg.det(u @ vt)]) @ vt
+    np.testing.assert_allclose(rotated(run.x, np.array([1.0, 2.0, 3.0])), best @ [1.0, 2.0, 3.0], rtol=1e-8)
+    assert run.history["cosine"][-1] < 1e-8
+    assert run.t < 20
+
+
+@pytest.mark.parametrize(
+    ("match", "fields"),
+    [
+        ("takes retract= and directions= together", {"retract": turned}),
+        ("takes retract= and directions= together", {"directions": 3}),
+        ("retract cannot be called with x and a step", {"retract": lambda x: x, "directions": 3}),
+        ("directions=0", {"retract": turned, "directions": 0}),
+        ("either bounds= or retract=", {"retract": turned, "directions": 3, "bounds": box(0.0, 1.0)}),
+    ],
+)
+def test_unsuitable_manifolds_raise(match: str, fields: Any) -> None:
+    with pytest.raises(ArgumentError, match=match):
+        LevenbergMarquardt(**fields)

@@ -125,7 +125,7 @@ def test_unsuitable_arguments_raise() -> None:
             lambda: bl.Residuals(r, (FIRST, SECOND), pairs=True))  # fmt: skip
     refused(ShapeError, "x has 1 arrays, but residuals with pairs=True", lambda: f.value(WHOLE))
     refused(ArgumentError, r"Use f.residual_blocks\(y\)", lambda: bl.minimize(f, X0, GaussNewton(), steps=1))
-    refused(ArgumentError, "keeps no bounds where residuals are of pairs",
+    refused(ArgumentError, "keeps neither bounds nor a manifold",
             lambda: bl.minimize(f, X0, LevenbergMarquardt(bounds=box(-1.0, 1.0)), steps=1))  # fmt: skip
     refused(ArgumentError, "sparse=True is for residuals of x alone",
             lambda: bl.Residuals(lambda x, a: x - a, np.ones(3)).jacobian(np.ones(2), sparse=True))  # fmt: skip

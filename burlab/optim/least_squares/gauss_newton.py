@@ -9,6 +9,7 @@ from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.optim.queries import Queries
 
 from .linear_model import LinearModel
+from .step_domain import StepDomain
 
 
 @dataclass(frozen=True)
@@ -30,5 +31,5 @@ class GaussNewton(Optimizer):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """One linear least squares problem."""
-        model = LinearModel.around(f, x, g, np.zeros_like(x), None)
+        model = LinearModel.around(f, x, g, np.zeros_like(x), StepDomain())
         return x + self.lr * model.steps.at(number(x, 0.0)), state

@@ -1,6 +1,8 @@
 """The method of Levenberg, Marquardt and Moré."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +14,9 @@ from burlab.optim.queries import Queries
 from burlab.optim.sets import box
 from burlab.runtime.checks.numbers import whole
 
-from .linear_model import LinearModel, check_bounds
+from .linear_model import LinearModel
 from .schur import PairedModel
+from .step_domain import StepDomain, check_domain
 from .step_search import Proposal, search
 from .tried_step import MIN_GAIN, TriedStep
 
@@ -31,6 +34,8 @@ class LevenbergMarquardt(Optimizer):
     17.4.2), and steps that values cannot tell from rounding are taken as long as they become shorter.
     With bounds x + p is brought to the nearest point of the box before it is tried, and so is a start outside; unknowns
     at a bound which f falls towards are left out of J (Bertsekas 1982, Projected Newton methods).
+    On a manifold retract(x, p), which is x for p = 0, is the point that a step p of `directions` numbers leads to, and
+    J is by p at 0: a unit quaternion has 4 unknowns and 3 directions (Absil, Mahony and Sepulchre 2008, section 8.4).
     Of residuals by pairs, `bl.Residuals(..., pairs=True)`, J'J has diagonal blocks in both tables, so p comes from the
     Schur complement of the second one (Triggs et al. 2000, section 6.1), and the damping itself is the radius: 1 /
     factor^2 at first; times max(1/3, 1 - (2 gain - 1)^3) after a step, by 2, 4, 8, ... after trials that are not taken
@@ -38,7 +43,7 @@ class LevenbergMarquardt(Optimizer):
     One step of a run is one Jacobian. Its columns: damping, lambda of |r + J p|^2 + lambda |D p|^2; gain; predicted,
     (f(x) - m(p)) / f(x); relative_step, |D p| / |D x|; cosine, the largest between r and a column of J.
     factor: the first radius is factor |D x|, or factor where that is 0. trials: at most so many per step. bounds:
-    `box`, or None.
+    `box`, or None. retract, directions: of a manifold, on flat vectors; or None.
     Cost: one gradient, one Jacobian, O(m d^2 + d^3) and a value per trial; keeps d numbers. Of pairs with v and w
     unknowns in p and q rows: one Jacobian, O((p v)^2 q w) and a value per trial; p v q w numbers in memory.
 
@@ -52,15 +57,18 @@ class LevenbergMarquardt(Optimizer):
     factor: float = 100.0
     trials: int = 30
     bounds: box | None = None
+    retract: Callable[[Any, Any], Any] | None = None
+    directions: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         whole(self.trials, "trials", 1)
-        check_bounds(self.bounds, "LevenbergMarquardt")
+        check_domain(self._domain, "LevenbergMarquardt")
 
     def init(self, x: Vector) -> State:
         """No radius, no scale and no step yet."""
-        return {"radius": number(x, 0.0), "scale": np.zeros_like(x), "length": number(x, np.inf)}
+        scale = np.zeros_like(x) if self.directions is None else np.zeros(self.directions, x.dtype)
+        return {"radius": number(x, 0.0), "scale": scale, "length": number(x, np.inf)}
 
     def update(
         self, g: Vector, state: State, x: Vector, t: int, *, f: Queries  # noqa: ARG002
@@ -68,9 +76,13 @@ class LevenbergMarquardt(Optimizer):
         """Trials along the curve of damped steps, until one is taken."""
         return self._whole(g, state, x, f) if f.tables is None else self._paired(state, x, f, f.tables)
 
+    @property
+    def _domain(self) -> StepDomain:
+        return StepDomain(self.bounds, self.retract, self.directions)
+
     def _whole(self, g: Vector, state: State, x: Vector, f: Queries) -> tuple[Vector, State, Metrics]:
         """One step with the Jacobian as a matrix."""
-        model = LinearModel.around(f, x, g, state["scale"], self.bounds)
+        model = LinearModel.around(f, x, g, state["scale"], self._domain)
         size, first = model.size, state["radius"] == 0
         radius = where(first, self.factor * where(size > 0, size, np.ones_like(size)), state["radius"])
 
@@ -85,15 +97,15 @@ class LevenbergMarquardt(Optimizer):
 
         least = float(np.finfo(x.dtype).eps) * size
         after, kept, columns = search(x, state, size, radius, least, self.trials, propose)
-        if self.bounds is not None:
-            inside = self.bounds.project(x)
-            after = where(np.all(inside == x), after, inside)
-        return after, {**kept, "scale": model.scale}, columns | {"cosine": model.cosine}
+        return self._domain.inside(x, after), {**kept, "scale": model.scale}, columns | {"cosine": model.cosine}
 
     def _paired(self, state: State, x: Vector, f: Queries, tables: PairedRows) -> tuple[Vector, State, Metrics]:
         """One step with the Jacobian in blocks, where the radius is 1 / damping."""
-        if self.bounds is not None:
-            raise ArgumentError("LevenbergMarquardt keeps no bounds where residuals are of pairs. Leave bounds= out.")
+        if self._domain != StepDomain():
+            raise ArgumentError(
+                "LevenbergMarquardt keeps neither bounds nor a manifold where residuals are of pairs. Leave bounds= "
+                "and retract= out."
+            )
         model = PairedModel.around(f, x, tables, state["scale"])
         size, slope = np.linalg.norm(model.weights * x), f.estimated(model.slope / f.batch)
         radius = where(state["radius"] > 0, state["radius"], number(x, self.factor**2))

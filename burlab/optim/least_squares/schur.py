@@ -15,6 +15,8 @@ from burlab.optim.queries import Queries
 from burlab.runtime.memory import check_fits
 
 einsum: Any = np.einsum  # NumPy's, whose types know no traced values
+transpose: Any = np.transpose
+inv: Any = np.linalg.inv
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,9 @@ class PairedModel:
         squares = damping * self.weights**2
         left = self.own[0] + squares[: p * v].reshape(p, v)[:, :, None] * np.eye(v)
         right = self.own[1] + squares[p * v :].reshape(q, w)[:, :, None] * np.eye(w)
-        inverses: Any = np.linalg.inv(right)
-        reduced: Any = np.transpose(self.mixed @ inverses, (1, 0, 2)).reshape(p * v, q * w)
-        flat = np.transpose(self.mixed, (1, 0, 2)).reshape(p * v, q * w)
+        inverses = inv(right)
+        reduced = transpose(self.mixed @ inverses, (1, 0, 2)).reshape(p * v, q * w)
+        flat = transpose(self.mixed, (1, 0, 2)).reshape(p * v, q * w)
         whole = (np.eye(p)[:, None, :, None] * left[:, :, None, :]).reshape(p * v, p * v) - reduced @ flat.T
         a, b = self.slope[: p * v], self.slope[p * v :]
         first = solve(whole, reduced @ b - a)
