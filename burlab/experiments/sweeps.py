@@ -23,7 +23,7 @@ from burlab.runtime.displayed import Displayed
 from burlab.runtime.extras import require
 
 from .dask_executor import DaskExecutor, check_client
-from .dependents import TrialSettings, dependents_of, start_of
+from .dependents import TrialSettings, dependents_of, hyper_names, start_of
 from .folder import Folder, MemoryStore, check_saved
 from .local_executor import LocalExecutor
 from .races import Race
@@ -113,7 +113,7 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
     """
     check_problem(problem)
     check_stop(stop)
-    steps = steps if steps is None or callable(steps) else whole(steps, "steps", 0, MAX_STEPS)
+    steps = steps if steps is None or hyper_names(steps) else whole(steps, "steps", 0, MAX_STEPS)
     more = {"trainable": trainable, "has_aux": has_aux, "validation": validation, "validate_every": validate_every}
     setting = Setting(problem, start_of(x0), batch, stop, (0,), sampler, steps, 1, more)
     source = source_of(optimizers, hypers, seeds, dependents_of(setting), search, trials)

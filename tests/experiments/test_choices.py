@@ -204,6 +204,7 @@ def test_a_function_that_fails_is_a_row_with_its_reason():
             {"optimizers": [{"optimizer": bl.optim.GD()}], "hypers": None, "steps": lambda *, batch: batch},
             "entry 0 of the",
         ),
+        ({"steps": lambda batch: batch}, "is not a whole number"),
         ({"hypers": {"lr": [0.1]}, "steps": None}, "says when a run of the sweep ends"),
     ],
 )
