@@ -16,6 +16,7 @@ from burlab.graph.tracing.trace import depth
 from burlab.typing import ArrayLike, Tree
 
 from .batches import ROWS, VALUE, Batches, Known, PairedRows, chosen_numbers
+from .query_forms import query_forms
 
 Vector = Any  # shape (d,), x's dtype
 Indices = Any  # shape (b,), integers
@@ -141,8 +142,7 @@ class Queries:
                 f"{location()}f.residual_blocks is about residuals of pairs of rows. Make the problem with "
                 "bl.Residuals(r, data, pairs=True), or use f.residuals_and_jacobian(y)."
             )
-        b, w = self._batches.batch, tables.first_shape[1]
-        width = w + tables.second_shape[1]
+        b, w, width = self._batches.batch, tables.first_shape[1], tables.width
         both: Any = self._query("residuals_and_jacobian", (b, k * (1 + width)), None, y, target=k)
         rows = reshape(both[:, k:], (b, k, width))
         return both[:, :k], rows[:, :, :w], rows[:, :, w:]
@@ -397,16 +397,4 @@ class Queries:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise TraceError(f"{location()}f.{name} is nothing that an update can ask. It can: {', '.join(_known())}.")
-
-
-def _known() -> list[str]:
-    forms = {"hvp": "(y, v)", "jvp": "(y, v)", "partial_grad": "(y, coordinates)", "surrogate": "(y, goals, scale)"}
-    return [
-        *(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES),
-        "f.indices",
-        "f.weights",
-        "f.key",
-        "f.batch",
-        "f.samples",
-    ]
+        raise TraceError(f"{location()}f.{name} is nothing that an update can ask. It can: {', '.join(query_forms())}.")

@@ -1,6 +1,7 @@
 """Sums of squared residuals."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,9 @@ class Residuals(FiniteSum):
     ) -> None:
         robust = RobustLoss(one_of(loss, RHO, "loss"), number_in(POSITIVE, scale, "scale"))
         samples = Data.none() if data is None else Data.of(data)
-        model = _of_tables(r, samples) if truth(pairs, "pairs") else r
+        if truth(pairs, "pairs"):
+            _check_pairs(r, samples)
+        model = partial(_of_tables, r) if pairs else r
         super().__init__(robust.value, samples, model=model, threads=threads, tile=tile)
         self.oracle = self.oracle.of_residuals(robust, r if pairs else None)
         self._pairs, self._r = bool(pairs), r
@@ -171,8 +174,8 @@ def csr_of(blocks: Array, tables: PairedRows) -> Any:
     return scipy_sparse.csr_array((blocks.reshape(-1), places, ends), shape=(n * k, p * v + q * w))
 
 
-def _of_tables(r: Callable[..., Any], data: Data) -> Callable[..., Any]:
-    """Return residuals of two rows as a function of the pair of tables, and of samples that begin with row numbers."""
+def _check_pairs(r: Callable[..., Any], data: Data) -> None:
+    """Raise DTypeError for samples that do not begin with row numbers, ArgumentError for an r of other arguments."""
     kinds = [array.dtype.kind for array in data.arrays[:2]]
     if len(kinds) < 2 or not set(kinds) <= set("iu"):
         raise DTypeError(
@@ -182,7 +185,7 @@ def _of_tables(r: Callable[..., Any], data: Data) -> Callable[..., Any]:
     rest = len(data.arrays) - 2
     check_takes(r, "r", f"two rows and {rest} arrays of a sample", "With pairs=True it is r(a, b, *sample).", 2 + rest)
 
-    def of_tables(x: Tree, *sample: Any) -> Any:
-        return r(*rows_of(x, sample), *sample[2:])
 
-    return of_tables
+def _of_tables(r: Callable[..., Any], x: Tree, *sample: Any) -> Any:
+    """Return the residuals of a sample that begins with row numbers."""
+    return r(*rows_of(x, sample), *sample[2:])

@@ -36,7 +36,7 @@ from .robust_loss import RobustLoss
 from .sample_kernel import SampleKernel
 from .sample_program import SampleProgram
 from .sparse_gradients import factors
-from .targets import Targets, plain, with_goals
+from .targets import Targets, plain, tables_of, with_goals
 from .tiles import DEFAULT_OPTIONS, HEAVY, KernelOptions, least_of
 from .tiling import Tiling
 
@@ -163,7 +163,7 @@ class Oracle:
         """Return the two tables of unknowns that residuals are of, if they are. point: x."""
         if self._given.targets is None or self._given.targets.paired is None:
             return None
-        shapes = [(len(leaf), leaf.size // max(len(leaf), 1)) for leaf in point.leaves]
+        shapes = [(len(leaf), leaf.size // len(leaf)) for leaf in tables_of(point.leaves)]
         first, second = (np.asarray(numbers, np.int64) for numbers in self.data.arrays[:2])
         return PairedRows(first, second, shapes[0], shapes[1])
 

@@ -132,13 +132,18 @@ class Targets:
 
 def rows_of(x: tree.Tree, sample: tuple[Any, ...]) -> tuple[Any, Any]:
     """Return the row of each of the two tables of x that a sample names. Raises ShapeError for another x."""
-    tables = tree.flatten(x)[0]
-    if len(tables) != 2 or not all(table.ndim for table in tables):
+    first, second = tables_of(tree.flatten(x)[0])
+    return first[sample[0]], second[sample[1]]
+
+
+def tables_of(tables: list[Any]) -> list[Any]:
+    """Return the leaves of x as two tables. Raises ShapeError for other leaves."""
+    if len(tables) != 2 or not all(table.ndim and len(table) for table in tables):
         raise ShapeError(
-            f"x has {len(tables)} arrays, but residuals with pairs=True are of two tables, each with a row for a block "
-            "of unknowns. Pass x as such a pair."
+            f"x has arrays of shapes {[table.shape for table in tables]}, but residuals with pairs=True are of two "
+            "tables, each with a row for a block of unknowns. Pass x as such a pair, and train both."
         )
-    return tables[0][sample[0]], tables[1][sample[1]]
+    return tables
 
 
 def _unkeyed(parts: Targets, x: tree.Tree, *sample: Any) -> Any:
