@@ -12,9 +12,12 @@ import numpy as np
 
 import burlab as bl
 from burlab.graph.buffers.buffer_functions import at_add
+from burlab.graph.node import as_node
+from burlab.graph.sparse import SparseArray
 
 Word = Callable[..., Any]
 _MAX_UNKNOWNS = 33  # of a system of linear equations
+_MAX_DENSE = 600  # columns of a sparse matrix, which NumPy has as a dense one
 
 
 class Real:
@@ -35,6 +38,12 @@ class Real:
         return a
 
     @staticmethod
+    def csr(values: Any, columns: Any, counts: Any, size: int) -> Any:
+        """Return a sparse matrix of so many entries in each row."""
+        ends = np.cumsum(counts)
+        return SparseArray(*map(as_node, (values, columns, ends - counts, ends)), size, 2)
+
+    @staticmethod
     def astype(a: Any, dtype: Any) -> Any:
         return a.astype(dtype)
 
@@ -49,6 +58,14 @@ class Complex:
     @staticmethod
     def astype(a: Any, dtype: Any) -> Any:  # numbers are exact here
         return a
+
+    @staticmethod
+    def csr(values: Any, columns: Any, counts: Any, size: int) -> Any:
+        if size > _MAX_DENSE:
+            raise ValueError
+        dense = np.zeros((len(counts), size), complex)
+        np.add.at(dense, (np.repeat(np.arange(len(counts)), counts), columns), values)
+        return dense
 
     @staticmethod
     def at_add(a: Any, index: Any, value: Any) -> Any:
@@ -145,6 +162,14 @@ def _sparse(m: Any, a: Any, size: int) -> Any:
     return m.at_add(y, k * 5 % size, np.reshape(values, (-1, 1)) * rows[k * 7 % a.shape[0]])
 
 
+def _compressed(m: Any, a: Any, flipped: bool) -> Any:
+    """A matrix of rows with none to three entries, or its transpose, times the rows of an array."""
+    rows, counts = np.reshape(a, (a.shape[0], -1)), np.arange(a.shape[0]) * 5 % 4
+    k = np.arange(counts.sum())
+    matrix = m.csr(np.tanh(rows[k * 3 % a.shape[0], 0]), k * 7 % a.shape[0], counts, a.shape[0])
+    return np.reshape((matrix.T if flipped else matrix) @ rows, a.shape)
+
+
 def _by_groups(a: Any, b: Any) -> Any:
     """Polynomials whose coefficients, shape (groups, degree), the columns of a group and all rows share."""
     x = np.reshape(np.tanh(a), (a.shape[0], b.shape[0], -1))
@@ -200,6 +225,8 @@ ELEMENTWISE: dict[str, Word] = {
     "affine": lambda m, a: 1 - 2.0 * a,
     "branch": lambda m, a: m.cond(_first(m, a), lambda x: np.tanh(x) * x, lambda x: 1 - x, a),
     "sparse": lambda m, a: np.reshape(_sparse(m, a, a.shape[0]), a.shape),
+    "compressed rows": lambda m, a: _compressed(m, a, False),
+    "compressed columns": lambda m, a: _compressed(m, a, True),
     "sparse vector": lambda m, a: np.reshape(_sparse(m, np.reshape(a, -1), a.size), a.shape),
 }
 # Of a value along an axis.
