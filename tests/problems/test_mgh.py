@@ -7,6 +7,7 @@ from scipy import optimize
 import burlab as bl
 from burlab.errors import ArgumentError, ShapeError
 from burlab.problems import MGH, mgh
+from tests.problems.mgh_loops import LOOPS
 
 # Norms of the residuals at the standard start, to the digits of MINPACK's test output (Moré, Garbow, Hillstrom 1980).
 STARTS = {
@@ -52,6 +53,18 @@ def test_the_minimum_is_the_published_one(name: str, sizes: dict[str, int]) -> N
 def test_norms_at_the_start_are_minpacks(name: str) -> None:
     f = mgh(name)
     np.testing.assert_allclose(np.linalg.norm(f.residuals(f.start)), STARTS[name], rtol=2e-13)
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_formulas_are_the_papers(name: str) -> None:
+    """At a point beside the start, where all terms differ: in loops over single numbers."""
+    f = mgh(name)
+    x = f.start + 0.1 * np.random.default_rng(1).random(f.start.size)
+    np.testing.assert_allclose(f.residuals(x), LOOPS[name]([np.nan, *x.tolist()], x.size), rtol=1e-11, atol=1e-12)
+
+
+def test_every_problem_has_a_second_source() -> None:
+    assert set(MGH) == STARTS.keys() | LOOPS.keys()
 
 
 @pytest.mark.parametrize("name", MGH)
