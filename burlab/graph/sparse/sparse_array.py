@@ -10,16 +10,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from burlab.errors import ShapeError
 from burlab.graph.faults import fault, public_name, unsupported
-from burlab.graph.linear_nodes import broadcast, reshape, transpose
-from burlab.graph.node import Node, as_node, constant
-from burlab.graph.numpy_api.promotion import as_dtype, common_dtype, node
+from burlab.graph.node import as_node
+from burlab.graph.numpy_api.promotion import common_dtype
 from burlab.graph.operators import STRONGER
 from burlab.graph.rules import Rule, Rules
-from burlab.graph.signatures import DTYPES, FLOATS
-
-from .row_operations import RowParams, row_products, spread_rows
 
 UFUNCS: Rules[str] = Rules()
 """Name of a NumPy ufunc -> its rule for arguments of which one is sparse."""
@@ -194,87 +189,3 @@ class SparseArray:
 
 
 STRONGER.add(SparseArray)
-
-
-def times(a: SparseArray, x: Node) -> Node:
-    """Return the product of a row or a matrix that is not flipped with an array of shape (d, *w)."""
-    _check(a, x, a.size_of_row)
-    values, x = _floats(a, x)
-    if a.weights is not None:
-        values, x = _promoted(values, node_product(x, a.weights, 0))
-    product = row_products(_params(a), values, x, a.columns, a.starts, a.ends)
-    return product if a.factor is None else node_product(product, a.factor, 0)
-
-
-def spread(a: SparseArray, y: Node) -> Node:
-    """Return the product of the transpose of a row or a matrix with an array of shape (*rows, *w)."""
-    rows = a.starts.shape
-    if y.shape[: len(rows)] != rows:
-        raise ShapeError(f"a product of a sparse matrix of shape {a.shape} with an array of shape {y.shape} is not "
-                         f"defined: the array needs {rows[0]} rows.")  # fmt: skip
-    values, y = _floats(a, y)
-    if a.factor is not None:
-        values, y = _promoted(values, node_product(y, a.factor, 0))
-    product = spread_rows(_params(a), values, y, a.columns, a.starts, a.ends)
-    return product if a.weights is None else node_product(product, a.weights, 0)
-
-
-def dense(a: SparseArray) -> Node:
-    """Return all of its elements, as an array of shape (n, d) or (d,)."""
-    lead = a.starts.shape
-    values = as_floats(a.values)
-    ones = broadcast(constant(np.ones((), values.dtype)), lead, ())
-    full = spread_rows(_params(a)._replace(apart=True), values, ones, a.columns, a.starts, a.ends)
-    if a.weights is not None:
-        full = node_product(full, a.weights, len(lead))
-    if a.factor is not None:
-        full = node_product(full, a.factor, 0)
-    return transpose(full, (1, 0)) if a.flipped else full
-
-
-def node_product(x: Node, numbers: Node, axis: int) -> Node:
-    """Return x times a number, or times numbers along the axes from one on."""
-    x, numbers = _promoted(x, numbers)
-    axes = tuple(range(axis, axis + numbers.ndim))
-    return node("mul", x, broadcast(numbers, x.shape, axes))
-
-
-def as_floats(values: Node) -> Node:
-    """Return entries as floats: whole numbers become float64."""
-    return values if values.dtype in FLOATS else as_dtype(values, DTYPES["float64"])
-
-
-def ones_of(a: SparseArray) -> Node:
-    """Return ones, one for each column."""
-    return broadcast(constant(np.ones((), as_floats(a.values).dtype)), (a.size_of_row,), ())
-
-
-def as_operand(x: Any) -> Node:
-    """Return an operand of a product as a node of floats or integers."""
-    return as_node(x)
-
-
-def column(x: Node) -> Node:
-    """Return a vector as a matrix of one column."""
-    return reshape(x, (*x.shape, 1))
-
-
-def _params(a: SparseArray) -> RowParams:
-    return RowParams(a.size_of_row, a.entries)
-
-
-def _check(a: SparseArray, x: Node, size: int) -> None:
-    if not x.ndim or x.shape[0] != size:
-        raise ShapeError(
-            f"a product of a sparse array of shape {a.shape} with an array of shape {x.shape} is not defined: "
-            f"the array needs {size} rows."
-        )
-
-
-def _floats(a: SparseArray, x: Node) -> tuple[Node, Node]:
-    return _promoted(as_floats(a.values), x)
-
-
-def _promoted(x: Node, y: Node) -> tuple[Node, Node]:
-    dtype = common_dtype([x, y])
-    return as_dtype(x, dtype), as_dtype(y, dtype)

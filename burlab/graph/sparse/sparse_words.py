@@ -14,20 +14,8 @@ from burlab.graph.node import Node, as_node
 from burlab.graph.numpy_api.promotion import common_dtype
 from burlab.graph.rules import Rule
 
-from .sparse_array import (
-    ADVICE,
-    FUNCTIONS,
-    METHODS,
-    UFUNCS,
-    SparseArray,
-    as_floats,
-    dense,
-    node_product,
-    ones_of,
-    refused,
-    spread,
-    times,
-)
+from .dense_results import as_floats, dense, ones_of, scaled_along, spread, times
+from .sparse_array import ADVICE, FUNCTIONS, METHODS, UFUNCS, SparseArray, refused
 
 _OF_ZERO_IS_ZERO = (
     "sqrt cbrt square log1p expm1 sin tan arcsin arctan sinh tanh arcsinh arctanh sign rint floor ceil trunc "
@@ -66,16 +54,16 @@ def scaled(a: Any, b: Any) -> SparseArray:
         raise fault("an elementwise product of two sparse arrays", f"one of them as dense: {ADVICE}")
     x = as_node(b)
     if not x.ndim:
-        return a.replaced(factor=x if a.factor is None else node_product(a.factor, x, 0))
+        return a.replaced(factor=x if a.factor is None else scaled_along(a.factor, x, 0))
     by_column, by_row = ((a.size_of_row,), (*a.starts.shape, 1)) if not a.flipped else (None, None)
     if a.flipped:
         by_column, by_row = (a.size_of_row, 1), a.starts.shape
     if x.shape == by_column:
         weights = reshape(x, (a.size_of_row,))
-        return a.replaced(weights=weights if a.weights is None else node_product(weights, a.weights, 0))
+        return a.replaced(weights=weights if a.weights is None else scaled_along(weights, a.weights, 0))
     if x.shape == by_row and a.ndim > 1:
         factor = reshape(x, a.starts.shape)
-        return a.replaced(factor=factor if a.factor is None else node_product(factor, a.factor, 0))
+        return a.replaced(factor=factor if a.factor is None else scaled_along(factor, a.factor, 0))
     raise ShapeError(
         f"a sparse array of shape {a.shape} times an array of shape {x.shape}: expected a number, or one for each row "
         f"or column. Or use {ADVICE}."
