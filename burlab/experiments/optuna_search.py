@@ -40,6 +40,7 @@ class OptunaSearch:
         self._lost: deque[tuple[int, Mapping[str, Any]]] = deque()  # numbers whose run was lost, with its parameters
         self._open: dict[int, Any] = {}  # trials of Optuna that this process works on
         self._curves: dict[int, list[tuple[int, float]]] = {}
+        self._answers: dict[int, dict[int, bool]] = {}  # by the steps of the curve: True to stop there
         self._name = ""
 
     @property
@@ -93,18 +94,22 @@ class OptunaSearch:
             proposal.set_user_attr(ATTRIBUTE, [self._name, number])
             name, chosen = self._suggested(proposal)
             self._open[number] = proposal
+            self._curves[number], self._answers[number] = [], {}  # without those of a run that was lost or failed
             self._trials[number] = self._trial(number, name, chosen)
             self.due.append(self._trials[number])
         return bool(self.due)
 
     def is_hopeless(self, trial: Trial, step: int, value: float) -> bool:
-        """Report a value to the study, and return True if its pruner stops the run."""
-        proposal = self._open[trial.number]
-        curve = self._curves.setdefault(trial.number, [])
-        if not curve or step > curve[-1][0]:
-            curve.append((step, value))
+        """Report a value to the study, and return True if its pruner stops the run.
+
+        A run that is done again, as its worker was lost, gets the answers that it has got before.
+        """
+        proposal, answers = self._open[trial.number], self._answers[trial.number]
+        if step not in answers:
+            self._curves[trial.number].append((step, value))
             proposal.report(value, step)
-        return bool(proposal.should_prune())
+            answers[step] = bool(proposal.should_prune())
+        return answers[step]
 
     def finish(self, outcome: TrialOutcome) -> None:
         """Tell the study the result of a run. One that diverged has the value inf; an error is a failed trial."""

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -83,16 +84,15 @@ def check(sweep, one, steps=200):
 
 def test_tpe_with_median_pruning_beats_a_grid_of_as_many_runs():
     grid = {"lr": np.geomspace(1e-5, 1e-2, 10), "mu": np.linspace(0.0, 0.99, 6)}
-    best = bl.sweep(F, F.start, bl.optim.Momentum(), grid, steps=500).best()
-    found = [searched(study(seed), trials=60, steps=500) for seed in range(5)]
+    best = bl.sweep(F, F.start, bl.optim.Momentum(), grid, steps=1000).best()
+    found = [searched(study(seed), trials=60, steps=1000) for seed in range(5)]
     values = sorted(sweep.best().value for sweep in found)
     assert values[2] < best.value / 100, (values, best.value)
     for sweep in found:
         assert len(sweep) == 60
         pruned = [row for row in sweep.rows if row.reason == "pruned"]
         assert len(pruned) >= 10
-        assert all(row.steps < 500 and row.counts["samples"] == row.steps for row in pruned), "they cost nothing more"
-        assert not any(row.failed for row in pruned)
+        assert all(row.steps < 1000 and row.counts["samples"] == row.steps for row in pruned), "they cost nothing more"
         assert "by the pruner" in pruned[0].message
 
 
@@ -178,6 +178,7 @@ def test_run_that_diverges_is_worth_infinity_and_an_error_is_tried_again():
     assert [row.reason for row in sweep.rows] == ["steps", "steps", "steps"]
     assert second.trials[3].params == second.trials[1].params == sweep.rows[1].hypers
     assert len(second.trials) == 4
+    assert len(second.trials[3].intermediate_values) == len(second.trials[0].intermediate_values) == REPORTS - 1
 
 
 def test_search_goes_on_after_an_interrupt():
@@ -283,6 +284,38 @@ def test_search_on_one_worker_of_dask_is_that_of_one_thread(client, tmp_path):
         (row.hypers, row.value, row.reason, row.steps) for row in expected.rows
     ]
     assert {row.reason for row in sweep.rows} >= {"steps", "pruned"}
+
+
+@pytest.mark.full
+def test_run_of_a_worker_that_is_killed_is_searched_by_another(tmp_path):
+    import distributed
+
+    folder, over, one = tmp_path / "sweep", tmp_path / "killed", study()
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        pids = list(client.run(os.getpid).values())
+
+        def when(rows):
+            """Never true; once four runs have ended the next ones wait, so that one is killed in the middle."""
+            while len(list(folder.glob("0*.json"))) >= 4 and not over.exists() and rows["step"][-1] > 70:
+                (tmp_path / f"waits {os.getpid()}").touch()
+                time.sleep(0.005)
+            return np.zeros(len(rows["value"]), bool)
+
+        def kill():
+            while len(list(tmp_path.glob("waits *"))) < 2:
+                time.sleep(0.005)
+            os.kill(pids[0], signal.SIGKILL)
+            over.touch()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        sweep = searched(one, cluster=client, folder=folder, stop=bl.Stop(when=when))
+        killer.join()
+    check(sweep, one)
+    assert len(one.trials) == 12, "the run that was lost is the same trial"
 
 
 def test_each_run_reports_some_times():
