@@ -31,8 +31,8 @@ def start_of(f: Callable[..., Any], p0: ArrayLike | None, bounds: Any) -> tuple[
     pair = (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
     if not (isinstance(pair, (tuple, list)) and len(pair) == 2):  # pyright: ignore[reportUnknownArgumentType]
         raise ArgumentError(f"bounds is {shown(bounds)}, expected (lower, upper), or a scipy.optimize.Bounds.")
-    size = _parameters(f) if p0 is None else np.size(p0)
     start = None if p0 is None else np.atleast_1d(as_floats(p0, "p0"))
+    size = _parameters(f) if start is None else start.size
     if start is not None:
         if start.ndim != 1 or not size:
             raise ShapeError(f"p0 has shape {start.shape}, expected (d,): a number for each parameter of f.")

@@ -8,8 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import DTypeError, FileError, LayoutError, ShapeError
+from burlab.errors import ArgumentError, DTypeError, FileError, LayoutError, ShapeError
 
+from .checks.numbers import shown
 from .coerce import Array
 from .files import opened
 from .structs import CShards
@@ -25,6 +26,7 @@ class ShardedArray:
         parts: The shards, in order, C-contiguous, with one row at least.
 
     Raises:
+        ArgumentError: For anything but a list of arrays.
         ShapeError: For no shard, or shards whose rows differ in shape.
         DTypeError: For shards of several dtypes.
 
@@ -35,6 +37,11 @@ class ShardedArray:
     """
 
     def __init__(self, parts: Sequence[Array]) -> None:
+        given: Any = parts
+        if not isinstance(given, (list, tuple)) or not all(
+            isinstance(part, np.ndarray) for part in cast("list[Any]", given)
+        ):
+            raise ArgumentError(f"the shards are {shown(given)}, expected a list of arrays. See also bl.data.shards.")
         if not parts:
             raise ShapeError("there are no shards. Give at least one array with at least one row.")
         first = parts[0]

@@ -47,7 +47,7 @@ def known_threads(threads: object, name: str = "threads") -> int:
     >>> known_threads(3), known_threads("auto")
     (3, 64)
     """
-    if threads == "auto":
+    if isinstance(threads, str) and threads == "auto":
         return MAX_THREADS
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise ArgumentError(f'{name} must be a positive integer or "auto", got {shown(threads)}.')

@@ -163,7 +163,7 @@ def playground(  # noqa: PLR0913 - all that can be changed by mouse
     options: dict[str, Any] = {
         "noise": noise,
         "samples": samples,
-        "hidden": tuple(hidden),
+        "hidden": _layers(hidden),
         "activation": activation,
         "optimizer": optimizer,
         "lr": lr,
@@ -182,6 +182,16 @@ def playground(  # noqa: PLR0913 - all that can be changed by mouse
     own = own_data(features, labels)
     options["batch"] = min(options["batch"], len(own[1]))
     return Playground(PlaygroundSetting(USER_DATA, own=own, **options))
+
+
+def _layers(hidden: Any) -> tuple[int, ...]:
+    """Return the neurons of hidden layers; a setting checks their numbers."""
+    try:
+        return tuple(hidden)
+    except TypeError:
+        raise ArgumentError(
+            f"hidden is {shown(hidden)}, expected the neurons of each hidden layer, as (4, 3)."
+        ) from None
 
 
 def _difference(before: PlaygroundSetting, after: PlaygroundSetting) -> str:
