@@ -21,7 +21,7 @@ def as_data(given: ArrayLike, name: str, check_finite: bool) -> Array:
     if not data.size:
         raise ArgumentError(f"{name} is empty. Pass at least one observation.")
     if truth(check_finite, "check_finite") and not np.isfinite(data).all():
-        place = tuple(int(k[0]) for k in np.nonzero(~np.isfinite(data)))
+        place = tuple(np.argwhere(~np.isfinite(data))[0].tolist())
         raise ArgumentError(f"{name} holds {data[place]} at {place}. Leave such observations out.")
     return data
 
