@@ -141,8 +141,9 @@ def test_the_start_is_a_point_from_which_a_run_goes_down(case, f):
     assert np.all((f.domain[:, 0] <= f.start) & (f.start <= f.domain[:, 1]))
     assert np.linalg.norm(bl.grad(f)(f.start)) > 1e-3
     for dtype in (np.float64, np.float32):
-        assert bl.jit(f)(f.start.astype(dtype)).dtype == dtype, "no constant widens it"
-        run = bl.minimize(f, f.start.astype(dtype), bl.optim.GD(1e-9), steps=3)
+        start = f.start.astype(dtype)
+        assert bl.compile(f, start, gear="replay")(start).dtype == dtype, "no constant widens it"
+        run = bl.minimize(f, start, bl.optim.GD(1e-9), steps=3)
         assert run.x.dtype == dtype
         assert f(run.x.astype(float)) <= f(f.start) + 1e-6 * abs(f(f.start))
 
