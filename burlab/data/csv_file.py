@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from burlab.errors import FileError
+from burlab.errors import ArgumentError, FileError
 from burlab.runtime.checks.numbers import shown, truth
 from burlab.runtime.extras import require
 from burlab.runtime.files import as_path, opened
@@ -37,7 +37,7 @@ def csv(
     Raises:
         ConfigurationError: Pandas, of the extra `burlab[frames]`, is not installed.
         FileError: The file cannot be read as a table.
-        ArgumentError: There is no such column, or a target is missing.
+        ArgumentError: There is no such column, a target is missing, or delimiter is no text.
 
     >>> import burlab as bl, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -51,6 +51,8 @@ def csv(
     """
     place = as_path(path)
     named = truth(header, "header")
+    if not isinstance(delimiter, str):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"delimiter is {shown(delimiter)}, expected a character, such as ';'.")
     frame = _frame(place, named, delimiter)
     if not named:
         frame.columns = [f"x{k}" for k in range(frame.shape[1])]

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from burlab.errors import ArgumentError
-from burlab.runtime.checks.numbers import shown, whole
+from burlab.runtime.checks.numbers import one_of, shown, whole
 from burlab.runtime.memory import check_fits
 from burlab.runtime.ranges import NOT_NEGATIVE, number_in
 from burlab.typing import Numbers
@@ -81,8 +80,7 @@ def synthetic_plane(kind: str = "circles", samples: int = 200, *, noise: float =
     >>> data, int(data.targets.sum())
     (<Dataset of 100 samples, 2 features, 2 classes: synthetic spirals, seed 0>, 50)
     """
-    if kind not in KINDS:
-        raise ArgumentError(f"kind must be one of {', '.join(map(repr, KINDS))}; got {shown(kind)}.")
+    one_of(kind, KINDS, "kind")
     count = whole(samples, "samples", 2)
     check_fits(16 * count, f"{shown(samples)} samples of 2 features")
     spread = number_in(NOT_NEGATIVE, noise, "noise")

@@ -36,7 +36,8 @@ def set_threads(threads: Threads) -> None:
     >>> bl.set_threads("auto")
     """
     global _chosen  # noqa: PLW0603 - one number for the process, as the threads are
-    _chosen = None if threads == "auto" else known_threads(threads)
+    number = known_threads(threads)
+    _chosen = None if isinstance(threads, str) else number
     if _crew.cache_info().currsize:
         _crew()(most_threads())
 

@@ -100,5 +100,5 @@ def test_points_of_the_plane_are_in_their_square_in_two_equal_classes(kind):
 
 
 def test_a_set_of_the_plane_that_does_not_exist_is_refused():
-    with pytest.raises(bl.BurlabError, match="kind must be one of 'circles'"):
+    with pytest.raises(bl.BurlabError, match="expected one of 'circles'"):
         bl.data.synthetic_plane("rings")

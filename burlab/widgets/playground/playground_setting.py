@@ -10,7 +10,7 @@ import burlab as bl
 from burlab.data.planar_sets import KINDS
 from burlab.errors import ArgumentError, ShapeError
 from burlab.run import Event, Run
-from burlab.runtime.checks.numbers import shown, whole
+from burlab.runtime.checks.numbers import one_of, shown, whole
 from burlab.runtime.plain import as_array, as_floats
 from burlab.runtime.ranges import NOT_NEGATIVE, POSITIVE, number_in
 from burlab.typing import Numbers
@@ -45,10 +45,10 @@ class PlaygroundSetting:
     own: tuple[Numbers, Numbers] | None = None
 
     def __post_init__(self) -> None:
-        _one_of("data", self.data, (*KINDS, USER_DATA) if self.own is not None else tuple(KINDS))
-        _one_of("activation", self.activation, ACTIVATIONS)
-        _one_of("optimizer", self.optimizer, tuple(RATES))
-        _one_of("dtype", self.dtype, DTYPES)
+        one_of(self.data, (*KINDS, USER_DATA) if self.own is not None else KINDS, "data")
+        one_of(self.activation, ACTIVATIONS, "activation")
+        one_of(self.optimizer, RATES, "optimizer")
+        one_of(self.dtype, DTYPES, "dtype")
         number_in(NOT_NEGATIVE, self.noise, "noise")
         if self.lr is not None:
             number_in(POSITIVE, self.lr, "lr")
@@ -150,8 +150,3 @@ def own_data(features: Any, labels: Any) -> tuple[Numbers, Numbers]:
     if len(names) != 2:
         raise ArgumentError(f"labels hold {len(names)} different values, expected 2: the playground parts two classes.")
     return np.asarray(points, np.float64), np.where(kinds == names[1], 1.0, -1.0)
-
-
-def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ArgumentError(f"{name} must be one of {', '.join(map(repr, known))}; got {shown(value)}.")

@@ -80,7 +80,7 @@ def test_labels_of_any_two_kinds_become_signs():
         ((np.zeros((3, 4)), np.arange(3)), ShapeError, r"features of shape \(3, 4\).*Choose two columns"),
         ((np.zeros((3, 2)), np.arange(3)), ArgumentError, "3 different values, expected 2"),
         ((np.full((2, 2), np.nan), np.arange(2)), ArgumentError, "finite"),
-        ("rings", ArgumentError, "data must be one of 'circles'"),
+        ("rings", ArgumentError, "data is 'rings', expected one of 'circles'"),
         (7, ArgumentError, r"expected the name of a data set, or a pair"),
     ],
 )
@@ -94,9 +94,9 @@ def test_data_that_does_not_fit_is_refused(data, error, said):
     [
         ({"hidden": (9,)}, "layers of 1 to 8 neurons"),
         ({"hidden": (1,) * 7}, "at most 6 layers"),
-        ({"optimizer": "SGD"}, "optimizer must be one of 'GD'"),
-        ({"activation": "step"}, "activation must be one of 'tanh'"),
-        ({"dtype": "float16"}, "dtype must be one of 'float32', 'float64'"),
+        ({"optimizer": "SGD"}, "optimizer is 'SGD', expected one of 'GD'"),
+        ({"activation": "step"}, "activation is 'step', expected one of 'tanh'"),
+        ({"dtype": "float16"}, "dtype is 'float16', expected one of 'float32', 'float64'"),
         ({"batch": 201}, "batch"),
         ({"noise": -1.0}, "noise"),
         ({"lr": 0.0}, "lr"),
