@@ -7,7 +7,18 @@ import pytest
 
 import burlab as bl
 from burlab.experiments.trials import with_fields
-from burlab.optim import GD, AdAdaGrad, Adam, CoordinateDescent, Newton, Optimizer, ScheduleFreeAdamW, ScheduleFreeSGD
+from burlab.optim import (
+    GD,
+    AdAdaGrad,
+    Adam,
+    CoordinateDescent,
+    GaussNewton,
+    LevenbergMarquardt,
+    Newton,
+    Optimizer,
+    ScheduleFreeAdamW,
+    ScheduleFreeSGD,
+)
 from burlab.optim.live_fields import live_fields
 from burlab.run import Opener
 from tests.optim.curvature_cases import OPTIMIZERS
@@ -31,6 +42,8 @@ RULES = {
     **ESTIMATORS,
     "CoordinateDescent": CoordinateDescent(0.05),
     "AdAdaGrad": AdAdaGrad(0.05, eta=3.0),
+    "GaussNewton": GaussNewton(0.3),
+    "LevenbergMarquardt": LevenbergMarquardt(factor=1.0),
     "clip_by_norm": bl.optim.clip_by_norm(GD(0.05), 1.0),
     "clip_by_value": bl.optim.clip_by_value(Adam(0.01), 0.3),
     "decoupled_weight_decay": bl.optim.decoupled_weight_decay(Adam(0.01), 0.1),
@@ -43,6 +56,10 @@ RULES = {
 
 def model(p, x, y):
     return np.tanh(x @ p["w"]) + p["b"]
+
+
+def residuals(p, x, y):
+    return model(p, x, y) - y
 
 
 def loss(z, x, y):
@@ -60,7 +77,9 @@ def linear(p, x, y):
 
 
 def problem_of(rule):
-    """Newton's steps need a convex one."""
+    """Newton's steps need a convex one, those of least squares residuals."""
+    if isinstance(rule, (GaussNewton, LevenbergMarquardt)):
+        return bl.Residuals(residuals, DATA)
     return bl.FiniteSum(loss, DATA, resampled=resampled, model=linear if isinstance(rule, Newton) else model)
 
 
