@@ -1,13 +1,17 @@
-"""Messages of pages, handled while a cell runs. Measured with ipykernel 6.31 and 7.4.
+"""Messages of pages, handled while a cell runs.
 
 A kernel handles one request at a time, and a page's messages about a widget wait for the running cell.
 ipykernel 7 has subshells, threads that handle messages concurrently; JupyterLab names one for its widgets.
+What this needs of ipykernel's own is in `ipykernel_internals.py`.
 """
 
-from collections.abc import Callable
+import warnings
+from functools import cache
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
+from .ipykernel_internals import ShellChannel, let_choose_subshell, new_subshell, shell_channel
 from .ipython_shell import notebook_kernel
 
 # What a page asks when it is loaded anew, and what its widgets say. Cells that are to run wait, as ever.
@@ -25,11 +29,10 @@ def receive_during_cells(widget: Any) -> None:
     def reply_subshell(_data: Any, subshell: Any) -> Any:
         return subshell or _own_subshell()
 
-    if hasattr(widget.comm, "__dict__"):
-        vars(widget.comm)["_reply_subshell_for"] = reply_subshell
+    let_choose_subshell(widget.comm, reply_subshell)
 
 
-_own: dict[int, str] = {}  # id of the manager -> subshell
+_own: dict[int, str | None] = {}  # id of the manager -> subshell
 
 
 def _own_subshell() -> str | None:
@@ -39,7 +42,7 @@ def _own_subshell() -> str | None:
         return None
     manager = channel.manager
     if _own.get(id(manager)) not in manager.list_subshell():
-        _own[id(manager)] = manager._create_subshell()  # noqa: SLF001 - a request for one comes from pages only
+        _own[id(manager)] = new_subshell(manager)
     return _own[id(manager)]
 
 
@@ -50,30 +53,16 @@ class Inbox:
     answered. `close` hands the other messages back, in their order.
     """
 
-    def __init__(self, kernel: Any) -> None:
-        self._kernel = kernel
+    def __init__(self, channel: ShellChannel) -> None:
+        self._channel = channel
         self._deferred: list[Any] = []
-        channel = getattr(kernel, "shell_channel_thread", None)
-        self._give_back: Callable[[Any], None]
-        if channel is None:
-            self._socket = kernel.shell_stream.socket
-            self._answers = kernel.shell_stream
-            self._give_back = lambda parts: kernel.schedule_dispatch(kernel.dispatch_shell, parts)
-        else:
-            manager = channel.manager
-            pair = manager._shell_channel_to_main  # noqa: SLF001 - here and below: no kernel has a public way
-            self._socket = pair.to_socket
-            self._answers = manager.get_subshell_to_shell_channel_socket(None)
-            self._give_back = lambda parts: channel.io_loop.add_callback(
-                pair.from_socket.send_multipart, parts, copy=False
-            )
 
     def poll(self) -> None:
         """Handle the messages that have arrived."""
         zmq = import_module("zmq")
         while True:
             try:
-                parts = self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
+                parts = self._channel.socket.recv_multipart(zmq.NOBLOCK, copy=False)
             except zmq.Again:
                 return
             if not self._handled(parts):
@@ -82,43 +71,39 @@ class Inbox:
     def close(self) -> None:
         """Hand back the messages of other types."""
         for parts in self._deferred:
-            self._give_back(parts)
+            self._channel.give_back(parts)
         self._deferred.clear()
 
     def _handled(self, parts: list[Any]) -> bool:
-        kernel = self._kernel
+        session = self._channel.kernel.session
         if len(parts) < _MIN_PARTS:
             return False
-        route, rest = kernel.session.feed_identities(parts, copy=False)
-        kind = kernel.session.deserialize(rest, content=False, copy=False)["msg_type"]
+        route, rest = session.feed_identities(parts, copy=False)
+        kind = session.deserialize(rest, content=False, copy=False)["msg_type"]
         if kind not in _HANDLED_TYPES:
             return False
-        message = kernel.session.deserialize(rest, content=True, copy=False)
-        asked, came = kernel.get_parent("shell"), kernel._parent_ident["shell"]  # noqa: SLF001
-        kernel.set_parent(route, message)
-        try:
-            kernel._publish_status("busy", "shell", message)  # noqa: SLF001
-            _finish(kernel.shell_handlers[kind](self._answers, route, message))
-            kernel._publish_status("idle", "shell", message)  # noqa: SLF001 - who has asked waits for it
-        finally:
-            kernel.set_parent(came, asked)
-            kernel._publish_status("busy", "shell", asked)  # noqa: SLF001 - with the cell, as before
-        if hasattr(self._answers, "flush"):
-            self._answers.flush(import_module("zmq").POLLOUT)
+        self._channel.handle(kind, route, session.deserialize(rest, content=True, copy=False))
         return True
 
 
 def inbox() -> Inbox | None:
-    """One for the kernel of this process, in its main thread; None where there is no kernel."""
+    """One for the kernel of this process, in its main thread; None where there is no kernel, or one that has no way."""
     kernel = notebook_kernel()
-    return None if kernel is None else Inbox(kernel)
+    if kernel is None:
+        return None
+    channel = shell_channel(kernel)
+    if channel is None:
+        _warn_that_pages_wait()
+        return None
+    return Inbox(channel)
 
 
-def _finish(answer: Any) -> None:
-    """Carry a handler to its end, which waits for nothing."""
-    if hasattr(answer, "send"):
-        try:
-            answer.send(None)
-        except StopIteration:
-            return
-        answer.close()
+@cache
+def _warn_that_pages_wait() -> None:
+    """Warn once in a process."""
+    warnings.warn(
+        f"burlab does not know ipykernel {version('ipykernel')} well enough to handle a panel's buttons while a cell "
+        "runs: they act when it ends. Install another one, such as pip install 'ipykernel==7.4'.",
+        RuntimeWarning,
+        stacklevel=2,
+    )

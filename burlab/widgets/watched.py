@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from . import still
+from .ipython_shell import notebook_kernel
 from .kernel_messages import Inbox, inbox
 
 
@@ -30,7 +31,6 @@ class PanelScreen:
 
 def panel_screen(monitor: Any) -> PanelScreen | None:
     """A panel if this process is a notebook's kernel, else None."""
-    messages = inbox()
-    if messages is None:
+    if notebook_kernel() is None:
         return None
-    return PanelScreen(monitor, messages if threading.current_thread() is threading.main_thread() else None)
+    return PanelScreen(monitor, inbox() if threading.current_thread() is threading.main_thread() else None)

@@ -2,8 +2,12 @@
 
 import re
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from burlab.widgets import ipykernel_internals
 
 jupyter_client = pytest.importorskip("jupyter_client", reason="no notebooks here: pip install 'burlab[lab]'")
 ipykernel = pytest.importorskip("ipykernel", reason="no notebooks here: pip install 'burlab[lab]'")
@@ -36,6 +40,22 @@ rest(inbox.poll, lambda: heard)
 rest(inbox.poll, lambda: False, 0.3)
 inbox.close()
 print(heard[0][0], heard[0][1] == threading.main_thread().name)
+"""
+UNKNOWN = """
+import warnings
+from burlab.widgets import ipykernel_internals
+known, ipykernel_internals._KERNEL = ipykernel_internals._KERNEL, ("_a_member_that_is_gone",)
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    print(kernel_messages.inbox(), kernel_messages.inbox(), len(said), "they act when it ends" in str(said[0].message))
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from burlab.widgets.watched import panel_screen
+    print(type(panel_screen(bl.watch(lr=0.1))).__name__)
+print("begun", flush=True)
+rest(lambda: None, lambda: heard, 0.5)
+ipykernel_internals._KERNEL = known
+print(heard)
 """
 LOOP = """
 def stop_after_three():
@@ -132,3 +152,60 @@ def test_resting_loop_handles_the_message_that_resumes_it(client, comm):
     send_intent(client, comm, "go")
     # What comes before step 0 is done lets that one through as well.
     assert re.search(r"[34] 0\.5 stopped", printed(client, request))
+
+
+def test_an_ipykernel_without_the_members_shows_panels_and_handles_pages_after_the_cell(client, comm):
+    request = client.execute(UNKNOWN)
+    text = printed(client, request, until="begun")
+    assert "None None 1 True" in text
+    assert "PanelScreen" in text
+    send_intent(client, comm, "hello")
+    assert "[]" in printed(client, request)
+    assert "hello" in printed(client, client.execute("print(heard[0][0])"))
+
+
+def kernel_like(**changes):
+    """A kernel as ipykernel 7 has it, of stand-ins."""
+    manager = SimpleNamespace(
+        _shell_channel_to_main=SimpleNamespace(from_socket=SimpleNamespace(send_multipart=1), to_socket="socket"),
+        get_subshell_to_shell_channel_socket=lambda _: "answers",
+    )
+    members = dict.fromkeys(ipykernel_internals._KERNEL)
+    thread = SimpleNamespace(manager=manager, io_loop=SimpleNamespace(add_callback=print))
+    return SimpleNamespace(**(members | {"shell_channel_thread": thread} | changes))
+
+
+def test_a_channel_is_there_where_all_members_are():
+    found = ipykernel_internals.shell_channel(kernel_like())
+    assert (found.socket, found.answers) == ("socket", "answers")
+
+
+@pytest.mark.parametrize("name", ["_parent_ident", "_publish_status", "get_parent", "set_parent", "shell_handlers"])
+def test_a_missing_member_of_the_kernel_is_a_missing_channel(name):
+    kernel = kernel_like()
+    delattr(kernel, name)
+    assert ipykernel_internals.shell_channel(kernel) is None
+
+
+@pytest.mark.parametrize(
+    "path", ["manager", "io_loop", "manager._shell_channel_to_main", "manager.get_subshell_to_shell_channel_socket"]
+)
+def test_a_missing_member_of_its_threads_is_a_missing_channel(path):
+    kernel = kernel_like()
+    *owners, name = path.split(".")
+    delattr(kernel.shell_channel_thread if not owners else kernel.shell_channel_thread.manager, name)
+    assert ipykernel_internals.shell_channel(kernel) is None
+
+
+def test_a_kernel_of_neither_form_has_no_channel_and_a_manager_may_make_no_subshell():
+    assert ipykernel_internals.shell_channel(kernel_like(shell_channel_thread=None)) is None
+    assert ipykernel_internals.new_subshell(object()) is None
+
+
+def test_private_members_of_ipykernel_are_in_one_module():
+    package = Path(ipykernel_internals.__file__).parent
+    private = re.compile(
+        r"\._(parent_ident|publish_status|create_subshell|shell_channel_to_main)\b|_reply_subshell_for"
+    )
+    users = [file.name for file in package.rglob("*.py") if private.search(file.read_text())]
+    assert users == ["ipykernel_internals.py"]
