@@ -24,7 +24,7 @@ READ_CACHE = BURLAB_CACHE=$(CACHE):ro
 # pip compiles the files that it copies, but not those of an editable install.
 BYTECODE = $(BIN)/python -m compileall -q burlab
 
-.PHONY: help lab bundle quick test full near static cache matrix sanitizers smoke peers pages lint types layers cpp-format format clean
+.PHONY: help lab bundle quick test full near static cache matrix sanitizers smoke cppjit peers pages lint types layers cpp-format format clean
 
 ## this list
 help:
@@ -91,6 +91,14 @@ smoke:
 	"$$folder/bin/python" -m pytest -q -p no:cacheprovider tests/runtime/test_stable_abi.py tests/runtime/test_host.py \
 		tests/runtime/test_interpreter.py tests/eager/test_value.py tests/eager/test_tape.py tests/eager/test_memory.py \
 		tests/compiler/test_gate.py tests/graph/tracing/test_trace.py tests/run/test_run.py
+
+# cppjit has wheels for Python 3.12 to 3.14.
+## burlab on the successor of cppyy: numbers and programs of users; make cppjit PYTHON=python3.13
+cppjit:
+	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; $(PYTHON) -m venv "$$folder"; \
+	"$$folder/bin/pip" install --quiet --editable . autograd cppjit==0.1.0a1 hypothesis mpmath pytest pytest-timeout; \
+	BURLAB_INTERPRETER=cppjit "$$folder/bin/python" -m pytest -q -p no:cacheprovider tests/numbers tests/programs \
+		tests/run/test_run.py tests/compiler/test_gate.py
 
 ## install the engines that gradients are compared with: PyTorch, JAX, HIPS autograd
 peers: $(VENV)/peers.stamp

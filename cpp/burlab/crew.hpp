@@ -16,6 +16,7 @@
 
 #include "quiet.hpp"
 #include "stop_token.hpp"
+#include "thread_own.hpp"
 
 BURLAB_BEGIN
 namespace burlab {
@@ -226,12 +227,13 @@ inline void* Crew::serve(void* seat) noexcept {
 /// Called by Python, which knows how many cores the process may use.
 inline void allow_threads(int threads) noexcept { crew.allow(threads); }
 
+struct ThreadCount {
+  int threads = 1;
+};
+
 /// How many threads the kernels that this thread calls may use, itself included. Through a variable, as the token of a
 /// thread is.
-BURLAB_NOINLINE int& own_threads() {
-  thread_local int threads = 1;
-  return threads;
-}
+BURLAB_NOINLINE int& own_threads() { return thread_own<ThreadCount>().threads; }
 inline int& (*threads_of_thread)() = &own_threads;
 
 /// Sets that number for as long as the scope lasts.

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "abi.hpp"
+#include "thread_own.hpp"
 
 BURLAB_BEGIN
 namespace burlab {
@@ -21,10 +22,7 @@ struct StopToken {
   bool raised() const { return flag != nullptr && flag->load(std::memory_order_relaxed); }
 };
 
-BURLAB_NOINLINE StopToken& own_stop_token() {
-  thread_local StopToken token;
-  return token;
-}
+BURLAB_NOINLINE StopToken& own_stop_token() { return thread_own<StopToken>(); }
 
 /// The token of this thread, which is its StopScope's. Through a variable, since of a variable there is one in a
 /// process, while code that was compiled in another session brings copies of functions, and of what is static in them.

@@ -1,14 +1,22 @@
 """The door to the C++ interpreter: one unit per text, errors that leave it usable, nothing started by an import."""
 
 import ctypes
+import inspect
+import os
+import platform
 import subprocess
 import sys
 import threading
+from importlib.util import find_spec
 
 import pytest
 
 from burlab import runtime
 from burlab.errors import CompileError
+from burlab.runtime.cache.store import cache_file
+from burlab.runtime.cppjit_interpreter import CppjitInterpreter
+from burlab.runtime.cppyy_interpreter import CppyyInterpreter
+from burlab.runtime.interpreter import Interpreter
 
 
 def call(unit, name="run"):
@@ -138,3 +146,41 @@ assert rung
 def test_the_backend_takes_no_signal():
     """It would take a dozen: a timer of Python's would never ring."""
     subprocess.run([sys.executable, "-c", SIGNALS], check=True, timeout=300)
+
+
+# Which interpreter.
+
+
+def failure(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environment, text=True, capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    return done.stderr.splitlines()[-1]
+
+
+def test_an_unknown_interpreter_is_an_error_that_names_the_known_ones():
+    last = failure("import burlab.runtime as r; r.interpreter()", BURLAB_INTERPRETER="cling")
+    assert last.endswith("BURLAB_INTERPRETER=cling is unknown. Set it to cppyy or cppjit, or unset it.")
+
+
+@pytest.mark.skipif(find_spec("cppjit") is not None, reason="cppjit is installed")
+def test_an_interpreter_that_is_not_installed_is_an_error_that_names_the_command():
+    last = failure("import burlab.runtime as r; r.interpreter()", BURLAB_INTERPRETER="cppjit")
+    assert "cppjit is not installed. Install it by pip install 'cppjit==0.1.0a1'" in last
+
+
+@pytest.mark.parametrize("name", ["cppyy", "cppjit"])
+def test_code_is_kept_where_the_interpreter_hands_out_object_files(name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("BURLAB_INTERPRETER", name)
+    monkeypatch.setenv("BURLAB_CACHE", "/tmp/anywhere")
+    kept = name == "cppyy" and sys.platform == "linux" and platform.machine() == "x86_64"
+    assert (cache_file() is not None) == kept
+
+
+@pytest.mark.parametrize("kind", [CppyyInterpreter, CppjitInterpreter])
+def test_both_fill_the_interface(kind: type):
+    asked = [name for name in vars(Interpreter) if not name.startswith("_")]
+    assert {"declare", "find", "add_include_path", "object_files"} <= set(asked)
+    for name in asked:
+        assert inspect.signature(getattr(kind, name)) == inspect.signature(getattr(Interpreter, name))
