@@ -45,6 +45,7 @@ def test_every_operation_has_a_row() -> None:
         "row_products",
         "spread_rows",
         "row_samples",
+        "eig",
         "norm",
         "matvec",
         "while",
