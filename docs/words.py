@@ -36,6 +36,11 @@ and vt, else as an even one. Results that depend on the choice of the basis, and
 `np.linalg.eig` and `eigvals` of matrices that are not symmetric give complex arrays, whatever the numbers, and have the
 derivatives of vectors with norm 1 and a real largest entry.
 
+All ufuncs of `scipy.special` can be traced: about sixty by loops of burlab's own, the others by SciPy's own loops, of
+real and complex numbers, with derivatives by published formulas. Derivatives that have no formula in functions of
+SciPy, by the order of a Bessel function, or by the degrees of freedom of a noncentral distribution, are refused by
+name.
+
 Traced arrays have the array API standard's namespace, `x.__array_namespace__()`, so code for any library of arrays,
 such as `einops.array_api`, runs on them; `einops.rearrange`, `reduce`, `repeat` and `einsum` do, too. Arguments and
 captured arrays may be those of another library, PyTorch's and JAX's too, by `__array__` or DLPack; results are NumPy's,

@@ -35,6 +35,7 @@ class Rules(dict[_Word, Rule]):
 
 UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> what it means on nodes
 SPECIAL: Rules[str] = Rules()  # name of a ufunc of scipy.special -> what it means on nodes
+SPECIAL_COMPLEX: Rules[str] = Rules()  # name of a ufunc of scipy.special -> what it means on complex numbers
 REDUCTIONS: Rules[str] = Rules()  # name of a ufunc -> its `.reduce` on nodes
 ACCUMULATIONS: Rules[str] = Rules()  # name of a ufunc -> its `.accumulate`
 SEGMENTS: Rules[str] = Rules()  # name of a ufunc -> its `.reduceat`

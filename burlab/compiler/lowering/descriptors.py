@@ -43,6 +43,19 @@ class StridedRows(NamedTuple):
     a_step: int
 
 
+class UfuncLoop(NamedTuple):
+    """`Special` of special.hpp: elements, addresses of the loop and of its data, how many arguments and results.
+
+    Then bytes: the step of each argument, that of the results, and where each result begins.
+    """
+
+    size: int
+    loop: int
+    data: int
+    arguments: int
+    results: int
+
+
 class DenseRows(NamedTuple):
     """`Sort` and `Argsort` of move/sort.hpp; places of rows follow for the kernels of move/select_rows.hpp."""
 
@@ -57,6 +70,16 @@ class Matrices(NamedTuple):
     rows: int
     columns: int
     option: int
+
+
+class Eigenvalues(NamedTuple):
+    """`Eig` of linalg/eig.hpp: as `Matrices`, and the address of LAPACK's routine."""
+
+    matrices: int
+    rows: int
+    columns: int
+    option: int
+    routine: int
 
 
 class Indexed(NamedTuple):

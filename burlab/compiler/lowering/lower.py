@@ -31,6 +31,7 @@ from .reduction_blocks import block_results
 from .reductions import argument, cumsum, extreme, select, sort, sum_, sum_accumulate, zero
 from .sparse import sampled_accumulate, sampled_product, sparse_product
 from .sparse_rows import sparse_rows, spread_accumulate
+from .ufunc_loops import special
 
 Views = dict[Node, StridedView]
 
@@ -247,6 +248,7 @@ KERNELS: dict[str, Callable[[Node, Views], list[KernelCall]]] = {
     "squares": _squares,
     **dict.fromkeys(("block_results", "of_all_blocks"), block_results),
     "norm": _norm,
+    "special": special,
     **dict.fromkeys(("fft", "rfft", "irfft"), _fourier),
     **lower_linalg.KERNELS,
 }

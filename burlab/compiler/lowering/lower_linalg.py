@@ -20,7 +20,7 @@ from burlab.graph import Node
 from burlab.runtime import blas_threads
 from burlab.runtime.exports import exports
 
-from .descriptors import Matrices
+from .descriptors import Eigenvalues, Matrices
 
 Views = dict[Node, StridedView]
 Rule = Callable[[Node, Views], list[KernelCall]]
@@ -33,12 +33,8 @@ ROUTINES = {
     "orgqr": "cython_lapack",
     "syevd": "cython_lapack",
     "gesdd": "cython_lapack",
-    "geev": "cython_lapack",
-    "complex_geev": "cython_lapack",
 }
 """In the order of the struct `Lapack` of kernels/linalg/lapack.hpp, and the module of `scipy.linalg` that has them."""
-_COMPLEX = {"s": "c", "d": "z"}
-"""The letters of LAPACK for complex numbers of two real ones each."""
 _HEADER = "burlab/kernels/linalg/lapack.hpp"
 
 
@@ -78,13 +74,14 @@ def _eig(n: Node, views: Views) -> list[KernelCall]:
     (a,) = n.inputs
     vectors, is_complex = n.params
     matrix = a.shape[:-1] if is_complex else a.shape
-    sizes = Matrices(elements(matrix[:-2]), matrix[-2], matrix[-1], int(vectors))
-    if address("d", "geev") is None:
+    letter = ("c" if a.itemsize == 4 else "z") if is_complex else ("s" if a.itemsize == 4 else "d")
+    if (routine := address_of(f"{letter}geev", "cython_lapack")) is None:
         raise CompileError(
             "eigenvalues of matrices that are not symmetric are computed by SciPy's LAPACK, and that of this SciPy has "
             "integers of another size than C's int. Install SciPy's own wheel: pip install scipy."
         )
-    connect()
+    blas_threads.connect()
+    sizes = Eigenvalues(elements(matrix[:-2]), matrix[-2], matrix[-1], int(vectors), routine)
     name = f"eig_{'complex_' * is_complex}{NAMES[n.dtype]}"
     made = kernel(name, f"Eig<{C_TYPES[n.dtype]}, {str(is_complex).lower()}>", "linalg/eig")
     return [KernelCall(made, sizes, ((views[a].base, views[a].offset),), may_fail=True)]
@@ -107,15 +104,9 @@ KERNELS: dict[str, Rule] = {
 def connect() -> None:
     """Write the addresses into the process, at the first call."""
     blas_threads.connect()
-    addresses = [address(prefix, name) for prefix in "sd" for name in ROUTINES]
+    addresses = [address_of(prefix + name, module) for prefix in "sd" for name, module in ROUTINES.items()]
     table = (ctypes.c_void_p * len(addresses))(*addresses)
     exports(_HEADER, "burlab::kernels", {"connect_lapack": (None, ctypes.c_void_p)})["connect_lapack"](table)
-
-
-def address(prefix: str, name: str) -> int | None:
-    """Return the address of a routine of `ROUTINES` for float32, "s", or float64, "d"."""
-    letter = _COMPLEX[prefix] if name.startswith("complex_") else prefix
-    return address_of(letter + name.removeprefix("complex_"), ROUTINES[name])
 
 
 def address_of(name: str, module: str) -> int | None:

@@ -13,7 +13,8 @@ import numpy as np
 from burlab.graph.faults import fault, unsupported
 from burlab.graph.handles import PRESENT, level
 from burlab.graph.node import Node
-from burlab.graph.rules import Rule, Rules
+from burlab.graph.rules import SPECIAL_COMPLEX, Rule, Rules
+from burlab.graph.scipy_words import is_special
 from burlab.runtime.plain import lends_array
 from burlab.typing import ArrayLike, DTypeLike, Index
 
@@ -194,10 +195,12 @@ class Complex:
 def call_ufunc(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Call a ufunc of NumPy's on arguments, one of which at least is complex."""
     name = ufunc.__name__
+    special = is_special(ufunc)
     table: Rules[str] = _BY_METHOD.get(method, Rules())
-    rule = table.get(name)
+    rule = (SPECIAL_COMPLEX.get(name) if special and method == "__call__" else None) or table.get(name)
     if rule is None:
-        raise _refused(f"np.{name}" if method == "__call__" else f"np.{name}.{method}", name)
+        home = "scipy.special" if special else "np"
+        raise _refused(f"{home}.{name}" if method == "__call__" else f"{home}.{name}.{method}", name)
     if method in ("reduce", "accumulate"):
         return rule(*inputs, **{"axis": 0, **kwargs})
     for key, value in kwargs.items():

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from burlab.graph.faults import unsupported
 from burlab.graph.node import FUNCTIONS, SPECIAL, UFUNCS, Node, as_node
 from burlab.graph.numpy_api.elementwise import (
     arctanh,
@@ -31,6 +30,9 @@ from burlab.graph.numpy_api.elementwise import (
 from burlab.graph.numpy_api.promotion import apply, as_dtype, promote
 from burlab.typing import ArrayLike
 
+from . import bessel_rows, distribution_rows, elliptic_rows, special_rows, wave_rows  # noqa: F401 # pyright: ignore[reportUnusedImport] - they fill the table
+from .special_loops import by_loop, fill_tables
+
 
 def _ndtr(x: ArrayLike) -> Node:
     """Return erfc(-x / sqrt 2) / 2, as 1 + erf cancels far below 0. Rounding x / sqrt 2 costs x^2 / 2 ulp."""
@@ -38,14 +40,15 @@ def _ndtr(x: ArrayLike) -> Node:
 
 
 def _bessel(op: str, order: int | None = None) -> Callable[..., Node]:
-    """Return the rule of a Bessel function, whose order is given, or its first argument: a known integer."""
+    """Return the rule of a Bessel function, whose order is given, or its first argument.
+
+    Of an order that is whole, and known while the function is traced, our own loops compute it.
+    """
 
     def of_order(n: ArrayLike, x: ArrayLike) -> Node:
         known = as_node(n)
         if not known.is_constant or np.any(known.params != np.floor(known.params)):
-            raise unsupported(
-                f"scipy.special.{op}", "the order must be an integer that is known while the function is traced"
-            )
+            return by_loop(op)(known, x)
         return apply(op, known, x)
 
     return of_order if order is None else partial(of_order, float(order))
@@ -138,3 +141,4 @@ SPECIAL.update((name, partial(apply, op)) for name, op in (*zip(_SAME, _SAME, st
 SPECIAL.update((name, UFUNCS[name]) for name in _IN_NUMPY)
 SPECIAL.update(_RULES)
 FUNCTIONS[np.i0] = _RULES["i0"]
+fill_tables()

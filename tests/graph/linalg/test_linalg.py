@@ -103,7 +103,7 @@ def test_derivatives_to_the_third_order_are_differences() -> None:
 
 @pytest.mark.parametrize("name", lower_linalg.ROUTINES)
 def test_every_routine_is_found_in_scipys_lapack(name: str) -> None:
-    assert all(lower_linalg.address(prefix, name) for prefix in "sd")
+    assert all(lower_linalg.address_of(prefix + name, lower_linalg.ROUTINES[name]) for prefix in "sd")
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

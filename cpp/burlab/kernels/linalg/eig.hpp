@@ -8,9 +8,17 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
+/// geev for one type of numbers, and that for pairs of them (cgeev, zgeev).
+template <class T>
+using Geev = void (*)(char* left, char* right, int* n, T* a, int* step, T* real, T* imag, T* vl, int* vl_step, T* vr,
+                      int* vr_step, T* work, int* size, int* info);
+template <class T>
+using ComplexGeev = void (*)(char* left, char* right, int* n, T* a, int* step, T* values, T* vl, int* vl_step, T* vr,
+                             int* vr_step, T* work, int* size, T* rwork, int* info);
+
 /// The eigenvalues of a matrix, each a pair; then, if the option is set, the matrix of pairs whose columns are its
 /// eigenvectors, of norm 1 and real in their largest entry. nan where it holds inf or nan, or nothing converged. The
-/// matrix holds real numbers, or pairs.
+/// matrix holds real numbers, or pairs. The address of the routine comes last in the descriptor.
 template <class T, bool pairs> struct Eig {
   static constexpr Int kParts = pairs ? 2 : 1;
 
@@ -28,7 +36,7 @@ template <class T, bool pairs> struct Eig {
       const T* from = static_cast<const T*>(a) + i * entries;
       T* to = static_cast<T*>(out) + i * each;
       const bool done = n <= kLargest && largest_size(from, entries) <= std::numeric_limits<T>::max() &&
-                        factor(from, n, to, vectors ? to + 2 * n : nullptr, spare.data, work_size);
+                        factor(from, n, to, vectors ? to + 2 * n : nullptr, spare.data, work_size, d[4]);
       if (!done) std::fill_n(to, each, std::numeric_limits<T>::quiet_NaN());
     }
     return Ok;
@@ -36,7 +44,7 @@ template <class T, bool pairs> struct Eig {
 
  private:
   /// Returns true if it converged. spare: two matrices, 4 n numbers, and the work of LAPACK.
-  static bool factor(const T* from, Int n, T* values, T* vectors, T* spare, Int work_size) {
+  static bool factor(const T* from, Int n, T* values, T* vectors, T* spare, Int work_size, Int routine) {
     T *matrix = spare, *columns = matrix + kParts * n * n, *more = columns + kParts * n * n, *work = more + 4 * n;
     char none = 'N', job = vectors != nullptr ? 'V' : 'N';
     int size = static_cast<int>(n), lwork = static_cast<int>(work_size / kParts), info = 0, one = 1;
@@ -46,11 +54,11 @@ template <class T, bool pairs> struct Eig {
     for (Int j = 0; j < n; ++j) BURLAB_ONE_BY_ONE
     for (Int k = 0; k < kParts; ++k) matrix[(j * n + i) * kParts + k] = from[(i * n + j) * kParts + k];
     if constexpr (pairs) {
-      lapack<T>().complex_geev(&none, &job, &size, matrix, &step, values, columns, &step, columns, &step, work, &lwork,
-                               more, &info);
+      reinterpret_cast<ComplexGeev<T>>(routine)(&none, &job, &size, matrix, &step, values, columns, &step, columns,
+                                                &step, work, &lwork, more, &info);
     } else {
-      lapack<T>().geev(&none, &job, &size, matrix, &step, more, more + n, columns, &step, columns, &step, work, &lwork,
-                       &info);
+      reinterpret_cast<Geev<T>>(routine)(&none, &job, &size, matrix, &step, more, more + n, columns, &step, columns,
+                                         &step, work, &lwork, &info);
       BURLAB_ONE_BY_ONE
       for (Int i = 0; i < n; ++i) {
         values[2 * i] = more[i];

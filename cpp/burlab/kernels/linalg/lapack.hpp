@@ -26,11 +26,6 @@ template <class T> struct Lapack {
                 int* isize, int* info);
   void (*gesdd)(char* job, int* rows, int* columns, T* a, int* step, T* s, T* u, int* u_step, T* vt, int* vt_step,
                 T* work, int* size, int* iwork, int* info);
-  void (*geev)(char* left, char* right, int* n, T* a, int* step, T* real, T* imag, T* vl, int* vl_step, T* vr,
-               int* vr_step, T* work, int* size, int* info);
-  /// Complex numbers are pairs of T; cgeev and zgeev.
-  void (*complex_geev)(char* left, char* right, int* n, T* a, int* step, T* values, T* vl, int* vl_step, T* vr,
-                       int* vr_step, T* work, int* size, T* rwork, int* info);
 };
 
 // Variables, because a process has one copy of each, also if it loads cached code of another session.
