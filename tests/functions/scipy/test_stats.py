@@ -18,6 +18,8 @@ SHAPES: dict[str, tuple[tuple[float, ...], ...]] = {
     "norm": ((),), "laplace": ((),), "logistic": ((),), "cauchy": ((),), "expon": ((),), "uniform": ((),),
     "lognorm": ((0.5,), (2.0,)), "t": ((1.0,), (4.5,), (1e6,), (INF,)), "gamma": ((0.5,), (1.0,), (4.5,), (100.0,)),
     "chi2": ((1.0,), (2.0,), (7.5,)), "beta": ((0.5, 0.5), (1.0, 3.0), (2.5, 40.0)),
+    "rayleigh": ((),), "halfnorm": ((),), "gumbel_l": ((),), "gumbel_r": ((),),
+    "weibull_min": ((1.0,), (2.5,)), "pareto": ((0.5,), (3.0,)), "lomax": ((0.5,), (3.0,)),
     "poisson": ((0.0,), (0.75,), (12.5,)), "binom": ((5.0, 0.3), (40.0, 0.0), (9.0, 1.0), (0.0, 0.5)),
     "bernoulli": ((0.3,), (0.0,), (1.0,)),
 }  # fmt: skip
@@ -29,6 +31,8 @@ DISCRETE = ("poisson", "binom", "bernoulli")
 POINTS = {
     "laplace": REAL[np.abs(REAL) != 1e3],  # SciPy takes the logarithm of a density that underflows
     "t": REAL[REAL != -1e-8],  # nor has it 1e-9 of this one's distribution function
+    **dict.fromkeys(("gumbel_l", "gumbel_r"), np.linspace(-8, 8, 41)),  # farther out SciPy has inf - inf
+    **dict.fromkeys(("rayleigh", "weibull_min", "halfnorm", "lomax"), POSITIVE[POSITIVE != 1e4]), "pareto": POSITIVE,
     **dict.fromkeys(("gamma", "chi2", "lognorm", "expon"), POSITIVE), "beta": UNIT, "uniform": UNIT,
     **dict.fromkeys(DISCRETE, WHOLE),
 }  # fmt: skip
@@ -131,7 +135,7 @@ def test_distribution_functions_of_whole_numbers_have_derivatives_by_chances() -
 def test_distribution_functions_differentiate_to_the_density(name: str) -> None:
     ours = getattr(bl.scipy.stats, name)
     at = (*SHAPES[name][0], -0.25, 1.5)
-    x = np.array([0.25, 0.75, 1.0])
+    x = np.array([0.25, 0.75, 1.0]) + 1.5 * max(ours.low, 0.0)
     if "cdf" in ours.rules:
         density = ours.pdf(x, *at)
         for m, wanted in {
@@ -159,6 +163,16 @@ def test_gradients_outside_of_the_support_are_finite(name: str) -> None:
     at = (*SHAPES[name][0], 0.25, 1.5)
     for k in range(len(at)):
         assert np.isfinite(bl.grad(total, k)(*at))
+
+
+LIFETIMES = ("rayleigh", "weibull_min", "halfnorm", "gumbel_l", "gumbel_r", "pareto", "lomax")
+
+
+@pytest.mark.parametrize("name", LIFETIMES)
+def test_log_densities_have_derivatives_by_every_parameter(name: str) -> None:
+    ours = getattr(bl.scipy.stats, name)
+    x = np.array([1.75, 2.5])
+    bl.check_grads(lambda x, *p: np.sum(ours.logpdf(x, *p)), (x, *SHAPES[name][-1], 0.25, 1.25), order=2)
 
 
 def test_arguments_that_are_not_there_are_refused() -> None:

@@ -18,9 +18,19 @@ from .continuous import (
     uniform as uniform,
 )
 from .discrete import bernoulli as bernoulli, binom as binom, poisson as poisson
+from .lifetimes import (
+    gumbel_l as gumbel_l,
+    gumbel_r as gumbel_r,
+    halfnorm as halfnorm,
+    lomax as lomax,
+    pareto as pareto,
+    rayleigh as rayleigh,
+    weibull_min as weibull_min,
+)
 from .multivariate import dirichlet as dirichlet, multivariate_normal as multivariate_normal
 
 __all__ = [
-    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "laplace", "logistic", "lognorm",
-    "multivariate_normal", "norm", "poisson", "t", "uniform",
+    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "gumbel_l", "gumbel_r",
+    "halfnorm", "laplace", "logistic", "lognorm", "lomax", "multivariate_normal", "norm", "pareto", "poisson",
+    "rayleigh", "t", "uniform", "weibull_min",
 ]  # fmt: skip

@@ -125,7 +125,7 @@ def _beta_quantile(q: Operand, a: Operand, b: Operand) -> Any:
     return _betaincinv(a, b, q)
 
 
-def _both(cdf: Callable[..., Any], sf: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+def both_tails(cdf: Callable[..., Any], sf: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     """Both tails and their logarithms, each by the tail that is smaller."""
 
     def log(tail: Callable[..., Any], other: Callable[..., Any]) -> Callable[..., Any]:
@@ -139,7 +139,7 @@ def _both(cdf: Callable[..., Any], sf: Callable[..., Any]) -> dict[str, Callable
     return {"cdf": cdf, "sf": sf, "logcdf": log(cdf, sf), "logsf": log(sf, cdf)}
 
 
-def _log_one_minus_exp(x: Operand) -> Any:
+def log_one_minus_exp(x: Operand) -> Any:
     """log(1 - e^-x) for x >= 0, by expm1 near 0, where 1 - e^-x cancels, and by log1p far from it (Maechler 2012)."""
     near = x < _LOG_2
     return where(near, np.log(-np.expm1(-where(near, x, 0.5))), np.log1p(-np.exp(-where(near, 1.0, x))))
@@ -224,7 +224,7 @@ expon = _plain(
     "expon",
     {
         "logpdf": lambda x: -x, "cdf": lambda x: -np.expm1(-x), "sf": lambda x: np.exp(-x),
-        "logcdf": _log_one_minus_exp, "logsf": lambda x: -x, "ppf": lambda q: -np.log1p(-q),
+        "logcdf": log_one_minus_exp, "logsf": lambda x: -x, "ppf": lambda q: -np.log1p(-q),
     },
     low=0.0,
 )  # fmt: skip
@@ -259,15 +259,15 @@ cauchy = _plain(
         "ppf": _cauchy_quantile,
     },
 )  # fmt: skip
-t = Continuous("t", {"logpdf": _student, **_both(_student_cdf, _student_sf), "ppf": _student_quantile}, ("df",))
-_GAMMA = {"logpdf": _gamma, "pdf": _gamma_density, **_both(_gamma_cdf, _gamma_sf), "ppf": _gamma_quantile}
+t = Continuous("t", {"logpdf": _student, **both_tails(_student_cdf, _student_sf), "ppf": _student_quantile}, ("df",))
+_GAMMA = {"logpdf": _gamma, "pdf": _gamma_density, **both_tails(_gamma_cdf, _gamma_sf), "ppf": _gamma_quantile}
 _CHI_SQUARED = {
     "logpdf": _chi_squared,
     "pdf": _chi_squared_density,
-    **_both(_chi_squared_cdf, _chi_squared_sf),
+    **both_tails(_chi_squared_cdf, _chi_squared_sf),
     "ppf": _chi_squared_quantile,
 }
-_BETA = {"logpdf": _beta, "pdf": _beta_density, **_both(_beta_cdf, _beta_sf), "ppf": _beta_quantile}
+_BETA = {"logpdf": _beta, "pdf": _beta_density, **both_tails(_beta_cdf, _beta_sf), "ppf": _beta_quantile}
 gamma = Continuous("gamma", _GAMMA, ("a",), low=0.0)
 chi2 = Continuous("chi2", _CHI_SQUARED, ("df",), low=0.0)
 beta = Continuous("beta", _BETA, ("a", "b"), low=0.0, high=1.0)
