@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.special
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = [*(ROOT / "docs").glob("*.ipynb"), *(ROOT / "notebooks").glob("*.ipynb")]
@@ -35,10 +36,10 @@ def prose(page: Path) -> str:
 
 @cache
 def words_of_the_sources() -> frozenset[str]:
-    """Return every word of the package, the headers and the tests, and the names of NumPy."""
+    """Return every word of the package, the headers and the tests, and the names of NumPy and of scipy.special."""
     files = [file for folder in ("burlab", "cpp", "tests") for file in (ROOT / folder).rglob("*.*")]
     texts = [file.read_text() for file in files if file.suffix in (".py", ".hpp", ".cpp", ".js", ".ts", ".css")]
-    return frozenset(re.findall(r"\w+", "\n".join(texts))) | {*dir(np)}
+    return frozenset(re.findall(r"\w+", "\n".join(texts))) | {*dir(np), *dir(scipy.special)}
 
 
 def identifiers(markdown: str) -> set[str]:
