@@ -17,6 +17,7 @@ _ALL = "logpdf pdf cdf sf logcdf logsf ppf"
 _METHODS = {
     **dict.fromkeys("norm lognorm expon laplace uniform logistic cauchy t gamma chi2 beta".split(), _ALL),
     **dict.fromkeys("rayleigh weibull_min halfnorm gumbel_l gumbel_r pareto lomax".split(), _ALL),
+    **dict.fromkeys("gompertz halfcauchy halflogistic hypsecant maxwell".split(), _ALL),
     "multivariate_normal": f"{_DENSITY} entropy",
     "dirichlet": _DENSITY,
     **dict.fromkeys("poisson binom bernoulli".split(), _WHOLE),

@@ -20,6 +20,7 @@ SHAPES: dict[str, tuple[tuple[float, ...], ...]] = {
     "chi2": ((1.0,), (2.0,), (7.5,)), "beta": ((0.5, 0.5), (1.0, 3.0), (2.5, 40.0)),
     "rayleigh": ((),), "halfnorm": ((),), "gumbel_l": ((),), "gumbel_r": ((),),
     "weibull_min": ((1.0,), (2.5,)), "pareto": ((0.5,), (3.0,)), "lomax": ((0.5,), (3.0,)),
+    "maxwell": ((),), "halfcauchy": ((),), "halflogistic": ((),), "hypsecant": ((),), "gompertz": ((0.5,), (2.0,)),
     "poisson": ((0.0,), (0.75,), (12.5,)), "binom": ((5.0, 0.3), (40.0, 0.0), (9.0, 1.0), (0.0, 0.5)),
     "bernoulli": ((0.3,), (0.0,), (1.0,)),
 }  # fmt: skip
@@ -31,8 +32,10 @@ DISCRETE = ("poisson", "binom", "bernoulli")
 POINTS = {
     "laplace": REAL[np.abs(REAL) != 1e3],  # SciPy takes the logarithm of a density that underflows
     "t": REAL[REAL != -1e-8],  # nor has it 1e-9 of this one's distribution function
-    **dict.fromkeys(("gumbel_l", "gumbel_r"), np.linspace(-8, 8, 41)),  # farther out SciPy has inf - inf
+    **dict.fromkeys(("gumbel_l", "gumbel_r", "hypsecant"), np.linspace(-8, 8, 41)),  # farther out SciPy has inf - inf
     **dict.fromkeys(("rayleigh", "weibull_min", "halfnorm", "lomax"), POSITIVE[POSITIVE != 1e4]), "pareto": POSITIVE,
+    **dict.fromkeys(("maxwell", "halfcauchy", "halflogistic"), POSITIVE[POSITIVE != 1e4]),
+    "gompertz": POSITIVE[POSITIVE < 5],  # farther out SciPy takes the logarithm of what underflows
     **dict.fromkeys(("gamma", "chi2", "lognorm", "expon"), POSITIVE), "beta": UNIT, "uniform": UNIT,
     **dict.fromkeys(DISCRETE, WHOLE),
 }  # fmt: skip
@@ -165,7 +168,10 @@ def test_gradients_outside_of_the_support_are_finite(name: str) -> None:
         assert np.isfinite(bl.grad(total, k)(*at))
 
 
-LIFETIMES = ("rayleigh", "weibull_min", "halfnorm", "gumbel_l", "gumbel_r", "pareto", "lomax")
+LIFETIMES = (
+    "rayleigh", "weibull_min", "halfnorm", "gumbel_l", "gumbel_r", "pareto", "lomax", "maxwell", "halfcauchy",
+    "halflogistic", "hypsecant", "gompertz",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LIFETIMES)

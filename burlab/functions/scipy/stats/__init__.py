@@ -19,10 +19,15 @@ from .continuous import (
 )
 from .discrete import bernoulli as bernoulli, binom as binom, poisson as poisson
 from .lifetimes import (
+    gompertz as gompertz,
     gumbel_l as gumbel_l,
     gumbel_r as gumbel_r,
+    halfcauchy as halfcauchy,
+    halflogistic as halflogistic,
     halfnorm as halfnorm,
+    hypsecant as hypsecant,
     lomax as lomax,
+    maxwell as maxwell,
     pareto as pareto,
     rayleigh as rayleigh,
     weibull_min as weibull_min,
@@ -30,7 +35,7 @@ from .lifetimes import (
 from .multivariate import dirichlet as dirichlet, multivariate_normal as multivariate_normal
 
 __all__ = [
-    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "gumbel_l", "gumbel_r",
-    "halfnorm", "laplace", "logistic", "lognorm", "lomax", "multivariate_normal", "norm", "pareto", "poisson",
-    "rayleigh", "t", "uniform", "weibull_min",
+    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "gompertz", "gumbel_l",
+    "gumbel_r", "halfcauchy", "halflogistic", "halfnorm", "hypsecant", "laplace", "logistic", "lognorm", "lomax",
+    "maxwell", "multivariate_normal", "norm", "pareto", "poisson", "rayleigh", "t", "uniform", "weibull_min",
 ]  # fmt: skip

@@ -18,6 +18,8 @@ from .continuous import both_tails, log_one_minus_exp
 from .location_scale import Continuous
 
 _xlogy, _erf, _erfc, _ndtri = (SPECIAL[name] for name in ("xlogy", "erf", "erfc", "ndtri"))
+_gammainc, _gammaincc, _gammaincinv = (SPECIAL[name] for name in ("gammainc", "gammaincc", "gammaincinv"))
+_expit, _log_expit = SPECIAL["expit"], SPECIAL["log_expit"]
 _ROOT_HALF = math.sqrt(0.5)
 
 
@@ -40,6 +42,11 @@ def _mirrored(rules: dict[str, Any]) -> dict[str, Any]:
 def _log(x: Operand) -> Any:
     """Return log x, -inf at 0, where its derivative counts as 0."""
     return where(x == 0, -math.inf, np.log(where(x == 0, 1.0, x)))
+
+
+def _tangent(q: Operand) -> Any:
+    """Return tan(pi q / 2), inf at 1."""
+    return where(q == 1, math.inf, np.tan(0.5 * math.pi * where(q == 1, 0.5, q)))
 
 
 _GUMBEL_L = _hazard(np.exp)
@@ -99,4 +106,50 @@ lomax = Continuous(
     },
     ("c",),
     low=0.0,
+)
+maxwell = Continuous(
+    "maxwell",
+    {
+        "logpdf": lambda x: 0.5 * math.log(2 / math.pi) + 2 * _log(x) - 0.5 * x * x,
+        "pdf": lambda x: math.sqrt(2 / math.pi) * x * x * np.exp(-0.5 * x * x),
+        **both_tails(lambda x: _gammainc(1.5, 0.5 * x * x), lambda x: _gammaincc(1.5, 0.5 * x * x)),
+        "ppf": lambda q: np.sqrt(2 * _gammaincinv(1.5, q)),
+    },
+    low=0.0,
+)
+halfcauchy = Continuous(
+    "halfcauchy",
+    {
+        "logpdf": lambda x: math.log(2 / math.pi) - np.log1p(x * x),
+        **both_tails(lambda x: 2 / math.pi * np.arctan(x), lambda x: 2 / math.pi * np.arctan2(1.0, x)),
+        "ppf": _tangent,
+    },
+    low=0.0,
+)
+halflogistic = Continuous(
+    "halflogistic",
+    {
+        "logpdf": lambda x: math.log(2) + _log_expit(x) + _log_expit(-x),
+        **both_tails(lambda x: np.tanh(0.5 * x), lambda x: 2 * _expit(-x)),
+        "ppf": lambda q: 2 * np.arctanh(q),
+    },
+    low=0.0,
+)
+gompertz = Continuous(
+    "gompertz",
+    {
+        "logpdf": lambda x, c: np.log(c) + x - c * np.expm1(x),
+        **_hazard(lambda x, c: c * np.expm1(x)),
+        "ppf": lambda q, c: np.log1p(-np.log1p(-q) / c),
+    },
+    ("c",),
+    low=0.0,
+)
+hypsecant = Continuous(
+    "hypsecant",
+    {
+        "logpdf": lambda x: math.log(2 / math.pi) - np.logaddexp(x, -x),
+        **both_tails(lambda x: 2 / math.pi * np.arctan(np.exp(x)), lambda x: 2 / math.pi * np.arctan(np.exp(-x))),
+        "ppf": lambda q: np.log(_tangent(q)),
+    },
 )
