@@ -46,7 +46,8 @@ class Eig(Factorization):
         (a,), (vectors, is_complex) = inputs, params
         shape: tuple[int, ...] = a.shape[:-1] if is_complex else a.shape
         require(not is_complex or a.shape[-1:] == (2,), "its numbers are pairs")
-        require(a.dtype in FLOATS and len(shape) > 1 and shape[-2:] == 2 * shape[-1:], "it needs square matrices of floats")
+        square = len(shape) > 1 and shape[-2:] == 2 * shape[-1:]
+        require(a.dtype in FLOATS and square, "it needs square matrices of floats")
         *_, n = shape
         return (*shape[:-2], 2 * n + 2 * n * n * vectors), a.dtype
 
