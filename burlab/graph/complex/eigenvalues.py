@@ -46,9 +46,9 @@ class Eig(Factorization):
         (a,), (vectors, is_complex) = inputs, params
         shape: tuple[int, ...] = a.shape[:-1] if is_complex else a.shape
         require(not is_complex or a.shape[-1:] == (2,), "its numbers are pairs")
-        square = len(shape) > 1 and shape[-2:] == 2 * shape[-1:]
-        require(a.dtype in FLOATS and square, "it needs square matrices of floats")
-        *_, n = shape
+        require(len(shape) > 1 and a.dtype in FLOATS, "it needs matrices of floats")
+        rows, n = a.shape[-2 - is_complex], a.shape[-1 - is_complex]
+        require(rows == n, "its matrices are not square")
         return (*shape[:-2], 2 * n + 2 * n * n * vectors), a.dtype
 
 
