@@ -295,3 +295,13 @@ def test_a_loss_with_a_ufunc_of_scipy_is_minimized() -> None:
     np.testing.assert_allclose(g, wanted, rtol=1e-7)
     run = bl.minimize(problem, start, bl.optim.GD(0.5), steps=50)
     assert problem.value(run.x) < problem.value(start)
+
+
+@pytest.mark.parametrize("name", sorted(ENDLESS))
+def test_float32_of_endless_loops_is_float64_rounded(name: str) -> None:
+    xs = columns(CASES[name], name)
+    found = bl.jit(UFUNCS[name])(*(x.astype(np.float32) for x in xs))
+    wanted = UFUNCS[name](*(x.astype(np.float32).astype(np.float64) for x in xs))
+    for y, z in zip(parts(found), parts(wanted), strict=True):
+        assert y.dtype == np.float32
+        np.testing.assert_array_equal(y, z.astype(np.float32))
