@@ -18,6 +18,8 @@ _METHODS = {
     **dict.fromkeys("norm lognorm expon laplace uniform logistic cauchy t gamma chi2 beta".split(), _ALL),
     **dict.fromkeys("rayleigh weibull_min halfnorm gumbel_l gumbel_r pareto lomax".split(), _ALL),
     **dict.fromkeys("gompertz halfcauchy halflogistic hypsecant maxwell".split(), _ALL),
+    **dict.fromkeys("arcsine burr12 chi fisk gengamma invgamma invweibull".split(), _ALL),
+    **dict.fromkeys("johnsonsu levy loggamma moyal nakagami powerlaw".split(), _ALL),
     "multivariate_normal": f"{_DENSITY} entropy",
     "dirichlet": _DENSITY,
     **dict.fromkeys("poisson binom bernoulli".split(), _WHOLE),

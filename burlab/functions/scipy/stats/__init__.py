@@ -18,6 +18,23 @@ from .continuous import (
     uniform as uniform,
 )
 from .discrete import bernoulli as bernoulli, binom as binom, poisson as poisson
+from .gamma_transforms import (
+    chi as chi,
+    gengamma as gengamma,
+    invgamma as invgamma,
+    levy as levy,
+    loggamma as loggamma,
+    moyal as moyal,
+    nakagami as nakagami,
+)
+from .heavy_tails import (
+    arcsine as arcsine,
+    burr12 as burr12,
+    fisk as fisk,
+    invweibull as invweibull,
+    johnsonsu as johnsonsu,
+    powerlaw as powerlaw,
+)
 from .lifetimes import (
     gompertz as gompertz,
     gumbel_l as gumbel_l,
@@ -35,7 +52,9 @@ from .lifetimes import (
 from .multivariate import dirichlet as dirichlet, multivariate_normal as multivariate_normal
 
 __all__ = [
-    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "gompertz", "gumbel_l",
-    "gumbel_r", "halfcauchy", "halflogistic", "halfnorm", "hypsecant", "laplace", "logistic", "lognorm", "lomax",
-    "maxwell", "multivariate_normal", "norm", "pareto", "poisson", "rayleigh", "t", "uniform", "weibull_min",
+    "arcsine", "bernoulli", "beta", "binom", "burr12", "cauchy", "chi", "chi2", "dirichlet", "expon", "fisk", "gamma",
+    "gengamma", "gompertz", "gumbel_l", "gumbel_r", "halfcauchy", "halflogistic", "halfnorm", "hypsecant", "invgamma",
+    "invweibull", "johnsonsu", "laplace", "levy", "loggamma", "logistic", "lognorm", "lomax", "maxwell", "moyal",
+    "multivariate_normal", "nakagami", "norm", "pareto", "poisson", "powerlaw", "rayleigh", "t", "uniform",
+    "weibull_min",
 ]  # fmt: skip
