@@ -46,6 +46,7 @@ def test_every_operation_has_a_row() -> None:
         "spread_rows",
         "row_samples",
         "eig",
+        "special",
         "norm",
         "matvec",
         "while",
