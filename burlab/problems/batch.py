@@ -94,7 +94,7 @@ class BlockShuffle:
     >>> import numpy as np, burlab as bl
     >>> problem = bl.FiniteSum(lambda x, a: 0.5 * (x - a) ** 2, np.arange(1000.0))
     >>> run = bl.minimize(problem, 0.0, bl.optim.GD(0.5), batch=10, sampler=bl.BlockShuffle(100), steps=300)
-    >>> abs(run.x - 499.5) < 500
+    >>> bool(abs(run.x - 499.5) < 500)
     True
     """
 

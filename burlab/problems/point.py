@@ -95,8 +95,15 @@ def as_start(value: tree.Tree, name: str) -> Point:
     return Point([_whole_or_floats(x, name, value, k) for k, x in enumerate(floats)], structure)
 
 
+def _check_dense(name: str, value: tree.Tree, k: int) -> None:
+    """Raise DTypeError if leaf k of a tree says where a sparse matrix has its entries."""
+    if tree.are_indices(value)[k]:
+        raise DTypeError(f"{name} is a sparse matrix, or holds one, expected arrays of floats. Use {name}.toarray().")
+
+
 def _whole_or_floats(array: Array, name: str, value: tree.Tree, k: int) -> Array:
     if array.dtype.kind in "iub":
+        _check_dense(name, value, k)
         return np.ascontiguousarray(array, native_dtype(array.dtype)).reshape(array.shape)
     return _floats(array, name, value, k)
 
@@ -121,6 +128,7 @@ def like_point(value: tree.Tree, point: Point, name: str) -> Point:
 def _floats(array: Array, name: str, value: tree.Tree, k: int) -> Array:
     dtype = native_dtype(array.dtype)
     if not is_float(dtype):
+        _check_dense(name, value, k)
         where = name + tree.leaf_names(value)[k]
         raise DTypeError(f"{where} has dtype {array.dtype}, expected float32 or float64. Use x.astype(float) or 3.0.")
     return np.asarray(array, dtype, order="C")

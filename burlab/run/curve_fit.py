@@ -77,7 +77,7 @@ def curve_fit(  # noqa: PLR0913 - SciPy's arguments
     >>> y = 2.5 * np.exp(-1.3 * x) + 0.5 + 0.05 * np.cos(40 * x)
     >>> popt, pcov = bl.curve_fit(lambda x, a, b, c: a * np.exp(-b * x) + c, x, y)
     >>> popt.round(2), np.sqrt(np.diag(pcov)).round(2)
-    (array([2.49, 1.29, 0.5 ]), array([0.02, 0.03, 0.01]))
+    (array([2.51, 1.31, 0.5 ]), array([0.02, 0.02, 0.01]))
     """
     x, y = as_data(xdata, "xdata", check_finite), as_data(ydata, "ydata", check_finite)
     low, high, start = start_of(f, p0, bounds)

@@ -38,19 +38,16 @@ def test_the_advice_makes_an_array(name: str):
     assert type(as_array(made, "x")) is np.ndarray
 
 
-SPARSE: dict[str, Callable[[Any], Any]] = {
-    "argument": bl.grad(lambda x: np.sum(x * x)),
-    "product": lambda s: bl.grad(lambda x: np.sum(s @ x))(np.ones(3)),
-    "reversed": lambda s: bl.grad(lambda x: np.sum(x @ s))(np.ones(3)),
-    "method": lambda s: bl.grad(lambda x: np.sum(s.dot(x)))(np.ones(3)),
-    "dot": lambda s: bl.grad(lambda x: np.sum(np.dot(s, x)))(np.ones(3)),
-    "data": lambda s: bl.FiniteSum(lambda x, a: a @ x, (s,)),
-    "start": lambda s: bl.minimize(lambda x: np.sum(x**2), s, bl.optim.GD(0.1), steps=1),
+SPARSE: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "words": (bl.grad(lambda x: np.sum(np.exp(x))), "a.toarray()"),
+    "start": (lambda s: bl.minimize(lambda x: np.sum(x**2), s, bl.optim.GD(0.1), steps=1), "x0.toarray()"),
+    "point": (lambda s: bl.FiniteSum(lambda x, a: np.sum(x) * a, np.ones(3)).grad(s), "x.toarray()"),
 }
 
 
 @pytest.mark.parametrize("where", SPARSE)
-@pytest.mark.parametrize("kind", ["csr_matrix", "csr_array"])
-def test_sparse_data_raise_with_advice_on_toarray(where: str, kind: str):
-    with pytest.raises(BurlabError, match=r"x\.toarray\(\)"):
-        SPARSE[where](getattr(sparse, kind)(EYE))
+@pytest.mark.parametrize("kind", ["csr_matrix", "csr_array", "coo_array"])
+def test_sparse_arrays_where_they_mean_nothing_raise_with_advice_on_toarray(where: str, kind: str):
+    call, advice = SPARSE[where]
+    with pytest.raises(BurlabError, match=advice.replace("(", r"\(").replace(")", r"\)")):
+        call(getattr(sparse, kind)(EYE))

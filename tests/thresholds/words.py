@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 import burlab as bl
 from burlab.graph.buffers.buffer_functions import at_add
@@ -41,6 +42,8 @@ class Real:
     def csr(values: Any, columns: Any, counts: Any, size: int) -> Any:
         """Return a sparse matrix of so many entries in each row."""
         ends = np.cumsum(counts)
+        if isinstance(values, np.ndarray):
+            return sparse.csr_array((values, columns, [0, *ends]), (len(counts), size))
         return SparseArray(*map(as_node, (values, columns, ends - counts, ends)), size, 2)
 
     @staticmethod
