@@ -59,12 +59,14 @@ def shares(loop: object) -> Shares | None:
         return None
     timed = _Timed(loop)
     twin = RunLoop.open(loop.setup, [loop.read(k) for k in range(len(loop.setup.buffers))], timed.put)
-    best, spent = 1 << 62, [0] * len(Shares._fields)
+    best, spent, total = 1 << 62, [0] * len(Shares._fields), [0] * len(Shares._fields)
     for took in _steps(twin, 2, SHARES_SECONDS):
-        times = timed.take()
+        now = timed.spent(timed.take())
+        total = [a + b for a, b in zip(total, now, strict=True)]
         if took < best:
-            best, spent = took, timed.spent(times)
+            best, spent = took, now
     twin.end()
+    spent = spent if sum(spent) else total  # a step may take less than a tick of the clock
     return Shares(*(part / sum(spent) for part in spent)) if sum(spent) else None
 
 
