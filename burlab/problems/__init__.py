@@ -2,31 +2,37 @@
 
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.library.benchmark_function import TestFunction
-from burlab.problems.library.chains import dixon_price, exponential, nesterov_chain, schwefel_double_sum, trid, zakharov
-from burlab.problems.library.cutest import (
-    arwhead,
-    cube,
-    dixmaan,
-    dqdrtic,
-    genrose,
-    hager,
-    liarwhd,
-    quartc,
-    raydan,
-    tridia,
-)
+from burlab.problems.library.chains import arwhead, dixmaan, dixon_price, exponential, liarwhd, zakharov
 from burlab.problems.library.fitted_models import nonlinear_least_squares
-from burlab.problems.library.many_wells import hartmann, levy, shekel, wavy
+from burlab.problems.library.many_wells import hartmann, shekel
 from burlab.problems.library.mgh import MGH, KnownResiduals, mgh
-from burlab.problems.library.plane import beale, booth, branin, goldstein_price, himmelblau
-from burlab.problems.library.plane_bowls import biggs_exp2, bohachevsky, egg_crate, himmelbg, matyas, periodic, sineval
-from burlab.problems.library.plane_wells import deckkers_aarts, muller_brown, six_hump_camel, treccani, zettl
-from burlab.problems.library.quadratics import quadratic
+from burlab.problems.library.plane_bowls import bohachevsky, booth, egg_crate, himmelbg, matyas, periodic
+from burlab.problems.library.plane_wells import (
+    branin,
+    deckkers_aarts,
+    goldstein_price,
+    himmelblau,
+    muller_brown,
+    six_hump_camel,
+    treccani,
+    zettl,
+)
+from burlab.problems.library.quadratics import dqdrtic, nesterov_chain, quadratic, schwefel_double_sum, trid, tridia
 from burlab.problems.library.regressions import Regression, least_squares, logistic_regression, softmax_regression
-from burlab.problems.library.rugged import ackley, rastrigin, styblinski_tang
+from burlab.problems.library.rugged import ackley, levy, rastrigin, styblinski_tang, wavy
 from burlab.problems.library.saddles import monkey_saddle, saddle
+from burlab.problems.library.separable import hager, quartc, raydan
 from burlab.problems.library.suite import suite
-from burlab.problems.library.valleys import chebyshev_rosenbrock, powell_singular, rosenbrock
+from burlab.problems.library.valleys import (
+    beale,
+    biggs_exp2,
+    chebyshev_rosenbrock,
+    cube,
+    genrose,
+    powell_singular,
+    rosenbrock,
+    sineval,
+)
 
 from .batch import Batch, BlockShuffle
 from .clients import Federated, federated

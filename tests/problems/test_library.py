@@ -199,6 +199,10 @@ def test_a_trace_of_a_library_function_is_remembered():
         (lambda: bl.problems.quadratic([1.0, np.nan]), ArgumentError, "finite"),
         (lambda: bl.problems.quadratic(condition=0.5), ArgumentError, r"condition is 0\.5, expected"),
         (lambda: bl.problems.quadratic(seed=-1), ArgumentError, "seed=-1"),
+        (lambda: bl.problems.shekel(6), ArgumentError, "terms=6 of shekel, expected 5, 7 or 10"),
+        (lambda: bl.problems.shekel(0.5), ArgumentError, r"terms=0\.5 is not a whole number"),
+        (lambda: bl.problems.hartmann(4), ArgumentError, "dim=4 of hartmann, expected 3 or 6"),
+        (lambda: bl.problems.dixmaan(7), ArgumentError, r"dim=7 of dixmaan is not a multiple of 3\. Pass 9"),
     ],
 )
 def test_test_functions_with_wrong_arguments_raise(call, error, words):

@@ -81,7 +81,7 @@ def test_unsuitable_names_and_sizes_raise() -> None:
     for match, name, sizes in [
         ("name is 'rosen', expected one of 'rosenbrock'", "rosen", {}),
         ("the problem bard has one size: leave n= out", "bard", {"n": 3}),
-        ("n=7 is no multiple of 2", "extended_rosenbrock", {"n": 7}),
+        ("n=7 is not a multiple of 2, as this problem needs. Pass n=8", "extended_rosenbrock", {"n": 7}),
         ("n=1", "watson", {"n": 1}),
         ("m=3", "linear_rank_1", {"n": 4, "m": 3}),
     ]:

@@ -20,14 +20,14 @@ Formula = Callable[[Any], Any]
 MAX_DIMENSION = 1 << 28  # two gigabytes a vector
 
 
-def dimension(dim: object, least: int) -> int:
-    """Return the number of dimensions of a function, at least `least`. Raises ArgumentError for others."""
+def dimension(dim: object, least: int, name: str = "dim") -> int:
+    """Return the number of dimensions, or of other parts, at least `least`. Raises ArgumentError for others."""
     if isinstance(dim, Node):
         raise ArgumentError(
-            "dim is a traced value, expected a whole number. Pass an int; a function of the library is called "
+            f"{name} is a traced value, expected a whole number. Pass an int; a function of the library is called "
             "first: f = bl.problems.rosenbrock(), then bl.minimize(f, ...)."
         )
-    return whole(dim, "dim", least, MAX_DIMENSION)
+    return whole(dim, name, least, MAX_DIMENSION)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True, repr=False)
@@ -117,9 +117,9 @@ class TestFunction:
         return f"<{self.name} in {self.dim} dimensions, minimum {self.minimum:.6g}>"
 
 
-def like(x: Any, *constants: Points) -> list[Any]:
-    """Return constants in the dtype of x, so that a float32 point is not widened."""
-    return [np.asarray(one, x.dtype) for one in constants]
+def like(x: Any, constant: Points) -> Any:
+    """Return a constant in the dtype of x, so that a float32 point is not widened."""
+    return np.asarray(constant, x.dtype)
 
 
 def box(low: float, high: float, dim: int) -> Points:

@@ -1,76 +1,15 @@
-"""Test functions of any dimension in which each coordinate depends on its neighbours or on all others."""
+"""Test functions of any dimension, not quadratic, in which each coordinate depends on others."""
 
 from typing import Any
 
 import numpy as np
 
-from burlab.runtime.ranges import POSITIVE, number_in
+from burlab.errors import ArgumentError
+from burlab.runtime.checks.numbers import one_of, shown
 from burlab.typing import Vector
 
 from .benchmark_function import TestFunction, box, dimension, like
-
-
-def nesterov_chain(dim: int = 10, smoothness: float = 4.0) -> TestFunction:
-    """Nesterov's worst function of smoothness L: L / 4 (1/2 x^T A x - x_1) with A the second difference.
-
-    Within d / 2 steps no method that uses gradients alone gets closer than 3 L |x_0 - x*|^2 / (32 (k + 1)^2).
-
-    Args:
-        dim: Number d of coordinates, at least 2.
-        smoothness: The number L, above 0.
-
-    Returns:
-        The function of d numbers, whose usual start is 0.
-
-    >>> import burlab as bl
-    >>> bl.problems.nesterov_chain(dim=3).minima
-    array([[0.75, 0.5 , 0.25]])
-    """
-    dim, scale = dimension(dim, 2), number_in(POSITIVE, smoothness, "smoothness") / 4
-
-    def formula(x: Vector) -> Any:
-        return scale * (0.5 * (x[0] ** 2 + np.sum((x[1:] - x[:-1]) ** 2) + x[-1] ** 2) - x[0])
-
-    extreme = 2 * np.cos(np.pi / (dim + 1))
-    return TestFunction(
-        "nesterov_chain",
-        formula,
-        start=np.zeros(dim),
-        domain=box(-1.0, 1.5, dim),
-        minima=1 - np.arange(1, dim + 1)[None] / (dim + 1),
-        minimum=scale / 2 * (1 / (dim + 1) - 1),
-        source="Nesterov 2004, Introductory Lectures on Convex Optimization, section 2.1.2",
-        smoothness=float(scale * (2 + extreme)),
-        strong_convexity=float(scale * (2 - extreme)),
-    )
-
-
-def trid(dim: int = 6) -> TestFunction:
-    """Trid: the sum of (x_i - 1)^2 minus that of x_i x_{i-1}, a convex quadratic whose minimum is far from its start.
-
-    Args:
-        dim: Number d of coordinates, at least 2.
-
-    Returns:
-        The function of d numbers.
-
-    >>> import burlab as bl
-    >>> bl.problems.trid(dim=6).minimum, bl.problems.trid(dim=3).minima
-    (-50.0, array([[3., 4., 3.]]))
-    """
-    dim = dimension(dim, 2)
-    i, extreme = np.arange(1.0, dim + 1), 2 * np.cos(np.pi / (dim + 1))
-    return TestFunction(
-        "trid",
-        lambda x: np.sum((x - 1) ** 2) - np.sum(x[1:] * x[:-1]),
-        start=np.zeros(dim),
-        domain=box(-(dim**2.0), dim**2.0, dim),
-        minima=(i * (dim + 1 - i))[None],
-        minimum=-dim * (dim + 4) * (dim - 1) / 6,
-        source="Neumaier, Global optimization test problems; Hedar 2005, Global Optimization Test Problems",
-        smoothness=float(2 + extreme),
-        strong_convexity=float(2 - extreme),
-    )
+from .sources import CUTEST, RAHNAMAYAN
 
 
 def dixon_price(dim: int = 2) -> TestFunction:
@@ -91,7 +30,7 @@ def dixon_price(dim: int = 2) -> TestFunction:
     lowest = 2.0 ** (2.0 ** (1 - np.arange(1.0, dim + 1)) - 1)
     return TestFunction(
         "dixon_price",
-        lambda x: (x[0] - 1) ** 2 + np.sum(like(x, weights)[0] * (2 * x[1:] ** 2 - x[:-1]) ** 2),
+        lambda x: (x[0] - 1) ** 2 + np.sum(like(x, weights) * (2 * x[1:] ** 2 - x[:-1]) ** 2),
         start=np.full(dim, -4.0),
         domain=box(-10.0, 10.0, dim),
         minima=np.stack([lowest, np.append(lowest[:-1], -lowest[-1])]),
@@ -118,7 +57,7 @@ def zakharov(dim: int = 2) -> TestFunction:
     half = np.arange(1, dim + 1) / 2
 
     def formula(x: Vector) -> Any:
-        s = np.sum(like(x, half)[0] * x)
+        s = np.sum(like(x, half) * x)
         return np.sum(x**2) + s**2 + s**4
 
     return TestFunction(
@@ -128,36 +67,7 @@ def zakharov(dim: int = 2) -> TestFunction:
         domain=box(-5.0, 10.0, dim),
         minima=np.zeros((1, dim)),
         minimum=0.0,
-        source="Rahnamayan, Tizhoosh and Salama 2007, Computers and Mathematics with Applications 53(10)",
-    )
-
-
-def schwefel_double_sum(dim: int = 4) -> TestFunction:
-    """Schwefel's problem 1.2: the sum over i of (x_1 + ... + x_i)^2, a convex quadratic of coupled coordinates.
-
-    Args:
-        dim: Number d of coordinates, at least 1.
-
-    Returns:
-        The function of d numbers.
-
-    >>> import burlab as bl
-    >>> float(bl.problems.schwefel_double_sum(3)([1.0, 1.0, 1.0]))
-    14.0
-    """
-    dim = dimension(dim, 1)
-    angles = np.pi * np.array([1, 2 * dim - 1]) / (4 * dim + 2)  # eigenvalues of a product of triangles of ones
-    largest, smallest = 0.5 / np.sin(angles) ** 2
-    return TestFunction(
-        "schwefel_double_sum",
-        lambda x: np.sum(np.cumsum(x) ** 2),
-        start=np.resize([60.0, -45.0], dim),
-        domain=box(-65.536, 65.536, dim),
-        minima=np.zeros((1, dim)),
-        minimum=0.0,
-        source="Schwefel 1981, Numerical Optimization of Computer Models, problem 1.2",
-        smoothness=float(largest),
-        strong_convexity=float(smallest),
+        source=RAHNAMAYAN,
     )
 
 
@@ -182,6 +92,99 @@ def exponential(dim: int = 2) -> TestFunction:
         domain=box(-1.0, 1.0, dim),
         minima=np.zeros((1, dim)),
         minimum=-1.0,
-        source="Rahnamayan, Tizhoosh and Salama 2007, Computers and Mathematics with Applications 53(10)",
+        source=RAHNAMAYAN,
         smoothness=1.0,
+    )
+
+
+def arwhead(dim: int = 10) -> TestFunction:
+    """ARWHEAD: the sum over i < d of (x_i^2 + x_d^2)^2 - 4 x_i + 3, whose Hessian is an arrow.
+
+    Args:
+        dim: Number d of coordinates, at least 2.
+
+    Returns:
+        The function of d numbers.
+
+    >>> import burlab as bl
+    >>> bl.problems.arwhead(dim=4).minima
+    array([[1., 1., 1., 0.]])
+    """
+    dim = dimension(dim, 2)
+    return TestFunction(
+        "arwhead",
+        lambda x: np.sum((x[:-1] ** 2 + x[-1] ** 2) ** 2 - 4 * x[:-1] + 3),
+        start=np.ones(dim),
+        domain=box(-2.0, 2.0, dim),
+        minima=np.append(np.ones(dim - 1), 0.0)[None],
+        minimum=0.0,
+        source=f"Conn, Gould, Lescrenier and Toint 1994, problem 55; {CUTEST}",
+    )
+
+
+def liarwhd(dim: int = 10) -> TestFunction:
+    """LIARWHD: the sum of 4 (x_i^2 - x_1)^2 + (x_i - 1)^2.
+
+    Args:
+        dim: Number d of coordinates, at least 1.
+
+    Returns:
+        The function of d numbers.
+
+    >>> import numpy as np, burlab as bl
+    >>> float(bl.problems.liarwhd(dim=2)(np.full(2, 4.0)))
+    1170.0
+    """
+    dim = dimension(dim, 1)
+    return TestFunction(
+        "liarwhd",
+        lambda x: np.sum(4 * (x**2 - x[0]) ** 2 + (x - 1) ** 2),
+        start=np.full(dim, 4.0),
+        domain=box(-5.0, 5.0, dim),
+        minima=np.ones((1, dim)),
+        minimum=0.0,
+        source=f"Li 1989, cited by {CUTEST}",
+    )
+
+
+def dixmaan(dim: int = 9, letter: str = "A") -> TestFunction:
+    """DIXMAANA, E or I: 1 + sum of x_i^2 (i/d)^k, with couplings of weight 1/8 between the thirds of x.
+
+    1 + sum_i (i/d)^k x_i^2 + 1/8 sum over i <= 2 d / 3 of x_i^2 x_{i+d/3}^4 + 1/8 sum over i <= d / 3 of
+    (i/d)^k x_i x_{i+2d/3}, with k = 0, 1 or 2.
+
+    Args:
+        dim: Number d of coordinates, a multiple of 3.
+        letter: "A", "E" or "I".
+
+    Returns:
+        The function of d numbers.
+
+    Raises:
+        ArgumentError: For another letter, or a number that 3 does not divide.
+
+    >>> import numpy as np, burlab as bl
+    >>> float(bl.problems.dixmaan(dim=3)(np.full(3, 2.0)))
+    29.5
+    """
+    if (dim := dimension(dim, 3)) % 3:
+        raise ArgumentError(f"dim={shown(dim)} of dixmaan is not a multiple of 3. Pass {dim // 3 * 3 + 3}.")
+    powers = {"A": 0, "E": 1, "I": 2}
+    third = dim // 3
+    weights = (np.arange(1, dim + 1) / dim) ** powers[one_of(letter, powers, "letter")]
+
+    def formula(x: Vector) -> Any:
+        scale = like(x, weights)
+        near = np.sum(x[: 2 * third] ** 2 * x[third:] ** 4)
+        far = np.sum(scale[:third] * x[:third] * x[2 * third :])
+        return 1 + np.sum(scale * x**2) + 0.125 * near + 0.125 * far
+
+    return TestFunction(
+        "dixmaan",
+        formula,
+        start=np.full(dim, 2.0),
+        domain=box(-3.0, 3.0, dim),
+        minima=np.zeros((1, dim)),
+        minimum=1.0,
+        source=f"Dixon and Maany 1988, A family of test problems with sparse Hessians; {CUTEST}",
     )

@@ -1,4 +1,4 @@
-"""Test functions of several variables with many wells, one of them lowest."""
+"""Test functions whose wells stand in a published table."""
 
 from typing import Any
 
@@ -9,70 +9,7 @@ from burlab.runtime.checks.numbers import shown
 from burlab.typing import Vector
 
 from .benchmark_function import TestFunction, box, dimension, like
-
-_DIXON = "Dixon and Szego 1978, Towards Global Optimisation 2"
-
-
-def levy(dim: int = 2) -> TestFunction:
-    """Levy's function of w = 1 + (x - 1) / 4: waves of growing size around one point.
-
-    sin^2(pi w_1) + sum over i < d of (w_i - 1)^2 (1 + 10 sin^2(pi w_i + 1)) + (w_d - 1)^2 (1 + sin^2(2 pi w_d)).
-
-    Args:
-        dim: Number d of coordinates, at least 1.
-
-    Returns:
-        The function of d numbers.
-
-    >>> import numpy as np, burlab as bl
-    >>> float(bl.problems.levy(dim=4)(np.ones(4))) < 1e-30
-    True
-    """
-    dim = dimension(dim, 1)
-
-    def formula(x: Vector) -> Any:
-        v = (x - 1) / 4  # w - 1, so that the sines vanish at the minimum
-        waves = 1 + 10 * np.sin(np.pi * v[:-1] + np.pi + 1) ** 2
-        return (
-            np.sin(np.pi * v[0]) ** 2 + np.sum(v[:-1] ** 2 * waves) + v[-1] ** 2 * (1 + np.sin(2 * np.pi * v[-1]) ** 2)
-        )
-
-    return TestFunction(
-        "levy",
-        formula,
-        start=np.resize([-7.0, 6.0], dim),
-        domain=box(-10.0, 10.0, dim),
-        minima=np.ones((1, dim)),
-        minimum=0.0,
-        source="Levy and Montalvo 1985, The tunneling algorithm, SIAM Journal on Scientific and Statistical Computing "
-        "6(1); in this form by Laguna and Martí 2005, Journal of Global Optimization 33",
-    )
-
-
-def wavy(dim: int = 2) -> TestFunction:
-    """The W function: 1 - mean of cos(10 x_i) exp(-x_i^2 / 2), ten waves in each coordinate.
-
-    Args:
-        dim: Number d of coordinates, at least 1.
-
-    Returns:
-        The function of d numbers.
-
-    >>> import numpy as np, burlab as bl
-    >>> float(bl.problems.wavy(dim=3)(np.zeros(3)))
-    0.0
-    """
-    dim = dimension(dim, 1)
-    return TestFunction(
-        "wavy",
-        lambda x: np.sum(1 - np.cos(10 * x) * np.exp(-0.5 * x**2)) / dim,
-        start=np.resize([1.6, -1.0], dim),
-        domain=box(-np.pi, np.pi, dim),
-        minima=np.zeros((1, dim)),
-        minimum=0.0,
-        source="Courrieu 1997, cited by Jamil and Yang 2013, arXiv:1308.4008",
-        smoothness=101.0 / dim,
-    )
+from .sources import DIXON_SZEGO
 
 
 def hartmann(dim: int = 3) -> TestFunction:
@@ -97,7 +34,7 @@ def hartmann(dim: int = 3) -> TestFunction:
     tables = np.array(scale), np.array(place), np.array([1.0, 1.2, 3.0, 3.2])
 
     def formula(x: Vector) -> Any:
-        a, p, c = like(x, *tables)
+        a, p, c = (like(x, table) for table in tables)
         return -np.sum(c * np.exp(-np.sum(a * (x - p) ** 2, axis=1)))
 
     return TestFunction(
@@ -107,7 +44,7 @@ def hartmann(dim: int = 3) -> TestFunction:
         domain=box(0.0, 1.0, dim),
         minima=np.array([lowest]),
         minimum=minimum,
-        source=_DIXON,
+        source=DIXON_SZEGO,
     )
 
 
@@ -127,13 +64,13 @@ def shekel(terms: int = 10) -> TestFunction:
     >>> round(bl.problems.shekel(5).minimum, 4)
     -10.1532
     """
-    if dimension(terms, 1) not in _SHEKEL:
+    if dimension(terms, 1, "terms") not in _SHEKEL:
         raise ArgumentError(f"terms={shown(terms)} of shekel, expected 5, 7 or 10.")
     lowest, minimum = _SHEKEL[terms]
     tables = np.array(_HOLES[:terms]), np.array([0.1, 0.2, 0.2, 0.4, 0.4, 0.6, 0.3, 0.7, 0.5, 0.5][:terms])
 
     def formula(x: Vector) -> Any:
-        holes, c = like(x, *tables)
+        holes, c = (like(x, table) for table in tables)
         return -np.sum(1 / (c + np.sum((x - holes) ** 2, axis=1)))
 
     return TestFunction(
@@ -143,7 +80,7 @@ def shekel(terms: int = 10) -> TestFunction:
         domain=box(0.0, 10.0, 4),
         minima=np.array([lowest]),
         minimum=minimum,
-        source=f"Shekel 1971, Test functions for multimodal search techniques; {_DIXON}",
+        source=f"Shekel 1971, Test functions for multimodal search techniques; {DIXON_SZEGO}",
     )
 
 

@@ -13,7 +13,7 @@ from .mgh_form import MghForm, stack
 
 def _multiple(n: int, of: int) -> int:
     if whole(n, "n", of) % of:
-        raise ArgumentError(f"n={n} is no multiple of {of}, as the number of unknowns of this problem is.")
+        raise ArgumentError(f"n={n} is not a multiple of {of}, as this problem needs. Pass n={n // of * of + of}.")
     return n
 
 

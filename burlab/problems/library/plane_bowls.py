@@ -1,4 +1,4 @@
-"""Test functions of two variables with one lowest point: bowls, rippled bowls, and narrow valleys."""
+"""Test functions of two variables with one lowest point: bowls, smooth or rippled."""
 
 from typing import Any
 
@@ -6,10 +6,31 @@ import numpy as np
 
 from burlab.typing import Vector
 
-from .benchmark_function import TestFunction, box, like
+from .benchmark_function import TestFunction, box
+from .sources import CUTEST, HEDAR, JAMIL_YANG
 
-_JAMIL = "Jamil and Yang 2013, arXiv:1308.4008"
-_CUTEST = "Gould, Orban and Toint 2015, CUTEst, Computational Optimization and Applications 60"
+
+def booth() -> TestFunction:
+    """Booth's function, a convex quadratic: (x + 2 y - 7)^2 + (2 x + y - 5)^2, of condition number 9.
+
+    Returns:
+        The function of 2 numbers.
+
+    >>> import burlab as bl
+    >>> float(bl.problems.booth()([1.0, 3.0]))
+    0.0
+    """
+    return TestFunction(
+        "booth",
+        lambda x: (x[0] + 2 * x[1] - 7) ** 2 + (2 * x[0] + x[1] - 5) ** 2,
+        start=np.array([-5.0, -5.0]),
+        domain=box(-10.0, 10.0, 2),
+        minima=np.array([[1.0, 3.0]]),
+        minimum=0.0,
+        source=JAMIL_YANG,
+        smoothness=18.0,
+        strong_convexity=2.0,
+    )
 
 
 def matyas() -> TestFunction:
@@ -29,7 +50,7 @@ def matyas() -> TestFunction:
         domain=box(-10.0, 10.0, 2),
         minima=np.zeros((1, 2)),
         minimum=0.0,
-        source=f"Hedar 2005, Global Optimization Test Problems; {_JAMIL}",
+        source=f"{HEDAR}; {JAMIL_YANG}",
         smoothness=1.0,
         strong_convexity=0.04,
     )
@@ -78,7 +99,7 @@ def egg_crate() -> TestFunction:
         domain=box(-5.0, 5.0, 2),
         minima=np.zeros((1, 2)),
         minimum=0.0,
-        source=_JAMIL,
+        source=JAMIL_YANG,
         smoothness=52.0,
     )
 
@@ -100,7 +121,7 @@ def periodic() -> TestFunction:
         domain=box(-10.0, 10.0, 2),
         minima=np.zeros((1, 2)),
         minimum=0.9,
-        source=f"Price 1977, The Computer Journal 20(4); {_JAMIL}",
+        source=f"Price 1977, The Computer Journal 20(4); {JAMIL_YANG}",
     )
 
 
@@ -121,54 +142,5 @@ def himmelbg() -> TestFunction:
         domain=box(-1.0, 1.5, 2),
         minima=np.zeros((1, 2)),
         minimum=0.0,
-        source=f"Himmelblau 1972, Applied Nonlinear Programming, problem 29; {_CUTEST}",
-    )
-
-
-def sineval() -> TestFunction:
-    """SINEVAL of CUTEst: 10^4 (y - sin x)^2 + x^2 / 4, a valley as narrow as a hair along a sine.
-
-    Returns:
-        The function of 2 numbers.
-
-    >>> import burlab as bl
-    >>> float(bl.problems.sineval()([0.0, 0.0]))
-    0.0
-    """
-    return TestFunction(
-        "sineval",
-        lambda x: 1e4 * (x[1] - np.sin(x[0])) ** 2 + 0.25 * x[0] ** 2,
-        start=np.array([4.712389, -1.0]),
-        domain=np.array([[-5.0, 5.0], [-1.5, 1.5]]),
-        minima=np.zeros((1, 2)),
-        minimum=0.0,
-        source=f"Fletcher 1973, cited by {_CUTEST}",
-    )
-
-
-def biggs_exp2() -> TestFunction:
-    """Biggs's EXP2: fit exp(-t x) - 5 exp(-t y) to the curve of (1, 10) at the times 0.1, 0.2, ..., 1.
-
-    Returns:
-        The function of 2 numbers.
-
-    >>> import burlab as bl
-    >>> float(bl.problems.biggs_exp2()([1.0, 10.0])) < 1e-30
-    True
-    """
-    times = np.arange(1, 11) / 10
-    curve = np.exp(-times) - 5 * np.exp(-10 * times)
-
-    def formula(x: Vector) -> Any:
-        t, y = like(x, times, curve)
-        return np.sum((np.exp(-t * x[0]) - 5 * np.exp(-t * x[1]) - y) ** 2)
-
-    return TestFunction(
-        "biggs_exp2",
-        formula,
-        start=np.array([2.0, 4.0]),
-        domain=box(0.0, 20.0, 2),
-        minima=np.array([[1.0, 10.0]]),
-        minimum=0.0,
-        source=f"Biggs 1971, Minimization algorithms making use of non-quadratic properties; {_JAMIL}",
+        source=f"Himmelblau 1972, Applied Nonlinear Programming, problem 29; {CUTEST}",
     )

@@ -7,6 +7,7 @@ import numpy as np
 from burlab.typing import Vector
 
 from .benchmark_function import TestFunction, box, dimension
+from .sources import JAMIL_YANG
 
 
 def rastrigin(dim: int = 2) -> TestFunction:
@@ -97,4 +98,66 @@ def styblinski_tang(dim: int = 2) -> TestFunction:
         minimum=-39.16616570377141 * dim,
         source="Styblinski and Tang 1990, Experiments in nonconvex optimization, Neural Networks 3(4)",
         saddles=np.array([[hill, lowest], [lowest, hill], [hill, second], [second, hill]]) if dim == 2 else none,
+    )
+
+
+def levy(dim: int = 2) -> TestFunction:
+    """Levy's function of w = 1 + (x - 1) / 4: waves of growing size around one point.
+
+    sin^2(pi w_1) + sum over i < d of (w_i - 1)^2 (1 + 10 sin^2(pi w_i + 1)) + (w_d - 1)^2 (1 + sin^2(2 pi w_d)).
+
+    Args:
+        dim: Number d of coordinates, at least 1.
+
+    Returns:
+        The function of d numbers.
+
+    >>> import numpy as np, burlab as bl
+    >>> float(bl.problems.levy(dim=4)(np.ones(4))) < 1e-30
+    True
+    """
+    dim = dimension(dim, 1)
+
+    def formula(x: Vector) -> Any:
+        v = (x - 1) / 4  # w - 1, so that the sines vanish at the minimum
+        waves = 1 + 10 * np.sin(np.pi * v[:-1] + np.pi + 1) ** 2
+        return (
+            np.sin(np.pi * v[0]) ** 2 + np.sum(v[:-1] ** 2 * waves) + v[-1] ** 2 * (1 + np.sin(2 * np.pi * v[-1]) ** 2)
+        )
+
+    return TestFunction(
+        "levy",
+        formula,
+        start=np.resize([-7.0, 6.0], dim),
+        domain=box(-10.0, 10.0, dim),
+        minima=np.ones((1, dim)),
+        minimum=0.0,
+        source="Levy and Montalvo 1985, The tunneling algorithm, SIAM Journal on Scientific and Statistical Computing "
+        "6(1); in this form by Laguna and Martí 2005, Journal of Global Optimization 33",
+    )
+
+
+def wavy(dim: int = 2) -> TestFunction:
+    """The W function: 1 - mean of cos(10 x_i) exp(-x_i^2 / 2), ten waves in each coordinate.
+
+    Args:
+        dim: Number d of coordinates, at least 1.
+
+    Returns:
+        The function of d numbers.
+
+    >>> import numpy as np, burlab as bl
+    >>> float(bl.problems.wavy(dim=3)(np.zeros(3)))
+    0.0
+    """
+    dim = dimension(dim, 1)
+    return TestFunction(
+        "wavy",
+        lambda x: np.sum(1 - np.cos(10 * x) * np.exp(-0.5 * x**2)) / dim,
+        start=np.resize([1.6, -1.0], dim),
+        domain=box(-np.pi, np.pi, dim),
+        minima=np.zeros((1, dim)),
+        minimum=0.0,
+        source=f"Courrieu 1997, cited by {JAMIL_YANG}",
+        smoothness=101.0 / dim,
     )

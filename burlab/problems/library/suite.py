@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from . import chains, cutest, many_wells, plane, plane_bowls, plane_wells, quadratics, rugged, saddles, valleys
+from . import chains, many_wells, plane_bowls, plane_wells, quadratics, rugged, saddles, separable, valleys
 from .benchmark_function import TestFunction
 
-_MODULES = (chains, cutest, many_wells, plane, plane_bowls, plane_wells, quadratics, rugged, saddles, valleys)
+_MODULES = (chains, many_wells, plane_bowls, plane_wells, quadratics, rugged, saddles, separable, valleys)
 
 
 def suite() -> list[TestFunction]:
