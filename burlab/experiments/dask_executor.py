@@ -1,18 +1,20 @@
-"""Runs of a sweep on the workers of a Dask cluster: sent as what they are made of, returned as bytes of run files."""
+"""Runs of a sweep on the workers of a Dask cluster: sent as what they are made of, returned as bytes of run files.
+
+Imports Dask.
+"""
 
 from collections.abc import Generator
 from typing import Any
 from uuid import uuid4
 
-from burlab.errors import ArgumentError
 from burlab.runtime import cluster
 
+from . import dask_plugin
+from .dask_reports import PERIOD, ReportReader
 from .dependents import TrialSettings
 from .sweep_rows import TrialOutcome, failed
 from .trial_source import TrialSource
 from .trials import Trial
-
-_PERIOD = 0.005  # seconds from one look for reports and ends of runs to the next
 
 
 class DaskExecutor:
@@ -27,8 +29,6 @@ class DaskExecutor:
 
         Raises ConfigurationError where there is no worker, or one whose bits would differ.
         """
-        from . import dask_plugin
-
         if not source.refill():
             return
         cluster.check_workers(self._client, "this sweep")
@@ -43,8 +43,6 @@ class DaskExecutor:
 
     def _listed(self, source: TrialSource, futures: dict[Any, Trial], name: str) -> Generator[TrialOutcome]:
         """All trials at once."""
-        from . import dask_plugin
-
         while source.refill():
             self._submit(source, futures, name)
         for future in dask_plugin.distributed.as_completed(list(futures)):
@@ -52,14 +50,12 @@ class DaskExecutor:
 
     def _searched(self, source: TrialSource, futures: dict[Any, Trial], name: str) -> Generator[TrialOutcome]:
         """As many trials at once as the workers have threads, each with what is known when it begins."""
-        from . import dask_plugin
-
-        reports = dask_plugin.ReportReader(self._client, name)
+        reports = ReportReader(self._client, name)
         try:
             while futures or source.refill():
                 while len(futures) < max(sum(self._client.nthreads().values()), 1) and source.refill():
                     self._submit(source, futures, name)
-                if (report := reports.next(_PERIOD)) is not None:
+                if (report := reports.next(PERIOD)) is not None:
                     trial = next((one for one in futures.values() if one.number == report.number), None)
                     if trial is not None:
                         reports.answer(report, source.is_hopeless(trial, report.step, report.value))
@@ -69,28 +65,14 @@ class DaskExecutor:
             reports.close()
 
     def _submit(self, source: TrialSource, futures: dict[Any, Trial], name: str) -> None:
-        from . import dask_plugin
-
         trial = source.due.popleft()
         future = self._client.submit(dask_plugin.do, name, trial, key=f"{name}-{trial.number}")
         futures[future] = trial
 
 
 def _outcome(future: Any, futures: dict[Any, Trial]) -> TrialOutcome:
-    from . import dask_plugin
-
     trial = futures.pop(future)
     try:
         return future.result()
     except (dask_plugin.distributed.KilledWorker, dask_plugin.distributed.CancelledError) as error:
         return TrialOutcome(failed(trial, error), None, error)
-
-
-def check_client(client: Any, threads: int) -> None:
-    """Raise ArgumentError where it is no client that can be waited for."""
-    cluster.check_client(client)
-    if threads != 1:
-        raise ArgumentError(
-            f"threads={threads} is for runs in this process; on a cluster each thread of a worker does one. Leave it "
-            "out."
-        )

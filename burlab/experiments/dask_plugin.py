@@ -1,11 +1,9 @@
 """The setting of a sweep as a plugin of every Dask worker, also of one that joins later. Imports Dask."""
 
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 from burlab.errors import ArgumentError, StatusError
 from burlab.run import Run
@@ -13,6 +11,7 @@ from burlab.runtime.cluster import Machine, check_machine, machine
 from burlab.runtime.extras import require
 from burlab.runtime.flag import Flag
 
+from .dask_reports import Reporter
 from .dependents import TrialSettings
 from .setting import Setting
 from .sweep_rows import TrialOutcome, ended, failed, pruned, value_of
@@ -22,22 +21,19 @@ cloudpickle: Any = require("cloudpickle", "cluster")
 distributed: Any = require("distributed", "cluster")
 
 
-_PERIOD = 0.005  # seconds from one look for an answer to the next
-
-
 class SettingPlugin(distributed.WorkerPlugin):
     """A setting as bytes. It is sent to a worker once, unpacked once, and all runs use its kernels."""
 
     def __init__(self, content: bytes, machine: Machine, reports: bool) -> None:
         """content: a pickled Setting. machine: that of the client. reports: True for a search, which hears of runs."""
-        self._given = content, machine, reports
+        self._content, self._machine, self._reports = content, machine, reports
         self._unpacking = threading.Lock()
         self._unpacked: TrialSettings | None = None
         self._halted = Flag()
 
     def __reduce__(self) -> Any:
         """Pickle the bytes alone."""
-        return SettingPlugin, self._given
+        return SettingPlugin, (self._content, self._machine, self._reports)
 
     @staticmethod
     def of(setting: Setting, reports: bool = False) -> "SettingPlugin":
@@ -59,12 +55,12 @@ class SettingPlugin(distributed.WorkerPlugin):
 
         name: of this plugin, under which a search has its queues.
         """
-        check_machine("which came later", machine(), self._given[1], "this sweep")
+        check_machine("which came later", machine(), self._machine, "this sweep")
         run = None
         try:
-            settings = self._content()
+            settings = self._settings()
             run, validating = settings.open(trial), settings.validating(trial)
-            if self._given[2]:
+            if self._reports:
                 stops = self._searched(settings.of(trial), run, validating, Reporter(name, trial.number))
             else:
                 stops = False
@@ -79,7 +75,7 @@ class SettingPlugin(distributed.WorkerPlugin):
         except Exception as error:  # also what functions of the user's raise
             return TrialOutcome(failed(trial, error, run), None)
 
-    def _searched(self, setting: Setting, run: Run, validating: Any, reporter: "Reporter") -> bool:
+    def _searched(self, setting: Setting, run: Run, validating: Any, reporter: Reporter) -> bool:
         """Let a run go to its end, block by block; True if the search has stopped it before."""
         while True:
             setting.begin_block(run)
@@ -98,71 +94,13 @@ class SettingPlugin(distributed.WorkerPlugin):
         if self._halted.is_set():
             raise StatusError("the sweep was interrupted.")
 
-    def _content(self) -> TrialSettings:
+    def _settings(self) -> TrialSettings:
         with self._unpacking:
             if self._unpacked is None:
-                self._unpacked = TrialSettings(cloudpickle.loads(self._given[0]))
+                self._unpacked = TrialSettings(cloudpickle.loads(self._content))
             return self._unpacked
 
 
 def do(name: str, trial: Trial) -> TrialOutcome:
     """Do a run, in a task of a worker. name: of the plugin."""
     return distributed.get_worker().plugins[name].do(trial, name)
-
-
-class RunReport(NamedTuple):
-    """A value of a run that goes on, for a search."""
-
-    number: int
-    step: int
-    value: float
-
-
-class Reporter:
-    """Sends values of a run to the process of the sweep, from a worker, and waits for its answers."""
-
-    def __init__(self, name: str, number: int) -> None:
-        client = distributed.get_client()
-        self._number = number
-        self._reports = distributed.Queue(name, client=client)
-        self._answers = distributed.Queue(f"{name}-{number}", client=client)
-
-    def is_hopeless(self, step: int, value: float, check: Callable[[], None]) -> bool:
-        """Return True if the run is to stop. check: raises once the sweep was interrupted."""
-        self._reports.put(RunReport(self._number, step, value))
-        while True:
-            check()
-            if not self._answers.qsize():  # `get` with a timeout would be an error in the log of the scheduler
-                time.sleep(_PERIOD)
-                continue
-            about, stops = self._answers.get()
-            if about == step:  # others are for a worker that was lost
-                return stops
-
-
-class ReportReader:
-    """Receives values of runs from workers, and answers."""
-
-    def __init__(self, client: Any, name: str) -> None:
-        self._client, self._name = client, name
-        self._reports = distributed.Queue(name, client=client)
-        self._answers: dict[int, Any] = {}
-
-    def next(self, seconds: float) -> RunReport | None:
-        """Return the next value; None after so many seconds if there is none."""
-        if not self._reports.qsize():
-            time.sleep(seconds)
-            return None
-        return RunReport(*self._reports.get())
-
-    def answer(self, report: RunReport, stops: bool) -> None:
-        """Let the worker know if its run is to stop."""
-        number = report.number
-        if number not in self._answers:
-            self._answers[number] = distributed.Queue(f"{self._name}-{number}", client=self._client)
-        self._answers[number].put((report.step, stops))
-
-    def close(self) -> None:
-        """Give the queues back to the scheduler."""
-        for queue in (self._reports, *self._answers.values()):
-            queue.close()

@@ -13,9 +13,10 @@ from burlab.problems import FiniteSum
 from burlab.run import Run
 from burlab.runtime.checks.numbers import MAX_STEPS, whole
 
+from .optimizer_fields import field_paths
 from .search_space import DIRECT
 from .setting import Always, Setting, check_problem
-from .trials import Trial, field_paths
+from .trials import Trial
 
 MAX_SETTINGS = 16  # that are in memory for later runs
 

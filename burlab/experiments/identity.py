@@ -47,7 +47,7 @@ def identity(settings: TrialSettings, source: TrialSource) -> dict[str, Any]:
 
 
 def differs(found: Any, wanted: Mapping[str, Any]) -> str:
-    """Return in hyper_text how a folder differs from that of a sweep; "" if it does not. found: content of its file."""
+    """Return in words how a folder differs from that of a sweep; "" if it does not. found: content of its file."""
     saved = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
     if saved.get(_FORMAT) != wanted[_FORMAT]:
         return "its file sweep.json has another format than that of this burlab."

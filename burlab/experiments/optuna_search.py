@@ -10,15 +10,14 @@ from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.extras import late
 
-from .search_space import Between, Choices, Space
+from .optuna_parameters import OptunaParameters
+from .search_space import Between, Space
 from .sweep_rows import SweepRow, TrialOutcome
 from .trial_source import TrialStore
-from .trials import Trial, exact_text, hyper_text
+from .trials import Trial, exact_text
 
 optuna = late("optuna", "search")
 ATTRIBUTE = "burlab_sweep"  # of a trial of Optuna: the name of the sweep, and the number of its run
-OPTIMIZER = "optimizer"  # the parameter that chooses one of several
-_PLAIN = (bool, int, float, str)
 
 
 class OptunaSearch:
@@ -32,9 +31,9 @@ class OptunaSearch:
     def __init__(self, study: Any, space: Space, count: int, seed: int) -> None:
         """study: of Optuna. count: runs of the sweep. seed: of every run."""
         self._study, self._space, self._seed = study, space, seed
+        self._parameters = OptunaParameters(space)
         name = next(iter(space.optimizers))
-        empty = (Trial(number, "", space.optimizers[name], {}, seed) for number in range(count))
-        self._trials = list(empty)
+        self._trials = [Trial(number, "", space.optimizers[name], {}, seed) for number in range(count)]
         self.due: deque[Trial] = deque()
         self._new: deque[int] = deque()  # numbers without parameters
         self._lost: deque[tuple[int, Mapping[str, Any]]] = deque()  # numbers whose run was lost, with its parameters
@@ -92,7 +91,7 @@ class OptunaSearch:
             with _quiet():
                 proposal = self._study.ask()
             proposal.set_user_attr(ATTRIBUTE, [self._name, number])
-            name, chosen = self._suggested(proposal)
+            name, chosen = self._parameters.suggested(proposal)
             self._open[number] = proposal
             self._curves[number], self._answers[number] = [], {}  # without those of a run that was lost or failed
             self._trials[number] = self._trial(number, name, chosen)
@@ -120,7 +119,7 @@ class OptunaSearch:
     def note(self, number: int) -> Any:
         """Return the parameters of a run and its curve, as JSON."""
         trial = self.trials[number]
-        return {"parameters": self._parameters(trial.name, trial.hypers), "curve": self._curves.get(number, [])}
+        return {"parameters": self._parameters.encoded(trial.name, trial.hypers), "curve": self._curves.get(number, [])}
 
     def _frozen(self) -> dict[int, Any]:
         """Return the newest trial of the study for each run of this sweep."""
@@ -134,7 +133,7 @@ class OptunaSearch:
     def _restored(self, number: int, note: Mapping[str, Any], frozen: Any, store: TrialStore) -> bool:
         """Take over a run of the store, and return True if its row can be read; the study then knows its end."""
         parameters, curve = note["parameters"], note["curve"]
-        trial = self._trial(number, *self._values_of(parameters))
+        trial = self._trial(number, *self._parameters.decoded(parameters))
         row = store.row(trial)
         if row is None:
             return False
@@ -147,7 +146,7 @@ class OptunaSearch:
                     state=verdict["state"],
                     value=verdict.get("values", pruned_at),
                     params=dict(parameters),
-                    distributions={name: self._distribution(name) for name in parameters},
+                    distributions=self._parameters.distributions(parameters),
                     intermediate_values={int(step): float(value) for step, value in curve},
                     user_attrs={ATTRIBUTE: [self._name, number]},
                 )
@@ -158,27 +157,6 @@ class OptunaSearch:
 
     def _trial(self, number: int, name: str, chosen: Mapping[str, Any]) -> Trial:
         return Trial(number, name, self._space.optimizer(name, chosen), chosen, self._seed)
-
-    def _suggested(self, proposal: Any) -> tuple[str, dict[str, Any]]:
-        names = list(self._space.optimizers)
-        name = names[0] if len(names) == 1 else proposal.suggest_categorical(OPTIMIZER, names)
-        chosen = {hyper: _suggest(proposal, hyper, self._space.hypers[hyper]) for hyper in self._space.names(name)}
-        return name, chosen
-
-    def _values_of(self, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        name = parameters.get(OPTIMIZER, next(iter(self._space.optimizers)))
-        return name, {
-            hyper: _decoded(parameters[hyper], self._space.hypers[hyper]) for hyper in self._space.names(name)
-        }
-
-    def _parameters(self, name: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        own = {hyper: _encoded(value, self._space.hypers[hyper]) for hyper, value in chosen.items()}
-        return own if len(self._space.optimizers) == 1 else {OPTIMIZER: name, **own}
-
-    def _distribution(self, name: str) -> Any:
-        if name == OPTIMIZER and name not in self._space.hypers:
-            return optuna.distributions.CategoricalDistribution(list(self._space.optimizers))
-        return _distribution(self._space.hypers[name])
 
 
 def study_of(search: Any) -> Any:
@@ -207,38 +185,6 @@ def _verdict(row: SweepRow) -> dict[str, Any]:
         return {"state": states.FAIL if row.reason == "error" else states.PRUNED}
     value = row.value if row.validation is None else row.validation
     return {"values": math.inf if row.failed or math.isnan(value) else value}
-
-
-def _suggest(proposal: Any, name: str, choices: Choices) -> Any:
-    if isinstance(choices, Between):
-        suggest = proposal.suggest_int if choices.whole else proposal.suggest_float
-        return suggest(name, choices.low, choices.high, log=choices.log)
-    return _decoded(proposal.suggest_categorical(name, _texts(choices)), choices)
-
-
-def _distribution(choices: Choices) -> Any:
-    known = optuna.distributions
-    if isinstance(choices, Between):
-        kind = known.IntDistribution if choices.whole else known.FloatDistribution
-        return kind(choices.low, choices.high, log=choices.log)
-    return known.CategoricalDistribution(_texts(choices))
-
-
-def _texts(choices: Sequence[Any]) -> list[Any]:
-    """Return choices as Optuna stores them: what is no number, text or None by its name and its place."""
-    plain = all(one is None or isinstance(one, _PLAIN) for one in choices)
-    return list(choices) if plain else [f"{place}: {hyper_text(one)}" for place, one in enumerate(choices)]
-
-
-def _encoded(value: Any, choices: Choices) -> Any:
-    if isinstance(choices, Between):
-        return value
-    place = next(k for k, one in enumerate(choices) if one is value or (isinstance(one, _PLAIN) and one == value))
-    return _texts(choices)[place]
-
-
-def _decoded(parameter: Any, choices: Choices) -> Any:
-    return parameter if isinstance(choices, Between) else choices[_texts(choices).index(parameter)]
 
 
 @contextmanager

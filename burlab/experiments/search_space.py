@@ -10,17 +10,16 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import real, shown, truth, whole
 
-from .trials import (
+from .optimizer_fields import (
     EXAMPLE,
     Entry,
     Optimizers,
-    Trial,
     checked_name,
     checked_optimizer,
     field_paths,
     optimizer_with,
-    plain_value,
 )
+from .trials import Trial, plain_value
 
 DIRECT = ("batch", "steps")  # arguments of `sweep` that may be hyperparameters, unless the optimizer has such a field
 

@@ -8,11 +8,12 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown, whole
 
+from .optimizer_fields import Optimizers
 from .optuna_search import OptunaSearch, study_of
 from .search_space import Space
 from .trial_lists import drawn_from, is_list, trials_of
 from .trial_source import TrialList, TrialSource
-from .trials import Optimizers, seeds_of
+from .trials import seeds_of
 
 MAX_TRIALS = 100_000
 
@@ -39,7 +40,7 @@ def source_of(
             "bl.optim.Adam(), {'lr': bl.Between(1e-4, 1e-1, log=True)}."
         )
     space = Space.of(optimizers, hypers, dependents)
-    space.ends()
+    space.ends()  # raises for values that an optimizer cannot have
     if isinstance(search, np.random.Generator) or (isinstance(search, str) and search == "random"):
         generator = np.random.default_rng(0) if isinstance(search, str) else search
         return TrialList(drawn_from(space, count, seeds_of(seeds), generator))

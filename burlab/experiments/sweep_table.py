@@ -34,13 +34,13 @@ class SweepTable(Pictured):
 
     @property
     def title(self) -> str:
-        """The progress of the sweep in hyper_text."""
+        """The progress of the sweep in words."""
         failures = f", {self.failed} failed" if self.failed else ""
         return f"{self.done} of {self.total} runs done{failures}"
 
     @property
     def rest(self) -> str:
-        """The number of hidden rows in hyper_text."""
+        """The number of hidden rows in words."""
         return f"and {self.total - len(self.cells):,} more" if self.total > len(self.cells) else ""
 
     def lines(self) -> list[str]:

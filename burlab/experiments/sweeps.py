@@ -22,10 +22,10 @@ from burlab.runtime.checks.numbers import MAX_STEPS, shown, whole
 from burlab.runtime.displayed import Displayed
 from burlab.runtime.extras import require
 
-from .dask_executor import DaskExecutor, check_client
 from .dependents import TrialSettings, dependents_of, hyper_names, start_of
+from .executors import Executor, check_client, executor_of
 from .folder import Folder, MemoryStore, check_saved
-from .local_executor import LocalExecutor
+from .optimizer_fields import Optimizers
 from .races import Race
 from .search_space import Choices
 from .searches import source_of
@@ -36,7 +36,7 @@ from .sweep_rows import SweepRow, waiting
 from .sweep_runs import Runs
 from .sweep_table import SweepTable, number_of, rank, table_of
 from .trial_source import TrialSource
-from .trials import Optimizers, Trial
+from .trials import Trial
 
 _DEFAULT = Stop()
 _SHOWN = len(PALETTE)  # racers of the race of a sweep: each has a colour of its own
@@ -127,9 +127,9 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
     if folder is not None or cluster is not None:
         check_saved(source.examples())
     settings = TrialSettings(setting)
-    place = LocalExecutor(settings, threads) if cluster is None else DaskExecutor(settings, cluster)
     log = None if to is None else SweepLog(to)
-    found = Sweep(settings, source, place, MemoryStore() if folder is cluster is None else Folder(folder), log)
+    store = MemoryStore() if folder is cluster is None else Folder(folder)
+    found = Sweep(settings, source, executor_of(settings, threads, cluster), store, log)
     try:
         found.go(progress)
     except KeyboardInterrupt:
@@ -147,14 +147,14 @@ class Sweep(Displayed):
         self,
         settings: TrialSettings,
         source: TrialSource,
-        place: LocalExecutor | DaskExecutor,
+        executor: Executor,
         store: MemoryStore | Folder,
         log: SweepLog | None,
     ) -> None:
-        """place: where runs step. store: where they are stored. log: of another tool."""
+        """executor: lets runs step. store: where they are stored. log: of another tool."""
         self._settings = settings
         self._source = source
-        self._place = place
+        self._executor = executor
         self._store = store
         self._log = log
         self._rows = [waiting(trial) for trial in source.trials]
@@ -309,7 +309,7 @@ class Sweep(Displayed):
         first: Exception | None = None
         self._race = None
         shown = nullcontext() if screen is None else closing(screen)  # also where an interrupt ends the pause below
-        with shown, closing(self._place.carry_out(self._source)) as outcomes:  # whose end pauses what is going on
+        with shown, closing(self._executor.carry_out(self._source)) as outcomes:  # whose end pauses what is going on
             for outcome in outcomes:
                 self._store.store(outcome, self._source.note(outcome.row.number))
                 self._source.finish(outcome)

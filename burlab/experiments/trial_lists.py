@@ -9,17 +9,9 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.runtime.checks.numbers import shown, whole
 
+from .optimizer_fields import Optimizers, checked_name, checked_optimizer, field_paths, optimizer_with
 from .search_space import DIRECT, Between, Choices, Space
-from .trials import (
-    Optimizers,
-    Trial,
-    checked_name,
-    checked_optimizer,
-    field_paths,
-    optimizer_with,
-    plain_value,
-    seeds_of,
-)
+from .trials import Trial, plain_value, seeds_of
 
 _KEYS = ("optimizer", "name", "seed")  # of an entry of a list; its other keys are hyperparameters
 _MAX_DRAWS = 1000  # for one configuration that is new
@@ -43,8 +35,8 @@ def trials_of(
         space = Space.of(optimizers, hypers, dependents)
         if space.ranges:
             raise ArgumentError(
-                f"the hyperparameter {shown(space.ranges[0])} has a range, which is no list of values. Pass "
-                "search='random' or a sampler of Optuna, and trials=60; or list the values."
+                f"the hyperparameter {shown(space.ranges[0])} has a range, expected a list of values, "
+                "as this is not a search. List them, or pass search='random' or a sampler of Optuna, and trials=60."
             )
         found = list(_numbered(space, _product(space), seeds_of(seeds)))
     keys = [(trial.label, trial.seed) for trial in found]

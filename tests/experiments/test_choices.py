@@ -189,7 +189,7 @@ def test_a_function_that_fails_is_a_row_with_its_reason():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"hypers": {"lr": bl.Between(0.1, 1.0)}}, "'lr' has a range, which is no list of values"),
+        ({"hypers": {"lr": bl.Between(0.1, 1.0)}}, "'lr' has a range, expected a list of values"),
         ({"search": "random"}, "how many configurations to try"),
         ({"trials": 3}, "trials=3 is for a search"),
         ({"search": "random", "trials": 0}, "trials=0"),

@@ -150,12 +150,12 @@ def test_a_worker_unpacks_and_compiles_once(expected):
     sent = pickle.loads(pickle.dumps(dask_plugin.SettingPlugin.of(replace(expected.setting, problem=problem))))
     before = len(declared())
     assert sent.do(expected.trials[0]).row.reason == "steps"
-    content, once = sent._content(), len(declared())
+    content, once = sent._settings(), len(declared())
     assert once > before
     for trial in expected.trials[1:]:
         assert sent.do(trial).row.reason == "steps"
     assert len(declared()) == once
-    assert sent._content() is content
+    assert sent._settings() is content
 
 
 def test_unpicklable_problem_raises(client):

@@ -191,7 +191,7 @@ def test_search_goes_on_after_an_interrupt():
 
     interrupt(call, lambda: bool(one.trials and one.trials[0].intermediate_values), wait=0)
     sweep, before = found[0], one.trials[0].params
-    half = sweep._place.paused[0]
+    half = sweep._executor.paused[0]
     assert 0 < half.t < 8_000_000
     sweep.go()
     assert [row.steps for row in sweep.rows] == [8_000_000] * 2

@@ -274,7 +274,7 @@ def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest(monkeypatch):
 
     interrupt(call, lambda: len(begun) == 2 and begun[1].t > 0, wait=0)  # the first has ended: there is one thread
     assert [row.done for row in sweep.rows] == [True, False]
-    half = sweep._place.paused[1]
+    half = sweep._executor.paused[1]
     reached = half.t
     assert reached > 0
     assert not half.running

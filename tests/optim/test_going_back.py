@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.experiments.trials import with_fields
+from burlab.experiments.optimizer_fields import with_fields
 from burlab.optim import (
     GD,
     AdAdaGrad,
