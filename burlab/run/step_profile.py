@@ -73,21 +73,27 @@ def shares(loop: object) -> Shares | None:
 def _steps(loop: RunLoop, least: int, seconds: float) -> Any:
     """Do steps and yield the nanoseconds of each."""
     end = time.monotonic() + seconds
-    while not loop.rests(1.0):  # a new fork may still have to settle
-        pass
+    _wait(loop)  # a new fork may still have to settle
+    loop.aim(loop.view().length)  # the clock stands in a step whose row is there, as after a stop by a measurement
+    _wait(loop)
     for count in range(MAX_STEPS):
         if count >= least and time.monotonic() > end:
             return
         before = loop.view()
         loop.aim(before.step + 1)
-        while not loop.rests(1.0):
-            pass
-        loop.check()
+        _wait(loop)
         yield round(loop.view().elapsed - before.elapsed)
 
 
+def _wait(loop: RunLoop) -> None:
+    """Wait until a loop rests. Raises the error of its last step, if that failed."""
+    while not loop.rests(1.0):
+        pass
+    loop.check()
+
+
 def _endless(plan: CPlan) -> None:
-    plan.criteria, plan.feed_rows, plan.threads = Stop().criteria(), 0, 1
+    plan.criteria, plan.feed_rows, plan.threads = Stop(non_finite=False).criteria(), 0, 1
 
 
 _PHASES: dict[str, Phase] = {"prepare": "forward", "finish": "backward"}  # what needs no sample; sums of gradients

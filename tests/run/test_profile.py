@@ -1,5 +1,7 @@
 """Profiles of a step of a run: its kernels as they are called by the loop, with the update."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,22 @@ def test_a_run_that_has_stopped_and_a_plain_function():
     assert run.profile().total > 0
     rows = bl.minimize(bl.problems.booth(), np.zeros(2), bl.optim.GD(0.01)).profile().rows
     assert [row.phase for row in rows].count("update") >= 1
+
+
+def test_a_run_that_rests_at_a_measured_row():
+    """Its next step has a row already, and takes no time; a point that is not finite does not stop the measuring."""
+    quartic = bl.FiniteSum(lambda x, a: np.sum((x - a) ** 4), np.linspace(-1, 1, 8)[:, None] * np.ones(4000))
+    stops = {"when": bl.Stop(when=lambda rows: rows["step"] == 3), "value": bl.Stop(value=4e5), "non_finite": bl.Stop()}
+    for reason, stop in stops.items():
+        optimizer = bl.optim.GD(10.0 if reason == "non_finite" else 1e-4)
+        with warnings.catch_warnings(category=RuntimeWarning, action="ignore"):  # of the last one
+            run = bl.minimize(quartic, np.full(4000, 3.0), optimizer, stop=stop, steps=50)
+        assert run.stopped is not None, reason
+        assert run.stopped.reason == reason
+        p = run.profile()
+        assert p.alone > 0, reason
+        assert all(row.nanoseconds >= 0 for row in p.rows), reason
+        assert p.total > p.nanoseconds("update") > 0, reason
 
 
 def test_a_minimizer_of_scipy_has_no_step_of_its_own():
