@@ -12,6 +12,7 @@ from burlab.typing import Operand
 
 from .location_scale import Continuous
 from .powers import two_powers
+from .tails import both_tails, log_one_minus_exp
 
 _LOG_ROOT_2PI, _LOG_2, _LOG_PI = 0.5 * math.log(2 * math.pi), math.log(2.0), math.log(math.pi)
 _gammaln, _betaln, _xlogy, _xlog1py = (SPECIAL[name] for name in ("gammaln", "betaln", "xlogy", "xlog1py"))
@@ -123,26 +124,6 @@ def _chi_squared_quantile(q: Operand, df: Operand) -> Any:
 
 def _beta_quantile(q: Operand, a: Operand, b: Operand) -> Any:
     return _betaincinv(a, b, q)
-
-
-def both_tails(cdf: Callable[..., Any], sf: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
-    """Both tails and their logarithms, each by the tail that is smaller."""
-
-    def log(tail: Callable[..., Any], other: Callable[..., Any]) -> Callable[..., Any]:
-        def rule(*args: Any) -> Any:
-            p, q = tail(*args), other(*args)
-            large = p > 0.5
-            return where(large, np.log1p(-where(large, q, 0.5)), np.log(where(large, 0.5, p)))
-
-        return rule
-
-    return {"cdf": cdf, "sf": sf, "logcdf": log(cdf, sf), "logsf": log(sf, cdf)}
-
-
-def log_one_minus_exp(x: Operand) -> Any:
-    """log(1 - e^-x) for x >= 0, by expm1 near 0, where 1 - e^-x cancels, and by log1p far from it (Maechler 2012)."""
-    near = x < _LOG_2
-    return where(near, np.log(-np.expm1(-where(near, x, 0.5))), np.log1p(-np.exp(-where(near, 1.0, x))))
 
 
 def _laplace_cdf(x: Operand) -> Any:

@@ -6,17 +6,13 @@ Formulas as in Johnson, Kotz and Balakrishnan, Continuous Univariate Distributio
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from burlab.graph.node import SPECIAL
-from burlab.graph.numpy_api.elementwise import where
-from burlab.typing import Operand
 
-from .continuous import both_tails
 from .location_scale import Continuous
+from .tails import both_tails, with_limit
 
 _xlogy, _gammaln, _erf, _erfc, _erfcinv = (SPECIAL[name] for name in ("xlogy", "gammaln", "erf", "erfc", "erfcinv"))
 _gammainc, _gammaincc = SPECIAL["gammainc"], SPECIAL["gammaincc"]
@@ -24,21 +20,12 @@ _gammaincinv, _gammainccinv = SPECIAL["gammaincinv"], SPECIAL["gammainccinv"]
 _LOG_2, _HALF_LOG_2PI = math.log(2), 0.5 * math.log(2 * math.pi)
 
 
-def from_zero(rule: Callable[..., Any], limit: float) -> Callable[..., Any]:
-    """Return a rule for x > 0 that has its limit at 0, where its terms are infinite."""
-
-    def whole(x: Operand, *shapes: Any) -> Any:
-        return where(x == 0, limit, rule(where(x == 0, 1.0, x), *shapes))
-
-    return whole
-
-
 invgamma = Continuous(  # 1 / G
     "invgamma",
     {
-        "logpdf": from_zero(lambda x, a: -(a + 1) * np.log(x) - _gammaln(a) - 1 / x, -math.inf),
+        "logpdf": with_limit(lambda x, a: -(a + 1) * np.log(x) - _gammaln(a) - 1 / x, -math.inf),
         **both_tails(
-            from_zero(lambda x, a: _gammaincc(a, 1 / x), 0.0), from_zero(lambda x, a: _gammainc(a, 1 / x), 1.0)
+            with_limit(lambda x, a: _gammaincc(a, 1 / x), 0.0), with_limit(lambda x, a: _gammainc(a, 1 / x), 1.0)
         ),
         "ppf": lambda q, a: 1 / _gammainccinv(a, q),
     },
@@ -87,9 +74,9 @@ chi = Continuous(  # the length of a vector of df normal numbers
 levy = Continuous(  # 1 / the square of a normal number
     "levy",
     {
-        "logpdf": from_zero(lambda x: -_HALF_LOG_2PI - 1.5 * np.log(x) - 0.5 / x, -math.inf),
+        "logpdf": with_limit(lambda x: -_HALF_LOG_2PI - 1.5 * np.log(x) - 0.5 / x, -math.inf),
         **both_tails(
-            from_zero(lambda x: _erfc(np.sqrt(0.5 / x)), 0.0), from_zero(lambda x: _erf(np.sqrt(0.5 / x)), 1.0)
+            with_limit(lambda x: _erfc(np.sqrt(0.5 / x)), 0.0), with_limit(lambda x: _erf(np.sqrt(0.5 / x)), 1.0)
         ),
         "ppf": lambda q: 0.5 / _erfcinv(q) ** 2,
     },

@@ -12,11 +12,10 @@ import numpy as np
 
 from burlab.graph.node import SPECIAL
 
-from .continuous import both_tails, log_one_minus_exp
-from .gamma_transforms import from_zero
 from .location_scale import Continuous
+from .tails import both_tails, log_one_minus_exp, with_limit
 
-_xlogy, _expit, _log_expit = SPECIAL["xlogy"], SPECIAL["expit"], SPECIAL["log_expit"]
+_xlogy, _log_expit = SPECIAL["xlogy"], SPECIAL["log_expit"]
 _ndtr, _log_ndtr, _ndtri = SPECIAL["ndtr"], SPECIAL["log_ndtr"], SPECIAL["ndtri"]
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
@@ -49,11 +48,11 @@ burr12 = Continuous(
 invweibull = Continuous(  # the law of Fréchet
     "invweibull",
     {
-        "logpdf": from_zero(lambda x, c: np.log(c) - (c + 1) * np.log(x) - x**-c, -math.inf),
-        "cdf": from_zero(lambda x, c: np.exp(-(x**-c)), 0.0),
-        "sf": from_zero(lambda x, c: -np.expm1(-(x**-c)), 1.0),
-        "logcdf": from_zero(lambda x, c: -(x**-c), -math.inf),
-        "logsf": from_zero(lambda x, c: log_one_minus_exp(x**-c), 0.0),
+        "logpdf": with_limit(lambda x, c: np.log(c) - (c + 1) * np.log(x) - x**-c, -math.inf),
+        "cdf": with_limit(lambda x, c: np.exp(-(x**-c)), 0.0),
+        "sf": with_limit(lambda x, c: -np.expm1(-(x**-c)), 1.0),
+        "logcdf": with_limit(lambda x, c: -(x**-c), -math.inf),
+        "logsf": with_limit(lambda x, c: log_one_minus_exp(x**-c), 0.0),
         "ppf": lambda q, c: (-np.log(q)) ** (-1 / c),
     },
     ("c",),

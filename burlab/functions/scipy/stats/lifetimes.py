@@ -14,13 +14,14 @@ from burlab.graph.node import SPECIAL
 from burlab.graph.numpy_api.elementwise import power_exp, where
 from burlab.typing import Operand
 
-from .continuous import both_tails, log_one_minus_exp
 from .location_scale import Continuous
+from .tails import both_tails, log_one_minus_exp, with_limit
 
 _xlogy, _erf, _erfc, _ndtri = (SPECIAL[name] for name in ("xlogy", "erf", "erfc", "ndtri"))
 _gammainc, _gammaincc, _gammaincinv = (SPECIAL[name] for name in ("gammainc", "gammaincc", "gammaincinv"))
 _expit, _log_expit = SPECIAL["expit"], SPECIAL["log_expit"]
 _ROOT_HALF = math.sqrt(0.5)
+_log = with_limit(np.log, -math.inf)
 
 
 def _hazard(hazard: Any) -> dict[str, Any]:
@@ -37,11 +38,6 @@ def _mirrored(rules: dict[str, Any]) -> dict[str, Any]:
     """Return the tails of -x."""
     pairs = {"cdf": "sf", "sf": "cdf", "logcdf": "logsf", "logsf": "logcdf"}
     return {name: lambda x, f=rules[other]: f(-x) for name, other in pairs.items()}
-
-
-def _log(x: Operand) -> Any:
-    """Return log x, -inf at 0, where its derivative counts as 0."""
-    return where(x == 0, -math.inf, np.log(where(x == 0, 1.0, x)))
 
 
 def _tangent(q: Operand) -> Any:
