@@ -12,15 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .derivative_rows import ANALYTIC, ORDER, PARAMETER, ROWS, WHOLE, row, special as s
+from .derivative_rows import ANALYTIC, ORDER, PARAMETER, ROWS, WHOLE, row, special as s, with_limit
 
 _ROOT = math.sqrt(math.pi)
-
-
-def _over(y: Any, x: Any, limit: float) -> Any:
-    """Return y / x, `limit` where x is 0."""
-    at = x == 0.0
-    return np.where(at, limit, y / np.where(at, 1.0, x))
 
 
 # Bessel functions and their integrals: DLMF 10. `mean` of neighbours: 10.6.1, 10.29.1.
@@ -75,10 +69,11 @@ ROWS.update({
     "it2i0k0": row(lambda x, *_: (_series(x * x, x, lambda x: (s.i0(x) - 1.0) / x), -s.k0(x) / x)),
     "itstruve0": row(lambda x, _: s.struve(0.0, x)),
     "itmodstruve0": row(lambda x, _: s.modstruve(0.0, x)),
-    "it2struve0": row(lambda x, _: -_over(s.struve(0.0, x), x, 2.0 / math.pi)),
+    "it2struve0": row(lambda x, _: -with_limit(x, 2.0 / math.pi, lambda z: s.struve(0.0, z) / z)),
     "ber": row(lambda x, _: s.berp(x)), "bei": row(lambda x, _: s.beip(x)),
     "ker": row(lambda x, _: s.kerp(x)), "kei": row(lambda x, _: s.keip(x)),
-    "berp": row(lambda x, y: -s.bei(x) - _over(y, x, 0.0)), "beip": row(lambda x, y: s.ber(x) - _over(y, x, 0.5)),
+    "berp": row(lambda x, y: -s.bei(x) - with_limit(x, 0.0, lambda z: y / z)),
+    "beip": row(lambda x, y: s.ber(x) - with_limit(x, 0.5, lambda z: y / z)),
     "kerp": row(lambda x, y: -s.kei(x) - y / x), "keip": row(lambda x, y: s.ker(x) - y / x),
     "kelvin": row(lambda x, be, ke, bep, kep: (bep, kep, 1j * be - bep / x, 1j * ke - kep / x)),
 })  # fmt: skip

@@ -8,6 +8,8 @@ words, so they have derivatives themselves. They hold for complex numbers, too, 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from burlab.graph import hooks
 from burlab.graph.linear_nodes import broadcast
 from burlab.graph.node import Node, constant
@@ -56,6 +58,12 @@ def derivative(f: Formula, values: tuple[Any, ...], k: int) -> Node:
     apart = [make_node("broadcast", (x.shape, tuple(range(x.ndim))), x) for x in values]
     one = broadcast(constant(1.0, apart[k].dtype), apart[k].shape)
     return hooks.sweeps.jvp([f(*apart)], [apart[k]], [one])[0]
+
+
+def with_limit(x: Any, limit: float, f: Formula) -> Any:
+    """Return f(x), and at x = 0, where the formula is not defined, its limit."""
+    at = x == 0.0
+    return np.where(at, limit, f(np.where(at, 1.0, x)))
 
 
 class Words:

@@ -83,16 +83,20 @@ def _kind(real: Node, imag: Node | None) -> Any:
 
 def _argument(pair: tuple[Node, Node | None], code: str, shape: tuple[int, ...]) -> Node:
     """Return an argument in the dtype of its loop, in the shape of all; of a complex one pairs."""
+    return _joined(_stored(pair, code, shape))
+
+
+def _stored(pair: tuple[Node | None, Node | None], code: str, shape: tuple[int, ...]) -> list[Node]:
+    """Return the real part, and of a complex loop the imaginary one, in the loop's dtype; zeros where there is none."""
     dtype = np.dtype(code.lower())
-    real, imag = (None if part is None else broadcast(as_dtype(part, dtype), shape) for part in pair)
-    assert real is not None
-    if code not in "FD":
-        return real
-    return _pairs(real, zeros(shape, dtype) if imag is None else imag)
+    parts = pair if code in "FD" else pair[:1]
+    return [zeros(shape, dtype) if part is None else broadcast(as_dtype(part, dtype), shape) for part in parts]
 
 
-def _pairs(*parts: Node) -> Node:
-    """Return arrays of one shape along a new last axis."""
+def _joined(parts: Sequence[Node]) -> Node:
+    """Return arrays of one shape along a new last axis, or the only one as it is."""
+    if len(parts) == 1:
+        return parts[0]
     shape = parts[0].shape
     return concatenate([reshape(part, (*shape, 1)) for part in parts], len(shape))
 
@@ -118,10 +122,9 @@ def _packed(values: Sequence[Any], loop: Loop, shape: tuple[int, ...]) -> Node:
     """Return values, None where one is 0, in the layout of the results."""
     parts = list[Node]()
     for value, code in zip(values, loop.results, strict=True):
-        halves = (None,) if value is None else hooks.complex_numbers().parts(value)
-        filled = [zeros(shape, loop.dtype) if half is None else broadcast(half, shape) for half in halves]
-        parts += [*filled, *[zeros(shape, loop.dtype)] * (1 + (code in "FD") - len(filled))][: 1 + (code in "FD")]
-    return parts[0] if loop.parts == 1 else _pairs(*parts)
+        pair = (None, None) if value is None else hooks.complex_numbers().parts(value)
+        parts += _stored(pair, code, shape)
+    return _joined(parts)
 
 
 class _Derivatives:
@@ -157,15 +160,9 @@ class _Derivatives:
                     term = (np.conj(slope) if is_complex(slope) else slope) * cotangent
                     total = term if total is None else total + term
             if total is not None:
-                shares.append((x, _share(total, code, x)))
+                pair = hooks.complex_numbers().parts(total)
+                shares.append((x, _joined(_stored(pair, code, special_ufuncs.element_shape(x, code)))))
         return shares
-
-
-def _share(total: Any, code: str, x: Node) -> Node:
-    real, imag = hooks.complex_numbers().parts(total)
-    if code not in "FD":
-        return broadcast(real, x.shape)
-    return _pairs(real, zeros(real.shape, real.dtype) if imag is None else imag)
 
 
 def _partials(n: Node, loop: Loop, k: int) -> list[Any]:

@@ -12,15 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .derivative_rows import ROWS, WHOLE, derivative, like, row, special as s
+from .derivative_rows import ROWS, WHOLE, derivative, like, row, special as s, with_limit
 
 _ROOT = math.sqrt(math.pi)
-
-
-def _where_zero(x: Any, limit: float, f: Any) -> Any:
-    """Return f(x), which is `limit` at 0, where its formula is not defined."""
-    at = x == 0.0
-    return np.where(at, limit, f(np.where(at, 1.0, x)))
 
 
 # Trigonometry, powers and losses.
@@ -140,8 +134,8 @@ ROWS.update({
     "exp1": row(lambda z, _: -np.exp(-z) / z),
     "expi": row(lambda z, _: np.exp(z) / z),
     "expn": row(WHOLE, lambda n, x, y: _expn_slope(n, x)),
-    "sici": row(lambda z, *_: (_where_zero(z, 1.0, lambda z: np.sin(z) / z), np.cos(z) / z)),
-    "shichi": row(lambda z, *_: (_where_zero(z, 1.0, lambda z: np.sinh(z) / z), np.cosh(z) / z)),
+    "sici": row(lambda z, *_: (with_limit(z, 1.0, lambda z: np.sin(z) / z), np.cos(z) / z)),
+    "shichi": row(lambda z, *_: (with_limit(z, 1.0, lambda z: np.sinh(z) / z), np.cosh(z) / z)),
     "spence": row(lambda z, _: _spence_slope(z)),
     "wrightomega": row(lambda _, w: w / (1.0 + w)),
     "xlogy": row(lambda _, y, r: np.log(y), lambda x, y, r: x / y),

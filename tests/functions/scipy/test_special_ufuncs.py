@@ -176,10 +176,8 @@ def test_second_derivatives(name: str) -> None:
         assert np.all(gap[:, settled] <= 1e-4), (name, k, mine, finer)
 
 
-@pytest.mark.parametrize("name", sorted(name for name, row in ROWS.items() if any(map(str, row.partials))))
+@pytest.mark.parametrize("name", sorted(n for n in CASES if any(isinstance(p, str) for p in ROWS[n].partials)))
 def test_unknown_derivatives_are_refused_by_name(name: str) -> None:
-    if name not in CASES:
-        return
     xs = columns(CASES[name], name)
     ordinals = ("first", "second", "third", "fourth", "fifth")
     for k, entry in enumerate(ROWS[name].partials):
