@@ -81,6 +81,20 @@ def _next_radius(first: bool, radius: float, length: float, damping: float, gain
     return 2 * length if gain >= 0.75 or damping == 0 else radius
 
 
+@pytest.mark.parametrize("size", [1e-2, 1e-8])
+def test_a_refused_step_cuts_the_radius_to_ten_times_its_length(size: float) -> None:
+    """The second step is `size` long, the radius is 2: however short it is, as many trials are refused."""
+
+    def bent(x: Any) -> Any:
+        return np.where(x > 0.5, x, size + x + 3 / size * x**2)
+
+    run = bl.minimize(bl.Residuals(bent), np.ones(1), LevenbergMarquardt(), steps=1)
+    np.testing.assert_array_equal(run.x, [0.0])
+    run.step(1)
+    assert run.counts["values"] == 1 + 3  # the undamped step twice, as it has the radius of a tenth; then a damped one
+    np.testing.assert_allclose(run.x, [-0.1 * size], rtol=1e-6)
+
+
 def digits(x: Any, name: str) -> float:
     """Correct digits of the worst parameter; 11 are certified."""
     certified = np.array(STRD[name]["certified"])
