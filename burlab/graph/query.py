@@ -36,16 +36,10 @@ QUERIES = (
     "hessian",
     "residuals_and_jacobian",
 )
-TARGET_QUERIES = (
-    "targets",
-    "surrogate",
-    "residuals_and_jacobian",
-)  # about what a model gives: their entries are numbers of a target
-CLIENT_QUERIES = (
-    "client_grads",
-    "client_hessians",
-    "client_values_and_grads",
-)  # about clients of a federation; their numbers follow
+# Those about what a model gives: their entries are numbers of a target.
+TARGET_QUERIES = ("targets", "surrogate", "residuals_and_jacobian")
+# About clients of a federation; their numbers follow.
+CLIENT_QUERIES = ("client_grads", "client_hessians", "client_values_and_grads")
 
 
 _WHOLE = 128  # dimensions

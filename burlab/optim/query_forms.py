@@ -8,6 +8,8 @@ def query_forms() -> list[str]:
     forms = {"hvp": "(y, v)", "jvp": "(y, v)", "partial_grad": "(y, coordinates)", "surrogate": "(y, goals, scale)"}
     return [
         *(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES),
+        "f.residual_blocks(y)",
+        "f.tables",
         "f.indices",
         "f.weights",
         "f.key",

@@ -30,15 +30,8 @@ from .queries import Queries
 ONE_SAMPLE = Batches()
 _STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
 _PLACES = {"bits": 1, VALUE: 2}  # behind other metrics: bits are added up, the value is no new column
-_SETTLED = {
-    "value",
-    "value_and_grad",
-    "grad",
-    "hvp",
-    "hessian",
-    "jvp",
-    "residuals_and_jacobian",
-}  # queries without chance, of the step's loss
+# Queries without chance, of the step's loss.
+_SETTLED = {"value", "value_and_grad", "grad", "hvp", "hessian", "jvp", "residuals_and_jacobian"}
 Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 
 
@@ -84,8 +77,10 @@ class UpdateRule:
     def repeats(self) -> bool:
         """Return True for a search that reads x, state and loss alone: a step that changes none repeats for ever."""
         _, _, t, *_ = self.graph.inputs
-        asked = {q.name if not q.chosen else str(q) for q in map(Question.of, self.queries)}
-        settled = not asked.isdisjoint(("value", "value_and_grad")) and _SETTLED.issuperset(asked)
+        asked = [Question.of(text) for text in self.queries]
+        names = {question.name for question in asked}
+        searches = not names.isdisjoint(("value", "value_and_grad"))
+        settled = searches and _SETTLED.issuperset(names) and not any(question.chosen for question in asked)
         return settled and not self.schedules and not reads_input(t, self.graph)
 
     @property

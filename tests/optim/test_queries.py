@@ -273,7 +273,7 @@ def test_queries_in_loops_and_of_many_points() -> None:
             TraceError,
             "f.partial_grad(y, coordinates), f.resampled_grad(y), f.targets(y), "
             "f.surrogate(y, goals, scale), f.per_sample_values(y), f.hessian(y), f.residuals_and_jacobian(y), "
-            "f.indices, f.weights, f.key, f.batch, f.samples",
+            "f.residual_blocks(y), f.tables, f.indices, f.weights, f.key, f.batch, f.samples",
         ),
         (lambda f, x: f.grad(x[:2]), ShapeError, "f.grad is about vectors of shape (3,), as x is, got (2,)"),
         (
