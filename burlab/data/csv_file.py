@@ -37,7 +37,7 @@ def csv(
     Raises:
         ConfigurationError: Pandas, of the extra `burlab[frames]`, is not installed.
         FileError: The file cannot be read as a table.
-        ArgumentError: There is no such column, a target is missing, or delimiter is no text.
+        ArgumentError: There is no such column, a target is missing, or delimiter is not a string.
 
     >>> import burlab as bl, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

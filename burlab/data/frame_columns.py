@@ -44,7 +44,11 @@ def features_of(frame: Any, source: str) -> tuple[Array, tuple[str, ...]]:
         if types.is_numeric_dtype(column.dtype):
             parts.append(_numbers(column, source)[:, None])
             names.append(str(name))
-        elif isinstance(column.dtype, pandas.CategoricalDtype) or column.dtype == object or _is_text(types, column):
+        elif (
+            isinstance(column.dtype, pandas.CategoricalDtype)
+            or column.dtype == object
+            or types.is_string_dtype(column.dtype)
+        ):
             words = column.astype("category").cat
             count = len(words.categories)
             check_fits(8 * len(column) * count, f"{source}: the {count:,} different words of the column {name!r}")
@@ -73,14 +77,10 @@ def column_named(target: object, columns: Sequence[str], source: str) -> str:
     )
 
 
-def _is_text(types: Any, column: Any) -> bool:
-    return bool(types.is_string_dtype(column.dtype))
-
-
 def _numbers(column: Any, source: str) -> Array:
     try:
         return column.to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise DTypeError(
-            f"{source}: the column {column.name!r} has dtype {column.dtype}, expected real numbers."
+            f"{source}: the column {column.name!r} has dtype {column.dtype}, expected real numbers. Convert it first."
         ) from error

@@ -90,7 +90,7 @@ def _located(path: object, known: str | None) -> tuple[Path, str]:
     """Return a file on this machine, and what it is, for people."""
     if isinstance(path, str) and _ADDRESS.match(path):
         if known is not None and not (isinstance(known, str) and _HASH.fullmatch(known)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-            raise ArgumentError(f"hash={shown(known)} is none. Pass one such as 'sha256:0a30b555...', or None.")
+            raise ArgumentError(f"hash is {shown(known)}, expected one such as 'sha256:0a30b555...', or None.")
         name = path.partition("?")[0].rstrip("/").rpartition("/")[2]
         cached = f"{hashlib.sha256(path.encode()).hexdigest()[:16]}-{name}"
         place = fetched(Source(cached, path, known, "libsvm"))

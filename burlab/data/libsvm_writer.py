@@ -32,7 +32,7 @@ def write_libsvm(path: str | os.PathLike[str], features: Any, targets: ArrayLike
         base: The index of the first feature, 0 or 1, as LIBSVM has it.
 
     Raises:
-        DTypeError: For complex numbers, or what are none.
+        DTypeError: For complex numbers, and for what is not a number.
         ShapeError: For other shapes.
         FileError: The file cannot be written.
 

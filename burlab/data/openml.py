@@ -36,7 +36,7 @@ def openml(name: str | int, *, version: int | str = "active", target: str | None
     require("pandas", "frames")
     numbered = isinstance(name, int) and not isinstance(name, bool)
     if not numbered and not (isinstance(name, str) and name):
-        raise ArgumentError(f"name={shown(name)} is no data set. Pass a name such as 'adult', or its number.")
+        raise ArgumentError(f"name is {shown(name)}, expected the name of a data set such as 'adult', or its number.")
     chosen = {"data_id": name} if numbered else {"name": name, "version": version}
     try:
         raw = fetch(**chosen, target_column=target or "default-target", as_frame="auto", parser="auto")

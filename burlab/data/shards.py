@@ -25,7 +25,7 @@ def shards(folder: str | os.PathLike[str], pattern: str = "*.npy") -> ShardedArr
         An array for `bl.FiniteSum(loss, (features, targets))`: shape (n, ...), where n is the rows of all files.
 
     Raises:
-        FileError: There is no such file, or one is none of `np.save`.
+        FileError: There is no such file, or one that `np.save` did not write.
         ShapeError, DTypeError: Files differ in the form or dtype of a row.
         LayoutError: A file is in Fortran's order.
 

@@ -76,14 +76,16 @@ def weights_of(sigma: ArrayLike | None, y: Array) -> Array:
     given = np.ones(()) if sigma is None else as_floats(sigma, "sigma")
     if given.size == 1 or given.shape == y.shape:
         if not (given > 0).all():
-            raise ArgumentError("sigma holds a number that is not above 0, which no standard deviation is.")
+            raise ArgumentError(
+                f"sigma holds {given[~(given > 0)][0]}, expected standard deviations above 0. Check it."
+            )
         return 1 / given.reshape(y.shape if given.shape == y.shape else ())
     if given.shape != (y.size, y.size):
         raise ShapeError(f"sigma has shape {given.shape}, expected (), {y.shape} or {(y.size, y.size)}.")
     try:
         return np.linalg.cholesky(given)
     except np.linalg.LinAlgError as error:
-        raise ArgumentError("sigma is not positive definite, which a covariance of data is. Check it.") from error
+        raise ArgumentError("sigma is not positive definite, as the covariance of data has to be. Check it.") from error
 
 
 def residuals_of(f: Callable[..., Any], size: int) -> Callable[..., Any]:

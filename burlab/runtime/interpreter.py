@@ -92,7 +92,7 @@ def _interpreter() -> Interpreter:
     found.declare(chosen.definitions)
     for folder in (header_folder(), Path(sysconfig.get_paths()["include"])):
         found.add_include_path(folder)
-    found.declare("".join(f"#include <{name}>\n" for name in _STANDARD))
+    found.declare("".join(f"#include <{header}>\n" for header in _STANDARD))
     found.declare('#pragma clang diagnostic ignored "-Wpragma-clang-attribute"')  # a region may be empty
     if not found.declare("static_assert(__cplusplus >= 202002L);")[0]:
         raise ConfigurationError(
@@ -108,9 +108,8 @@ def reflect(*scope: str) -> Any:
     >>> reflect("std").string("text").size()
     4
     """
-    return reduce(
-        getattr, scope, interpreter().namespace()
-    )  # with our flags, before the package would start with its own
+    namespace = interpreter().namespace()  # with our flags, before the package would start with its own
+    return reduce(getattr, scope, namespace)
 
 
 @contextmanager

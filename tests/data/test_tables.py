@@ -243,8 +243,8 @@ def test_a_sparse_data_set_of_openml(openml: list[str]):
         (lambda: bl.data.openml("bushes"), ArgumentError, "OpenML's 'bushes': No active dataset bushes found"),
         (lambda: bl.data.openml(7), ArgumentError, "OpenML's 7: "),
         (lambda: bl.data.openml("trees", target="leaves"), ArgumentError, "OpenML's 'trees': .*leaves"),
-        (lambda: bl.data.openml(""), ArgumentError, "name='' is no data set"),
-        (lambda: bl.data.openml(True), ArgumentError, "name=True is no data set"),
+        (lambda: bl.data.openml(""), ArgumentError, "name is '', expected the name of a data set"),
+        (lambda: bl.data.openml(True), ArgumentError, "name is True, expected the name of a data set"),
     ],
 )
 def test_what_openml_has_not_is_refused(openml: list[str], call: Any, kind: Any, words: str):

@@ -114,7 +114,7 @@ def test_unsuitable_arguments_raise() -> None:
     refused(DTypeError, "xdata", decay, ["a"], Y)
     refused(ShapeError, r"f returned values of shape \(60,\), but ydata has shape \(59,\)", decay, X, Y[1:])
     refused(ShapeError, r"sigma has shape \(3,\)", decay, X, Y, sigma=np.ones(3))
-    refused(ArgumentError, "not above 0", decay, X, Y, sigma=0 * Y)
+    refused(ArgumentError, "sigma holds 0.0, expected standard deviations above 0", decay, X, Y, sigma=0 * Y)
     refused(ArgumentError, "not positive definite", decay, X, Y, sigma=-COVARIANCE)
     refused(ArgumentError, r"bounds is 3, expected \(lower, upper\)", decay, X, Y, bounds=3)
     refused(ShapeError, r"the upper bounds have shape \(2,\)", decay, X, Y, bounds=(0, [1, 2]))
