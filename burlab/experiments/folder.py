@@ -187,7 +187,7 @@ class Folder:
 
 
 def _data_of(problem: Problem) -> Any:
-    return problem.oracle.data.all if isinstance(problem, FiniteSum) else None
+    return problem.oracle.data.all_arrays if isinstance(problem, FiniteSum) else None
 
 
 def check_saved(trials: Sequence[Trial]) -> None:

@@ -132,7 +132,9 @@ why_not: Callable[[str], str]
 """Why a function of NumPy's that is in no table cannot be traced, and what to use."""
 complex_numbers: Callable[[], ComplexNumbers]
 """Complex numbers, whose modules are imported with the first of them."""
-sparse_array: SparseArrays  # of plain arrays, for trees
-sparse_constant: SparseArrays  # of nodes, for operands
+sparse_array: SparseArrays
+"""One of SciPy's sparse matrices as a leaf of a tree: its parts are arrays."""
+sparse_constant: SparseArrays
+"""The same as an operand: its parts are nodes."""
 import_rare: Callable[[], None]
 """Imports the modules of the rarer words. A thread that meets one while another imports them waits for all."""

@@ -141,6 +141,10 @@ class Operation(ABC):
         """Return roughly how many elements are read or written, or numbers added."""
         return 0 if self.leaf or self.view else max([n.size, *(x.size for x in n.inputs)])
 
+    def touched(self, _n: Node, /) -> int | None:
+        """Return the bytes that it reads and writes, about; None: those of its inputs and its value."""
+        return None
+
     def differentiable_inputs(self, n: Node, /) -> tuple[int, ...]:
         """Return the numbers of the inputs by which it has derivatives, if it is not constant."""
         return tuple(range(len(n.inputs)))

@@ -14,11 +14,11 @@ from burlab.graph.node import native_dtype
 from burlab.graph.signatures import ALL, DTYPES
 from burlab.runtime.coerce import Array
 from burlab.runtime.dtypes import is_narrow_float
-from burlab.runtime.plain import as_array
+from burlab.runtime.plain import as_array, is_sparse
 from burlab.runtime.sharded import ShardedArray
 from burlab.typing import ArrayLike
 
-from .sparse_data import CompressedRows, SparseForm, is_sparse, sparse_rows
+from .sparse_data import CompressedRows, SparseForm, sparse_rows
 
 Rows = Array | ShardedArray
 """An array with a row for each sample, in one place or in several."""
@@ -89,11 +89,15 @@ class Data:
     def sample(self, k: int) -> tuple[Any, ...]:
         """Return sample k, as the loss takes it: a sparse row as the tree of what it consists of."""
         arrays, wholes = iter([a[k] for a in self.arrays]), iter(self.wholes)
-        forms = self.forms or (None,) * len(self.arrays)
-        return tuple(next(arrays) if form is None else form.row(wholes, arrays) for form in forms)
+        return tuple(next(arrays) if form is None else form.row(wholes, arrays) for form in self._forms)
 
     @property
-    def all(self) -> tuple[Rows, ...]:
+    def _forms(self) -> tuple[SparseForm | None, ...]:
+        """The form of each argument of a loss."""
+        return self.forms or (None,) * len(self.arrays)
+
+    @property
+    def all_arrays(self) -> tuple[Rows, ...]:
         """Whole arrays, and those of samples."""
         return *self.wholes, *self.arrays
 
@@ -101,7 +105,7 @@ class Data:
     def texts(self) -> list[str]:
         """The arrays in words, as `float64[200, 3]`."""
         arrays, wholes, found = iter(self.arrays), iter(self.wholes), list[str]()
-        for form in self.forms or (None,) * len(self.arrays):
+        for form in self._forms:
             array = next(arrays)
             if form is None:
                 found.append(f"{array.dtype}{list(array.shape)}")
@@ -113,8 +117,7 @@ class Data:
     @property
     def order(self) -> list[int]:
         """The places of whole arrays, and then of the others, among the leaves of a sample."""
-        forms = self.forms or (None,) * len(self.arrays)
-        kinds = [is_whole for form in forms for is_whole in ((False,) if form is None else (True, True, False, False))]
+        kinds = [is_whole for form in self._forms for is_whole in ((False,) if form is None else _WHOLES)]
         places = range(len(kinds))
         return [*(k for k in places if kinds[k]), *(k for k in places if not kinds[k])]
 
@@ -126,6 +129,7 @@ class Data:
 
 
 _SUPPORTED = ALL - {DTYPES["uint64"]}  # which is for keys
+_WHOLES = True, True, False, False  # of the leaves of a sparse row: values, columns; start, end
 
 
 def _lists_arrays(part: object) -> bool:

@@ -5,12 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from burlab.errors import DTypeError, ShapeError
 from burlab.runtime.coerce import Array
-from burlab.runtime.plain import is_sparse
 
 if TYPE_CHECKING:
     from burlab.graph.sparse import SparseArray
-
-__all__ = ["CompressedRows", "SparseForm", "is_sparse", "sparse_rows"]
 
 
 class SparseForm(NamedTuple):

@@ -83,6 +83,8 @@ def test_indices_of_64_bits_unsorted_rows_and_duplicates() -> None:
     loss, x = (lambda x, a: np.sin(a @ x)), np.arange(5.0)
     close(bl.FiniteSum(loss, matrix).grad(x), bl.FiniteSum(loss, dense).grad(x))
     close(bl.FiniteSum(loss, matrix).per_sample_grads(x), bl.FiniteSum(loss, dense).per_sample_grads(x))
+    norms = lambda x, a: np.linalg.norm(a) * (np.log1p(a) @ x)  # noqa: E731 - which two entries of a place would change
+    close(bl.FiniteSum(norms, matrix).grad(x), bl.FiniteSum(norms, dense).grad(x))
 
 
 def test_matrices_of_parameters() -> None:

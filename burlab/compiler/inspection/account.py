@@ -87,6 +87,8 @@ def _bytes(plan: KernelPlan, step: Step) -> int:
         return 2 * n.inputs[1].nbytes + _read(plan, n.inputs[2:])
     if n.row.selects:  # only the rows that the index names
         return 2 * n.nbytes + _read(plan, n.inputs[1:])
+    if (touched := n.row.touched(n)) is not None:
+        return touched
     added = n.nbytes if step.samples is not None else 0  # to what is there
     return _read(plan, n.inputs) + n.nbytes + added
 

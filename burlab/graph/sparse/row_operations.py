@@ -14,6 +14,7 @@ the shape (*s, d, *w), rows of its own for each row of the matrix.
 # ruff: noqa: D102 - Operation documents the methods
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -46,6 +47,10 @@ class RowParams(NamedTuple):
     entries: int
     apart: bool = False
 
+    def lead(self, starts: Node) -> tuple[int, ...]:
+        """Return the axes of x before those of its rows."""
+        return (*starts.shape, self.size) if self.apart else (self.size,)
+
 
 class RowOperation(Operation):
     """Base of the three: linear in each of the first two inputs."""
@@ -66,9 +71,9 @@ class RowOperation(Operation):
         require(shape is not None, "its arrays have the shapes that its indices ask for")
         return shape or (), first.dtype
 
+    @abstractmethod
     def shape(self, params: RowParams, inputs: Nodes) -> tuple[int, ...] | None:
         """Return the shape of the value; None for inputs that do not fit."""
-        raise NotImplementedError
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
         varying = [(k, tangents[x]) for k, x in enumerate(n.inputs[:2]) if x in tangents]
@@ -77,9 +82,9 @@ class RowOperation(Operation):
     def reverse(self, n: Node, g: Node, active: set[Node]) -> Shares:
         return [(x, self.transposed(n, g, k)) for k, x in enumerate(n.inputs[:2]) if x in active]
 
+    @abstractmethod
     def transposed(self, n: Node, g: Node, k: int) -> Node:
         """The cotangent of input k, from the cotangent of the node."""
-        raise NotImplementedError
 
     def differentiable_inputs(self, _: Node) -> tuple[int, ...]:
         return 0, 1
@@ -87,6 +92,12 @@ class RowOperation(Operation):
     def work(self, n: Node) -> int:
         starts = n.inputs[3]
         return starts.size * max(n.params[1], 1) * math.prod(_width(n))
+
+    def touched(self, n: Node) -> int:
+        """The entries of the rows, each with what it is multiplied by, and the value."""
+        values, columns, starts = n.inputs[0], n.inputs[2], n.inputs[3]
+        each = columns.itemsize + values.itemsize * (1 + math.prod(_width(n)))
+        return starts.size * (n.params[1] * each + 2 * starts.itemsize) + n.nbytes
 
 
 @structural
@@ -97,7 +108,7 @@ class RowProducts(RowOperation):
 
     def shape(self, params: RowParams, inputs: Nodes) -> tuple[int, ...] | None:
         values, x, columns, starts, _ = inputs
-        lead = (*starts.shape, params.size) if params.apart else (params.size,)
+        lead = params.lead(starts)
         fits = values.shape == columns.shape and x.shape[: len(lead)] == lead
         return (*starts.shape, *x.shape[len(lead) :]) if fits else None
 
@@ -133,8 +144,7 @@ class SpreadRows(RowOperation):
     def shape(self, params: RowParams, inputs: Nodes) -> tuple[int, ...] | None:
         values, y, columns, starts, _ = inputs
         fits = values.shape == columns.shape and y.shape[: starts.ndim] == starts.shape
-        lead = (*starts.shape, params.size) if params.apart else (params.size,)
-        return (*lead, *y.shape[starts.ndim :]) if fits else None
+        return (*params.lead(starts), *y.shape[starts.ndim :]) if fits else None
 
     def transposed(self, n: Node, g: Node, k: int) -> Node:
         values, y, *rows = n.inputs
@@ -175,7 +185,7 @@ class RowSamples(RowOperation):
 
     def shape(self, params: RowParams, inputs: Nodes) -> tuple[int, ...] | None:
         x, y, columns, starts, _ = inputs
-        lead = (*starts.shape, params.size) if params.apart else (params.size,)
+        lead = params.lead(starts)
         rest = x.shape[len(lead) :]
         return columns.shape if x.shape[: len(lead)] == lead and y.shape == (*starts.shape, *rest) else None
 
@@ -212,6 +222,7 @@ def _width(n: Node) -> tuple[int, ...]:
 
 
 def _with_axis(x: Node, source: int, to: int) -> Node:
+    """x with one of its axes elsewhere."""
     order = [k for k in range(x.ndim) if k != source]
     order.insert(to, source)
     return transpose(x, tuple(order))

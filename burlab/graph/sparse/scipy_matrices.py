@@ -18,7 +18,9 @@ _Form = tuple[int, int, bool]
 
 
 def of_scipy(matrix: Any) -> SparseArray:
-    """Return one of SciPy's sparse matrices, whose arrays are read in place if it is in CSR or CSC form, of floats.
+    """Return one of SciPy's sparse matrices; its arrays are read in place if it is in CSR or CSC form, of floats.
+
+    Entries of one place are added up, in a copy.
 
     Raises:
         DTypeError: Its entries are no real numbers.
@@ -30,6 +32,9 @@ def of_scipy(matrix: Any) -> SparseArray:
         raise DTypeError(f"a sparse matrix has the dtype {matrix.dtype}, expected real numbers, as float64.")
     flipped = matrix.format == "csc"
     rows = matrix if flipped else matrix.tocsr()
+    if not rows.has_canonical_format:  # functions of entries need one for each place
+        rows = rows.copy()
+        rows.sum_duplicates()
     n, d = rows.shape[::-1] if flipped else rows.shape
     values = rows.data if rows.dtype in FLOATS else rows.data.astype(np.float64)
     columns, places = (

@@ -37,13 +37,23 @@ def product(a: Any, b: Any) -> Node:
     x = as_node(a)
     if x.ndim not in (1, 2):
         raise ShapeError(f"an array of shape {x.shape} @ {b!r}: expected a vector or a matrix.")
-    turned = product(b.T, transpose(x, tuple(reversed(range(x.ndim)))))
-    return transpose(turned, tuple(reversed(range(turned.ndim))))
+    return _transposed(product(b.T, _transposed(x)))  # x A = (A' x')'
 
 
 def inner(a: Any, b: Any) -> Node:
     """Return the sums of products along the last axes."""
-    return product(b, a) if isinstance(a, SparseArray) and a.ndim == 1 else product(a, b)
+    return product(a, b.T if isinstance(b, SparseArray) else _transposed(as_node(b)))
+
+
+def vdot(a: Any, b: Any) -> Node:
+    """Return the sum of all products of two rows."""
+    if a.ndim != 1 or b.ndim != 1:
+        raise fault("np.vdot of a sparse matrix, which would be made flat", "np.sum of products, or np.dot of rows")
+    return product(a, b)
+
+
+def _transposed(x: Node) -> Node:
+    return transpose(x, tuple(reversed(range(x.ndim))))
 
 
 def scaled(a: Any, b: Any) -> SparseArray:
@@ -55,7 +65,7 @@ def scaled(a: Any, b: Any) -> SparseArray:
     x = as_node(b)
     if not x.ndim:
         return a.replaced(factor=x if a.factor is None else scaled_along(a.factor, x, 0))
-    by_column, by_row = ((a.size_of_row,), (*a.starts.shape, 1)) if not a.flipped else (None, None)
+    by_column, by_row = (a.size_of_row,), (*a.starts.shape, 1)
     if a.flipped:
         by_column, by_row = (a.size_of_row, 1), a.starts.shape
     if x.shape == by_column:
@@ -79,9 +89,14 @@ def divided(a: Any, b: Any) -> SparseArray:
 
 def power(a: Any, exponent: Any) -> SparseArray:
     """Return a ** exponent for a known exponent above zero."""
-    if isinstance(exponent, (int, float)) and exponent > 0 and isinstance(a, SparseArray):
-        return entrywise(lambda v: np.power(v, exponent), a)
-    raise refused("a power whose exponent is no known number above 0")
+    known = isinstance(exponent, (int, float, np.integer, np.floating))
+    if known and exponent > 0 and isinstance(a, SparseArray):
+        return entrywise(partial(_raised, exponent), a)
+    raise refused("a power with an exponent other than a known number above 0")
+
+
+def _raised(exponent: Any, v: Any) -> Any:
+    return np.power(v, exponent)
 
 
 def entrywise(f: Callable[[Any], Any], a: SparseArray) -> SparseArray:
@@ -96,7 +111,7 @@ def total(a: SparseArray, axis: Any = None, **kwargs: Any) -> Node:
     _alone("np.sum", kwargs)
     if a.ndim == 1 and axis in (None, 0, -1, (0,)):
         return times(a, ones_of(a))
-    if axis is None:
+    if axis in (None, (0, 1)):
         return np.sum(times(a.replaced(flipped=False), ones_of(a)))
     if not isinstance(axis, (int, np.integer)) or not -a.ndim <= axis < a.ndim or a.ndim == 1:
         raise ArgumentError(f"axis is {axis!r} for a sparse array of shape {a.shape}, expected None, 0 or 1.")
@@ -118,7 +133,7 @@ def norm(a: SparseArray, ord: Any = None, axis: Any = None, keepdims: bool = Fal
     """Return the Euclidean norm of a row, its sum of absolute values, or the Frobenius norm of a matrix."""
     if axis is not None or keepdims:
         raise unsupported("np.linalg.norm(axis=..., keepdims=...) of a sparse array", "sums of a ** 2")
-    if ord in (None, 2) and (a.ndim == 1 or ord is None):
+    if ord is None or (a.ndim, ord) in ((1, 2), (2, "fro")):
         return np.sqrt(np.sum(_squares(a.replaced(flipped=False))))
     if ord == 1 and a.ndim == 1:
         return times(_each(np.absolute, a), ones_of(a))
@@ -150,7 +165,7 @@ def converted(a: SparseArray, dtype: Any, **_: Any) -> SparseArray:
 
 
 def _alone(name: str, kwargs: dict[str, Any]) -> None:
-    given = [key for key, value in kwargs.items() if value is not None]
+    given = [key for key, value in kwargs.items() if value is not None and value is not False]
     if given:
         raise unsupported(f"{name}({given[0]}=...) of a sparse array", "leave it out")
 
@@ -161,6 +176,19 @@ def _entrywise(name: str) -> Callable[[SparseArray], SparseArray]:
 
 def _result_type(*args: Any) -> "np.dtype[Any]":
     return common_dtype([as_node(np.zeros((), x.dtype)) if isinstance(x, SparseArray) else as_node(x) for x in args])
+
+
+def _sizes(a: SparseArray, axis: int | None = None) -> int:
+    return a.size if axis is None else a.shape[axis]
+
+
+def _with_axes(a: SparseArray, *axes: Any) -> SparseArray:
+    """Return the transpose; axes may be given as NumPy has them."""
+    order = axes[0] if len(axes) == 1 else axes or None
+    reverse = tuple(reversed(range(a.ndim)))
+    if order is not None and tuple(axis % a.ndim for axis in order) != reverse:
+        raise unsupported(f"np.transpose(axes={order}) of a sparse array", f"axes={reverse}, or leave it out")
+    return a.T
 
 
 def _negative(a: SparseArray) -> SparseArray:
@@ -184,14 +212,14 @@ _UFUNCS: dict[str, Rule] = {
 _FUNCTIONS: dict[Callable[..., Any], Rule] = {
     np.dot: product,
     np.inner: inner,
-    np.vdot: product,
+    np.vdot: vdot,
     np.sum: total,
     np.mean: mean,
     np.linalg.norm: norm,
-    np.transpose: attrgetter("T"),
+    np.transpose: _with_axes,
     np.shape: attrgetter("shape"),
     np.ndim: attrgetter("ndim"),
-    np.size: attrgetter("size"),
+    np.size: _sizes,
     np.result_type: _result_type,
 }
 _METHODS: dict[str, Rule] = {
@@ -203,7 +231,7 @@ _METHODS: dict[str, Rule] = {
     "toarray": dense,
     "todense": dense,
     "astype": converted,
-    "transpose": attrgetter("T"),
+    "transpose": _with_axes,
     "__getitem__": item,
 }
 UFUNCS.update(_UFUNCS)

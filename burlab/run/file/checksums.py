@@ -32,7 +32,7 @@ def checked(data: tuple[ArrayLike, ...] | ArrayLike | None, described: list[Any]
         raise FileError(
             f"this run needs its {name}, arrays {wanted}; what was passed cannot be that: {error}"
         ) from error
-    came = [checksum(array) for array in given.all]
+    came = [checksum(array) for array in given.all_arrays]
     if came == described:
         return given
     forms = ", ".join(f"{dtype}{shape}" for dtype, shape, _ in came)

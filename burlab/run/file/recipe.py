@@ -157,7 +157,7 @@ def fingerprint(setup: Setup) -> str:
     table = [] if setup.stream.numbers is None else [checksum(setup.stream.numbers)]
     content = {
         "graphs": [digest(graph) for graph in graphs],
-        "data": [checksum(array) for array in {id(a): a for k in kernels for a in k.data.all}.values()],
+        "data": [checksum(array) for array in {id(a): a for k in kernels for a in k.data.all_arrays}.values()],
         "start": [checksum(leaf) for leaf in setup.start.leaves],
         "hypers": [[name, float(value).hex()] for name, value in rule.hyper.items()],
         "streams": [_described_stream(setup.stream), table, validation and _described_stream(validation.stream)],
@@ -211,7 +211,7 @@ def _described_losses(losses: Mapping[tuple[str, int], Loss], graphs: GraphWrite
 def _described_validation(validation: Validation, graphs: GraphWriter) -> dict[str, Any]:
     return {
         "loss": graphs.kernels(validation.loss),
-        "data": [checksum(array) for array in validation.loss.samples.data.all],
+        "data": [checksum(array) for array in validation.loss.samples.data.all_arrays],
         "stream": _described_stream(validation.stream),
         "threads": validation.threads,
         "every": validation.every,

@@ -27,11 +27,13 @@ MATRIX_WORDS: dict[str, Callable[[Any], Any]] = {
     "np.dot of the other": lambda a: np.dot(Y, a),
     "np.matmul": lambda a: np.matmul(a, X),
     "A.dot": lambda a: a.dot(V),
-    "sum": lambda a: np.sum(a) + a.sum(),
+    "np.inner": lambda a: np.inner(a, V) + np.inner(V, a) + np.inner(a, X.T) @ V[:3] + np.inner(X.T, a).T @ V[:3],
+    "np.vdot of rows": lambda a: np.vdot(a[1], V) * np.vdot(V, a[2]),
+    "sum": lambda a: np.sum(a) + a.sum() + np.sum(a, axis=(0, 1)) + np.sum(a, keepdims=False),
     "sum of rows": lambda a: np.sum(a, axis=1),
     "sum of columns": lambda a: a.sum(axis=0) + a.T.sum(axis=1) + np.sum(a, axis=-2),
     "mean": lambda a: a.mean() + np.mean(a, axis=0),
-    "norm": np.linalg.norm,
+    "norm": lambda a: np.linalg.norm(a) * np.linalg.norm(a, "fro"),
     "a number times A": lambda a: (2.0 * a / 3.0) @ V,
     "columns times A": lambda a: (a * V) @ X,
     "rows times A": lambda a: (Y[:, None] * a) @ X,
@@ -40,12 +42,13 @@ MATRIX_WORDS: dict[str, Callable[[Any], Any]] = {
     "negative": lambda a: -a @ V + np.negative(a) @ V + (+a) @ V,
     "abs": lambda a: abs(a * V) @ V + np.fabs(a) @ V,
     "log1p": lambda a: np.log1p(a) @ V,
-    "powers": lambda a: (a**2) @ V + np.square(a) @ V + np.sqrt(a) @ V + (a**1.5) @ V,
+    "powers": lambda a: (a**2) @ V + (a ** np.int64(3)) @ V + np.square(a) @ V + np.sqrt(a) @ V + (a**1.5) @ V,
     "more functions of zero": lambda a: (np.sinh(a) @ V + np.tanh(a) @ V + np.arctan(a) @ V) * (np.sign(a) @ V),
     "rows": lambda a: a[2] @ V + a[1:6] @ X[:, 0] @ np.ones(5) + a[np.array([0, 3])] @ V @ np.ones(2),
     "dense": lambda a: np.cos(a.toarray()) @ V if hasattr(a, "toarray") else np.cos(a) @ V,
     "transposed dense": lambda a: (a.T.toarray() if hasattr(a, "toarray") else a.T) @ Y,
-    "its form": lambda a: (a @ V) * a.shape[0] * a.ndim * np.size(a) * len(a.shape),
+    "its form": lambda a: (a @ V) * a.shape[0] * a.ndim * np.size(a) * len(a.shape) * np.size(a, 1),
+    "np.transpose": lambda a: np.transpose(a) @ Y + np.transpose(a, (1, 0)) @ Y + a.transpose(1, 0) @ Y,
 }
 
 
@@ -55,8 +58,11 @@ MATRIX_WORDS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil"])
 def test_words_on_matrices(word: str, form: str) -> None:
     f, matrix = MATRIX_WORDS[word], MATRIX.asformat(form)
-    if form == "csc" and word == "rows":
-        f = lambda a: a.T[1] @ Y  # noqa: E731 - a CSC matrix has columns
+    if form == "csc" and "rows" in word and "sum" not in word and "times" not in word:  # its transpose has rows
+        matrix = MATRIX.T.asformat("csc")
+        f = lambda a: MATRIX_WORDS[word](a.T)  # noqa: E731
+        np.testing.assert_allclose(bl.jit(f)(matrix), f(DENSE.T), 1e-13, 1e-13)
+        return
     np.testing.assert_allclose(bl.jit(f)(matrix), f(DENSE), 1e-13, 1e-13)
     matrix32 = matrix.astype(np.float32)
     np.testing.assert_allclose(bl.jit(f)(matrix32), f(DENSE.astype(np.float32)), 1e-4, 1e-4)
@@ -149,6 +155,8 @@ SIMPLE: dict[str, Callable[[Any], Any]] = {
     "np.array": lambda a: np.array(a) @ V,
     "bool": lambda a: V if a else -V,
     "norms": lambda a: np.linalg.norm(a, axis=1),
+    "np.vdot of matrices": lambda a: np.vdot(a, DENSE),
+    "other axes": lambda a: np.transpose(a, (0, 1)) @ V,
 }
 
 
@@ -171,6 +179,18 @@ def test_what_does_not_fit_is_said() -> None:
     for call, kind, words in cases:
         with pytest.raises(kind, match=words):
             call()
+
+
+def test_entries_of_one_place_are_one_number() -> None:
+    twice = sparse.csr_array((np.array([1.0, 2.0, 4.0, 3.0]), np.array([3, 1, 3, 0]), np.array([0, 3, 4])), (2, 5))
+    dense = twice.toarray()
+    for word in ("A @ v", "norm", "log1p", "powers", "abs"):
+        f = MATRIX_WORDS[word]
+        np.testing.assert_allclose(bl.jit(f)(twice), f(dense), 1e-13)
+        np.testing.assert_allclose(bl.jit(f)(twice.tocsc()), f(dense), 1e-13)
+    gradient = bl.grad(lambda a: np.sum(np.sin(a @ V) ** 2))(twice)
+    np.testing.assert_allclose(gradient.toarray(), bl.grad(lambda a: np.sum(np.sin(a @ V) ** 2))(dense) * (dense != 0))
+    assert twice.nnz == 4  # the caller's own
 
 
 def test_data_of_a_problem_are_read_in_place() -> None:
