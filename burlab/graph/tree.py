@@ -51,11 +51,16 @@ def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
     if all(type(leaf) is np.ndarray and leaf.dtype.kind != "c" for leaf in leaves):  # the usual arguments
         return leaves, treedef
     held = [present(leaf) for leaf in leaves]
-    if any(map(is_complex, held)):
-        return flatten(unflatten(treedef, [split(leaf) if is_complex(leaf) else leaf for leaf in held]))
-    if any(map(is_sparse, held)):
-        return flatten(unflatten(treedef, [hooks.sparse_array(leaf) if is_sparse(leaf) else leaf for leaf in held]))
+    if any(is_complex(leaf) or is_sparse(leaf) for leaf in held):
+        return flatten(unflatten(treedef, map(_parts, held)))
     return held, treedef
+
+
+def _parts(leaf: Tree) -> Any:
+    """Return a complex number or a sparse matrix as the tree of what it consists of; any other leaf as it is."""
+    if is_complex(leaf):
+        return split(leaf)
+    return hooks.sparse_array(leaf) if is_sparse(leaf) else leaf
 
 
 def _flatten(tree: Tree, is_leaf: Callable[[Any], bool] | None) -> tuple[list[Any], TreeDef]:

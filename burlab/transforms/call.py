@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Graph, Node, tree
+from burlab.graph.autodiff import sweep
 from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.substitute import copy, inline
@@ -14,6 +15,9 @@ from burlab.graph.tracing.trace import Spec, spec_of, trace
 from burlab.runtime.dtypes import is_narrow_float
 from burlab.runtime.plain import as_array, is_complex
 from burlab.typing import Tree
+
+Part = tuple[list[Node], tree.TreeDef]
+"""The inputs that the leaves of an argument became, and its structure."""
 
 
 class TracedCall:
@@ -51,7 +55,7 @@ class TracedCall:
         # arrays of their own: a result may be an argument, or twice the same
         return tree.unflatten(structure, [copy(y, y.inputs) if y.inputs else y for y in outputs])
 
-    def by(self, argnum: int, what: str) -> tuple[list[Node], tree.TreeDef]:
+    def by(self, argnum: int, what: str) -> Part:
         """The inputs that the leaves of one positional argument became. All must be floating."""
         check_floating(self.f, self.args, argnum, what)
         argnum %= len(self.args)
@@ -98,6 +102,20 @@ class TracedCall:
         return value
 
 
+_BY_ENTRIES = "grad", "vjp"
+"""Derivatives by a sparse matrix: they have its entries. A direction would need the same ones."""
+
+
+def shares_of(outputs: Sequence[Node], parts: Sequence[Part], cotangents: Sequence[Node]) -> list[tree.Tree]:
+    """Return the cotangent of each argument by reverse mode. parts: of arguments, as `TracedCall.by` gives them.
+
+    The indices of a sparse matrix have none: its cotangent has the same ones.
+    """
+    floats = [x for nodes, _ in parts for x in nodes if x.dtype.kind == "f"]
+    shares = dict(zip(floats, sweep.vjp(outputs, floats, cotangents), strict=True))
+    return [tree.conjugated(tree.unflatten(structure, [shares.get(x, x) for x in nodes])) for nodes, structure in parts]
+
+
 def check_floating(f: Callable[..., Any], args: tuple[Any, ...], argnum: int, what: str) -> None:
     """Raise where a function with these arguments has no derivative by one of them."""
     if not -len(args) <= argnum < len(args):
@@ -110,8 +128,13 @@ def check_floating(f: Callable[..., Any], args: tuple[Any, ...], argnum: int, wh
         raise DTypeError(f"{what} by argument {argnum % len(args)} needs floats, got None. Pass a float, such as 3.0.")
     for leaf, path, index in zip(tree.flatten(arg)[0], tree.leaf_names(arg), tree.are_indices(arg), strict=True):
         spec = spec_of(leaf)
-        if index:
+        if index and what in _BY_ENTRIES:
             continue
+        if index:
+            raise DTypeError(
+                f"{what} by argument {argnum % len(args)}, a sparse matrix, is not defined; grad and vjp are. Read the "
+                f"matrix from around {name_of(f)}, or differentiate by an array of its entries."
+            )
         if not isinstance(spec, Spec) or spec.dtype.kind != "f":
             kind = spec.dtype.name if isinstance(spec, Spec) else type(leaf).__name__
             raise DTypeError(

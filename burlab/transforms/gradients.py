@@ -10,7 +10,7 @@ from burlab.graph.autodiff import sweep
 from burlab.runtime.thread_limit import Threads, known_threads
 from burlab.typing import Tree
 
-from .call import TracedCall, match, name_of, one
+from .call import TracedCall, match, name_of, one, shares_of
 from .memo import remembered
 from .places import Argnums, known_argnums
 
@@ -140,11 +140,7 @@ def value_and_grad_rule(
     value, aux = call.pair() if has_aux else (call.result, None)
     parts = [call.by(k, "grad") for k in numbers]
     y = call.scalar(value, "grad", holomorphic)
-    leaves = [x for nodes, _ in parts for x in nodes if x.dtype.kind == "f"]
-    shares = dict(zip(leaves, sweep.vjp([y], leaves, [one(y)]), strict=True))  # of indices there are none
-    gradients = tuple(
-        tree.conjugated(tree.unflatten(structure, [shares.get(x, x) for x in nodes])) for nodes, structure in parts
-    )
+    gradients = tuple(shares_of([y], parts, [one(y)]))
     return call.place(((value, aux), gradients[0] if isinstance(argnums, int) else gradients))
 
 
@@ -214,10 +210,7 @@ def vjp(f: Callable[..., Any], *primals: Tree) -> tuple[Any, Callable[[Any], tup
         parts = {k: call.by(k, "vjp") for k in call.floating()}
         outputs, structure = tree.flatten(call.result)
         pulled = match(tree.conjugated(cotangent), outputs, structure, "the cotangent of vjp")
-        shares = iter(sweep.vjp(outputs, [x for nodes, _ in parts.values() for x in nodes], pulled))
-        trees = {
-            k: tree.conjugated(tree.unflatten(s, [next(shares) for _ in nodes])) for k, (nodes, s) in parts.items()
-        }
+        trees = dict(zip(parts, shares_of(outputs, [*parts.values()], pulled), strict=True))
         return call.place(tuple(trees.get(k) for k in range(len(primals))))
 
     pull = remembered(f, "vjp", lambda: Function(rule, name=f"vjp({name_of(f)})", reads=(f,)))

@@ -13,6 +13,7 @@ from burlab.graph.linear_nodes import reshape, transpose
 from burlab.graph.node import Node, as_node
 from burlab.graph.numpy_api.promotion import common_dtype
 from burlab.graph.rules import Rule
+from burlab.runtime.plain import is_complex
 
 from .dense_results import as_floats, dense, ones_of, scaled_along, spread, times
 from .sparse_array import ADVICE, FUNCTIONS, METHODS, UFUNCS, SparseArray, refused
@@ -29,6 +30,8 @@ def product(a: Any, b: Any) -> Node:
         if a is b and a.ndim == 1:
             return _squares(a)
         raise fault("a product of two sparse arrays", f"one of them as dense: {ADVICE}")
+    if is_complex(a) or is_complex(b):
+        raise fault("a product of a sparse array with complex numbers", "products with z.real and with z.imag")
     if isinstance(a, SparseArray):
         x = as_node(b)
         if x.ndim not in (1, 2):

@@ -125,6 +125,38 @@ def test_arguments_beside_matrices() -> None:
         np.testing.assert_allclose(whole, other * (DENSE != 0) if np.ndim(other) == 2 else other, 1e-12)
 
 
+def test_a_pull_back_has_the_stored_entries() -> None:
+    y, pull = bl.vjp(lambda a, x: np.sin(a @ x), MATRIX, V)
+    of_matrix, of_vector = pull(Y)
+    wanted, other = bl.vjp(lambda a, x: np.sin(a @ x), DENSE, V)[1](Y)
+    assert np.array_equal(of_matrix.indptr, MATRIX.indptr)
+    np.testing.assert_allclose(of_matrix.toarray(), wanted * (DENSE != 0), 1e-13)
+    np.testing.assert_allclose(of_vector, other, 1e-13)
+    np.testing.assert_allclose(y, np.sin(DENSE @ V), 1e-13)
+
+
+@pytest.mark.parametrize("transform", ["jvp", "jacobian", "jacfwd", "hessian", "hvp", "linearize"])
+def test_other_derivatives_by_a_matrix_are_refused(transform: str) -> None:
+    def f(a: Any) -> Any:
+        return np.sum((a @ V) ** 2)
+
+    calls = {
+        "jvp": lambda: bl.jvp(f, (MATRIX,), (MATRIX,)),
+        "hvp": lambda: bl.hvp(f)(MATRIX, MATRIX),
+        "linearize": lambda: bl.linearize(f, MATRIX),
+    }
+    with pytest.raises(DTypeError, match="by argument 0, a sparse matrix, is not defined; grad and vjp are"):
+        calls.get(transform, lambda: getattr(bl, transform)(f)(MATRIX))()
+
+
+def test_complex_numbers_beside_matrices() -> None:
+    z = V + 1j * X[:, 0]
+    found = bl.jit(lambda a, z: a @ z.real + np.sum(z.imag) * (a @ z.imag))(MATRIX, z)
+    np.testing.assert_allclose(found, DENSE @ V + np.sum(X[:, 0]) * (DENSE @ X[:, 0]), 1e-13)
+    with pytest.raises(TraceError, match=r"complex numbers. Use products with z.real"):
+        bl.jit(lambda a, z: a @ z)(MATRIX, z)
+
+
 def test_no_array_is_as_long_as_a_dense_matrix() -> None:
     matrix = sparse.random_array((400, 300), density=0.01, rng=_rng, format="csr")
     kernel = bl.compile(lambda x, a: np.sum(np.logaddexp(0, a @ x)), np.ones(300), matrix, argnums=(0, 1))
