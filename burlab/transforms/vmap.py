@@ -60,6 +60,12 @@ def _axes_of(f: Callable[..., Any], in_axes: Axes, args: tuple[Any, ...]) -> lis
         raise ArgumentError(
             f"vmap got in_axes for {len(per_argument)} arguments, {name_of(f)} was called with {len(args)}."
         )
+    for k, (arg, axis) in enumerate(zip(args, per_argument, strict=True)):
+        if axis is not None and any(tree.are_indices(arg)):
+            raise ArgumentError(
+                f"vmap maps argument {k} of {name_of(f)}, a sparse matrix, whose rows differ in length. Use in_axes="
+                "None for it, or a product with the whole matrix: A @ X."
+            )
     return [axis for arg, axis in zip(args, per_argument, strict=True) for _ in tree.flatten(arg)[0]]
 
 

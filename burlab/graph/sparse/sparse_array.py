@@ -176,6 +176,8 @@ class SparseArray:
     __add__, __sub__, __rtruediv__ = _unknown("+"), _unknown("-"), _unknown("a division by it")
     __radd__, __rsub__ = __add__, __sub__
     __lt__ = __le__ = __gt__ = __ge__ = _unknown("a comparison")
+    __eq__ = __ne__ = _unknown("a comparison")  # pyright: ignore[reportAssignmentType] - as NumPy's, it gives no bool
+    __hash__ = object.__hash__
     __float__, __int__ = _unknown("float()"), _unknown("int()")
 
     def __getitem__(self, key: Any) -> "SparseArray":

@@ -234,6 +234,7 @@ _METHODS: dict[str, Rule] = {
     "toarray": dense,
     "todense": dense,
     "astype": converted,
+    "copy": _itself,
     "transpose": _with_axes,
     "__getitem__": item,
 }

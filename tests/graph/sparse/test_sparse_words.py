@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import burlab as bl
-from burlab.errors import BurlabError, DTypeError, ShapeError, TraceError
+from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError, TraceError
 from burlab.problems.data import Data
 
 _rng = np.random.default_rng(7)
@@ -149,6 +149,13 @@ def test_other_derivatives_by_a_matrix_are_refused(transform: str) -> None:
         calls.get(transform, lambda: getattr(bl, transform)(f)(MATRIX))()
 
 
+def test_a_matrix_is_shared_by_the_samples_of_vmap() -> None:
+    found = bl.vmap(lambda a, x: a @ x, in_axes=(None, 1))(MATRIX, X)
+    np.testing.assert_allclose(found, (DENSE @ X).T, 1e-13)
+    with pytest.raises(ArgumentError, match="vmap maps argument 0 of <lambda>, a sparse matrix"):
+        bl.vmap(lambda a, x: a @ x, in_axes=(0, None))(MATRIX, V)
+
+
 def test_complex_numbers_beside_matrices() -> None:
     z = V + 1j * X[:, 0]
     found = bl.jit(lambda a, z: a @ z.real + np.sum(z.imag) * (a @ z.imag))(MATRIX, z)
@@ -175,6 +182,8 @@ SIMPLE: dict[str, Callable[[Any], Any]] = {
     "np.maximum": lambda a: np.maximum(a, 0.0) @ V,
     "np.einsum": lambda a: np.einsum("ij,j->i", a, V),
     "a comparison": lambda a: (a > 0) @ V,
+    "an equality": lambda a: (a == 1.0) @ V,
+    "an inequality": lambda a: (a != 0.0) @ V,
     "a power": lambda a: (a**-1) @ V,
     "np.where": lambda a: np.where(a, 1.0, 2.0) @ V,
     ".max": lambda a: a.max(),
