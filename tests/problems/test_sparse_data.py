@@ -1,5 +1,6 @@
 """Sparse matrices as data: the answers of the same problem over dense rows, and time and memory by stored entries."""
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -163,6 +164,17 @@ def test_every_sampler(sampler: str) -> None:
         bl.minimize(p, np.zeros(D), bl.optim.GD(0.1), steps=20, batch=4, sampler=sampler, seed=1) for p in (ours, dense)
     ]
     close(runs[0].x, runs[1].x, 1e-10)
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_sweeps_and_pickles(batch: int) -> None:
+    problem = bl.FiniteSum(LOSSES["logistic"], (matrix_of(), LABELS))
+    swept = bl.sweep(problem, np.zeros(D), bl.optim.GD(), {"lr": [0.1, 0.2, 0.3, 0.4]}, steps=12, batch=batch)
+    for row in swept.runs:
+        alone = bl.minimize(problem, np.zeros(D), bl.optim.GD(row.hypers["lr"]), steps=12, batch=batch)
+        assert row.value == alone.value
+    module = bl.FiniteSum(np.dot, (matrix_of(),))
+    close(pickle.loads(pickle.dumps(module)).grad(np.ones(D)), module.grad(np.ones(D)))
 
 
 def test_bits_do_not_depend_on_threads_or_tiles() -> None:

@@ -43,9 +43,8 @@ struct Shards {
 
 /// What is averaged over a batch. `kernel` computes it for one sample (tile = 0), or adds it up for a tile of samples:
 /// then it adds to what `sums` holds. Its inputs: the fixed ones (x, ...); data arrays that it takes whole; `prepared`,
-/// computed from these once for all tiles; a sample of each data array, or the tile's samples one after another;
-/// likewise a key if it takes one.
-/// Mirrored in Python.
+/// computed from both once for all tiles; a sample of each data array, or the tile's samples one after another;
+/// likewise a key if it takes one. Mirrored in Python.
 struct Summand {
   Kernel kernel;
   std::int64_t tile;                          // samples in one call
@@ -59,7 +58,7 @@ struct Summand {
   const std::int64_t* rows;                   // bytes from one sample's output to the next, if all are stored
   Block sums, result;                         // the sums, and the result computed from their mean
   Kernel finish;         // from the shared inputs and the mean of `sums`; no function: they are the result
-  Kernel prepare;        // from the first of these: the part of a tile that needs no sample; no function: nothing
+  Kernel prepare;        // from the inputs before them: the part that needs no sample; no function: nothing
   Block prepared;        // the layout of its outputs
   std::int64_t inside;   // 1: threads share each call of the kernel; 0: each takes slots of its own
   const Shards* shards;  // of each data array; nullptr: all lie in one piece
@@ -83,10 +82,9 @@ struct Summand {
   /// How many inputs all samples share.
   std::int64_t shared() const { return fixed + wholes + prepared.outputs; }
 
-  /// Write the inputs that all samples share to `in`. from_points: the fixed ones; ready: the prepared ones, or
-  /// nullptr.
-  void share(const void* const* from_points, const void* const* ready, const void** in) const {
-    in = std::copy(from_points, from_points + fixed, in);
+  /// Write the inputs that all samples share to `in`. given: the fixed ones; ready: the prepared ones, or nullptr.
+  void share(const void* const* given, const void* const* ready, const void** in) const {
+    in = std::copy(given, given + fixed, in);
     in = std::copy(whole, whole + wholes, in);
     if (ready != nullptr) std::copy(ready, ready + prepared.outputs, in);
   }
