@@ -169,10 +169,10 @@ def test_every_sampler(sampler: str) -> None:
 @pytest.mark.parametrize("batch", [1, 4])
 def test_sweeps_and_pickles(batch: int) -> None:
     problem = bl.FiniteSum(LOSSES["logistic"], (matrix_of(), LABELS))
-    swept = bl.sweep(problem, np.zeros(D), bl.optim.GD(), {"lr": [0.1, 0.2, 0.3, 0.4]}, steps=12, batch=batch)
-    for row in swept.runs:
-        alone = bl.minimize(problem, np.zeros(D), bl.optim.GD(row.hypers["lr"]), steps=12, batch=batch)
-        assert row.value == alone.value
+    rates = [0.1, 0.2, 0.3, 0.4]
+    swept = bl.sweep(problem, np.zeros(D), bl.optim.GD(), {"lr": rates}, steps=12, batch=batch)
+    for rate, run in zip(rates, swept.runs, strict=True):
+        assert np.array_equal(run.x, bl.minimize(problem, np.zeros(D), bl.optim.GD(rate), steps=12, batch=batch).x)
     module = bl.FiniteSum(np.dot, (matrix_of(),))
     close(pickle.loads(pickle.dumps(module)).grad(np.ones(D)), module.grad(np.ones(D)))
 
