@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache, reduce
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from burlab.errors import ConfigurationError
 
@@ -51,20 +51,27 @@ class Interpreter(Protocol):
         ...
 
 
-_STARTS: dict[str, Callable[[], Interpreter]] = {"cppyy": cppyy_interpreter.start, "cppjit": cppjit_interpreter.start}
+class _Package(NamedTuple):
+    """A package with an interpreter. keeps_code: whether it hands out object files, so that code can be kept."""
+
+    start: Callable[[], Interpreter]
+    keeps_code: bool
+
+
+_PACKAGES = {"cppyy": _Package(cppyy_interpreter.start, True), "cppjit": _Package(cppjit_interpreter.start, False)}
 
 
 def interpreter_name() -> str:
     """The package whose interpreter is used, by the environment variable BURLAB_INTERPRETER: "cppyy" or "cppjit"."""
     name = os.environ.get("BURLAB_INTERPRETER", "") or "cppyy"
-    if name not in _STARTS:
+    if name not in _PACKAGES:
         raise ConfigurationError(f"BURLAB_INTERPRETER={name} is unknown. Set it to cppyy or cppjit, or unset it.")
     return name
 
 
 def keeps_code() -> bool:
-    """Return True if the interpreter hands out object files, so that compiled code can be kept: cppyy's does."""
-    return interpreter_name() == "cppyy"
+    """Return True if the interpreter hands out object files, so that compiled code can be kept."""
+    return _PACKAGES[interpreter_name()].keeps_code
 
 
 def started() -> bool:
@@ -88,7 +95,7 @@ def _interpreter() -> Interpreter:
             "Use an ordinary build of Python 3.11 to 3.14."
         )
     with _restored_signals():
-        found = _STARTS[name]()
+        found = _PACKAGES[name].start()
     found.declare(chosen.definitions)
     for folder in (header_folder(), Path(sysconfig.get_paths()["include"])):
         found.add_include_path(folder)
