@@ -66,7 +66,8 @@ def test_standard_deviations_are_those_of_nist(name: str) -> None:
 
 def test_full_output() -> None:
     popt, pcov, more, message, number = bl.curve_fit(decay, X, Y, full_output=True)
-    np.testing.assert_array_equal((popt, *pcov), bl.curve_fit(decay, X, Y)[0:1] + tuple(bl.curve_fit(decay, X, Y)[1]))
+    for found, again in zip((popt, pcov), bl.curve_fit(decay, X, Y), strict=True):
+        np.testing.assert_array_equal(found, again)
     np.testing.assert_allclose(more["fvec"], decay(X, *popt) - Y, rtol=1e-12, atol=1e-15)
     assert isinstance(more["run"], bl.Run)
     assert more["nfev"] >= more["njev"] > 2

@@ -9,8 +9,8 @@ from burlab.optim.arithmetic import Scalar, number, ratio, where
 from burlab.optim.optimizer import Vector
 from burlab.transforms import while_loop
 
-TRIALS = 10  # Newton steps for a damping, at most, as MINPACK
-CLOSE = 0.1  # of the radius: how exactly a step has its length
+MAX_NEWTON_STEPS = 10  # for a damping, as MINPACK
+LENGTH_TOLERANCE = 0.1  # of the radius, by which a step's length may differ from it
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,22 +18,22 @@ class DampedSteps:
     """The p that minimize |r + J p|^2 + damping |D p|^2, by the singular values of J D^-1.
 
     scale: the diagonal of D, shape (d,). values: singular values, shape (k,). vectors: right ones, rows of shape
-    (k, d). parts: of the residuals along the left ones, shape (k,). least: smallest value that is not 0.
+    (k, d). parts: of the residuals along the left ones, shape (k,). cutoff: values up to it count as 0.
     """
 
     scale: Vector
     values: Vector
     vectors: Vector
     parts: Vector
-    least: Scalar
+    cutoff: Scalar
 
     @classmethod
     def of(cls, r: Vector, rows: Vector, scale: Vector) -> "DampedSteps":
         """r: residuals, shape (m,). rows: J, shape (m, d)."""
         q, upper = np.linalg.qr(rows / scale)
         u, s, v = np.linalg.svd(upper, full_matrices=False)
-        least = float(np.finfo(r.dtype).eps) * max(rows.shape) * np.max(s)
-        return cls(scale, s, v, (r @ q) @ u, least)
+        cutoff = float(np.finfo(r.dtype).eps) * max(rows.shape) * np.max(s)
+        return cls(scale, s, v, (r @ q) @ u, cutoff)
 
     def at(self, damping: Scalar) -> Vector:
         """The step, shape (d,); without damping the shortest one, in D p."""
@@ -49,10 +49,10 @@ class DampedSteps:
         Moré 1978, section 5, Algorithm (5.5): Newton's method on 1 / |D p| between two bounds.
         """
         zero = number(self.parts, 0.0)
-        free = self.length(zero) - radius
+        excess = self.length(zero) - radius  # of the undamped step
         high = np.linalg.norm(self.values * self.parts) / radius
-        full = np.min(self.values) > self.least
-        low = where(full, ratio(free, self._decline(zero)), zero)
+        full = np.min(self.values) > self.cutoff
+        low = where(full, ratio(excess, self._decline(zero)), zero)
 
         def bounded(damping: Scalar, low: Scalar, high: Scalar) -> Any:
             inside = (damping > low) & (damping < high)
@@ -66,15 +66,15 @@ class DampedSteps:
             return {"damping": bounded(after, low, high), "low": low, "high": high, "count": s["count"] + 1}
 
         def pending(s: dict[str, Any]) -> Any:
-            off = np.abs(self.length(s["damping"]) - radius) > CLOSE * radius
-            return off & (s["count"] < TRIALS)
+            off = np.abs(self.length(s["damping"]) - radius) > LENGTH_TOLERANCE * radius
+            return off & (s["count"] < MAX_NEWTON_STEPS)
 
         first = {"damping": bounded(zero, low, high), "low": low, "high": high, "count": np.asarray(0)}
-        return where(free <= CLOSE * radius, zero, while_loop(pending, newton, first)["damping"])
+        return where(excess <= LENGTH_TOLERANCE * radius, zero, while_loop(pending, newton, first)["damping"])
 
     def _along(self, damping: Scalar) -> Vector:
         """The step along the right singular vectors, with the other sign."""
-        counted = self.values > self.least
+        counted = self.values > self.cutoff
         return where(counted | (damping > 0), ratio(self.values * self.parts, self.values**2 + damping), 0.0)
 
     def _decline(self, damping: Scalar) -> Scalar:

@@ -32,16 +32,21 @@ class LevenbergMarquardt(Optimizer):
     the next trial is shorter. Where no trial is taken, x stays. Unlike MINPACK's, p comes from singular values, also
     where J has not full rank; both differences of the gain get a term for rounding (Conn, Gould and Toint 2000, section
     17.4.2), and steps that values cannot tell from rounding are taken as long as they become shorter.
+
     With bounds x + p is brought to the nearest point of the box before it is tried, and so is a start outside; unknowns
     at a bound which f falls towards are left out of J (Bertsekas 1982, Projected Newton methods).
+
     On a manifold retract(x, p), which is x for p = 0, is the point that a step p of `directions` numbers leads to, and
     J is by p at 0: a unit quaternion has 4 unknowns and 3 directions (Absil, Mahony and Sepulchre 2008, section 8.4).
+
     Of residuals by pairs, `bl.Residuals(..., pairs=True)`, J'J has diagonal blocks in both tables, so p comes from the
     Schur complement of the second one (Triggs et al. 2000, section 6.1), and the damping itself is the radius: 1 /
     factor^2 at first; times max(1/3, 1 - (2 gain - 1)^3) after a step, by 2, 4, 8, ... after trials that are not taken
     (Nielsen 1999). No gradient is computed: `Stop(grad_norm=, of="estimator")` is about its norm.
+
     One step of a run is one Jacobian. Its columns: damping, lambda of |r + J p|^2 + lambda |D p|^2; gain; predicted,
     (f(x) - m(p)) / f(x); relative_step, |D p| / |D x|; cosine, the largest between r and a column of J.
+
     factor: the first radius is factor |D x|, or factor where that is 0. trials: at most so many per step. bounds:
     `box`, or None. retract, directions: of a manifold, on flat vectors; or None.
     Cost: one gradient, one Jacobian, O(m d^2 + d^3) and a value per trial; keeps d numbers. Of pairs with v and w
@@ -91,12 +96,12 @@ class LevenbergMarquardt(Optimizer):
             length = model.steps.length(damping)
             tried = model.tried(model.steps.at(damping))
             reach = where(first & (count == 0), np.minimum(radius, length), radius)
-            shorter = tried.part * np.minimum(reach, 10 * length)
+            shorter = tried.reduction * np.minimum(reach, 10 * length)
             longer = where((tried.gain >= 0.75) | (damping == 0), 2 * length, reach)
             return Proposal(tried, length, damping, tried.gain <= 0.25, shorter, longer)
 
-        least = float(np.finfo(x.dtype).eps) * size
-        after, kept, columns = search(x, state, size, radius, least, self.trials, propose)
+        min_radius = float(np.finfo(x.dtype).eps) * size
+        after, kept, columns = search(x, state, size, radius, min_radius, self.trials, propose)
         return self._domain.inside(x, after), {**kept, "scale": model.scale}, columns | {"cosine": model.cosine}
 
     def _paired(self, state: State, x: Vector, f: Queries, tables: PairedRows) -> tuple[Vector, State, Metrics]:

@@ -23,8 +23,8 @@ inv: Any = np.linalg.inv
 class PairedModel:
     """The residuals of a step's samples as linear functions around x, with J'J by blocks.
 
-    i, j: rows of both tables for each sample. first, second: blocks of J, shapes (b, k, v) and (b, k, w). own: diagonal
-    blocks of J'J, shapes (p, v, v) and (q, w, w). mixed: the others, by row of the second table, shape (q, p v, w).
+    i, j: rows of both tables for each sample. first, second: blocks of J, shapes (b, k, v) and (b, k, w). diagonal:
+    blocks of J'J, shapes (p, v, v) and (q, w, w). cross: the other blocks, by row of the second table, (q, p v, w).
     slope: J'r. scale: the diagonal of D, shape (d,). cosine: the largest between the residuals and a column of J.
     """
 
@@ -35,8 +35,8 @@ class PairedModel:
     j: Any
     first: Any
     second: Any
-    own: tuple[Any, Any]
-    mixed: Any
+    diagonal: tuple[Any, Any]
+    cross: Any
     slope: Vector
     scale: Vector
     cosine: Scalar
@@ -50,7 +50,7 @@ class PairedModel:
         r, a, b = f.residual_blocks(x)
         left = at_add(np.zeros((p, v, v), x.dtype), i, einsum("nki,nkj->nij", a, a))
         right = at_add(np.zeros((q, w, w), x.dtype), j, einsum("nki,nkj->nij", b, b))
-        mixed = at_add(np.zeros((q * p, v, w), x.dtype), j * p + i, einsum("nki,nkj->nij", a, b))
+        cross = at_add(np.zeros((q * p, v, w), x.dtype), j * p + i, einsum("nki,nkj->nij", a, b))
         slope = [
             at_add(np.zeros(shape, x.dtype), numbers, einsum("nki,nk->ni", rows, r)).reshape(-1)
             for shape, numbers, rows in (((p, v), i, a), ((q, w), j, b))
@@ -58,7 +58,7 @@ class PairedModel:
         squares = [np.sum(block * np.eye(block.shape[1]), axis=2).reshape(-1) for block in (left, right)]
         norms, whole = np.sqrt(np.concatenate(squares)), np.concatenate(slope)
         cosine = ratio(np.max(np.abs(ratio(whole, norms))), np.sqrt(np.sum(r * r)))
-        scale, blocks = np.maximum(before, norms), mixed.reshape(q, p * v, w)
+        scale, blocks = np.maximum(before, norms), cross.reshape(q, p * v, w)
         return cls(f, x, tables, i, j, a, b, (left, right), blocks, whole, scale, cosine)
 
     @property
@@ -70,15 +70,15 @@ class PairedModel:
         """The p that minimizes |r + J p|^2 + damping |D p|^2: Triggs et al. 2000, section 6.1."""
         (p, v), (q, w) = self.tables.first_shape, self.tables.second_shape
         squares = damping * self.weights**2
-        left = self.own[0] + squares[: p * v].reshape(p, v)[:, :, None] * np.eye(v)
-        right = self.own[1] + squares[p * v :].reshape(q, w)[:, :, None] * np.eye(w)
+        left = self.diagonal[0] + squares[: p * v].reshape(p, v)[:, :, None] * np.eye(v)
+        right = self.diagonal[1] + squares[p * v :].reshape(q, w)[:, :, None] * np.eye(w)
         inverses = inv(right)
-        reduced = transpose(self.mixed @ inverses, (1, 0, 2)).reshape(p * v, q * w)
-        flat = transpose(self.mixed, (1, 0, 2)).reshape(p * v, q * w)
-        whole = (np.eye(p)[:, None, :, None] * left[:, :, None, :]).reshape(p * v, p * v) - reduced @ flat.T
+        weighted = transpose(self.cross @ inverses, (1, 0, 2)).reshape(p * v, q * w)
+        cross = transpose(self.cross, (1, 0, 2)).reshape(p * v, q * w)
+        complement = (np.eye(p)[:, None, :, None] * left[:, :, None, :]).reshape(p * v, p * v) - weighted @ cross.T
         a, b = self.slope[: p * v], self.slope[p * v :]
-        first = solve(whole, reduced @ b - a)
-        second = einsum("jkl,jl->jk", inverses, (-b - first @ flat).reshape(q, w))
+        first = solve(complement, weighted @ b - a)
+        second = einsum("jkl,jl->jk", inverses, (-b - first @ cross).reshape(q, w))
         return np.concatenate([first, second.reshape(-1)])
 
     def squared_length(self, step: Vector) -> Scalar:

@@ -30,26 +30,26 @@ def search(
     state: State,
     size: Scalar,
     radius: Scalar,
-    least: Scalar,
+    min_radius: Scalar,
     trials: int,
     propose: Callable[[Scalar, Scalar], Proposal],
 ) -> tuple[Vector, dict[str, Any], Metrics]:
     """Return the next x, radius and length, and columns of the history.
 
-    state: has the radius and the length of the last step. size: |D x|. least: no radius is tried that is not above it.
-    propose: of a radius and the number of trials before.
+    state: has the radius and the length of the last step. size: |D x|. min_radius: smaller ones, and this, are not
+    tried. propose: of a radius and the number of trials before.
     """
 
     def attempt(s: dict[str, Any]) -> Any:
         proposal = propose(s["radius"], s["count"])
         tried, length = proposal.tried, proposal.length
         shrinks = length < state["length"]
-        taken, blind = tried.is_taken(shrinks), tried.is_blind(shrinks)
-        radius = where(proposal.is_poor & ~blind, proposal.shorter, proposal.longer)
+        taken, by_length = tried.is_taken(shrinks), tried.is_taken_by_length(shrinks)
+        radius = where(proposal.is_poor & ~by_length, proposal.shorter, proposal.longer)
         return {
             "x": where(taken, tried.to, x),
             "radius": where(length > 0, radius, s["radius"]),
-            "ends": taken | tried.is_nothing,
+            "ends": taken | tried.is_negligible,
             "taken": taken,
             "length": length,
             "count": s["count"] + 1,
@@ -60,7 +60,7 @@ def search(
         }
 
     def pending(s: dict[str, Any]) -> Any:
-        return ~s["ends"] & (s["count"] < trials) & (s["radius"] > least)
+        return ~s["ends"] & (s["count"] < trials) & (s["radius"] > min_radius)
 
     no = np.asarray(False)
     begin = {"x": x, "radius": radius, "ends": no, "taken": no, "count": np.asarray(0)}
