@@ -56,15 +56,14 @@ class PanelCliff:
         """Look whether the run has died."""
         stopped = None if run.running else run.stopped
         self.dead = stopped is not None and stopped.reason == "non_finite"
+        self.back = _recovery(run, lines) if self.dead else None  # anew, because curves are read behind the run
         state = (run.t, run.length, id(run.parent)) if self.dead else None
         if state == self._seen:
             return
         self._seen = state
-        self.cause, self.back, self._call = "", None, None
-        if self.dead:
-            self.back = _recovery(run, lines)
-            if getattr(run, "problem", None) is not None:
-                self._thread = in_background(lambda: self._find(run, state), "cause")
+        self.cause, self._call = "", None
+        if self.dead and getattr(run, "problem", None) is not None:
+            self._thread = in_background(lambda: self._find(run, state), "cause")
 
     @property
     def offers_graph(self) -> bool:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.widgets.panel.curves_of_run import RunCurves
+from burlab.widgets.panel.panel_cliff import PanelCliff
 from burlab.widgets.panel.panel_model import PanelModel
 from tests.widgets.panel.real import rested
 
@@ -41,6 +43,20 @@ def test_a_run_that_dies_says_what_overflowed_and_how_to_go_back():
     assert (run.t, run.hyper["lr"], state["cliff"], state["ended"]) == (best, 0.2, None, False)
     model.apply({"type": "step", "count": 1})
     assert rested(model)["step"] == best + 1
+
+
+def test_a_way_back_is_found_in_curves_that_are_read_late():
+    run = bl.minimize(overflowing, np.array([1.0, 0.5]), bl.optim.GD(2.0))
+    with pytest.warns(RuntimeWarning, match="the value is inf"):
+        run.step(2000)
+    lines, cliff = RunCurves(run), PanelCliff()
+    cliff.refresh(run, lines)
+    assert cliff.dead
+    assert cliff.back is None, "no row has been read"
+    lines.read()
+    cliff.refresh(run, lines)
+    cliff.wait()
+    assert cliff.back == (0, "lr", 0.2)
 
 
 def test_the_graph_opens_where_it_begins():
