@@ -53,17 +53,21 @@ def test_few_steps_are_those_of_scikit_learn():
 
 
 def test_starts_are_drawn_by_squared_distances():
-    """Three points at 0, 1 and 3: the second center by the squared distances from the first one."""
+    """The shares of all orders of three centers out of five points, each point by its distance from the nearest one."""
     spread = bl.analysis.kmeans.__globals__["_spread_centers"]
-    points, generator = np.array([[0.0], [1.0], [3.0]]), np.random.default_rng(1)
-    counts = np.zeros((3, 3))
-    for _ in range(6000):
-        first, second = (int(np.flatnonzero(points[:, 0] == c)[0]) for c in spread(points, 2, generator)[:, 0])
-        counts[first, second] += 1
-    expected = np.array([[0, 1 / 10, 9 / 10], [1 / 5, 0, 4 / 5], [9 / 13, 4 / 13, 0]]) / 3
-    # 5 standard deviations of a share of 6000 draws are at most 0.03.
-    np.testing.assert_allclose(counts / 6000, expected, atol=0.03)
-    assert np.array_equal(counts > 0, expected > 0)
+    places, draws = np.array([0.0, 1.0, 3.0, 7.0, 7.5]), 20_000
+    points, generator = places[:, None], np.random.default_rng(1)
+    counts = np.zeros((5, 5, 5))
+    for _ in range(draws):
+        counts[tuple(np.searchsorted(places, spread(points, 3, generator)[:, 0]))] += 1
+    squares = (points - places) ** 2
+    second = squares / squares.sum(axis=1, keepdims=True)
+    nearest = np.minimum(squares[:, None], squares[None])  # of each point to the first two centers
+    third = nearest / nearest.sum(axis=2, keepdims=True)
+    expected = second[:, :, None] * third / 5
+    assert expected.sum() == pytest.approx(1)
+    deviation = np.sqrt(expected * (1 - expected) / draws)
+    assert np.all(np.abs(counts / draws - expected) <= 5 * deviation)  # 0 where a center would be drawn again
 
 
 def test_restarts_find_blobs_that_a_bad_start_misses():

@@ -93,6 +93,22 @@ def test_a_run_that_rests_at_a_measured_row():
         assert p.total > p.nanoseconds("update") > 0, reason
 
 
+def test_a_run_over_pairs_that_rests_at_a_small_gradient():
+    """Levenberg-Marquardt by the Schur complement: every step that is measured is done, on a fork that has a row more."""
+    i, j = np.divmod(np.arange(12), 4)
+    target = (1.0 + i) * (2.0 + j) + 0.1 * np.cos(5 * i + j)
+    problem = bl.Residuals(lambda a, b, y: a * b - y, (i, j, target), pairs=True)
+    start = np.ones((3, 1)), np.ones((4, 1))
+    stop = bl.Stop(grad_norm=1e-2, of="estimator")
+    run = bl.minimize(problem, start, bl.optim.LevenbergMarquardt(), stop=stop, steps=50)
+    assert run.stopped is not None
+    assert (run.stopped.reason, run.length) == ("grad_norm", run.t + 1)
+    p = run.profile()
+    assert p.alone > 0
+    assert p.total > p.nanoseconds("update") > 0
+    assert all(row.nanoseconds >= 0 for row in p.rows)
+
+
 def test_a_minimizer_of_scipy_has_no_step_of_its_own():
     run = bl.minimize(bl.problems.booth(), np.zeros(2), bl.optim.SciPy("BFGS"))
     with pytest.raises(StatusError, match=r"bl\.compile"):
