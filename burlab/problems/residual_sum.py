@@ -72,6 +72,7 @@ class Residuals(FiniteSum):
         if truth(pairs, "pairs"):
             _check_pairs(r, samples)
         model = partial(_of_tables, r) if pairs else r
+        self._is_squared = robust.name == "linear"
         super().__init__(robust.value, samples, model=model, threads=threads, tile=tile)
         self.oracle = self.oracle.of_residuals(robust, r if pairs else None)
         self._pairs, self._r = bool(pairs), r
@@ -154,7 +155,10 @@ class Residuals(FiniteSum):
         k = both.shape[1] // (1 + width)
         blocks = both[:, k:].reshape(-1, k, width)
         rows = blocks.reshape(-1, width) if tables is None else csr_of(blocks, tables).toarray()
-        return covariance_of(rows, None if absolute else 2 * len(self) * float(self.value(x)))
+        if absolute:
+            return covariance_of(rows, None)
+        squares = np.sum(both[:, :k] ** 2) if self._is_squared else 2 * len(self) * self.value(x)
+        return covariance_of(rows, float(squares))
 
     def _rows(self, query: str, x: Tree) -> Array:
         """Return the answers for all samples."""

@@ -9,21 +9,54 @@ import numpy as np
 from burlab.errors import ArgumentError, ShapeError
 from burlab.functions.scipy.linalg import solve_triangular
 from burlab.runtime.checks.callable import check_takes
-from burlab.runtime.checks.numbers import shown, truth
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_floats
 from burlab.typing import ArrayLike
 
 
-def as_data(given: ArrayLike, name: str, check_finite: bool) -> Array:
-    """Return data as float64. Raises ArgumentError where they are not finite, or none."""
+def as_data(given: ArrayLike, name: str, is_known: Callable[[Array], Array]) -> Array:
+    """Return data as float64. Raises ArgumentError where `is_known` is False for a number, or where there are none."""
     data = as_floats(given, name)
     if not data.size:
         raise ArgumentError(f"{name} is empty. Pass at least one observation.")
-    if truth(check_finite, "check_finite") and not np.isfinite(data).all():
-        place = tuple(np.argwhere(~np.isfinite(data))[0].tolist())
-        raise ArgumentError(f"{name} holds {data[place]} at {place}. Leave such observations out.")
+    known = is_known(data)
+    if not known.all():
+        place = tuple(np.argwhere(~known)[0].tolist())
+        raise ArgumentError(
+            f'{name} holds {data[place]} at {place}. Leave such observations out; nan_policy="omit" does it for nan.'
+        )
     return data
+
+
+def anything(data: Array) -> Array:
+    """Return True for each number."""
+    return np.ones(data.shape, bool)
+
+
+def not_nan(data: Array) -> Array:
+    """Return True for each number but nan."""
+    return ~np.isnan(data)
+
+
+def without_nan(x: Array, y: Array, sigma: ArrayLike | None) -> tuple[Array, Array, ArrayLike | None]:
+    """Return data and sigma without the observations at which x or y holds nan: indices of the last axis.
+
+    Raises ShapeError unless y has one axis, as long as the last one of x.
+    """
+    if y.ndim != 1 or x.shape[-1:] != y.shape:
+        raise ShapeError(
+            f'nan_policy="omit" leaves out observations, numbered by the last axis of xdata and by ydata: expected '
+            f"shapes (..., m) and (m,), got {x.shape} and {y.shape}. Leave nan out of the data yourself."
+        )
+    known = ~(np.isnan(x).reshape(-1, y.size).any(axis=0) | np.isnan(y))
+    if not known.any():
+        raise ArgumentError("every observation holds nan. Pass at least one without.")
+    if sigma is not None:
+        given = as_floats(sigma, "sigma")
+        if given.size > 1 and set(given.shape) == {y.size}:
+            sigma = given[np.ix_(*[known] * given.ndim)]
+    return x[..., known], y[known], sigma
 
 
 def start_of(f: Callable[..., Any], p0: ArrayLike | None, bounds: Any) -> tuple[Array, Array, Array]:

@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burlab.errors import ConvergenceError
+from burlab.errors import ArgumentError, ConvergenceError
 from burlab.optim import LevenbergMarquardt, box
 from burlab.problems import Residuals
-from burlab.runtime.checks.numbers import truth, whole
+from burlab.runtime.checks.numbers import shown, truth, whole
 from burlab.runtime.coerce import Array
 from burlab.runtime.extras import late
 from burlab.runtime.ranges import NOT_NEGATIVE, number_in
 from burlab.typing import ArrayLike
 
-from .curve_data import as_data, residuals_of, start_of, weights_of
+from .curve_data import anything, as_data, not_nan, residuals_of, start_of, weights_of, without_nan
 from .minimize import minimize
 from .record.stop import Rows, Stop
 from .run import Run
@@ -25,15 +25,16 @@ EVALUATIONS = 200  # per parameter, and as many more: the most by default, as MI
 BLOCK = 32  # steps between two looks at the number of evaluations
 
 
-def curve_fit(  # noqa: PLR0913 - SciPy's arguments
+def curve_fit(  # noqa: PLR0913, PLR0917 - SciPy's arguments
     f: Callable[..., Any],
     xdata: ArrayLike,
     ydata: ArrayLike,
     p0: ArrayLike | None = None,
     sigma: ArrayLike | None = None,
     absolute_sigma: bool = False,
-    check_finite: bool = True,
+    check_finite: bool | None = None,
     bounds: Any = (-np.inf, np.inf),
+    method: str | None = None,
     *,
     loss: str = "linear",
     f_scale: float = 1.0,
@@ -42,6 +43,7 @@ def curve_fit(  # noqa: PLR0913 - SciPy's arguments
     gtol: float = 1e-10,
     max_nfev: int | None = None,
     full_output: bool = False,
+    nan_policy: str | None = None,
 ) -> tuple[Any, ...]:
     """Fit f(xdata, *params) to ydata: SciPy's `curve_fit` with exact derivatives, by Levenberg and Marquardt.
 
@@ -55,13 +57,16 @@ def curve_fit(  # noqa: PLR0913 - SciPy's arguments
         p0: Start, shape (d,); None: ones, or points within the bounds, one for each argument of f.
         sigma: Standard deviations of ydata, a number or of shape (m,), or their covariance, shape (m, m).
         absolute_sigma: True if sigma is in the units of ydata; False if only the ratios count.
-        check_finite: True to refuse nan and inf in the data.
+        check_finite: True to refuse nan and inf in the data; None: so unless there is a nan_policy.
         bounds: (lower, upper), each a number or of shape (d,), or a scipy.optimize.Bounds.
+        method: "lm" or None, which are the same. SciPy's "lm" takes no bounds; this one takes them, by projection.
         loss, f_scale: Robust losses of SciPy's least_squares, and "tukey", by the size of an inlier's residual.
         ftol, xtol, gtol: It ends where a step changes the sum of squares by so little, is so short, each relative, or
             where the cosine of residuals and each column of the Jacobian is so small.
         max_nfev: Evaluations of f, at most; None: 200 (d + 1).
         full_output: True to return more.
+        nan_policy: Of nan in the data: "raise" refuses it; "omit" leaves out the observations that hold it, with their
+            sigma, for xdata of shape (..., m); None: as check_finite says.
 
     Returns:
         (popt, pcov): parameters, shape (d,), and their covariance, shape (d, d), both float64; pcov is inf, with a
@@ -79,7 +84,8 @@ def curve_fit(  # noqa: PLR0913 - SciPy's arguments
     >>> popt.round(2), np.sqrt(np.diag(pcov)).round(2)
     (array([2.51, 1.31, 0.5 ]), array([0.02, 0.02, 0.01]))
     """
-    x, y = as_data(xdata, "xdata", check_finite), as_data(ydata, "ydata", check_finite)
+    _check_method(method)
+    x, y, sigma = _data(xdata, ydata, sigma, check_finite, nan_policy)
     low, high, start = start_of(f, p0, bounds)
     data = x[None], y[None], weights_of(sigma, y)[None]
     problem = Residuals(residuals_of(f, start.size), data, loss=loss, scale=f_scale)
@@ -116,9 +122,9 @@ class StopTests(NamedTuple):
         return level, rows["relative_step"] <= self.xtol, rows["cosine"] <= self.gtol
 
     def __call__(self, rows: Rows) -> Array:
-        """Return True for each row where a test holds."""
-        level, short, level_slopes = self.each(rows)
-        return level | short | level_slopes
+        """Return True for each row where a test holds, or where f or its derivative is nan or inf."""
+        level, short, flat = self.each(rows)
+        return level | short | flat | ~np.isfinite(rows["value"]) | ~np.isfinite(rows["gradient_norm"])
 
     def reason(self, run: Run) -> tuple[int, str]:
         """Return SciPy's number for the reason of a run's end, and the reason in words."""
@@ -133,21 +139,49 @@ class StopTests(NamedTuple):
         return 4, "The cosine of the residuals and each column of the Jacobian is below gtol."
 
 
+def _check_method(method: object) -> None:
+    if method in ("trf", "dogbox"):
+        raise ArgumentError(
+            f"method={shown(method)} is a trust region of SciPy's least_squares, but curve_fit of burlab is the method "
+            "of Levenberg and Marquardt, with bounds too. Leave method= out, or call scipy.optimize.curve_fit."
+        )
+    if method not in (None, "lm"):
+        raise ArgumentError(f'method is {shown(method)}, expected "lm" or None.')
+
+
+def _data(
+    xdata: ArrayLike, ydata: ArrayLike, sigma: ArrayLike | None, check_finite: object, nan_policy: object
+) -> tuple[Array, Array, ArrayLike | None]:
+    """Return the observations that are to be fitted, and their sigma."""
+    if nan_policy not in (None, "raise", "omit"):
+        raise ArgumentError(f'nan_policy is {shown(nan_policy)}, expected "raise", "omit" or None.')
+    is_known = not_nan if nan_policy == "raise" else anything
+    if nan_policy is None if check_finite is None else truth(check_finite, "check_finite"):
+        is_known = np.isfinite
+    x, y = as_data(xdata, "xdata", is_known), as_data(ydata, "ydata", is_known)
+    if nan_policy == "omit" and (np.isnan(x).any() or np.isnan(y).any()):
+        return without_nan(x, y, sigma)
+    return x, y, sigma
+
+
 def _solved(problem: Residuals, start: Array, bounds: box | None, tests: StopTests, limit: int) -> Run:
     """Return the run at the minimum. Raises ConvergenceError if it does not get there."""
-    value, slope = problem.value_and_grad(start)
-    if not (np.isfinite(value) and np.isfinite(slope).all()):
-        raise ConvergenceError(
-            f"f, or its derivative, is nan or inf at p0 = {start}. Pass another p0, or bounds where it is finite."
-        )
-    run = minimize(problem, start, LevenbergMarquardt(bounds=bounds), stop=Stop(when=tests))
-    while run.stopped is None and (spent := run.counts["values"]) < limit:
+    run = minimize(problem, start, LevenbergMarquardt(bounds=bounds), stop=Stop(when=tests, non_finite=False))
+    spent = 0
+    while (stopped := run.stopped) is None and spent < limit:
         run.step(min(BLOCK, limit - spent), progress=False)
-    if run.stopped is None:
+        spent = run.counts["values"] if run.stopped is None else limit
+    if stopped is None:
         raise ConvergenceError(
             f"curve_fit did not end within max_nfev={limit} evaluations; it is at {run.x}. Pass a p0 that is nearer, "
             "or a larger max_nfev."
         )
-    if run.stopped.reason == "when":
+    rows = run.history
+    if not (np.isfinite(rows["value"][-1]) and np.isfinite(rows["gradient_norm"][-1])):
+        place = f"at {run.x}, where {run.t} steps led to" if run.t else f"at p0 = {start}"
+        raise ConvergenceError(
+            f"f, or its derivative, is nan or inf {place}. Pass another p0, or bounds where it is finite."
+        )
+    if stopped.reason == "when":
         run.step(1, progress=False)  # the step that was small enough
     return run

@@ -103,6 +103,73 @@ def test_data_of_one_shape_are_fitted_by_one_kernel() -> None:
     assert set(PROGRAMS._entries) == before
 
 
+def _with_nan(*shape: int) -> Any:
+    data = np.random.default_rng(shape).random((*shape, X.size))
+    data[..., 7] = np.nan
+    data.reshape(-1, X.size)[0, 30] = np.nan
+    return data
+
+
+@pytest.mark.parametrize("sigma", [None, 0.3, SIGMA, COVARIANCE], ids=["none", "one", "each", "covariance"])
+@pytest.mark.parametrize("of_x", [(), (2,), (2, 3)], ids=str)
+def test_omitted_observations_are_scipys(of_x: tuple[int, ...], sigma: Any) -> None:
+    """nan in x, in y and in both; SciPy leaves out the same ones, with their sigma."""
+    x, y = _with_nan(*of_x), np.where(np.arange(X.size) % 11 == 5, np.nan, Y)
+
+    def line(x: Any, a: Any, b: Any) -> Any:
+        return a * x.reshape(-1, x.shape[-1])[0] + b
+
+    given: dict[str, Any] = {"sigma": sigma, "nan_policy": "omit"}
+    found = bl.curve_fit(line, x, y, **given)
+    for one, other in zip(found, optimize.curve_fit(line, x, y, **given), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+    known = np.isfinite(x).reshape(-1, X.size).all(axis=0) & np.isfinite(y)
+    for one, other in zip(found, bl.curve_fit(line, x[..., known], y[known], sigma=_chosen(sigma, known)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def _chosen(sigma: Any, known: Any) -> Any:
+    """The sigma of some observations."""
+    return sigma if np.ndim(sigma) == 0 else sigma[np.ix_(*[known] * sigma.ndim)]
+
+
+@pytest.mark.parametrize("policy", ["raise", "omit", None])
+@pytest.mark.parametrize("finite", [True, False, None])
+@pytest.mark.parametrize("spoilt", [np.nan, np.inf, 1.0])
+def test_what_counts_as_data_is_what_counts_for_scipy(policy: Any, finite: Any, spoilt: float) -> None:
+    y = np.where(np.arange(X.size) == 3, spoilt, Y)
+    given: dict[str, Any] = {"nan_policy": policy, "check_finite": finite}
+    try:
+        with warnings.catch_warnings(category=optimize.OptimizeWarning, action="ignore"):
+            wanted = optimize.curve_fit(decay, X, y, **given)[0]
+    except ValueError:  # the data are refused
+        with pytest.raises(ArgumentError, match=r"ydata holds (nan|inf) at \(3,\)"):
+            bl.curve_fit(decay, X, y, **given)
+        return
+    if np.isfinite(y).all() or (policy == "omit" and np.isnan(spoilt)):
+        np.testing.assert_allclose(bl.curve_fit(decay, X, y, **given)[0], wanted, rtol=2e-6)
+    else:  # SciPy's minimizer does not move
+        np.testing.assert_array_equal(wanted, np.ones(3))
+        with pytest.raises(ConvergenceError, match="nan or inf at p0"):
+            bl.curve_fit(decay, X, y, **given)
+
+
+def test_the_method_has_scipys_name() -> None:
+    np.testing.assert_array_equal(bl.curve_fit(decay, X, Y, method="lm")[0], bl.curve_fit(decay, X, Y)[0])
+    places = decay, X, Y, None, None, False, None, (-np.inf, np.inf), "lm"
+    np.testing.assert_allclose(bl.curve_fit(*places)[0], optimize.curve_fit(*places)[0], rtol=2e-6)
+    bounds = [1.0, 0.0, 0.0], [2.0, 3.0, 1.0]  # which SciPy's "lm" refuses
+    tight = {"ftol": 1e-14, "xtol": 1e-14, "gtol": 1e-14}
+    wanted = optimize.curve_fit(decay, X, Y, bounds=bounds, method="dogbox", **tight)[0]
+    np.testing.assert_allclose(bl.curve_fit(decay, X, Y, bounds=bounds, method="lm", **tight)[0], wanted, rtol=2e-6)
+
+
+def test_a_derivative_that_is_inf_on_the_way_is_no_minimum() -> None:
+    """The first step is to a = 0, where the root has no derivative."""
+    with pytest.raises(ConvergenceError, match=r"nan or inf at \[0\.\], where 1 steps led to"):
+        bl.curve_fit(lambda x, a: np.where(a > 0.5, a * x, np.sqrt(np.abs(a)) * x), X, 0 * X, [1.0])
+
+
 def test_unsuitable_arguments_raise() -> None:
     def refused(kind: type[BurlabError], match: str, *given: Any, **named: Any) -> None:
         with pytest.raises(kind, match=match), warnings.catch_warnings():
@@ -124,6 +191,12 @@ def test_unsuitable_arguments_raise() -> None:
     refused(ArgumentError, "loss is 'l1'", decay, X, Y, loss="l1")
     refused(ArgumentError, "max_nfev=0", decay, X, Y, max_nfev=0)
     refused(ArgumentError, "ftol is -1", decay, X, Y, ftol=-1)
+    refused(ArgumentError, "method='trf' is a trust region of SciPy", decay, X, Y, method="trf")
+    refused(ArgumentError, "method is 'newton', expected \"lm\" or None", decay, X, Y, method="newton")
+    refused(ArgumentError, "nan_policy is 'propagate'", decay, X, Y, nan_policy="propagate")
+    refused(ArgumentError, "check_finite=2", decay, X, Y, check_finite=2)
+    refused(ArgumentError, "every observation holds nan", decay, X, np.nan * Y, nan_policy="omit")
+    refused(ShapeError, r"got \(59,\) and \(60,\)", decay, X[1:], np.nan * Y, nan_policy="omit")
     refused(ArgumentError, "full_output=3", decay, X, Y, full_output=3)
     refused(ConvergenceError, "did not end within max_nfev=3 evaluations", decay, X, Y, max_nfev=3)
     refused(ConvergenceError, "nan or inf at p0", lambda x, a: np.log(a) * x, X, Y, [-1.0])

@@ -94,7 +94,7 @@ def test_a_run_that_rests_at_a_measured_row():
 
 
 def test_a_run_over_pairs_that_rests_at_a_small_gradient():
-    """Levenberg-Marquardt by the Schur complement: every step that is measured is done, on a fork that has a row more."""
+    """Levenberg-Marquardt by the Schur complement: each measured step is done, of a fork with one more row."""
     i, j = np.divmod(np.arange(12), 4)
     target = (1.0 + i) * (2.0 + j) + 0.1 * np.cos(5 * i + j)
     problem = bl.Residuals(lambda a, b, y: a * b - y, (i, j, target), pairs=True)

@@ -172,8 +172,11 @@ class Oracle:
         parts = self._given.targets
         if parts is None:
             return 0
+        if self._structure is None:
+            self._structure = structure_outside(self._given.functions)
         key = _form_of([point]), _samples_form(self.data)
-        return _TARGET_SIZES.traced(key, (parts,), structure_outside((parts,)), lambda: parts.size(point, self.data))
+        functions, structure = self._given.functions, self._structure
+        return _TARGET_SIZES.traced(key, functions, structure, lambda: parts.size(point, self.data))
 
     def refresh(self) -> None:
         """Forget all kernels if what the functions read from around themselves has changed."""

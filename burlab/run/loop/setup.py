@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ class Setup:
             None if stream.graph is None else _built(stream.graph),
         )
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns of the record."""
         seen = () if self.validation is None else ("validation_value",)
@@ -131,7 +132,7 @@ class Setup:
         extra = (*self.loss.samples.metrics, *seen, *self.rule.schedules, *self.rule.columns, *self.counters)
         return ("value", "gradient_norm", "step_norm", *extra)
 
-    @property
+    @cached_property
     def counters(self) -> tuple[str, ...]:
         """The counters among the columns: of queries of the update, and of costs before the first step."""
         counted = {counter_of(question.name) for question in self.queries.questions}
