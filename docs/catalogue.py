@@ -52,6 +52,7 @@ def page() -> str:
             ),
             residuals(),
             section("Data", "bl.data", made(bl.data)),
+            section("Numbers of operations", "bl", {"counts": bl.counts}),
             section("Runs", "bl", {name: getattr(bl, name) for name in RUNS}),
         ]
     )

@@ -25,6 +25,7 @@ from .resident import Resident
 
 # Modules of what few sessions do (profiles, memory, export) are imported there: together they take 5 ms.
 if TYPE_CHECKING:
+    from burlab.compiler.inspection.operation_counts import Counts
     from burlab.compiler.inspection.profile import Profile
 
 
@@ -154,6 +155,28 @@ class Kernel(Resident, Pictured):
         owners = [k for k, example in enumerate(self._examples) for _ in tree.flatten(example)[0]]
         traced = [k for k, spec in zip(owners, self._specs, strict=True) if isinstance(spec, Spec)]
         return {number for number, owner in enumerate(traced) if owner in chosen}
+
+    @property
+    def counts(self) -> "Counts":
+        """Elementary operations of one call of value and gradient, or of the value where there is no gradient.
+
+        Counted from shapes, without compiling: see `bl.counts`, which counts the value alone for `bl.counts(k, x)`.
+
+        >>> import numpy as np, burlab as bl
+        >>> k = bl.compile(lambda w, x: np.sum((w @ x) ** 2), np.ones((3, 4)), np.ones(4))
+        >>> k.counts.flops, bl.counts(k, np.ones((3, 4)), np.ones(4)).flops
+        (45, 30)
+        """
+        from burlab.compiler.inspection.operation_counts import counts_of
+
+        return counts_of(self._main_graph, self.__name__)
+
+    @property
+    def _main_graph(self) -> Graph:
+        try:
+            return self.gradient_graph
+        except (ShapeError, DTypeError, TraceError):  # there is no gradient
+            return self.graph
 
     def profile(self, *args: tree.Tree) -> "Profile":
         """Nanoseconds and bytes of each step of value and gradient, or of the value where there is no gradient.

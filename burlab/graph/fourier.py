@@ -16,6 +16,7 @@ from .linear_nodes import LinearOp, Shape, linear, transpose
 from .node import Node
 from .operation import structural
 from .signatures import FLOATS, require
+from .tally import Tally, log2
 
 
 def fft(x: Node, inverse: bool = False) -> Node:
@@ -54,6 +55,12 @@ class _Fourier(LinearOp):
     def work(self, n: Node) -> int:
         rows = n if n.op == "irfft" else n.inputs[0]
         return 2 * rows.size * rows.shape[-1].bit_length()
+
+    def tally(self, n: Node) -> Tally:
+        """Return those of radix 2, 5 n log2 n for complex rows of length n, half of them for real ones."""
+        rows = n if n.op == "irfft" else n.inputs[0]
+        pairs = rows.size * log2(rows.shape[-1]) // 2
+        return Tally(2 * pairs, 3 * pairs)
 
 
 @structural

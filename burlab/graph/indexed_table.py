@@ -13,6 +13,7 @@ from .linear_table import all_batched, need
 from .node import Node, constant
 from .operation import Linearity, Tangents, make_node, structural
 from .signatures import NUMBERS, Form, require
+from .tally import Tally
 
 Flags = Sequence[bool]
 Nodes = Sequence[Node]
@@ -64,6 +65,9 @@ class Scatter(LinearOp):
         need(fits, f"axes of {y} and {index}", params)
         return (*y[:batch], size, *y[len(index) :])
 
+    def tally(self, n: Node) -> Tally:
+        return Tally(additions=n.inputs[0].size)
+
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         return gather(g, node.inputs[1], node.params[0])
 
@@ -100,6 +104,11 @@ class Put(LinearOp):
         form = super().checked(params, inputs)
         require(not params[1] or form[1] in NUMBERS, "it does not add masks")
         return form
+
+    def tally(self, n: Node) -> Tally:
+        """Return those of the rows: what is around them stays where it is."""
+        rows = n.inputs[1].size
+        return Tally(additions=rows) if n.params[1] else Tally(copies=rows)
 
     def is_linear(self, n: Node, varying: Nodes) -> bool:
         return n.inputs[2] not in varying

@@ -30,6 +30,7 @@ from .node import Node
 from .operation import Ending, Linearity, repeated, structural
 from .parameters import axes, integers, shape, some_axes
 from .signatures import DTYPES, NUMBERS, Form, letter_sizes, letters_of, require
+from .tally import Tally, fused
 
 Flags = Sequence[bool]
 Nodes = Sequence[Node]
@@ -54,6 +55,9 @@ class Sum(LinearOp):
         (x,) = shapes
         need(_increasing(axes, len(x)), "axes that increase", axes)
         return tuple(d for i, d in enumerate(x) if i not in axes)
+
+    def tally(self, n: Node) -> Tally:
+        return Tally(additions=n.inputs[0].size) if n.params else Tally(copies=n.size)
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         shape = node.inputs[0].shape
@@ -222,6 +226,9 @@ class Cumsum(LinearOp):
         need(0 <= params[0] < len(x), f"an axis of shape {x}", params)
         return x
 
+    def tally(self, n: Node) -> Tally:
+        return Tally(additions=n.size)
+
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         axis, reverse = node.params
         return cumsum(g, axis, not reverse)
@@ -255,6 +262,9 @@ class Convert(LinearOp):
         require(params in DTYPES or single, "it rounds another dtype than float32 to a narrow float")
         return self.form(params, inputs) if narrow else super().checked(params, inputs)
 
+    def tally(self, n: Node) -> Tally:
+        return Tally(copies=n.size)
+
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         return convert(g, node.inputs[0].dtype)
 
@@ -286,6 +296,11 @@ class Contract(LinearOp):
     def work(self, n: Node) -> int:
         """Return the number of products that are added up."""
         return math.prod(letter_sizes(n).values())
+
+    def tally(self, n: Node) -> Tally:
+        """Return a fused multiply-add for each product; products alone where nothing is summed."""
+        sums = letter_sizes(n).keys() > set(letters_of(n.params)[2])
+        return fused(self.work(n)) if sums else Tally(self.work(n))
 
     def transpose(self, g: Node, node: Node, k: int) -> Node:
         left, right, out = letters_of(node.params)

@@ -17,6 +17,7 @@ from .linear_table import Sum
 from .node import Node
 from .operation import Ending, Operation, Shares, Tangents, Together, Unary, make_node, structural
 from .signatures import DTYPES, FLOATS, WHOLE, Form, form_of, require
+from .tally import Tally, fused, log2
 
 Nodes = Sequence[Node]
 
@@ -96,6 +97,9 @@ class _Extreme(Unary):
     def of(self, axes: tuple[int, ...], x: Node) -> Form:
         return _reduced(axes, x), x.dtype
 
+    def tally(self, n: Node) -> Tally:
+        return Tally(logic=n.inputs[0].size)
+
     def behind(self, axes: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(a + 1 for a in axes)
 
@@ -122,6 +126,9 @@ class _Position(Unary):
 
     def of(self, axis: int, x: Node) -> Form:
         return _reduced((axis,), x), DTYPES["int64"]
+
+    def tally(self, n: Node) -> Tally:
+        return Tally(logic=n.inputs[0].size)
 
     def behind(self, axis: int) -> int:
         return axis + 1
@@ -153,6 +160,10 @@ class _Ordered(Unary):
 
     def work(self, n: Node) -> int:
         return n.size * n.shape[-1].bit_length()
+
+    def tally(self, n: Node) -> Tally:
+        """Return the comparisons of a merge sort, at most."""
+        return Tally(logic=n.size * log2(n.shape[-1]))
 
 
 @structural
@@ -198,6 +209,10 @@ class _Selected(Unary):
 
     def work(self, n: Node) -> int:
         return 4 * n.inputs[0].size * len(n.params)
+
+    def tally(self, n: Node) -> Tally:
+        """Return the comparisons of as many selections, by Hoare's algorithm about 4 of each entry."""
+        return Tally(logic=self.work(n))
 
 
 class _Reordering(_Selected):
@@ -278,6 +293,10 @@ class Argtop(Unary):
     def work(self, n: Node) -> int:
         return 4 * n.inputs[0].size + n.size * n.params.bit_length()
 
+    def tally(self, n: Node) -> Tally:
+        """Return the comparisons of a selection, and of sorting what it gives."""
+        return Tally(logic=self.work(n))
+
 
 @structural
 class Exponents(Unary):
@@ -305,6 +324,9 @@ class Squares(Unary):
         require(x.dtype in FLOATS, "squares of floats add up to one float64")
         return (), DTYPES["float64"]
 
+    def tally(self, n: Node) -> Tally:
+        return fused(n.inputs[0].size)
+
 
 @structural
 class Norm(Together):
@@ -327,6 +349,10 @@ class Norm(Together):
         require(all(total.size % max(n.size, 1) == 0 for n in center), "it subtracts a number in as many rows each")
         require(x.ndim > 2 and total.size * x.shape[-2] == x.size, "it needs one mean for each row of numbers")
         return form_of(total)
+
+    def tally(self, n: Node) -> Tally:
+        """Return a root for each mean: what is read besides is so for few numbers."""
+        return Tally(transcendental=n.size)
 
 
 @structural

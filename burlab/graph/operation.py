@@ -19,7 +19,9 @@ from . import hooks
 from .node import Node
 from .scalar import arity, parsed, row_of
 from .scalar_row import NOT_SCALAR, ScalarOp
+from .scalar_tally import scalar_tally
 from .signatures import ALL, BOOL, FLOATS, NUMBERS, WHOLE, Form, form_of, require
+from .tally import NOTHING, Tally
 
 Tangents = dict[Node, Node]
 Shares = list[tuple[Node, Node]]
@@ -141,6 +143,13 @@ class Operation(ABC):
         """Return roughly how many elements are read or written, or numbers added."""
         return 0 if self.leaf or self.view else max([n.size, *(x.size for x in n.inputs)])
 
+    def tally(self, n: Node) -> Tally:
+        """Return its elementary operations, without bytes."""
+        if self.leaf or self.view:
+            return NOTHING
+        assert self.moves_data, f"the operation {n.op} does not state its elementary operations"
+        return Tally(copies=n.size)
+
     def touched(self, _n: Node, /) -> int | None:
         """Return the bytes that it reads and writes, about; None: those of its inputs and its value."""
         return None
@@ -201,6 +210,9 @@ class ScalarOperation(Together):
         self.linearity = Linearity["NONE" if by or not row.linear_in else row.linear_in.upper()]
         self.follows_sums = self.linearity is not Linearity.NONE
         self.differentiable, self.chooses, self._is_mask = row.differentiable, row.chooses, row.is_mask
+
+    def tally(self, n: Node) -> Tally:  # noqa: D102
+        return scalar_tally(self.op).times(n.size)
 
     def form(self, _: None, inputs: Sequence[Node]) -> Form:  # noqa: D102
         last = inputs[-1] if self.chooses else inputs[0]

@@ -17,6 +17,7 @@ from .faults import no_derivative
 from .node import Node
 from .operation import Batching, Operation, Shares, Tangents, repeated, structural
 from .signatures import DTYPES, FLOATS, form_of, require
+from .tally import NOTHING, Tally
 
 # The kinds of queries, in the order of their numbers in `cpp/burlab/run/step/query_kind.hpp`.
 QUERIES = (
@@ -103,6 +104,10 @@ class QueryOperation(Operation):
         for x in chosen:
             listed = x.dtype == DTYPES["int64"] and x.ndim == point.ndim and x.shape[:-1] == point.shape[:-1]
             require(listed and x.shape[-1] > 0, "its samples must be a list for each point")
+
+    def tally(self, n: Node) -> Tally:  # noqa: ARG002
+        """Return none: those of the answer are the oracle's."""
+        return NOTHING
 
     def forward(self, n: Node, _tangents: Tangents) -> Node | None:
         raise _underivable(n)

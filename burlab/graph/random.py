@@ -12,6 +12,7 @@ from . import parameters
 from .node import Node
 from .operation import Together, Unary, structural
 from .signatures import DTYPES, Form, form_of, require
+from .tally import Tally
 
 
 @structural
@@ -27,6 +28,9 @@ class FoldIn(Together):
         require(data.shape == _keys(key) and data.dtype == DTYPES["int64"], "its data are not one int64 per key")
         return form_of(key)
 
+    def tally(self, n: Node) -> Tally:
+        return Tally(logic=n.size)
+
 
 @structural
 class Uniform(Unary):
@@ -40,6 +44,10 @@ class Uniform(Unary):
     def of(self, params: tuple[tuple[int, ...], str], key: Node) -> Form:
         shape, dtype = params
         return (*_keys(key), *shape), DTYPES[dtype]
+
+    def tally(self, n: Node) -> Tally:
+        """Return one for each number, which is made of bits."""
+        return Tally(logic=n.size)
 
 
 def _keys(key: Node) -> tuple[int, ...]:

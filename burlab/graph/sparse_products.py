@@ -23,6 +23,7 @@ from .numpy_api.promotion import node
 from .operation import Batching, Linearity, Operation, make_node, structural
 from .signatures import FLOATS, WHOLE, Form, require
 from .substitute import inline
+from .tally import Tally, fused
 
 Nodes = Sequence[Node]
 
@@ -34,6 +35,9 @@ class _Sparse(Operation):
     indexed = True
     linearity = Linearity.EACH
     follows_sums = True
+
+    def tally(self, n: Node) -> Tally:
+        return fused(self.work(n))
 
     def of_entries(self, n: Node, inputs: Nodes) -> Node:
         """The value for other inputs, by gathers and products."""

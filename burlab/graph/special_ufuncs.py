@@ -20,6 +20,7 @@ from . import hooks
 from .node import Node
 from .operation import Shares, Tangents, Together, structural
 from .signatures import Form, require
+from .tally import Tally
 
 _LOOP = re.compile(r"[fdFDlg]+->[fdFD]+")
 
@@ -110,3 +111,6 @@ class Special(Together):
 
     def work(self, n: Node) -> int:
         return 100 * n.size
+
+    def tally(self, n: Node) -> Tally:
+        return Tally(transcendental=n.size)

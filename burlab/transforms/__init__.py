@@ -6,6 +6,7 @@ from .checkpoint_function import checkpoint
 from .choices import fori_loop, switch
 from .compile import compile
 from .control import cond, while_loop
+from .counts import counts
 from .curvature import ggn_vp, hessian, hvp
 from .custom import custom_vjp, stop_gradient, straight_through
 from .gradients import grad, jit, jvp, value_and_grad, vjp
@@ -21,6 +22,7 @@ __all__ = [
     "checkpoint",
     "compile",
     "cond",
+    "counts",
     "custom_vjp",
     "fixed_point",
     "fori_loop",

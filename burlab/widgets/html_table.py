@@ -9,6 +9,7 @@ from burlab.charts.limits import shown_rows
 from .drawing import framed
 
 if TYPE_CHECKING:
+    from burlab.compiler.inspection.operation_counts import Counts
     from burlab.nn import Layer, ModelSummary
 
 Cells = Sequence[str]
@@ -43,6 +44,19 @@ def summary_html(summary: "ModelSummary") -> str:
     shown, more = shown_rows(rows)
     rest = f"<div>{more}</div>" if more else ""
     return framed(table(head, shown, foot=total, sides="<<<>>") + rest, "parameters")
+
+
+def counts_html(counts: "Counts") -> str:
+    """The tables by operation and by module under a title, then what is assumed.
+
+    >>> import numpy as np, burlab as bl
+    >>> counts_html(bl.counts(np.tanh, np.ones(3))).count("<tr>")
+    3
+    """
+    parts = (table(head, shown_rows(rows)[0], foot=total, sides="<" + ">" * 9)
+             for head, *rows, total in counts.tables())  # fmt: skip
+    notes = "".join(f"<div><i>{escape(note)}</i></div>" for note in counts.notes)
+    return f"<div><b>{escape(counts.title)}</b></div>{framed(''.join(parts), 'operations by kind')}{notes}"
 
 
 def layer_html(layer: "Layer") -> str:

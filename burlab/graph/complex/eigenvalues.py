@@ -23,6 +23,7 @@ from burlab.graph.numpy_api.reduction import as_floats
 from burlab.graph.operation import make_node, structural
 from burlab.graph.origin import location
 from burlab.graph.signatures import FLOATS, Form, require
+from burlab.graph.tally import Tally, halves
 from burlab.runtime.checks.stored import flag, record
 from burlab.typing import ArrayLike
 
@@ -50,6 +51,14 @@ class Eig(Factorization):
         rows, n = a.shape[-2 - is_complex], a.shape[-1 - is_complex]
         require(rows == n, "its matrices are not square")
         return (*shape[:-2], 2 * n + 2 * n * n * vectors), a.dtype
+
+    def tally(self, n: Node) -> Tally:
+        """Return 10 n^3 flops, with vectors 25 n^3: Golub and Van Loan 2013, section 7.5; of pairs 4 times as many."""
+        (a,) = n.inputs
+        vectors, is_complex = bool(n.params[0]), bool(n.params[1])
+        k = a.shape[-1 - is_complex]
+        each = (25 if vectors else 10) * k**3 * (4 if is_complex else 1)
+        return halves(each).times(a.size // max(k * k * (1 + is_complex), 1))
 
 
 def eig(a: ArrayLike) -> Any:

@@ -9,6 +9,7 @@ from burlab.graph.linear_nodes import concatenate, zeros
 from burlab.graph.node import Node
 from burlab.graph.operation import Shares, Tangents, Unary, make_node, structural
 from burlab.graph.signatures import Form, form_of
+from burlab.graph.tally import Tally, halves
 
 from .matrices import mT, require_matrices
 
@@ -26,6 +27,11 @@ class Expm(Unary):
 
     def work(self, n: Node) -> int:
         return 16 * n.size * n.shape[-1]
+
+    def tally(self, n: Node) -> Tally:
+        """Return 6 products and a system, as a Pade approximant of degree 13 takes; squarings depend on the numbers."""
+        k = n.shape[-1]
+        return halves((12 + 8 / 3) * k**3).times(n.size // max(k * k, 1))
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
         (a,) = n.inputs

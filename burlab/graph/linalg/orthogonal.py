@@ -13,6 +13,7 @@ from burlab.graph.linear_nodes import concatenate, pad
 from burlab.graph.node import Node
 from burlab.graph.operation import make_node, structural
 from burlab.graph.signatures import Form, require
+from burlab.graph.tally import Tally, halves
 from burlab.runtime.checks.stored import flag
 
 from .matrices import masked, mT, part, require_matrices, strictly_lower
@@ -33,6 +34,17 @@ class Qr(Factorization):
         require_matrices(a)
         m, n = a.shape[-2:]
         return (*a.shape[:-2], (m if complete else min(m, n)) * (m + n)), a.dtype
+
+    def tally(self, n: Node) -> Tally:
+        """Return 2 m n^2 - 2/3 n^3 flops for R, and for Q as many, or 4 (m^2 n - m n^2 + n^3/3) for a square one.
+
+        Golub and Van Loan 2013, section 5.2.
+        """
+        (a,) = n.inputs
+        m, k = a.shape[-2:]
+        upper = 2 * m * k**2 - 2 / 3 * k**3
+        basis = 4 * (m**2 * k - m * k**2 + k**3 / 3) if n.params else upper
+        return halves(upper + basis).times(a.size // max(m * k, 1))
 
 
 def qr(a: Node, complete: bool) -> tuple[Node, Node]:

@@ -17,6 +17,7 @@ from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.numpy_api.extremes import extreme
 from burlab.graph.operation import make_node, structural
 from burlab.graph.signatures import Form, require
+from burlab.graph.tally import Tally, halves
 from burlab.runtime.checks.stored import whole
 
 from .matrices import column, diagonal, mT, part, require_matrices, row
@@ -43,6 +44,17 @@ class Svd(Factorization):
         k = min(m, n)
         vectors = (0, (m + n) * k, m * m + n * n)[option]
         return (*a.shape[:-2], k + vectors), a.dtype
+
+    def tally(self, n: Node) -> Tally:
+        """Return 4 m n^2 - 4/3 n^3 flops, m >= n, with vectors 14 m n^2 + 8 n^3, with bases 4 m^2 n + 8 m n^2 + 9 n^3.
+
+        Golub and Van Loan 2013, figure 8.6.1, the algorithm of Golub and Reinsch.
+        """
+        (a,) = n.inputs
+        k, m = min(a.shape[-2:]), max(a.shape[-2:])
+        bases = 4 * m**2 * k + 8 * m * k**2 + 9 * k**3
+        flops = (4 * m * k**2 - 4 / 3 * k**3, 14 * m * k**2 + 8 * k**3, bases)
+        return halves(flops[int(n.params)]).times(a.size // max(m * k, 1))
 
 
 def singular_values(a: Node) -> Node:

@@ -13,6 +13,7 @@ from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.elementwise import where
 from burlab.graph.operation import make_node, structural
 from burlab.graph.signatures import Form, require
+from burlab.graph.tally import Tally, halves
 from burlab.runtime.checks.stored import flag
 
 from .matrices import column, diagonal, eye, mT, part, require_matrices, row, symmetric
@@ -31,6 +32,12 @@ class Eigh(Factorization):
         require_matrices(a, square=True)
         n = a.shape[-1]
         return (*a.shape[:-2], n + n * n * vectors), a.dtype
+
+    def tally(self, n: Node) -> Tally:
+        """Return 4/3 n^3 flops, with vectors 9 n^3: Golub and Van Loan 2013, section 8.3."""
+        (a,) = n.inputs
+        k = a.shape[-1]
+        return halves((9 if n.params else 4 / 3) * k**3).times(a.size // max(k * k, 1))
 
 
 def eigenvalues(a: Node) -> Node:

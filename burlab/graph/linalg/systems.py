@@ -16,6 +16,7 @@ from burlab.graph.numpy_api.arguments import LinAlgError, broadcast_shape
 from burlab.graph.operation import Batching, Operation, Shares, Tangents, Unary, make_node, structural, together
 from burlab.graph.origin import location
 from burlab.graph.signatures import Form, form_of, require
+from burlab.graph.tally import Tally
 from burlab.runtime.checks.stored import flag, record
 from burlab.typing import Params
 
@@ -34,6 +35,13 @@ class Lu(Factorization):
         require_matrices(a, square=True)
         return (*a.shape[:-2], a.shape[-1] * (a.shape[-1] + 1)), a.dtype
 
+    def tally(self, n: Node) -> Tally:
+        """Return (n - k)^2 products and differences, and n - k quotients, in each column k."""
+        (a,) = n.inputs
+        k = a.shape[-1]
+        products = k * (k - 1) * (2 * k - 1) // 6
+        return Tally(products + k * (k - 1) // 2, products).times(a.size // max(k * k, 1))
+
 
 class _System(Operation):
     """Solutions of A x = b: linear in b, the first input; A is the second."""
@@ -42,6 +50,10 @@ class _System(Operation):
 
     def work(self, n: Node) -> int:
         return n.size * n.shape[-2]
+
+    def tally(self, n: Node) -> Tally:
+        """Return two triangular systems, one of them with a diagonal of ones."""
+        return Tally(n.size * n.shape[-2], n.size * (n.shape[-2] - 1))
 
     @abstractmethod
     def transposed(self, n: Node) -> bool:
@@ -131,6 +143,11 @@ class SolveTriangular(_System):
         require(b.shape[-2] == a.shape[-1], "its right-hand sides have other rows than its matrix")
         return form_of(b)
 
+    def tally(self, n: Node) -> Tally:
+        """Return those of the triangle, and a quotient for each number where the diagonal has other numbers than 1."""
+        products = n.size * (n.shape[-2] - 1) // 2
+        return Tally(products + (0 if n.params[2] else n.size), products)
+
     def transposed(self, n: Node) -> bool:
         return n.params[1]
 
@@ -164,6 +181,12 @@ class Cholesky(Unary):
 
     def work(self, n: Node) -> int:
         return n.size * n.shape[-1]
+
+    def tally(self, n: Node) -> Tally:
+        """Return a root for each diagonal entry, a quotient for each one below it, and the products before."""
+        k = n.shape[-1]
+        products = (k - 1) * k * (k + 1) // 6
+        return Tally(products + k * (k - 1) // 2, products, k).times(n.size // max(k * k, 1))
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
         """L' = L half_lower(L^-1 A' L^-T), where half_lower halves the diagonal."""

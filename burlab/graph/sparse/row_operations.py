@@ -35,6 +35,7 @@ from burlab.graph.operation import (
     total,
 )
 from burlab.graph.signatures import FLOATS, WHOLE, Form, require
+from burlab.graph.tally import Tally, fused
 from burlab.runtime.checks.stored import flag, record, size
 
 Nodes = Sequence[Node]
@@ -92,6 +93,16 @@ class RowOperation(Operation):
     def work(self, n: Node) -> int:
         starts = n.inputs[3]
         return starts.size * max(n.params[1], 1) * math.prod(_width(n))
+
+    def tally(self, n: Node) -> Tally:
+        """Return a fused multiply-add for each entry: of a whole matrix all, else of rows of the mean length."""
+        columns, starts, ends = n.inputs[2:]
+        entries = starts.size * n.params[1]
+        if starts.is_constant and ends.is_constant:
+            entries = int(np.sum(ends.params - starts.params))
+        elif starts.shape and starts.is_input and ends.is_input:
+            entries = columns.size
+        return fused(entries * math.prod(_width(n)))
 
     def touched(self, n: Node) -> int:
         """The entries of the rows, each with what it is multiplied by, and the value."""
