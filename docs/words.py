@@ -37,7 +37,8 @@ and vt, else as an even one. Results that depend on the choice of the basis, and
 derivatives of vectors with norm 1 and a real largest entry.
 
 All ufuncs of `scipy.special` can be traced: about sixty by loops of burlab's own, the others by SciPy's own loops, of
-real and complex numbers, with derivatives by published formulas. Derivatives that have no formula in functions of
+real and complex numbers, with derivatives by published formulas; those of functions that are not analytic, `jve`,
+`yve`, `ive` and `airye` of complex numbers, too. Derivatives that have no formula in functions of
 SciPy, by the order of a Bessel function, or by the degrees of freedom of a noncentral distribution, are refused by
 name.
 

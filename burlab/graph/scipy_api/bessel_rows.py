@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .derivative_rows import ANALYTIC, ORDER, PARAMETER, ROWS, WHOLE, row, special as s, with_limit
+from burlab.runtime.plain import is_complex
+
+from .derivative_rows import ORDER, PARAMETER, ROWS, WHOLE, row, special as s, with_limit
 
 _ROOT = math.sqrt(math.pi)
 
 
 # Bessel functions and their integrals: DLMF 10. `mean` of neighbours: 10.6.1, 10.29.1.
-def _bessel(name: str, sign: float, complex_reason: str = "", scale: Any = None) -> Any:
+def _bessel(name: str, sign: float, scale: Any = None, by_conjugate: Any = None) -> Any:
     """Return the row of a function of order v: (f_(v-1) + sign f_(v+1)) / 2, and what a scaling by exp adds."""
 
     def slope(v: Any, z: Any, y: Any) -> Any:
@@ -26,7 +28,7 @@ def _bessel(name: str, sign: float, complex_reason: str = "", scale: Any = None)
         mean = 0.5 * (f(v - 1.0, z) + sign * f(v + 1.0, z))
         return mean if scale is None else scale(z, y, mean)
 
-    return row(ORDER, slope, complex_reason=complex_reason)
+    return row(ORDER, slope, by_conjugate=by_conjugate)
 
 
 def _struve(name: str, sign: float) -> Any:
@@ -40,28 +42,65 @@ def _struve(name: str, sign: float) -> Any:
     return row(ORDER, slope)
 
 
+def _scaled_by_imag(name: str) -> Any:
+    """Return the row of J or Y times exp(-|Im z|): d|Im z| = sign(Im z) (dz - d(conj z)) / 2i, 0 for real numbers."""
+
+    def by_conjugate(_: Any, z: Any, y: Any) -> Any:
+        return -0.5j * np.sign(z.imag) * y
+
+    def scale(z: Any, y: Any, mean: Any) -> Any:
+        return mean - by_conjugate(None, z, y) if is_complex(z) else mean
+
+    return _bessel(name, -1.0, scale, by_conjugate)
+
+
+def _scaled_by_real(name: str) -> Any:
+    """Return the row of I times exp(-|Re z|): d|Re z| = sign(Re z) (dz + d(conj z)) / 2."""
+
+    def by_conjugate(_: Any, z: Any, y: Any) -> Any:
+        return -0.5 * np.sign(z.real) * y
+
+    def scale(z: Any, y: Any, mean: Any) -> Any:
+        return mean + (1.0 if is_complex(z) else 2.0) * by_conjugate(None, z, y)
+
+    return _bessel(name, 1.0, scale, by_conjugate)
+
+
 def _airy_scaled(z: Any, ai: Any, aip: Any, bi: Any, bip: Any) -> tuple[Any, ...]:
-    """Return the derivatives of Airy functions times exp(+-2/3 z^1.5); below 0 those of Bi are not scaled."""
+    """Return the derivatives of Ai exp(t) and Bi exp(-|Re t|), t = 2/3 z^1.5: d|Re t| = sign(Re t) Re(sqrt(z) dz).
+
+    Of real numbers below 0 Re t is 0.
+    """
     root = np.sqrt(z)
-    right = np.sqrt(np.maximum(z, 0.0))
+    right = 0.5 * _growth(z) * root if is_complex(z) else np.sqrt(np.maximum(z, 0.0))
     return aip + root * ai, z * ai + root * aip, bip - right * bi, z * bi - right * bip
+
+
+def _airy_scaled_by_conjugate(z: Any, _ai: Any, _aip: Any, bi: Any, bip: Any) -> tuple[Any, ...]:
+    """Return the derivatives of the same by the conjugate of z: Ai exp(t) is analytic."""
+    right = 0.5 * _growth(z) * np.conj(np.sqrt(z))
+    return None, None, -right * bi, -right * bip
+
+
+def _growth(z: Any) -> Any:
+    """Return the sign of Re z^1.5."""
+    return np.sign((z * np.sqrt(z)).real)
 
 
 ROWS.update({
     "jv": _bessel("jv", -1.0), "yv": _bessel("yv", -1.0), "iv": _bessel("iv", 1.0),
-    "jve": _bessel("jve", -1.0, ANALYTIC), "yve": _bessel("yve", -1.0, ANALYTIC),
-    "ive": _bessel("ive", 1.0, ANALYTIC, lambda z, y, mean: mean - np.sign(z) * y),
-    "kv": _bessel("kv", 1.0, scale=lambda z, y, mean: -mean),
-    "kve": _bessel("kve", 1.0, scale=lambda z, y, mean: y - mean),
+    "jve": _scaled_by_imag("jve"), "yve": _scaled_by_imag("yve"), "ive": _scaled_by_real("ive"),
+    "kv": _bessel("kv", 1.0, lambda z, y, mean: -mean),
+    "kve": _bessel("kve", 1.0, lambda z, y, mean: y - mean),
     "hankel1": _bessel("hankel1", -1.0), "hankel2": _bessel("hankel2", -1.0),
-    "hankel1e": _bessel("hankel1e", -1.0, scale=lambda z, y, mean: mean - 1j * y),
-    "hankel2e": _bessel("hankel2e", -1.0, scale=lambda z, y, mean: mean + 1j * y),
+    "hankel1e": _bessel("hankel1e", -1.0, lambda z, y, mean: mean - 1j * y),
+    "hankel2e": _bessel("hankel2e", -1.0, lambda z, y, mean: mean + 1j * y),
     "struve": _struve("struve", -1.0), "modstruve": _struve("modstruve", 1.0),
     "besselpoly": row(
         lambda a, m, v, _: s.besselpoly(a, m + 1.0, v - 1.0) - s.besselpoly(a, m + 1.0, v + 1.0), PARAMETER, ORDER
     ),
     "airy": row(lambda z, ai, aip, bi, bip: (aip, z * ai, bip, z * bi)),
-    "airye": row(_airy_scaled, complex_reason=ANALYTIC),
+    "airye": row(_airy_scaled, by_conjugate=_airy_scaled_by_conjugate),
     "itairy": row(lambda x, *_: (s.airy(x)[0], s.airy(x)[2], s.airy(-x)[0], s.airy(-x)[2])),
     "itj0y0": row(lambda x, *_: (s.j0(x), s.y0(x))),
     "iti0k0": row(lambda x, *_: (s.i0(x), s.k0(x))),

@@ -2,7 +2,8 @@
 
 A row has an entry for each argument: a function of the arguments and the results, which gives the partial derivative of
 the result, or of each of several; `None`, where it is 0; or a text, why there is no formula. Formulas are in traced
-words, so they have derivatives themselves. They hold for complex numbers, too, unless the row says why not.
+words, so they have derivatives themselves. They hold for complex numbers, too. A function that is not analytic has a
+formula for the derivative by the conjugate as well (Wirtinger derivatives).
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ import numpy as np
 
 from burlab.graph import hooks
 from burlab.graph.linear_nodes import broadcast
-from burlab.graph.node import Node, constant
+from burlab.graph.node import constant
 from burlab.graph.operation import make_node
 from burlab.graph.rules import SPECIAL, SPECIAL_COMPLEX
 from burlab.runtime.plain import is_complex
@@ -22,15 +23,18 @@ Partial = Formula | str | None
 
 
 class DerivativeRow(NamedTuple):
-    """The partial derivatives of a ufunc; complex_reason: why they do not hold for its complex loops."""
+    """The partial derivatives of a ufunc.
+
+    by_conjugate: those of its results by the conjugate of its last argument, where that is complex; None: all are 0.
+    """
 
     partials: tuple[Partial, ...]
-    complex_reason: str = ""
+    by_conjugate: Formula | None = None
 
 
-def row(*partials: Partial, complex_reason: str = "") -> DerivativeRow:
+def row(*partials: Partial, by_conjugate: Formula | None = None) -> DerivativeRow:
     """Return the row of partial derivatives."""
-    return DerivativeRow(partials, complex_reason)
+    return DerivativeRow(partials, by_conjugate)
 
 
 def like(f: Formula, arity: int, refused: Mapping[int, str] | None = None) -> DerivativeRow:
@@ -53,11 +57,24 @@ def implicit(residual: Formula, arity: int, refused: Mapping[int, str] | None = 
     return DerivativeRow(tuple(reasons.get(k) or partial(k) for k in range(arity)))
 
 
-def derivative(f: Formula, values: tuple[Any, ...], k: int) -> Node:
-    """Return the derivative of an expression by its k-th argument, whatever other arguments are the same node."""
-    apart = [make_node("broadcast", (x.shape, tuple(range(x.ndim))), x) for x in values]
-    one = broadcast(constant(1.0, apart[k].dtype), apart[k].shape)
-    return hooks.sweeps.jvp([f(*apart)], [apart[k]], [one])[0]
+def derivative(f: Formula, values: tuple[Any, ...], k: int) -> Any:
+    """Return the derivative of an expression by its k-th argument, whatever other arguments are the same node.
+
+    By a complex argument the expression has to be analytic: its derivative is that along the real axis.
+    """
+    apart = [_copied(x) for x in values]
+    real, _ = hooks.complex_numbers().parts(apart[k])
+    one = broadcast(constant(1.0, real.dtype), real.shape)
+    parts = [part for part in hooks.complex_numbers().parts(f(*apart)) if part is not None]
+    slopes = hooks.sweeps.jvp(parts, [real], [one])
+    return hooks.complex_numbers().pair(*slopes) if len(slopes) == 2 else slopes[0]
+
+
+def _copied(x: Any) -> Any:
+    """Return an equal value whose nodes no other value has."""
+    parts = [part for part in hooks.complex_numbers().parts(x) if part is not None]
+    copies = [make_node("broadcast", (part.shape, tuple(range(part.ndim))), part) for part in parts]
+    return hooks.complex_numbers().pair(*copies) if len(copies) == 2 else copies[0]
 
 
 def with_limit(x: Any, limit: float, f: Formula) -> Any:
@@ -80,6 +97,5 @@ special = Words()
 ORDER = "there is no formula for the derivative by the order in functions that SciPy has"
 PARAMETER = "there is no formula for the derivative by this parameter in functions that SciPy has"
 WHOLE = "it has to be whole"
-ANALYTIC = "the scaling by |exp| is not analytic"
 ROWS: dict[str, DerivativeRow] = {}
 """The rows of all ufuncs that SciPy's loops compute."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .derivative_rows import ROWS, DerivativeRow, derivative, row, special as s
+from .derivative_rows import ROWS, derivative, like, row, special as s
 
 # Elliptic integrals and functions: DLMF 19 and 22; Carlson's symmetric integrals 19.18, 19.20, 19.26.
 ROWS.update({
@@ -132,8 +132,5 @@ def _third_by_p(x: Any, y: Any, z: Any, p: Any, r: Any) -> Any:
     return -total / p
 
 
-_REAL = "the formulas hold for these only"
-ROWS["elliprd"] = DerivativeRow(
-    tuple(lambda *values, k=k: derivative(_second_kind, values[:3], k) for k in range(3)), complex_reason=_REAL
-)
-ROWS["elliprj"] = row(*map(_third_by, range(3)), _third_by_p, complex_reason=_REAL)
+ROWS["elliprd"] = like(_second_kind, 3)
+ROWS["elliprj"] = row(*map(_third_by, range(3)), _third_by_p)

@@ -20,7 +20,7 @@ from burlab.graph.special_ufuncs import Loop, loop_of, ufunc_of
 from burlab.runtime.plain import is_complex
 from burlab.typing import ArrayLike
 
-from .derivative_rows import ROWS
+from .derivative_rows import ROWS, Formula
 
 _PYTHON: dict[str, type] = {"f": float, "i": int, "b": bool}
 _WHOLE = {
@@ -131,23 +131,30 @@ class _Derivatives:
     """The table, as the operation asks for it."""
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
-        """Return the sum of the partial derivatives by the arguments that move, each times its tangent."""
+        """Return the sum of the partial derivatives by the arguments that move, each times its tangent.
+
+        Of a function of z that is not analytic: dy/dz t + dy/d(conj z) conj(t).
+        """
         loop = loop_of(n.params)
         totals: list[Any] = [None] * len(loop.results)
         for k, (x, code) in enumerate(zip(n.inputs, loop.arguments, strict=True)):
             if x not in tangents:
                 continue
             tangent = _value(tangents[x], code)
-            for j, slope in enumerate(_partials(n, loop, k)):
-                if slope is not None:
-                    term = slope * tangent
-                    totals[j] = term if totals[j] is None else totals[j] + term
+            for j, (slope, mixed) in enumerate(zip(_partials(n, loop, k), _by_conjugate(n, loop, k), strict=True)):
+                for factor, along in ((slope, tangent), (mixed, np.conj(tangent))):
+                    if factor is not None:
+                        term = factor * along
+                        totals[j] = term if totals[j] is None else totals[j] + term
         if all(total is None for total in totals):
             return None
         return _packed(totals, loop, special_ufuncs.element_shape(n.inputs[0], loop.arguments[0]))
 
     def reverse(self, n: Node, g: Node, active: set[Node]) -> Shares:
-        """Return for each active argument its partial derivatives times the cotangents of the results."""
+        """Return for each active argument its partial derivatives times the cotangents of the results.
+
+        The transpose of t -> a t + b conj(t) is g -> conj(a) g + b conj(g).
+        """
         loop = loop_of(n.params)
         received = _results(g, loop)
         shares: Shares = []
@@ -155,10 +162,12 @@ class _Derivatives:
             if x not in active:
                 continue
             total: Any = None
-            for slope, cotangent in zip(_partials(n, loop, k), received, strict=True):
-                if slope is not None:
-                    term = (np.conj(slope) if is_complex(slope) else slope) * cotangent
-                    total = term if total is None else total + term
+            pairs = zip(_partials(n, loop, k), _by_conjugate(n, loop, k), received, strict=True)
+            for slope, mixed, cotangent in pairs:
+                for factor, along in ((_conjugate(slope), cotangent), (mixed, _conjugate(cotangent))):
+                    if factor is not None:
+                        term = factor * along
+                        total = term if total is None else total + term
             if total is not None:
                 pair = hooks.complex_numbers().parts(total)
                 shares.append((x, _joined(_stored(pair, code, special_ufuncs.element_shape(x, code)))))
@@ -169,16 +178,31 @@ def _partials(n: Node, loop: Loop, k: int) -> list[Any]:
     """Return the derivatives of all results by an argument, None for those that are 0. Raises TraceError."""
     name, row = n.params[0], ROWS[n.params[0]]
     entry = row.partials[k]
-    if row.complex_reason and any(code in "FD" for code in loop.arguments):
-        raise no_derivative(n.origin, f"scipy.special.{name} of complex numbers", f"real numbers: {row.complex_reason}")
     if entry is None:
         return [None] * len(loop.results)
     if isinstance(entry, str):
         what = f"scipy.special.{name} by its {_ORDINALS[k]} argument"
         raise no_derivative(n.origin, what, f"bl.stop_gradient of that argument where it counts as constant: {entry}")
+    return _evaluated(entry, n, loop)
+
+
+def _by_conjugate(n: Node, loop: Loop, k: int) -> list[Any]:
+    """Return the derivatives of all results by the conjugate of an argument, None for those that are 0."""
+    entry = ROWS[n.params[0]].by_conjugate
+    if entry is None or k != len(loop.arguments) - 1 or loop.arguments[k] not in "FD":
+        return [None] * len(loop.results)
+    return _evaluated(entry, n, loop)
+
+
+def _evaluated(formula: Formula, n: Node, loop: Loop) -> list[Any]:
+    """Return what a formula of a row gives for each result of a node."""
     values = [_value(x, code) for x, code in zip(n.inputs, loop.arguments, strict=True)]
-    slopes = entry(*values, *_results(n, loop))
+    slopes = formula(*values, *_results(n, loop))
     return [*cast("tuple[Any, ...]", slopes)] if isinstance(slopes, tuple) else [slopes]
+
+
+def _conjugate(x: Any) -> Any:
+    return np.conj(x) if is_complex(x) else x
 
 
 special_ufuncs.tables.append(_Derivatives())

@@ -127,7 +127,7 @@ ROWS.update({
     "gamma": row(lambda z, y: y * s.psi(z)),
     "loggamma": row(lambda z, _: s.psi(z)),
     "rgamma": row(lambda z, y: -y * s.psi(z)),
-    "psi": row("SciPy has no polygamma function of complex numbers"),
+    "psi": row(lambda z, _: _trigamma(z)),
     "binom": row(lambda n, k, y: _binom_by_n(n, k, y), lambda n, k, y: _binom_by_k(n, k, y)),
     "poch": row(lambda z, m, y: y * (s.psi(z + m) - s.psi(z)), lambda z, m, y: y * s.psi(z + m)),
     "zetac": like(lambda x: s._riemann_zeta(x) - 1.0, 1),
@@ -143,6 +143,33 @@ ROWS.update({
     "expm1": row(lambda z, y: y + 1.0),
     "log1p": row(lambda z, _: 1.0 / (1.0 + z)),
 })  # fmt: skip
+
+
+_SHIFT = 10  # where the series of trigamma is exact to the last digit
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+
+
+def _trigamma(z: Any) -> Any:
+    """Return the derivative of psi of complex numbers: DLMF 5.15.5, 5.15.8; left of 1/2 by reflection, 5.15.6."""
+    left = z.real < 0.5
+    w = np.where(left, 1.0 - z, z)
+    total = w * 0.0
+    for k in range(_SHIFT):
+        inverse = 1.0 / (w + k)
+        total = total + inverse * inverse
+    u = 1.0 / (w + _SHIFT)
+    square, series = u * u, u * 0.0
+    for number in reversed(_BERNOULLI):
+        series = (series + number) * square
+    total = total + u * (1.0 + 0.5 * u + series)
+    return np.where(left, _squared_cosecant(np.where(left, z, 0.5)) - total, total)
+
+
+def _squared_cosecant(z: Any) -> Any:
+    """Return pi^2 / sin(pi z)^2 as -4 pi^2 q / (1 - q)^2, q = exp(+-2 pi i z) with |q| <= 1, which cannot overflow."""
+    angle = np.where(z.imag < 0.0, -1.0, 1.0) * (2j * math.pi) * (z - np.rint(z.real))
+    less = np.expm1(angle)
+    return -4.0 * math.pi**2 * np.exp(angle) / (less * less)
 
 
 def _binom_by_n(n: Any, k: Any, y: Any) -> Any:

@@ -221,10 +221,6 @@ def test_complex_numbers(name: str) -> None:
         lambda x, y: bl.jvp(lambda x: tuple(parts(of(x, y))), (x,), (np.ones_like(x),))[1],
         lambda x, y: bl.jvp(lambda y: tuple(parts(of(x, y))), (y,), (np.ones_like(y),))[1],
     ]
-    if name in ("psi", "airye", "jve", "yve", "ive", "elliprd", "elliprj"):
-        with pytest.raises(TraceError, match=rf"scipy\.special\.{name}"):
-            bl.jit(along[0])(x, y)
-        return
     for k, mine in enumerate(along):
         wanted = differences(lambda x, y: parts(of(x, y)), [x, y], k)
         got = np.array(bl.compile(mine, x, y, gear="replay")(x, y))
@@ -240,6 +236,47 @@ def test_complex_numbers(name: str) -> None:
     np.testing.assert_allclose(
         np.sum(weights * pushed), np.sum(received[0] * np.sin(x)) + np.sum(received[1] * np.cos(y)), rtol=1e-11
     )
+
+
+@pytest.mark.parametrize("name", ["airye", "elliprd", "ive", "jve", "loggamma", "psi", "yve"])
+def test_second_derivatives_by_complex_numbers(name: str) -> None:
+    """Along the real and the imaginary axis, of analytic functions and of those scaled by a modulus."""
+    known = {**ORDERS, **PARAMETERS}.get(name, ())
+
+    def first(x: Any, y: Any) -> Any:
+        def of(x: Any, y: Any) -> Any:
+            return tuple(parts(UFUNCS[name](*known, x + 1j * y)))
+
+        return bl.jvp(of, (x, y), (np.ones_like(x), 0.5 * np.ones_like(y)))[1]
+
+    x, y = COMPLEX.real.copy(), COMPLEX.imag.copy()
+    one = bl.compile(first, x, y, gear="replay")
+    for k, direction in enumerate(((np.ones(3), np.zeros(3)), (np.zeros(3), np.ones(3)))):
+        got = bl.compile(lambda x, y, d=direction: bl.jvp(first, (x, y), d)[1], x, y, gear="replay")(x, y)
+        wanted = differences(one, [x, y], k)
+        np.testing.assert_allclose(np.array(got), wanted, rtol=2e-8, atol=2e-8 * np.abs(wanted).max())
+
+
+TRIGAMMA = np.array([
+    -5.3 + 1e-9j, -5.000001 + 1e-7j, 0.5 + 0j, 0.49999 + 300j, -100.2 - 200j, 1e-8 + 1e-8j, -3 + 0.1j, 1e6 + 1e3j,
+    -1e3 + 0.01j, 12 - 40j, -7.5 - 0j, 1e150 + 1e150j,
+])  # fmt: skip
+
+
+def test_derivatives_of_digamma_are_exact_near_poles_and_far_out() -> None:
+    """Of the first order relative to the result; of the second, which has zeros between poles, next to 1 as well."""
+
+    def along(f: Any) -> Any:
+        return lambda x, y: bl.jvp(f, (x, y), (np.ones_like(x), np.zeros_like(y)))[1]
+
+    x, y = TRIGAMMA.real.copy(), TRIGAMMA.imag.copy()
+    slope = along(lambda x, y: tuple(parts(special.psi(x + 1j * y))))
+    with mp.workdps(40):
+        for order, f in ((1, slope), (2, along(slope))):
+            real, imag = bl.compile(f, x, y, gear="replay")(x, y)
+            for z, found in zip(TRIGAMMA, real + 1j * imag, strict=True):
+                wanted = complex(mp.psi(order, mp.mpc(z)))
+                assert abs(found - wanted) <= 1e-14 * (abs(wanted) + (order == 2 and abs(z) < 10)), (order, z)
 
 
 def test_one_array_in_two_places_and_broadcasting() -> None:

@@ -130,6 +130,7 @@ GRADIENTS: dict[str, tuple[float, ...]] = {
     "cauchy": (0.75, -0.25, 1.5), "expon": (0.75, -0.25, 1.5), "uniform": (0.75, -0.25, 1.5),
     "t": (0.75, 4.5, -0.25, 1.5), "gamma": (0.75, 2.5, -0.25, 1.5), "chi2": (0.75, 2.5, -0.25, 1.5),
     "beta": (0.75, 2.5, 3.5, -0.25, 1.5), "poisson": (3.0, 2.5), "binom": (3.0, 7.0, 0.25), "bernoulli": (1.0, 0.25),
+    "gumbel_l": (0.75, -0.25, 1.5), "gumbel_r": (0.75, -0.25, 1.5), "pareto": (2.75, 2.5, -0.25, 1.5),
 }  # fmt: skip
 
 
@@ -141,10 +142,12 @@ def test_gradients_by_every_parameter_are_jaxs(name: str) -> None:
     at = GRADIENTS[name]
     by = tuple(range(name in DISCRETE, len(at)))
     by = by[1:] if name == "binom" else by  # JAX's n is whole
+    by = by[:-1] if name.startswith("gumbel") else by  # JAX 0.10 raises TypeError for derivatives by the scale
 
     def both(grad: Any, f: Any) -> Any:
         return lambda *p: (grad(f, by)(*p), [grad(grad(f, k), by)(*p) for k in by])
 
+    np.testing.assert_allclose(ours(*at), theirs(*at), rtol=1e-13)
     slopes, second = bl.compile(both(bl.grad, ours), *at, gear="replay")(*at)
     wanted, curvature = jax.jit(both(jax.grad, theirs))(*at)
     np.testing.assert_allclose(slopes, wanted, rtol=1e-12)
