@@ -110,7 +110,7 @@ def _share_sums(graph: Graph, options: PlanOptions) -> Graph:
 
 
 def _lower(scheduled: Scheduled, options: PlanOptions) -> Lowered:
-    return lower(scheduled, lambda part, sums: make_plan(part, options.of_parts(sums)))
+    return lower(scheduled, lambda part, *how: make_plan(part, options.of_parts(*how)))
 
 
 def _byte_masks(plan: KernelPlan, options: PlanOptions) -> KernelPlan:

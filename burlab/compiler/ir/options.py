@@ -11,6 +11,7 @@ Gear = Literal["compiled", "replay"]
 Remat = Literal["sqrt"] | int
 """The limit of what the backward pass reads: as many segments as the square root of the residuals, or bytes."""
 Aliases = frozenset[tuple[int, int]]
+NO_ALIASES: Aliases = frozenset()
 """Numbers of an input and of the output that has its memory."""
 After = Mapping[Node, tuple[Node, ...]]
 """Nodes that wait for others besides their operands."""
@@ -58,7 +59,7 @@ class PlanOptions:
     gear: Gear | Literal["kernels"] = "compiled"
     strict: bool = False
     check_finite: bool = False
-    in_place: Aliases = frozenset()
+    in_place: Aliases = NO_ALIASES
     lends: bool = False
     remat: Remat | None = None
     accumulate: int = 0
@@ -77,7 +78,11 @@ class PlanOptions:
         """Return True if loops are generated, which read through views."""
         return self.gear == "compiled"
 
-    def of_parts(self, accumulate: int) -> "PlanOptions":
-        """Return the options of sub-graphs' plans, of which this many first outputs are added to their arrays."""
-        own = PlanOptions(self.gear, self.strict, accumulate=accumulate, written_out=self.written_out)
+    def of_parts(self, accumulate: int, in_place: Aliases = NO_ALIASES) -> "PlanOptions":
+        """Return the options of sub-graphs' plans, of which this many first outputs are added to their arrays.
+
+        in_place: the arrays that a loop can give its body in place; none where each node has a kernel of its own.
+        """
+        pairs = NO_ALIASES if self.gear == "kernels" else in_place
+        own = PlanOptions(self.gear, self.strict, in_place=pairs, accumulate=accumulate, written_out=self.written_out)
         return replace(own, shared=self.shared, threads=self.threads, team=self.team)

@@ -5,10 +5,12 @@ from operator import is_not
 from typing import NamedTuple
 
 from burlab.compiler.ir.library import LibraryKernel
+from burlab.compiler.ir.options import NO_ALIASES, Aliases
 from burlab.compiler.ir.plan import KernelPlan
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, rule
 from burlab.compiler.ir.strides import StridedView, elements
-from burlab.graph import Graph, Node
+from burlab.compiler.ir.updates import loop_carries
+from burlab.graph import Node
 from burlab.graph.blocks import blocks_of
 from burlab.graph.control_nodes import inner_ranks
 from burlab.graph.executions import Execution
@@ -60,20 +62,24 @@ class Routine(NamedTuple):
 def routine(
     execution: Execution,
     views: dict[Node, StridedView],
-    make_part: Callable[[Graph, int], KernelPlan],
+    make_part: Callable[..., KernelPlan],
     is_added: Callable[[Node], bool],
 ) -> Routine:
     """A function that runs sub-graphs. Its scratch memory: the table, its own arrays, unused results.
 
-    make_part: the plan of a sub-graph, of which so many results are added to what is there. is_added: whether a node
-    is so.
+    make_part: the plan of a sub-graph, of which so many results are added to what is there, with the pairs of inputs
+    and results that are in place. is_added: whether a node is so.
     """
     first = execution.nodes[0]
     used = {n.params.item: is_added(n) for n in execution.nodes}
     sums = blocks_of(execution.region).carries if first.op == "blocks" else sum(used.values())
-    parts = tuple(make_part(graph, sums) for graph in execution.region.graphs)
+    graphs = execution.region.graphs
+    pairs = _carries_in_place(first, used)
+    parts = tuple(make_part(graph, sums, pairs if graph is graphs[-1] else NO_ALIASES) for graph in graphs)
     header, called = _ROUTINES[first.op]
     call = called(first, used)
+    if first.op in ("while", "scan"):
+        call = call._replace(descriptor=(*call.descriptor, *_updates(first, parts[-1])))
     table = rounded(8 * (1 + len(call.spare) + len(first.inputs)))
     spare: list[int] = []
     end = table + call.own + rounded(max(part.workspace_bytes for part in parts))
@@ -110,6 +116,24 @@ def _while(n: Node, _used: Mapping[int, bool]) -> RoutineCall:
     """Two states, and the condition's answer."""
     sizes = [y.nbytes for y in n.params.region.graphs[1].outputs]
     return _by_rows(n, sizes, rounded(8 * (len(n.inputs) + 2 * len(sizes))) + 64 + sum(map(rounded, sizes)))
+
+
+def _carries(n: Node) -> int:
+    """How many values a loop carries from one iteration to the next."""
+    if n.op == "while":
+        return len(n.params.region.graphs[1].outputs)
+    return iterations_of(n.params.region).carries if n.op == "scan" else 0
+
+
+def _carries_in_place(n: Node, used: Mapping[int, bool]) -> Aliases:
+    """The carries of a loop that its body updates in place: none of which the values at all iterations are stored."""
+    body = n.params.region.graphs[-1]
+    return frozenset((k, k) for k, _ in loop_carries(body, _carries(n)) if len(body.outputs) + k not in used)
+
+
+def _updates(n: Node, body: KernelPlan) -> list[int]:
+    """1 for each carry of a loop that its body updates in place, else 0."""
+    return [int((k, k) in body.options.in_place) for k in range(_carries(n))]
 
 
 def _cond(n: Node, _used: Mapping[int, bool]) -> RoutineCall:

@@ -8,7 +8,7 @@ from burlab.compiler.ir.plan import ExtraStore, KernelCall, KernelPlan, MemoryPl
 from burlab.compiler.ir.strides import StridedView, elements, is_whole
 from burlab.compiler.lowering.lower import copy_task, kernel_calls
 from burlab.compiler.lowering.lower_control import Routine, routine
-from burlab.graph import Graph, Node
+from burlab.graph import Node
 from burlab.graph.operation import Ending
 
 from .fusion import LANES, is_in_memory
@@ -53,17 +53,19 @@ class Lowered:
         return f"{what}: {reads} -> {writes or f'output {draft.result.number}' if draft.result else writes}"
 
 
-def lower(scheduled: Scheduled, plan_part: Callable[[Graph, int], KernelPlan]) -> Lowered:
+def lower(scheduled: Scheduled, plan_part: Callable[..., KernelPlan]) -> Lowered:
     """Turn stages into loops, kernel calls and control flow, and add the copies to outputs.
 
-    plan_part: plans a sub-graph of control flow, whose first results, so many, are added to what is there.
+    plan_part: plans a sub-graph of control flow, whose first results, so many, are added to what is there; of a loop,
+    with the pairs of its inputs and outputs that are in place.
     """
     located = scheduled.located
     routines = {e.nodes[0]: routine(e, located.views, plan_part, located.is_added) for e in located.executions}
     drafts = [draft for stage in scheduled.stages for draft in _drafts(stage, located, routines)]
     for y, place in located.copies:
         view = located.views[y]
-        drafts.append(Draft(copy_task(y, view), y, (), (view.base,), {}, result=place))
+        copy = copy_task(y, view)._replace(in_place=True)  # where the two are one array, there is nothing to do
+        drafts.append(Draft(copy, y, (), (view.base,), {}, result=place))
     if located.options.gear != "kernels" and not located.options.accumulate:
         drafts = _with_extra_stores(drafts, located.views, () if located.options.compiled else LANES)
     needed = {base for draft in drafts for base in draft.reads}.union(located.homes)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from burlab.compiler.ir.options import Aliases
-from burlab.compiler.planning.in_place import put_of
+from burlab.compiler.ir.updates import put_of
 from burlab.graph import Graph
 from burlab.graph.linear_nodes import convert, reshape
 from burlab.runtime.structs import CRowBuffer

@@ -23,7 +23,8 @@ struct SubGraph {
 };
 
 /// One loop. `in`: the state and the other inputs of the condition and the body. Each leaf of the state has two blocks,
-/// which are swapped from one iteration to the next: the body writes the next state to one while it reads the other.
+/// which are swapped from one iteration to the next: the body writes the next state to one while it reads the other. A
+/// leaf that the body updates in place has one block, which is both.
 struct WhileLoop {
   const SubGraph &condition, &body;
   Int states;
@@ -47,12 +48,12 @@ struct WhileLoop {
 };
 
 /// out = in; while condition(out, more): out = body(out, more). Descriptor: number of rows, leaves of the state,
-/// inputs; bytes of each leaf; bytes from one row to the next of each input, 0 if all rows share it; condition and
-/// body.
+/// inputs; bytes of each leaf; bytes from one row to the next of each input, 0 if all rows share it; whether the body
+/// updates each leaf in place; condition and body.
 inline Int run_while(const Int* d, void* const* out, const void* const* in, char* scratch) noexcept {
   const Int rows = d[0], states = d[1], inputs = d[2];
-  const Int *bytes = d + 3, *steps = bytes + states;
-  const SubGraph* parts = reinterpret_cast<const SubGraph*>(steps + inputs);
+  const Int *bytes = d + 3, *steps = bytes + states, *updated = steps + inputs;
+  const SubGraph* parts = reinterpret_cast<const SubGraph*>(updated + states);
   void** pointers = reinterpret_cast<void**>(scratch);
   scratch += rounded(8 * (inputs + 2 * states));
   WhileLoop loop{parts[0], parts[1], states, bytes, const_cast<const void**>(pointers), {}, nullptr, nullptr};
@@ -71,7 +72,12 @@ inline Int run_while(const Int* d, void* const* out, const void* const* in, char
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < inputs; ++k) loop.in[k] = static_cast<const char*>(in[k]) + row * steps[k];
     BURLAB_ONE_BY_ONE
-    for (Int k = 0; k < states; ++k) loop.blocks[0][k] = static_cast<char*>(out[k]) + row * bytes[k];
+    for (Int k = 0; k < states; ++k) {
+      void* const block = loop.blocks[0][k] = static_cast<char*>(out[k]) + row * bytes[k];
+      if (updated[k] == 0) continue;
+      if (loop.in[k] != block) std::memcpy(block, loop.in[k], static_cast<std::size_t>(bytes[k]));
+      loop.in[k] = loop.blocks[1][k] = block;
+    }
     if (const Int outcome = loop.run(stop); outcome != Ok) return outcome;
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < states; ++k)

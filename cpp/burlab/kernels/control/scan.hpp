@@ -10,7 +10,7 @@ namespace burlab::kernels {
 /// Integers: iterations, whether the scan starts at the last element, numbers of carries, of sequences, of inputs and
 /// of results of the body; bytes of each of these results; bytes of one element of each sequence; bytes from one
 /// element of each stacked result to the next, 0 where it is not used; whether the values of each carry are stacked;
-/// the body.
+/// whether the body updates each carry in place; the body.
 struct Scan {
   explicit Scan(const Int* d)
       : length(d[0]),
@@ -23,12 +23,13 @@ struct Scan {
         steps(bytes + results),
         strides(steps + sequences),
         stacks(strides + results - carries),
-        body(*reinterpret_cast<const SubGraph*>(stacks + carries)) {}
+        updated(stacks + carries),
+        body(*reinterpret_cast<const SubGraph*>(updated + carries)) {}
 
   const Int length;
   const bool reverse;
   const Int carries, sequences, inputs, results;
-  const Int *bytes, *steps, *strides, *stacks;
+  const Int *bytes, *steps, *strides, *stacks, *updated;
   const SubGraph& body;
   const void** in = nullptr;
   void** to = nullptr;
@@ -52,13 +53,13 @@ struct Scan {
     std::memcpy(to, from, static_cast<std::size_t>(count));
   }
 
-  /// The memory of the next carries: the results in the last iteration; else the stack if there is one, or the one of
-  /// two blocks that is not read.
+  /// The memory of the next carries: the results in the last iteration, and where they are updated in place; else the
+  /// stack if there is one, or the one of two blocks that is not read.
   void aim(Int iteration, void* const* out) const noexcept {
     char* block = spare;
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < carries; ++k) {
-      const bool last = iteration == length - 1;
+      const bool last = iteration == length - 1 || updated[k] != 0;
       if (!last && stacks[k] != 0) to[k] = static_cast<char*>(out[results + k]) + element(iteration + 1) * bytes[k];
       else to[k] = last || (length - 1 - iteration) % 2 == 0 ? out[k] : block;
       block += rounded(bytes[k]);
@@ -73,7 +74,10 @@ inline Int run_scan(const Int* d, void* const* out, const void* const* in, char*
   for (Int k = 0; k < scan.inputs; ++k) scan.in[k] = in[k];
   BURLAB_ONE_BY_ONE
   for (Int k = 0; k < scan.carries; ++k) {
-    if (scan.length == 0) Scan::copy(out[k], in[k], scan.bytes[k]);
+    if (scan.updated[k] != 0) {
+      Scan::copy(out[k], in[k], scan.bytes[k]);
+      scan.in[k] = out[k];
+    } else if (scan.length == 0) Scan::copy(out[k], in[k], scan.bytes[k]);
     else if (scan.stacks[k] != 0)
       Scan::copy(static_cast<char*>(out[scan.results + k]) + scan.element(0) * scan.bytes[k], in[k], scan.bytes[k]);
   }
