@@ -39,6 +39,7 @@ from .estimators.zeroth_order import (
     zeroth_order,
 )
 from .gradient_descent import GD
+from .gradient_place import through
 from .lbfgs import LBFGS
 from .least_squares.gauss_newton import GaussNewton
 from .least_squares.levenberg_marquardt import LevenbergMarquardt
@@ -185,6 +186,7 @@ __all__ = [
     "sparse_zeroth_order",
     "step",
     "table",
+    "through",
     "warmup",
     "weight_decay",
     "zeroth_order",

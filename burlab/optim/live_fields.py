@@ -112,7 +112,7 @@ def not_below(part: object, least: float, *names: str, strict: bool = False) -> 
 def _walk(part: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
     _check_dataclass(part)
     for f in fields(part):
-        if is_part(inner := getattr(part, f.name)):
+        if not _is_hyper(f.type) and is_part(inner := getattr(part, f.name)):  # a schedule has no live fields
             yield from _walk(inner, (*path, f.name))
     for f in fields(part):
         if _is_hyper(f.type) and not (_is_optional(f.type) and getattr(part, f.name) is None):
@@ -120,8 +120,12 @@ def _walk(part: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
 
 
 def is_part(value: object) -> bool:
-    """Return True for a field's value whose own fields may be live."""
-    return isinstance(value, Optimizer) or (is_dataclass(value) and not isinstance(value, type) and not callable(value))
+    """Return True for a field's value whose own fields may be live. Of a dataclass that can be called, some must be."""
+    if isinstance(value, Optimizer):
+        return True
+    if not is_dataclass(value) or isinstance(value, type):
+        return False
+    return not callable(value) or any(_is_hyper(f.type) for f in fields(cast("Any", value)))
 
 
 def _check_dataclass(part: Any) -> None:

@@ -1,20 +1,19 @@
 """Rules that need the shapes of x's leaves, put behind the flat face that a run knows."""
 
 import copy
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import tree
-from burlab.graph.digits import digits_shape, from_digits, to_digits
-from burlab.graph.node import as_node
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, TARGET_QUERIES
 from burlab.transforms import vmap
 from burlab.typing import Tree
 
+from .layout import Layout
 from .optimizer import Optimizer, State, Vector, advance, start
 from .queries import Queries
 
@@ -67,6 +66,14 @@ class LeafQueries:
         return answer
 
 
+class OnLeaves(Optimizer):
+    """A rule on flat vectors that also works with the leaves of x. Abstract."""
+
+    @abstractmethod
+    def on_leaves(self, layout: Layout) -> Optimizer:
+        """Return the same rule for an x of this form."""
+
+
 def flat_face(optimizer: Optimizer, like: tree.Tree) -> Optimizer:
     """The optimizer, where it or one inside of it has `per_leaf = True`, as a rule on flat vectors.
 
@@ -77,13 +84,11 @@ def flat_face(optimizer: Optimizer, like: tree.Tree) -> Optimizer:
         if isinstance(part, Optimizer) and (flat := flat_face(part, like)) is not part:
             optimizer = copy.copy(optimizer)
             object.__setattr__(optimizer, name, flat)
+    if isinstance(optimizer, OnLeaves):
+        return optimizer.on_leaves(Layout.of(like))
     if not (optimizer.per_leaf or optimizer.all_leaves):
         return optimizer
-    leaves, structure = tree.flatten(like)
-    dtypes = [np.asarray(leaf).dtype for leaf in leaves]
-    kinds = tuple(None if dtype.kind == "f" else dtype for dtype in dtypes)
-    floats = next(dtype for dtype in dtypes if dtype.kind == "f")
-    return _Leaves(optimizer, tuple(np.shape(leaf) for leaf in leaves), structure, kinds, floats)
+    return _Leaves(optimizer, Layout.of(like))
 
 
 @dataclass(frozen=True)
@@ -91,10 +96,7 @@ class _Leaves(Optimizer):
     """Flat vectors outside, trees inside."""
 
     inner: Optimizer
-    shapes: tuple[tuple[int, ...], ...]
-    structure: tree.TreeDef
-    kinds: "tuple[np.dtype[Any] | None, ...]"  # of integers and masks, which are digits outside; None for floats
-    floats: "np.dtype[Any]"
+    layout: Layout
 
     @property
     def lr(self) -> Any:
@@ -102,12 +104,12 @@ class _Leaves(Optimizer):
         return getattr(self.inner, "lr", None)
 
     def init(self, x: Vector, *, f: Any = None) -> State:
-        seen = self._tree(x)
-        queries: Any = None if f is None else LeafQueries(f, x, seen, self._tree, self._flat)
+        seen = self.layout.tree(x)
+        queries: Any = None if f is None else LeafQueries(f, x, seen, self.layout.tree, self._flat)
         return start(self.inner, seen, queries)
 
     def output(self, x: Vector, state: State) -> Vector:
-        seen = self._tree(x)
+        seen = self.layout.tree(x)
         given = self.inner.output(seen, state)
         return x if given is seen else self._flat(given, "output returned an x")
 
@@ -115,35 +117,13 @@ class _Leaves(Optimizer):
         return self.inner.batch_size(state)
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:
-        seen = self._tree(x)
-        queries: Any = LeafQueries(f, x, seen, self._tree, self._flat)
-        result: Any = advance(self.inner, self._tree(g), state, seen, t, queries)
+        seen = self.layout.tree(x)
+        queries: Any = LeafQueries(f, x, seen, self.layout.tree, self._flat)
+        result: Any = advance(self.inner, self.layout.tree(g), state, seen, t, queries)
         if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
             return cast("Any", result)  # which trace_rule refuses
         after, state = cast("tuple[Any, Any]", result)
         return self._flat(after), state
 
-    def _tree(self, flat: Vector) -> Any:
-        outside = [shape if kind is None else digits_shape(shape, kind, flat.dtype)
-                   for shape, kind in zip(self.shapes, self.kinds, strict=True)]  # fmt: skip
-        ends = np.cumsum([int(np.prod(shape)) for shape in outside])
-        many = flat.shape[:-1]  # of samples, where there is a row for each
-        leaves: list[Any] = []
-        for begin, end, shape, kind in zip([0, *ends], ends, outside, self.kinds, strict=False):
-            part = np.reshape(flat[..., int(begin) : int(end)], (*many, *shape))
-            leaves.append(part if kind is None else from_digits(part, kind, len(many)))
-        return tree.unflatten(self.structure, leaves)
-
-    def _flat(self, x: tree.Tree, what: str = "update returned an x") -> Vector:
-        leaves, structure = tree.flatten(x)
-        kind, shapes = type(self.inner).__name__, tuple(getattr(leaf, "shape", ()) for leaf in leaves)
-        if structure != self.structure:
-            raise ArgumentError(f"{kind}.{what} of structure {structure}, expected {self.structure}.")
-        if shapes != self.shapes:
-            raise ShapeError(f"{kind}.{what} with leaves of shapes {shapes}, expected {self.shapes}.")
-        parts: list[Any] = []
-        for leaf, wanted in zip(leaves, self.kinds, strict=True):
-            if wanted is not None and leaf.dtype != wanted:
-                raise DTypeError(f"{kind}.{what} with a leaf of {leaf.dtype}, expected {wanted}. Use .astype.")
-            parts.append(leaf if wanted is None else to_digits(as_node(leaf), wanted, self.floats))
-        return np.concatenate([np.reshape(part, (-1,)) for part in parts])
+    def _flat(self, x: Tree, what: str = "update returned an x") -> Vector:
+        return self.layout.flat(x, f"{type(self.inner).__name__}.{what}")

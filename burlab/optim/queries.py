@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
-from burlab.graph import Node, tree
+from burlab.graph import Node
 from burlab.graph.linear_nodes import concatenate, reshape
 from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.indexing import take
@@ -13,16 +13,17 @@ from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, is_whole, query
 from burlab.graph.tracing.trace import depth
-from burlab.typing import ArrayLike, Tree
+from burlab.typing import ArrayLike
 
 from .batches import ROWS, VALUE, Batches, Known, PairedRows, chosen_numbers
 from .query_forms import query_forms
+from .step_log import StepLog
 
 Vector = Any  # shape (d,), x's dtype
 Indices = Any  # shape (b,), integers
 
 
-class Queries:
+class Queries(StepLog):
     """The problem as an update sees it: f(y) = the mean of the loss over this step's batch, plus the regularizer.
 
     Points and vectors are flat, shape (d,), of x's dtype; so are gradients, and values are numbers of that dtype. A
@@ -47,10 +48,9 @@ class Queries:
 
     def __init__(self, known: Known, batches: Batches, size: Node | None = None) -> None:
         """Start with the values of a step. size: number of its samples, where that varies."""
+        super().__init__()
         self._known, self._batches, self._size = known, batches, size
         self._used: set[Question] = set()
-        self._logged: dict[str, Any] = {}
-        self.estimate: Any = None  # the norm of what `estimated` was given last
         self._depth = depth()
         self._clients_at_x: Any = None  # a row of value and gradient for each
 
@@ -173,6 +173,11 @@ class Queries:
             )
         return self._batches.targets
 
+    @property
+    def full(self) -> bool:
+        """True if a step uses all samples."""
+        return self._batches.full
+
     def full_value(self, y: Vector) -> Any:
         """f(y) over all samples; where a step uses all of them, it is `value`."""
         return self.value(y) if self._batches.full else self._query("full_value", (), None, y)
@@ -284,28 +289,6 @@ class Queries:
     def samples(self) -> int:
         """Number of samples of the problem; 1 for a function of x alone."""
         return self._batches.samples
-
-    def log(self, metrics: dict[str, Any]) -> None:
-        """Log metrics: each becomes a column of the history, as those that an update returns behind its state.
-
-        Args:
-            metrics: By name, scalars; they are stored as float64. "bits" is added up over the steps; "value" is the
-                value of the step, where the rule reads neither its gradient nor `f.value(x)`.
-
-        Raises:
-            ArgumentError: Another rule of the update logs a metric of that name.
-        """
-        if VALUE in self._logged:  # of several rules, for parts of x, the first one counts
-            metrics = {name: number for name, number in metrics.items() if name != VALUE}
-        if taken := metrics.keys() & self._logged.keys():
-            raise ArgumentError(f"{location()}two rules of this update log a metric {taken.pop()!r}. Rename one.")
-        self._logged |= metrics
-
-    def estimated(self, v: Tree) -> Any:
-        """v, which is what a rule takes for the gradient: `Stop(grad_norm=, of="estimator")` is about its norm."""
-        squares = [np.sum(leaf * leaf) for leaf in tree.flatten(v)[0]]
-        self.estimate = np.sqrt(sum(squares[1:], squares[0]))
-        return v
 
     @property
     def logged(self) -> dict[str, Any]:

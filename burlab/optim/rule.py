@@ -53,6 +53,7 @@ class UpdateRule:
     "value" last.
     output: the point that the run gives, from x, t, the hyperparameters and the leaves of the state; None: x itself.
     size: how many samples a step has, int64, from t, the hyperparameters and the leaves of the state; None: always all.
+    value_at: the point of the values in the history in words, as "T(x)", where a rule names one.
     program: the same object for rules of one trace.
     """
 
@@ -65,6 +66,7 @@ class UpdateRule:
     logged: tuple[str, ...] = ()
     output: Graph | None = None
     size: Graph | None = None
+    value_at: str = ""
     program: RuleProgram = field(default_factory=RuleProgram, compare=False, repr=False)
 
     @property
@@ -120,10 +122,10 @@ def trace_rule(
     leaves, structure = tree.flatten(initial)
     state = _arrays(leaves, kind)
 
-    queries, logged = (), ()
+    queries, logged, value_at = (), (), ""
 
     def step(g: Operand, x: Operand, t: Operand, values: tuple[Any, ...], leaves: list[Any], *problem: Any) -> Any:
-        nonlocal queries, logged
+        nonlocal queries, logged, value_at
         before = tree.unflatten(structure, leaves)
         used, rule = _acting(optimizer, live, values, t)
         if varies:
@@ -133,7 +135,7 @@ def trace_rule(
         if logs_estimate and f.estimate is not None:
             f.log({ESTIMATOR_NORM: f.estimate})
         numbers = dict(sorted(f.logged.items(), key=lambda item: _PLACES.get(item[0], 0)))
-        queries, logged = f.used, tuple(numbers)
+        queries, logged, value_at = f.used, tuple(numbers), f.value_at
         followed = [value for field, value in zip(live, used, strict=True) if callable(field.start)]
         return *after, followed, [_logged(kind, name, number) for name, number in numbers.items()]
 
@@ -143,7 +145,8 @@ def trace_rule(
     graph = trace(step, (x, x, _STEP, tuple(field.number for field in live), examples, *problem)).graph
     _check(graph, kind, x, state)
     if logged[-1:] == (VALUE,) and _reads_own(graph, graph.inputs[-len(problem)]):
-        graph, logged = Graph(graph.inputs, graph.outputs[:-1]), logged[:-1]  # the batch's own is computed all the same
+        # the batch's own is computed all the same
+        graph, logged, value_at = Graph(graph.inputs, graph.outputs[:-1]), logged[:-1], value_at and "x"
     schedules = {field.name: field.start for field in live if callable(field.start)}
     forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
     hyper = {field.name: field.number for field in live}
@@ -156,7 +159,7 @@ def trace_rule(
 
     sized = trace(size, (_STEP, tuple(field.number for field in live), examples)).graph if varies else None
     return UpdateRule(
-        _of_stored(graph, 1, stored), hyper, schedules, forms, structure, queries, logged, output, sized
+        _of_stored(graph, 1, stored), hyper, schedules, forms, structure, queries, logged, output, sized, value_at
     ), state
 
 

@@ -153,11 +153,15 @@ class Readings(Displayed):
     def value_name(self) -> str:
         """The name of the values of rows: "value", "batch value" or "value at the iterate".
 
+        A rule such as `bl.optim.through` names another point: "batch value at T(x)".
+
         >>> import numpy as np, burlab as bl
         >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(10.0))
         >>> [bl.minimize(problem, 0.0, bl.optim.GD(0.1), batch=batch).value_name for batch in (None, 2)]
         ['value', 'batch value']
         """
+        if self._engine.value_at:
+            return f"{'value' if self._engine.takes_all else 'batch value'} at {self._engine.value_at}"
         if not self._engine.takes_all:
             return "batch value"
         return "value" if self._engine.is_exact or not self._engine.averages else "value at the iterate"

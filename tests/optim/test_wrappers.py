@@ -33,6 +33,7 @@ from burlab.optim import (
     projected,
     proximal,
     simplex,
+    through,
     weight_decay,
 )
 from tests.optim.cases import by_torch
@@ -169,6 +170,7 @@ def nothing(kind):
         gradient_noise: (0.0,),
         projected: (box(-np.inf, np.inf),),
         proximal: (l1(0.0),),
+        through: (lambda x: x,),
     }[kind]
 
 

@@ -95,8 +95,10 @@ _logged = partial(
 _of_clients = partial(_logged, clients=several(_COUNT))
 # The others were written before files knew samplers, clients, and before rules logged metrics.
 _sampled = partial(_of_clients, full=optional(record(_KERNELS, _COUNT)), sampler=optional(text), size=optional(text))
+_decoded = partial(_sampled, digits=optional(several(optional(_WHOLE))))
 _RECIPE: Check = either(
-    _sampled(digits=optional(several(optional(_WHOLE)))),
+    _decoded(value_at=text),
+    _decoded(),
     _sampled(),
     _of_clients(),
     _logged(),

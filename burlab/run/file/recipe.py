@@ -63,6 +63,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "queries": list(rule.queries),
         "logged": list(rule.logged),
         "spent": [[name, int(count)] for name, count in setup.spent.items()],
+        "value_at": rule.value_at,
         "output": rule.output and graphs.add(rule.output),
         "data": [checksum(array) for array in _data(setup)],
         "weighted": _described_losses(setup.queries.drawn_losses, graphs) if _is_weighted(setup.stream) else [],
@@ -119,7 +120,8 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
     logged, output = tuple(document.get("logged", ())), _output(document, reader, start, hyper)
     size = _size(document, reader, start, hyper)
     stream.varies = size is not None
-    rule = UpdateRule(update, hyper, schedules, forms, state, tuple(document["queries"]), logged, output, size)
+    queries, value_at = tuple(document["queries"]), document.get("value_at", "")
+    rule = UpdateRule(update, hyper, schedules, forms, state, queries, logged, output, size, value_at=value_at)
     groups = document["loss"][0][1]
     kinds = ("value_like", "training", "measured" if groups[1:2] != [0] else "measured_value")
     loss = drawn_reader.make(kinds[min(len(groups), 3) - 1], document["loss"])

@@ -21,7 +21,8 @@ class Engine(Recorder, Protocol):
     hypers: names of the live hyperparameters. queries: of its rule, in addition to the gradient of each step.
     stop: when it rests by itself. has_gradient: whether a gradient is computed in each step; else its norm is nan.
     takes_all: whether the value of a row is of all samples; is_exact: and at the optimizer's output point.
-    averages: whether that point is another one than x. can_seek: whether it stores keyframes, to go back in its record.
+    averages: whether that point is another one than x. value_at: the point of values in words, where the rule names it.
+    can_seek: whether it stores keyframes, to go back in its record.
     """
 
     hypers: tuple[str, ...]
@@ -31,6 +32,7 @@ class Engine(Recorder, Protocol):
     takes_all: bool
     is_exact: bool
     averages: bool
+    value_at: str
     can_seek: bool
 
     def aim(self, target: int) -> None:

@@ -37,6 +37,7 @@ class ScipyEngine:
     queries: tuple[str, ...] = ()  # its column "samples" counts all
     takes_all = is_exact = True
     averages = False
+    value_at = ""
     has_gradient = True  # of points that a minimizer without gradients moves to, it is computed all the same
 
     def __init__(self, minimizer: SciPy, objective: ScipyObjective, stop: Stop, log: Log, head: int) -> None:
