@@ -104,7 +104,7 @@ class through(OnLeaves, Wrapper):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """The step inside with the gradient at T(x)."""
         step = self._step(state["T"], t, f)
-        y, own = step.moved(x)
+        y, own = step.with_state(x)
         value, gradient = f.value_and_grad(y)
         seen, own = step.seen_gradient(f.estimated(gradient), x, own)
         queries: Any = PlaceQueries(f, x, (value, seen), step.place, step.mapped, self.at == T_OF_X)

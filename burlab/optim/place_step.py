@@ -1,4 +1,4 @@
-"""What the functions of a user's give `through` at one step."""
+"""Functions of a user, called at one step of `through`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -38,9 +38,9 @@ class PlaceStep:
 
     def place(self, x: Vector) -> Vector:
         """T(x); x itself where T returns it."""
-        return self.moved(x)[0]
+        return self.with_state(x)[0]
 
-    def moved(self, x: Vector) -> tuple[Vector, State]:
+    def with_state(self, x: Vector) -> tuple[Vector, State]:
         """T(x), and the state of T after it."""
         seen, names = self.layout.tree(x), map_arguments(self.T).place
         given = {name: self._given(name, x, seen) for name in names}

@@ -32,6 +32,12 @@ STEPS, MIDDLE, EARLY = 23, 11, 4
 _rng = np.random.default_rng(5)
 DATA = (_rng.normal(size=(40, 4)), _rng.normal(size=(40, 3)))
 START = {"b": np.zeros(3), "w": 0.3 * _rng.normal(size=(4, 3))}
+
+
+def tenths(p):
+    return bl.tree.map(lambda leaf: 0.1 * np.rint(10 * leaf), p)
+
+
 RULES = {
     **{type(case.optimizer).__name__: case.optimizer for case in CASES},
     **OPTIMIZERS,
@@ -50,6 +56,7 @@ RULES = {
     "gradient_noise": bl.optim.gradient_noise(GD(0.01), 0.3),
     "projected": bl.optim.projected(GD(0.05), bl.optim.ball(1.5)),
     "proximal": bl.optim.proximal(GD(0.05), bl.optim.l1(0.1)),
+    "through": bl.optim.through(Adam(0.02), tenths, at="T(x)"),
     "weight_decay": bl.optim.weight_decay(GD(0.01), 0.2),
 }
 
