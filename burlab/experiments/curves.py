@@ -12,13 +12,19 @@ from burlab.errors import ArgumentError
 from burlab.problems import FiniteSum, TestFunction
 from burlab.run import Run
 from burlab.run.record.digest import Digest
-from burlab.run.record.recorder import COSTS
+from burlab.run.record.recorder import COSTS, FLOPS
 from burlab.runtime.checks.numbers import shown
 from burlab.typing import Numbers
 
 from .racer import Racer
 
-AXES = {"step": "step", "gradients": "gradients", "seconds": "seconds of running", "bytes": "bytes held"}
+AXES = {
+    "step": "step",
+    "gradients": "gradients",
+    "flops": COSTS[FLOPS],
+    "seconds": "seconds of running",
+    "bytes": "bytes held",
+}
 """Axes of comparison and their labels; `COSTS` are others."""
 _MIN_QUARTILES = 4  # seeds from which quartiles are shown; of fewer the extremes
 _POINTS = 1000  # of a curve
@@ -125,7 +131,7 @@ def place(digest: Digest, against: str) -> Numbers:
 
 def check_axis(against: str, but: str = "") -> None:
     """Raise ArgumentError unless this is an axis. but: one that is not available."""
-    known = [name for name in (*AXES, *COSTS) if name != but]
+    known = [name for name in AXES | COSTS if name != but]
     if against not in known:
         raise ArgumentError(f"against must be one of {', '.join(map(repr, known))}; got {shown(against)}.")
 

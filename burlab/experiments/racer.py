@@ -1,5 +1,6 @@
 """A racer: an optimizer with a run for every seed, or an existing run."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -11,6 +12,7 @@ from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.run import Run
 from burlab.run.record.digest import Digest
+from burlab.run.record.recorder import FLOPS
 from burlab.runtime.checks.numbers import shown
 
 from .setting import Setting, share_of_memory
@@ -39,6 +41,13 @@ class Racer:
     def step(self) -> int:
         """The steps that each of its runs has done, at least."""
         return min((run.t for run in self.runs), default=0)
+
+    @property
+    def flops(self) -> float:
+        """Floating-point operations of a run so far, the mean over the seeds; NaN before rows are read."""
+        digests = next(iter(self.digests.values()), list[Digest]())
+        totals = [digest.cost(FLOPS)[-1] for digest in digests if digest.steps.size]
+        return float(np.mean(totals)) if totals else math.nan
 
     @property
     def failures(self) -> list[str]:

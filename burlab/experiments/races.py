@@ -274,7 +274,7 @@ class Race(Displayed):
         Args:
             against: "step"; "gradients": one per step and one for each value, gradient or Hessian-vector product that a
                 line search or a second-order rule requests, of a sum as many as samples in the batch; one cost of these
-                alone, or bits: "samples", "values", "hvps", "jvps", "partials", "surrogates", "bits"; "seconds" of
+                alone: "samples", "values", "hvps", "jvps", "partials", "surrogates"; "flops"; "bits"; "seconds" of
                 running; or "bytes" that a run holds besides its record, the least first.
             of: a column of the history.
 

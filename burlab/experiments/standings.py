@@ -17,7 +17,8 @@ class Standing:
     """A racer's row. value, low, high: median and band over its seeds at the place `at` of the axis, above the minimum.
 
     rank: from 1; 0 for one that has failed or not started. behind: its height over that of the leader, NaN if one is
-    negative. step: that all its runs have done. message: why it ended, "" while it races.
+    negative. step: that all its runs have done. message: why it ended, "" while it races. flops: floating-point
+    operations of a run so far, the mean over the seeds.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Standing:
     at: float
     step: int
     message: str
+    flops: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +71,16 @@ def standings_text(rows: Sequence[Standing]) -> str:
 
     >>> failed = Standing("GD", 0, *4 * [math.nan], math.nan, 0, "inf")
     >>> print(standings_text([Standing("Adam", 1, 0.25, 0.25, 0.25, 1.0, 10.0, 12, ""), failed]))
-    rank  racer  value  times the first  step  ended by
-    1     Adam   0.25   1                12
-    -     GD     -      -                0     inf
+    rank  racer  value  times the first  step  flops  ended by
+    1     Adam   0.25   1                12    -
+    -     GD     -      -                0     -      inf
     """
-    head = ("rank", "racer", "value", "times the first", "step", "ended by")
+    head = ("rank", "racer", "value", "times the first", "step", "flops", "ended by")
     cells = [
-        (str(row.rank or "-"), row.name, _cell(row.value), _cell(row.behind, 4), f"{row.step:,}", row.message)
+        (
+            *(str(row.rank or "-"), row.name, _cell(row.value), _cell(row.behind, 4)),
+            *(f"{row.step:,}", _cell(row.flops, 3), row.message),
+        )
         for row in rows
     ]
     return "\n".join(columns([head, *cells]))
@@ -95,10 +100,14 @@ def standings(racers: list[Racer], curves: Mapping[str, Curves]) -> list[Standin
     rows: list[Standing] = []
     for k, racer in enumerate(able):
         value, low, high = heights[racer.name]
-        rows.append(Standing(racer.name, k + 1, value, low, high, ratio(value, first), at, racer.step, racer.message))
+        rows.append(
+            Standing(
+                racer.name, k + 1, value, low, high, ratio(value, first), at, racer.step, racer.message, racer.flops
+            )
+        )
     none = math.nan
     rest = [racer for racer in racers if racer not in able]
-    return rows + [Standing(r.name, 0, none, none, none, none, none, r.step, r.message) for r in rest]
+    return rows + [Standing(r.name, 0, none, none, none, none, none, r.step, r.message, r.flops) for r in rest]
 
 
 def common(racers: list[Racer], curves: Mapping[str, Curves]) -> float:

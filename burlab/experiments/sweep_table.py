@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from burlab.run.record.recorder import FLOPS
 from burlab.runtime.checks.text_table import columns
 from burlab.runtime.displayed import Pictured
 
@@ -56,15 +57,15 @@ class SweepTable(Pictured):
 def table_of(rows: Sequence[SweepRow], hypers: Sequence[str]) -> SweepTable:
     """The table of rows. hypers: the columns of hyperparameters.
 
-    >>> row = SweepRow(0, "GD", {"lr": 0.1}, 3, 0.25, 100, 0.5, {}, "steps")
+    >>> row = SweepRow(0, "GD", {"lr": 0.1}, 3, 0.25, 100, 0.5, {"flops": 2000}, "steps")
     >>> print(table_of([row], ["lr"]))
     1 of 1 runs done
-    run  optimizer  lr   seed  value  steps  seconds  ended by
-    0    GD         0.1  3     0.25   100    0.5      steps
+    run  optimizer  lr   seed  value  steps  flops  seconds  ended by
+    0    GD         0.1  3     0.25   100    2e+03  0.5      steps
     """
     ordered = sorted(rows, key=rank)
     values = ("value", "validation") if any(row.validation is not None for row in rows) else ("value",)
-    head = ("run", "optimizer", *hypers, "seed", *values, "steps", "seconds", "ended by")
+    head = ("run", "optimizer", *hypers, "seed", *values, "steps", "flops", "seconds", "ended by")
     cells = tuple(_cells(row, hypers, values) for row in ordered[:MAX_ROWS])
     failures = Counter((row.name, _why(row)) for row in rows if row.failed)
     losses = [f"{count:,} of {name} failed: {why}" for (name, why), count in failures.items()]
@@ -91,7 +92,8 @@ def _cells(row: SweepRow, hypers: Sequence[str], values: Sequence[str]) -> tuple
     chosen = [hyper_text(row.hypers[name]) if name in row.hypers else "" for name in hypers]
     numbers: list[float | None] = [getattr(row, name) for name in values]
     shown = ["" if number is None or math.isnan(number) else f"{number:.6g}" for number in numbers]
-    end = (f"{row.steps:,}", f"{row.seconds:.3g}") if row.done else ("", "")
+    flops = f"{row.counts[FLOPS]:.3g}" if FLOPS in row.counts else ""
+    end = (f"{row.steps:,}", flops, f"{row.seconds:.3g}") if row.done else ("", "", "")
     end_text = _summary(row) if row.reason == "error" else row.reason
     return (str(row.number), row.name, *chosen, str(row.seed), *shown, *end, end_text)
 

@@ -9,7 +9,7 @@ from burlab.charts.palette import FAINT, INK, colour
 from burlab.errors import ArgumentError, ShapeError
 from burlab.monitor import Monitor
 from burlab.run import Run
-from burlab.run.record.recorder import COSTS, SAMPLES
+from burlab.run.record.recorder import COSTS, FLOPS, SAMPLES
 from burlab.runtime.checks.numbers import real, shown
 from burlab.runtime.extras import late
 from burlab.runtime.plain import as_floats
@@ -23,7 +23,7 @@ tsdownsample: Any = late("tsdownsample", "plots")
 
 _POINTS = 2000  # more than a screen has columns; a browser redraws this many at once
 _AXES = {"step": ("step", 1.0), "time": ("time, ms", 1e-6)} | {name: (words, 1.0) for name, words in COSTS.items()}
-_NONE = COSTS.keys() - {SAMPLES}  # of these a history without the column has spent none
+_NONE = COSTS.keys() - {SAMPLES, FLOPS}  # of these a history without the column has spent none
 
 
 def training_curve(
@@ -75,7 +75,7 @@ def compare(
     Args:
         runs: By name, runs or their histories (mappings of columns).
         against: "step", "time" (shown in milliseconds), or a cost: "samples", "values", "hvps", "jvps", "partials",
-            "surrogates", "bits"; a run without such a column has spent none.
+            "surrogates", "bits", of which a run without such a column has spent none; or "flops".
         minimum: Subtracted from the column first, such as the minimum of the problem. Numbers that are not
             positive then have no logarithm and leave a gap.
 

@@ -11,7 +11,7 @@ from burlab.run.loop.lifetime import at_end
 from burlab.run.record.derived import live
 from burlab.run.record.engine import Engine
 from burlab.run.record.feed import Fresh
-from burlab.run.record.recorder import FIRST, SAMPLES, Recorder
+from burlab.run.record.recorder import FIRST, FLOPS, SAMPLES, Recorder
 from burlab.run.record.stop import Predicate
 from burlab.run.record.tables import Column
 from burlab.runtime.checks.numbers import shown
@@ -118,7 +118,7 @@ class _Window(Mapping[str, Column]):
     def __init__(self, recorder: Recorder, rows: Fresh) -> None:
         self._recorder = recorder
         self._rows = rows
-        stored = dict.fromkeys((FIRST, *recorder.columns, SAMPLES))
+        stored = dict.fromkeys((FIRST, *recorder.columns, SAMPLES, FLOPS))
         self._names = tuple(dict.fromkeys((*stored, *recorder.start_hypers)))
 
     def __getitem__(self, name: str) -> Column:
@@ -130,6 +130,8 @@ class _Window(Mapping[str, Column]):
             return steps
         if name == SAMPLES:
             return (steps + 1) * recorder.batch
+        if name == FLOPS:
+            return recorder.flops.totals(steps, lambda counter: self.get(counter, 0))
         if name not in recorder.start_hypers:
             raise KeyError(f"the column must be one of {', '.join(self._names)}; got {shown(name)}.")
         moments, which, values = recorder.event_rows()

@@ -20,7 +20,7 @@ from burlab.run.record.drags import Drags
 from burlab.run.record.engine import Engine
 from burlab.run.record.history import Event, History, events
 from burlab.run.record.live import RecordCursor, at, path, rows_since
-from burlab.run.record.recorder import BITS, COUNTERS
+from burlab.run.record.recorder import BITS, COUNTERS, FLOPS
 from burlab.run.record.stop import Stopped
 from burlab.run.record.traces import Traces
 from burlab.runtime.checks.attributes import refuse_hyper
@@ -187,16 +187,16 @@ class Readings(Displayed):
     def counts(self) -> dict[str, int]:
         """The cost so far: sample gradients, values, Hessian-vector products, derivatives along vectors.
 
-        Also partial derivatives, surrogates, and bits sent, if the rule logs them. One evaluation of one sample counts
-        one; of partial derivatives, each entry.
+        Also partial derivatives, surrogates, bits sent, if the rule logs them, and floating-point operations, see
+        `history`. One evaluation of one sample counts one; of partial derivatives, each entry.
 
         >>> import numpy as np, burlab as bl
         >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(10.0))
         >>> bl.minimize(problem, 0.0, bl.optim.ArmijoGD(warm=False), batch=2, steps=3).counts
-        {'samples': 12, 'values': 12, 'hvps': 0, 'jvps': 0, 'partials': 0, 'surrogates': 0, 'bits': 0}
+        {'samples': 12, 'values': 12, 'hvps': 0, 'jvps': 0, 'partials': 0, 'surrogates': 0, 'bits': 0, 'flops': 180}
         """
         rows = self.history
-        return {name: int(rows[name][-1]) if name in rows and rows.steps else 0 for name in (*COUNTERS, BITS)}
+        return {name: int(rows[name][-1]) if name in rows and rows.steps else 0 for name in (*COUNTERS, BITS, FLOPS)}
 
     @property
     def traces(self) -> Traces:

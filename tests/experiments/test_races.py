@@ -351,14 +351,14 @@ def twice(run):
 def test_racers_are_compared_by_any_cost():
     """By names of columns; who has no such column has spent none of it."""
     race = bl.race(F, F.start, {"armijo": bl.optim.ArmijoGD(), "gd": GD}, steps=5)
-    for cost in ("samples", "values", "hvps", "jvps", "partials", "surrogates", "bits"):
+    for cost in ("samples", "values", "hvps", "jvps", "partials", "surrogates", "bits", "flops"):
         ends = {curve.label: curve.x[-1] for curve in race.chart(cost).parts[0].curves}
         assert ends == {name: runs[0].counts[cost] for name, runs in race.runs.items()}, cost
     assert race.runs["armijo"][0].counts["values"] > 0
     assert race.leader("samples").at == 5
     assert "at 5 sample gradients" in str(race.leader("samples"))
     with pytest.raises(
-        ArgumentError, match=re.escape("must be one of 'step', 'gradients', 'seconds', 'bytes', 'samples'")
+        ArgumentError, match=re.escape("must be one of 'step', 'gradients', 'flops', 'seconds', 'bytes', 'samples'")
     ):
         race.standings("cost")
 

@@ -155,7 +155,7 @@ def test_the_table_has_the_best_first(swept):
     table = swept.table
     numbers = [int(cells[0]) for cells in table.cells]
     assert numbers == sorted(range(12), key=lambda k: swept.rows[k].value)
-    assert table.head == ("run", "optimizer", "lr", "mu", "seed", "value", "steps", "seconds", "ended by")
+    assert table.head == ("run", "optimizer", "lr", "mu", "seed", "value", "steps", "flops", "seconds", "ended by")
     assert str(table).splitlines()[0] == "12 of 12 runs done"
     assert repr(swept).startswith("<Sweep: 12 of 12 runs done, best ")
 

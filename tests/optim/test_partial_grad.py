@@ -184,6 +184,7 @@ def test_coordinate_descent_is_that_of_numpy(tmp_path: Any) -> None:
         "partials": 400,
         "surrogates": 0,
         "bits": 0,
+        "flops": run.history["flops"][-1],
     }
     run.save(tmp_path / "run.burlab")
     loaded, fork = bl.load_run(tmp_path / "run.burlab"), run.fork()

@@ -198,7 +198,8 @@ def test_history_columns():
     assert len(run.history["value"]) == run.history.steps == 0
     run.step(5000)
     history = run.history
-    assert list(history) == ["step", "value", "gradient_norm", "step_norm", "samples", "time", "lr", "b1", "b2", "eps"]
+    measured = ["step", "value", "gradient_norm", "step_norm", "samples", "flops", "time"]
+    assert list(history) == [*measured, "lr", "b1", "b2", "eps"]
     assert all(len(history[name]) == 5000 for name in history)
     assert history["step"].dtype == history["samples"].dtype == np.int64
     run.step(1)

@@ -1,7 +1,7 @@
 """The queries of an update to its problem, as kernels: the ctypes mirror of `cpp/burlab/run/step/query.hpp`."""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -146,6 +146,12 @@ class QueryKernels:
             clients=self._clients and self._clients.address,
         )
         self.address = ctypes.addressof(self._all) if names else 0
+
+    @property
+    def evaluations(self) -> "Iterator[tuple[Question, int, bool, Loss]]":
+        """Each question with the samples of one answer, whether these have a row each, and its kernels."""
+        for question, answer in zip(self.questions, self._answers, strict=True):
+            yield question, int(answer.stream.batch), _FORMS[question.name].rows, answer.loss
 
     @property
     def is_remote(self) -> bool:

@@ -4,6 +4,7 @@ import ctypes
 import math
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from burlab.errors import StatusError
 from burlab.graph import Graph, tree
 from burlab.problems.sampling import Sampling, full
 from burlab.run.record.breakpoints import Breakpoint, as_struct
+from burlab.run.record.flop_model import FlopModel
 from burlab.run.record.stop import REASONS, Stopped, explain
 from burlab.run.record.tables import RecordPath, RecordTable, nbytes
 from burlab.run.record.traces import SAMPLED
@@ -26,6 +28,7 @@ from .loop_feed import LoopFeed
 from .run_plan import FEED, Start, plan_of
 from .setup import Setup
 from .snapshot import Saved, Tables, clone, contents_of, path_contents, put, take
+from .step_flops import flop_rates
 
 _PATIENCE = int(SLICE * 1e3)  # milliseconds
 Change = Callable[[CPlan], None]
@@ -50,6 +53,7 @@ class RunLoop:
         self.start_hypers = setup.rule.hyper
         self.batch = int(setup.stream.batch)
         self.dimension = setup.dimension
+        self.flops = FlopModel(partial(flop_rates, setup))
         self.can_seek = setup.budgets[1] > 0
         self.is_exact, self.takes_all, self.averages = setup.is_exact, setup.takes_all, setup.output is not None
         self.value_at = setup.rule.value_at

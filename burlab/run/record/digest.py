@@ -8,7 +8,7 @@ import numpy as np
 
 from .derived import times
 from .live import RecordCursor, rows_since
-from .recorder import COSTS, COUNTERS, FIRST, SAMPLES, Recorder
+from .recorder import COSTS, COUNTERS, FIRST, FLOPS, SAMPLES, Recorder
 from .tables import read
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -76,6 +76,8 @@ class Digest:
 
     def cost(self, name: str) -> Numbers:
         """Return the cost up to the end of each stretch, by a name of `COSTS`."""
+        if name == FLOPS:
+            return self._recorder.flops.totals(self.steps, self.cost)
         if name in self._counters:
             return self._used[self._counters.index(name)]
         return (self.steps + 1) * self._recorder.batch if name == SAMPLES else np.zeros_like(self.steps)

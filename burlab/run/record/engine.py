@@ -12,7 +12,7 @@ from .feed import Feed
 from .recorder import Recorder
 from .stop import Stop
 
-COLUMNS = ("step", "value", "gradient_norm", "step_norm", "samples", "time")  # then the hyperparameters
+COLUMNS = ("step", "value", "gradient_norm", "step_norm", "samples", "flops", "time")  # then the hyperparameters
 
 
 class Engine(Recorder, Protocol):

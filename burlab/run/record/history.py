@@ -11,7 +11,7 @@ from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.extras import require
 
 from .derived import live, steps, times
-from .recorder import COUNTERS, FIRST, IMPLICIT, SAMPLES, Recorder
+from .recorder import COUNTERS, FIRST, FLOPS, IMPLICIT, SAMPLES, Recorder
 from .sinks import Sink
 from .table_files import write_csv
 from .tables import Column, read
@@ -39,9 +39,10 @@ class History(Mapping[str, Column]):
     step_norm: Euclidean norms of the batch's gradient and of x's change. samples: sample gradients computed so far,
     int64, by steps, queries, line searches and `init`; if the rule has such queries, also values, hvps, jvps, partials
     and surrogates: sample values, Hessian-vector products, derivatives along vectors and by single entries, surrogates
-    with their gradients. bits: the sum of what a rule logs as "bits". time: nanoseconds of running until the step's
-    end; short steps share a clock read and are interpolated. Then one column per metric of the loss, and per
-    hyperparameter with the value that the step used.
+    with their gradients. bits: the sum of what a rule logs as "bits". flops: floating-point operations so far, float64,
+    of all that is counted and of the rule's update, as `bl.counts` defines them; what SciPy does itself is not known.
+    time: nanoseconds of running until the step's end; short steps share a clock read and are interpolated. Then one
+    column per metric of the loss, and per hyperparameter with the value that the step used.
 
     An entry per step, until that took more bytes than the run's `history_bytes`: then `span` steps have two entries,
     minimum and maximum of every column.
@@ -63,6 +64,7 @@ class History(Mapping[str, Column]):
                 self._columns[name] = self._columns[name].astype(np.int64)
         self._hypers = recorder.start_hypers
         self._batch = recorder.batch
+        self._flops = recorder.flops
         stored_names = [name for name in recorder.columns if name not in self._hypers]
         implicit = [name for name in IMPLICIT if name not in stored_names]
         self._names = (FIRST, *stored_names, *implicit, *self._hypers)
@@ -117,7 +119,7 @@ class History(Mapping[str, Column]):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     run.history.to_csv(f"{folder}/run.csv")
         ...     pathlib.Path(f"{folder}/run.csv").read_text()[:50]
-        'step,value,gradient_norm,step_norm,samples,time,lr'
+        'step,value,gradient_norm,step_norm,samples,flops,t'
         """
         write_csv(path, self)
 
@@ -160,6 +162,8 @@ class History(Mapping[str, Column]):
             return steps(0, self._slots, self._rows, self._span)
         if name == SAMPLES:
             return (self[FIRST] + 1) * self._batch
+        if name == FLOPS:
+            return self._flops.totals(self[FIRST], lambda counter: self.get(counter, 0))
         if name == "time":
             moments, known = self._stamps
             return times((moments, known), self._elapsed, self._rows, self[FIRST])

@@ -1,14 +1,18 @@
 """The protocol between records and their readers: history, path and live views."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from burlab.runtime.coerce import Array
 
 from .tables import PathColumns, RecordColumns, TableReader
 from .view import EngineState
 
+if TYPE_CHECKING:
+    from .flop_model import FlopModel
+
 FIRST, SAMPLES = "step", "samples"
 COUNTERS = SAMPLES, "values", "hvps", "jvps", "partials", "surrogates"  # of one sample each, by the numbers of C++
+FLOPS = "flops"  # which follow from the other counters: see `FlopModel`
 BITS = "bits"  # a metric that a rule logs under this name is added up
 COSTS = {
     SAMPLES: "sample gradients",
@@ -18,9 +22,10 @@ COSTS = {
     "partials": "partial derivatives of samples",
     "surrogates": "surrogates of samples",
     BITS: "bits sent",
+    FLOPS: "floating-point operations",
 }
 """Labels of costs by column names; a record without the column has a cost of 0."""
-IMPLICIT = SAMPLES, "time"  # columns that a record need not store; most hyperparameters are others
+IMPLICIT = SAMPLES, FLOPS, "time"  # columns that a record need not store; most hyperparameters are others
 
 
 class Recorder(Protocol):
@@ -34,6 +39,11 @@ class Recorder(Protocol):
     start_hypers: dict[str, float]
     batch: int
     dimension: int
+
+    @property
+    def flops(self) -> "FlopModel":
+        """Floating-point operations of steps and counts."""
+        ...
 
     @property
     def record(self) -> RecordColumns:

@@ -17,6 +17,7 @@ from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream
 from burlab.run.record.breakpoints import Breakpoint
 from burlab.run.record.feed import RecordFeed
+from burlab.run.record.flop_model import FlopModel
 from burlab.run.record.gradient_norms import column_of
 from burlab.run.record.stop import Predicate, Rows, Stop, Stopped, explain
 from burlab.run.record.view import EngineState
@@ -46,6 +47,7 @@ class ScipyEngine:
         self.start_hypers: dict[str, float] = {}
         self.batch = objective.samples
         self.dimension = objective.dimension
+        self.flops = FlopModel(objective.flop_rates)
         self.forked = False  # in a forked child: the thread stayed behind
         self._past: int | None = None  # the step shown, where that is not the newest
         self._points: dict[int, Breakpoint] = {}  # all that there ever were

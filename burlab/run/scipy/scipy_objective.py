@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import tree
+from burlab.problems.kernels.evaluation_flops import evaluation_flops
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.kernels.sum_abi import sum_exports
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
+from burlab.run.record.flop_model import FlopRates
+from burlab.run.record.recorder import SAMPLES
 from burlab.runtime.coerce import Array
 from burlab.typing import Tree
 
@@ -48,6 +51,15 @@ class ScipyObjective:
     def hvp(self, x: Array, v: Array, between: Callable[[], None]) -> Array:
         """The Hessian at x times v, all of shape (d,)."""
         return self._flat(self._evaluate("hvp", [x, v], between)[0])
+
+    def flop_rates(self) -> FlopRates:
+        """Return the rate of a sample: that of the costliest query, as one counter counts all of them."""
+        flops = max(evaluation_flops(loss, self.samples) for query, loss in self._losses.items() if self._counts(query))
+        return FlopRates(0.0, {SAMPLES: flops / self.samples})
+
+    def _counts(self, query: str) -> bool:
+        """Return True unless a query is for the record alone, as gradients are where SciPy reads none."""
+        return query != "value_and_grad" or "value" not in self._losses
 
     def _evaluate(self, query: str, vectors: list[Array], between: Callable[[], None]) -> Any:
         shared = [self._point.with_numbers(np.array(v).reshape(-1)) for v in vectors]

@@ -54,6 +54,7 @@ def test_a_line_search_counts_its_trials():
         "partials": 0,
         "surrogates": 0,
         "bits": 0,
+        "flops": run.history["flops"][-1],
     }
     digest = run.digest()
     digest.read()
@@ -137,6 +138,7 @@ def test_everything_is_counted_where_it_belongs(tmp_path):
     for name, column in wanted.items():
         np.testing.assert_array_equal(run.history[name], column, err_msg=name)
     np.testing.assert_array_equal(run.history["other"], np.ones(steps))
+    wanted["flops"] = run.history["flops"]
     assert run.counts == {name: column[-1] for name, column in wanted.items()}
     run.save(tmp_path / "run.burlab")
     again, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()

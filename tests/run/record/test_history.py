@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 import burlab as bl
 from burlab.errors import ArgumentError, ConfigurationError
 from burlab.run.record import tables
+from burlab.run.record.flop_model import FlopModel, FlopRates
 from burlab.run.record.history import Event, History, events
 from burlab.run.record.live import at, path, rows_since
 from burlab.run.record.tables import RecordTable
@@ -26,6 +27,7 @@ class Recorder:
     def __init__(self, budget: int, changes=(), python: bool = False):
         self.columns, self.start_hypers, self.batch, self.dimension = STORED, {"lr": np.nan, "mu": 0.5}, 3, 2
         self.changes, self.elapsed, self.python = changes, 0.0, python
+        self.flops = FlopModel(lambda: FlopRates(2.0, {"samples": 5.0}))
         if python:
             self.record, self.path = ScipyRows(4), ScipyPath(3)
         else:
@@ -80,10 +82,11 @@ def test_every_column_is_what_a_loop_over_the_steps_gives(rows, python, changes)
     recorder.append(numbers)
     history = History(recorder)
     mu = np.array([([0.5, *(v for s, v in changes if s <= step)])[-1] for step in range(rows)])
-    assert list(history) == ["step", "value", "gradient_norm", "step_norm", "samples", "time", "lr", "mu"]
+    assert list(history) == ["step", "value", "gradient_norm", "step_norm", "samples", "flops", "time", "lr", "mu"]
     assert history.steps == rows
     assert history.span == 2 or rows > 64
     expected = {"step": np.arange(rows), "samples": 3 * np.arange(1, rows + 1), "mu": mu}
+    expected["flops"] = 17.0 * np.arange(1, rows + 1)
     expected |= {name: numbers[:, k] for k, name in enumerate(STORED)}
     for name, column in expected.items():
         np.testing.assert_array_equal(history[name], merged(column, history.span), name)

@@ -101,7 +101,8 @@ def test_a_race_has_a_chart_for_each_axis_and_its_standings(tmp_path):
     race = bl.race(f, f.start, {EVIL: bl.optim.GD(1e-3), "Adam": bl.optim.Adam(1e-2)}, steps=200)
     text = exported(race, tmp_path)
     (section,) = data_of(text)
-    assert section["data"]["names"] == ["against step", "against gradients", "against seconds", "against bytes"]
+    axes = ("step", "gradients", "flops", "seconds", "bytes")
+    assert section["data"]["names"] == [f"against {name}" for name in axes]
     assert EVIL not in text
     assert text.count("<img") == 0
     assert any(curve["label"] == EVIL for curve in section["data"]["charts"][0]["parts"][0]["curves"])
