@@ -23,7 +23,7 @@ X0 = TRUE[0] + 0.2 * rng.normal(size=(P, 3)), TRUE[1] + 0.2 * rng.normal(size=(Q
 
 
 def r(a: Any, b: Any, seen: Any) -> Any:
-    return np.stack([a[0] * b[0] + a[2], np.sin(a[1]) + b[1] ** 2 * a[2]]) - seen
+    return np.stack([a[0] * b[0] + a[2] * b[1], np.sin(a[1]) + b[1] ** 2 * a[2]]) - seen
 
 
 _exact = [r(TRUE[0][i], TRUE[1][j], 0.0) for i, j in zip(FIRST, SECOND, strict=True)]
@@ -33,7 +33,7 @@ SEEN = np.array(_exact) + 0.05 * rng.normal(size=(N, 2))
 def flat(x: Any) -> Any:
     """The same residuals as a function of one vector."""
     a, b = np.reshape(x[: 3 * P], (P, 3))[FIRST], np.reshape(x[3 * P :], (Q, 2))[SECOND]
-    both = [a[:, 0] * b[:, 0] + a[:, 2], np.sin(a[:, 1]) + b[:, 1] ** 2 * a[:, 2]]
+    both = [a[:, 0] * b[:, 0] + a[:, 2] * b[:, 1], np.sin(a[:, 1]) + b[:, 1] ** 2 * a[:, 2]]
     return np.reshape(np.stack(both, axis=1) - SEEN, (-1,))
 
 
@@ -54,11 +54,17 @@ def test_residuals_and_jacobian_are_those_of_the_vector(loss: str) -> None:
     )
 
 
-def test_steps_solve_the_damped_problem() -> None:
-    """By the normal equations of the whole Jacobian; dampings as of Nielsen."""
+NEAR = box(WHOLE - 0.15 * rng.random(WHOLE.size), WHOLE + 0.15 * rng.random(WHOLE.size))
+
+
+@pytest.mark.parametrize("bounds", [None, NEAR])
+def test_steps_solve_the_damped_problem(bounds: box | None) -> None:
+    """By the normal equations of the whole Jacobian, without unknowns that are held; dampings as of Nielsen."""
     f = bl.Residuals(r, (FIRST, SECOND, SEEN), pairs=True)
     stop = bl.Stop(grad_norm=0.0, of="estimator")  # logs the norm
-    run = bl.minimize(f, X0, LevenbergMarquardt(factor=3.0), stop=stop)
+    run = bl.minimize(f, X0, LevenbergMarquardt(factor=3.0, bounds=bounds), stop=stop)
+    low, high = (-np.inf, np.inf) if bounds is None else (bounds.low, bounds.high)
+    held = np.zeros(WHOLE.size, bool)
     scale, x, damping = np.zeros(WHOLE.size), WHOLE, 1 / 9
     for _ in range(6):
         tables = x[: 3 * P].reshape(P, 3), x[3 * P :].reshape(Q, 2)
@@ -69,11 +75,40 @@ def test_steps_solve_the_damped_problem() -> None:
         trials = (run.counts["values"] - before) // N - 1  # one is the value of the step
         used, gain = run.history["damping"][-1], run.history["gain"][-1]
         np.testing.assert_allclose(used, damping * 2.0 ** (trials * (trials - 1) // 2), rtol=1e-12)
-        p = np.linalg.solve(rows.T @ rows + used * np.diag(scale**2), -rows.T @ here)
-        x = np.concatenate([leaf.ravel() for leaf in run.x])
-        np.testing.assert_allclose(x, np.concatenate([leaf.ravel() for leaf in tables]) + p, rtol=1e-8, atol=1e-10)
-        np.testing.assert_allclose(run.history["estimator_norm"][-1], np.linalg.norm(rows.T @ here) / N, rtol=1e-10)
+        slope = rows.T @ here
+        free = ~((x <= low) & (slope > 0) | (x >= high) & (slope < 0))
+        held |= ~free
+        inner = np.where(free, rows, 0)
+        p = np.linalg.solve(inner.T @ inner + used * np.diag(scale**2), -np.where(free, slope, 0))
+        weighted = np.linalg.norm(scale * p) / np.linalg.norm(scale * x)
+        np.testing.assert_allclose(run.history["relative_step"][-1], weighted, rtol=1e-8)
+        before, x = x, np.concatenate([leaf.ravel() for leaf in run.x])
+        np.testing.assert_allclose(x, np.clip(before + p, low, high), rtol=1e-8, atol=1e-10)
+        to = here + rows @ (x - before)  # by the linear model
+        true = (here @ here - flat(x) @ flat(x)) / (here @ here - to @ to)
+        np.testing.assert_allclose(gain, true, rtol=1e-5)
+        np.testing.assert_allclose(run.history["estimator_norm"][-1], np.linalg.norm(slope) / N, rtol=1e-10)
+        cosines = np.abs(inner.T @ here) / np.linalg.norm(rows, axis=0) / np.linalg.norm(here)
+        np.testing.assert_allclose(run.history["cosine"][-1], cosines.max(), rtol=1e-9)
         damping = used * max(1 / 3, 1 - (2 * gain - 1) ** 3)
+    assert [held[: 3 * P].any(), held[3 * P :].any()] == [bounds is not None] * 2
+
+
+@pytest.mark.parametrize("width", [0.05, 0.2, 0.5])
+def test_the_minimum_within_bounds_is_scipys(width: float) -> None:
+    """SciPy's trust region finds nothing better from there; most unknowns are at a bound. A start outside is moved."""
+    f = bl.Residuals(r, (FIRST, SECOND, SEEN), pairs=True)
+    some = np.random.default_rng(0)
+    low, high = (WHOLE + sign * width * some.random(WHOLE.size) for sign in (-1, 1))
+    outside = tuple(leaf + 2.0 for leaf in X0)
+    first = bl.minimize(f, outside, LevenbergMarquardt(bounds=box(low, high)), steps=1)
+    np.testing.assert_array_equal(np.concatenate([leaf.ravel() for leaf in first.x]), np.clip(WHOLE + 2, low, high))
+    run = bl.minimize(f, X0, LevenbergMarquardt(bounds=box(low, high)), steps=1500)
+    x = np.concatenate([leaf.ravel() for leaf in run.x])
+    assert np.sum((x == low) | (x == high)) >= 8
+    assert np.all((low <= x) & (x <= high))
+    end = optimize.least_squares(flat, x, bounds=(low, high), ftol=1e-15, xtol=1e-15, gtol=1e-15)
+    np.testing.assert_allclose(f.value(run.x) * N, end.cost, rtol=1e-10)
 
 
 def test_the_minimum_is_that_of_the_dense_method(tmp_path: Any) -> None:
@@ -148,8 +183,9 @@ def test_unsuitable_arguments_raise() -> None:
             lambda: bl.Residuals(r, (FIRST, SECOND), pairs=True))  # fmt: skip
     refused(ShapeError, r"x has arrays of shapes \[\(33,\)\], but residuals with pairs=True", lambda: f.value(WHOLE))
     refused(ArgumentError, r"Use f.residual_blocks\(y\)", lambda: bl.minimize(f, X0, GaussNewton(), steps=1))
-    refused(ArgumentError, "keeps neither bounds nor a manifold",
-            lambda: bl.minimize(f, X0, LevenbergMarquardt(bounds=box(-1.0, 1.0)), steps=1))  # fmt: skip
+    curved = LevenbergMarquardt(retract=lambda x, p: x + p, directions=WHOLE.size)
+    refused(ArgumentError, "has no step on a manifold where residuals are of pairs",
+            lambda: bl.minimize(f, X0, curved, steps=1))  # fmt: skip
     refused(ArgumentError, "sparse=True is for residuals of x alone",
             lambda: bl.Residuals(lambda x, a: x - a, np.ones(3)).jacobian(np.ones(2), sparse=True))  # fmt: skip
     refused(ArgumentError, "pairs=3", lambda: bl.Residuals(r, (FIRST, SECOND, SEEN), pairs=3))  # pyright: ignore[reportArgumentType]

@@ -78,7 +78,7 @@ class DampedSteps:
         return where(counted | (damping > 0), ratio(self.values * self.parts, self.values**2 + damping), 0.0)
 
     def _decline(self, damping: Scalar) -> Scalar:
-        """How fast |D p| falls with the damping."""
+        """Return -d|D p| / d damping."""
         along = self._along(damping)
         slopes = ratio(along**2, self.values**2 + damping)
         return ratio(np.sum(slopes), np.linalg.norm(along))

@@ -34,7 +34,8 @@ class LevenbergMarquardt(Optimizer):
     17.4.2), and steps that values cannot tell from rounding are taken as long as they become shorter.
 
     With bounds x + p is brought to the nearest point of the box before it is tried, and so is a start outside; unknowns
-    at a bound which f falls towards are left out of J (Bertsekas 1982, Projected Newton methods).
+    at a bound which f falls towards are left out of J (Bertsekas 1982, Projected Newton methods). The box is about all
+    unknowns in one vector, of two tables as well.
 
     On a manifold retract(x, p), which is x for p = 0, is the point that a step p of `directions` numbers leads to, and
     J is by p at 0: a unit quaternion has 4 unknowns and 3 directions (Absil, Mahony and Sepulchre 2008, section 8.4).
@@ -106,21 +107,23 @@ class LevenbergMarquardt(Optimizer):
 
     def _paired(self, state: State, x: Vector, f: Queries, tables: PairedRows) -> tuple[Vector, State, Metrics]:
         """One step with the Jacobian in blocks, where the radius is 1 / damping."""
-        if self._domain != StepDomain():
+        if self.retract is not None:
             raise ArgumentError(
-                "LevenbergMarquardt keeps neither bounds nor a manifold where residuals are of pairs. Leave bounds= "
-                "and retract= out."
+                "LevenbergMarquardt has no step on a manifold where residuals are of pairs. Leave retract= out; bounds "
+                "are kept."
             )
-        model = PairedModel.around(f, x, tables, state["scale"])
+        model = PairedModel.around(f, x, tables, state["scale"], self._domain)
         size, slope = np.linalg.norm(model.weights * x), f.estimated(model.slope / f.batch)
         radius = where(state["radius"] > 0, state["radius"], number(x, self.factor**2))
 
         def propose(radius: Scalar, count: Scalar) -> Proposal:
             p = model.step(1 / radius)
-            tried = TriedStep.at(f, x, x + p, slope @ p, model.squared_length(p))
+            length = np.linalg.norm(model.weights * p)
+            to, p = self._domain.after(x, p)
+            tried = TriedStep.at(f, x, to, slope @ p, model.squared_length(p))
             longer = radius / np.maximum(1 / 3, 1 - (2 * tried.gain - 1) ** 3)
-            length, shorter = np.linalg.norm(model.weights * p), radius / 2 ** (count + 1)
+            shorter = radius / 2 ** (count + 1)
             return Proposal(tried, length, 1 / radius, ~(tried.gain > MIN_GAIN), shorter, longer)
 
         after, kept, columns = search(x, state, size, radius, number(x, 0.0), self.trials, propose)
-        return after, {**kept, "scale": model.scale}, columns | {"cosine": model.cosine}
+        return self._domain.inside(x, after), {**kept, "scale": model.scale}, columns | {"cosine": model.cosine}

@@ -14,6 +14,8 @@ from burlab.optim.optimizer import Vector
 from burlab.optim.queries import Queries
 from burlab.runtime.memory import check_fits
 
+from .step_domain import StepDomain
+
 einsum: Any = np.einsum  # NumPy's, whose types know no traced values
 transpose: Any = np.transpose
 inv: Any = np.linalg.inv
@@ -25,7 +27,8 @@ class PairedModel:
 
     i, j: rows of both tables for each sample. first, second: blocks of J, shapes (b, k, v) and (b, k, w). diagonal:
     blocks of J'J, shapes (p, v, v) and (q, w, w). cross: the other blocks, by row of the second table, (q, p v, w).
-    slope: J'r. scale: the diagonal of D, shape (d,). cosine: the largest between the residuals and a column of J.
+    slope: J'r. free: which unknowns may move; diagonal and cross are without the others. scale: the diagonal of D,
+    shape (d,). cosine: the largest between the residuals and a column of J that may move.
     """
 
     f: Queries
@@ -38,11 +41,12 @@ class PairedModel:
     diagonal: tuple[Any, Any]
     cross: Any
     slope: Vector
+    free: Any
     scale: Vector
     cosine: Scalar
 
     @classmethod
-    def around(cls, f: Queries, x: Vector, tables: PairedRows, before: Vector) -> "PairedModel":
+    def around(cls, f: Queries, x: Vector, tables: PairedRows, before: Vector, domain: StepDomain) -> "PairedModel":
         """before: the largest norms of columns so far, shape (d,)."""
         (p, v), (q, w) = tables.first_shape, tables.second_shape
         check_fits(p * v * q * w * x.dtype.itemsize, f"the products of {p} and {q} blocks of unknowns")
@@ -57,9 +61,14 @@ class PairedModel:
         ]
         squares = [np.sum(block * np.eye(block.shape[1]), axis=2).reshape(-1) for block in (left, right)]
         norms, whole = np.sqrt(np.concatenate(squares)), np.concatenate(slope)
-        cosine = ratio(np.max(np.abs(ratio(whole, norms))), np.sqrt(np.sum(r * r)))
-        scale, blocks = np.maximum(before, norms), cross.reshape(q, p * v, w)
-        return cls(f, x, tables, i, j, a, b, (left, right), blocks, whole, scale, cosine)
+        free, scale, blocks = domain.free(x, whole), np.maximum(before, norms), cross.reshape(q, p * v, w)
+        cosine = ratio(np.max(where(free, np.abs(ratio(whole, norms)), 0.0)), np.sqrt(np.sum(r * r)))
+        if domain.bounds is not None:
+            first, second = free[: p * v].reshape(p, v), free[p * v :].reshape(q, w)
+            left = where(first[:, :, None] & first[:, None, :], left, 0.0)
+            right = where(second[:, :, None] & second[:, None, :], right, 0.0)
+            blocks = where(free[None, : p * v, None] & second[:, None, :], blocks, 0.0)
+        return cls(f, x, tables, i, j, a, b, (left, right), blocks, whole, free, scale, cosine)
 
     @property
     def weights(self) -> Vector:
@@ -67,7 +76,7 @@ class PairedModel:
         return where(self.scale > 0, self.scale, np.ones_like(self.scale))
 
     def step(self, damping: Scalar) -> Vector:
-        """The p that minimizes |r + J p|^2 + damping |D p|^2: Triggs et al. 2000, section 6.1."""
+        """The p of what is free that minimizes |r + J p|^2 + damping |D p|^2: Triggs et al. 2000, section 6.1."""
         (p, v), (q, w) = self.tables.first_shape, self.tables.second_shape
         squares = damping * self.weights**2
         left = self.diagonal[0] + squares[: p * v].reshape(p, v)[:, :, None] * np.eye(v)
@@ -76,7 +85,8 @@ class PairedModel:
         weighted = transpose(self.cross @ inverses, (1, 0, 2)).reshape(p * v, q * w)
         cross = transpose(self.cross, (1, 0, 2)).reshape(p * v, q * w)
         complement = (np.eye(p)[:, None, :, None] * left[:, :, None, :]).reshape(p * v, p * v) - weighted @ cross.T
-        a, b = self.slope[: p * v], self.slope[p * v :]
+        slope = where(self.free, self.slope, 0.0)
+        a, b = slope[: p * v], slope[p * v :]
         first = solve(complement, weighted @ b - a)
         second = einsum("jkl,jl->jk", inverses, (-b - first @ cross).reshape(q, w))
         return np.concatenate([first, second.reshape(-1)])

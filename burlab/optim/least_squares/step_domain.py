@@ -31,10 +31,10 @@ class StepDomain:
         if self.retract is None or self.directions is None:
             return g, rows
 
-        def from_here(p: Vector) -> Any:
+        def retracted(p: Vector) -> Any:
             return self._retracted(x, p)
 
-        columns: Any = jacfwd(from_here)(np.zeros(self.directions, x.dtype))
+        columns: Any = jacfwd(retracted)(np.zeros(self.directions, x.dtype))
         return g @ columns, rows @ columns
 
     def free(self, x: Vector, g: Vector) -> Any:
