@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from burlab.nn import load_parameters as load_parameters, save_parameters as save_parameters
     from burlab.problems import (
         Batch as Batch,
+        BatchLoss as BatchLoss,
         BlockShuffle as BlockShuffle,
         FiniteSum as FiniteSum,
         Residuals as Residuals,
@@ -156,7 +157,7 @@ _HOME = {
         "burlab.communication.compressors": "compressors",
         "burlab.communication.robust": "robust",
         "burlab.optim": "optim",
-        "burlab.problems": "Batch BlockShuffle FiniteSum Residuals problems",
+        "burlab.problems": "Batch BatchLoss BlockShuffle FiniteSum Residuals problems",
         "burlab.data": "data",
         "burlab.run": "Run Stop curve_fit load_run minimize",
         "burlab.experiments": "Between branches find_lr performance_profile race sweep",

@@ -35,6 +35,7 @@ from burlab.problems.library.valleys import (
 )
 
 from .batch import Batch, BlockShuffle
+from .batch_loss import BatchLoss
 from .clients import Federated, federated
 from .finite_sum import FiniteSum
 from .residual_sum import Residuals
@@ -42,6 +43,7 @@ from .residual_sum import Residuals
 __all__ = [
     "MGH",
     "Batch",
+    "BatchLoss",
     "BlockShuffle",
     "Federated",
     "FiniteSum",

@@ -326,15 +326,17 @@ class FiniteSum:
         others = shared[1:]
         points = [point, *(like_point(y, point, second) if second else coordinates_of(y) for y in others)]
         stream, _list = self._stream(indices)
-        answer = self.oracle.mean(query, points, stream, self._key(key), threads)
-        loss = self.oracle.kernels(query, points).on(threads)
+        oracle = self.oracle.of_batch(int(stream.batch))
+        answer = oracle.mean(query, points, stream, self._key(key), threads)
+        loss = oracle.kernels(query, points).on(threads)
         self.oracle.directs.remember(place, loss, lambda: Direct(loss, points, stream, threads))
         return answer
 
     def _with_whole_numbers(self, query: str, part: Trainable, indices: Array | None, key: Key | None) -> list[Any]:
         """Return the answer at a tree that holds integers or masks, None for the gradients by these."""
         stream, _list = self._stream(indices)
-        answer = self.oracle.of_digits(part).mean(query, [part.point], stream, self._key(key), self.threads or 1)
+        oracle = self.oracle.of_batch(int(stream.batch)).of_digits(part)
+        answer = oracle.mean(query, [part.point], stream, self._key(key), self.threads or 1)
         return [part.floats_of(y) for y in answer]
 
     def _stream(self, indices: ArrayLike | None) -> tuple[Stream, Any]:

@@ -20,7 +20,7 @@ from burlab.problems.kernels.initial_queries import StartQueries
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.oracle import Oracle, takes_key
 from burlab.problems.point import Point, as_start
-from burlab.problems.sampling import Stream, drawn, full, is_full, weights_of
+from burlab.problems.sampling import Sampling, Stream, drawn, full, is_full, weights_of
 from burlab.problems.trainable import Trainable, chosen_of
 from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.run_plan import without_zeros
@@ -115,6 +115,7 @@ class Opener:
     def _scipy(self, optimizer: SciPy, start: Point | Trainable, seed: int, budgets: tuple[int, int]) -> Run:
         oracle = self._oracle(start)
         stream = drawn(oracle.data.samples, self.batch, self.sampler, seed)
+        oracle = _of_batches(oracle, stream, self.stop)
         stop = ended_by(stream, self.stop)
         _check_local_samples(oracle, optimizer, True)
         if oracle.has_aux or self.validation is not None or self.state is not None:
@@ -141,6 +142,7 @@ class Opener:
         part, point = (None, start) if isinstance(start, Point) else (start, start.point)
         like = point.computed.tree if part is None else part.seen
         stream = drawn(oracle.data.samples, self.batch, self.sampler, seed)
+        oracle = _of_batches(oracle, stream, self.stop)
         stop = ended_by(stream, self.stop)
         varies = self.batch.of(stream.samples) if isinstance(self.batch, Batch) else None
         before = StartQueries(oracle, point, stream, self._given_threads() or 1, varies and varies.first)
@@ -215,6 +217,21 @@ def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None
     return Batches(*sizes, whole, oracle.clients, remote, weights, planned, targets, clients_log, tables)
 
 
+def _of_batches(oracle: Oracle, stream: Stream, stop: Stop) -> Oracle:
+    """Return the oracle for batches of the size of steps. Raises ArgumentError for what needs losses of samples."""
+    if oracle.batch is None:
+        return oracle
+    if stream.varies or stream.sampling == Sampling.weighted:
+        given = "batch=bl.Batch(...)" if stream.varies else "probabilities as sampler="
+        raise ArgumentError(f"{given} need losses of samples, but a BatchLoss sees batches of one size. Leave it out.")
+    if stop.of == FULL and not is_full(stream):
+        raise ArgumentError(
+            'stop=bl.Stop(of="full") needs losses of samples, but a BatchLoss of other batches is another function. '
+            'Use of="batch".'
+        )
+    return oracle.of_batch(int(stream.batch))
+
+
 def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:
     """Return the query of each step: without a gradient if the rule reads none."""
     if rule.reads_gradient:
@@ -227,6 +244,7 @@ def _validation(problem: object, every: int, point: Point, seed: int, part: Trai
     oracle, threads = _oracle(problem, False, "validation")
     oracle = oracle if part is None else oracle.of_trained(part)
     oracle.refresh()
+    oracle = oracle.of_batch(oracle.data.samples)
     loss = oracle.kernels("value", [point]).on(threads or 1)
     stream = drawn(oracle.data.samples, None, "sequential", seed)
     loss.measure(int(stream.batch), point.leaves)

@@ -205,7 +205,7 @@ class CSummand(ctypes.Structure):
         *_of(CBlock, "sums result"),
         *_of(CKernel, "finish prepare"),
         *_of(CBlock, "prepared"),
-        *_of(_INT, "inside"),
+        *_of(_INT, "whole_batch inside"),
         *_of(_POINTER, "shards"),
     ]
 

@@ -45,7 +45,8 @@ class Loss:
 
     def gains(self, batch: int) -> bool:
         """Return True if a sum over a batch takes so long that several threads are worth it."""
-        return batch * work_of(self.samples.graph) >= _MIN_SHARED_WORK
+        calls = 1 if self.samples.program.batch else batch
+        return calls * work_of(self.samples.graph) >= _MIN_SHARED_WORK
 
     @property
     def tilings(self) -> dict[int, Tiling]:

@@ -28,6 +28,7 @@ from burlab.runtime.coerce import Array
 from burlab.transforms.call import pair_of
 from burlab.typing import Key
 
+from .batch_program import BatchProgram
 from .client_queries import ClientKeepers, RemoteClients
 from .direct import Directs
 from .loss import Loss
@@ -55,6 +56,7 @@ class _Given(NamedTuple):
     keepers: ClientKeepers | None
     resampled: Function | None
     targets: Targets | None
+    batch: int | None = None
 
     @property
     def functions(self) -> tuple[Any, ...]:
@@ -94,14 +96,17 @@ class Oracle:
         keepers: ClientKeepers | None = None,
         resampled: Function | None = None,
         targets: Targets | None = None,
+        batch: int | None = None,
     ) -> None:
         """has_aux: the loss returns (value, metrics); "measured" and "measured_value" then return both.
 
         options: of the kernels. clients: number of samples of each client of a federation. keepers: the remote clients.
         resampled: the loss with a label that the model draws, by the sample's key. targets: the parts of the loss.
+        batch: None for a loss of one sample, which is averaged; of a loss of a batch the size, 0 for any (`of_batch`).
         """
         has_aux = flag(has_aux, "has_aux")
-        self._given = _Given(loss, data, regularizer, has_aux, options, clients, keepers, resampled, targets)
+        self._given = _Given(loss, data, regularizer, has_aux, options, clients, keepers, resampled, targets, batch)
+        self.batch = batch
         self.clients = clients
         self.keepers = keepers
         self.options = options
@@ -113,6 +118,7 @@ class Oracle:
         self._losses: dict[Any, Loss] = {}
         self._structure: Structure | None = None  # of all that the functions are, when kernels were last sought
         self._of_digits: dict[Any, Oracle] = {}
+        self._of_batches: dict[int, Oracle] = {}
         self.directs = Directs()
 
     def __reduce__(self) -> Any:
@@ -137,6 +143,14 @@ class Oracle:
         loss, resampled = _weighted(self._given.loss), None if own is None else _weighted(own)
         parts = self._given.targets and replace(self._given.targets, weighted=True)
         return Oracle(*self._given._replace(loss=loss, data=data, resampled=resampled, targets=parts))
+
+    def of_batch(self, size: int) -> "Oracle":
+        """Return the oracle for batches of a size: another one for each size, where a loss sees whole batches."""
+        if self.batch in (None, size):
+            return self
+        if size not in self._of_batches:
+            self._of_batches.setdefault(size, Oracle(*self._given._replace(batch=size)))
+        return self._of_batches[size]
 
     def of_trained(self, part: Trainable) -> "Oracle":
         """Return the oracle as a function of the trained part of x."""
@@ -183,6 +197,7 @@ class Oracle:
         structure = structure_outside(self._given.functions)
         if structure != self._structure:
             self._structure, self._losses, self.directs = structure, {}, Directs()
+            self._of_batches = {}
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """Return the kernels of a query. shared: x, and its other arguments."""
@@ -205,7 +220,7 @@ class Oracle:
         data = self.data
         if query == "surrogate":
             data = with_goals(data, self.target_size(shared[0]), shared[0].leaves[0].dtype)
-        key = form, _samples_form(data), self.keyed, self.has_aux, *_hashable(self.options)
+        key = form, _samples_form(data), self.batch, self.keyed, self.has_aux, *_hashable(self.options)
         programs = PROGRAMS.traced(
             key, self._given.functions, self._structure, lambda: self._traced(query, shared, data)
         )
@@ -226,7 +241,10 @@ class Oracle:
             )
         measures = query in ("measured", "measured_value")
         loss = self._measured if measures and self._measured is not None else self.loss
-        samples = SampleProgram.trace(partial(rule, loss), trees, data, self.keyed, least, self.options)
+        if self.batch is None:
+            samples = SampleProgram.trace(partial(rule, loss), trees, data, self.keyed, least, self.options)
+        else:
+            samples = BatchProgram.traced(partial(rule, loss), trees, data, self.batch, self.keyed, self.options)
         if self.regularizer is None:
             return Programs(samples)
         other = _with_zeros(self.regularizer, samples.metrics) if measures else self.regularizer

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from burlab.errors import IndexRangeError
+from burlab.errors import ArgumentError, IndexRangeError
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, TARGET_QUERIES, Question
 from burlab.problems.data import Data
 from burlab.problems.point import Point, coordinates_of, scale_of
@@ -71,12 +71,13 @@ class KernelSource(Protocol):
     """The source of the kernels: the oracle of a problem, or a file.
 
     keyed: whether samples take a random key. data: the samples. clients: number of samples of each
-    client of a federation.
+    client of a federation. batch: samples that the loss sees at once; None: one.
     """
 
     keyed: bool
     data: Data
     clients: tuple[int, ...]
+    batch: int | None
 
     def remote(self, point: Point) -> RemoteClients | None:
         """Return the clients that are not in this process."""
@@ -85,6 +86,22 @@ class KernelSource(Protocol):
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """Return the kernels of a query."""
         ...
+
+
+def check_whole(batch: int | None, question: Question, size: int) -> None:
+    """Raise ArgumentError for a query that a loss of whole batches cannot answer. size: of the batches of steps."""
+    if batch is None:
+        return
+    form = _FORMS[question.name]
+    why = "which a loss of a whole batch does not have"
+    if form.full or question.chosen:
+        why = f"but batches of another size have another loss: this one sees {size} samples"
+    elif not (form.rows or question.name in ("resampled_grad", *TARGET_QUERIES)):
+        return
+    raise ArgumentError(
+        f"the optimizer reads f.{question.name}, {why}. Use a rule that reads the gradient of its batch, such as "
+        "bl.optim.Adam, or a bl.FiniteSum of a loss of one sample."
+    )
 
 
 class _Answer(NamedTuple):
@@ -161,6 +178,7 @@ class QueryKernels:
     def _kernels(self, question: Question, oracle: KernelSource, stream: Stream, drawn: KernelSource) -> _Answer:
         """Return the kernels of a query, traced and not compiled."""
         form = _FORMS[question.name]
+        check_whole(oracle.batch, question, int(stream.batch))
         own = not (form.full or question.chosen)
         source, losses = (drawn, self.drawn_losses) if own else (oracle, self.losses)
         shared, number = [self._point] * form.points, form.points

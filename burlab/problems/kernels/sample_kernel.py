@@ -168,6 +168,7 @@ class SampleKernel:
             arrays=len(self.data.arrays), keyed=self.keyed, placed=self.placed, least=self.least,
             whole=at(self._wholes), data=at(self._addresses), strides=at(self._strides), sizes=at(self._sizes),
             rows=rows, sums=sums, result=result, shards=self._shards and at(self._shards),
+            whole_batch=self.program.batch > 0,
         )  # fmt: skip
 
     def _call(self, name: str, summand: CSummand, fixed: Sequence[Array], stream: Stream, key: Any,

@@ -56,6 +56,7 @@ class SampleProgram:
         self.fixed = len(self.graph.inputs) - arrays - keyed
         sampled = [k >= self.fixed for k in range(len(self.graph.inputs))]
         self.least = least
+        self.batch = 0  # samples that a call sees together; 0: it computes one, or adds up a tile
         self._tilings = Tilings(self.graph, sampled, self.groups, least, self.options)
         self.steps = integers(self.layout.sizes)
         self.lock = threading.RLock()  # C++ holds addresses of kernels and layouts: built once, never replaced

@@ -37,7 +37,11 @@ _HEX = matching(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}|-?inf|nan")  # of a fl
 
 _CUT = several(record(whole(2, LONGEST), whole(1, LARGEST_TILE))), either(nothing, one_of(("sqrt",)), size)
 _FORM = text, several(size), several(text), flag, *_CUT
-_KERNEL = either(record(*_FORM, whole(1, LARGEST_TILE)), record(*_FORM))  # older files do not say how long slots are
+_KERNEL = either(
+    record(*_FORM, whole(1, LARGEST_TILE)),
+    record(*_FORM, _COUNT, _COUNT),  # of a loss of whole batches, whose size comes twice
+    record(*_FORM),  # older files do not say how long slots are
+)
 _KERNELS = record(_KERNEL, optional(_KERNEL))
 _DRAWN = size, size, one_of([kind.name for kind in Sampling if kind is not Sampling.listed]), whole(0, 2**64 - 1)
 _STREAM = either(record(*_DRAWN), record(*_DRAWN, whole(1, LONGEST)))  # the last one: samples of a block

@@ -12,6 +12,7 @@ from burlab.graph import Graph, tree
 from burlab.graph.file import reading, serial
 from burlab.graph.query import TARGET_QUERIES
 from burlab.problems.data import Data
+from burlab.problems.kernels.batch_program import BatchProgram
 from burlab.problems.kernels.client_queries import RemoteClients
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.sample_kernel import SampleKernel
@@ -25,6 +26,7 @@ from burlab.runtime.dtypes import computed_in
 
 _ENTRIES = "partial_grad"
 _SIZED = (_ENTRIES, *TARGET_QUERIES)  # with a number: of entries, or of numbers of a target
+_WITH_BATCH = 2  # numbers at the end of a kernel of whole batches
 Specs = list[tuple[tuple[int, ...], "np.dtype[Any]"]]
 
 
@@ -46,14 +48,16 @@ class GraphWriter:
         """Return descriptions of the kernels of a loss: of its samples, and of the regularizer, or None.
 
         Of each: its graph, how many arrays each of its outputs has, the names in the third, whether it takes a key,
-        the sizes of its tiles, by batch, what is computed again, and how many samples a slot has at least.
+        the sizes of its tiles, by batch, what is computed again, how many samples a slot has at least, and of a loss
+        of whole batches their size.
         """
         return [None if kernel is None else self._kernel(kernel) for kernel in (loss.samples, loss.regularizer)]
 
     def _kernel(self, kernel: SampleKernel) -> list[Any]:
         tiles = [[batch, tiling.size] for batch, tiling in kernel.tilings.items()]
         form = [self.add(kernel.program.written), kernel.groups, kernel.metrics, kernel.keyed]
-        return [*form, tiles, kernel.options.remat, kernel.least]
+        whole = [kernel.program.batch] if kernel.program.batch else []
+        return [*form, tiles, kernel.options.remat, kernel.least, *whole]
 
 
 class GraphReader:
@@ -68,6 +72,7 @@ class GraphReader:
         self.data = data
         self.clients = clients
         self.keyed = False
+        self.batch: int | None = None
         self._known: dict[tuple[str, int], Loss] = {}
 
     def graph(self, name: str, inputs: Specs, outputs: Specs | None = None, answered: bool = False) -> Graph:
@@ -116,6 +121,7 @@ class GraphReader:
 
     def _kernel(self, query: str, described: list[Any], point: Point, data: Data, number: int) -> SampleKernel:
         name, groups, metrics, keyed, tiles, remat, *least = described
+        batch = () if len(least) < _WITH_BATCH else (least[1],)  # samples that it sees at once
         given = [(leaf.shape, leaf.dtype) for leaf in point.leaves]
         leaves = [(shape, computed_in(dtype)) for shape, dtype in given]
         more: Specs = [((number,), np.dtype(np.int64))] if query == _ENTRIES else []
@@ -123,7 +129,7 @@ class GraphReader:
         placed = int(query == "surrogate" and bool(data.arrays))
         data = with_goals(data, number, leaves[0][1]) if placed else data
         inputs = given * _points(query) + more + [(array.shape, array.dtype) for array in data.wholes]
-        inputs += [(array.shape[1:], array.dtype) for array in data.arrays]
+        inputs += [((*batch, *array.shape[1:]), array.dtype) for array in data.arrays]
         inputs += [((2,), np.dtype(np.uint64))] * keyed
         graph = self.graph(name, inputs)
         found = [(node.shape, node.dtype) for node in graph.outputs]
@@ -135,6 +141,9 @@ class GraphReader:
         trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
         structure = tree.flatten(tuple(trees))[1]
         options = KernelOptions(dict(tiles), remat)
+        if batch:
+            self.batch = batch[0]
+            return SampleKernel(BatchProgram(graph, structure, len(data.arrays), keyed, batch[0], options), data)
         counts = least[0] if least else 1, options, placed, len(data.wholes)
         program = SampleProgram(graph, structure, len(data.arrays), keyed, *counts)
         return SampleKernel(program, data)

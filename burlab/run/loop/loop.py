@@ -11,7 +11,7 @@ import numpy as np
 
 from burlab.errors import StatusError
 from burlab.graph import Graph, tree
-from burlab.problems.sampling import Sampling, full
+from burlab.problems.sampling import Sampling, full, listed
 from burlab.run.record.breakpoints import Breakpoint, as_struct
 from burlab.run.record.flop_model import FlopModel
 from burlab.run.record.stop import REASONS, Stopped, explain
@@ -269,9 +269,14 @@ class RunLoop:
         setup = self._setup
         if setup.stream.sampling == Sampling.weighted:
             return None
-        stream, point = full(int(setup.stream.samples)), setup.start.with_numbers(self.output())
-        answer = setup.loss.mean([point], stream, stream.key, setup.threads)
-        return float(tree.flatten(answer)[0][0])
+        n, point = int(setup.stream.samples), setup.start.with_numbers(self.output())
+        size = setup.loss.samples.program.batch or n  # a loss of whole batches: the mean over those that follow another
+        values: list[float] = []
+        for rows in np.arange(n // size * size).reshape(-1, size):
+            stream = full(n) if size == n else listed(n, rows)
+            answer = setup.loss.mean([point], stream, full(n).key, setup.threads)
+            values.append(float(tree.flatten(answer)[0][0]))
+        return float(np.mean(values))
 
     def nbytes(self) -> dict[str, int]:
         """Bytes by purpose, their total, and the largest total so far."""

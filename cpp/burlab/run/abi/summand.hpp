@@ -44,7 +44,8 @@ struct Shards {
 /// What is averaged over a batch. `kernel` computes it for one sample (tile = 0), or adds it up for a tile of samples:
 /// then it adds to what `sums` holds. Its inputs: the fixed ones (x, ...); data arrays that it takes whole; `prepared`,
 /// computed from both once for all tiles; a sample of each data array, or the tile's samples one after another;
-/// likewise a key if it takes one. Mirrored in Python.
+/// likewise a key if it takes one. Or, with `whole_batch`, it computes the loss of a batch of `tile` samples, with one
+/// key, and writes what `sums` holds: there is nothing to add up and to divide. Mirrored in Python.
 struct Summand {
   Kernel kernel;
   std::int64_t tile;                          // samples in one call
@@ -57,11 +58,12 @@ struct Summand {
   const std::int64_t *strides, *sizes;        // bytes from one sample to the next, and of a sample, of each data array
   const std::int64_t* rows;                   // bytes from one sample's output to the next, if all are stored
   Block sums, result;                         // the sums, and the result computed from their mean
-  Kernel finish;         // from the shared inputs and the mean of `sums`; no function: they are the result
-  Kernel prepare;        // from the inputs before them: the part that needs no sample; no function: nothing
-  Block prepared;        // the layout of its outputs
-  std::int64_t inside;   // 1: threads share each call of the kernel; 0: each takes slots of its own
-  const Shards* shards;  // of each data array; nullptr: all lie in one piece
+  Kernel finish;             // from the shared inputs and the mean of `sums`; no function: they are the result
+  Kernel prepare;            // from the inputs before them: the part that needs no sample; no function: nothing
+  Block prepared;            // the layout of its outputs
+  std::int64_t whole_batch;  // 1: it computes the loss of a whole batch
+  std::int64_t inside;       // 1: threads share each call of the kernel; 0: each takes slots of its own
+  const Shards* shards;      // of each data array; nullptr: all lie in one piece
 
   /// Return true if a data array lies in several pieces.
   bool is_cut(std::int64_t k) const { return shards != nullptr && shards[k].count != 0; }

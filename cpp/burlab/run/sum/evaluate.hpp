@@ -91,7 +91,8 @@ class Evaluator {
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) out_[k] = sums + summand_.sums.offsets[k];
     const std::int64_t answer = run(position, count);
     if (answer == Ok) return {};
-    return status_of(answer) == Stopped ? Outcome{Stopped} : culprit(position, count, answer);
+    if (status_of(answer) == Stopped) return {Stopped};
+    return summand_.whole_batch != 0 ? Outcome::of(answer, -1) : culprit(position, count, answer);
   }
 
  private:

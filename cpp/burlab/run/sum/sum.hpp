@@ -40,7 +40,7 @@ constexpr std::int64_t slots_of(std::int64_t batch, std::int64_t bytes, std::int
 }
 
 inline std::int64_t slots_of(const Summand& summand, std::int64_t batch) {
-  return slots_of(batch, summand.sums.bytes, summand.least);
+  return summand.whole_batch != 0 ? 1 : slots_of(batch, summand.sums.bytes, summand.least);
 }
 
 /// Samples that are added up in float, mirrored by `burlab/problems/kernels/tiles.py`: a multiple of most tiles.
@@ -52,7 +52,8 @@ constexpr std::int64_t longest(std::int64_t bytes) { return bytes < 1 << 16 ? kP
 
 /// Return true if so many slots of a batch are added up in pieces.
 inline bool has_pieces(const Summand& summand, std::int64_t batch, std::int64_t slots) {
-  return summand.tile != 0 && batch > longest(summand.sums.bytes) * slots && is_narrow(summand.sums);
+  return summand.tile != 0 && summand.whole_batch == 0 && batch > longest(summand.sums.bytes) * slots &&
+         is_narrow(summand.sums);
 }
 
 /// One thread's share of a sum: a run of slots that is a subtree, with one result per open level.
@@ -235,7 +236,7 @@ class Sum {
       for (std::size_t reach = 1; reach < used_; reach *= 2)
         for (std::size_t i = 0; i < used_; i += 2 * reach)
           add(summand_.sums, share_[i]->result(), share_[i + reach]->result(), part);
-      if (batch_ > 1) divide(summand_.sums, sums, batch_, part);
+      if (batch_ > 1 && summand_.whole_batch == 0) divide(summand_.sums, sums, batch_, part);
     };
     if (threads_ == 1 || summand_.sums.bytes < kAlone) {
       work(Portion{});
@@ -259,7 +260,8 @@ class Sum {
 
   /// Of a share, at most, for any batch up to this one: light samples have pieces in short batches too.
   std::int64_t bytes_of_levels() const {
-    const bool light = summand_.tile != 0 && summand_.sums.bytes < 1 << 16 && is_narrow(summand_.sums);
+    const bool light =
+        summand_.tile != 0 && summand_.whole_batch == 0 && summand_.sums.bytes < 1 << 16 && is_narrow(summand_.sums);
     const bool pieces =
         has_pieces(summand_, stream_.batch, slots_of(summand_, stream_.batch)) || (light && stream_.batch > kPiece);
     return Share::bytes_of_levels(summand_, most_slots(), pieces);
