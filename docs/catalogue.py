@@ -47,6 +47,7 @@ def page() -> str:
                 made(bl.problems, bl.problems.Regression) | {"federated": bl.problems.federated},
             ),
             section("Sums of squared residuals", "bl", {"Residuals": bl.Residuals}),
+            section("Losses of whole batches", "bl", {"BatchLoss": bl.BatchLoss}),
             section(
                 "Curves and test problems", "bl.problems", made(bl.problems, bl.Residuals) | {"mgh": bl.problems.mgh}
             ),

@@ -73,6 +73,7 @@ class BatchLoss(FiniteSum):
         if regularizer is not None:
             check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")
         self.threads = None if threads is None else known_threads(threads)
+        self.embed = embed
         keys = ["key"] if takes_key(loss) else []
         if embed is None:
             if chunks is not None:
@@ -96,6 +97,15 @@ class BatchLoss(FiniteSum):
         name = getattr(self.oracle.loss, "__name__", "loss")
         return f"<BatchLoss of {name} over {len(self)} samples: {data}>"
 
+    def faulty_sample(self, x: Tree) -> int | None:
+        """Return the first sample whose embedding at x has inf or nan; None if there is none, or no `embed`."""
+        if self.embed is None:
+            return None
+        of_all = transforms.vmap(partial(self.embed, x))(*self.oracle.data.arrays)
+        finite = [np.isfinite(z).reshape(len(self), -1).all(axis=1) for z in tree.leaves(of_all)]
+        faulty = np.flatnonzero(~np.all(finite, axis=0))
+        return int(faulty[0]) if faulty.size else None
+
     def per_sample_grads(self, *_: Any, **__: Any) -> Never:
         """Raise ArgumentError: samples have no losses of their own."""
         raise ArgumentError(f"per_sample_grads {_OF_SAMPLES}")
@@ -118,7 +128,8 @@ def _of_embeddings(loss: Callable[..., Any], embed: Callable[..., Any], chunks: 
     def of_batch_with_key(x: Tree, *arrays: Any, key: Any) -> Any:
         return loss(x, _embeddings(partial(embed, x), arrays, chunks), *arrays, key=key)
 
-    return wraps(loss)(of_batch_with_key if takes_key(loss) else of_batch)
+    chosen: Callable[..., Any] = of_batch_with_key if takes_key(loss) else of_batch
+    return wraps(loss)(chosen)
 
 
 def _embeddings(embed: Callable[..., Any], arrays: tuple[Any, ...], chunks: int | None) -> Tree:
@@ -133,9 +144,23 @@ def _embeddings(embed: Callable[..., Any], arrays: tuple[Any, ...], chunks: int 
     count, rest = divmod(batch, chunks)
     first = count * chunks
     pieces = tuple(np.reshape(a[:first], (count, chunks, *a.shape[1:])) for a in arrays)
-    _, stacked = transforms.scan(lambda _, rows: (None, all_of(rows)), None, pieces, remat=True)
-    embedded = tree.map(lambda z: np.reshape(z, (first, *z.shape[2:])), stacked)
+
+    def of_chunk(_: None, rows: tuple[Any, ...]) -> tuple[None, Tree]:
+        return None, all_of(rows)
+
+    _, stacked = transforms.scan(of_chunk, None, pieces, remat=True)
+    embedded = tree.map(partial(_joined, first), stacked)
     if not rest:
         return embedded
     last = transforms.checkpoint(all_of)(tuple(a[first:] for a in arrays))
-    return tree.map(lambda y, z: np.concatenate([y, z]), embedded, last)
+    return tree.map(_behind, embedded, last)
+
+
+def _joined(rows: int, z: Any) -> Any:
+    """Chunks of rows as rows."""
+    return np.reshape(z, (rows, *z.shape[2:]))
+
+
+def _behind(y: Any, z: Any) -> Any:
+    """The rows of z behind those of y."""
+    return np.concatenate([y, z])

@@ -49,6 +49,7 @@ class BatchProgram(SampleProgram):
         super().__init__(graph, structure, arrays, keyed, batch, options)
         self.batch = batch
         self._whole: WholeBatch | None = None
+        self._shared: dict[int, BatchProgram] = {}
 
     @staticmethod
     def traced(
@@ -68,12 +69,12 @@ class BatchProgram(SampleProgram):
     def on(self, threads: int) -> "BatchProgram":
         """Return the same for so many threads, which share the call."""
         with self.lock:
-            if threads not in self._on_threads:
+            if threads not in self._shared:
                 options = self.options._replace(threads=threads)
                 arrays = len(self.graph.inputs) - self.fixed - self.keyed
                 form = self.structure, arrays, self.keyed, self.batch, options
-                self._on_threads[threads] = BatchProgram(self._given, *form)
-            return self._on_threads[threads]
+                self._shared[threads] = BatchProgram(self._given, *form)
+            return self._shared[threads]
 
     @property
     def executable(self) -> Executable:

@@ -161,8 +161,8 @@ class StartQueries:
         """Return the batch, and the array that it refers to."""
         if self._oracle.batch is not None:
             raise ArgumentError(
-                f"the optimizer begins with f.{query} over other samples than a batch of {self.batch}, where a loss of a "
-                "whole batch is another one. Use a rule that reads the gradient of its batch, such as bl.optim.Adam."
+                f"the optimizer begins with f.{query} over other samples than a batch of {self.batch}, where a loss of "
+                "a whole batch is another one. Use a rule that reads the gradient of its batch: bl.optim.Adam."
             )
         if indices is None:
             return full(self.samples), None

@@ -9,7 +9,7 @@ import numpy as np
 
 from burlab.compiler.faults.culprit import culprit
 from burlab.graph import tree
-from burlab.problems import FiniteSum
+from burlab.problems import BatchLoss, FiniteSum
 from burlab.widgets.graph_view.graph_widget import GraphView
 from burlab.widgets.graph_view.viewed_graph import TracedGraph
 from burlab.widgets.live import readable
@@ -19,6 +19,7 @@ from .curves_of_run import RunCurves
 from .scales import RATES
 
 _MAX_NUMBERS = 6  # of a point that are written out
+_ROWS = 64  # samples of a batch in which a fault is looked for
 _SMALLER = 10.0  # times the learning rate of the way back
 
 
@@ -106,7 +107,9 @@ def _cause(problem: Any, x: tree.Tree) -> tuple[Any, str]:
         return None, f"The step before went to x = {_text(x)}."
     sample: tuple[Any, ...] = ()
     function, of = problem, ""
-    if isinstance(problem, FiniteSum):
+    if isinstance(problem, BatchLoss):
+        function, sample, of = _in_batch(problem, x)
+    elif isinstance(problem, FiniteSum):
         values = np.asarray(problem.per_sample_values(x))
         k = int(np.argmin(np.isfinite(values)))
         sample, of = problem.oracle.data.sample(k), f" of sample {readable.count(k)}"
@@ -119,6 +122,19 @@ def _cause(problem: Any, x: tree.Tree) -> tuple[Any, str]:
     if error is None:  # the value is finite: it is in the gradient
         return None, f"The value{of} is finite for x = {_text(x)}, and the gradient is not."
     return (function, (x, *sample)), f"The value{of} is not finite for x = {_text(x)}. {error}"
+
+
+def _in_batch(problem: BatchLoss, x: tree.Tree) -> tuple[Callable[..., Any], tuple[Any, ...], str]:
+    """Return the function at fault, the arguments behind x, and whose value it is: of a sample's embedding, or a batch."""
+    arrays = problem.oracle.data.arrays
+    k = problem.faulty_sample(x)
+    if k is not None and problem.embed is not None:
+        return problem.embed, problem.oracle.data.sample(k), f" of the embedding of sample {readable.count(k)}"
+    size = min(len(problem), _ROWS)
+    starts = range(0, len(problem) - size + 1, size)
+    first = next((k for k in starts if not np.isfinite(problem.value(x, np.arange(k, k + size)))), 0)
+    rows = tuple(array[first : first + size] for array in arrays)
+    return problem.oracle.loss, rows, f" of samples {first} to {first + size - 1} as one batch"
 
 
 def _text(x: tree.Tree) -> str:

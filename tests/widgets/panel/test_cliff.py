@@ -89,6 +89,22 @@ def test_of_a_sum_the_sample_is_named():
     assert "of sample 1 is not finite" in state["cliff"]["cause"]
 
 
+def test_of_a_loss_of_batches_the_samples_are_named():
+    rows = np.ones((200, 2))
+    rows[150, 1] = -5.0
+
+    def loss(x, z, a):
+        return np.mean(z)
+
+    problem = bl.BatchLoss(loss, rows, embed=lambda x, a: np.log(a @ x), chunks=16)
+    _, state = died(bl.minimize(problem, np.ones(2), bl.optim.GD(0.1), batch=200))
+    assert "of the embedding of sample 150 is not finite" in state["cliff"]["cause"]
+    assert "log(" in state["cliff"]["cause"]
+    whole = bl.BatchLoss(lambda x, a: np.mean(np.log(a @ x)), rows)
+    _, state = died(bl.minimize(whole, np.ones(2), bl.optim.GD(0.1), batch=200))
+    assert "of samples 128 to 191 as one batch is not finite" in state["cliff"]["cause"]
+
+
 @pytest.mark.parametrize("rate", [bl.optim.cosine(2.0, steps=100_000), 2.0])
 def test_a_way_back_replaces_a_schedule(rate):
     run = bl.minimize(overflowing, np.array([1.0, 0.5]), bl.optim.Momentum(rate))
