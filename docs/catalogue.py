@@ -13,6 +13,7 @@ from typing import Any
 import burlab as bl
 from burlab.optim import schedule_tables, schedules
 
+CHECKS = ("check_gears", "check_grads")
 RUNS = ("minimize", "curve_fit", "sweep", "race", "load_run")
 PAGE = Path(__file__).with_name("catalogue.md")
 README = Path(__file__).parents[1] / "README.md"
@@ -54,6 +55,7 @@ def page() -> str:
             residuals(),
             section("Data", "bl.data", made(bl.data)),
             section("Numbers of operations", "bl", {"counts": bl.counts}),
+            section("Checks", "bl", {name: getattr(bl, name) for name in CHECKS}),
             section("Runs", "bl", {name: getattr(bl, name) for name in RUNS}),
         ]
     )

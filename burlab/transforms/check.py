@@ -10,10 +10,11 @@ from burlab.graph import tree
 from burlab.graph.tracing.trace import Spec, spec_of
 from burlab.runtime.checks.callable import check_function
 from burlab.runtime.checks.numbers import real, whole
-from burlab.typing import ArrayLike, Tree
+from burlab.typing import Tree
 
 from .call import name_of
 from .compile import compile
+from .differences import central_difference, inner, random_like
 from .gradients import jvp, vjp
 
 MAX_ORDER = 8  # the highest derivative that operations have
@@ -76,9 +77,9 @@ def _check(f: Callable[..., Any], values: Callable[..., Any], args: Tree, order:
            rng: "np.random.Generator", step: float) -> None:  # fmt: skip
     """values: f on arrays."""
     leaves, structure = tree.flatten(args)
-    direction = tree.unflatten(structure, [_like(leaf, rng) for leaf in leaves])
+    direction = tree.unflatten(structure, [random_like(leaf, rng) for leaf in leaves])
     ys, shape = tree.flatten(values(*args))
-    cotangent = tree.unflatten(shape, [_like(leaf, rng) for leaf in ys])
+    cotangent = tree.unflatten(shape, [random_like(leaf, rng) for leaf in ys])
 
     def forward(*primals: Any) -> Any:
         return jvp(f, primals, direction)[1]
@@ -90,11 +91,11 @@ def _check(f: Callable[..., Any], values: Callable[..., Any], args: Tree, order:
     # Called a few times: nothing is compiled for it.
     both = compile(lambda *primals: (forward(*primals), reverse(*primals)), *args, gear="replay")
     pushed, pulled = both(*args)
-    _compare(f"J v of {name_of(f)}", pushed, _difference(values, args, direction, step), rtol, atol)
+    _compare(f"J v of {name_of(f)}", pushed, central_difference(values, args, direction, step), rtol, atol)
     _compare(
         f"<g, J v> of {name_of(f)}",
-        _inner(pulled, tree.conjugated(direction)),
-        _inner(cotangent, tree.conjugated(pushed)),
+        inner(pulled, tree.conjugated(direction)),
+        inner(cotangent, tree.conjugated(pushed)),
         rtol,
         atol,
     )
@@ -105,31 +106,6 @@ def _check(f: Callable[..., Any], values: Callable[..., Any], args: Tree, order:
                 return both(*primals)[k]
 
             _check(part, computed, args, order - 1, rtol, atol, rng, step)
-
-
-def _like(leaf: ArrayLike, rng: "np.random.Generator") -> Any:
-    array = np.asarray(leaf)
-    sample = rng.normal(size=array.shape).astype(array.dtype)
-    return float(sample) if type(leaf) is float else sample
-
-
-def _difference(f: Callable[..., Any], args: Tree, direction: Tree, step: float) -> Any:
-    """(f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / 12 h along the direction."""
-    leaves, structure = tree.flatten(args)
-    directions = tree.flatten(direction)[0]
-    total: list[Any] | None = None
-    for k, weight in ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0)):
-        displaced = [
-            leaf + np.asarray(leaf).dtype.type(k * step) * v for leaf, v in zip(leaves, directions, strict=True)
-        ]
-        values = [weight * np.asarray(y, np.float64) for y in tree.flatten(f(*tree.unflatten(structure, displaced)))[0]]
-        total = values if total is None else [a + b for a, b in zip(total, values, strict=True)]
-    return [y / (12 * step) for y in total or []]
-
-
-def _inner(a: Tree, b: Tree) -> float:
-    pairs = zip(tree.flatten(a)[0], tree.flatten(b)[0], strict=True)
-    return float(sum(np.sum(np.asarray(x, np.float64) * np.asarray(y, np.float64)) for x, y in pairs))
 
 
 def _compare(what: str, got: Tree, wanted: Tree, rtol: float, atol: float) -> None:

@@ -1,6 +1,6 @@
 """Tables as HTML: parameters of layers, and other cells."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -9,25 +9,30 @@ from burlab.charts.limits import shown_rows
 from .drawing import framed
 
 if TYPE_CHECKING:
+    from burlab.analysis import GearReport
     from burlab.compiler.inspection.operation_counts import Counts
     from burlab.nn import Layer, ModelSummary
 
 Cells = Sequence[str]
+_RED = ' style="color:#c62828"'
 
 
-def table(head: Cells, rows: Sequence[Cells], *, foot: Cells = (), sides: str = "") -> str:
-    """A table of text. foot: a row below a line. sides: "<" or ">" for each column; "" leaves that to a style sheet.
+def table(head: Cells, rows: Sequence[Cells], *, foot: Cells = (), sides: str = "", red: Collection[int] = ()) -> str:
+    """A table of text.
+
+    foot: a row below a line. sides: "<" or ">" for each column; "" leaves that to a style sheet. red: numbers of rows
+    to draw in red.
 
     >>> table(("name", "bytes"), [("<x>", "8")])
     '<table><thead><tr><th>name</th><th>bytes</th></tr></thead><tbody><tr><td>&lt;x&gt;</td><td>8</td></tr></tbody></table>'
     """
     styles = [f' style="text-align:{"right" if side == ">" else "left"};white-space:nowrap"' for side in sides]
 
-    def line(tag: str, cells: Cells) -> str:
+    def line(tag: str, cells: Cells, style: str = "") -> str:
         entries = zip(styles or [""] * len(cells), cells, strict=True)
-        return f"<tr>{''.join(f'<{tag}{style}>{escape(cell)}</{tag}>' for style, cell in entries)}</tr>"
+        return f"<tr{style}>{''.join(f'<{tag}{side}>{escape(cell)}</{tag}>' for side, cell in entries)}</tr>"
 
-    body = "".join(line("td", row) for row in rows)
+    body = "".join(line("td", row, _RED if k in red else "") for k, row in enumerate(rows))
     end = f"<tfoot>{line('th', foot)}</tfoot>" if foot else ""
     return f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody>{end}</table>"
 
@@ -57,6 +62,20 @@ def counts_html(counts: "Counts") -> str:
              for head, *rows, total in counts.tables())  # fmt: skip
     notes = "".join(f"<div><i>{escape(note)}</i></div>" for note in counts.notes)
     return f"<div><b>{escape(counts.title)}</b></div>{framed(''.join(parts), 'operations by kind')}{notes}"
+
+
+def gears_html(report: "GearReport") -> str:
+    """A row per comparison under a title, broken promises in red, then the errors.
+
+    >>> import burlab as bl
+    >>> gears_html(bl.check_gears(lambda x: 2 * x, 1.0)).count("color:#c62828")
+    0
+    """
+    head, *rows = report.cells()
+    red = [k for k, row in enumerate(report.rows) if not row.ok]
+    errors = "".join(f"<div>{escape(text)}</div>" for text in report.errors())
+    title = f"<div><b>{escape(report.title)}</b></div>"
+    return title + framed(table(head, rows, sides="<<>><", red=red), "differences between gears") + errors
 
 
 def layer_html(layer: "Layer") -> str:
