@@ -56,6 +56,7 @@ def page() -> str:
             section("Data", "bl.data", made(bl.data)),
             section("Numbers of operations", "bl", {"counts": bl.counts}),
             section("Checks", "bl", {name: getattr(bl, name) for name in CHECKS}),
+            section("Trees of arrays", "bl.tree", made(bl.tree)),
             section("Runs", "bl", {name: getattr(bl, name) for name in RUNS}),
         ]
     )

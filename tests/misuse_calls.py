@@ -86,6 +86,7 @@ RIGHT: dict[str, Any] = {  # by the name of a parameter; 1.0 for all others
     "text": "abc", "widths": [2, 2], "onto": bl.optim.box(0.0, 1.0), "penalty": bl.optim.l1(0.1),
     "optimizers": {"a": GD}, "racers": {"a": GD}, "hypers": {"lr": [0.1]}, "d": 2, "n": 3, "p": 0.5, "vector": X,
     "prediction": X, "target": X, "score": X, "logits": X, "title": "a", "fields": {}, "a": X, "b": X, "y": X,
+    "structure": bl.tree.structure({"a": X}), "outer": bl.tree.structure([0]), "leaves": [X],
     "y0": 1.0, "values": X, "xdata": X, "ydata": X, "r": lambda x, *_: x,
 }  # fmt: skip
 

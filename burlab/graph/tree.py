@@ -157,7 +157,9 @@ def describe(treedef: TreeDef) -> str:
 
 def leaf_names(tree: Tree) -> list[str]:
     """Return the path of each leaf, such as `[0]['w']`."""
-    return ["".join(part if part in _PARTS else f"[{shown(part)}]" for part in path) for path in _paths(tree)]
+    return [
+        "".join(part if part in _PARTS else f"[{shown(part)}]" for part in path) for path in paths(flatten(tree)[1])
+    ]
 
 
 def dotted_names(tree: Tree) -> list[str]:
@@ -167,15 +169,23 @@ def dotted_names(tree: Tree) -> list[str]:
 
 def dotted(treedef: TreeDef) -> list[str]:
     """Return the paths of a structure."""
-    with _lock:
-        paths = treedef.paths()
-    return [".".join(str(part).lstrip(".") for part in path) or "value" for path in paths]
+    return [".".join(str(part).lstrip(".") for part in path) or "value" for path in paths(treedef)]
 
 
-def _paths(tree: Tree) -> list[tuple[Any, ...]]:
-    treedef = flatten(tree)[1]
+def paths(treedef: TreeDef) -> list[tuple[Any, ...]]:
+    """Return for each leaf of a structure the keys, numbers and names of fields that lead to it.
+
+    >>> paths(flatten({"a": [1.0, 2.0]})[1])
+    [('a', 0), ('a', 1)]
+    """
     with _lock:
         return treedef.paths()
+
+
+def composed(outer: TreeDef, inner: TreeDef) -> TreeDef:
+    """Return the structure of trees like `outer` whose leaves are trees like `inner`."""
+    with _lock:
+        return outer.compose(inner)
 
 
 _PARTS = (".real", ".imag")
