@@ -10,7 +10,7 @@ from burlab.errors import ArgumentError
 from burlab.runtime.coerce import Array, ArraySpec, check_count, coerce_input
 from burlab.runtime.gate import NativeFunction, Workspace, pointers
 from burlab.runtime.interruptible import interruptible
-from burlab.runtime.structs import CMappedRows
+from burlab.runtime.kernel_structs import CMappedRows
 from burlab.runtime.wait import SLICE, StopFlag, in_threads
 
 _MIN_CHUNK_ROWS = 64  # rows that a thread takes at a time

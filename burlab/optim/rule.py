@@ -22,6 +22,7 @@ from burlab.runtime.plain import as_array
 from burlab.typing import Operand, Tree
 
 from .batches import BATCH, ESTIMATOR_NORM, VALUE, Batches, Known
+from .lazy_form import LazyForm
 from .live_fields import Live, live_fields, with_values
 from .optimizer import Optimizer, Vector, advance, start
 from .per_leaf import flat_face
@@ -54,6 +55,7 @@ class UpdateRule:
     output: the point that the run gives, from x, t, the hyperparameters and the leaves of the state; None: x itself.
     size: how many samples a step has, int64, from t, the hyperparameters and the leaves of the state; None: always all.
     value_at: the point of the values in the history in words, as "T(x)", where a rule names one.
+    lazy: the form of an update that C++ does row by row: then graph changes nothing. None: graph is the update.
     program: the same object for rules of one trace.
     """
 
@@ -67,13 +69,14 @@ class UpdateRule:
     output: Graph | None = None
     size: Graph | None = None
     value_at: str = ""
+    lazy: LazyForm | None = None
     program: RuleProgram = field(default_factory=RuleProgram, compare=False, repr=False)
 
     @property
     def reads_gradient(self) -> bool:
         """Return True if the update reads the step's gradient."""
         g = self.graph.inputs[0]
-        return reads_input(g, self.graph)
+        return self.lazy is not None or reads_input(g, self.graph)
 
     @property
     def repeats(self) -> bool:

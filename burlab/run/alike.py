@@ -5,7 +5,8 @@ from typing import Any
 
 from burlab.graph import tree
 from burlab.optim import Optimizer
-from burlab.optim.rule import like_state, rule_alike
+from burlab.optim.lazy_rule import lazy_alike, restarted
+from burlab.optim.rule import UpdateRule, like_state, rule_alike
 from burlab.optim.same_program import same_program
 from burlab.problems.batch import Batch
 from burlab.problems.kernels.initial_queries import StartQueries
@@ -40,7 +41,11 @@ class SharedSetup:
         first = batch.of(stream.samples).first if isinstance(batch, Batch) else None
         before = StartQueries(self.oracle, point, stream, setup.threads, first)
         like = point.computed.tree if part is None else part.seen
-        if (found := rule_alike(setup.rule, optimizer, x, like, before)) is None:
+        lazy = setup.rule.lazy is not None
+        found = (
+            lazy_alike(setup.rule, optimizer, x, before) if lazy else rule_alike(setup.rule, optimizer, x, like, before)
+        )
+        if found is None:
             return None
         rule, leaves = found
         other = replace(
@@ -53,7 +58,7 @@ class SharedSetup:
             validation=_reseeded(setup.validation, seed),
             full=_reseeded(setup.full, seed),
         )
-        return other, leaves if state is None else like_state(state, rule, leaves)
+        return other, given_state(state, rule, x, leaves)
 
     def _fits(self, point: Point, part: Trainable | None, seed: int) -> bool:
         """Return True if its kernels serve a start of this form. Kernels of queries depend on the seed."""
@@ -62,6 +67,14 @@ class SharedSetup:
         return (
             trained and _form(point) == _form(self.setup.start) and (seed == self.seed or not self.setup.rule.queries)
         )
+
+
+def given_state(state: tree.Tree, rule: UpdateRule, x: Array, leaves: list[Array]) -> list[Array]:
+    """Return the leaves of the state that a run starts from. state: of the user, or None; leaves: those of `init`."""
+    if state is None:
+        return leaves
+    found = like_state(state, rule, leaves)
+    return found if rule.lazy is None else restarted(rule.lazy, x, found)
 
 
 def _form(point: Point) -> tuple[Any, ...]:

@@ -11,7 +11,8 @@ from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.optim.batches import Batches
-from burlab.optim.rule import UpdateRule, like_state
+from burlab.optim.lazy_rule import lazy_rule
+from burlab.optim.rule import UpdateRule
 from burlab.optim.rule_cache import find_rule
 from burlab.problems.batch import Batch
 from burlab.problems.data import Data
@@ -19,6 +20,7 @@ from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.kernels.initial_queries import StartQueries
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.oracle import Oracle, takes_key
+from burlab.problems.kernels.row_loss import row_loss
 from burlab.problems.point import Point, as_start
 from burlab.problems.sampling import Sampling, Stream, drawn, full, is_full, weights_of
 from burlab.problems.trainable import Trainable, chosen_of
@@ -36,11 +38,13 @@ from burlab.runtime.dtypes import computed_in, is_narrow_float
 from burlab.runtime.memory import give_back
 from burlab.runtime.thread_limit import MAX_THREADS, Threads, known_threads, most_threads
 
-from .alike import SharedSetup
+from .alike import SharedSetup, given_state
 from .run import Run
 
 _VALIDATED = "validation_value"
 MAX_INT64 = 2**63 - 1
+_MIN_ENTRIES = 3  # of x, whose path is recorded if it has fewer
+_SPARSE = 4  # times as many entries as a row of the data
 MAX_SHARED_SETUPS = 16  # that an opener stores
 
 
@@ -148,9 +152,10 @@ class Opener:
         before = StartQueries(oracle, point, stream, self._given_threads() or 1, varies and varies.first)
         weights = weights_of(stream, computed_in(x.dtype))
         batches = _batches(oracle, point, stream, weights, varies and varies.size)
-        rule, leaves = find_rule(optimizer, x, batches, like, before, stop.of == ESTIMATOR)
+        lazy = None if part or stop.of == ESTIMATOR else _lazy(optimizer, x, oracle, point, stream, before)
+        rule, leaves = lazy or find_rule(optimizer, x, batches, like, before, stop.of == ESTIMATOR)
         _check_local_samples(oracle, optimizer, rule.reads_gradient)
-        leaves = leaves if self.state is None else like_state(self.state, rule, leaves)
+        leaves = given_state(self.state, rule, x, leaves)
         drawn_oracle = oracle if weights is None else oracle.weighted(weights)
         loss = drawn_oracle.kernels(_kernels_for(rule, oracle, stop), [point])
         threads = self._threads(loss, int(stream.batch))
@@ -230,6 +235,20 @@ def _of_batches(oracle: Oracle, stream: Stream, stop: Stop) -> Oracle:
             'Use of="batch".'
         )
     return oracle.of_batch(int(stream.batch))
+
+
+def _lazy(
+    optimizer: Optimizer, x: Array, oracle: Oracle, point: Point, stream: Stream, before: StartQueries
+) -> tuple[UpdateRule, list[Array]] | None:
+    """Return the rule and state of a run that goes row by row through sparse data; None where it cannot, or is slow."""
+    single = int(stream.batch) == 1 and not stream.varies and stream.sampling != Sampling.weighted
+    plain = single and oracle.data.wholes and x.dtype == np.float64
+    if not plain or oracle.has_aux or oracle.clients or oracle.keyed:
+        return None
+    rows = row_loss(oracle.kernels("training", [point]), point.leaves)
+    if rows is None or x.size < max(_MIN_ENTRIES, _SPARSE * rows.entries):
+        return None
+    return lazy_rule(optimizer, x, before, rows.ridge.weight)
 
 
 def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:

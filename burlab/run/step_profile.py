@@ -14,7 +14,9 @@ from burlab.compiler.ir.plan import nodes_of
 from burlab.errors import StatusError
 from burlab.graph import Node
 from burlab.run.loop.fused import FusedStep
+from burlab.run.loop.lazy_step import LazyStep
 from burlab.run.loop.loop import RunLoop
+from burlab.run.loop.update import Update
 from burlab.run.record.stop import Stop
 from burlab.run.record.traces import Shares
 from burlab.runtime.structs import CPlan
@@ -58,7 +60,7 @@ def shares(loop: object) -> Shares | None:
     if not isinstance(loop, RunLoop):
         return None
     timed = _Timed(loop)
-    twin = RunLoop.open(loop.setup, [loop.read(k) for k in range(len(loop.setup.buffers))], timed.put)
+    twin = RunLoop.open(loop.setup, [*loop.buffers()], timed.put)
     best, spent, total = 1 << 62, [0] * len(Shares._fields), [0] * len(Shares._fields)
     for took in _steps(twin, 2, SHARES_SECONDS):
         now = timed.spent(timed.take())
@@ -105,19 +107,22 @@ class _Timed:
     def __init__(self, loop: RunLoop) -> None:
         setup = loop.setup
         self.fused = setup.update if isinstance(setup.update, FusedStep) else None
-        loss = None if self.fused else setup.loss
+        lazy = setup.update if isinstance(setup.update, LazyStep) else None
+        loss = setup.loss if isinstance(setup.update, Update) else None
         samples = loss.samples.kernels(setup.batch_of_kernels) if loss else {}
+        samples = {"kernel": lazy.executable} if lazy else samples
         self.samples = {name: _Kernel(exe, _PHASES.get(name)) for name, exe in samples.items()}
         self.regularizer = [_Kernel(loss.regularizer.executable)] if loss and loss.regularizer else []
-        self.update = _Kernel(setup.update.executable, None if self.fused else "update")
+        self.update = [] if lazy else [_Kernel(setup.update.executable, None if self.fused else "update")]
         halves = self.fused.halves if self.fused else None
         self.second = [_Kernel(halves.second, "update")] if halves else []
-        self.kernels = [*self.samples.values(), *self.regularizer, self.update, *self.second]
+        self.kernels = [*self.samples.values(), *self.regularizer, *self.update, *self.second]
 
     def put(self, plan: CPlan) -> None:
         """Let C++ call the timed kernels."""
         _endless(plan)
-        self.update.put(plan.fused.kernel if self.fused else plan.update)
+        for kernel in self.update:
+            kernel.put(plan.fused.kernel if self.fused else plan.update)
         for kernel in self.second:
             kernel.put(plan.fused.second)
         for kernel in self.regularizer:

@@ -1,4 +1,4 @@
-"""Write `burlab/runtime/structs.py`, the C++ structs that Python shares, from the headers: `make pages`.
+"""Write the C++ structs that Python shares, from the headers, to two modules of `burlab/runtime`: `make pages`.
 
 A struct is shared where the comment above it has "Mirrored in Python". The compiler confirms sizes, places and kinds of
 all fields in `tests/project/test_mirrors.py`.
@@ -12,9 +12,12 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 CPP = ROOT / "cpp"
-TARGET = ROOT / "burlab/runtime/structs.py"
+TARGETS = {  # folders of headers, and where their structs are written: the first that fits
+    "burlab/kernels/": ROOT / "burlab/runtime/kernel_structs.py",
+    "burlab/": ROOT / "burlab/runtime/structs.py",
+}
 MAX_LINE = 121  # characters of a line, with its end
-HEAD = '''"""C++ structs that Python shares, as ctypes. `make pages` writes them from the headers.
+HEAD = '''"""C++ structs of {folder} that Python shares, as ctypes. `make pages` writes them from the headers.
 
 Names are those of C++ (`CBlock` is `Block`, `in_` is `in`), where comments explain the fields. Pointers are addresses.
 """
@@ -22,7 +25,7 @@ Names are those of C++ (`CBlock` is `Block`, `in_` is `in`), where comments expl
 import ctypes
 from typing import Any
 
-_INT, _REAL, _POINTER, _TEXT = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p, ctypes.c_char_p
+{names} = {kinds}
 
 
 def _of(kind: type[Any], names: str) -> list[tuple[str, Any]]:
@@ -33,7 +36,8 @@ KINDS = {
     "std::int64_t": "c_int64", "std::int32_t": "c_int32", "std::uint64_t": "c_uint64", "std::uint32_t": "c_uint32",
     "Int": "c_int64", "Word": "c_uint32", "Size": "c_ssize_t", "int": "c_int", "unsigned": "c_uint", "bool": "c_bool",
     "double": "c_double", "Status": "c_int32", "Part": "c_int32", "Sampling": "c_int32", "Dtype": "c_int64",
-    "Narrow": "c_int64", "Kind": "c_int", "Elsewhere": "c_void_p", "burlab::kernels::Kernel": "c_void_p",
+    "Narrow": "c_int64", "Correction": "c_int64", "Kind": "c_int", "Elsewhere": "c_void_p",
+    "burlab::kernels::Kernel": "c_void_p",
 }  # fmt: skip
 ARRAYS = {"Key": "ctypes.c_uint64 * 2"}
 SHORT = {"c_int64": "_INT", "c_double": "_REAL", "c_void_p": "_POINTER"}
@@ -83,9 +87,28 @@ def shared() -> list[Struct]:
     return list(ordered.values())
 
 
-def module() -> str:
-    """Return the text of `burlab/runtime/structs.py`."""
-    return "\n\n".join([HEAD, *(struct.text for struct in shared())])
+def target(struct: Struct) -> Path:
+    """Return the module that a struct is written to."""
+    return next(path for folder, path in TARGETS.items() if struct.header.startswith(folder))
+
+
+def modules() -> dict[Path, str]:
+    """Return the texts of the modules."""
+    found: dict[Path, list[Struct]] = {}
+    for struct in shared():
+        found.setdefault(target(struct), []).append(struct)
+    folders = {path: folder for folder, path in TARGETS.items()}
+    return {
+        path: "\n\n".join([_head(folders[path], structs), *(struct.text for struct in structs)])
+        for path, structs in found.items()
+    }
+
+
+def _head(folder: str, structs: list[Struct]) -> str:
+    """The first lines of a module, with the short names of types that its structs have."""
+    used = {kind for struct in structs for kind in struct.fields.values()}
+    shorts = {short: f"ctypes.{kind}" for kind, short in (*SHORT.items(), ("c_char_p", "_TEXT")) if short in used}
+    return HEAD.format(folder=f"`cpp/{folder}`", names=", ".join(shorts), kinds=", ".join(shorts.values()))
 
 
 def _structs(file: Path) -> Iterator[Struct]:
@@ -130,4 +153,5 @@ def _type(kind: str, space: str, stars: int, const: bool, count: str) -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(module())
+    for path, text in modules().items():
+        path.write_text(text)

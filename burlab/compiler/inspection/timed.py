@@ -16,7 +16,7 @@ from burlab.compiler.passes import make_runnable
 from burlab.compiler.replay.program import runner
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import NativeFunction, Workspace
-from burlab.runtime.structs import CTimed
+from burlab.runtime.kernel_structs import CTimed
 
 _RUN = runner("burlab_run_timed", "run_timed", "clock")
 _COST = LibraryKernel(

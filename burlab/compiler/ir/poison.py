@@ -12,7 +12,7 @@ import numpy as np
 
 from burlab.runtime import memory
 from burlab.runtime.gate import NativeFunction
-from burlab.runtime.structs import CPoisoned
+from burlab.runtime.kernel_structs import CPoisoned
 
 from . import library
 from .library import LibraryKernel

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.compiler.ir import library
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.runtime.coerce import Array
-from burlab.runtime.structs import CGroup, CSegment
+from burlab.runtime.kernel_structs import CGroup, CSegment
 
 from .instructions import Literals, Segment, ThreadedCode, encoded
 from .threaded import threaded

@@ -13,7 +13,7 @@ from burlab.compiler.ir.plan import Execute, Invoke, KernelPlan, LoopStep, Memor
 from burlab.compiler.ir.poison import poisoned
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import NativeFunction, pointers
-from burlab.runtime.structs import COperand, CProgram, CRecord
+from burlab.runtime.kernel_structs import COperand, CProgram, CRecord
 
 from .bytecode import SegmentCode, kernels_of
 from .instructions import ReplayPlan

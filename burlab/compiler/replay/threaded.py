@@ -16,7 +16,7 @@ from burlab.compiler.ir.plan import MemoryKind
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.graph import Node
 from burlab.runtime.coerce import Array
-from burlab.runtime.structs import CCall, CInstruction
+from burlab.runtime.kernel_structs import CCall, CInstruction
 
 from .instructions import Instruction, Literals, ThreadedCode, encoded
 from .multiply_add import multiply_adds

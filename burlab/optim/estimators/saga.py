@@ -18,7 +18,8 @@ class SAGA(Optimizer):
     x <- x - lr (grad_i(x) - table_i + mean(table)); table_i <- grad_i(x). The table starts with the
     gradients at x_0. A regularizer is no part of the table: its gradient is exact.
     lr: step size; 1 / (3 L_max) is safe.
-    Cost: the batch's gradients, one by one; keeps n d numbers, of which a step touches the batch's.
+    Cost: the batch's gradients, one by one; keeps n d numbers, of which a step touches the batch's. Over sparse rows
+    one by one it keeps n + d, and a step touches the entries of its row.
 
     >>> import numpy as np, burlab as bl
     >>> problem = bl.FiniteSum(lambda x, a: np.sum((x - a) ** 2), np.arange(4.0))

@@ -10,8 +10,9 @@ from burlab.errors import IndexRangeError
 from burlab.graph.query import CLIENT_QUERIES, QUERIES
 from burlab.problems.point import Point
 from burlab.runtime.coerce import Array
+from burlab.runtime.kernel_structs import CQuestion
 from burlab.runtime.status import Status
-from burlab.runtime.structs import CClients, COutcome, CQuestion
+from burlab.runtime.structs import CClients, COutcome
 
 from .sum_abi import Part
 

@@ -138,6 +138,18 @@ class StartQueries:
         rows = self._oracle.kernels("value_like", [point]).samples.rows(point.leaves, stream, self._key_words)
         return tree.flatten(rows)[0][0]
 
+    def row_factors(self, y: Array) -> Array:
+        """Return the numbers that multiply the rows of sparse data in the gradients of all samples, shape (n,)."""
+        point, stream = self._at(y), full(self.samples)
+        self._count("samples", stream)
+        return tree.flatten(self._oracle.factors([point]).rows(point.leaves, stream, self._key_words))[0][0]
+
+    def mean_row(self, y: Array) -> Array:
+        """Return the mean of the gradients of all samples without the regularizer, shape (d,): not counted again."""
+        point = self._at(y)
+        samples = self._oracle.kernels("grad", [point]).samples
+        return self._flat(samples.mean(point.leaves, full(self.samples), self._key_words, self._threads)[0])
+
     full_value = value
     full_grad = grad
 

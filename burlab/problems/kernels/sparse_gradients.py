@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph import Graph, tree
+from burlab.graph import Graph, Node, tree
 from burlab.problems.sampling import Stream
 from burlab.runtime.coerce import Array
 from burlab.runtime.extras import late
@@ -20,9 +20,14 @@ _INPUTS = slice(2, 5)  # columns, starts, ends
 def is_row(samples: SampleKernel) -> bool:
     """Return True if a gradient is a number times a row of the data, as where x meets products with the row only."""
     (n, *others) = samples.graph.outputs
-    if others or n.op != "spread_rows" or n.ndim != 1 or n.inputs[1].shape:
+    return not others and spreads_row(n, samples.graph)
+
+
+def spreads_row(n: Node, graph: Graph) -> bool:
+    """Return True for a vector that is a number times a row of the data."""
+    if n.op != "spread_rows" or n.ndim != 1 or n.inputs[1].shape:
         return False
-    return {n.inputs[0], *n.inputs[_INPUTS]} <= set(samples.graph.inputs)
+    return {n.inputs[0], *n.inputs[_INPUTS]} <= set(graph.inputs)
 
 
 def factors(samples: SampleKernel) -> SampleKernel:

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from burlab.errors import FileError
 from burlab.graph.query import CLIENT_QUERIES, QUERIES
+from burlab.optim.lazy_form import Correction
 from burlab.problems.kernels.tiles import LARGEST as LARGEST_TILE
 from burlab.problems.sampling import Sampling
 from burlab.run.record.recorder import COUNTERS
@@ -100,8 +101,10 @@ _of_clients = partial(_logged, clients=several(_COUNT))
 # The others were written before files knew samplers, clients, and before rules logged metrics.
 _sampled = partial(_of_clients, full=optional(record(_KERNELS, _COUNT)), sampler=optional(text), size=optional(text))
 _decoded = partial(_sampled, digits=optional(several(optional(_WHOLE))))
+_valued = partial(_decoded, value_at=text)
 _RECIPE: Check = either(
-    _decoded(value_at=text),
+    _valued(lazy=optional(record(whole(0, max(Correction)), _STEPS, flag))),
+    _valued(),
     _decoded(),
     _sampled(),
     _of_clients(),

@@ -13,10 +13,12 @@ from burlab._version import __version__
 from burlab.errors import FileError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.file.serial import digest
+from burlab.optim.lazy_form import Correction, LazyForm
 from burlab.optim.rule import UpdateRule
 from burlab.problems.batch import BlockShuffle
 from burlab.problems.data import Rows
 from burlab.problems.kernels.loss import Loss
+from burlab.problems.kernels.row_loss import row_loss
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn, full, weights_of
 from burlab.problems.trainable import Trainable
@@ -74,6 +76,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "budgets": list(setup.budgets),
         "stop": _described_stop(setup.stop),
         "validation": setup.validation and _described_validation(setup.validation, graphs),
+        "lazy": rule.lazy and [int(rule.lazy.correction), rule.lazy.refresh, rule.lazy.lags],
         "full": setup.full and [graphs.kernels(setup.full.loss), setup.full.every],
         "bits": bits(setup),
         "clients": list(setup.queries.clients),
@@ -121,10 +124,12 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
     size = _size(document, reader, start, hyper)
     stream.varies = size is not None
     queries, value_at = tuple(document["queries"]), document.get("value_at", "")
-    rule = UpdateRule(update, hyper, schedules, forms, state, queries, logged, output, size, value_at=value_at)
+    more = {"value_at": value_at, "lazy": _lazy(document)}
+    rule = UpdateRule(update, hyper, schedules, forms, state, queries, logged, output, size, **more)
     groups = document["loss"][0][1]
     kinds = ("value_like", "training", "measured" if groups[1:2] != [0] else "measured_value")
     loss = drawn_reader.make(kinds[min(len(groups), 3) - 1], document["loss"])
+    _check_lazy(rule, loss, point, stream)
     stop = ended_by(stream, _stop(document["stop"]) if given.stop is None else given.stop)
     second = document["validation"]
     validation = None if second is None else _validation(second, arrays, point, given.validation)
@@ -273,6 +278,27 @@ def _size(document: dict[str, Any], reader: GraphReader, start: list[Array], hyp
     state = [(cell.shape, cell.dtype) for cell in start[1:]]
     inputs: Specs = [((), np.dtype(np.int64)), *[((), np.dtype(np.float64))] * len(hyper), *state]
     return reader.graph(document["size"], inputs, [((), np.dtype(np.int64))])
+
+
+def _lazy(document: dict[str, Any]) -> LazyForm | None:
+    """The form of an update that goes row by row through sparse data."""
+    described = document.get("lazy")
+    return None if described is None else LazyForm(Correction(described[0]), *described[1:])
+
+
+def _check_lazy(rule: UpdateRule, loss: Loss, x: Point, stream: Stream) -> None:
+    """Raise FileError unless a step can go row by row, if the rule does: C++ reads its state by these sizes."""
+    form = rule.lazy
+    if form is None:
+        return
+    snapshots = form.correction is Correction.SNAPSHOT
+    single = int(stream.batch) == 1 and len(x.leaves) == 1 and x.leaves[0].dtype == np.float64
+    fits = rule.state == form.state(x.leaves[0].size, int(stream.samples)) and snapshots == (form.refresh > 0)
+    plain = not (rule.schedules or rule.logged or rule.queries or rule.output or rule.size)
+    if not (single and fits and plain and row_loss(loss, x.leaves)):
+        raise FileError(
+            "its steps go through rows of sparse data, which its loss or state is not made for. Use another copy."
+        )
 
 
 def _hypers(names: list[str], values: Array | None) -> dict[str, float]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from burlab.errors import StatusError
 from burlab.graph import Graph, tree
+from burlab.optim.lazy_rule import restarted
 from burlab.problems.sampling import Sampling, full, listed
 from burlab.run.record.breakpoints import Breakpoint, as_struct
 from burlab.run.record.flop_model import FlopModel
@@ -145,10 +146,18 @@ class RunLoop:
         self._wait("loop_settles")
 
     def read(self, buffer: int = 0) -> Array:
-        """A copy of x (buffer 0) or of a leaf of the state, as it is between two steps."""
+        """A copy of x (buffer 0) or of a leaf of the state, as it is between two steps; no entry of x lags."""
+        if buffer == 0 and self._setup.rule.lazy is not None:
+            return self.output()
         out = np.empty(*self._setup.buffers[buffer])
         self._wait("loop_read", buffer, out.ctypes.data)
         return out
+
+    def buffers(self) -> list[Array]:
+        """Return copies of x and the leaves of the state, from which another loop can start."""
+        x, *leaves = (self.read(k) for k in range(len(self._setup.buffers)))
+        lazy = self._setup.rule.lazy
+        return [x, *(leaves if lazy is None else restarted(lazy, x, leaves))]
 
     def output(self) -> Array:
         """A copy of the optimizer's output point."""

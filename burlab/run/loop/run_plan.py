@@ -14,6 +14,7 @@ from burlab.runtime.dtypes import computed_in, is_narrow_float
 from burlab.runtime.structs import CFused, CLoss, CPiece, CPlan, CSummand, CValidation
 
 from .fused import FusedStep
+from .lazy_step import LazyStep
 from .row_buffers import mirrored
 from .setup import Setup, Validation
 from .shift_buffers import mirrored as mirrored_shifts
@@ -88,6 +89,9 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
         plan.loss = CLoss(samples=samples.source, regularizer=CSummand())
         plan.fused, plan.kept = _fused(setup.update)
         plan.in_place = InPlace.NO if setup.update.halves is None else InPlace.AT_ONCE
+    elif isinstance(setup.update, LazyStep):
+        plan.loss = CLoss(samples=setup.update.rows.samples.summand(1), regularizer=CSummand())
+        plan.lazy, plan.in_place = setup.update.struct, InPlace.AT_ONCE
     else:
         plan.loss = setup.loss.mirror(int(setup.stream.batch))
         if setup.knows_rows:

@@ -26,6 +26,7 @@ from burlab.run.record.stop import Stop
 from burlab.runtime.structs import COutcome
 
 from .fused import FusedStep
+from .lazy_step import LazyStep
 from .update import Update, update_of
 
 _BUILT = TraceCache[Executable](lambda executable: [executable.graph])  # by graphs, which runs share
@@ -66,7 +67,7 @@ class Setup:
     """
 
     loss: Loss
-    update: Update | FusedStep
+    update: Update | FusedStep | LazyStep
     rule: UpdateRule
     queries: QueryKernels
     start: Point
@@ -138,6 +139,7 @@ class Setup:
         counted = {counter_of(question.name) for question in self.queries.questions}
         counted |= set() if self.loss.has_gradient else {SAMPLES, "values"}
         counted |= set() if self.full is None and self.size is None else {SAMPLES}
+        counted |= {SAMPLES} if self.rule.lazy is not None and self.rule.lazy.refresh else set()
         return tuple(name for name in COUNTERS if name in counted or self.spent.get(name))
 
     @property
@@ -188,9 +190,9 @@ class Setup:
         """The kernels of a step in order, without queries; output, size and sampler last."""
         update = self.update
         step = (
-            update.executables
-            if isinstance(update, FusedStep)
-            else (*self.loss.executables(self.batch_of_kernels), update.executable)
+            (*self.loss.executables(self.batch_of_kernels), update.executable)
+            if isinstance(update, Update)
+            else update.executables
         )
         return [
             *step,
@@ -223,6 +225,8 @@ class Setup:
             return self.full.error(outcome, "In the full gradient that the run stops by.")
         if (error := self.queries.error(outcome)) is not None:
             return error
+        if isinstance(self.update, LazyStep):
+            return self.update.rows.samples.error(outcome)
         if isinstance(self.update, FusedStep):
             failed, sampled = self.update.executable.error(answer_of(outcome)), self.update.sees_sample(outcome.node)
             return self.loss.samples.with_sample(failed, outcome.sample) if sampled else failed

@@ -16,6 +16,7 @@ from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 
 from .fused import FusedStep
+from .lazy_step import LazyStep
 from .row_buffers import RowBuffer, row_buffers_of
 from .shift_buffers import ShiftBuffer, shift_buffers_of
 
@@ -63,8 +64,10 @@ UPDATES = TraceCache[Update | FusedStep](lambda update: [update.executable.graph
 """Compiled updates, by the program of their rule and the form of x; fused ones by the programs of the loss too."""
 
 
-def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int, threads: int = 1) -> Update | FusedStep:
+def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int, threads: int = 1) -> Update | FusedStep | LazyStep:
     """The update of a run, on so many threads; one kernel with the loss where a step is one call of it, if possible."""
+    if rule.lazy is not None:
+        return LazyStep.of(rule, loss, x)
     fuses = batch == 1 and loss.has_gradient
     forms = tuple(leaf.shape for leaf in x.leaves)
     parts = [part for part in (loss.samples, loss.regularizer) if part is not None and fuses]

@@ -9,6 +9,7 @@
 #include "../step/validation.hpp"
 #include "../sum/sampler.hpp"
 #include "criteria.hpp"
+#include "lazy.hpp"
 #include "summand.hpp"
 
 BURLAB_BEGIN
@@ -64,6 +65,7 @@ struct Plan {
   /// In: x, t, hyperparameters, state. Out: the optimizer's output point. No function: it is x.
   Kernel output;
   Fused fused;         // replaces the kernels of loss and update
+  Lazy lazy;           // replaces the update; the kernel of the loss gives a value and the number of a row
   std::int64_t chunk;  // entries of x, and of each state buffer of its size, in one call of the update; 0: all at once
   /// If not 0, a step writes its results over x and the state, chunk by chunk, and its update cannot fail.
   /// kInPlaceAtOnce: the update reads each entry before it writes there, so that its outputs may be its inputs.

@@ -9,6 +9,7 @@
 
 #include "batches.hpp"
 #include "fused_step.hpp"
+#include "lazy_step.hpp"
 #include "output.hpp"
 #include "separate_step.hpp"
 
@@ -26,7 +27,7 @@ class Stepper {
         step_(make_step(ledger)),
         validator_(validator(ledger, plan.validation, kValidation)),
         full_(validator(ledger, plan.full, kFullGradient)),
-        output_(plan.output.function == nullptr ? nullptr : std::make_unique<Output>(ledger, plan_, state)),
+        output_(Output::is_needed(plan) ? std::make_unique<Output>(ledger, plan_, state) : nullptr),
         team_(std::max({step_->threads(), validator_ ? validator_->threads() : 1, full_ ? full_->threads() : 1})),
         places_(ledger, Kind::scratch, plan.leaves, plan.places),
         leaves_(ledger, Kind::scratch, plan.leaves) {}
@@ -117,6 +118,7 @@ class Stepper {
 
   std::unique_ptr<Step> make_step(Ledger& ledger) {
     if (plan_.fused.kernel.function != nullptr) return std::make_unique<FusedStep>(ledger, plan_, state);
+    if (plan_.lazy.on != 0) return std::make_unique<LazyStep>(ledger, plan_, state);
     return std::make_unique<SeparateStep>(ledger, plan_, state);
   }
 
