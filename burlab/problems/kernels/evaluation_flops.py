@@ -27,6 +27,8 @@ def evaluation_flops(loss: Loss, batch: int, *, rows: bool = False) -> int:
     each, numbers = flops_of(loss.samples.graph), sum(y.size for y in loss.samples.graph.outputs)
     if rows:
         return batch * each
+    if loss.samples.program.batch:  # the graph is of a whole batch
+        batch = 1
     mean = (batch + 1) * numbers if batch > 1 else 0
     extra = 0 if loss.regularizer is None else flops_of(loss.regularizer.graph) + numbers
     return batch * each + mean + extra

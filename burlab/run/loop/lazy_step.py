@@ -12,6 +12,7 @@ from burlab.problems.point import Point
 from burlab.runtime.structs import CLazy
 
 _SETTLE = 8  # times as many steps as rows that have as many entries as x
+_FLOPS = 13  # of an entry: 5 to catch up, 4 for the norm and the product with x, 4 for the step
 _MOST = 1 << 12  # steps that an entry lags behind
 
 
@@ -50,6 +51,11 @@ class LazyStep:
     def every(self) -> int:
         """Steps from one settlement to the next, which takes as long as some steps."""
         return min(max(_SETTLE * self.dimension // max(self.rows.entries, 1), 1), _MOST)
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations of a step behind the evaluation of its sample: of the entries of a row."""
+        return _FLOPS * self.rows.entries
 
     @property
     def struct(self) -> CLazy:

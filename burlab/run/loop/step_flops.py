@@ -14,10 +14,12 @@ from burlab.graph.executions import every_node
 from burlab.graph.query import TARGET_QUERIES, Question
 from burlab.optim.batches import ROWS
 from burlab.problems.kernels.evaluation_flops import evaluation_flops, flops_of
+from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.query_kernels import counter_of
 from burlab.run.record.flop_model import FlopRates
 from burlab.run.record.recorder import SAMPLES
 
+from .lazy_step import LazyStep
 from .setup import Setup
 
 
@@ -43,6 +45,7 @@ def flop_rates(setup: Setup) -> FlopRates:
     counts = {name: _rate(those) for name, those in by_counter.items()}
     known = (one for those in by_counter.values() for one in those if one.always)
     beside = sum(one.flops - counts[one.counter] * one.counted for one in known)
+    beside += setup.update.flops if isinstance(setup.update, LazyStep) else 0
     graphs = (setup.update.graph, setup.rule.size, setup.stream.graph)
     return FlopRates(beside + sum(flops_of(graph) for graph in graphs if graph is not None), counts)
 
@@ -59,6 +62,8 @@ def _evaluations(setup: Setup) -> Iterator[_Evaluation]:
     batch = int(stream.batch)
     if not rule.logs_value or loss.samples.metrics:
         counter = SAMPLES if loss.has_gradient else "values"
+        if isinstance(setup.update, LazyStep):
+            loss = Loss(setup.update.rows.samples, None)
         yield _Evaluation(counter, batch, evaluation_flops(loss, batch), not stream.varies)
     if setup.full is not None:
         samples = int(setup.full.stream.batch)

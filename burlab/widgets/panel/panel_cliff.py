@@ -125,7 +125,7 @@ def _cause(problem: Any, x: tree.Tree) -> tuple[Any, str]:
 
 
 def _in_batch(problem: BatchLoss, x: tree.Tree) -> tuple[Callable[..., Any], tuple[Any, ...], str]:
-    """Return the function at fault, the arguments behind x, and whose value it is: of a sample's embedding, or a batch."""
+    """Return the function at fault, the arguments behind x, and whose value it is: of an embedding, or of a batch."""
     arrays = problem.oracle.data.arrays
     k = problem.faulty_sample(x)
     if k is not None and problem.embed is not None:

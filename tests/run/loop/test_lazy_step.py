@@ -219,6 +219,11 @@ def test_costs_are_those_of_the_gradients_that_it_takes():
     assert svrg.history["samples"][-1] == 200 + 3 * N
 
 
+def test_operations_are_those_of_the_entries():
+    run, other = both(PLAIN[1], regularizer=smooth, steps=200)
+    assert 0 < run.history["flops"][-1] < other.history["flops"][-1] / 3
+
+
 def test_a_state_has_a_number_for_each_row():
     run, _ = both(PLAIN[1], steps=3)
     assert {name: leaf.shape for name, leaf in run.state.items()} == {
