@@ -124,8 +124,8 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
     size = _size(document, reader, start, hyper)
     stream.varies = size is not None
     queries, value_at = tuple(document["queries"]), document.get("value_at", "")
-    more = {"value_at": value_at, "lazy": _lazy(document)}
-    rule = UpdateRule(update, hyper, schedules, forms, state, queries, logged, output, size, **more)
+    lazy = _lazy(document)
+    rule = UpdateRule(update, hyper, schedules, forms, state, queries, logged, output, size, value_at, lazy)
     groups = document["loss"][0][1]
     kinds = ("value_like", "training", "measured" if groups[1:2] != [0] else "measured_value")
     loss = drawn_reader.make(kinds[min(len(groups), 3) - 1], document["loss"])
