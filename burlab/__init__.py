@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from burlab.run import Run as Run, Stop as Stop, curve_fit as curve_fit, load_run as load_run, minimize as minimize
     from burlab.runtime.thread_limit import set_threads as set_threads
     from burlab.transforms import (
+        associative_scan as associative_scan,
         check_grads as check_grads,
         checkpoint as checkpoint,
         compile as compile,
@@ -141,7 +142,7 @@ _HOME = {
         "burlab.graph.buffers.buffer_functions": "at_add at_set buffer empty full ones zeros",
         "burlab.graph.numpy_api.indexing": "asarray",
         "burlab.graph.tree": "pytree",
-        "burlab.transforms": "check_grads checkpoint compile cond counts custom_vjp fixed_point fori_loop ggn_vp grad"
+        "burlab.transforms": "associative_scan check_grads checkpoint compile cond counts custom_vjp fixed_point fori_loop ggn_vp grad"
         " hessian hvp jacfwd jacobian jacrev jit jvp linearize operation random root scan stop_gradient"
         " straight_through switch tree value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",

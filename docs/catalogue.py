@@ -14,6 +14,7 @@ import burlab as bl
 from burlab.optim import schedule_tables, schedules
 
 CHECKS = ("check_gears", "check_grads")
+LOOPS = ("scan", "associative_scan", "fori_loop", "while_loop")
 RUNS = ("minimize", "curve_fit", "sweep", "race", "load_run")
 PAGE = Path(__file__).with_name("catalogue.md")
 README = Path(__file__).parents[1] / "README.md"
@@ -57,6 +58,7 @@ def page() -> str:
             section("Numbers of operations", "bl", {"counts": bl.counts}),
             section("Checks", "bl", {name: getattr(bl, name) for name in CHECKS}),
             section("Trees of arrays", "bl.tree", made(bl.tree)),
+            section("Loops", "bl", {name: getattr(bl, name) for name in LOOPS}),
             section("Runs", "bl", {name: getattr(bl, name) for name in RUNS}),
         ]
     )

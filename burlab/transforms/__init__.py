@@ -1,6 +1,7 @@
 """Functions of functions: derivatives, curvature, batching, compilation. Names and argument order are JAX's."""
 
 from . import random, tree_functions as tree
+from .associative import associative_scan
 from .check import check_grads
 from .checkpoint_function import checkpoint
 from .choices import fori_loop, switch
@@ -18,6 +19,7 @@ from .scan import scan
 from .vmap import vmap
 
 __all__ = [
+    "associative_scan",
     "check_grads",
     "checkpoint",
     "compile",
