@@ -43,14 +43,25 @@ SUBSTITUTES = {
 """Functions of SciPy's that NumPy or burlab has by another name."""
 
 
+_SCALINGS = {
+    **dict.fromkeys(("__mul__", "multiply"), "np.multiply(A, x)"),
+    **dict.fromkeys(("__truediv__", "_divide"), "np.divide(A, x)"),
+}
+"""Methods of sparse matrices that ask an operand for its numbers before its protocols, and NumPy's functions."""
+
+
 def remedy(name: str) -> str:
     """Return the advice in place of one of SciPy's functions.
 
     >>> remedy("linalg.expm"), remedy("linalg.inv"), remedy("special.lambertw")
     ('use bl.scipy.linalg.expm', 'use np.linalg.inv', 'bl.scipy has no function of this name')
+    >>> remedy("sparse.csr_array.__mul__")
+    'write np.multiply(A, x), for the matrix A'
     """
     if name.startswith("sparse."):
-        return "pass the matrix as an argument of the function, or use its x.toarray()"
+        scaling = _SCALINGS.get(name.rpartition(".")[2])
+        other = "pass the matrix as an argument of the function, or use its x.toarray()"
+        return f"write {scaling}, for the matrix A" if scaling else other
     if name in WORDS:
         return f"use bl.scipy.{name}"
     return f"use {SUBSTITUTES[name]}" if name in SUBSTITUTES else "bl.scipy has no function of this name"

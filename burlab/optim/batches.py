@@ -46,7 +46,8 @@ class Batches(NamedTuple):
     number of samples of each client of a federation. elsewhere: True if they are on other machines. weights: of the
     samples, shape (n,), unless they are 1. planned: where the size varies, up to `batch`: the first size, or a
     schedule. targets: size of the model's output for a sample; 0 without a model. clients_log: True if the mean of the
-    clients' values is the value of a step. tables: of residuals by pairs of rows.
+    clients' values is the value of a step. tables: of residuals by pairs of rows. products: the source of the parts
+    of a loss of products with sparse rows, where a step uses all of them.
     """
 
     batch: int = 1
@@ -59,10 +60,11 @@ class Batches(NamedTuple):
     targets: int = 0
     clients_log: bool = False
     tables: PairedRows | None = None
+    products: Any = None
 
 
 class SeenBatches(Batches):
-    """The same, and which of its sizes an update has read."""
+    """The same, and which of its sizes, and whether products, an update has read."""
 
     names: set[str]
 
@@ -83,6 +85,12 @@ class SeenBatches(Batches):
         """Number of samples of the problem."""
         self.names.add("samples")
         return self[1]
+
+    @property
+    def products(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride] - as above
+        """The source of the parts of a loss of products."""
+        self.names.add("products")
+        return self[-1]
 
 
 class Known(NamedTuple):

@@ -131,6 +131,16 @@ class Queries(StepLog):
         """The two tables of unknowns of `bl.Residuals(..., pairs=True)`, else None."""
         return self._batches.tables
 
+    @property
+    def products(self) -> Any:
+        """The parts of a loss that reads x by one product with a sparse row alone, where a step uses all samples.
+
+        None for another loss. `margins(x)` are A @ x; `slope(margins, x, j)` is a partial derivative at them, for the
+        price of the entries of a column; `moved(margins, j, step)` are those after a step along x_j.
+        """
+        source = self._batches.products
+        return None if source is None else source.found
+
     def residual_blocks(self, y: Vector) -> tuple[Any, Any, Any]:
         """Return r, shape (b, k), and the blocks of J by the row of the first and of the second table, (b, k, w).
 

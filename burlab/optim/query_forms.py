@@ -10,6 +10,7 @@ def query_forms() -> list[str]:
         *(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES),
         "f.residual_blocks(y)",
         "f.tables",
+        "f.products",
         "f.indices",
         "f.weights",
         "f.key",

@@ -1,11 +1,13 @@
 """Traced updates, found again: a run with an optimizer of an equal program traces nothing."""
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from burlab.graph import Graph, Node, tree
+from burlab.graph.tracing.function_structure import Weak
 from burlab.graph.tracing.trace_cache import TraceCache, structure_outside, traced_anew
 
 from .batches import BATCH, Batches, SeenBatches
@@ -14,7 +16,7 @@ from .rule import UpdateRule, planned_sizes, reads_input, rule_alike, trace_rule
 from .same_program import program_of
 
 INDICES = -2  # the input of an update that holds the samples of its step
-_SIZES = ("batch", "samples")
+_READ = ("batch", "samples", "products")
 
 RULES = TraceCache[UpdateRule](lambda rule: [g for g in (rule.graph, rule.output, rule.size) if g is not None])
 """Updates, by their programs, the form of x, and what they have read of the batches."""
@@ -30,8 +32,8 @@ def find_rule(
     key = (program.key, *_form(x, like), _facts(batches), logs_estimate)
     structure = structure_outside(values)
     if structure is not None:
-        for sizes in _sizes_read(batches):
-            rule = RULES.find((key, structure, sizes))
+        for read in product(*((None, fact) for fact in _readable(batches))):
+            rule = RULES.find((key, structure, read))
             if rule is not None and (found := rule_alike(rule, optimizer, x, like, f)) is not None:
                 return of_batches(found[0], batches), found[1]
     seen = SeenBatches(*batches)
@@ -40,8 +42,8 @@ def find_rule(
     )
     if lasts:
         names = seen.names | {"batch"} if reads_input(rule.graph.inputs[INDICES], rule.graph) else seen.names
-        sizes = tuple(size if name in names else None for name, size in zip(_SIZES, batches, strict=False))
-        RULES.put((key, structure, sizes), replace(rule, schedules={}))  # those are functions of a user's
+        read = tuple(fact if name in names else None for name, fact in zip(_READ, _readable(batches), strict=True))
+        RULES.put((key, structure, read), replace(rule, schedules={}))  # those are functions of a user's
     return rule, state
 
 
@@ -53,12 +55,12 @@ def _form(x: Vector, like: tree.Tree) -> tuple[Any, ...]:
 def _facts(batches: Batches) -> tuple[Any, ...]:
     """Return what updates may know of batches without reading it, but for sizes and what counts by its structure."""
     planned = None if callable(batches.planned) else batches.planned
-    return tuple(batches._replace(batch=0, samples=0, weights=None, planned=planned, tables=None))
+    return tuple(batches._replace(batch=0, samples=0, weights=None, planned=planned, tables=None, products=None))
 
 
-def _sizes_read(batches: Batches) -> list[tuple[int | None, int | None]]:
-    """Return what an update may have read of the number of samples, in its batch and of all."""
-    return [(batch, samples) for batch in (None, batches[0]) for samples in (None, batches[1])]
+def _readable(batches: Batches) -> tuple[int, int, Weak]:
+    """Return what an update may have read: the numbers of samples, in its batch and of all, and the loss's products."""
+    return batches[0], batches[1], Weak(batches[-1])
 
 
 def of_batches(rule: UpdateRule, batches: Batches) -> UpdateRule:

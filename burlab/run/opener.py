@@ -219,7 +219,8 @@ def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None
     clients_log = bool(oracle.clients) and whole and not oracle.keyed  # a sample's key depends on its place in a query
     targets = oracle.target_size(point)
     tables = oracle.tables(point)
-    return Batches(*sizes, whole, oracle.clients, remote, weights, planned, targets, clients_log, tables)
+    products = oracle.products(point) if whole and weights is None else None
+    return Batches(*sizes, whole, oracle.clients, remote, weights, planned, targets, clients_log, tables, products)
 
 
 def _of_batches(oracle: Oracle, stream: Stream, stop: Stop) -> Oracle:

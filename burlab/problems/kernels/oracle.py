@@ -32,6 +32,7 @@ from .batch_program import BatchProgram
 from .client_queries import ClientKeepers, RemoteClients
 from .direct import Directs
 from .loss import Loss
+from .product_loss import ProductSource
 from .query_rules import QUERY_RULES, value_alone
 from .robust_loss import RobustLoss
 from .sample_kernel import SampleKernel
@@ -119,6 +120,7 @@ class Oracle:
         self._structure: Structure | None = None  # of all that the functions are, when kernels were last sought
         self._of_digits: dict[Any, Oracle] = {}
         self._of_batches: dict[int, Oracle] = {}
+        self._products: dict[Any, ProductSource] = {}
         self.directs = Directs()
 
     def __reduce__(self) -> Any:
@@ -197,7 +199,7 @@ class Oracle:
         structure = structure_outside(self._given.functions)
         if structure != self._structure:
             self._structure, self._losses, self.directs = structure, {}, Directs()
-            self._of_batches = {}
+            self._of_batches, self._products = {}, {}
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """Return the kernels of a query. shared: x, and its other arguments."""
@@ -205,6 +207,13 @@ class Oracle:
         if form not in self._losses:
             self._losses.setdefault(form, self._found(form, query, shared))  # concurrent threads get the same
         return self._losses[form]
+
+    def products(self, point: Point) -> ProductSource | None:
+        """Return the source of the parts of a loss of products with sparse rows; None for other data."""
+        if not self.data.wholes or self.keyed or self.clients:
+            return None
+        form, parts = _form_of([point]), (self.loss, self.regularizer, self.data)
+        return self._products.get(form) or self._products.setdefault(form, ProductSource(*parts, point))
 
     def factors(self, shared: Sequence[Point]) -> SampleKernel:
         """Return the kernel of the numbers by which rows of sparse data are multiplied in gradients of samples."""

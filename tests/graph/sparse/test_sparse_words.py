@@ -1,5 +1,6 @@
 """What sparse matrices know in traced functions, against the same words on dense ones, and what is refused by name."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -206,6 +207,25 @@ def test_other_words_are_refused_by_name_with_what_to_do(word: str) -> None:
     with pytest.raises(TraceError, match=r"Use |one of these|test_sparse_words") as caught:
         bl.jit(SIMPLE[word])(MATRIX)
     assert "sparse" in str(caught.value)
+
+
+SCALED_BY_X: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
+    "np.multiply(A, x)": (lambda a, x: a * x, np.multiply),
+    "np.multiply(A, x) ": (lambda a, x: a.multiply(x), np.multiply),
+    "np.divide(A, x)": (lambda a, x: a / x, np.divide),
+}
+
+
+@pytest.mark.parametrize("word", SCALED_BY_X)
+def test_a_scaling_by_x_on_the_right_of_a_matrix_around_f_says_what_to_write(word: str) -> None:
+    """SciPy's own methods ask x for its numbers; what the error says instead has the derivative of the dense one."""
+    refused, written = SCALED_BY_X[word]
+    with pytest.raises(TraceError, match=re.escape(f"write {word.strip()}, for the matrix A")):
+        bl.grad(lambda x: np.sum(refused(MATRIX, x) @ V))(V + 3)
+    for scale in (V + 3, np.float64(1.5)):
+        found = bl.grad(lambda x: np.sum(np.sin(written(MATRIX, x) @ V)))(scale)
+        wanted = bl.grad(lambda x: np.sum(np.sin(written(DENSE, x) @ V)))(scale)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 def test_what_does_not_fit_is_said() -> None:
