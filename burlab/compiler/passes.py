@@ -110,7 +110,7 @@ def _share_sums(graph: Graph, options: PlanOptions) -> Graph:
 
 
 def _lower(scheduled: Scheduled, options: PlanOptions) -> Lowered:
-    return lower(scheduled, lambda part, *how: make_plan(part, options.of_parts(*how)))
+    return lower(scheduled, lambda part, sums, pairs: make_plan(part, options.of_parts(sums, pairs)))
 
 
 def _byte_masks(plan: KernelPlan, options: PlanOptions) -> KernelPlan:

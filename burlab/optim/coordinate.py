@@ -67,23 +67,25 @@ class CoordinateDescent(Optimizer):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """Coordinates drawn at random, one after another."""
-        products = f.products
-        if products is None and self.coordinates == 1:
-            i = self._drawn(f, x, ())
-            return at_set(x, i, self._moved(x, i, f.partial_grad(x, i))), state
+        return (self._plain(x, f) if f.products is None else self._by_products(x, f, f.products)), state
 
-        def plain(x: Vector, i: Any) -> tuple[Any, None]:
+    def _plain(self, x: Vector, f: Queries) -> Vector:
+        def move(x: Vector, i: Any) -> tuple[Any, None]:
             return at_set(x, i, self._moved(x, i, f.partial_grad(x, i))), None
 
-        def by_products(both: tuple[Any, Any], i: Any) -> tuple[Any, None]:
+        if self.coordinates == 1:
+            return move(x, self._drawn(f, x, ()))[0]
+        return scan(move, x, self._drawn(f, x, (self.coordinates,)))[0]
+
+    def _by_products(self, x: Vector, f: Queries, products: Any) -> Vector:
+        """The same, with the products of rows with x kept up to date."""
+
+        def move(both: tuple[Any, Any], i: Any) -> tuple[Any, None]:
             x, margins = both
             after = self._moved(x, i, products.slope(margins, x, i))
             return (at_set(x, i, after), products.moved(margins, i, after - x[i])), None
 
-        drawn = self._drawn(f, x, (self.coordinates,))
-        if products is None:
-            return scan(plain, x, drawn)[0], state
-        return scan(by_products, (x, products.margins(x)), drawn)[0][0], state
+        return scan(move, (x, products.margins(x)), self._drawn(f, x, (self.coordinates,)))[0][0]
 
     def _drawn(self, f: Queries, x: Vector, shape: tuple[int, ...]) -> Any:
         """Coordinates, integers of the shape () or (k,)."""

@@ -78,7 +78,7 @@ class PlanOptions:
         """Return True if loops are generated, which read through views."""
         return self.gear == "compiled"
 
-    def of_parts(self, accumulate: int, in_place: Aliases = NO_ALIASES) -> "PlanOptions":
+    def of_parts(self, accumulate: int, in_place: Aliases) -> "PlanOptions":
         """Return the options of sub-graphs' plans, of which this many first outputs are added to their arrays.
 
         in_place: the arrays that a loop can give its body in place; none where each node has a kernel of its own.

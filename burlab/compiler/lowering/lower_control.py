@@ -10,7 +10,7 @@ from burlab.compiler.ir.plan import KernelPlan
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, rule
 from burlab.compiler.ir.strides import StridedView, elements
 from burlab.compiler.ir.updates import loop_carries
-from burlab.graph import Node
+from burlab.graph import Graph, Node
 from burlab.graph.blocks import blocks_of
 from burlab.graph.control_nodes import inner_ranks
 from burlab.graph.executions import Execution
@@ -26,6 +26,10 @@ _RUN = (
 
 
 ACCUMULATED = ("mul", "maximum", "minimum")  # np.cumprod, np.maximum.accumulate, np.minimum.accumulate
+
+
+PlanPart = Callable[[Graph, int, Aliases], KernelPlan]
+"""Makes the plan of a sub-graph: see `routine`."""
 
 
 class RoutineCall(NamedTuple):
@@ -62,7 +66,7 @@ class Routine(NamedTuple):
 def routine(
     execution: Execution,
     views: dict[Node, StridedView],
-    make_part: Callable[..., KernelPlan],
+    make_part: PlanPart,
     is_added: Callable[[Node], bool],
 ) -> Routine:
     """A function that runs sub-graphs. Its scratch memory: the table, its own arrays, unused results.

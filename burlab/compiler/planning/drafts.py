@@ -1,13 +1,13 @@
 """`lower`: from scheduled nodes to loops, kernel calls and control flow without memory."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from burlab.compiler.ir.iteration import IterationSpace, sweeps
-from burlab.compiler.ir.plan import ExtraStore, KernelCall, KernelPlan, MemoryPlace
+from burlab.compiler.ir.plan import ExtraStore, KernelCall, MemoryPlace
 from burlab.compiler.ir.strides import StridedView, elements, is_whole
 from burlab.compiler.lowering.lower import copy_task, kernel_calls
-from burlab.compiler.lowering.lower_control import Routine, routine
+from burlab.compiler.lowering.lower_control import PlanPart, Routine, routine
 from burlab.graph import Node
 from burlab.graph.operation import Ending
 
@@ -53,7 +53,7 @@ class Lowered:
         return f"{what}: {reads} -> {writes or f'output {draft.result.number}' if draft.result else writes}"
 
 
-def lower(scheduled: Scheduled, plan_part: Callable[..., KernelPlan]) -> Lowered:
+def lower(scheduled: Scheduled, plan_part: PlanPart) -> Lowered:
     """Turn stages into loops, kernel calls and control flow, and add the copies to outputs.
 
     plan_part: plans a sub-graph of control flow, whose first results, so many, are added to what is there; of a loop,

@@ -64,7 +64,11 @@ class ProductLoss:
 
     def slope(self, margins: Any, x: Any, j: Any) -> Any:
         """Return df/dx_j. margins: A @ x."""
-        return self._slope(lambda rows: gather(as_node(margins), rows), x, j)
+
+        def product(rows: Node) -> Node:
+            return gather(as_node(margins), rows)
+
+        return self._slope(product, x, j)
 
     def moved(self, margins: Any, j: Any, step: Any) -> Any:
         """Return the margins after x_j has grown by a step."""
@@ -150,8 +154,8 @@ def _product_loss(loss: Function, regularizer: Function | None, data: Data, poin
     (phi,) = rebuild(graph.outputs, {x: x for x in graph.inputs} | {n: product}, keep)
     read = [x for x in topological([phi]) if x.is_input and x is not product]
     places = [k for k, x in enumerate(graph.inputs) if x in set(read)]
-    arrays = [data.arrays[k - fixed] for k in places if k >= fixed]
-    if any(k < fixed for k in places) or not all(isinstance(a, np.ndarray) for a in arrays):
+    arrays = [a for k in places if k >= fixed and isinstance(a := data.arrays[k - fixed], np.ndarray)]
+    if len(arrays) < len(places):
         return None
     wholes, number = SampleKernel(program, data).wholes, {x: k for k, x in enumerate(graph.inputs)}
     values, columns = (wholes[number[n.inputs[k]] - 1] for k in (0, 2))
@@ -185,5 +189,5 @@ def _by_columns(matrix: SparseArray) -> tuple[Array, Array, Array, int]:
     least, most = _BLOCKS
     mean = max(int(pointers[-1]) // (2 * matrix.size_of_row), 1)
     block = min(max(1 << (mean - 1).bit_length(), least), most)
-    padded = (np.concatenate([a, np.zeros(block, a.dtype)]) for a in (columns.data, columns.indices))
-    return *padded, columns.indptr.astype(np.int64), block
+    values, numbers = (np.concatenate([a, np.zeros(block, a.dtype)]) for a in (columns.data, columns.indices))
+    return values, numbers, columns.indptr.astype(np.int64), block
