@@ -71,7 +71,7 @@ class CoordinateDescent(Optimizer):
 
     def _plain(self, x: Vector, f: Queries) -> Vector:
         def move(x: Vector, i: Any) -> tuple[Any, None]:
-            return at_set(x, i, self._moved(x, i, f.partial_grad(x, i))), None
+            return at_set(x, i, self._next_entry(x, i, f.partial_grad(x, i))), None
 
         if self.coordinates == 1:
             return move(x, self._drawn(f, x, ()))[0]
@@ -82,8 +82,8 @@ class CoordinateDescent(Optimizer):
 
         def move(both: tuple[Any, Any], i: Any) -> tuple[Any, None]:
             x, margins = both
-            after = self._moved(x, i, products.slope(margins, x, i))
-            return (at_set(x, i, after), products.moved(margins, i, after - x[i])), None
+            after = self._next_entry(x, i, products.slope(margins, x, i))
+            return (at_set(x, i, after), products.margins_after(margins, i, after - x[i])), None
 
         return scan(move, (x, products.margins(x)), self._drawn(f, x, (self.coordinates,)))[0][0]
 
@@ -99,7 +99,7 @@ class CoordinateDescent(Optimizer):
         bounds = np.cumsum(self.smoothness) / np.sum(self.smoothness)
         return _minimum(_searchsorted(bounds, random.uniform(f.key, shape), side="right"), d - 1)
 
-    def _moved(self, x: Vector, i: Any, slope: Any) -> Any:
+    def _next_entry(self, x: Vector, i: Any, slope: Any) -> Any:
         """The next x_i."""
         rate = self.lr if self.smoothness is None else self.lr / asarray(np.array(self.smoothness, x.dtype))[i]
         after = x[i] - rate * slope

@@ -136,7 +136,7 @@ class Queries(StepLog):
         """The parts of a loss that reads x by one product with a sparse row alone, where a step uses all samples.
 
         None for another loss. `margins(x)` are A @ x; `slope(margins, x, j)` is a partial derivative at them, for the
-        price of the entries of a column; `moved(margins, j, step)` are those after a step along x_j.
+        price of the entries of a column; `margins_after(margins, j, step)` are those after a step along x_j.
         """
         source = self._batches.products
         return None if source is None else source.found

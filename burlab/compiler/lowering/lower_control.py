@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from operator import is_not
 from typing import NamedTuple
 
+from burlab.compiler.ir.in_place_updates import loop_carries
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.options import NO_ALIASES, Aliases
 from burlab.compiler.ir.plan import KernelPlan
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, rule
 from burlab.compiler.ir.strides import StridedView, elements
-from burlab.compiler.ir.updates import loop_carries
 from burlab.graph import Graph, Node
 from burlab.graph.blocks import blocks_of
 from burlab.graph.control_nodes import inner_ranks

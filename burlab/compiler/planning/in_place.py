@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from burlab.compiler.ir.updates import readers, update_of
+from burlab.compiler.ir.in_place_updates import readers, update_of
 from burlab.graph import Node
 
 from .locate import Located

@@ -70,7 +70,7 @@ class ProductLoss:
 
         return self._slope(product, x, j)
 
-    def moved(self, margins: Any, j: Any, step: Any) -> Any:
+    def margins_after(self, margins: Any, j: Any, step: Any) -> Any:
         """Return the margins after x_j has grown by a step."""
 
         def block(s: Any) -> Any:

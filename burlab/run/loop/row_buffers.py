@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from burlab.compiler.ir.in_place_updates import put_of
 from burlab.compiler.ir.options import Aliases
-from burlab.compiler.ir.updates import put_of
 from burlab.graph import Graph
 from burlab.graph.linear_nodes import convert, reshape
 from burlab.runtime.structs import CRowBuffer

@@ -128,7 +128,7 @@ def test_margins_at_other_rows_are_not_read() -> None:
     margins, dense, wanted = MATRIX @ x, MATRIX.toarray(), problem.grad(x)
 
     def both(margins: Any, x: Any, j: Any) -> Any:
-        return loss.slope(margins, x, j), loss.moved(margins, j, 0.5)
+        return loss.slope(margins, x, j), loss.margins_after(margins, j, 0.5)
 
     compiled = bl.jit(both)
     for j in range(D):

@@ -8,8 +8,8 @@ import pytest
 
 import burlab as bl
 from burlab.compiler.executable import build
+from burlab.compiler.ir.in_place_updates import loop_carries
 from burlab.compiler.ir.plan import Execute, Invoke, MemoryKind
-from burlab.compiler.ir.updates import loop_carries
 from burlab.graph import Graph
 from burlab.graph.buffers.buffer_functions import at_add, at_set
 from burlab.graph.tracing.trace import trace
