@@ -10,7 +10,7 @@ from operator import is_
 
 from burlab.graph import Graph, Node
 
-from .options import Aliases
+from .options import NO_ALIASES, Aliases
 
 
 def put_of(graph: Graph, source: int, target: int) -> Node | None:
@@ -20,7 +20,10 @@ def put_of(graph: Graph, source: int, target: int) -> Node | None:
 
 
 def loop_carries(body: Graph, count: int) -> Aliases:
-    """The carries of a loop, so many, that its body can update in place, as pairs of inputs and outputs."""
+    """The carries of a loop, so many, that its body can update in place, as pairs of inputs and outputs.
+
+    None where it updates no array: what only stays as it is may be copied, and other passes may move what reads it.
+    """
     pairs, waits = set[tuple[int, int]](), dict[Node, tuple[Node, ...]]()
     for k, x in enumerate(body.inputs[:count]):
         if body.outputs[k] is x:  # it stays as it is
@@ -31,7 +34,7 @@ def loop_carries(body: Graph, count: int) -> Aliases:
         if nodes and (not waits or _has_order(body, waits | more)):
             pairs.add((k, k))
             waits |= more
-    return frozenset(pairs)
+    return frozenset(pairs) if waits else NO_ALIASES
 
 
 def update_of(graph: Graph, source: int, target: int) -> tuple[Node, ...]:
