@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burlab.bench.cases.research import ALL_CLIENTS, CASE, IN_OPTAX, ONE_SAMPLE, problem
+from burlab.bench.cases.research import ALL_CLIENTS, CASE, IN_OPTAX, IN_TORCH, ONE_SAMPLE, problem
 from burlab.bench.clock import Effort
 from burlab.bench.measure import Entrant, VariantResult, measure
 from burlab.bench.peers import numpy_loops
@@ -53,6 +53,19 @@ def test_optax_takes_the_same_steps(name: str) -> None:
     method = small(name)
     others = {kind: lambda kind=kind: optax.OptaxMethod(method, kind == "loop") for kind in ("loop", "calls")}
     assert [line.verdict.complaints for line in lines(method, **others) if line.verdict] == [(), (), (), ()]
+
+
+@pytest.mark.parametrize("name", IN_TORCH)
+def test_torch_takes_the_same_steps(name: str) -> None:
+    try:
+        torch = load("torch")
+    except Unavailable:
+        pytest.skip("PyTorch, a second engine, is not installed: make peers")
+    from burlab.bench.peers import torch_methods
+
+    method = small(name)
+    others = {"torch": lambda: torch_methods.TorchMethod(method, torch)}
+    assert [line.verdict.complaints for line in lines(method, **others) if line.verdict] == [(), (), ()]
 
 
 def test_another_step_is_noticed() -> None:

@@ -1,4 +1,4 @@
-"""Steps of methods of the literature: each against the same steps in plain NumPy, and optax where it has them.
+"""Steps of methods of the literature: each against the same steps in plain NumPy, and optax or PyTorch for some.
 
 The problem is logistic regression with l2 in 20 dimensions. Optimizers and estimators of gradients take one of 10,000
 samples per step, in their order; methods of clients take 20 clients with 100 samples each.
@@ -27,6 +27,8 @@ ONE_SAMPLE: Mapping[str, Mapping[str, Any]] = {
     "SAGA": {"lr": 0.02},
     "MVR": {"lr": 0.02, "a": 0.1},
     "STORM": {"k": 0.1, "w": 0.1, "c": 100.0},
+    "SAM": {"lr": 0.02, "rho": 0.05},
+    "masked momentum": {"lr": 0.01, "momentum": 0.9, "kept": 5},
 }
 ALL_CLIENTS: Mapping[str, Mapping[str, Any]] = {
     "DCGD": {"lr": 0.1, "compressor": RandK(4)},
@@ -39,6 +41,7 @@ ALL_CLIENTS: Mapping[str, Mapping[str, Any]] = {
     "FedNL": {"lr": 1.0, "compressor": TopK(20)},
 }
 IN_OPTAX = ("GD", "Adam", "Lion", "DoG", "Prodigy")
+IN_TORCH = ("SAM", "masked momentum")
 
 
 def problem(size: Size) -> Method:
@@ -54,6 +57,8 @@ def problem(size: Size) -> Method:
 
 
 def _skip(size: Size, engine: str, variant: str) -> str:  # noqa: ARG001
+    if engine == "torch":
+        return "" if size["method"] in IN_TORCH else "its optimizers are compared by optax's"
     return "" if engine != "optax" or size["method"] in IN_OPTAX else "optax does not have this method"
 
 
@@ -63,7 +68,7 @@ CASE = Case(
     "research",
     "research: a step of methods of the literature, on logistic regression in 20 dimensions (float64)",
     problem,
-    {"burlab": ("minimize",), "numpy": ("loop",), "optax": ("a call per step", "loop in XLA")},
+    {"burlab": ("minimize",), "numpy": ("loop",), "optax": ("a call per step", "loop in XLA"), "torch": ("eager",)},
     unit="step",
     sizes=_SIZES,
     quick=({"method": "SAGA"}, {"method": "EF21"}),

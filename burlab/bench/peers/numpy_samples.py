@@ -212,6 +212,32 @@ def drawn(draw: Callable[[Any], Any]) -> Array:
     return np.asarray(bl.vmap(of)(np.arange(_DRAWN)))
 
 
+def sam(problem: Method, state: State) -> Step:  # noqa: ARG001 - no state
+    """Foret et al. 2021, Algorithm 1."""
+    grad, lr, rho = Gradients(problem).of, problem.options["lr"], problem.options["rho"]
+
+    def step(x: Array, t: int) -> Array:
+        g = grad(x, t)
+        return x - lr * grad(x + rho * g / sqrt(g @ g), t)
+
+    return step
+
+
+def masked_momentum(problem: Method, state: State) -> Step:
+    """Momentum with the gradient at the largest entries."""
+    grad, lr = Gradients(problem).of, problem.options["lr"]
+    momentum, kept = problem.options["momentum"], problem.options["kept"]
+    state["v"] = np.zeros(problem.features.shape[1])
+
+    def step(x: Array, t: int) -> Array:
+        size = np.abs(x)
+        masked = np.where(size >= np.sort(size)[-kept], x, 0.0)
+        v = state["v"] = momentum * state["v"] + grad(masked, t)
+        return x - lr * v
+
+    return step
+
+
 SAMPLE_METHODS: dict[str, Callable[[Method, State], Step]] = {
     "GD": gd,
     "Adam": adam,
@@ -224,4 +250,6 @@ SAMPLE_METHODS: dict[str, Callable[[Method, State], Step]] = {
     "SAGA": saga,
     "MVR": mvr,
     "STORM": storm,
+    "SAM": sam,
+    "masked momentum": masked_momentum,
 }

@@ -25,6 +25,7 @@ from burlab.bench.variants.objective import ObjectiveTask
 from burlab.bench.variants.task import Gradient, threads
 
 from .optional_import import load
+from .torch_methods import METHODS, TorchMethod
 from .torch_training import GraphTraining, TorchTraining
 
 
@@ -42,6 +43,8 @@ def open_task(problem: Problem, variant: str) -> Task:
         return ObjectiveTask(problem, lambda _p, _data: _swept(problem, torch), torch.as_tensor)
     if isinstance(problem, Transfer):
         return TorchTransfer(problem, torch)
+    if problem.name in METHODS:
+        return TorchMethod(problem, torch)
     raise Unavailable("PyTorch does nothing of this kind")
 
 

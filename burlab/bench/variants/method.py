@@ -8,6 +8,7 @@ import numpy as np
 
 import burlab as bl
 from burlab.bench.problem import Answer, Array, Method
+from burlab.bench.rules import RULES
 
 from .task import timed
 
@@ -18,9 +19,10 @@ class MinimizeMethod:
     """`run.step(n)` of a run whose batches are the samples in their order, or of one over clients."""
 
     def __init__(self, problem: Method) -> None:
-        self._points = problem.points
+        self._points, self._name = problem.points, problem.name
         self._start = np.zeros(problem.features.shape[-1])
-        self._rule = getattr(bl.optim, problem.name)(**problem.options)
+        make = RULES[problem.name] if problem.name in RULES else getattr(bl.optim, problem.name)
+        self._rule = make(**problem.options)
         self._options: dict[str, Any] = {} if problem.clients else {"batch": 1, "sampler": "sequential"}
         self._sum = _sum(problem)
         self._jit = timed(self._open)
@@ -40,7 +42,9 @@ class MinimizeMethod:
         """See Task."""
         self._open()
         self._run.step(CHECKED - 1)
-        return {"x": self._run.x - self._start}
+        run = self._run
+        moved = run.iterate if self._name in RULES else run.x  # a rule's T(x) may be the point of the run
+        return {"x": moved - self._start}
 
     def repeat(self, count: int) -> float:
         """See Task."""
