@@ -7,6 +7,7 @@ from .activations import tanh
 from .adapters import LoRALinear, PaCALinear, is_adapter, lora, merge, paca
 from .attention import Block, SelfAttention
 from .convolution import Conv1d, Conv2d, avg_pool, max_pool
+from .divergences import distillation, kl_divergence
 from .dropout import Dropout
 from .gpt import GPT
 from .layer import Layer
@@ -40,12 +41,14 @@ __all__ = [
     "avg_pool",
     "count",
     "cross_entropy",
+    "distillation",
     "from_torch",
     "gelu",
     "hinge",
     "huber",
     "init",
     "is_adapter",
+    "kl_divergence",
     "load_parameters",
     "logistic",
     "lora",

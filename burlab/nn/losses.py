@@ -5,20 +5,23 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import DTypeError, IndexRangeError, ShapeError
-from burlab.functions import logsumexp, softplus
+from burlab.functions import log_softmax, logsumexp, softplus
 from burlab.graph import Node
-from burlab.runtime.ranges import BOUND, number_in
+from burlab.runtime.ranges import BOUND, SHARE, number_in
 from burlab.typing import Operand
 
 from .layer import numbers
 
 
-def cross_entropy(logits: Operand, target: Operand) -> Any:
-    """Return -log softmax(logits)[target], averaged over all rows.
+def cross_entropy(logits: Operand, target: Operand, *, label_smoothing: float = 0.0) -> Any:
+    """Return -sum_k p_k log softmax(logits)_k, averaged over all rows; p is 1 at the target, or given.
 
     Args:
         logits: Scores of the classes, shape (..., classes).
-        target: Numbers of classes, integers of shape (...).
+        target: Numbers of classes, integers of shape (...); or probabilities p, floats of the shape of logits. Whether
+            these sum to 1 is not checked.
+        label_smoothing: e in (1 - e) p + e / classes, which takes the place of p; from 0 to 1 (Szegedy et al. 2016,
+            section 7).
 
     Returns:
         A number, shape ().
@@ -26,25 +29,48 @@ def cross_entropy(logits: Operand, target: Operand) -> Any:
     Raises:
         IndexRangeError: A target is not the number of a class.
         ShapeError: The shapes do not fit.
-        DTypeError: The target is not of integers.
+        DTypeError: One number for each row is not an integer.
+        ArgumentError: label_smoothing is outside of 0 to 1.
 
     >>> import numpy as np
     >>> round(float(cross_entropy(np.zeros(10), 3)), 6)
     2.302585
+    >>> round(float(cross_entropy(np.array([0.0, 1.0]), np.array([0.5, 0.5]))), 6)
+    0.813262
     """
     logits, target = numbers(logits, "logits of cross_entropy"), numbers(target, "target of cross_entropy")
-    shape, places = np.shape(logits), np.shape(target)
-    if not shape or shape[:-1] != places:
+    smoothing = number_in(SHARE, label_smoothing, "label_smoothing")
+    shape, places, kind = np.shape(logits), np.shape(target), _dtype(target).kind
+    soft = kind == "f" and places == shape and bool(shape)
+    if not shape or not (soft or shape[:-1] == places):
         raise ShapeError(
-            f"cross_entropy expects logits of shape (..., classes) and one integer for each of their rows, "
-            f"got logits {shape} and target {places}."
+            f"cross_entropy expects logits of shape (..., classes) and one integer for each of their rows, or "
+            f"probabilities of the shape of logits, got logits {shape} and target {places}."
         )
-    if _dtype(target).kind not in "iu":
-        raise DTypeError(f"the target of cross_entropy is the number of a class, an integer; got {_dtype(target)}.")
-    chosen = np.take_along_axis(logits, np.expand_dims(_class(target, shape[-1]), -1), axis=-1)
+    if not soft and kind not in "iu":
+        raise DTypeError(
+            f"the target of cross_entropy is the number of a class, an integer; got {_dtype(target)}. Probabilities "
+            "have the shape of logits."
+        )
+    hard = _of_probabilities(logits, target) if soft else _of_classes(logits, target)
+    if not smoothing:
+        return hard
+    return (1.0 - smoothing) * hard - smoothing * _mean(log_softmax(logits, axis=-1))
+
+
+def _of_classes(logits: Any, target: Any) -> Any:
+    places = np.shape(target)
+    chosen = np.take_along_axis(logits, np.expand_dims(_class(target, np.shape(logits)[-1]), -1), axis=-1)
     total = logsumexp(logits, axis=-1)
     # Of -inf alone: nan, with derivative 0.
     return _mean(total - np.where(total == -np.inf, -np.inf, np.reshape(chosen, places)))
+
+
+def _of_probabilities(logits: Any, target: Any) -> Any:
+    """A class of probability 0 may have the logit -inf."""
+    log_shares = log_softmax(logits, axis=-1)
+    counted = np.where((target == 0.0) & (log_shares == -np.inf), 0.0, log_shares)
+    return _mean(-_sum(target * counted))
 
 
 def _class(target: Operand, classes: int) -> Any:
@@ -124,6 +150,10 @@ def logistic(score: Operand, target: Operand) -> Any:
     """
     score, target = _same("logistic", score, target)
     return _mean(softplus(-(target * score)))
+
+
+def _sum(entries: Operand) -> Any:
+    return cast("Any", np).sum(entries, axis=-1)
 
 
 def _mean(entries: Operand) -> Any:
