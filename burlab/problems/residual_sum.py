@@ -106,7 +106,8 @@ class Residuals(FiniteSum):
             sparse: True for a matrix of SciPy, for residuals without data: by a colouring, as `bl.sparse_jacobian`.
 
         Returns:
-            Shape (m, d), of x's dtype; with pairs=True, or sparse, a CSR array.
+            Shape (m, d), of x's dtype; a CSR array with pairs=True, sparse=True, or sparse data of which r reads a vector
+            x by one product a @ x with the sample's row: each row then has the entries of a row of the data.
 
         Raises:
             ArgumentError: For sparse=True with data.
@@ -118,15 +119,19 @@ class Residuals(FiniteSum):
                [2., 0.],
                [0., 6.]])
         """
+        point = as_point(x, "x")
+        rows = None if self._pairs else self.oracle.sparse_jacobian(point)
+        if rows is not None:
+            return rows.at(point.leaves[0])
         if truth(sparse, "sparse") and not self._pairs:
             if self.oracle.data.arrays:
                 raise ArgumentError(
                     "sparse=True is for residuals of x alone, whose pattern is found. With data pass pairs=True to "
                     "bl.Residuals if each sample reads two rows of x, or leave sparse= out."
                 )
-            return sparse_jacobian(self._r)(as_point(x, "x").tree)
+            return sparse_jacobian(self._r)(point.tree)
         blocks = self._rows("jacobian", x)
-        tables = self.oracle.tables(as_point(x, "x"))
+        tables = self.oracle.tables(point)
         return blocks.reshape(-1, blocks.shape[-1]) if tables is None else csr_of(blocks, tables)
 
     def covariance(self, x: Tree, *, absolute: bool = False) -> Array:

@@ -32,7 +32,9 @@ from .batch_program import BatchProgram
 from .client_queries import ClientKeepers, RemoteClients
 from .direct import Directs
 from .loss import Loss
+from .product_jacobian import ProductJacobian
 from .product_loss import ProductSource
+from .product_parts import product_parts
 from .query_rules import QUERY_RULES, value_alone
 from .robust_loss import RobustLoss
 from .sample_kernel import SampleKernel
@@ -121,6 +123,7 @@ class Oracle:
         self._of_digits: dict[Any, Oracle] = {}
         self._of_batches: dict[int, Oracle] = {}
         self._products: dict[Any, ProductSource] = {}
+        self._jacobians: dict[Any, ProductJacobian | None] = {}
         self.directs = Directs()
 
     def __reduce__(self) -> Any:
@@ -199,7 +202,7 @@ class Oracle:
         structure = structure_outside(self._given.functions)
         if structure != self._structure:
             self._structure, self._losses, self.directs = structure, {}, Directs()
-            self._of_batches, self._products = {}, {}
+            self._of_batches, self._products, self._jacobians = {}, {}, {}
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """Return the kernels of a query. shared: x, and its other arguments."""
@@ -214,6 +217,16 @@ class Oracle:
             return None
         form, parts = _form_of([point]), (self.loss, self.regularizer, self.data)
         return self._products.get(form) or self._products.setdefault(form, ProductSource(*parts, point))
+
+    def sparse_jacobian(self, point: Point) -> ProductJacobian | None:
+        """Return the Jacobian of targets that are made of products with sparse rows; None for others."""
+        form, targets = _form_of([point]), self._given.targets
+        if targets is None or self.keyed or not self.data.wholes:
+            return None
+        if form not in self._jacobians:
+            parts = product_parts(targets.vector, self.data, point)
+            self._jacobians.setdefault(form, parts and ProductJacobian(parts))
+        return self._jacobians[form]
 
     def factors(self, shared: Sequence[Point]) -> SampleKernel:
         """Return the kernel of the numbers by which rows of sparse data are multiplied in gradients of samples."""

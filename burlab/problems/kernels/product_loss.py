@@ -14,26 +14,20 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.executable import Executable, build
-from burlab.graph import Graph, Node, tree
+from burlab.graph import Node, tree
 from burlab.graph.buffers.buffer_functions import at_add
-from burlab.graph.graph import topological
 from burlab.graph.linear_nodes import gather
 from burlab.graph.node import as_node, constant
 from burlab.graph.sparse import SparseArray
-from burlab.graph.sparse.row_operations import RowParams
-from burlab.graph.substitute import inline, keep, rebuild
 from burlab.graph.tracing.trace import trace
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.runtime.coerce import Array
-from burlab.runtime.extras import late
 from burlab.transforms import grad, scan, vmap, while_loop
 
+from .product_parts import ProductParts, csr_of_rows, product_parts
 from .query_rules import QUERY_RULES, value_alone
-from .sample_kernel import SampleKernel
-from .sample_program import SampleProgram
 
-sparse: Any = late("scipy.sparse")
 Function = Callable[..., Any]
 _BLOCKS = 8, 256  # entries of a column that are read together, at least and at most
 
@@ -42,25 +36,23 @@ _BLOCKS = 8, 256  # entries of a column that are read together, at least and at 
 class ProductLoss:
     """The parts of such a loss, for traced functions.
 
-    matrix: A, its rows in CSR form. values, numbers, ends: A by columns: its entries, their rows, and where the entries
-    of a column end, after a 0; behind the last column come `block` entries that belong to none. loss: phi of a product
-    and `arrays` of one sample. regularizer: r, or None.
+    parts: the product with a row of A, and phi. values, numbers, ends: A by columns: its entries, their rows, and where
+    the entries of a column end, after a 0; behind the last column come `block` entries that belong to none.
+    regularizer: r, or None.
     """
 
-    matrix: SparseArray
+    parts: ProductParts
     values: Array
     numbers: Array
     ends: Array
     block: int
-    loss: Graph
-    arrays: tuple[Array, ...]
     regularizer: Function | None
     structure: tree.TreeDef
     kernels: dict[int, Executable] = field(default_factory=dict[int, Executable], repr=False)
 
     def margins(self, x: Any) -> Any:
         """Return A @ x, shape (n,)."""
-        return self.matrix.of_nodes() @ x
+        return self.parts.matrix.of_nodes() @ x
 
     def slope(self, margins: Any, x: Any, j: Any) -> Any:
         """Return df/dx_j. margins: A @ x."""
@@ -84,7 +76,7 @@ class ProductLoss:
         """Return entries of the gradient, shape (k,): products of x with the rows that have entries there."""
 
         def product(rows: Any) -> Any:
-            a = self.matrix.of_nodes()
+            a = self.parts.matrix.of_nodes()
             return a.replaced(starts=gather(a.starts, rows), ends=gather(a.ends, rows)) @ x
 
         return scan(lambda none, j: (none, self._slope(product, x, j)), (), coordinates)[1]
@@ -92,7 +84,7 @@ class ProductLoss:
     def compiled(self, count: int) -> Executable:
         """Return `partial` of so many coordinates as a compiled function of x and these."""
         if count not in self.kernels:
-            x = Node("input", (), "x", (self.matrix.size_of_row,), self.values.dtype)
+            x = Node("input", (), "x", (self.parts.matrix.size_of_row,), self.values.dtype)
             graph = trace(self.partial, (x, np.zeros(count, np.int64))).graph
             self.kernels.setdefault(count, build(graph))
         return self.kernels[count]
@@ -103,19 +95,18 @@ class ProductLoss:
         def block(s: Any) -> Any:
             place, total = s
             entries, rows = self._entries(place, j)
-            slopes = vmap(grad(self._phi))(product(rows), *(gather(constant(a), rows) for a in self.arrays))
+            slopes = vmap(grad(self.parts.applied))(
+                product(rows), *(gather(constant(a), rows) for a in self.parts.arrays)
+            )
             return place + self.block, total + np.sum(np.where(entries != 0, entries * slopes, 0))
 
         first = self._start(j), np.zeros((), x.dtype)
-        mean = while_loop(lambda s: s[0] < self._end(j), block, first)[1] / len(self.matrix.starts)
+        mean = while_loop(lambda s: s[0] < self._end(j), block, first)[1] / len(self.parts.matrix.starts)
         if self.regularizer is None:
             return mean
         whole = tree.unflatten(self.structure, [x])
         one = np.reshape(as_node(j), (1,))
         return mean + QUERY_RULES["partial_grad"](self.regularizer, whole, one)[0][0]
-
-    def _phi(self, product: Any, *sample: Any) -> Any:
-        return inline(self.loss, [as_node(product), *map(as_node, sample)])[0]
 
     def _start(self, j: Any) -> Node:
         return gather(constant(self.ends), as_node(j))
@@ -143,51 +134,15 @@ class ProductSource:
 
 
 def _product_loss(loss: Function, regularizer: Function | None, data: Data, point: Point) -> ProductLoss | None:
-    if len(point.leaves) != 1 or point.leaves[0].ndim != 1 or not data.wholes:
-        return None
-    program = SampleProgram.trace(partial(value_alone, loss), [point.tree], data, False)
-    graph, fixed = program.graph, program.fixed
-    n = _only_product(graph, fixed)
-    if n is None or n.dtype != point.leaves[0].dtype:
-        return None
-    product = Node("input", (), "product", (), n.dtype)
-    (phi,) = rebuild(graph.outputs, {x: x for x in graph.inputs} | {n: product}, keep)
-    read = [x for x in topological([phi]) if x.is_input and x is not product]
-    places = [k for k, x in enumerate(graph.inputs) if x in set(read)]
-    arrays = [a for k in places if k >= fixed and isinstance(a := data.arrays[k - fixed], np.ndarray)]
-    if len(arrays) < len(places):
-        return None
-    wholes, number = SampleKernel(program, data).wholes, {x: k for k, x in enumerate(graph.inputs)}
-    values, columns = (wholes[number[n.inputs[k]] - 1] for k in (0, 2))
-    starts, ends = (data.arrays[number[n.inputs[k]] - fixed] for k in (3, 4))
-    params = RowParams(*n.params)
-    matrix = SparseArray(values, columns, starts, ends, params.size, params.entries)
-    parts = Graph((product, *(graph.inputs[k] for k in places)), (phi,))
-    return ProductLoss(matrix, *_by_columns(matrix), parts, tuple(arrays), regularizer, point.structure)
-
-
-def _only_product(graph: Graph, fixed: int) -> Node | None:
-    """The product of a row of the data with x, if nothing else reads x. fixed: number of inputs that samples share."""
-    x, *wholes = graph.inputs[:fixed]
-    readers = [n for n in graph.nodes if any(y is x for y in n.inputs)]
-    if len(readers) != 1 or any(y is x for y in graph.outputs):
-        return None
-    (n,) = readers
-    if n.op != "row_products" or n.inputs[1] is not x or n.shape or RowParams(*n.params).apart:
-        return None
-    known = {n.inputs[0], n.inputs[2]} <= set(wholes) and set(n.inputs[3:]) <= set(graph.inputs[fixed:])
-    return n if known else None
+    parts = product_parts(partial(value_alone, loss), data, point)
+    return parts and ProductLoss(parts, *_by_columns(parts.matrix), regularizer, point.structure)
 
 
 def _by_columns(matrix: SparseArray) -> tuple[Array, Array, Array, int]:
     """Entries by columns, their rows, where columns end, and how many entries to read together."""
-    starts, counts = matrix.starts, matrix.ends - matrix.starts
-    pointers: Array = np.concatenate([[0], np.cumsum(counts)])
-    entries: Array = np.arange(int(pointers[-1])) + np.repeat(starts - pointers[:-1], counts)
-    rows = sparse.csr_array((matrix.values[entries], matrix.columns[entries], pointers), shape=matrix.shape)
-    columns = rows.tocsc()
+    columns = csr_of_rows(matrix).tocsc()
     least, most = _BLOCKS
-    mean = max(int(pointers[-1]) // (2 * matrix.size_of_row), 1)
+    mean = max(columns.nnz // (2 * matrix.size_of_row), 1)
     block = min(max(1 << (mean - 1).bit_length(), least), most)
     values, numbers = (np.concatenate([a, np.zeros(block, a.dtype)]) for a in (columns.data, columns.indices))
     return values, numbers, columns.indptr.astype(np.int64), block

@@ -60,6 +60,11 @@ class Targets:
             raise DTypeError(f"the model gave {node.dtype} of shape {node.shape}, expected floats: the targets.")
         return node
 
+    def vector(self, x: tree.Tree, *sample: Any) -> tuple[Node]:
+        """Return the targets of a sample as one vector, in x's dtype."""
+        z = self.targets(x, self._own(sample))
+        return (as_dtype(reshape(z, (z.size,)), tree.flatten(x)[0][0].dtype),)
+
     def size(self, point: Point, data: Data) -> int:
         """Return the number of entries of a target."""
         key = {"key": np.zeros(2, np.uint64)} if self.model_keyed else {}
