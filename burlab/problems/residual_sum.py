@@ -106,8 +106,8 @@ class Residuals(FiniteSum):
             sparse: True for a matrix of SciPy, for residuals without data: by a colouring, as `bl.sparse_jacobian`.
 
         Returns:
-            Shape (m, d), of x's dtype; a CSR array with pairs=True, sparse=True, or sparse data of which r reads a vector
-            x by one product a @ x with the sample's row: each row then has the entries of a row of the data.
+            Shape (m, d), of x's dtype; a CSR array with pairs=True, sparse=True, or sparse data of which r reads a
+            vector x by one product a @ x with the sample's row: each row then has the entries of a row of the data.
 
         Raises:
             ArgumentError: For sparse=True with data.
