@@ -56,6 +56,7 @@ def page() -> str:
             ),
             residuals(),
             section("Data", "bl.data", made(bl.data)),
+            section("Layers", "bl.nn", layers()),
             section("Numbers of operations", "bl", {"counts": bl.counts}),
             section("Checks", "bl", {name: getattr(bl, name) for name in CHECKS}),
             section("Trees of arrays", "bl.tree", made(bl.tree)),
@@ -76,6 +77,12 @@ def concrete(home: Any) -> dict[str, Any]:
     """The classes of a module that can be made."""
     kinds = {name: getattr(home, name) for name in home.__all__}
     return {name: kind for name, kind in kinds.items() if not inspect.isabstract(kind)}
+
+
+def layers() -> dict[str, Any]:
+    """The layers of networks."""
+    kinds = {name: getattr(bl.nn, name) for name in bl.nn.__all__}
+    return {name: kind for name, kind in kinds.items() if inspect.isclass(kind) and issubclass(kind, bl.nn.Layer)}
 
 
 def functions() -> str:

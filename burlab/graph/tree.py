@@ -93,6 +93,15 @@ def flatten_whole(tree: Tree) -> tuple[list[Any], TreeDef]:
     return [present(leaf) for leaf in leaves], treedef
 
 
+def flatten_to(tree: Tree, is_part: Callable[[Any], bool]) -> tuple[list[Any], TreeDef]:
+    """Flatten a tree down to parts of it, which count as leaves.
+
+    >>> flatten_to({"a": [1.0, 2.0], "b": 3.0}, lambda part: isinstance(part, list))[0]
+    [[1.0, 2.0], 3.0]
+    """
+    return _flatten(tree, is_part)
+
+
 def are_indices(tree: Tree) -> list[bool]:
     """For each leaf of a tree, whether it says where a sparse array has its entries: no derivative is by it."""
     leaves, _ = _flatten(tree, lambda leaf: is_sparse(leaf) or is_traced_sparse(leaf))

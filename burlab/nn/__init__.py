@@ -17,6 +17,7 @@ from .norm import LayerNorm, RMSNorm
 from .parameter_files import load_parameters, save_parameters
 from .parameter_summary import ModelSummary, count, summary
 from .recurrent import GRUCell, LSTMCell, RNNCell
+from .sparse_linear import SparseLinear
 from .torch_layout import from_torch
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "RMSNorm",
     "RNNCell",
     "SelfAttention",
+    "SparseLinear",
     "avg_pool",
     "count",
     "cross_entropy",

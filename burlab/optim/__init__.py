@@ -61,6 +61,7 @@ from .parameter_free.prodigy import Prodigy
 from .parameter_free.schedule_free import ScheduleFreeAdamW, ScheduleFreeSGD
 from .penalties import Penalty, elastic_net, l1, l2, proximal
 from .radam import RAdam
+from .rewiring import rewire
 from .rmsprop import RMSProp
 from .schedule_tables import refined, table
 from .schedules import constant, cosine, exponential, inverse_sqrt, linear, one_cycle, polynomial, step, warmup
@@ -182,6 +183,7 @@ __all__ = [
     "projected",
     "proximal",
     "refined",
+    "rewire",
     "simplex",
     "sparse_zeroth_order",
     "step",
