@@ -142,9 +142,9 @@ _HOME = {
         "burlab.graph.buffers.buffer_functions": "at_add at_set buffer empty full ones zeros",
         "burlab.graph.numpy_api.indexing": "asarray",
         "burlab.graph.tree": "pytree",
-        "burlab.transforms": "associative_scan check_grads checkpoint compile cond counts custom_vjp fixed_point fori_loop ggn_vp grad"
-        " hessian hvp jacfwd jacobian jacrev jit jvp linearize operation random root scan stop_gradient"
-        " straight_through switch tree value_and_grad vjp vmap while_loop",
+        "burlab.transforms": "associative_scan check_grads checkpoint compile cond counts custom_vjp fixed_point"
+        " fori_loop ggn_vp grad hessian hvp jacfwd jacobian jacrev jit jvp linearize operation random root scan"
+        " stop_gradient straight_through switch tree value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",
         "burlab.eager.value": "Value",
         "burlab.eager.value_functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean"

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -245,12 +245,14 @@ def _cleared(leaf: Array, at: Array, freed: Array) -> Array:
 
 
 def _relinked(layer: Any, one: _Candidates, places: Array) -> Any:
-    freed = one.valid[0]
-    rows: Any = np.where(freed, places // layer.outputs, layer.rows[one.slots])
-    columns: Any = np.where(freed, places % layer.outputs, layer.columns[one.slots])
-    weight = np.where(freed, 0.0, layer.weight[one.slots]).astype(layer.weight.dtype)
     return layer.replace(
-        weight=at_set(layer.weight, one.slots, weight),
-        rows=at_set(layer.rows, one.slots, rows.astype(layer.rows.dtype)),
-        columns=at_set(layer.columns, one.slots, columns.astype(layer.columns.dtype)),
+        weight=_put(layer.weight, one, np.zeros(one.slots.shape)),
+        rows=_put(layer.rows, one, places // layer.outputs),
+        columns=_put(layer.columns, one, places % layer.outputs),
     )
+
+
+def _put(old: Array, one: _Candidates, new: Array) -> Array:
+    """Return an array of a layer with new numbers in the slots that are freed."""
+    numbers = cast("Any", np.where(one.valid[0], new, old[one.slots]))
+    return at_set(old, one.slots, numbers.astype(old.dtype))

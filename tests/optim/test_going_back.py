@@ -99,12 +99,12 @@ def begin(rule):
 
 
 def test_every_optimizer_has_a_row_for_going_back():
-    """Optimizers of clients go back in test_federated.py."""
+    """Optimizers of clients go back in test_federated.py, that of links in test_rewiring.py."""
     found = {getattr(bl.optim, name) for name in bl.optim.__all__}
     kinds = {kind for kind in found if isinstance(kind, type) and issubclass(kind, Optimizer)}
     assert {kind for kind in kinds if not inspect.isabstract(kind)} == {
         type(rule) for rule in (*RULES.values(), *FEDERATED.values())
-    }
+    } | {bl.optim.rewire}
 
 
 def same(run, other):
