@@ -17,6 +17,7 @@ from .norm import LayerNorm, RMSNorm
 from .parameter_files import load_parameters, save_parameters
 from .parameter_summary import ModelSummary, count, summary
 from .recurrent import GRUCell, LSTMCell, RNNCell
+from .ruled_layers import with_rule
 from .sparse_linear import SparseLinear
 from .torch_layout import from_torch
 
@@ -64,4 +65,5 @@ __all__ = [
     "silu",
     "summary",
     "tanh",
+    "with_rule",
 ]

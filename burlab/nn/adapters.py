@@ -1,10 +1,8 @@
 """Fine-tuning of a part: adapters of low rank, and partial connections, in the place of Linear layers."""
 
-import dataclasses
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +17,9 @@ from burlab.typing import Key
 from .init import uniform
 from .layer import STATIC, Array, Layer, check, keys
 from .linear import Linear
+from .model_parts import Targets, is_target, parts_of, replaced
 
 Model = Any
-Targets = str | Iterable[str] | Callable[[str], bool] | None
 _MAX_RANK = 2**31 - 1
 _TRAINED = ("lora_A", "lora_B", "paca_weight")
 
@@ -164,7 +162,7 @@ def merge(model: Model) -> Model:
     True
     """
     tree.flatten_whole(model)  # which refuses what holds itself
-    return _replaced(model, "", lambda part, _: part.merged() if isinstance(part, (LoRALinear, PaCALinear)) else None)
+    return replaced(model, "", lambda part, _: part.merged() if isinstance(part, (LoRALinear, PaCALinear)) else None)
 
 
 def is_adapter(path: str) -> bool:
@@ -202,13 +200,15 @@ def _adapted(
     tree.flatten_whole(model)  # which refuses what holds itself
     scaling = number_in(FINITE, alpha, "alpha") / rank
     chosen = [path for path, _ in _linears(model, "")]
-    paths = [path for path in chosen if _is_target(path, targets)]
+    paths = [path for path in chosen if is_target(path, targets)]
     if not paths:
         has = f"its Linear layers are {', '.join(chosen)}" if chosen else "it has no Linear layer without an adapter"
         raise ArgumentError(f"targets={shown(targets)} chooses no layer of a {type(model).__name__}: {has}.")
     keys_of = dict(zip(paths, keys(key, len(paths)), strict=True))
 
     def adapted(part: object, path: str) -> Any:
+        if isinstance(part, (LoRALinear, PaCALinear)):
+            return part  # which has its adapter
         if not isinstance(part, Linear) or path not in keys_of:
             return None
         if rank > min(part.weight.shape):
@@ -217,30 +217,7 @@ def _adapted(
             )
         return kind(part, rank, scaling, key=keys_of[path])
 
-    return _replaced(model, "", adapted)
-
-
-def _is_target(path: str, targets: Targets) -> bool:
-    if targets is None:
-        return True
-    if callable(targets):
-        return bool(targets(path))
-    names: Any = [targets] if isinstance(targets, str) else targets
-    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in cast("Any", names)):
-        raise ArgumentError(
-            f"targets must be ends of paths, as ['qkv'], or a function of a path; got {shown(targets)}."
-        )
-    return any(re.search(rf"(^|\.){re.escape(name)}$", path) for name in cast("Iterable[str]", names))
-
-
-def _parts(model: object) -> Iterator[tuple[str, Any]]:
-    """The fields of a layer, or the items of a list or dict, with their names; nothing of what has none."""
-    if isinstance(model, Layer):
-        yield from ((f.name, getattr(model, f.name)) for f in dataclasses.fields(cast("Any", model)))
-    elif isinstance(model, dict):
-        yield from ((str(name), part) for name, part in cast("dict[Any, Any]", model).items())
-    elif isinstance(model, (list, tuple)):
-        yield from ((str(k), part) for k, part in enumerate(cast("list[Any]", model)))
+    return replaced(model, "", adapted)
 
 
 def _linears(model: object, path: str) -> Iterator[tuple[str, Linear]]:
@@ -248,22 +225,5 @@ def _linears(model: object, path: str) -> Iterator[tuple[str, Linear]]:
     if isinstance(model, Linear):
         yield path, model
     elif not isinstance(model, (LoRALinear, PaCALinear)):
-        for name, part in _parts(model):
+        for name, part in parts_of(model):
             yield from _linears(part, f"{path}.{name}".lstrip("."))
-
-
-def _replaced(model: object, path: str, rule: Callable[[Any, str], Any]) -> Any:
-    """The model with each part for which the rule gives another one."""
-    if (new := rule(model, path)) is not None:
-        return new
-    if isinstance(model, (LoRALinear, PaCALinear)):
-        return model
-    parts = {name: _replaced(part, f"{path}.{name}".lstrip("."), rule) for name, part in _parts(model)}
-    if not any(parts[name] is not part for name, part in _parts(model)):
-        return model
-    if isinstance(model, Layer):
-        return model.replace(**parts)
-    if isinstance(model, dict):
-        return dict(zip(cast("dict[Any, Any]", model), parts.values(), strict=True))
-    kind = cast("Any", type)(model)
-    return kind(*parts.values()) if hasattr(kind, "_fields") else kind(parts.values())
