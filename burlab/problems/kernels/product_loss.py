@@ -142,7 +142,7 @@ def _by_columns(matrix: SparseArray) -> tuple[Array, Array, Array, int]:
     """Entries by columns, their rows, where columns end, and how many entries to read together."""
     columns = csr_of_rows(matrix).tocsc()
     least, most = _BLOCKS
-    mean = max(columns.nnz // (2 * matrix.size_of_row), 1)
+    mean = max(columns.nnz // matrix.size_of_row, 1)
     block = min(max(1 << (mean - 1).bit_length(), least), most)
     values, numbers = (np.concatenate([a, np.zeros(block, a.dtype)]) for a in (columns.data, columns.indices))
     return values, numbers, columns.indptr.astype(np.int64), block
