@@ -7,10 +7,12 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.checks.numbers import shown, whole
+from burlab.runtime.extras import late
 from burlab.runtime.plain import as_floats
 from burlab.typing import ArrayLike, Numbers
 
-_BLOCK_BYTES = 4 << 20  # of the distances that are in memory at one time
+scipy_sparse: Any = late("scipy.sparse")
+_BLOCK_BYTES = 1 << 19  # of the distances that are in memory at one time: they stay in the cache of a core
 _Labels = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -41,7 +43,7 @@ class Clusters:
         Raises:
             ShapeError: For points of another dimension.
         """
-        return _assigned(_checked(points, self.centers.shape[1]), self.centers)[0]
+        return _assigned(_checked(points, self.centers.shape[1]), self.centers)
 
     def __repr__(self) -> str:
         sizes = np.bincount(self.labels, minlength=len(self.centers)).tolist()
@@ -107,54 +109,60 @@ def kmeans(
 def _spread_centers(x: Numbers, count: int, generator: np.random.Generator) -> Numbers:
     """Return centers of k-means++, shape (count, d)."""
     chosen = [int(generator.integers(len(x)))]
-    nearest = np.sum((x - x[chosen[0]]) ** 2, axis=1)
+    nearest = _squares(x - x[chosen[0]])
     while len(chosen) < count:
         total = nearest.sum()
         place = generator.choice(len(x), p=nearest / total) if total > 0 else generator.integers(len(x))
         chosen.append(int(place))
-        nearest = np.minimum(nearest, np.sum((x - x[chosen[-1]]) ** 2, axis=1))
+        nearest = np.minimum(nearest, _squares(x - x[chosen[-1]]))
     return x[chosen]
+
+
+def _squares(x: Numbers) -> Numbers:
+    """Return the squared norm of each row."""
+    return np.einsum("ij,ij->i", x, x)
 
 
 def _lloyd(x: Numbers, centers: Numbers, steps: int) -> Clusters:
     labels = np.full(len(x), -1)
     step = 0
     for step in range(1, steps + 1):
-        before, (labels, distances) = labels, _assigned(x, centers)
-        last, centers = centers, _means(x, labels, distances, len(centers))
+        before, labels = labels, _assigned(x, centers)
+        last, centers = centers, _means(x, labels, centers)
         if np.array_equal(labels, before) or np.array_equal(centers, last):
             return Clusters(centers, labels, _inertia(x, labels, centers), step, True)
-    labels, _ = _assigned(x, centers)
+    labels = _assigned(x, centers)
     return Clusters(centers, labels, _inertia(x, labels, centers), step, False)
 
 
-def _assigned(x: Numbers, centers: Numbers) -> tuple[_Labels, Numbers]:
-    """Return the nearest center of each point, and the squared distance from it."""
+def _assigned(x: Numbers, centers: Numbers) -> _Labels:
+    """Return the nearest center of each point, by |c|^2 - 2 x c."""
     block = max(_BLOCK_BYTES // (8 * len(centers)), 1)
-    squares = np.sum(centers**2, axis=1)
-    labels, distances = np.empty(len(x), np.int64), np.empty(len(x))
+    squares, factors = _squares(centers), np.ascontiguousarray(-2 * centers.T)
+    labels, table = np.empty(len(x), np.int64), np.empty((min(block, len(x)), len(centers)))
     for first in range(0, len(x), block):
         rows = x[first : first + block]
-        table = squares - 2 * rows @ centers.T
-        nearest = labels[first : first + block] = np.argmin(table, axis=1)
-        distances[first : first + block] = table[np.arange(len(rows)), nearest] + np.sum(rows**2, axis=1)
-    return labels, distances
+        scores = np.matmul(rows, factors, out=table[: len(rows)])
+        scores += squares
+        np.argmin(scores, axis=1, out=labels[first : first + block])
+    return labels
 
 
-def _means(x: Numbers, labels: _Labels, distances: Numbers, count: int) -> Numbers:
+def _means(x: Numbers, labels: _Labels, centers: Numbers) -> Numbers:
     """Return the mean of each cluster; an empty one takes the point that is farthest from its center."""
+    count = len(centers)
     sizes = np.bincount(labels, minlength=count)
     empty = np.flatnonzero(sizes == 0)
     if empty.size:
-        labels = labels.copy()
+        distances, labels = _squares(x - centers[labels]), labels.copy()
         labels[np.argsort(-distances, kind="stable")[: empty.size]] = empty
         sizes = np.bincount(labels, minlength=count)
-    sums = np.stack([np.bincount(labels, column, count) for column in x.T], axis=1)
-    return sums / np.maximum(sizes, 1)[:, None]
+    members = scipy_sparse.csr_array((np.ones(len(x)), labels, np.arange(len(x) + 1)), shape=(len(x), count))
+    return (members.T @ x) / np.maximum(sizes, 1)[:, None]
 
 
 def _inertia(x: Numbers, labels: _Labels, centers: Numbers) -> float:
-    return float(np.sum((x - centers[labels]) ** 2))
+    return float(_squares(x - centers[labels]).sum())
 
 
 def _checked(points: ArrayLike, dim: int | None = None, name: str = "points") -> Numbers:

@@ -77,7 +77,7 @@ class Dataset:
     def _characters(self) -> str:
         if not self.vocabulary:
             raise ArgumentError(
-                f"{self.source!r} is no text: there are no characters to encode or decode. Use class_names."
+                f"{self.source!r} is not text: there are no characters to encode or decode. Use class_names."
             )
         return self.vocabulary
 

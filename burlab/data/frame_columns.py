@@ -72,8 +72,8 @@ def column_named(target: object, columns: Sequence[str], source: str) -> str:
     if isinstance(place, int) and not isinstance(place, bool) and -len(columns) <= place < len(columns):
         return columns[place]
     raise ArgumentError(
-        f"target={shown(target)} is no column of {source}. Pass a name or a position: its {len(columns)} columns are "
-        f"{shown(list(columns))}."
+        f"target={shown(target)} is not a column of {source}. Pass a name or a position: its {len(columns)} "
+        f"columns are {shown(list(columns))}."
     )
 
 

@@ -64,15 +64,15 @@ def _blocks(rows: Any, labels: "np.ndarray[Any, Any]", base: int) -> Iterator[by
     for start in range(0, len(labels), _ROWS):
         block = rows[start : start + _ROWS]
         part = sparse.csr_matrix(block.astype(np.float64) if block.dtype.kind == "f" else block)
-        bounds, indices, values = part.indptr.tolist(), (part.indices + base).tolist(), _words(part.data)
+        bounds, indices, values = part.indptr.tolist(), (part.indices + base).tolist(), _texts(part.data)
         entries = [f"{index}:{value}" for index, value in zip(indices, values, strict=True)]
         yield "".join(
             " ".join([label, *entries[bounds[k] : bounds[k + 1]]]) + "\n"
-            for k, label in enumerate(_words(labels[start : start + _ROWS]))
+            for k, label in enumerate(_texts(labels[start : start + _ROWS]))
         ).encode()
 
 
-def _words(values: "np.ndarray[Any, Any]") -> list[str]:
+def _texts(values: "np.ndarray[Any, Any]") -> list[str]:
     """Numbers as text, those without a fraction as integers."""
     if values.dtype.kind != "f":
         return [str(int(value)) for value in values.tolist()]

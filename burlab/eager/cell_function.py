@@ -125,7 +125,7 @@ def _thrown(error: Exception) -> str | None:
         return str(kind)
     for kind, said in _DETAIL.findall(str(error)):
         if said == _UNKNOWN:
-            return "an exception that is no std::exception"
+            return "an exception of another type than std::exception"
         if not hasattr(builtins, kind):  # of one overload, among the refusals of others
             return f"{kind}: {said}"
     return None

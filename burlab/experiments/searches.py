@@ -1,4 +1,4 @@
-"""Which trials a sweep has: all combinations, a list, random draws, or what a study of Optuna proposes."""
+"""The trials that a sweep has: all combinations, a list, random draws, or what a study of Optuna proposes."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where the trials of a sweep come from: a list, or a search that learns from the runs that have ended."""
+"""Sources of the trials of a sweep: a list, or a search that learns from the runs that have ended."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from .trials import Trial, exact_text
 
 
 class TrialStore(Protocol):
-    """Where the runs of a sweep are stored, as far as a source of trials reads it."""
+    """The store of the runs of a sweep, as far as a source of trials reads it."""
 
     @property
     def name(self) -> str:

@@ -197,7 +197,7 @@ def chosen_inputs(n: Node) -> tuple[Node, ...]:
 
 
 def item_of(n: Node) -> int:
-    """Which result of its region a node is."""
+    """The number of the result of its region that a node is."""
     item: int = n.params.item
     return item
 

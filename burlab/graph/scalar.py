@@ -128,7 +128,7 @@ def missing(name: str) -> GraphError:
     """The error for a name that no table has: perhaps it is that of a user's operation, with the digits of its rule."""
     found = re.fullmatch(r"(\w+)_([0-9a-f]{8})", name.partition("'")[0])
     if found is None:
-        return GraphError(f"{name!r} is no operation that this burlab has.")
+        return GraphError(f"{name!r} is not an operation of this burlab.")
     others = any(row.rpartition("_")[0] == found[1] for row in _users)
     what = "is registered here with another rule" if others else "is not registered here"
     return UnregisteredError(

@@ -1,4 +1,4 @@
-"""Where a loop waits while it is paused."""
+"""The gate at which a loop waits while it is paused."""
 
 import threading
 from collections.abc import Callable

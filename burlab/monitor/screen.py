@@ -1,4 +1,4 @@
-"""Where a watched loop is shown: a line in a terminal; a notebook registers its panel."""
+"""The screen of a watched loop: a line in a terminal; a notebook registers its panel."""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How the queries of an update are called, for messages."""
+"""The calls of the queries of an update in words, for messages."""
 
 from burlab.graph.query import QUERIES
 

@@ -4,6 +4,7 @@ from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.library.benchmark_function import TestFunction
 from burlab.problems.library.chains import arwhead, dixmaan, dixon_price, exponential, liarwhd, zakharov
 from burlab.problems.library.fitted_models import nonlinear_least_squares
+from burlab.problems.library.many_waves import griewank, schaffer_2, schaffer_4, schwefel
 from burlab.problems.library.many_wells import hartmann, shekel
 from burlab.problems.library.mgh import MGH, KnownResiduals, mgh
 from burlab.problems.library.plane_bowls import bohachevsky, booth, egg_crate, himmelbg, matyas, periodic
@@ -70,6 +71,7 @@ __all__ = [
     "federated",
     "genrose",
     "goldstein_price",
+    "griewank",
     "hager",
     "hartmann",
     "himmelbg",
@@ -92,6 +94,9 @@ __all__ = [
     "raydan",
     "rosenbrock",
     "saddle",
+    "schaffer_2",
+    "schaffer_4",
+    "schwefel",
     "schwefel_double_sum",
     "shekel",
     "sineval",

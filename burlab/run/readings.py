@@ -72,7 +72,7 @@ class Readings(Displayed):
 
     @property
     def stopped(self) -> Stopped | None:
-        """Why the run last stopped by itself; None after a pause and while it runs.
+        """The reason why the run last stopped by itself; None after a pause and while it runs.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), stop=bl.Stop(value=0.1), steps=9)

@@ -23,7 +23,9 @@ def check_folder(folder: object) -> str | None:
         raise ArgumentError(f"spill must be a folder, or None, got {shown(folder)}.")
     path = Path(cast("str | os.PathLike[str]", folder))
     if not path.is_dir() or not os.access(path, os.W_OK):
-        raise ArgumentError(f"spill={str(path)!r} is no folder that can be written to. Create it, or pass another one.")
+        raise ArgumentError(
+            f"spill={str(path)!r} is not a folder that can be written to. Create it, or pass another one."
+        )
     return str(path)
 
 

@@ -70,7 +70,7 @@ class ShardedArray:
 
     @property
     def struct(self) -> CShards:
-        """Where the shards are, for C++; valid as long as this."""
+        """The addresses of the shards, for C++; valid as long as this."""
         return CShards(len(self.parts), self.starts.ctypes.data, ctypes.addressof(self._places))
 
     def __getitem__(self, rows: Any) -> Any:

@@ -37,7 +37,7 @@ _ERRORS: dict[Status, tuple[type[BurlabError], str]] = {
     Status.UNANSWERED: (StatusError, "the kernel asks about a problem that is not there. Run it in bl.minimize"),
     Status.NEGATIVE_POWER: (
         ArgumentError,
-        "an integer was raised to a negative power, which is no integer. Use x.astype(float) ** n",
+        "an integer was raised to a negative power, whose result is not an integer. Use x.astype(float) ** n",
     ),
 }
 

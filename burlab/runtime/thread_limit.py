@@ -1,4 +1,4 @@
-"""How many threads this process may use, and what it says to the C++ threads that work (`cpp/burlab/crew.hpp`)."""
+"""The number of threads that this process may use, as the C++ threads that work are told (`cpp/burlab/crew.hpp`)."""
 
 import ctypes
 import os

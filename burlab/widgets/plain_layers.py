@@ -135,7 +135,7 @@ def _ordered(rows: list[list[int]], routes: Sequence[Arrow]) -> list[list[int]]:
 
 
 def _crossings(rows: list[list[int]], near: dict[int, list[int]], home: dict[int, int]) -> int:
-    """How many pairs of arrows between neighbouring layers cross."""
+    """Return the number of pairs of arrows between neighbouring layers that cross."""
     total = 0
     for k in range(1, len(rows)):
         place = {v: at for at, v in enumerate(rows[k - 1])}

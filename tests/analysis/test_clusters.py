@@ -13,7 +13,7 @@ BLOBS = np.concatenate([RNG.normal(size=(60, 3)) + 4 * RNG.normal(size=3) + 1000
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 17, 300])
-@pytest.mark.parametrize("block", [4 << 20, 1 << 10])
+@pytest.mark.parametrize("block", [1 << 19, 1 << 10])
 def test_same_start_leads_to_the_clusters_of_scikit_learn(count, block, monkeypatch):
     cluster = pytest.importorskip("sklearn.cluster")
     monkeypatch.setitem(bl.analysis.kmeans.__globals__, "_BLOCK_BYTES", block)

@@ -210,7 +210,7 @@ def test_unsuitable_problems_and_arguments_raise() -> None:
 
     modelled = bl.FiniteSum(lambda z, t, y: z**2, (T, Y), model=decay)
     refused(ArgumentError, r"or of residuals with bl.Residuals\(r, data\)", lambda: of(lambda x: np.sum(x**2)))
-    refused(ArgumentError, "the targets of this problem are no residuals", lambda: of(modelled))
+    refused(ArgumentError, "the targets of this problem are not residuals", lambda: of(modelled))
     refused(ArgumentError, "loss is 'squares', expected one of 'linear', .*'tukey'",
             lambda: bl.Residuals(decay, (T, Y), loss="squares"))  # fmt: skip
     refused(ArgumentError, "scale is 0.0, expected a number above 0", lambda: bl.Residuals(decay, (T, Y), scale=0.0))

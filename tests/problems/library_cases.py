@@ -18,13 +18,19 @@ class FunctionCase:
     """One function of the library.
 
     exact: f(m, x), where m is mpmath or jax.numpy and x a list of numbers. options: keyword arguments of each variant
-    that is tested. flat: whether the Hessian at the minima is singular.
+    that is tested. flat: whether the Hessian at the minima is singular. share: of the domain, around its middle, where
+    searches begin; below 1 where it has more local minima than a search can try.
     """
 
     name: str
     exact: Callable[[Any, list[Any]], Any]
     options: list[dict[str, Any]] = field(default_factory=lambda: [{}])
     flat: bool = False
+    share: float = 1.0
+
+    def within(self, points: Any) -> Any:
+        """Points of a domain, or its bounds, that are symmetric to 0, moved into the share."""
+        return points if self.share == 1 else self.share * points
 
     def variants(self) -> list[problems.TestFunction]:
         return [getattr(problems, self.name)(**options) for options in self.options]
@@ -82,6 +88,17 @@ def _number(m: Any, tenths: int, of: int = 10) -> Any:
 def _biggs_exp2(m: Any, x: list[Any]) -> Any:
     times = [_number(m, k) for k in range(1, 11)]
     return sum((m.exp(-t * x[0]) - 5 * m.exp(-t * x[1]) - m.exp(-t) + 5 * m.exp(-10 * t)) ** 2 for t in times)
+
+
+def _griewank(m: Any, x: list[Any]) -> Any:
+    product = 1
+    for i, c in enumerate(x, 1):
+        product *= m.cos(c / m.sqrt(_number(m, i, 1)))
+    return 1 + sum(c * c for c in x) / 4000 - product
+
+
+def _schaffer(m: Any, x: list[Any], wave: Any) -> Any:
+    return _number(m, 5) + (wave**2 - _number(m, 5)) / (1 + (x[0] ** 2 + x[1] ** 2) / 1000) ** 2
 
 
 def _levy(m: Any, x: list[Any]) -> Any:
@@ -233,6 +250,7 @@ CASES = [
     FunctionCase(
         "genrose", lambda _, x: 1 + sum(100 * (b - a**2) ** 2 + (b - 1) ** 2 for a, b in pairwise(x)), [{}, {"dim": 2}]
     ),
+    FunctionCase("griewank", _griewank, [*DIMENSIONS, {"dim": 1}], share=0.02),
     FunctionCase("hager", lambda m, x: sum(m.exp(c) - m.sqrt(i) * c for i, c in enumerate(x, 1)), [{}, {"dim": 2}]),
     FunctionCase("hartmann", _hartmann, [{}, {"dim": 6}]),
     FunctionCase("himmelbg", lambda m, x: m.exp(-x[0] - x[1]) * (2 * x[0] ** 2 + 3 * x[1] ** 2)),
@@ -251,6 +269,9 @@ CASES = [
     FunctionCase(
         "raydan", lambda m, x: sum(_number(m, i) * (m.exp(c) - c) for i, c in enumerate(x, 1)), [{}, {"dim": 2}]
     ),
+    FunctionCase("schaffer_2", lambda m, x: _schaffer(m, x, m.sin(x[0] ** 2 - x[1] ** 2)), share=0.03),
+    FunctionCase("schaffer_4", lambda m, x: _schaffer(m, x, m.cos(m.sin(x[0] ** 2 - x[1] ** 2))), share=0.03),
+    FunctionCase("schwefel", lambda m, x: -sum(c * m.sin(m.sqrt(abs(c))) for c in x), [*DIMENSIONS, {"dim": 1}]),
     FunctionCase("schwefel_double_sum", _triangles, [{}, {"dim": 1}, {"dim": 2}]),
     FunctionCase("shekel", _shekel(10)),
     FunctionCase("shekel", _shekel(7), [{"terms": 7}]),

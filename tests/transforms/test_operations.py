@@ -174,5 +174,5 @@ def test_a_graph_names_what_is_missing() -> None:
     op = next(n.op for n in bl.Graph.from_json(text).nodes if n.op.startswith("softsign"))
     with pytest.raises(UnregisteredError, match="softsign is registered here with another rule"):
         bl.Graph.from_json(text.replace(op, f"{op[:-8]}01234567"))
-    with pytest.raises(GraphError, match="is no operation"):
+    with pytest.raises(GraphError, match="is not an operation"):
         bl.Graph.from_json(text.replace(op, "softsign"))

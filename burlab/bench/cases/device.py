@@ -40,7 +40,7 @@ def gpu(engine: str) -> str:
 
 
 def missing(size: Size) -> str:
-    """Why nothing is timed: no engine has the device. "" if one has."""
+    """The reason why nothing is timed: no engine has the device. "" if one has."""
     if size["device"] == "cpu" or any(gpu(engine) for engine in _PEERS):
         return ""
     return "skipped: neither PyTorch nor JAX sees a GPU here"

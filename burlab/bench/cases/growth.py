@@ -44,7 +44,7 @@ def problem(size: Size) -> Scalar:
 
 
 def skip(size: Size, engine: str, variant: str) -> str:
-    """Why a variant is not asked for a graph of this size."""
+    """The reason why a variant is not asked for a graph of this size."""
     most, why = MAX_NODES.get(variant) or MAX_NODES.get(engine) or (size["nodes"], "")
     return why if size["nodes"] > most else ""
 

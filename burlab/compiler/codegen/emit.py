@@ -169,7 +169,7 @@ def _shape(descriptors: Mapping[Descriptor, int], descriptor: Descriptor) -> str
 
 
 def _cut(members: Mapping[int, Membership], k: int) -> Cut | None:
-    """How several threads share a step; None if they do not."""
+    """The way in which several threads share a step; None if they do not."""
     cut = members[k].cut if k in members else None
     return cut if cut and cut.units > 1 else None
 

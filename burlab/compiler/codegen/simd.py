@@ -1,4 +1,4 @@
-"""Which loops become SIMD code, and the pragmas that tell the compiler so."""
+"""The loops that become SIMD code, and the pragmas that tell the compiler so."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""Where numbers went wrong: the first node that made an inf or nan, found by a replay that keeps every value."""
+"""The origin of wrong numbers: the first node that made an inf or nan, found by a replay that keeps every value."""
 
 from collections.abc import Sequence
 

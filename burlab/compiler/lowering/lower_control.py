@@ -123,7 +123,7 @@ def _while(n: Node, _used: Mapping[int, bool]) -> RoutineCall:
 
 
 def _carries(n: Node) -> int:
-    """How many values a loop carries from one iteration to the next."""
+    """The number of values that a loop carries from one iteration to the next."""
     if n.op == "while":
         return len(n.params.region.graphs[1].outputs)
     return iterations_of(n.params.region).carries if n.op == "scan" else 0

@@ -1,4 +1,4 @@
-"""How the derivatives of a ufunc of scipy.special are stated: one row of `ROWS` a ufunc.
+"""The derivatives of the ufuncs of scipy.special: one row of `ROWS` a ufunc.
 
 A row has an entry for each argument: a function of the arguments and the results, which gives the partial derivative of
 the result, or of each of several; `None`, where it is 0; or a text, why there is no formula. Formulas are in traced
@@ -83,7 +83,7 @@ def with_limit(x: Any, limit: float, f: Formula) -> Any:
     return np.where(at, limit, f(np.where(at, 1.0, x)))
 
 
-class Words:
+class SpecialFunctions:
     """The ufuncs of scipy.special, private ones too, on traced values."""
 
     def __getattr__(self, name: str) -> Formula:
@@ -93,7 +93,7 @@ class Words:
         return call
 
 
-special = Words()
+special = SpecialFunctions()
 ORDER = "there is no formula for the derivative by the order in functions that SciPy has"
 PARAMETER = "there is no formula for the derivative by this parameter in functions that SciPy has"
 WHOLE = "it has to be whole"

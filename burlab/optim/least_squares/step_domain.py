@@ -1,4 +1,4 @@
-"""Where the unknowns of a least squares problem may go: anywhere, within bounds, or on a manifold."""
+"""The domain of the unknowns of a least squares problem: anywhere, within bounds, or on a manifold."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

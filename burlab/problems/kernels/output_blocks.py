@@ -1,4 +1,4 @@
-"""Where the outputs of a kernel lie in one block of memory."""
+"""The places of the outputs of a kernel in one block of memory."""
 
 import ctypes
 import math

@@ -95,7 +95,7 @@ class Targets:
         """
         if self.robust is None:
             raise ArgumentError(
-                "f.residuals_and_jacobian is about residuals, and the targets of this problem are no residuals. Make "
+                "f.residuals_and_jacobian is about residuals, and the targets of this problem are not residuals. Make "
                 "it with bl.Residuals(r, data)."
             )
         r, rows = self.robust.scaled(*self._linearized(x, self._own(sample), key))

@@ -221,7 +221,9 @@ def _geometric(dim: int, condition: float) -> Points:
 def _checked(eigenvalues: ArrayLike) -> Points:
     spectrum = as_floats(eigenvalues, "eigenvalues").copy()
     if spectrum.ndim != 1 or spectrum.size == 0 or not np.isfinite(spectrum).all():
-        raise ArgumentError(f"eigenvalues={shown(eigenvalues)} are no list of finite numbers. Pass one per dimension.")
+        raise ArgumentError(
+            f"eigenvalues={shown(eigenvalues)} are not a list of finite numbers. Pass one per dimension."
+        )
     return spectrum
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from . import chains, many_wells, plane_bowls, plane_wells, quadratics, rugged, saddles, separable, valleys
+from . import chains, many_waves, many_wells, plane_bowls, plane_wells, quadratics, rugged, saddles, separable, valleys
 from .benchmark_function import TestFunction
 
-_MODULES = (chains, many_wells, plane_bowls, plane_wells, quadratics, rugged, saddles, separable, valleys)
+_MODULES = (chains, many_waves, many_wells, plane_bowls, plane_wells, quadratics, rugged, saddles, separable, valleys)
 
 
 def suite() -> list[TestFunction]:

@@ -24,7 +24,7 @@ MIN_IN_PLACE = 1 << 16  # entries: the norm of a gradient that is in cache takes
 
 
 class InPlace(IntEnum):
-    """How the results of an update in chunks come into the memory of its inputs; see `Plan::in_place` in C++."""
+    """The way of the results of an update in chunks into the memory of its inputs; see `Plan::in_place` in C++."""
 
     NO = 0  # they lie in other buffers: x is short, or the update may fail halfway
     STAGED = 1  # they are copied

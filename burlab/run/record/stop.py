@@ -103,7 +103,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """Why a run came to rest by itself.
+    """The reason why a run came to rest by itself.
 
     reason: "steps", "seconds", "grad_norm", "value", "non_finite" or "when", as in `Stop`; "breakpoint"; "error";
     "stalled": a search found no better point, though the gradient is not 0, and would do the same again and again; or

@@ -79,7 +79,7 @@ class ObservedLoop(Protocol):
 
     @property
     def stopped(self) -> Stopped | None:
-        """Why it came to rest by itself."""
+        """The reason why it came to rest by itself."""
         ...
 
     @property

@@ -71,7 +71,7 @@ class RecordColumns(TableReader, Protocol):
 
     @property
     def stamps(self) -> TableReader:
-        """When rows ended: the columns row and nanoseconds."""
+        """The times at which rows ended: the columns row and nanoseconds."""
         ...
 
 

@@ -154,7 +154,7 @@ class _Sweep:
         return [share for k, share in shares.items() if k < own], others
 
     def _no_gradient(self, root: int | None) -> str:
-        """Why there are no gradients of the output; empty if there are."""
+        """The reason why there are no gradients of the output; empty if there are."""
         if root is None:
             return ""
         name = self.document.blocks[root].name

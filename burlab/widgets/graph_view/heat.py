@@ -1,4 +1,4 @@
-"""How hot a box is: how much of the gradient, the time or the bytes it has, from 0 to 1."""
+"""The heat of a box: the share of the gradient, the time or the bytes it has, from 0 to 1."""
 
 import math
 from collections.abc import Callable

@@ -109,7 +109,7 @@ def test_a_full_disk_is_an_error_that_says_so(number: int, tmp_path: Path, monke
 def test_wrong_folders(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for wrong in (tmp_path / "missing", tmp_path / "file"):
-        with pytest.raises(ArgumentError, match="is no folder that can be written to"):
+        with pytest.raises(ArgumentError, match="is not a folder that can be written to"):
             bl.compile(network, X, W, spill=wrong)
     with pytest.raises(ArgumentError, match="spill must be a folder, or None, got 3"):
         bl.compile(network, X, W, spill=3)  # pyright: ignore[reportArgumentType] - the test
