@@ -257,7 +257,7 @@ def test_cpp_exception_becomes_a_python_exception(notebook: Notebook):
         double fine(double x) { return x; }
     """)
     for name, said in [
-        ("number", "no std::exception"),
+        ("number", "another type than std::exception"),
         ("standard", "std::runtime_error: too cold"),
         ("mine", "Mine: too warm"),
         ("bytes", "std::runtime_error"),
