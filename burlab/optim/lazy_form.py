@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-CARRIED = 6
+TOTALS = 6
 """Numbers of all entries of x that a step carries along: `cpp/burlab/run/step/lagging.hpp`."""
 
 
 class Correction(IntEnum):
-    """What corrects the gradient of a sample: `cpp/burlab/run/abi/lazy.hpp`."""
+    """Correction of the gradient of a sample: `cpp/burlab/run/abi/lazy.hpp`."""
 
     NONE = 0
     TABLE = 1
@@ -33,5 +33,5 @@ class LazyForm:
 
     def state(self, dimension: int, samples: int) -> tuple[tuple[tuple[int, ...], "np.dtype[Any]"], ...]:
         """Return the shapes and dtypes of the leaves. dimension: of x; samples: of the data."""
-        sizes = {"carried": CARRIED, "last": dimension, "mean": dimension, "table": samples}
+        sizes = {"carried": TOTALS, "last": dimension, "mean": dimension, "table": samples}
         return tuple(((sizes[name],), np.dtype(np.int64 if name == "last" else np.float64)) for name in self.leaves)

@@ -11,7 +11,7 @@ from burlab.graph.tracing.trace import trace
 from .estimators.saga import SAGA
 from .estimators.svrg import SVRG
 from .gradient_descent import GD
-from .lazy_form import CARRIED, Correction, LazyForm
+from .lazy_form import TOTALS, Correction, LazyForm
 from .live_fields import live_fields
 from .optimizer import Optimizer, Vector
 from .penalties import elastic_net, l1, l2, proximal
@@ -50,7 +50,7 @@ def restarted(form: LazyForm, x: Vector, leaves: list[Vector]) -> list[Vector]:
         mean = state.get("mean", np.zeros_like(x))
         numbers = [x @ x, x @ mean, mean @ mean]
         state |= {
-            "carried": np.array([*numbers, *[0.0] * (CARRIED - len(numbers))]),
+            "carried": np.array([*numbers, *[0.0] * (TOTALS - len(numbers))]),
             "last": np.zeros(x.size, np.int64),
         }
     return list(state.values())

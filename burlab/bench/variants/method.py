@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
+from burlab.bench.place_rules import RULES
 from burlab.bench.problem import Answer, Array, Method
-from burlab.bench.rules import RULES
 
 from .task import timed
 

@@ -13,7 +13,7 @@ from burlab.runtime.structs import CLazy
 
 _SETTLE = 8  # times as many steps as rows that have as many entries as x
 _FLOPS = 13  # of an entry: 5 to catch up, 4 for the norm and the product with x, 4 for the step
-_MOST = 1 << 12  # steps that an entry lags behind
+_MAX_LAG = 1 << 12  # steps that an entry lags behind
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class LazyStep:
     @property
     def every(self) -> int:
         """Steps from one settlement to the next, which takes as long as some steps."""
-        return min(max(_SETTLE * self.dimension // max(self.rows.entries, 1), 1), _MOST)
+        return min(max(_SETTLE * self.dimension // max(self.rows.entries, 1), 1), _MAX_LAG)
 
     @property
     def flops(self) -> int:

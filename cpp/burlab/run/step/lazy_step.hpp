@@ -41,13 +41,13 @@ class LazyStep final : public Step {
                      const std::atomic<bool>& cancel) override {
     fresh_ = snapshots() && step % lazy_.refresh == 0;
     rates_ = Rates::of(lazy_, hyper);
-    const Outcome outcome = look(step, leaves);
+    const Outcome outcome = evaluate_row(step, leaves);
     return outcome.ok() && fresh_ ? snapshot(leaves, cancel) : outcome;
   }
 
   Outcome measure(std::int64_t step, const void* const* leaves, const double*, Team&, const std::atomic<bool>&,
                   double& value) override {
-    const Outcome outcome = look(step, leaves);
+    const Outcome outcome = evaluate_row(step, leaves);
     value = value_;
     return outcome;
   }
@@ -85,7 +85,7 @@ class LazyStep final : public Step {
   bool corrects() const { return lazy_.correction != Correction::none; }
 
   /// Value and gradient at the sample of a step; the entries of its row catch up.
-  Outcome look(std::int64_t step, const void* const* leaves) {
+  Outcome evaluate_row(std::int64_t step, const void* const* leaves) {
     const Lagging at(lazy_, state_);
     step_ = step;
     sample_ = draw_(plan_.stream, step, 0);
