@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import RLock
-from typing import Any
+from typing import Any, cast
 
 from burlab.graph import tree
 from burlab.problems import FiniteSum
+from burlab.problems.functions_of_numbers import with_starts
 from burlab.run import Run
 from burlab.runtime.checks.numbers import MAX_STEPS, whole
 
@@ -42,9 +43,15 @@ def hyper_names(argument: Any, positional: int = 0) -> tuple[str, ...]:
     return tuple(names) if others <= positional else ()
 
 
-def dependents_of(setting: Setting) -> tuple[str, ...]:
-    """Return the hyperparameters that arguments of a sweep are functions of, each once."""
-    return tuple(dict.fromkeys(name for names in _functions(setting).values() for name in names))
+def dependents_of(setting: Setting, hypers: Any = None) -> tuple[str, ...]:
+    """Return the hyperparameters that arguments of a sweep depend on, each once.
+
+    Args:
+        setting: Of the sweep.
+        hypers: Its choices by name; those that name numbers of the loss are such hyperparameters.
+    """
+    numbers = [name for name in _numbers_of(setting) if isinstance(hypers, Mapping) and name in hypers]
+    return tuple(dict.fromkeys([*(name for names in _functions(setting).values() for name in names), *numbers]))
 
 
 def start_of(x0: Any) -> Callable[[int], tree.Tree]:
@@ -73,7 +80,7 @@ class TrialSettings:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self._functions = _functions(setting)
-        self._names = dependents_of(setting)
+        self._names, self._numbers = dependents_of(setting), _numbers_of(setting)
         self._found: OrderedDict[Any, _OpenSetting] = OrderedDict()
         self._lock = RLock()  # threads of a Dask worker open runs at the same time
 
@@ -100,25 +107,32 @@ class TrialSettings:
         return self._open(trial).validating
 
     def _open(self, trial: Trial) -> "_OpenSetting":
-        direct = [name for name in DIRECT if name in trial.hypers and name not in field_paths(trial.optimizer)]
-        values: list[Any] = [trial.hypers[name] for name in (*self._names, *direct)]
-        key = (*direct, *map(type, values), *values)
+        paths = field_paths(trial.optimizer)
+        numbers, direct = (
+            [name for name in names if name in trial.hypers and name not in paths] for names in (self._numbers, DIRECT)
+        )
+        values: list[Any] = [trial.hypers[name] for name in (*self._names, *numbers, *direct)]
+        key = (*numbers, *direct, *map(type, values), *values)
         with self._lock:
             try:
                 found = self._found.pop(key, None)
             except TypeError:  # a value without a hash
-                return self._filled_in(trial, direct)
-            found = self._found[key] = self._filled_in(trial, direct) if found is None else found
+                return self._filled_in(trial, numbers, direct)
+            found = self._found[key] = self._filled_in(trial, numbers, direct) if found is None else found
             while len(self._found) > MAX_SETTINGS:
                 self._found.popitem(last=False)
             return found
 
-    def _filled_in(self, trial: Trial, direct: list[str]) -> "_OpenSetting":
+    def _filled_in(self, trial: Trial, numbers: list[str], direct: list[str]) -> "_OpenSetting":
+        """numbers, direct: the hyperparameters that are numbers of the loss, and arguments of `minimize`."""
         changed: dict[str, Any] = {name: trial.hypers[name] for name in direct}
         for argument, names in self._functions.items():
             chosen = {name: trial.hypers[name] for name in names}
             function = getattr(self.setting, argument)
             changed[argument] = partial(function, **chosen) if argument == "start" else function(**chosen)
+        if numbers:
+            starts = {name: trial.hypers[name] for name in numbers}
+            changed["problem"] = with_starts(cast("FiniteSum", self.setting.problem), starts)
         setting = replace(self.setting, **changed) if changed else self.setting
         if changed.get("steps") is not None:
             whole(setting.steps, "steps", 0, MAX_STEPS)
@@ -132,6 +146,12 @@ class _OpenSetting:
     setting: Setting
     open: Callable[[Trial], Run]
     validating: Callable[[tree.Tree], float] | None
+
+
+def _numbers_of(setting: Setting) -> tuple[str, ...]:
+    """Return the names of the numbers that the loss reads."""
+    numbers = setting.problem.oracle.numbers if isinstance(setting.problem, FiniteSum) else None
+    return () if numbers is None else numbers.names
 
 
 def _functions(setting: Setting) -> Mapping[str, tuple[str, ...]]:

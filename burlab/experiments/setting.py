@@ -10,6 +10,7 @@ from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.problems import FiniteSum
 from burlab.problems.batch import BlockShuffle
+from burlab.problems.functions_of_numbers import validation_of_numbers, with_numbers_of
 from burlab.run import Opener, Run, Stop
 from burlab.transforms import jit, random
 from burlab.typing import ArrayLike
@@ -84,11 +85,17 @@ class Setting:
         second = self.validation
         if second is None:
             return None
+        if isinstance(self.problem, FiniteSum):
+            second = validation_of_numbers(second, self.problem.oracle.numbers)
         if not isinstance(second, FiniteSum):
             function = jit(second)
             return lambda x: float(function(x))
         key = random.key(0) if second.oracle.keyed else None
-        return lambda x: float(second.value(x, key=key))
+        numbers = self.problem.oracle.numbers if isinstance(self.problem, FiniteSum) else None
+        if numbers is None:
+            return lambda x: float(second.value(x, key=key))
+        last = with_numbers_of(second, numbers)
+        return lambda x: float(last.value(x, key=key, t=self.target or 0))
 
 
 def share_of_memory(runs: int, least: int) -> int:

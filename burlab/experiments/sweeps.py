@@ -116,7 +116,7 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
     steps = steps if steps is None or hyper_names(steps) else whole(steps, "steps", 0, MAX_STEPS)
     more = {"trainable": trainable, "has_aux": has_aux, "validation": validation, "validate_every": validate_every}
     setting = Setting(problem, start_of(x0), batch, stop, (0,), sampler, steps, 1, more)
-    source = source_of(optimizers, hypers, seeds, dependents_of(setting), search, trials)
+    source = source_of(optimizers, hypers, seeds, dependents_of(setting, hypers), search, trials)
     tried = tuple(dict.fromkeys(trial.seed for trial in source.trials))
     setting = replace(setting, seeds=tried, runs=len(source.trials))
     if not all("steps" in trial.hypers for trial in source.examples()):

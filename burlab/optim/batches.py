@@ -47,7 +47,8 @@ class Batches(NamedTuple):
     samples, shape (n,), unless they are 1. planned: where the size varies, up to `batch`: the first size, or a
     schedule. targets: size of the model's output for a sample; 0 without a model. clients_log: True if the mean of the
     clients' values is the value of a step. tables: of residuals by pairs of rows. products: the source of the parts
-    of a loss of products with sparse rows, where a step uses all of them.
+    of a loss of products with sparse rows, where a step uses all of them. numbers: live ones that the loss reads, each
+    a `Live`.
     """
 
     batch: int = 1
@@ -61,6 +62,7 @@ class Batches(NamedTuple):
     clients_log: bool = False
     tables: PairedRows | None = None
     products: Any = None
+    numbers: tuple[Any, ...] = ()
 
 
 class SeenBatches(Batches):

@@ -6,9 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
+from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Graph, Node, tree
-from burlab.graph.complex.array import Complex
 from burlab.graph.linear_nodes import convert
 from burlab.graph.node import as_node, widened
 from burlab.graph.numpy_api.promotion import as_dtype
@@ -27,6 +26,7 @@ from .live_fields import Live, live_fields, with_values
 from .optimizer import Optimizer, Vector, advance, start
 from .per_leaf import flat_face
 from .queries import Queries
+from .used_numbers import described, real_number, used_number
 
 ONE_SAMPLE = Batches()
 _STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
@@ -116,7 +116,7 @@ def trace_rule(
     """
     kind, stored, x = type(optimizer).__name__, x.dtype, x.astype(computed_in(x.dtype), copy=False)
     optimizer = flat_face(optimizer, x if like is None else like)
-    live, varies = live_fields(optimizer), batches.planned is not None
+    live, varies = _fields_of(optimizer, batches, kind), batches.planned is not None
     if varies:
         live.append(_live_batch(live, batches))
     initial = start(optimizer, x.copy() if x.dtype == stored else x, f)
@@ -210,8 +210,21 @@ def reads_input(x: Node, graph: Graph) -> bool:
 
 def _acting(optimizer: Optimizer, live: list[Live], values: tuple[Any, ...], t: Operand) -> tuple[list[Any], Optimizer]:
     """The hyperparameters of a step, and the optimizer with them."""
-    used: list[Any] = [_used(field, value, t) for field, value in zip(live, values, strict=True)]
+    used: list[Any] = [used_number(field, value, t) for field, value in zip(live, values, strict=True)]
     return used, with_values(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
+
+
+def _fields_of(optimizer: Optimizer, batches: Batches, kind: str) -> list[Live]:
+    """Return the live fields of an optimizer, and the numbers of the loss. Raises ArgumentError if names are equal."""
+    own = live_fields(optimizer)
+    taken = {live.name for live in own}
+    for number in batches.numbers:
+        if number.name in taken:
+            raise ArgumentError(
+                f"hyper names a number {shown(number.name)} of the loss, which is a live field of {kind}, too. Give it "
+                "another name."
+            )
+    return [*own, *batches.numbers]
 
 
 def _live_batch(live: list[Live], batches: Batches) -> Live:
@@ -234,7 +247,7 @@ def _size(rule: Optimizer, state: tuple[Any, ...], planned: Node, value: Node, b
     wide = np.dtype(np.float64)
     if wish is not None:
         what = f"what {type(rule).__name__}.batch_size gave"
-        wish = _real(wish, what)
+        wish = real_number(wish, what)
         if wish.shape:
             raise ShapeError(f"{what} has shape {wish.shape}, expected (): the number of samples of a step.")
     size: Any = planned if wish is None else np.where(np.isnan(value), as_dtype(wish, wide), value)
@@ -276,19 +289,6 @@ def like_state(state: tree.Tree, rule: UpdateRule, leaves: list[Vector]) -> list
     return [np.array(array, order="C") for array in arrays]
 
 
-def _used(field: Live, value: Node, t: Node) -> Node:
-    """The number that a step uses: of the schedule, unless another one has been set."""
-    if not callable(field.start):
-        return value
-    planned = _real(field.start(t), f"what the schedule of {field.name} gave")
-    if planned.shape or planned.dtype.kind not in "fi":
-        raise ArgumentError(
-            f"the schedule of {field.name} gave {planned.dtype} of shape {planned.shape}, expected a number for each t."
-        )
-    follow = cast("Node", np.isnan(cast("Any", value)))
-    return Node("where", (follow, as_dtype(planned, value.dtype), value), None, (), value.dtype, weak=True)
-
-
 def _arrays(leaves: list[Any], kind: str) -> list[Vector]:
     """The leaves of a state at step 0. kind: of the optimizer."""
     return [_state_leaf(leaf, f"{kind}.init") for leaf in leaves]
@@ -318,28 +318,15 @@ def _next(result: Tree, kind: str, structure: tree.TreeDef) -> Any:
     x, state = cast("tuple[Any, Any]", result)
     parts = tree.flatten(x)[0]
     if len(parts) != 1 or parts[0] is not x:
-        raise ArgumentError(f"{kind}.update returned {_described(x)} as x, expected one array of real numbers.")
+        raise ArgumentError(f"{kind}.update returned {described(x)} as x, expected one array of real numbers.")
     leaves, found = tree.flatten(state)
     if found != structure:
         raise ArgumentError(f"{kind}.update returned a state of structure {found}, but init gave {structure}.")
     return x, leaves
 
 
-def _described(value: object) -> str:
-    """Describe a value that is not a real number."""
-    return "complex numbers" if isinstance(value, (complex, Complex)) else f"a {type(value).__name__}"
-
-
-def _real(value: Operand, what: str) -> Node:
-    """Return a rule's or schedule's value as a node. what: its description."""
-    try:
-        return as_node(value)
-    except (DTypeError, TraceError):
-        raise ArgumentError(f"{what} is {_described(value)}, expected a real number.") from None
-
-
 def _logged(kind: str, name: str, number: Operand) -> Node:
-    node = _real(number, f"the metric {shown(name)} that {kind}.update logs")
+    node = real_number(number, f"the metric {shown(name)} that {kind}.update logs")
     if node.shape:
         raise ShapeError(f"the metric {shown(name)} that {kind}.update logs has shape {node.shape}, expected ().")
     return as_dtype(node, np.dtype(np.float64))

@@ -28,7 +28,8 @@ def find_rule(
     """Return what `trace_rule` returns; the update is traced only if no equal one was."""
     planned = batches.planned
     program, schedule = program_of(optimizer), planned if callable(planned) else None
-    values = (*program.values, batches.weights, *(batches.tables or ()), schedule)
+    planned_numbers = (field.start for field in batches.numbers if callable(field.start))
+    values = (*program.values, batches.weights, *(batches.tables or ()), schedule, *planned_numbers)
     key = (program.key, *_form(x, like), _facts(batches), logs_estimate)
     structure = structure_outside(values)
     if structure is not None:
@@ -55,7 +56,9 @@ def _form(x: Vector, like: tree.Tree) -> tuple[Any, ...]:
 def _facts(batches: Batches) -> tuple[Any, ...]:
     """Return what updates may know of batches without reading it, but for sizes and what counts by its structure."""
     planned = None if callable(batches.planned) else batches.planned
-    return tuple(batches._replace(batch=0, samples=0, weights=None, planned=planned, tables=None, products=None))
+    numbers: Any = tuple((field.name, callable(field.start)) for field in batches.numbers)
+    known = batches._replace(batch=0, samples=0, weights=None, planned=planned, tables=None, products=None)
+    return tuple(known._replace(numbers=numbers))
 
 
 def _readable(batches: Batches) -> tuple[int, int, Weak]:
@@ -64,9 +67,11 @@ def _readable(batches: Batches) -> tuple[int, int, Weak]:
 
 
 def of_batches(rule: UpdateRule, batches: Batches) -> UpdateRule:
-    """Return a rule for other batches, whose size it does not read."""
-    schedules = rule.schedules | ({} if batches.planned is None else {BATCH: planned_sizes(batches.planned)})
-    return replace(rule, graph=with_indices(rule.graph, batches.batch), schedules=schedules)
+    """Return a rule for other batches, whose size it does not read, and for other starts of the loss's numbers."""
+    hyper = rule.hyper | {field.name: field.number for field in batches.numbers}
+    schedules = rule.schedules | {field.name: field.start for field in batches.numbers if callable(field.start)}
+    schedules |= {} if batches.planned is None else {BATCH: planned_sizes(batches.planned)}
+    return replace(rule, graph=with_indices(rule.graph, batches.batch), hyper=hyper, schedules=schedules)
 
 
 def with_indices(graph: Graph, batch: int) -> Graph:

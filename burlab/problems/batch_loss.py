@@ -9,7 +9,9 @@ import numpy as np
 from burlab import transforms
 from burlab.compiler.planning.rematerialize import Remat, check_remat
 from burlab.errors import ArgumentError, DTypeError
-from burlab.problems.kernels.oracle import Oracle, takes_key
+from burlab.problems.kernels.loss_functions import takes_key
+from burlab.problems.kernels.loss_numbers import Hyper, LossNumbers, advice_on
+from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.kernels.tiles import KernelOptions
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import whole
@@ -42,7 +44,7 @@ class BatchLoss(FiniteSum):
         regularizer: x -> number.
         embed: (x, *sample) -> embedding of one sample: an array or a tree of them. z are those of the batch, stacked.
         chunks: Samples of a chunk, at least 1; None: all are embedded at once.
-        threads, remat, has_aux: As for `FiniteSum`.
+        threads, remat, has_aux, hyper: As for `FiniteSum`; `embed` takes neither `hyper` nor `t`.
 
     Raises:
         ArgumentError: For a loss, regularizer or embed that does not take these arguments, or an option out of range.
@@ -55,42 +57,46 @@ class BatchLoss(FiniteSum):
     (1.0, array([2., 0.]))
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all options of a problem
         self,
         loss: Callable[..., Any],
         data: tuple[ArrayLike, ...] | ArrayLike | Data,
-        regularizer: Callable[[Any], Any] | None = None,
+        regularizer: Callable[..., Any] | None = None,
         *,
         embed: Callable[..., Any] | None = None,
         chunks: int | None = None,
         threads: Threads | None = None,
         remat: Remat | None = None,
         has_aux: bool = False,
+        hyper: Hyper | None = None,
     ) -> None:
         samples = data if isinstance(data, Data) else Data.of(data)
         if samples.wholes:
             raise DTypeError("a BatchLoss takes dense data, got a sparse matrix. Pass matrix.toarray().")
+        parts = samples.parts + (embed is not None)
+        numbers = LossNumbers.of(hyper, parts, loss, regularizer)
         if regularizer is not None:
-            check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")
+            more = numbers.regularizer if numbers else ()
+            check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.", 1, more)
         self.threads = None if threads is None else known_threads(threads)
         self.embed = embed
-        keys = ["key"] if takes_key(loss) else []
+        keys = [*(["key"] if takes_key(loss) else []), *(numbers.loss if numbers else ())]
         if embed is None:
             if chunks is not None:
                 raise ArgumentError(
                     "chunks= cuts a batch where its samples meet, in their embeddings. Pass embed=, a function of "
                     "(x, *sample), and a loss of (x, z, *arrays)."
                 )
-            advice = "It is loss(x, *arrays), with an argument for each array of data."
+            advice = f"It is loss(x, *arrays), with an argument for each array of data.{advice_on(loss)}"
             check_takes(loss, "loss", "x and the rows of a batch", advice, 1 + samples.parts, keys)
         else:
             check_takes(embed, "embed", "x and a sample", "It is embed(x, *sample).", 1 + samples.parts)
-            advice = "It is loss(x, z, *arrays): z are the embeddings of the batch."
+            advice = f"It is loss(x, z, *arrays): z are the embeddings of the batch.{advice_on(loss)}"
             check_takes(loss, "loss", "x, embeddings and the rows of a batch", advice, 2 + samples.parts, keys)
             size = None if chunks is None else whole(chunks, "chunks", 1)
             loss = _of_embeddings(loss, embed, size)
         options = KernelOptions(None, check_remat(remat))
-        self.oracle = Oracle(loss, samples, regularizer, has_aux, options, batch=0)
+        self.oracle = Oracle(loss, samples, regularizer, has_aux, options, batch=0, numbers=numbers)
 
     def __repr__(self) -> str:
         data = ", ".join(self.oracle.data.texts)
@@ -122,14 +128,11 @@ class BatchLoss(FiniteSum):
 def _of_embeddings(loss: Callable[..., Any], embed: Callable[..., Any], chunks: int | None) -> Callable[..., Any]:
     """Return the loss of (x, *arrays) of a loss of (x, z, *arrays)."""
 
-    def of_batch(x: Tree, *arrays: Any) -> Any:
-        return loss(x, _embeddings(partial(embed, x), arrays, chunks), *arrays)
+    @wraps(loss)
+    def of_batch(x: Tree, *arrays: Any, **more: Any) -> Any:
+        return loss(x, _embeddings(partial(embed, x), arrays, chunks), *arrays, **more)
 
-    def of_batch_with_key(x: Tree, *arrays: Any, key: Any) -> Any:
-        return loss(x, _embeddings(partial(embed, x), arrays, chunks), *arrays, key=key)
-
-    chosen: Callable[..., Any] = of_batch_with_key if takes_key(loss) else of_batch
-    return wraps(loss)(chosen)
+    return of_batch
 
 
 def _embeddings(embed: Callable[..., Any], arrays: tuple[Any, ...], chunks: int | None) -> Tree:

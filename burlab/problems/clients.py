@@ -13,9 +13,10 @@ from burlab.runtime.plain import is_sparse
 from burlab.runtime.thread_limit import Threads
 from burlab.typing import ArrayLike, Key, Tree
 
+from .checks import check_loss
 from .data import Data
-from .finite_sum import FiniteSum, check_loss
-from .kernels.oracle import takes_key
+from .finite_sum import FiniteSum
+from .kernels.loss_functions import takes_key
 
 Array = Any
 sparse: Any = late("scipy.sparse")

@@ -4,33 +4,26 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from burlab.compiler.planning.rematerialize import Remat, check_remat
-from burlab.errors import ArgumentError, DTypeError
-from burlab.graph import tree
-from burlab.problems.kernels.direct import Direct
-from burlab.problems.kernels.oracle import Oracle, takes_key
-from burlab.problems.kernels.sparse_gradients import is_row, sparse_rows
+from burlab.errors import ArgumentError
+from burlab.problems.kernels.loss_functions import takes_key
+from burlab.problems.kernels.loss_numbers import Hyper, LossNumbers
+from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.kernels.targets import Targets
 from burlab.problems.kernels.tiles import LARGEST, KernelOptions
 from burlab.problems.kernels.tiling import Tiling
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import whole
-from burlab.runtime.coerce import Array
-from burlab.runtime.plain import as_array
 from burlab.runtime.thread_limit import Threads, known_threads
-from burlab.typing import ArrayLike, Key
+from burlab.typing import ArrayLike
 
+from .checks import check_loss
 from .data import Data
-from .point import as_point, coordinates_of, like_point
-from .sampling import Stream, as_indices, full, listed
-from .trainable import Trainable, with_digits
-
-Tree = Any
+from .sampling import as_indices
+from .sum_queries import SumQueries
 
 
-class FiniteSum:
+class FiniteSum(SumQueries):
     """The mean of a one-sample loss over data: f(x) = 1/n sum_i loss(x, data_i) + regularizer(x).
 
     x is a float array or any tree of them; results have its structure and dtypes. In every method `indices`, integers
@@ -57,6 +50,9 @@ class FiniteSum:
             that read `f.resampled_grad`, as the Gauss-Newton curvature of `bl.optim.SophiaG`.
         model: (x, *sample) -> array of targets z, if the loss is one of (z, *sample), for rules such as `bl.optim.SSO`
             that read `f.targets` and `f.surrogate`.
+        hyper: Numbers that loss and regularizer read as `hyper.beta`, or `hyper["beta"]`, if they have a parameter
+            `hyper`: by name a number, or a schedule of the step. They are live fields of a run. A parameter `t` by
+            keyword alone, `loss(x, *sample, *, t)`, is the step, an integer. Neither has a gradient.
 
     Raises:
         ArgumentError: For a loss, regularizer or model that does not take these arguments, or an option out of range.
@@ -67,13 +63,19 @@ class FiniteSum:
     >>> problem = bl.FiniteSum(lambda x, a, b: 0.5 * (a @ x - b) ** 2, (np.ones((2, 2)), np.array([1.0, 2.0])))
     >>> problem.grad(np.zeros(2)), problem.grad(np.zeros(2), [1])
     (array([-1.5, -1.5]), array([-2., -2.]))
+    >>> annealed = bl.FiniteSum(lambda x, a, hyper: hyper.beta * (x - a) ** 2, np.arange(3.0), hyper={"beta": 2.0})
+    >>> annealed.grad(0.0), annealed.grad(0.0, hyper={"beta": 0.5})
+    (array(-4.), array(-1.))
+    >>> run = bl.minimize(annealed, 0.0, bl.optim.GD(0.25), steps=1); run.hyper.beta = 0.5; run.step()
+    >>> run.x, run.history["beta"]
+    (array(1.), array([2. , 0.5]))
     """
 
     def __init__(  # noqa: PLR0913 - all options of a problem
         self,
         loss: Callable[..., Any],
         data: tuple[ArrayLike, ...] | ArrayLike | Data,
-        regularizer: Callable[[Any], Any] | None = None,
+        regularizer: Callable[..., Any] | None = None,
         *,
         threads: Threads | None = None,
         tile: int | None = None,
@@ -81,28 +83,32 @@ class FiniteSum:
         has_aux: bool = False,
         resampled: Callable[..., Any] | None = None,
         model: Callable[..., Any] | None = None,
+        hyper: Hyper | None = None,
     ) -> None:
         samples = data if isinstance(data, Data) else Data.of(data)
+        numbers = LossNumbers.of(hyper, samples.parts, loss, regularizer, resampled)
         if regularizer is not None:
-            check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")
+            advice = "It is a function of x, or None."
+            check_takes(regularizer, "regularizer", "x alone", advice, 1, numbers.regularizer if numbers else ())
         size = None if tile is None else whole(tile, "tile", 1, LARGEST)
         self.threads = None if threads is None else known_threads(threads)
-        check_loss(loss, samples.parts)
+        check_loss(loss, samples.parts, hyper is not None)
         parts = None
         if model is not None:
+            if numbers is not None:
+                raise ArgumentError("hyper and t are for a loss of x alone, not for one with model=. Leave one out.")
             keys = ["key"] if takes_key(model) else []
             check_takes(model, "model", "x and a sample", "It is model(x, *sample).", 1 + samples.parts, keys)
             parts = Targets(model, loss, bool(keys), takes_key(loss))
             loss = parts.whole
         if resampled is not None:
             advice = "It is resampled(x, *sample, key=): the loss for a label that the model draws."
-            check_takes(resampled, "resampled", "x, a sample and a key", advice, 1 + samples.parts, ["key"])
+            keys = ["key", *(numbers.resampled if numbers else ())]
+            check_takes(resampled, "resampled", "x, a sample and a key", advice, 1 + samples.parts, keys)
         options = KernelOptions(size, check_remat(remat))
-        self.oracle = Oracle(loss, samples, regularizer, has_aux, options, resampled=resampled, targets=parts)
-
-    def __len__(self) -> int:
-        """The number of samples n."""
-        return self.oracle.data.samples
+        self.oracle = Oracle(
+            loss, samples, regularizer, has_aux, options, resampled=resampled, targets=parts, numbers=numbers
+        )
 
     def __repr__(self) -> str:
         data = ", ".join(self.oracle.data.texts)
@@ -147,243 +153,3 @@ class FiniteSum:
         7 tiles of 16 (given)
         """
         return self.oracle.tiles
-
-    def value(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Any:
-        """Return f(x), or the mean over the samples `indices` plus the regularizer.
-
-        Args:
-            x: The point: an array, or a tree of arrays of one dtype, and of integers and masks that the loss reads.
-            indices: Numbers of samples, integers of shape (b,); None for all of them.
-            key: A key of random numbers, shape (2,), uint64, if the loss takes one.
-
-        Returns:
-            A number of x's dtype.
-
-        Raises:
-            ArgumentError: if a key is missing, or given to a loss without one.
-            IndexRangeError: if the problem does not have these samples.
-        """
-        return self._mean("value", (x,), indices, key)[0][()]
-
-    def grad(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Tree:
-        """Return the gradient of f at x, or of the mean over the samples `indices`.
-
-        Args:
-            x, indices, key: As for `value`.
-
-        Returns:
-            A tree of x's structure, shapes and dtype, with None for integers and masks.
-        """
-        if self.oracle.options.remat is not None:  # remat is an option of kernels that compute the value first
-            return self.value_and_grad(x, indices, key=key)[1]
-        return self._mean("grad", (x,), indices, key)[0]
-
-    def value_and_grad(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> tuple[Any, Tree]:
-        """Return value and gradient together, at the cost of the gradient.
-
-        Args:
-            x, indices, key: As for `value`.
-
-        Returns:
-            A number of x's dtype, and a tree of x's structure, shapes and dtype.
-        """
-        value, gradient = self._mean("value_and_grad", (x,), indices, key)
-        return value[()], gradient
-
-    def per_sample_grads(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Tree:
-        """Return the gradient of each sample's loss.
-
-        Without the regularizer, which belongs to no sample: the mean is `grad` minus the regularizer's gradient.
-
-        Args:
-            x, indices, key: As for `value`.
-
-        Returns:
-            A tree of x's structure with a leading sample axis: (b, d) for a vector x. Of sparse data a matrix of
-            SciPy's in CSR form, where the loss reads a vector x by products with the sample's row only.
-
-        >>> import numpy as np, burlab as bl
-        >>> from scipy.sparse import csr_array
-        >>> problem = bl.FiniteSum(lambda x, a: 0.5 * (a @ x) ** 2, csr_array([[0.0, 2.0], [1.0, 0.0]]))
-        >>> problem.per_sample_grads(np.array([3.0, 1.0])).toarray()
-        array([[0., 4.],
-               [3., 0.]])
-        """
-        point = as_point(x, "x")
-        samples = self.oracle.kernels("grad", [point]).samples
-        stream, chosen = self._stream(indices)
-        if self.oracle.data.wholes and is_row(samples):
-            numbers = self.oracle.factors([point])
-            rows = np.arange(len(self)) if chosen is None else chosen
-            return sparse_rows(samples, numbers, point.leaves, stream, self._key(key), rows)
-        return samples.rows(point.leaves, stream, self._key(key))[0]
-
-    def per_sample_values(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Array:
-        """Return each sample's loss at x, without the regularizer.
-
-        Args:
-            x, indices, key: As for `value`.
-
-        Returns:
-            An array of shape (n,) or (b,), of x's dtype.
-
-        >>> import numpy as np, burlab as bl
-        >>> bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(3.0)).per_sample_values(1.0)
-        array([1., 0., 1.])
-        """
-        point = as_point(x, "x")
-        samples = self.oracle.kernels("value_like", [point]).samples
-        stream, _list = self._stream(indices)
-        return tree.flatten(samples.rows(point.leaves, stream, self._key(key)))[0][0]
-
-    def grad_difference(self, x: Tree, y: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Tree:
-        """Return grad(x) - grad(y) over the same samples: the correction of variance-reduced methods.
-
-        Args:
-            x, indices, key: As for `value`.
-            y: A point of x's structure and shapes.
-
-        Returns:
-            A tree of x's structure, shapes and dtype.
-        """
-        return self._mean("grad_difference", (x, y), indices, key, "y")[0]
-
-    def partial_grad(
-        self, x: Tree, coordinates: ArrayLike, indices: ArrayLike | None = None, *, key: Key | None = None
-    ) -> Array:
-        """Return entries of the gradient.
-
-        Args:
-            x, indices, key: As for `value`.
-            coordinates: Positions in the vector of all leaves, integers of shape (k,).
-
-        Returns:
-            An array of shape (k,), of x's dtype.
-
-        Only these are computed. One of 1,000 entries takes 0.1 of the time of the gradient of x'Ax, half of that of
-        |Ax - b|^2 or of a logistic regression, where the rest is the residual; many entries take what all take. Of
-        sparse data, where the loss reads a vector x by one product a @ x, an entry takes the rows that have one in its
-        column; `bl.optim.CoordinateDescent` needs the entries of the column alone.
-        """
-        size = sum(np.size(leaf) for leaf in tree.flatten(x)[0])
-        chosen = as_indices(coordinates, size, "coordinates", "entries of x")
-        if indices is None and self.oracle.data.wholes and (found := self._by_columns(x, chosen, key)) is not None:
-            return found
-        return self._mean("partial_grad", (x, chosen), indices, key)[0]
-
-    def resampled_grad(self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None) -> Tree:
-        """Return the gradient at x of the mean loss for labels that the model draws, without the regularizer.
-
-        Args:
-            x, indices: As for `value`.
-            key: What the labels are drawn with, shape (2,), uint64.
-
-        Returns:
-            A tree of x's structure, shapes and dtype.
-        """
-        point = as_point(x, "x")
-        stream, _list = self._stream(indices)
-        loss = self.oracle.kernels("resampled_grad", [point])
-        threads = self.threads or 1
-        return loss.on(threads).mean([point], stream, known_key(key), threads)[0]
-
-    def hvp(self, x: Tree, v: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Tree:
-        """Return the Hessian of f at x times v; no matrix is formed.
-
-        Args:
-            x, indices, key: As for `value`.
-            v: A direction of x's structure and shapes, as the result is.
-
-        Returns:
-            A tree of x's structure, shapes and dtype.
-        """
-        return self._mean("hvp", (x, v), indices, key, "v")[0]
-
-    def jvp(self, x: Tree, v: Tree, indices: ArrayLike | None = None, *, key: Key | None = None) -> Any:
-        """Return the derivative of f at x along v, by one forward sweep.
-
-        Args:
-            x, indices, key: As for `value`.
-            v: A direction of x's structure and shapes.
-
-        Returns:
-            A number of x's dtype.
-        """
-        return self._mean("jvp", (x, v), indices, key, "v")[0][()]
-
-    def _mean(
-        self, query: str, shared: tuple[Tree, ...], indices: ArrayLike | None, key: Key | None, second: str = ""
-    ) -> Any:
-        """Return the answer to a query; a repeated one goes through the C gate.
-
-        shared: x, and a point like x that errors call `second`; coordinates if `second` is "".
-        """
-        array = None if indices is None else as_array(indices, "indices")
-        threads = self.threads or 1
-        place = query, None if array is None else array.size, threads
-        answer = self.oracle.directs.answer(place, shared, array, key)
-        if answer is not None:
-            return answer
-        if len(shared) == 1 and (part := with_digits(shared[0], "x")) is not None:
-            return self._with_whole_numbers(query, part, array, key)
-        point = as_point(shared[0], "x")
-        others = shared[1:]
-        points = [point, *(like_point(y, point, second) if second else coordinates_of(y) for y in others)]
-        stream, _list = self._stream(indices)
-        oracle = self.oracle.of_batch(int(stream.batch))
-        answer = oracle.mean(query, points, stream, self._key(key), threads)
-        loss = oracle.kernels(query, points).on(threads)
-        self.oracle.directs.remember(place, loss, lambda: Direct(loss, points, stream, threads))
-        return answer
-
-    def _by_columns(self, x: Tree, coordinates: Array, key: Key | None) -> Array | None:
-        """Return entries of the gradient by the columns of sparse data; None for a loss that is not of products."""
-        self._key(key)
-        if with_digits(x, "x") is not None:
-            return None
-        point = as_point(x, "x")
-        source = self.oracle.products(point)
-        products = source and source.found
-        return None if products is None else products.compiled(len(coordinates))(point.leaves[0], coordinates)[0]
-
-    def _with_whole_numbers(self, query: str, part: Trainable, indices: Array | None, key: Key | None) -> list[Any]:
-        """Return the answer at a tree that holds integers or masks, None for the gradients by these."""
-        stream, _list = self._stream(indices)
-        oracle = self.oracle.of_batch(int(stream.batch)).of_digits(part)
-        answer = oracle.mean(query, [part.point], stream, self._key(key), self.threads or 1)
-        return [part.floats_of(y) for y in answer]
-
-    def _stream(self, indices: ArrayLike | None) -> tuple[Stream, Any]:
-        """Return the batch, and the array that it refers to."""
-        if indices is None:
-            return full(len(self)), None
-        chosen = as_indices(indices, len(self))
-        return listed(len(self), chosen), chosen
-
-    def _key(self, key: Key | None) -> Any:
-        if not self.oracle.keyed:
-            if key is not None:
-                raise ArgumentError(
-                    "key= was given, but the loss takes none. Add a keyword argument `key` to the loss."
-                )
-            return 0, 0
-        if key is None:
-            raise ArgumentError("the loss takes key=, so this call needs one: key=bl.random.key(0).")
-        return known_key(key)
-
-
-def known_key(key: Key | None) -> Any:
-    """Return a key as uint64, shape (2,). Raises DTypeError for anything else."""
-    words = as_array(key, "key")
-    if words.dtype != np.uint64 or words.shape != (2,):
-        raise DTypeError(
-            f"key has dtype {words.dtype} and shape {words.shape}, expected uint64 and (2,): bl.random.key(0)."
-        )
-    return words
-
-
-def check_loss(loss: Callable[..., Any], arrays: int) -> None:
-    """Raise ArgumentError for a loss that does not take x and a sample of so many arrays."""
-    given = f"x and a sample of {arrays} array{'s' if arrays > 1 else ''}"
-    advice = "It is loss(x, *sample), with an argument for each array of data."
-    check_takes(loss, "loss", given, advice, 1 + arrays, ["key"] if takes_key(loss) else [])

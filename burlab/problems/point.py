@@ -67,6 +67,11 @@ def as_point(value: tree.Tree, name: str) -> Point:
     return Point([_floats(as_array(leaf, name), name, value, k) for k, leaf in enumerate(leaves)], structure)
 
 
+def leaves_of(*points: Point) -> list[Array]:
+    """Return the leaves of several points, one after another."""
+    return [leaf for point in points for leaf in point.leaves]
+
+
 def coordinates_of(index: Array) -> Point:
     """Return coordinates of x, int64 of shape (k,), as an argument of a query."""
     return Point([index], tree.flatten(index)[1])

@@ -7,6 +7,7 @@ from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.problems.batch import Batch, BlockShuffle
 from burlab.problems.finite_sum import FiniteSum
+from burlab.problems.kernels.loss_numbers import Hyper
 from burlab.run.record.stop import Stop
 from burlab.runtime.checks.numbers import MAX_STEPS, truth, whole
 from burlab.runtime.thread_limit import Threads, known_threads
@@ -31,6 +32,7 @@ def minimize(  # noqa: PLR0913 - all options of a run
     state: tree.Tree = None,
     trainable: Tree = None,
     has_aux: bool = False,
+    hyper: Hyper | None = None,
     validation: FiniteSum | Callable[..., Any] | None = None,
     validate_every: int = 100,
     history_bytes: int = 256 << 20,
@@ -62,7 +64,9 @@ def minimize(  # noqa: PLR0913 - all options of a run
             such as "blocks.0.weight". The others are constants without gradient, state or history.
         has_aux: True if the function returns (number, {name: number, ...}): metrics, which become columns of the
             history. For a `FiniteSum` pass it there.
-        validation: A second problem, whose full value at x is the column "validation_value".
+        hyper: Numbers that a function of x reads, as for a `FiniteSum`, to which they belong otherwise: f(x, hyper).
+        validation: A second problem, whose full value at x is the column "validation_value". Numbers that it reads
+            (hyper, t) have the values of the run's step.
         validate_every: Steps from one validation to the next; NaN between.
         history_bytes: Bytes from which on the history keeps minimum and maximum of neighbouring steps.
         keyframe_bytes: Bytes of keyframes for `seek`, each as large as x and the state of the optimizer together; that
@@ -96,6 +100,7 @@ def minimize(  # noqa: PLR0913 - all options of a run
         state=state,
         trainable=trainable,
         has_aux=has_aux,
+        hyper=hyper,
         validation=validation,
         validate_every=validate_every,
         history_bytes=history_bytes,

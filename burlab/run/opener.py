@@ -17,16 +17,19 @@ from burlab.optim.rule_cache import find_rule
 from burlab.problems.batch import Batch
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
+from burlab.problems.functions_of_numbers import of_numbers, validation_of_numbers
 from burlab.problems.kernels.initial_queries import StartQueries
 from burlab.problems.kernels.loss import Loss
-from burlab.problems.kernels.oracle import Oracle, takes_key
+from burlab.problems.kernels.loss_functions import takes_key
+from burlab.problems.kernels.loss_numbers import Hyper, LossNumbers, advice_on
+from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.kernels.row_loss import row_loss
 from burlab.problems.point import Point, as_start
 from burlab.problems.sampling import Sampling, Stream, drawn, full, is_full, weights_of
 from burlab.problems.trainable import Trainable, chosen_of
 from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.run_plan import without_zeros
-from burlab.run.loop.setup import Setup, Validation
+from burlab.run.loop.setup import NumbersOfLoss, Setup, Validation
 from burlab.run.record.engine import COLUMNS
 from burlab.run.record.gradient_norms import ESTIMATOR, FULL, FULL_NORM
 from burlab.run.record.stop import Stop, check_norm, check_stop, check_when, ended_by
@@ -65,6 +68,7 @@ class Opener:
     state: tree.Tree = None
     trainable: Any = None
     has_aux: bool = False
+    hyper: Hyper | None = None
     validation: Any = None
     validate_every: int = 100
     history_bytes: int = 256 << 20
@@ -73,6 +77,13 @@ class Opener:
     _setups: deque[SharedSetup] = field(
         default_factory=lambda: deque[SharedSetup](maxlen=MAX_SHARED_SETUPS), init=False, repr=False
     )
+
+    def __post_init__(self) -> None:
+        """A function of x that reads numbers is a sum of one term, as others of a run see it."""
+        problem = of_numbers(self.problem, self.hyper, self.has_aux)
+        object.__setattr__(self, "problem", problem)
+        known = problem.oracle.numbers if isinstance(problem, FiniteSum) else None
+        object.__setattr__(self, "validation", validation_of_numbers(self.validation, known))
 
     def open(self, x0: tree.Tree, optimizer: Optimizer | SciPy, seed: int) -> Run:
         """Return a run at step 0. Raises ArgumentError for options that do not fit."""
@@ -122,6 +133,11 @@ class Opener:
         oracle = _of_batches(oracle, stream, self.stop)
         stop = ended_by(stream, self.stop)
         _check_local_samples(oracle, optimizer, True)
+        if oracle.numbers is not None:
+            raise ArgumentError(
+                "SciPy's minimizers minimize one function, but the loss reads numbers that change (hyper or t). Bind "
+                "them: bl.FiniteSum(functools.partial(loss, hyper=...), data), or take an optimizer of bl.optim."
+            )
         if oracle.has_aux or self.validation is not None or self.state is not None:
             raise ArgumentError(
                 "SciPy's minimizers record neither metrics nor a validation, and take no state. Leave these arguments "
@@ -161,7 +177,9 @@ class Opener:
         threads = self._threads(loss, int(stream.batch))
         loss = loss.on(threads)
         loss.measure(int(stream.batch), point.leaves)
-        second = None if self.validation is None else _validation(self.validation, every, point, seed, part)
+        second = None
+        if self.validation is not None:
+            second = _validation(self.validation, every, point, seed, part, oracle.numbers)
         setup = Setup.of(
             loss,
             rule,
@@ -176,6 +194,7 @@ class Opener:
             part=part,
             drawn=drawn_oracle,
             full=_full_gradient(rule, oracle, point, stream, threads, stop),
+            numbers=_numbers_of(rule, oracle),
         )
         setup.norm_column(stop.of)
         _check_names(setup)
@@ -220,7 +239,18 @@ def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None
     targets = oracle.target_size(point)
     tables = oracle.tables(point)
     products = oracle.products(point) if whole and weights is None else None
-    return Batches(*sizes, whole, oracle.clients, remote, weights, planned, targets, clients_log, tables, products)
+    numbers = () if oracle.numbers is None else oracle.numbers.fields
+    facts = whole, oracle.clients, remote, weights, planned, targets, clients_log, tables, products, numbers
+    return Batches(*sizes, *facts)
+
+
+def _numbers_of(rule: UpdateRule, oracle: Oracle) -> NumbersOfLoss | None:
+    """Return the places of the loss's numbers among the hyperparameters."""
+    if oracle.numbers is None:
+        return None
+    names = oracle.numbers.names
+    first = list(rule.hyper).index(names[0]) if names else 0
+    return NumbersOfLoss(first, len(names), oracle.numbers.takes_step)
 
 
 def _of_batches(oracle: Oracle, stream: Stream, stop: Stop) -> Oracle:
@@ -260,8 +290,18 @@ def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:
     return "measured_value" if oracle.has_aux else "value_like"
 
 
-def _validation(problem: object, every: int, point: Point, seed: int, part: Trainable | None) -> Validation:
+def _validation(
+    problem: object, every: int, point: Point, seed: int, part: Trainable | None, numbers: LossNumbers | None
+) -> Validation:
+    """numbers: those of the run's problem, which it reads in place of its own."""
     oracle, threads = _oracle(problem, False, "validation")
+    if numbers is not None:
+        oracle = oracle.with_numbers(numbers.like(oracle.numbers, "validation"))
+    elif oracle.numbers is not None:
+        raise ArgumentError(
+            "validation reads numbers (hyper or t), and the problem of the run has none, whose values it would see. "
+            "Give them to the problem, too."
+        )
     oracle = oracle if part is None else oracle.of_trained(part)
     oracle.refresh()
     oracle = oracle.of_batch(oracle.data.samples)
@@ -319,7 +359,7 @@ def _oracle(problem: object, has_aux: bool, name: str = "problem") -> tuple[Orac
                 "A function that draws random numbers is the loss of one sample, which need not be read: "
                 "bl.FiniteSum(lambda x, _, *, key: f(x, key=key), np.zeros(1))."
             )
-        check_takes(problem, name, "x alone", advice)
+        check_takes(problem, name, "x alone", advice + advice_on(problem))
         return Oracle(problem, Data.none(), None, has_aux), None
     raise ArgumentError(f"{name} is a {type(problem).__name__}, expected a bl.FiniteSum or a function of x.")
 

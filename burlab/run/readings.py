@@ -12,6 +12,7 @@ import numpy as np
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.problems.finite_sum import FiniteSum
+from burlab.problems.functions_of_numbers import keywords_at
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
 from burlab.run.file.save_run import identify, save
@@ -168,12 +169,14 @@ class Readings(Displayed):
 
     def _valued(self) -> float:
         """The value at the point that the optimizer gives, over all samples; the last one is cached."""
-        place = hashlib.blake2b(self._engine.output().tobytes()).digest()
+        read = self._engine.numbers()
+        place = hashlib.blake2b(self._engine.output().tobytes() + repr(read).encode()).digest()
         known, value = self._known
         if known != place:
             value = self._engine.evaluated()
             if value is None and isinstance(self.problem, FiniteSum):
-                value = float(self.problem.value(self.x, key=random.key(0) if self.problem.oracle.keyed else None))
+                key = random.key(0) if self.problem.oracle.keyed else None
+                value = float(self.problem.value(self.x, key=key, **keywords_at(self.problem, read)))
             value = self.row_value() if value is None else value
             self._known = place, value
         return value

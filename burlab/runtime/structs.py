@@ -184,7 +184,7 @@ class CPlan(ctypes.Structure):
         *_of(_POINTER, "spent queries"),
         *_of(_INT, "hypers buffers"),
         *_of(_POINTER, "hyper"),
-        *_of(_INT, "noted logs_value"),
+        *_of(_INT, "numbers first_number noted logs_value"),
         *_of(_POINTER, "start bytes"),
         *_of(_INT, "history_bytes keyframe_bytes feed_rows"),
         *_of(CCriteria, "criteria"),
@@ -311,6 +311,7 @@ class CQueries(ctypes.Structure):
         *_of(_POINTER, "list"),
         *_of(_INT, "keyed indexed dimension bytes leaves"),
         *_of(_POINTER, "places clients"),
+        *_of(_INT, "numbers"),
     ]
 
 

@@ -164,6 +164,7 @@ struct Problem {
                           {},
                           {},
                           0,
+                          0,
                           nullptr};
     query.kind = run::query_value_and_grad;
     query.stream = {run::Sampling::sequential, 8, batch, nullptr, 0, {}, 0, nullptr};
@@ -188,16 +189,16 @@ void test_answers() {
       const Int descriptor[] = {query, rows, numbers, 3, 4, 0};
       return kernels::OracleQuery::run(descriptor, answers, oracle.address(), y, nullptr);
     };
-    oracle.begin(1, {}, team, calm);  // samples 2 and 3: a is 3 and 4
+    oracle.begin(1, {}, nullptr, team, calm);  // samples 2 and 3: a is 3 and 4
     expect(oracle.ready() && ask(2, 2) == Ok, "an answer comes");
     expect(answers[0] == (9 + 4 + 16 + 9) / 4.0f && answers[1] == -3.5f && answers[2] == -2.5f, "of this batch");
     expect(answers[3] == 42.5f && answers[4] == 6.5f && answers[5] == 6.5f, "and of a second point");
     expect(ask(0, 2) == Unanswered && ask(2, 3) == Unanswered, "what nobody prepared is not answered");
     expect(oracle.outcome(Unanswered).status == Unanswered, "and says no more");
-    oracle.begin(1, {}, team, cancel);
+    oracle.begin(1, {}, nullptr, team, cancel);
     expect(ask(2, 2) == Stopped && oracle.outcome(Stopped | 5 << 8).status == Stopped, "a cancel leaves an answer");
     problem.a[2] = 200;
-    oracle.begin(1, {}, team, calm);
+    oracle.begin(1, {}, nullptr, team, calm);
     expect(ask(2, 2, 1) == Unanswered, "a kernel fails");
     const auto outcome = oracle.outcome(Unanswered | 9 << 8);
     expect(outcome.status == IndexOutOfRange && outcome.node == 4 && outcome.sample == 2, "and is remembered");

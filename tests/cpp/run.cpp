@@ -101,6 +101,7 @@ struct Problem {
             {},
             {},
             0,
+            0,
             nullptr};
   }
   Summand regularizer() const {
@@ -123,6 +124,7 @@ struct Problem {
             {},
             {},
             {},
+            0,
             0,
             nullptr};
   }

@@ -67,6 +67,7 @@ struct Setting {
                           {},
                           {},
                           0,
+                          0,
                           nullptr};
     const Criteria criteria{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0, gradient_norm, 0};
     Plan plan{};

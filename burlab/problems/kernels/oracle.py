@@ -1,16 +1,12 @@
 """The queries about a sum of losses: each query is a traced function of one sample, compiled at first use."""
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial, wraps
-from inspect import Parameter
-from types import FunctionType
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from burlab.compiler.function import Function as CompiledFunction
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, tree
 from burlab.graph.executions import work_of
@@ -25,13 +21,14 @@ from burlab.problems.sampling import Stream
 from burlab.problems.trainable import Trainable
 from burlab.runtime.checks.numbers import flag
 from burlab.runtime.coerce import Array
-from burlab.transforms.call import pair_of
 from burlab.typing import Key
 
 from .batch_program import BatchProgram
 from .client_queries import ClientKeepers, RemoteClients
 from .direct import Directs
 from .loss import Loss
+from .loss_functions import first, own, takes_key, weighted, with_zeros
+from .loss_numbers import LossNumbers
 from .product_jacobian import ProductJacobian
 from .product_loss import ProductSource
 from .product_parts import product_parts
@@ -59,12 +56,14 @@ class _Given(NamedTuple):
     keepers: ClientKeepers | None
     resampled: Function | None
     targets: Targets | None
-    batch: int | None = None
+    batch: int | None
+    numbers: LossNumbers | None
 
     @property
     def functions(self) -> tuple[Any, ...]:
         """All that kernels are traced from."""
-        return self.loss, self.regularizer, self.resampled, self.targets
+        schedules = () if self.numbers is None else self.numbers.schedules
+        return self.loss, self.regularizer, self.resampled, self.targets, *schedules
 
 
 class Programs(NamedTuple):
@@ -100,23 +99,28 @@ class Oracle:
         resampled: Function | None = None,
         targets: Targets | None = None,
         batch: int | None = None,
+        numbers: LossNumbers | None = None,
     ) -> None:
         """has_aux: the loss returns (value, metrics); "measured" and "measured_value" then return both.
 
         options: of the kernels. clients: number of samples of each client of a federation. keepers: the remote clients.
         resampled: the loss with a label that the model draws, by the sample's key. targets: the parts of the loss.
         batch: None for a loss of one sample, which is averaged; of a loss of a batch the size, 0 for any (`of_batch`).
+        numbers: what its functions read besides x and a sample.
         """
         has_aux = flag(has_aux, "has_aux")
-        self._given = _Given(loss, data, regularizer, has_aux, options, clients, keepers, resampled, targets, batch)
+        made_of = loss, data, regularizer, has_aux, options, clients, keepers, resampled, targets, batch, numbers
+        self._given = _Given(*made_of)
         self.batch = batch
         self.clients = clients
         self.keepers = keepers
         self.options = options
-        self.loss = _first(loss) if has_aux else _own(loss)
-        self._measured = _own(loss) if has_aux else None
+        takes, term = ((), ()) if numbers is None else (numbers.loss, numbers.regularizer)
+        self.numbers = numbers
+        self.loss = self._bind(first(loss) if has_aux else own(loss), takes)
+        self._measured = self._bind(own(loss), takes) if has_aux else None
         self.data = data
-        self.regularizer = None if regularizer is None else _own(regularizer)
+        self.regularizer = None if regularizer is None else self._bind(own(regularizer), term)
         self.keyed = takes_key(loss)
         self._losses: dict[Any, Loss] = {}
         self._structure: Structure | None = None  # of all that the functions are, when kernels were last sought
@@ -134,6 +138,10 @@ class Oracle:
         """Return the oracle with samples that belong to clients."""
         return Oracle(*self._given._replace(clients=sizes, keepers=keepers))
 
+    def with_numbers(self, numbers: LossNumbers) -> "Oracle":
+        """Return the oracle whose functions read other numbers."""
+        return Oracle(*self._given._replace(numbers=numbers))
+
     def over(self, data: Data) -> "Oracle":
         """Return the oracle over other samples, without clients."""
         return Oracle(*self._given._replace(data=data, clients=(), keepers=None))
@@ -145,7 +153,7 @@ class Oracle:
     def weighted(self, weights: Array) -> "Oracle":
         """Return the oracle with weights of samples, shape (n,), of x's dtype."""
         data, own = self._given.data.with_array(weights), self._given.resampled
-        loss, resampled = _weighted(self._given.loss), None if own is None else _weighted(own)
+        loss, resampled = weighted(self._given.loss), None if own is None else weighted(own)
         parts = self._given.targets and replace(self._given.targets, weighted=True)
         return Oracle(*self._given._replace(loss=loss, data=data, resampled=resampled, targets=parts))
 
@@ -213,7 +221,7 @@ class Oracle:
 
     def products(self, point: Point) -> ProductSource | None:
         """Return the source of the parts of a loss of products with sparse rows; None for other data."""
-        if not self.data.wholes or self.keyed or self.clients:
+        if not self.data.wholes or self.keyed or self.clients or self.numbers is not None:
             return None
         form, parts = _form_of([point]), (self.loss, self.regularizer, self.data)
         return self._products.get(form) or self._products.setdefault(form, ProductSource(*parts, point))
@@ -242,17 +250,19 @@ class Oracle:
         data = self.data
         if query == "surrogate":
             data = with_goals(data, self.target_size(shared[0]), shared[0].leaves[0].dtype)
-        key = form, _samples_form(data), self.batch, self.keyed, self.has_aux, *_hashable(self.options)
+        numbers = self.numbers and self.numbers.form
+        key = form, _samples_form(data), self.batch, self.keyed, self.has_aux, numbers, *_hashable(self.options)
         programs = PROGRAMS.traced(
             key, self._given.functions, self._structure, lambda: self._traced(query, shared, data)
         )
-        regularizer = programs.regularizer and SampleKernel(programs.regularizer, Data.none())
-        return Loss(SampleKernel(programs.samples, data), regularizer)
+        known = () if self.numbers is None else tuple(self.numbers.point().leaves)
+        regularizer = programs.regularizer and SampleKernel(programs.regularizer, Data.none(), known)
+        return Loss(SampleKernel(programs.samples, data, known), regularizer)
 
     def _traced(self, query: str, shared: Sequence[Point], data: Data) -> Programs:
         if query in (*TARGET_QUERIES, "jacobian") and self._given.targets is not None:
             return self._of_targets(query, self._given.targets, shared, data)
-        rule, trees = QUERY_RULES[query], [p.tree for p in shared]
+        rule, trees = QUERY_RULES[query], [*(p.tree for p in shared), *self._inputs]
 
         def least(graph: Graph) -> int:
             return least_of(self._work(query, graph, trees[0]))
@@ -269,7 +279,7 @@ class Oracle:
             samples = BatchProgram.traced(partial(rule, loss), trees, data, self.batch, self.keyed, self.options)
         if self.regularizer is None:
             return Programs(samples)
-        other = _with_zeros(self.regularizer, samples.metrics) if measures else self.regularizer
+        other = with_zeros(self.regularizer, samples.metrics) if measures else self.regularizer
         return Programs(samples, SampleProgram.trace(partial(rule, other), trees, Data.none(), False))
 
     def _of_targets(self, query: str, parts: Targets, shared: Sequence[Point], data: Data) -> Programs:
@@ -279,7 +289,7 @@ class Oracle:
             rule = parts.jacobian if query == "jacobian" else parts.residuals_and_jacobian
             return Programs(SampleProgram.trace(rule, trees, data, self.keyed, options=self.options))
         if query == "targets":
-            loss = _first(parts.loss) if self.has_aux else parts.loss
+            loss = first(parts.loss) if self.has_aux else parts.loss
             return Programs(
                 SampleProgram.trace(partial(parts.row, loss), trees, data, self.keyed, options=self.options)
             )
@@ -299,7 +309,15 @@ class Oracle:
                 "f.resampled_grad needs a loss for labels that the model draws. Pass it as bl.FiniteSum(loss, data, "
                 "resampled=f), where f(x, *sample, key=) is the loss for such a label."
             )
-        return _own(self._given.resampled)
+        return self._bind(own(self._given.resampled), () if self.numbers is None else self.numbers.resampled)
+
+    def _bind(self, f: Function, keywords: tuple[str, ...]) -> Function:
+        return f if self.numbers is None else self.numbers.bind(f, keywords)
+
+    @property
+    def _inputs(self) -> tuple[tree.Tree, ...]:
+        """An example of the argument behind those of a query, which the numbers of the loss are, if it has some."""
+        return () if self.numbers is None else (self.numbers.inputs,)
 
     def _work(self, query: str, graph: Graph, x: tree.Tree) -> int:
         """Return the work of the loss of a sample, the same for all queries, so that they cut batches alike.
@@ -308,7 +326,7 @@ class Oracle:
         """
         if query != "value" and work_of(graph) <= QUERY_WORK_RATIO * HEAVY:
             keyword = {"key": np.zeros(2, np.uint64)} if self.keyed else {}
-            graph = trace(partial(value_alone, self.loss), (x, *self.data.sample(0)), keyword).graph
+            graph = trace(partial(value_alone, self.loss), (x, *self._inputs, *self.data.sample(0)), keyword).graph
         return work_of(graph)
 
     @property
@@ -322,9 +340,14 @@ class Oracle:
         """Return True if the loss returns metrics with its value."""
         return self._measured is not None
 
-    def mean(self, query: str, shared: Sequence[Point], stream: Stream, key: Key | None, threads: int) -> Any:
-        """Return the answer over a batch: the mean over its samples, plus the regularizer's."""
-        return self.kernels(query, shared).on(threads).mean(shared, stream, key, threads)
+    def mean(
+        self, query: str, shared: Sequence[Point], stream: Stream, key: Key | None, threads: int, *numbers: Point
+    ) -> Any:
+        """Return the answer over a batch: the mean over its samples, plus the regularizer's.
+
+        numbers: those of the loss, if not its start values at step 0.
+        """
+        return self.kernels(query, shared).on(threads).mean([*shared, *numbers], stream, key, threads)
 
 
 def _form_of(shared: Sequence[Point]) -> tuple[Any, ...]:
@@ -339,56 +362,3 @@ def _samples_form(data: Data) -> tuple[Any, ...]:
 def _hashable(options: KernelOptions) -> tuple[Any, ...]:
     tile = options.tile
     return tuple(sorted(tile.items())) if isinstance(tile, Mapping) else tile, options.remat
-
-
-def _own(loss: Function) -> Function:
-    """Wrap a method, so that caches of transforms, which hold the function, do not hold its object."""
-    kind: type[Any] = type(loss)
-    if kind in (FunctionType, CompiledFunction):
-        return loss
-
-    @wraps(loss, updated=())
-    def same(*arguments: Any, **key: Any) -> Any:
-        return loss(*arguments, **key)
-
-    return same
-
-
-def _first(loss: Function) -> Function:
-    """Return the value of a loss that returns (value, metrics)."""
-
-    def value(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        return pair_of(loss(x, *sample, **key), loss)[0]
-
-    return value
-
-
-def _weighted(loss: Function) -> Function:
-    """Multiply a loss, and its metrics, by the last array of its sample."""
-
-    @wraps(loss, updated=())
-    def product(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        *others, weight = sample
-        result = loss(x, *others, **key)
-        numbers, structure = tree.flatten(result)
-        return tree.unflatten(structure, [weight * number for number in numbers])
-
-    return product
-
-
-def _with_zeros(regularizer: Function, metrics: Sequence[str]) -> Function:
-    """Return a regularizer with metrics of 0."""
-
-    def rule(x: tree.Tree) -> Any:
-        return regularizer(x), dict.fromkeys(metrics, 0.0)
-
-    return rule
-
-
-def takes_key(loss: Function) -> bool:
-    """Return True for a loss with a parameter `key`, which is a random key for each sample."""
-    try:
-        key = inspect.signature(loss).parameters.get("key")
-    except (TypeError, ValueError):  # a NumPy ufunc has no signature
-        return False
-    return key is not None and key.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)

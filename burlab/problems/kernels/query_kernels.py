@@ -130,8 +130,12 @@ class QueryKernels:
         stream: Stream,
         drawn: KernelSource,
         threads: int = 1,
+        numbers: int = 0,
     ) -> None:
-        """drawn: the source for queries about the batches of the run, where samples may have weights."""
+        """drawn: the source for queries about the batches of the run, where samples may have weights.
+
+        numbers: how many the loss reads behind the arguments of a query.
+        """
         self._threads = threads
         self.losses: dict[tuple[str, int], Loss] = {}
         self.drawn_losses = self.losses if drawn is oracle else dict[tuple[str, int], Loss]()
@@ -161,6 +165,7 @@ class QueryKernels:
             leaves=len(point.leaves),
             places=self._places.ctypes.data,
             clients=self._clients and self._clients.address,
+            numbers=numbers,
         )
         self.address = ctypes.addressof(self._all) if names else 0
 

@@ -43,12 +43,14 @@ class RowLoss(NamedTuple):
 
 
 def row_loss(loss: Loss, fixed: Sequence[Array]) -> RowLoss | None:
-    """Return a loss in parts; None if its gradient is no row, or its regularizer no `Ridge`.
+    """Return a loss in parts; None if its gradient is no row, or its regularizer no `Ridge`, or it reads numbers.
 
     loss: with value and gradient, without metrics. fixed: x, as a list of one vector, float64.
     """
     samples = loss.samples
-    if samples.groups != (1, 1) or samples.keyed or not spreads_row(samples.graph.outputs[1], samples.graph):
+    if samples.groups != (1, 1) or samples.keyed or samples.numbers:
+        return None
+    if not spreads_row(samples.graph.outputs[1], samples.graph):
         return None
     ridge = Ridge() if loss.regularizer is None else _ridge(loss.regularizer, fixed[0])
     if ridge is None:

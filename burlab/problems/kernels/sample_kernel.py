@@ -43,12 +43,14 @@ def _shards(arrays: Sequence[Rows]) -> Any:
 class SampleKernel:
     """The kernels of a function of one sample, over data.
 
-    program: the kernels, which other data may share. Several threads may use it at once.
+    program: the kernels, which other data may share. numbers: the last of the leaves that samples share, where a call
+    gives none. Several threads may use it at once.
     """
 
-    def __init__(self, program: SampleProgram, data: Data) -> None:
+    def __init__(self, program: SampleProgram, data: Data, numbers: tuple[Array, ...] = ()) -> None:
         self.program = program
         self.data = data
+        self.numbers = numbers
         self.graph, self.structure, self.groups = program.graph, program.structure, program.groups
         self.keyed, self.options, self.layout = program.keyed, program.options, program.layout
         self.least, self.placed = program.least, program.placed
@@ -64,7 +66,7 @@ class SampleKernel:
 
     def on(self, threads: int) -> "SampleKernel":
         """Return the same for sums on so many threads."""
-        return SampleKernel(self.program.on(threads), self.data)
+        return SampleKernel(self.program.on(threads), self.data, self.numbers)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -128,7 +130,11 @@ class SampleKernel:
     def measure(self, batch: int, fixed: Sequence[Array]) -> None:
         """Choose the tiles for a batch: see `SampleProgram.measure`."""
         self._batches.add(batch)
-        self.program.measure(batch, [*fixed, *self.wholes], self.data)
+        self.program.measure(batch, [*self._complete(fixed), *self.wholes], self.data)
+
+    def _complete(self, fixed: Sequence[Array]) -> Sequence[Array]:
+        """Return all leaves that samples share."""
+        return fixed if len(fixed) == self._points else [*fixed, *self.numbers]
 
     def summand(self, batch: int) -> CSummand:
         """Return the struct of a mean over a batch, valid as long as this."""
@@ -173,6 +179,7 @@ class SampleKernel:
 
     def _call(self, name: str, summand: CSummand, fixed: Sequence[Array], stream: Stream, key: Any,
               threads: int, block: Array, between: Callable[[], None] | None = None) -> None:  # fmt: skip
+        fixed = self._complete(fixed)
         addresses = (_POINTER * len(fixed))(*(a.ctypes.data for a in fixed))
         words = (ctypes.c_uint64 * 2)(*(int(word) for word in key))
         call = CSumCall(

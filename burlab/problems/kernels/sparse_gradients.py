@@ -39,7 +39,9 @@ def factors(samples: SampleKernel) -> SampleKernel:
     wholes = len(samples.data.wholes)
     arrays = len(samples.data.arrays)
     return SampleKernel(
-        SampleProgram(Graph(graph.inputs, outputs), structure, arrays, program.keyed, wholes=wholes), samples.data
+        SampleProgram(Graph(graph.inputs, outputs), structure, arrays, program.keyed, wholes=wholes),
+        samples.data,
+        samples.numbers,
     )
 
 

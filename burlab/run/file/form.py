@@ -102,8 +102,10 @@ _of_clients = partial(_logged, clients=several(_COUNT))
 _sampled = partial(_of_clients, full=optional(record(_KERNELS, _COUNT)), sampler=optional(text), size=optional(text))
 _decoded = partial(_sampled, digits=optional(several(optional(_WHOLE))))
 _valued = partial(_decoded, value_at=text)
+_lazy = partial(_valued, lazy=optional(record(whole(0, max(Correction)), _STEPS, flag)))
 _RECIPE: Check = either(
-    _valued(lazy=optional(record(whole(0, max(Correction)), _STEPS, flag))),
+    _lazy(numbers=optional(record(_STEPS, _STEPS, flag))),
+    _lazy(),
     _valued(),
     _decoded(),
     _sampled(),

@@ -63,10 +63,19 @@ class GraphWriter:
 class GraphReader:
     """Makes kernels of the graphs in a file. An oracle for the queries of the file.
 
-    arrays: of the file. point: x; data: the samples. clients: how many of them each client holds.
+    arrays: of the file. point: x; data: the samples. clients: how many of them each client holds. numbers: that losses
+    read, at step 0.
     """
 
-    def __init__(self, arrays: dict[str, Array], point: Point, data: Data, clients: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self,
+        arrays: dict[str, Array],
+        point: Point,
+        data: Data,
+        clients: tuple[int, ...] = (),
+        numbers: tuple[Array, ...] = (),
+    ) -> None:
+        self._numbers = numbers
         self._arrays = arrays
         self._point = point
         self.data = data
@@ -128,7 +137,8 @@ class GraphReader:
         more += [((), leaves[0][1])] if query == "surrogate" else []
         placed = int(query == "surrogate" and bool(data.arrays))
         data = with_goals(data, number, leaves[0][1]) if placed else data
-        inputs = given * _points(query) + more + [(array.shape, array.dtype) for array in data.wholes]
+        known = *self._numbers, *data.wholes
+        inputs = given * _points(query) + more + [(array.shape, array.dtype) for array in known]
         inputs += [((*batch, *array.shape[1:]), array.dtype) for array in data.arrays]
         inputs += [((2,), np.dtype(np.uint64))] * keyed
         graph = self.graph(name, inputs)
@@ -143,10 +153,12 @@ class GraphReader:
         options = KernelOptions(dict(tiles), remat)
         if batch:
             self.batch = batch[0]
-            return SampleKernel(BatchProgram(graph, structure, len(data.arrays), keyed, batch[0], options), data)
+            return SampleKernel(
+                BatchProgram(graph, structure, len(data.arrays), keyed, batch[0], options), data, self._numbers
+            )
         counts = least[0] if least else 1, options, placed, len(data.wholes)
         program = SampleProgram(graph, structure, len(data.arrays), keyed, *counts)
-        return SampleKernel(program, data)
+        return SampleKernel(program, data, self._numbers)
 
 
 def read_graph(

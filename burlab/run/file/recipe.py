@@ -22,7 +22,7 @@ from burlab.problems.kernels.row_loss import row_loss
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn, full, weights_of
 from burlab.problems.trainable import Trainable
-from burlab.run.loop.setup import Setup, Validation
+from burlab.run.loop.setup import NumbersOfLoss, Setup, Validation
 from burlab.run.record.gradient_norms import BATCH
 from burlab.run.record.stop import Stop, ended_by
 from burlab.runtime.coerce import Array
@@ -80,6 +80,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "full": setup.full and [graphs.kernels(setup.full.loss), setup.full.every],
         "bits": bits(setup),
         "clients": list(setup.queries.clients),
+        "numbers": setup.numbers and list(setup.numbers),
     }
     more = {} if setup.stream.numbers is None else {"sampler": setup.stream.numbers}
     more |= {} if setup.part is None else {f"rest/{k}": array for k, array in enumerate(setup.part.others)}
@@ -103,8 +104,9 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
     clients = tuple(document.get("clients", ()))
     if clients and sum(clients) != samples.samples:
         raise FileError(f"its clients hold {sum(clients)} samples, but there are {samples.samples}. Use another copy.")
-    reader = GraphReader(arrays, point, samples, clients)
     hyper = _hypers(document["hypers"], arrays.get("hypers"))
+    numbers, known = _numbers(document.get("numbers"), hyper)
+    reader = GraphReader(arrays, point, samples, clients, known)
     update = _update(document, reader, start, hyper, int(stream.batch))
     if not hyper.keys() >= set(document["schedules"]):
         raise FileError(f"its schedules are of {document['schedules']}, its hyperparameters {list(hyper)}.")
@@ -113,7 +115,7 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
         name: StoredSchedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])
     }
     weights = weights_of(stream, computed_in(start[0].dtype))
-    drawn_reader = reader if weights is None else GraphReader(arrays, point, samples.with_array(weights))
+    drawn_reader = reader if weights is None else GraphReader(arrays, point, samples.with_array(weights), (), known)
     for query, points, described in document["query_losses"]:
         reader.know(query, points, described)
     for query, points, described in document.get("weighted", ()):
@@ -131,13 +133,13 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
     loss = drawn_reader.make(kinds[min(len(groups), 3) - 1], document["loss"])
     _check_lazy(rule, loss, point, stream)
     stop = ended_by(stream, _stop(document["stop"]) if given.stop is None else given.stop)
-    second = document["validation"]
-    validation = None if second is None else _validation(second, arrays, point, given.validation)
+    validation = _validation(document["validation"], arrays, point, given.validation, known)
     full_gradient = _full_gradient(document.get("full"), reader, stream, document["threads"])
     return Setup.of(
         loss, rule, reader, point, stream,
         threads=document["threads"], stop=stop, budgets=tuple(document["budgets"]), validation=validation,
         spent=dict(document.get("spent", ())), part=part, drawn=drawn_reader, full=full_gradient,
+        numbers=numbers,
     )  # fmt: skip
 
 
@@ -234,9 +236,15 @@ def _full_gradient(described: Any, reader: GraphReader, stream: Stream, threads:
 
 
 def _validation(
-    described: Any, arrays: dict[str, Array], point: Point, data: tuple[ArrayLike, ...] | ArrayLike | None
-) -> Validation:
-    reader = GraphReader(arrays, point, checked(data, described["data"], "validation"))
+    described: Any,
+    arrays: dict[str, Array],
+    point: Point,
+    data: tuple[ArrayLike, ...] | ArrayLike | None,
+    numbers: tuple[Array, ...],
+) -> Validation | None:
+    if described is None:
+        return None
+    reader = GraphReader(arrays, point, checked(data, described["data"], "validation"), (), numbers)
     stream = drawn(*described["stream"])
     if reader.data.samples != stream.samples:
         raise FileError(f"the validation is of {stream.samples} samples, not of {reader.data.samples}.")
@@ -306,6 +314,17 @@ def _hypers(names: list[str], values: Array | None) -> dict[str, float]:
     if values is None or found != ((len(names),), np.float64) or len(set(names)) < len(names):
         raise FileError(f"it has not one number for each of the hyperparameters {', '.join(names)}. Use another copy.")
     return dict(zip(names, values.tolist(), strict=True))
+
+
+def _numbers(described: Any, hyper: dict[str, float]) -> tuple[NumbersOfLoss | None, tuple[Array, ...]]:
+    """The hyperparameters that losses read, None where they read none, and these as inputs at step 0."""
+    if described is None:
+        return None, ()
+    first, count, reads_step = described
+    if not (first >= 0 and count >= 0 and first + count <= len(hyper)):
+        raise FileError(f"its losses read hyperparameters {first} to {first + count}, but it has {len(hyper)}.")
+    numbers = NumbersOfLoss(first, count, reads_step)
+    return numbers, tuple(numbers.start(hyper).leaves)
 
 
 def _leaves(flat: Array, shapes: list[list[int]]) -> list[Array]:

@@ -35,7 +35,8 @@ STEP_UNITS = 1.0, 2.0**600, 2.0**-600
 class FusedStep:
     """graph: the update of the whole vector. executable: of the step. pieces of x and the state: buffer, offset in it.
 
-    leaves, given: how many of its inputs are x, and the loss's, which are x and the sample. halves: a long x is
+    leaves, given: how many of its inputs are x and numbers that the loss reads, and the loss's, which are these and the
+    sample. halves: a long x is
     written by a second kernel, and `executable` is the first.
     """
 
@@ -62,7 +63,8 @@ class FusedStep:
         executable = build(parts.whole(), threads=threads) if halves is None else halves.first
         if executable.gear != "compiled":
             return None
-        return FusedStep(graph, executable, parts.pieces(), len(x.leaves), len(loss.samples.graph.inputs), halves)
+        shared = len(x.leaves) + len(loss.samples.numbers)
+        return FusedStep(graph, executable, parts.pieces(), shared, len(loss.samples.graph.inputs), halves)
 
     @property
     def executables(self) -> tuple[Executable, ...]:
@@ -205,7 +207,8 @@ class _Parts:
         outputs = list(self.loss.samples.graph.outputs)
         both = 1 + len(leaves)
         if self.loss.regularizer is not None:
-            terms = inline(self.loss.regularizer.graph, leaves)
+            count = len(leaves) + len(self.loss.samples.numbers)
+            terms = inline(self.loss.regularizer.graph, self.loss.samples.graph.inputs[:count])
             outputs[:both] = [node("add", a, b) for a, b in zip(outputs[:both], terms[:both], strict=True)]
         return outputs[0], outputs[1:both], outputs[both:]
 

@@ -279,13 +279,21 @@ class RunLoop:
         if setup.stream.sampling == Sampling.weighted:
             return None
         n, point = int(setup.stream.samples), setup.start.with_numbers(self.output())
+        numbers = [] if setup.numbers is None else [setup.numbers.point(self.numbers())]
         size = setup.loss.samples.program.batch or n  # a loss of whole batches: the mean over those that follow another
         values: list[float] = []
         for rows in np.arange(n // size * size).reshape(-1, size):
             stream = full(n) if size == n else listed(n, rows)
-            answer = setup.loss.mean([point], stream, full(n).key, setup.threads)
+            answer = setup.loss.mean([point, *numbers], stream, full(n).key, setup.threads)
             values.append(float(tree.flatten(answer)[0][0]))
         return float(np.mean(values))
+
+    def numbers(self) -> tuple[float, ...]:
+        """Return what the loss reads at this step: hyperparameters, NaN where scheduled, and t; () for nothing."""
+        read = self._setup.numbers
+        if read is None:
+            return ()
+        return *(self.hyper(read.first + k) for k in range(read.named)), self.view().step
 
     def nbytes(self) -> dict[str, int]:
         """Bytes by purpose, their total, and the largest total so far."""

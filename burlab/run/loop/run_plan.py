@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from burlab.problems.kernels.sum_abi import kernel_of
-from burlab.problems.sampling import is_full
 from burlab.run.record.recorder import COUNTERS
 from burlab.runtime.coerce import Array
 from burlab.runtime.dtypes import computed_in, is_narrow_float
@@ -76,6 +75,8 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
         hypers=len(hyper),
         buffers=len(sizes),
         hyper=hyper.ctypes.data,
+        numbers=0 if setup.numbers is None else setup.numbers.inputs,
+        first_number=0 if setup.numbers is None else setup.numbers.first,
         noted=len(setup.rule.schedules) + len(setup.rule.logged),
         logs_value=setup.rule.logs_value,
         start=addresses.ctypes.data if start else None,
@@ -83,7 +84,7 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
         history_bytes=setup.budgets[0],
         keyframe_bytes=setup.budgets[1],
         feed_rows=FEED if setup.stop.when else 0,
-        criteria=setup.stop.criteria(setup.norm_column(setup.stop.of), is_full(setup.stream) and setup.rule.repeats),
+        criteria=setup.stop.criteria(setup.norm_column(setup.stop.of), setup.repeats),
     )
     if isinstance(setup.update, FusedStep):
         plan.loss = CLoss(samples=samples.source, regularizer=CSummand())

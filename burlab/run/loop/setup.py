@@ -1,15 +1,15 @@
 """The setup of a family of loops: a loss, a rule, the batches, budgets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from burlab.compiler.executable import Executable, build
 from burlab.errors import IndexRangeError
-from burlab.graph import Graph
+from burlab.graph import Graph, tree
 from burlab.graph.tracing.function_structure import Weak
 from burlab.graph.tracing.trace_cache import TraceCache
 from burlab.optim.batches import ROWS
@@ -38,6 +38,32 @@ def _built(graph: Graph) -> Executable:
         found = build(graph)
         _BUILT.put(Weak(graph), found)
     return found
+
+
+class NumbersOfLoss(NamedTuple):
+    """Hyperparameters that losses read.
+
+    first, named: their places among those of the run. reads_step: whether a loss reads t.
+    """
+
+    first: int
+    named: int
+    reads_step: bool
+
+    @property
+    def inputs(self) -> int:
+        """The number of inputs of a loss that they are: t is the last."""
+        return self.named + 1
+
+    def start(self, hyper: Mapping[str, float]) -> Point:
+        """Return these inputs at step 0. hyper: all hyperparameters."""
+        return self.point([*list(hyper.values())[self.first : self.first + self.named], 0])
+
+    def point(self, values: Sequence[float]) -> Point:
+        """Return these inputs. values: of the hyperparameters, and t."""
+        *numbers, step = values
+        leaves = [*(np.array(number, np.float64) for number in numbers), np.array(step, np.int64)]
+        return Point(leaves, tree.flatten(tuple(leaves))[1])
 
 
 @dataclass(frozen=True)
@@ -82,6 +108,7 @@ class Setup:
     full: Validation | None = None  # the full gradient, whose norm is written down
     size: Executable | None = None  # how many samples a step has, where that varies
     sampler: Executable | None = None  # names the samples of a step, where a function of the user's does
+    numbers: NumbersOfLoss | None = None  # that the losses read
 
     @staticmethod
     def of(  # noqa: PLR0913 - what a run consists of
@@ -99,9 +126,11 @@ class Setup:
         part: Trainable | None = None,
         drawn: KernelSource | None = None,
         full: Validation | None = None,
+        numbers: NumbersOfLoss | None = None,
     ) -> "Setup":
         """A setup; compiles the update and its queries now. drawn: the source for the batches, if not `oracle`."""
-        queries = QueryKernels(oracle, start.computed, rule.queries, stream, drawn or oracle, threads)
+        inputs = 0 if numbers is None else numbers.inputs
+        queries = QueryKernels(oracle, start.computed, rule.queries, stream, drawn or oracle, threads, inputs)
         update = update_of(rule, loss, start, int(stream.batch), threads)
         output = None if rule.output is None else _built(rule.output)
         if stream.varies:
@@ -123,6 +152,7 @@ class Setup:
             full,
             None if rule.size is None else _built(rule.size),
             None if stream.graph is None else _built(stream.graph),
+            numbers,
         )
 
     @cached_property
@@ -169,6 +199,11 @@ class Setup:
     def takes_all(self) -> bool:
         """Return True if the value of a row is of all samples, without randomness."""
         return is_full(self.stream) and not self.loss.samples.keyed
+
+    @property
+    def repeats(self) -> bool:
+        """Return True if a step that changes neither x nor the state repeats for ever."""
+        return is_full(self.stream) and self.rule.repeats and not (self.numbers and self.numbers.reads_step)
 
     @property
     def needs_remote(self) -> bool:

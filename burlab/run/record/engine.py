@@ -121,6 +121,10 @@ class Engine(Recorder, Protocol):
         """The value over all samples at the optimizer's output point; None if it is unavailable."""
         ...
 
+    def numbers(self) -> tuple[float, ...]:
+        """Return what the loss reads at this step: hyperparameters, NaN where scheduled, and t; () for nothing."""
+        ...
+
     def nbytes(self) -> dict[str, int]:
         """Bytes by purpose, their "total", and of a run the "peak", the largest total so far."""
         ...

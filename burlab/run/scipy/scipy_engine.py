@@ -268,6 +268,10 @@ class ScipyEngine:
         """The same."""
         return self.measured()
 
+    def numbers(self) -> tuple[float, ...]:
+        """Return (): such a run is of a loss that reads no numbers."""
+        return ()
+
     def nbytes(self) -> dict[str, int]:
         """Bytes of the record, by purpose; SciPy's own memory is not counted."""
         return self._session.log.nbytes

@@ -10,6 +10,7 @@ import numpy as np
 from burlab.compiler.faults.culprit import culprit
 from burlab.graph import tree
 from burlab.problems import BatchLoss, FiniteSum
+from burlab.problems.functions_of_numbers import keywords_at
 from burlab.widgets.graph_view.graph_widget import GraphView
 from burlab.widgets.graph_view.viewed_graph import TracedGraph
 from burlab.widgets.live import readable
@@ -86,7 +87,7 @@ class PanelCliff:
 
     def _find(self, run: Any, state: Any) -> None:
         try:
-            call, cause = _cause(run.problem, run.iterate)
+            call, cause = _cause(run.problem, run.iterate, keywords_at(run.problem, run.engine.numbers()))
         except Exception as error:  # whatever the user's function raises: then nothing is said about it
             call, cause = None, f"It is not known which operation made it ({type(error).__name__}: {error})."
         if self._seen == state:
@@ -101,18 +102,21 @@ def _recovery(run: Any, lines: RunCurves) -> Recovery | None:
     return Recovery(int(step), rate, float(f"{now / _SMALLER:.6g}")) if math.isfinite(now) and now > 0 else None
 
 
-def _cause(problem: Any, x: tree.Tree) -> tuple[Any, str]:
-    """Return a call of the loss at fault, None where there is none, and the cause in words."""
+def _cause(problem: Any, x: tree.Tree, told: dict[str, Any]) -> tuple[Any, str]:
+    """Return a call of the loss at fault, None where there is none, and the cause in words.
+
+    told: what the loss reads at the step, as keywords of queries to the problem.
+    """
     if not all(np.isfinite(leaf).all() for leaf in tree.flatten(x)[0]):
         return None, f"The step before went to x = {_text(x)}."
     sample: tuple[Any, ...] = ()
     function, of = problem, ""
     if isinstance(problem, BatchLoss):
-        function, sample, of = _in_batch(problem, x)
+        function, sample, of = _in_batch(problem, x, told)
     elif isinstance(problem, FiniteSum):
-        values = np.asarray(problem.per_sample_values(x))
+        values = np.asarray(problem.per_sample_values(x, **told))
         k = int(np.argmin(np.isfinite(values)))
-        sample, of = problem.oracle.data.sample(k), f" of sample {readable.count(k)}"
+        sample, of = (*_inputs(problem, told), *problem.oracle.data.sample(k)), f" of sample {readable.count(k)}"
         function = problem.oracle.loss
     view = GraphView(function, x, *sample)
     subject = view.model.subject
@@ -124,16 +128,24 @@ def _cause(problem: Any, x: tree.Tree) -> tuple[Any, str]:
     return (function, (x, *sample)), f"The value{of} is not finite for x = {_text(x)}. {error}"
 
 
-def _in_batch(problem: BatchLoss, x: tree.Tree) -> tuple[Callable[..., Any], tuple[Any, ...], str]:
-    """Return the function at fault, the arguments behind x, and whose value it is: of an embedding, or of a batch."""
+def _inputs(problem: FiniteSum, told: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the argument of the loss behind x that the numbers of a step are; () for a loss that reads none."""
+    numbers = problem.oracle.numbers
+    return () if numbers is None else (numbers.point(**told).tree,)
+
+
+def _in_batch(
+    problem: BatchLoss, x: tree.Tree, told: dict[str, Any]
+) -> tuple[Callable[..., Any], tuple[Any, ...], str]:
+    """Return the function at fault, the arguments behind x, and its name: a sample's embedding, or a batch."""
     arrays = problem.oracle.data.arrays
     k = problem.faulty_sample(x)
     if k is not None and problem.embed is not None:
         return problem.embed, problem.oracle.data.sample(k), f" of the embedding of sample {readable.count(k)}"
     size = min(len(problem), _ROWS)
     starts = range(0, len(problem) - size + 1, size)
-    first = next((k for k in starts if not np.isfinite(problem.value(x, np.arange(k, k + size)))), 0)
-    rows = tuple(array[first : first + size] for array in arrays)
+    first = next((k for k in starts if not np.isfinite(problem.value(x, np.arange(k, k + size), **told))), 0)
+    rows = *_inputs(problem, told), *(array[first : first + size] for array in arrays)
     return problem.oracle.loss, rows, f" of samples {first} to {first + size - 1} as one batch"
 
 

@@ -23,9 +23,10 @@ struct Piece {
   std::int64_t buffer, offset;  // bytes
 };
 
-/// A step as one kernel. In: the leaves of x, a sample of each data array, its key if there is one, the step, the
-/// hyperparameters, the pieces of the state; a float64 factor of the gradient for its norm. Out: the value; as doubles
-/// the squares of the norms of gradient and step; metrics; values of schedules; metrics that the rule logs; all pieces.
+/// A step as one kernel. In: the leaves of x, the numbers of the loss, a sample of each data array, its key if there is
+/// one, the step, the hyperparameters, the pieces of the state; a float64 factor of the gradient for its norm. Out: the
+/// value; as doubles the squares of the norms of gradient and step; metrics; values of schedules; metrics that the rule
+/// logs; all pieces.
 ///
 /// In place, if there is a second kernel, the first one gives no pieces and not the step's norm, but the new numbers of
 /// the state, which all entries share, and the cuts. In of the second, after those of the first: whether the run moves,
@@ -80,6 +81,8 @@ struct Plan {
   const Queries* queries;        // of the update; nullptr if there are none
   std::int64_t hypers, buffers;  // buffers: x and the leaves of the state
   const double* hyper;           // start values; NaN: as scheduled
+  std::int64_t numbers;          // inputs of a loss behind x: `numbers` - 1 hyperparameters, and t; 0: none
+  std::int64_t first_number;     // the first of these hyperparameters
   std::int64_t noted;            // numbers from an update: values of schedules, and logged metrics
   std::int64_t logs_value;       // 1: the last of them is the value of the step and adds no column; else 0
   const char* const* start;      // start values of the buffers, nullptr for zeros; nullptr: they come from another run

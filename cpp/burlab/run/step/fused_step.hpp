@@ -22,7 +22,7 @@ class FusedStep final : public Step {
         state_(state),
         workspace_(ledger, Kind::activations, plan.fused.kernel.workspace),
         in_(ledger, Kind::scratch,
-            plan.loss.samples.wholes + plan.loss.samples.arrays + 4 + plan.hypers + plan.fused.pieces +
+            plan.numbers + plan.loss.samples.wholes + plan.loss.samples.arrays + 4 + plan.hypers + plan.fused.pieces +
                 plan.fused.cuts),
         out_(ledger, Kind::scratch, 3 + plan.metrics + plan.noted + plan.fused.pieces + plan.fused.cuts),
         second_workspace_(ledger, Kind::scratch, state.in_place() ? plan.fused.second.workspace : 0),
@@ -44,7 +44,7 @@ class FusedStep final : public Step {
     const std::int64_t sample = samples.arrays || samples.keyed ? draw_(plan_.stream, step, 0) : 0;
     ended(lap_data);
     step_ = step;
-    auto in = std::copy(leaves, leaves + plan_.leaves, in_.begin());
+    auto in = std::copy(leaves, leaves + plan_.leaves + plan_.numbers, in_.begin());
     in = std::copy(samples.whole, samples.whole + samples.wholes, in);
     for (std::int64_t k = 0; k < samples.arrays; ++k) *in++ = samples.at(k, sample);
     if (samples.keyed) {

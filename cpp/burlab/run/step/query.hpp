@@ -39,6 +39,7 @@ struct Queries {
   std::int64_t leaves;            // of x, which holds them one after another
   const std::int64_t* places;     // where each begins, bytes
   const Clients* clients;         // of a federation; nullptr if no query is about them
+  std::int64_t numbers;           // that a loss reads, behind the arguments of a query
 };
 
 /// The gradients of the samples of a step, at its point x, so that they are not computed again.
@@ -73,7 +74,8 @@ class QueryEvaluator {
         own_(with_arrays(query.loss, arrays_)),
         chosen_(ledger, Kind::scratch, query.chosen),
         stream_(with_list(query.stream, chosen_, run)),
-        fixed_(ledger, Kind::scratch, query_.points * all.leaves + (query_.entries > 0) + (query_.goals > 0)),
+        fixed_(ledger, Kind::scratch,
+               query_.points * all.leaves + (query_.entries > 0) + (query_.goals > 0) + all.numbers),
         memory_(ledger, Kind::scratch, query.rows != 0 ? Evaluator::bytes(own_.samples) : 0) {
     if (query_.rows != 0) rows_.emplace(own_.samples, stream_, memory_.data());
     else loss_.emplace(ledger, own_, stream_, threads, Kind::scratch);
@@ -103,7 +105,8 @@ class QueryEvaluator {
     counts[counter_of(query_.kind)] += stream_.size() * std::max<std::int64_t>(each, 1);
   }
 
-  Outcome operator()(std::int64_t step, Key key, Team& team, const Deadline& deadline,
+  /// numbers: what the loss reads at this step.
+  Outcome operator()(std::int64_t step, Key key, const void* const* numbers, Team& team, const Deadline& deadline,
                      const kernels::Question& question, char* out) {
     const char* about = static_cast<const char*>(question.about);
     for (std::int64_t i = 0; i < query_.entries; ++i)
@@ -117,7 +120,8 @@ class QueryEvaluator {
     auto fixed = fixed_.begin();
     for (std::int64_t p = 0; p < query_.points; ++p, about += all_.dimension * all_.bytes)
       for (std::int64_t k = 0; k < all_.leaves; ++k) *fixed++ = about + all_.places[k];
-    if (query_.entries > 0) *fixed = question.chosen;
+    if (query_.entries > 0) *fixed++ = question.chosen;
+    std::copy(numbers, numbers + all_.numbers, fixed);
     if (query_.goals > 0) {
       *fixed = about;
       arrays_[arrays_.size() - 1] = about + all_.bytes;
@@ -218,9 +222,11 @@ class QueryOracle : kernels::Oracle {
   const void* address() const { return &address_; }
 
   /// Before an update: set the step that its queries are about. cancel: a flag that stops an answer.
-  void begin(std::int64_t step, Key key, Team& team, const std::atomic<bool>& cancel) {
+  /// numbers: what the loss reads at this step.
+  void begin(std::int64_t step, Key key, const void* const* numbers, Team& team, const std::atomic<bool>& cancel) {
     step_ = step;
     key_ = key;
+    numbers_ = numbers;
     team_ = &team;
     cancel_ = &cancel;
     counts_ = {};
@@ -282,7 +288,7 @@ class QueryOracle : kernels::Oracle {
     std::int64_t k = 0;
     while (k < count_ && !answer(k)->answers(question, results)) ++k;
     if (k == count_ || answer(k)->numbers() != question.numbers) return {Unanswered, Part::update};
-    const Outcome outcome = (*answer(k))(step_, key_, *team_, Deadline(cancel_), question, out);
+    const Outcome outcome = (*answer(k))(step_, key_, numbers_, *team_, Deadline(cancel_), question, out);
     answer(k)->count(counts_);
     return outcome.ok() || outcome.status == Stopped ? outcome : outcome.of_owner(static_cast<std::int32_t>(k));
   }
@@ -298,6 +304,7 @@ class QueryOracle : kernels::Oracle {
   std::int64_t step_ = 0;
   Counts counts_{};
   Key key_{};
+  const void* const* numbers_ = nullptr;
   Team* team_ = nullptr;
   const std::atomic<bool>* cancel_ = nullptr;
   Outcome failure_{Unanswered, Part::update};

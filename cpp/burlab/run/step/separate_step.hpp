@@ -56,7 +56,7 @@ class SeparateStep final : public Step {
     if (evaluates())
       if (const auto outcome = evaluate(step, leaves, key, team, cancel); !outcome.ok()) return outcome;
     ended(lap_gradient);
-    oracle_.begin(step, key, team, cancel);
+    oracle_.begin(step, key, leaves + plan_.leaves, team, cancel);
     if (each_.on() && plan_.narrow == Narrow::none) oracle_.know(each_.known(state_.current(0)));
     step_ = step;
     inputs_ = {gradient(),       evaluates() ? result_ : state_.current(0),  // a value that is not read

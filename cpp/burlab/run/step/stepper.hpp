@@ -30,7 +30,7 @@ class Stepper {
         output_(Output::is_needed(plan) ? std::make_unique<Output>(ledger, plan_, state) : nullptr),
         team_(std::max({step_->threads(), validator_ ? validator_->threads() : 1, full_ ? full_->threads() : 1})),
         places_(ledger, Kind::scratch, plan.leaves, plan.places),
-        leaves_(ledger, Kind::scratch, plan.leaves) {}
+        leaves_(ledger, Kind::scratch, plan.leaves + plan.numbers) {}
 
   /// Return true if all memory was available.
   bool ready() const {
@@ -43,14 +43,14 @@ class Stepper {
 
   /// Compute a step, given the hyperparameters. Stopped if `cancel` is set before it is done.
   Outcome compute(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
-    set_point(state.current(0));
+    set_point(state.current(0), step, hyper);
     if (const Outcome outcome = batches_(step, hyper); !outcome.ok()) return outcome;
     return (*step_)(step, leaves_.data(), hyper, team_, cancel);
   }
 
   /// Compute only the value of the step; this does not affect the next `compute`.
   Outcome measure(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel, double& value) {
-    set_point(state.current(0));
+    set_point(state.current(0), step, hyper);
     if (const Outcome outcome = batches_(step, hyper); !outcome.ok()) return outcome;
     return step_->measure(step, leaves_.data(), hyper, team_, cancel, value);
   }
@@ -63,7 +63,7 @@ class Stepper {
     const bool due = (validator_ && validator_->is_due(step)) || (full_ && full_->is_due(step));
     if (output_ && due) {
       if (const Outcome outcome = (*output_)(step, hyper); !outcome.ok()) return outcome;
-      set_point(output_->point());
+      set_point(output_->point(), step, hyper);
     }
     for (Validator* const one : {validator_.get(), full_.get()})
       if (one != nullptr)
@@ -112,8 +112,14 @@ class Stepper {
   }
 
  private:
-  void set_point(const char* x) {
-    for (std::int64_t k = 0; k < leaves_.size(); ++k) leaves_[k] = x + places_[k];
+  /// Point the inputs of losses at the leaves of x, and at the numbers of the step.
+  void set_point(const char* x, std::int64_t step, const double* hyper) {
+    for (std::int64_t k = 0; k < plan_.leaves; ++k) leaves_[k] = x + places_[k];
+    if (BURLAB_LIKELY(plan_.numbers == 0)) return;
+    t_ = step;
+    auto number = leaves_.begin() + plan_.leaves;
+    for (std::int64_t k = 0; k + 1 < plan_.numbers; ++k) *number++ = hyper + plan_.first_number + k;
+    *number = &t_;
   }
 
   std::unique_ptr<Step> make_step(Ledger& ledger) {
@@ -134,7 +140,8 @@ class Stepper {
   std::unique_ptr<Output> output_;               // nullptr: it is x
   Team team_;
   const Buffer<std::int64_t> places_;
-  Buffer<const void*> leaves_;
+  Buffer<const void*> leaves_;  // of x, and numbers that losses read
+  std::int64_t t_ = 0;          // the step that they see
   std::array<double, 2> point_{};
 };
 

@@ -1,0 +1,222 @@
+"""Numbers that a loss reads besides x and its sample: named ones, which change while a run goes on, and its step t.
+
+Kernels take them as inputs that all samples share, behind x and the other arguments of a query: first a float64 for
+each name, which is NaN where its schedule is followed, then t. They are weak, as Python numbers are: they change no
+dtype.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from burlab.errors import ArgumentError
+from burlab.graph import Node, tree
+from burlab.optim.batches import BATCH
+from burlab.optim.live_fields import Live, hyper_value, start_value
+from burlab.optim.used_numbers import used_number
+from burlab.problems.point import Point
+from burlab.runtime.checks.attributes import Attributes
+from burlab.runtime.checks.numbers import MAX_STEPS, shown, whole
+
+Function = Callable[..., Any]
+Hyper = Mapping[str, float | Callable[[Any], Any]]
+"""Numbers of a loss by name, or schedules of the step."""
+_NUMBER, _STEP = np.dtype(np.float64), np.dtype(np.int64)
+
+
+class NamedNumbers(Attributes):
+    """The numbers that a loss gets as `hyper`: `hyper.beta`, or `hyper["beta"]`."""
+
+    def __init__(self, numbers: Mapping[str, Any]) -> None:
+        self._numbers = dict(numbers)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._numbers:
+            raise ArgumentError(f"hyper has no number {shown(name)}; it has {', '.join(self._numbers)}.")
+        return self._numbers[name]
+
+    def __setitem__(self, name: str, value: object) -> None:
+        raise ArgumentError(f"a loss reads hyper.{name} and cannot set it. Set run.hyper.{name} between two steps.")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def keys(self) -> Sequence[str]:
+        """The names, as they were given."""
+        return tuple(self._numbers)
+
+
+class LossNumbers(NamedTuple):
+    """The numbers of a problem's functions.
+
+    fields: the named ones. loss, regularizer, resampled: which of the keywords "hyper" and "t" each of them takes.
+    """
+
+    fields: tuple[Live, ...] = ()
+    loss: tuple[str, ...] = ()
+    regularizer: tuple[str, ...] = ()
+    resampled: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(
+        hyper: Hyper | None,
+        samples: int,
+        loss: Function,
+        regularizer: Function | None = None,
+        resampled: Function | None = None,
+    ) -> "LossNumbers | None":
+        """Return the numbers, None if the functions take none. samples: how many arguments a sample is.
+
+        Raises ArgumentError for a `hyper` that none of the functions takes, or that is no mapping of names to numbers.
+        """
+        fields = () if hyper is None else named_numbers(hyper)
+        named = hyper is not None
+        found = LossNumbers(
+            fields,
+            keywords_of(loss, 1 + samples, named),
+            () if regularizer is None else keywords_of(regularizer, 1, named),
+            () if resampled is None else keywords_of(resampled, 1 + samples, named),
+        )
+        taken = {*found.loss, *found.regularizer, *found.resampled}
+        if named and "hyper" not in taken:
+            raise ArgumentError(
+                f"hyper names {', '.join(field.name for field in fields)}, but no function takes them. Give the loss a "
+                "parameter hyper: loss(x, *sample, hyper), which reads hyper.name."
+            )
+        return found if taken else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in their order."""
+        return tuple(field.name for field in self.fields)
+
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """All that kernels depend on, but for what schedules are."""
+        return (tuple((field.name, callable(field.start)) for field in self.fields), *self[1:])
+
+    @property
+    def schedules(self) -> tuple[Function, ...]:
+        """The schedules, which kernels compute."""
+        return tuple(field.start for field in self.fields if callable(field.start))
+
+    @property
+    def takes_step(self) -> bool:
+        """Return True if a function reads t."""
+        return any("t" in keywords for keywords in self[1:])
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Examples to trace with: a float64 for each name, and t."""
+        numbers = (Node("input", (), field.name, (), _NUMBER, weak=True) for field in self.fields)
+        return *numbers, Node("input", (), "t", (), _STEP, weak=True)
+
+    def point(self, hyper: Mapping[str, float] | None = None, t: int = 0) -> Point:
+        """Return the inputs with the start values, or those of `hyper`, at step t. Raises ArgumentError."""
+        step = whole(t, "t", 0, MAX_STEPS)
+        given = {} if hyper is None else dict(hyper)
+        for name in given:
+            if name not in self.names:
+                known = ", ".join(self.names) or "none"
+                raise ArgumentError(f"hyper names {shown(name)}, which is no number of the loss; it has {known}.")
+        numbers = [
+            hyper_value(f"hyper[{field.name!r}]", given[field.name]) if field.name in given else field.number
+            for field in self.fields
+        ]
+        leaves = [*(np.array(number, _NUMBER) for number in numbers), np.array(step, _STEP)]
+        return Point(leaves, tree.flatten(tuple(leaves))[1])
+
+    def bind(self, f: Function, keywords: tuple[str, ...]) -> Function:
+        """Return a function of x, the inputs and a sample. keywords: those of "hyper" and "t" that f takes."""
+
+        @wraps(f, updated=())
+        def of_inputs(x: tree.Tree, inputs: tuple[Any, ...], *sample: Any, **key: Any) -> Any:
+            *numbers, t = inputs
+            used = {field.name: used_number(field, n, t) for field, n in zip(self.fields, numbers, strict=True)}
+            every = {"hyper": NamedNumbers(used), "t": t}
+            return f(x, *sample, **{name: every[name] for name in keywords}, **key)
+
+        cast("Any", of_inputs).__burlab_structure__ = f, self.form, *self.schedules
+        return of_inputs
+
+    def with_starts(self, starts: Hyper) -> "LossNumbers":
+        """Return the numbers with other starts of some. Raises ArgumentError, DTypeError."""
+        return self._replace(fields=named_numbers({field.name: field.start for field in self.fields} | dict(starts)))
+
+    def like(self, others: "LossNumbers | None", name: str) -> "LossNumbers":
+        """Return the same numbers for the functions of another problem, whose own are `others`; name: of that problem.
+
+        Raises ArgumentError if those read a number that is not among these.
+        """
+        missing = [] if others is None else [n for n in others.names if n not in self.names]
+        if missing:
+            known = ", ".join(self.names) or "none"
+            raise ArgumentError(
+                f"{name} reads the number {shown(missing[0])}, which the run does not have; it has {known}. Give the "
+                "problem of the run this number, too."
+            )
+        return LossNumbers(self.fields) if others is None else others._replace(fields=self.fields)
+
+
+def named_numbers(hyper: Any) -> tuple[Live, ...]:
+    """Return the numbers of a mapping. Raises ArgumentError, DTypeError."""
+    if not isinstance(hyper, Mapping) or not hyper:
+        raise ArgumentError(
+            f"hyper is {shown(hyper)}, expected a mapping of names to numbers or schedules, such as {{'beta': 0.5}}."
+        )
+    found: list[Live] = []
+    for name, start in cast("Mapping[Any, Any]", hyper).items():
+        if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
+            raise ArgumentError(f"hyper names {shown(name)}, expected a name such as 'beta' that hyper.beta can read.")
+        if name in _TAKEN:
+            raise ArgumentError(f"hyper names a number {shown(name)}, which {_TAKEN[name]}. Give it another name.")
+        value = start_value(f"hyper[{name!r}]", start)
+        if not callable(value) and not math.isfinite(value):
+            raise ArgumentError(f"hyper[{name!r}] is {value}, expected a finite number.")
+        found.append(Live(name, (), value))
+    return tuple(found)
+
+
+_TAKEN = {BATCH: "is the size of a batch", "keys": "is a method of hyper"}
+
+
+def keywords_of(f: Function, count: int, named: bool) -> tuple[str, ...]:
+    """Return which of "hyper" and "t" a function of so many arguments takes. named: whether there is a `hyper`.
+
+    `t` is a parameter by keyword alone: many samples are times, and `lambda x, a, t=t: ...` holds a value of its own.
+    """
+    try:
+        parameters = inspect.signature(f).parameters
+    except (TypeError, ValueError):  # a function of C that does not tell
+        return ()
+    places = [p for p in parameters.values() if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
+
+    def takes(name: str) -> bool:
+        found = parameters.get(name)
+        if found is None or found.kind not in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY):
+            return False
+        if found.kind is Parameter.KEYWORD_ONLY:
+            return True
+        return name == "hyper" and places.index(found) >= count
+
+    return tuple(name for name in ("hyper", "t") if (named or name != "hyper") and takes(name))
+
+
+def advice_on(f: Function) -> str:
+    """Return what to do about a parameter `hyper` or `t` of a function that nothing is passed for, "" without one."""
+    try:
+        parameters = inspect.signature(f).parameters
+    except (TypeError, ValueError):
+        return ""
+    found = {name for name, p in parameters.items() if p.default is Parameter.empty}
+    named = " Pass the numbers that it reads: hyper={'beta': 1.0}." if "hyper" in found else ""
+    step = "t" in found and parameters["t"].kind is not Parameter.KEYWORD_ONLY
+    return named + (" A t that is the step stands behind a star: loss(x, *sample, *, t)." if step else "")
