@@ -46,7 +46,8 @@ def check_gears(f: Callable[..., Any] | FiniteSum, *args: Tree) -> GearReport:
     A function is computed by NumPy itself, in replay and compiled; compiled with `strict=True`, whose bits are those of
     its replay; in float32; for several points by `vmap` and in a Python loop. Its derivatives are compared by the
     identity <g, J v> = <J^T g, v>, with differences of NumPy's values, between gears, and in float32. Of a `FiniteSum`
-    the value and gradient are compared with the means of those of its samples, at most 64 of them.
+    the value and gradient are compared with the means of those of its samples, at most 64 of them; for the gears of its
+    loss, check the loss at a sample.
 
     Args:
         f: A function of arrays, numbers and trees of them, at least one leaf floating; or a `FiniteSum`.
