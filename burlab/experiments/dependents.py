@@ -157,6 +157,6 @@ def _numbers_of(setting: Setting) -> tuple[str, ...]:
 def _functions(setting: Setting) -> Mapping[str, tuple[str, ...]]:
     """Return the names of the hyperparameters of each argument that is a function of some."""
     start = setting.start.function if isinstance(setting.start, _StartOf) else setting.start
-    found = {name: hyper_names(getattr(setting, name)) for name in ("problem", "batch", "steps")}
+    found = {name: hyper_names(getattr(setting, name)) for name in ("problem", "batch", "sampler", "steps")}
     found["start"] = hyper_names(start, 1)
     return {name: names for name, names in found.items() if names}

@@ -32,7 +32,7 @@ class Setting:
 
     problem, batch, sampler, stop: as for `minimize`. start: gives x0 for a seed. seeds: each once. steps: of each run,
     None for as many as `stop` allows. runs: how many there are. more: other arguments of `minimize` by name.
-    problem, start, batch and steps may be functions of hyperparameters, which `TrialSettings` fills in.
+    problem, start, batch, sampler and steps may be functions of hyperparameters, which `TrialSettings` fills in.
     """
 
     problem: Problem

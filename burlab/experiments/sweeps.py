@@ -69,8 +69,8 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
 
     Args:
         problem: As for `minimize`; so are batch, sampler, stop, trainable, has_aux, validation, validate_every.
-            problem, x0, batch and steps may also be functions of hyperparameters, which their keyword-only parameters
-            name: `steps=lambda *, batch: tokens // batch`, `problem=lambda *, width: loss_of(width)`.
+            problem, x0, batch, sampler and steps may also be functions of hyperparameters, which their keyword-only
+            parameters name: `steps=lambda *, batch: tokens // batch`, `problem=lambda *, width: loss_of(width)`.
         x0: The start, or a function of the seed that gives one for each.
         optimizers: One, a list, or a mapping from names to optimizers. Or a list of runs,
             `[{"optimizer": bl.optim.GD(), "lr": 0.1, "seed": 3, "name": "mine"}, ...]`.

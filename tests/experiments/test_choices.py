@@ -228,3 +228,27 @@ def test_bad_choices_are_refused(change, message):
 def test_bad_ranges_are_refused(given, message):
     with pytest.raises(ArgumentError, match=message):
         bl.Between(*given)
+
+
+def test_samplers_are_choices(tmp_path):
+    """Each run has the bits of its own sampler, also from a folder, which knows one sampler from another."""
+    problem, orders = least_squares(6), ["sequential", "reshuffle"]
+    given = {"batch": 4, "steps": 30}
+    sweep = bl.sweep(
+        problem,
+        np.zeros(6),
+        bl.optim.GD(0.01),
+        {"order": orders},
+        sampler=lambda *, order: order,
+        folder=tmp_path,
+        **given,
+    )
+    alone = [bl.minimize(problem, np.zeros(6), bl.optim.GD(0.01), sampler=order, **given) for order in orders]
+    for run, other in zip(sweep.runs, alone, strict=True):
+        np.testing.assert_array_equal(run.x, other.x)
+    assert np.any(alone[0].x != alone[1].x)
+    with pytest.raises(FileError, match="its problem, start, optimizers or steps are others"):
+        bl.sweep(
+            problem, np.zeros(6), bl.optim.GD(0.01), {"order": orders}, sampler=lambda *, order: "uniform",
+            folder=tmp_path, **given,
+        )  # fmt: skip
