@@ -48,7 +48,8 @@ def page() -> str:
             section(
                 "Finite sums",
                 "bl.problems",
-                made(bl.problems, bl.problems.Regression) | {"federated": bl.problems.federated},
+                made(bl.problems, bl.problems.Regression)
+                | {"federated": bl.problems.federated, "Alternating": bl.problems.Alternating},
             ),
             section("Sums of squared residuals", "bl", {"Residuals": bl.Residuals}),
             section("Losses of whole batches", "bl", {"BatchLoss": bl.BatchLoss}),

@@ -36,6 +36,7 @@ QUERIES = (
     "per_sample_values",
     "hessian",
     "residuals_and_jacobian",
+    "part_value_and_grad",
 )
 # Those about what a model gives: their entries are numbers of a target.
 TARGET_QUERIES = ("targets", "surrogate", "residuals_and_jacobian")

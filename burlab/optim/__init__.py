@@ -5,6 +5,7 @@ from .adadelta import Adadelta
 from .adagrad import Adagrad
 from .adam import Adam, AdamW, AMSGrad
 from .adamax import Adamax
+from .alternating_parts import alternating
 from .averaging import ASGD
 from .barzilai_borwein import BarzilaiBorwein
 from .conjugate_gradient import NonlinearCG
@@ -38,6 +39,7 @@ from .estimators.zeroth_order import (
     sparse_zeroth_order,
     zeroth_order,
 )
+from .expectation_maximization import EM
 from .gradient_descent import GD
 from .gradient_place import through
 from .lbfgs import LBFGS
@@ -81,6 +83,7 @@ __all__ = [
     "EF21",
     "EF21PP",
     "EF21W",
+    "EM",
     "FRUGAL",
     "GD",
     "LBFGS",
@@ -159,6 +162,7 @@ __all__ = [
     "ZOBlockwise",
     "ZOConservative",
     "ZOSignSGD",
+    "alternating",
     "ball",
     "box",
     "clip_by_norm",

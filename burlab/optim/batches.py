@@ -48,7 +48,7 @@ class Batches(NamedTuple):
     schedule. targets: size of the model's output for a sample; 0 without a model. clients_log: True if the mean of the
     clients' values is the value of a step. tables: of residuals by pairs of rows. products: the source of the parts
     of a loss of products with sparse rows, where a step uses all of them. numbers: live ones that the loss reads, each
-    a `Live`.
+    a `Live`. parts: of x that have losses of their own.
     """
 
     batch: int = 1
@@ -63,6 +63,7 @@ class Batches(NamedTuple):
     tables: PairedRows | None = None
     products: Any = None
     numbers: tuple[Any, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 class SeenBatches(Batches):

@@ -35,6 +35,13 @@ class Layout:
         floats = next(dtype for dtype in dtypes if dtype.kind == "f")
         return Layout(tuple(np.shape(leaf) for leaf in leaves), structure, kinds, floats)
 
+    @property
+    def size(self) -> int:
+        """The length of the vector."""
+        pairs = zip(self.shapes, self.kinds, strict=True)
+        outside = (s if kind is None else digits_shape(s, kind, self.floats) for s, kind in pairs)
+        return sum(int(np.prod(shape)) for shape in outside)
+
     def tree(self, flat: Vector) -> Any:
         """Return the tree of a vector; of a matrix, shape (n, d), each leaf has n rows."""
         outside = [shape if kind is None else digits_shape(shape, kind, flat.dtype)

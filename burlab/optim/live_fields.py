@@ -40,13 +40,14 @@ def live_fields(optimizer: Optimizer) -> list[Live]:
     """Return the live fields, those of the innermost part first, in order. Raises DTypeError unless they are numbers.
 
     A part is a field's value that is a dataclass itself: the optimizer inside of a wrapper, the set that it projects
-    onto. A name that an inner part has already gets the name of its class in front.
+    onto. A name that an inner part has already gets the name of its class in front, and those inside of a part with an
+    attribute `live_prefix` get that.
     """
     found: dict[str, Live] = {}
-    for path, owner, name in _walk(optimizer, ()):
-        whole = name
+    for path, owner, name, prefix in _walk(optimizer, ()):
+        whole = prefix + name
         while whole in found:
-            whole = f"{type(owner).__name__}_{whole}"
+            whole = f"{prefix}{type(owner).__name__}_{whole.removeprefix(prefix)}"
         start = start_value(whole, getattr(owner, name))
         found[whole] = Live(whole, (*path, name), start, range_of(cast("type[Any]", type(owner)), name))
     return list(found.values())
@@ -109,14 +110,14 @@ def not_below(part: object, least: float, *names: str, strict: bool = False) -> 
             )
 
 
-def _walk(part: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
+def _walk(part: Any, path: Path, prefix: str = "") -> Iterator[tuple[Path, Any, str, str]]:
     _check_dataclass(part)
     for f in fields(part):
         if not _is_hyper(f.type) and is_part(inner := getattr(part, f.name)):  # a schedule has no live fields
-            yield from _walk(inner, (*path, f.name))
+            yield from _walk(inner, (*path, f.name), getattr(inner, "live_prefix", prefix))
     for f in fields(part):
         if _is_hyper(f.type) and not (_is_optional(f.type) and getattr(part, f.name) is None):
-            yield path, part, f.name
+            yield path, part, f.name, prefix
 
 
 def is_part(value: object) -> bool:

@@ -37,6 +37,9 @@ class LeafQueries:
             return method
 
         def answer(*points: Any, **chosen: Any) -> Any:
+            if name == "part_value_and_grad":
+                value, slope = method(self._flat(points[0]), *points[1:], **chosen)
+                return value, self._to_tree(slope)
             if name == "partial_grad":
                 return method(self._flat(points[0]), *points[1:], **chosen)
             if name in TARGET_QUERIES:  # a Jacobian is by all numbers of x

@@ -8,22 +8,21 @@ from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Node
 from burlab.graph.linear_nodes import concatenate, reshape
 from burlab.graph.node import as_node, constant
-from burlab.graph.numpy_api.indexing import take
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, is_whole, query
 from burlab.graph.tracing.trace import depth
 from burlab.typing import ArrayLike
 
-from .batches import ROWS, VALUE, Batches, Known, PairedRows, chosen_numbers
+from .batches import ROWS, VALUE, Batches, Known, chosen_numbers
 from .query_forms import query_forms
-from .step_log import StepLog
+from .step_facts import StepFacts
 
 Vector = Any  # shape (d,), x's dtype
 Indices = Any  # shape (b,), integers
 
 
-class Queries(StepLog):
+class Queries(StepFacts):
     """The problem as an update sees it: f(y) = the mean of the loss over this step's batch, plus the regularizer.
 
     Points and vectors are flat, shape (d,), of x's dtype; so are gradients, and values are numbers of that dtype. A
@@ -48,9 +47,7 @@ class Queries(StepLog):
 
     def __init__(self, known: Known, batches: Batches, size: Node | None = None) -> None:
         """Start with the values of a step. size: number of its samples, where that varies."""
-        super().__init__()
-        self._known, self._batches, self._size = known, batches, size
-        self._used: set[Question] = set()
+        super().__init__(known, batches, size)
         self._depth = depth()
         self._clients_at_x: Any = None  # a row of value and gradient for each
 
@@ -67,6 +64,16 @@ class Queries(StepLog):
         if self._knows(y, indices):
             return self._known.value, self._known.gradient
         both: Any = self._query("value_and_grad", (self._shape[0] + 1,), indices, y)
+        return both[0], both[1:]
+
+    def part_value_and_grad(self, y: Vector, part: Any, *, indices: Indices = None) -> tuple[Any, Any]:
+        """Value and gradient at y of the loss of one of `f.parts`, by its number, traced or not: 0 for other parts."""
+        if not self.parts:
+            raise ArgumentError(
+                f"{location()}parts of x have losses of their own in bl.problems.Alternating, and this problem is none."
+            )
+        chosen = np.zeros_like(self._known.x) + as_dtype(as_node(part), self._known.x.dtype)
+        both: Any = self._query("part_value_and_grad", (self._shape[0] + 1,), indices, y, chosen)
         return both[0], both[1:]
 
     def hvp(self, y: Vector, v: Vector, *, indices: Indices = None) -> Any:
@@ -126,21 +133,6 @@ class Queries(StepLog):
         both: Any = self._query("residuals_and_jacobian", (rows, k * (1 + d)), indices, y, target=k)
         return reshape(both[:, :k], (rows * k,)), reshape(both[:, k:], (rows * k, d))
 
-    @property
-    def tables(self) -> PairedRows | None:
-        """The two tables of unknowns of `bl.Residuals(..., pairs=True)`, else None."""
-        return self._batches.tables
-
-    @property
-    def products(self) -> Any:
-        """The parts of a loss that reads x by one product with a sparse row alone, where a step uses all samples.
-
-        None for another loss. `margins(x)` are A @ x; `slope(margins, x, j)` is a partial derivative at them, for the
-        price of the entries of a column; `margins_after(margins, j, step)` are those after a step along x_j.
-        """
-        source = self._batches.products
-        return None if source is None else source.found
-
     def residual_blocks(self, y: Vector) -> tuple[Any, Any, Any]:
         """Return r, shape (b, k), and the blocks of J by the row of the first and of the second table, (b, k, w).
 
@@ -182,11 +174,6 @@ class Queries(StepLog):
                 "or of residuals with bl.Residuals(r, data)."
             )
         return self._batches.targets
-
-    @property
-    def full(self) -> bool:
-        """True if a step uses all samples."""
-        return self._batches.full
 
     def full_value(self, y: Vector) -> Any:
         """f(y) over all samples; where a step uses all of them, it is `value`."""
@@ -271,34 +258,6 @@ class Queries(StepLog):
                 "bl.problems.federated(loss, clients)."
             )
         return self._batches.clients
-
-    @property
-    def indices(self) -> Any:
-        """The samples of this step by number, int64 of shape (b,): what the step's gradient is the mean over."""
-        self._used.add(Question("indices"))
-        return self._known.indices
-
-    @property
-    def weights(self) -> Any:
-        """Weights of the step's samples in its gradient and in queries, shape (b,): 1 each, or 1 / (n p_i)."""
-        known, x = self._batches.weights, self._known.x
-        return np.ones(self._batches.batch, x.dtype) if known is None else take(constant(known), self.indices)
-
-    @property
-    def key(self) -> Any:
-        """The key of step t, uint64 of shape (2,): bl.random.fold_in(bl.random.key(seed), t), for `bl.random`."""
-        self._used.add(Question("key"))
-        return self._known.key
-
-    @property
-    def batch(self) -> Any:
-        """Number of samples of a step: an int, or traced where that varies (`bl.Batch`)."""
-        return self._batches.batch if self._size is None else self._size
-
-    @property
-    def samples(self) -> int:
-        """Number of samples of the problem; 1 for a function of x alone."""
-        return self._batches.samples
 
     @property
     def logged(self) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from burlab.problems.library.valleys import (
     sineval,
 )
 
+from .alternating import Alternating
 from .batch import Batch, BlockShuffle
 from .batch_loss import BatchLoss
 from .clients import Federated, federated
@@ -43,6 +44,7 @@ from .residual_sum import Residuals
 
 __all__ = [
     "MGH",
+    "Alternating",
     "Batch",
     "BatchLoss",
     "BlockShuffle",

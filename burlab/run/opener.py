@@ -241,7 +241,7 @@ def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None
     products = oracle.products(point) if whole and weights is None else None
     numbers = () if oracle.numbers is None else oracle.numbers.fields
     facts = whole, oracle.clients, remote, weights, planned, targets, clients_log, tables, products, numbers
-    return Batches(*sizes, *facts)
+    return Batches(*sizes, *facts, oracle.part_names)
 
 
 def _numbers_of(rule: UpdateRule, oracle: Oracle) -> NumbersOfLoss | None:

@@ -98,6 +98,7 @@ ELSEWHERE = (
     | dict.fromkeys(ESTIMATORS, "estimator_cases.py")
     | dict.fromkeys(FEDERATED, "federated_cases.py")
     | {"CoordinateDescent": "test_coordinate.py", "AdAdaGrad": "test_adadagrad.py"}
+    | {"alternating": "test_alternating.py", "EM": "test_expectation_maximization.py"}
     | {"LevenbergMarquardt": "test_levenberg_marquardt.py", "GaussNewton": "test_least_squares.py"}
     | dict.fromkeys(("ScheduleFreeAdamW", "ScheduleFreeSGD"), "test_schedule_free.py")
     | dict.fromkeys(

@@ -56,6 +56,8 @@ RULES = {
     "gradient_noise": bl.optim.gradient_noise(GD(0.01), 0.3),
     "projected": bl.optim.projected(GD(0.05), bl.optim.ball(1.5)),
     "proximal": bl.optim.proximal(GD(0.05), bl.optim.l1(0.1)),
+    "EM": bl.optim.EM(0.3, 0.1),
+    "alternating": bl.optim.alternating({"b": Adam(0.02), "w": (GD(0.02), 3)}),
     "through": bl.optim.through(Adam(0.02), tenths, at="T(x)"),
     "weight_decay": bl.optim.weight_decay(GD(0.01), 0.2),
 }
@@ -67,6 +69,10 @@ def model(p, x, y):
 
 def residuals(p, x, y):
     return model(p, x, y) - y
+
+
+def residual_loss(p, x, y):
+    return np.sum(residuals(p, x, y) ** 2)
 
 
 def loss(z, x, y):
@@ -87,6 +93,8 @@ def problem_of(rule):
     """Newton's steps need a convex one, those of least squares residuals."""
     if isinstance(rule, (GaussNewton, LevenbergMarquardt)):
         return bl.Residuals(residuals, DATA)
+    if isinstance(rule, bl.optim.alternating):
+        return bl.problems.Alternating(dict.fromkeys("bw", residual_loss), DATA)
     return bl.FiniteSum(loss, DATA, resampled=resampled, model=linear if isinstance(rule, Newton) else model)
 
 

@@ -64,7 +64,13 @@ QUERIED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = 
         lambda p, y, i: residuals(*p.oracle.data.arrays, y, i),
         (np.zeros(10), np.zeros((10, 3))),
     ),
+    "part_value_and_grad": (
+        lambda f, y: f.part_value_and_grad(y, 1),
+        lambda p, y, i: second_part(*p.oracle.data.arrays, y, i),
+        (0.0, X0),
+    ),
 }
+PARTS = {"u": lambda x, a, b: 0 * b, "v": lambda x, a, b: outer(a[0] * x["u"] + a[1:] @ x["v"], a, b)}
 
 
 def model(x: Any, a: Any, b: Any) -> Any:
@@ -84,6 +90,14 @@ def surrogate(a: Any, y: Any, i: Any) -> Any:
     """For goals 0, 1, ... and scale 2."""
     off = a[i] @ y - np.arange(5.0, dtype=y.dtype)
     return ridge(y) + np.mean(off**2) / 4, 0.1 * y + off @ a[i] / 10
+
+
+def second_part(a: Any, b: Any, y: Any, i: Any) -> Any:
+    """Of PARTS: by the last two numbers, the first one constant."""
+    off = a[i] @ y - b[i]
+    gradient = (2 * off / (1 + off**2)) @ a[i] / 5
+    gradient[0] = 0
+    return np.mean(np.log(1 + off**2)), gradient
 
 
 def pair(x: Any, a: Any, b: Any) -> Any:
@@ -106,17 +120,20 @@ def test_every_query_of_rules_has_a_case() -> None:
 def test_queries_equal_the_finite_sum(name: str, dtype: Any, sampler: str) -> None:
     """To the bit: the same kernels over the same samples, in the same order; the regularizer included.
 
-    Those about targets, of which a finite sum knows nothing, to rounding.
+    Those about targets and parts, of which a finite sum knows nothing, to rounding.
     """
-    rtol = 50 * np.finfo(dtype).eps if name in TARGET_QUERIES else 0.0
+    rtol = 50 * np.finfo(dtype).eps if name in (*TARGET_QUERIES, "part_value_and_grad") else 0.0
     question, wanted, like = QUERIED[name]
     data = A.astype(dtype), B.astype(dtype)
     problem = bl.FiniteSum(outer, data, ridge, resampled=resampled, model=model)
     if name == "residuals_and_jacobian":
         problem = bl.Residuals(pair, data)
     like = tree.unflatten(tree.flatten(like)[1], [np.asarray(leaf, dtype) for leaf in tree.flatten(like)[0]])
-    x0 = X0.astype(dtype)
+    x0: Any = X0.astype(dtype)
+    if name == "part_value_and_grad":
+        problem, x0 = bl.problems.Alternating(PARTS, data), {"u": x0[0], "v": x0[1:]}
     _, got, x = probe(problem, x0, lambda f, x: question(f, x + 1), like, 7, batch=5, sampler=sampler, seed=3)
+    x = np.concatenate([x["u"][None], x["v"]]) if isinstance(x, dict) else x
     indices = batches(sampler, len(B), 5, 7, seed=3)[6]
     for a, b in zip(got, tree.flatten(wanted(problem, x + 1, indices))[0], strict=True):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=0.0)
@@ -273,7 +290,8 @@ def test_queries_in_loops_and_of_many_points() -> None:
             TraceError,
             "f.partial_grad(y, coordinates), f.resampled_grad(y), f.targets(y), "
             "f.surrogate(y, goals, scale), f.per_sample_values(y), f.hessian(y), f.residuals_and_jacobian(y), "
-            "f.residual_blocks(y), f.tables, f.indices, f.weights, f.key, f.batch, f.samples",
+            "f.part_value_and_grad(y, part), f.residual_blocks(y), "
+            "f.tables, f.products, f.indices, f.weights, f.key, f.batch, f.samples",
         ),
         (lambda f, x: f.grad(x[:2]), ShapeError, "f.grad is about vectors of shape (3,), as x is, got (2,)"),
         (

@@ -102,6 +102,16 @@ class StartQueries:
         value, gradient = self._mean("training", (y,), indices)
         return value[()], self._flat(gradient)
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of x that have losses of their own."""
+        return self._oracle.part_names
+
+    def part_value_and_grad(self, y: Array, part: int, *, indices: ArrayLike | None = None) -> tuple[Any, Array]:
+        """Return value and gradient at y of the loss of a part, by its number."""
+        value, gradient = self._mean("part", (y, np.full_like(y, part)), indices)
+        return value[()], self._flat(gradient)
+
     def hvp(self, y: Array, v: Array, *, indices: ArrayLike | None = None) -> Array:
         """Return the Hessian of f at y times v, shape (d,)."""
         return self._flat(self._mean("hvp", (y, v), indices)[0])

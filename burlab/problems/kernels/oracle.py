@@ -29,6 +29,7 @@ from .direct import Directs
 from .loss import Loss
 from .loss_functions import first, own, takes_key, weighted, with_zeros
 from .loss_numbers import LossNumbers
+from .part_losses import PartLosses
 from .product_jacobian import ProductJacobian
 from .product_loss import ProductSource
 from .product_parts import product_parts
@@ -58,12 +59,13 @@ class _Given(NamedTuple):
     targets: Targets | None
     batch: int | None
     numbers: LossNumbers | None
+    parts: PartLosses | None
 
     @property
     def functions(self) -> tuple[Any, ...]:
         """All that kernels are traced from."""
         schedules = () if self.numbers is None else self.numbers.schedules
-        return self.loss, self.regularizer, self.resampled, self.targets, *schedules
+        return self.loss, self.regularizer, self.resampled, self.targets, self.parts, *schedules
 
 
 class Programs(NamedTuple):
@@ -100,17 +102,18 @@ class Oracle:
         targets: Targets | None = None,
         batch: int | None = None,
         numbers: LossNumbers | None = None,
+        parts: PartLosses | None = None,
     ) -> None:
         """has_aux: the loss returns (value, metrics); "measured" and "measured_value" then return both.
 
         options: of the kernels. clients: number of samples of each client of a federation. keepers: the remote clients.
         resampled: the loss with a label that the model draws, by the sample's key. targets: the parts of the loss.
         batch: None for a loss of one sample, which is averaged; of a loss of a batch the size, 0 for any (`of_batch`).
-        numbers: what its functions read besides x and a sample.
+        numbers: what its functions read besides x and a sample. parts: losses of the parts of x.
         """
         has_aux = flag(has_aux, "has_aux")
         made_of = loss, data, regularizer, has_aux, options, clients, keepers, resampled, targets, batch, numbers
-        self._given = _Given(*made_of)
+        self._given = _Given(*made_of, parts)
         self.batch = batch
         self.clients = clients
         self.keepers = keepers
@@ -154,8 +157,9 @@ class Oracle:
         """Return the oracle with weights of samples, shape (n,), of x's dtype."""
         data, own = self._given.data.with_array(weights), self._given.resampled
         loss, resampled = weighted(self._given.loss), None if own is None else weighted(own)
-        parts = self._given.targets and replace(self._given.targets, weighted=True)
-        return Oracle(*self._given._replace(loss=loss, data=data, resampled=resampled, targets=parts))
+        targets = self._given.targets and replace(self._given.targets, weighted=True)
+        parts = self._given.parts and self._given.parts._replace(loss=weighted(self._given.parts.loss))
+        return Oracle(*self._given._replace(loss=loss, data=data, resampled=resampled, targets=targets, parts=parts))
 
     def of_batch(self, size: int) -> "Oracle":
         """Return the oracle for batches of a size: another one for each size, where a loss sees whole batches."""
@@ -169,10 +173,10 @@ class Oracle:
         """Return the oracle as a function of the trained part of x."""
         given = self._given
         loss, *others = (None if f is None else part.bound(f) for f in (given.loss, given.regularizer, given.resampled))
-        parts = given.targets and replace(given.targets, model=part.bound(given.targets.model))
-        return Oracle(
-            *given._replace(loss=loss or given.loss, regularizer=others[0], resampled=others[1], targets=parts)
-        )
+        targets = given.targets and replace(given.targets, model=part.bound(given.targets.model))
+        parts = given.parts and given.parts._replace(loss=part.bound(given.parts.loss))
+        own = given._replace(loss=loss or given.loss, regularizer=others[0], resampled=others[1])
+        return Oracle(*own._replace(targets=targets, parts=parts))
 
     def of_digits(self, part: Trainable) -> "Oracle":
         """Return the oracle at points of this form, of which nothing is constant: made once for each form."""
@@ -185,6 +189,15 @@ class Oracle:
         """Return the oracle of a loss whose targets are residuals. paired: as for `Targets`."""
         parts = self._given.targets
         return Oracle(*self._given._replace(targets=parts and replace(parts, robust=robust, paired=paired)))
+
+    def of_parts(self, parts: PartLosses) -> "Oracle":
+        """Return the oracle with losses of the parts of x."""
+        return Oracle(*self._given._replace(parts=parts))
+
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """The parts of x that have losses of their own."""
+        return () if self._given.parts is None else self._given.parts.names
 
     def tables(self, point: Point) -> PairedRows | None:
         """Return the two tables of unknowns that residuals are of, if they are. point: x."""
@@ -273,6 +286,8 @@ class Oracle:
             )
         measures = query in ("measured", "measured_value")
         loss = self._measured if measures and self._measured is not None else self.loss
+        if query == "part" and self._given.parts is not None:
+            loss = self._given.parts.loss
         if self.batch is None:
             samples = SampleProgram.trace(partial(rule, loss), trees, data, self.keyed, least, self.options)
         else:

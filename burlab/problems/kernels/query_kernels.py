@@ -52,6 +52,7 @@ _FORMS = {
     "per_sample_values": _Form("value_like", False, True, rows=True, counter="values"),
     "hessian": _Form("hessian", False, True, counter="hvps"),
     "residuals_and_jacobian": _Form("residuals_and_jacobian", False, True, rows=True),
+    "part_value_and_grad": _Form("part", True, True, points=2),
 }
 
 

@@ -112,6 +112,13 @@ def _flat(gradient: tree.Tree) -> Node:
     return concatenate([reshape(as_node(leaf), (as_node(leaf).size,)) for leaf in tree.flatten(gradient)[0]], 0)
 
 
+def _part(loss: Function, x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
+    """Value and gradient of one of several losses, whose number is the first entry of a vector, in x's dtype."""
+    part = as_dtype(as_node(np.reshape(tree.flatten(v)[0][0], -1)[0]), np.dtype(np.int64))
+    value, gradient = value_and_grad(loss, x, part, *sample, **key)
+    return value.astype(_dtype(x)), gradient
+
+
 QUERY_RULES: dict[str, Callable[..., Any]] = {
     "value": value_alone,
     "value_like": _value_like,
@@ -126,4 +133,5 @@ QUERY_RULES: dict[str, Callable[..., Any]] = {
     "hvp": _curvature,
     "jvp": _directional,
     "hessian": _hessian,
+    "part": _part,
 }

@@ -114,7 +114,7 @@ class GraphReader:
 
     def know(self, query: str, points: int, described: list[Any]) -> None:
         """Add the kernels for a query."""
-        asked = ("value_like", "grad", "training", "hvp", "hessian", "jvp", "resampled_grad", *_SIZED)
+        asked = ("value_like", "grad", "training", "hvp", "hessian", "jvp", "resampled_grad", "part", *_SIZED)
         if query not in asked or not (points > 0 if query in _SIZED else points == _points(query)):
             raise FileError(f"expected a query of updates, got {shown(query)} about {points} points.")
         self._known[query, points] = self.make(query, described, points, computed=True)
@@ -182,7 +182,7 @@ def read_graph(
 
 def _points(query: str) -> int:
     """Return the number of points of a query."""
-    return 2 if query in ("hvp", "jvp") else 1
+    return 2 if query in ("hvp", "jvp", "part") else 1
 
 
 def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int) -> list[Specs]:
@@ -203,6 +203,7 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int)
         "surrogate": [number, leaves],
         "hessian": [[((dimension, dimension), leaves[0][1])]],
         "training": [number, leaves],
+        "part": [number, leaves],
         "measured": [number, leaves, number * metrics],
         "measured_value": [number, [], number * metrics],
     }

@@ -26,6 +26,7 @@ enum QueryKind : std::int64_t {
   query_per_sample_values,
   query_hessian,
   query_residuals_and_jacobian,
+  query_part_value_and_grad,
   query_client_grads,
   query_client_hessians,
   query_client_values_and_grads,

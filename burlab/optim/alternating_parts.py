@@ -1,0 +1,178 @@
+"""Parts of x in turns, each with an optimizer of its own."""
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from burlab.errors import ArgumentError
+from burlab.graph import tree
+from burlab.runtime.checks.numbers import shown, whole
+from burlab.transforms import switch
+
+from .batches import VALUE
+from .layout import Layout
+from .optimizer import Optimizer, State, Vector, advance, start
+from .part_queries import PartQueries
+from .per_leaf import OnLeaves, flat_face
+from .queries import Queries
+
+
+@dataclass(frozen=True)
+class PartOptimizer:
+    """The optimizer of a part of x, how many steps it takes in a row, and the turn after it."""
+
+    part: str
+    optimizer: Optimizer
+    steps: int
+    then: "PartOptimizer | None"
+
+    @property
+    def live_prefix(self) -> str:
+        """The beginning of the names of the optimizer's live fields."""
+        return f"{self.part}_"
+
+    def __iter__(self) -> Iterator["PartOptimizer"]:
+        yield self
+        if self.then is not None:
+            yield from self.then
+
+
+@dataclass(frozen=True)
+class alternating(OnLeaves):
+    """Parts of x in turns, each by its own loss and optimizer: a problem of `bl.problems.Alternating`.
+
+    In its turn a part makes so many steps with its optimizer, which sees this part of x alone, the gradient of its loss
+    and its own steps as t; the others wait. Turns are in the order of the dict. With one step each, and f the loss of
+    the generator, -f that of the critic, it is alternating gradient descent and ascent; with weights and architecture,
+    first-order DARTS (Liu, Simonyan and Yang 2019, arXiv:1806.09055).
+
+    The value of a step is that of the part in turn; columns "value_NAME" have those of each part, nan in the steps of
+    others. Live fields are called "NAME_lr", for example; schedules are of the steps of the run.
+    Cost: one gradient a step, of one loss by one part; keeps the states of all optimizers.
+
+    Args:
+        parts: For each key of x an optimizer, or a pair of it and the number of its steps in a row.
+
+    Raises:
+        ArgumentError: If keys are not those of x and of the problem, or an optimizer asks for more than values and
+            gradients.
+
+    >>> import numpy as np, burlab as bl
+    >>> losses = {"a": lambda x: (x["a"] - x["b"]) ** 2, "b": lambda x: (x["b"] - 1.0) ** 2}
+    >>> turns = bl.optim.alternating({"a": (bl.optim.GD(0.5), 2), "b": bl.optim.GD(0.25)})
+    >>> run = bl.minimize(bl.problems.Alternating(losses), {"a": 3.0, "b": 0.0}, turns, steps=3)
+    >>> run.x, run.history["value_b"]
+    ({'a': array(0.), 'b': array(0.5)}, array([nan, nan,  1.]))
+    """
+
+    parts: Any
+    _places: ClassVar[Mapping[str, tuple[int, int]]] = {}  # where parts begin and end; a run sets it in a copy
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.parts, PartOptimizer):
+            object.__setattr__(self, "parts", _chain(self.parts))
+
+    def on_leaves(self, layout: Layout) -> "alternating":
+        """Return the same rule for an x of this form."""
+        like = layout.tree(np.zeros(layout.size, layout.floats))
+        names = [turn.part for turn in self.parts]
+        if not isinstance(like, dict) or set(cast("dict[str, Any]", like)) != set(names):
+            raise ArgumentError(
+                f"x0 is {tree.describe(layout.structure)}, but parts of alternating are {', '.join(map(repr, names))}. "
+                "Pass a dict with an optimizer for each of its keys."
+            )
+        whole_x, places, end = cast("dict[str, Any]", like), dict[str, tuple[int, int]](), 0
+        for name in sorted(names):
+            begin, end = end, end + sum(leaf.size for leaf in tree.flatten(whole_x[name])[0])
+            places[name] = begin, end
+        bound = copy.copy(self)
+        object.__setattr__(bound, "parts", _bound(self.parts, whole_x))
+        object.__setattr__(bound, "_places", places)
+        return bound
+
+    def init(self, x: Vector, *, f: Any = None) -> State:
+        """The states of all optimizers."""
+        self._check(f.parts)
+        states: dict[str, State] = {}
+        for turn in self.parts:
+            own = self._place(turn)
+            queries: Any = PartQueries(f, x, x[own], own, f.parts.index(turn.part))
+            states[turn.part] = start(turn.optimizer, x[own], queries)
+        return states
+
+    def output(self, x: Vector, state: State) -> Vector:
+        """The points that the optimizers give."""
+        before = {turn.part: x[self._place(turn)] for turn in self.parts}
+        after = {turn.part: turn.optimizer.output(before[turn.part], state[turn.part]) for turn in self.parts}
+        if all(after[name] is before[name] for name in before):
+            return x
+        return np.concatenate([after[name] for name in sorted(after)])
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
+        """A step of the part in turn."""
+        turns = list(self.parts)
+        ends = np.cumsum([turn.steps for turn in turns])
+        rounds, place = t // int(ends[-1]), t % int(ends[-1])
+        number = np.sum(place >= ends)
+
+        def step_of(turn: PartOptimizer, end: int) -> Any:
+            own = rounds * turn.steps + place - (end - turn.steps)
+            return lambda: self._step(turn, state, x, own, f)
+
+        value, after, states = switch(number, [step_of(turn, int(end)) for turn, end in zip(turns, ends, strict=True)])
+        values = {f"{VALUE}_{turn.part}": np.where(number == k, value, np.nan) for k, turn in enumerate(turns)}
+        f.log({**values, VALUE: value})
+        return after, states
+
+    def _step(self, turn: PartOptimizer, state: State, x: Vector, t: Any, f: Queries) -> tuple[Any, Vector, State]:
+        """The value, x and all states after a step of a part."""
+        own = self._place(turn)
+        part = x[own]
+        queries: Any = PartQueries(f, x, part, own, f.parts.index(turn.part))
+        value, gradient = queries.value_and_grad(part)
+        after, inner = advance(turn.optimizer, gradient, state[turn.part], part, t, queries)
+        moved = np.concatenate([x[: own.start], after, x[own.stop :]])
+        return value, moved, {**state, turn.part: inner}
+
+    def _place(self, turn: PartOptimizer) -> slice:
+        return slice(*self._places[turn.part])
+
+    def _check(self, parts: tuple[str, ...]) -> None:
+        """Raise ArgumentError unless the losses of a problem are of these parts."""
+        names = {turn.part for turn in self.parts}
+        if set(parts) != names:
+            known = f"whose losses are of {', '.join(map(repr, parts))}" if parts else "not a bl.problems.Alternating"
+            raise ArgumentError(
+                f"parts of alternating are {', '.join(map(repr, sorted(names)))}, but the problem is {known}. Create "
+                "it as bl.problems.Alternating({name: loss, ...}, data) with the same names."
+            )
+
+
+def _chain(parts: object) -> PartOptimizer:
+    """The turns of a dict of optimizers."""
+    if not isinstance(parts, Mapping) or not parts:
+        raise ArgumentError(f"parts of alternating is {shown(parts)}, expected a dict of optimizers by keys of x.")
+    then: PartOptimizer | None = None
+    for name, given in reversed(list(cast("Mapping[Any, Any]", parts).items())):
+        pair: tuple[Any, ...] = cast("Any", given) if isinstance(given, tuple) else (given, 1)
+        if not isinstance(name, str) or len(pair) != 2 or not isinstance(pair[0], Optimizer):
+            raise ArgumentError(
+                f"parts of alternating has {shown(name)}: {shown(given)}, expected a key of x and an optimizer, or a "
+                "pair of it and its number of steps: {'w': (bl.optim.Adam(1e-3), 5), ...}."
+            )
+        then = PartOptimizer(name, pair[0], whole(pair[1], f"steps of {name}", 1), then)
+    return cast("PartOptimizer", then)
+
+
+def _bound(turn: PartOptimizer, like: dict[str, Any]) -> PartOptimizer:
+    """The turns with optimizers for parts of this form."""
+    return PartOptimizer(
+        turn.part,
+        flat_face(turn.optimizer, like[turn.part]),
+        turn.steps,
+        None if turn.then is None else _bound(turn.then, like),
+    )
