@@ -19,7 +19,7 @@ from burlab.runtime.checks.text_table import columns
 from burlab.runtime.displayed import Displayed
 from burlab.typing import Numbers
 
-_MEASURES = {"gradients": "samples", "steps": "step", "seconds": "time"}
+_MEASURES = {"gradients": "samples", "steps": "step", "flops": "flops", "seconds": "time"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +27,8 @@ class PerformanceProfile(Displayed):
     """Result of `burlab.performance_profile`: solvers s on problems p (Dolan and Moré 2002, arXiv:cs/0102001).
 
     solvers, problems: names. cost: spent by a solver until it solved a problem, shape (solvers, problems), float64; inf
-    where it did not. measure: its unit, "gradients", "steps" or "seconds". tau: the share of the way that may be left.
+    where it did not. measure: its unit, "gradients", "steps", "flops" or "seconds". tau: the share of the way that may
+    be left.
     """
 
     solvers: tuple[str, ...]
@@ -91,8 +92,8 @@ def performance_profile(
     Args:
         optimizers: The optimizers by name.
         problems: Test functions; None: those of `bl.problems` that are smooth and bounded below.
-        measure: "gradients" (those of the steps: extra requests of line searches are not counted), "steps" or
-            "seconds".
+        measure: "gradients" (one for each gradient, value or product that a rule asks for), "steps", "flops" (see
+            `Run.history`) or "seconds".
         tau: The tolerance, between 0 and 1.
         steps: The budget of each run.
 

@@ -73,6 +73,16 @@ def test_profile_of_real_runs_equals_their_records():
     assert found.problems == ("booth", "rosenbrock")
 
 
+def test_costs_may_be_floating_point_operations():
+    problem, rules = bl.problems.booth(), {"gd": bl.optim.GD(1e-2), "adam": bl.optim.Adam(0.1)}
+    found = bl.performance_profile(rules, [problem], measure="flops", tau=1e-2, steps=400)
+    runs = [bl.minimize(problem, problem.start, rule, steps=400).history for rule in rules.values()]
+    least = min(run["value"].min() for run in runs)
+    for cost, run in zip(found.cost[:, 0], runs, strict=True):
+        solved = run["value"] - least <= 1e-2 * (run["value"][0] - least)
+        assert cost == run["flops"][np.argmax(solved)]
+
+
 @pytest.mark.full
 def test_profile_of_the_library_has_all_its_smooth_functions():
     found = bl.performance_profile({"bb": bl.optim.BarzilaiBorwein(1e-4), "lbfgs": bl.optim.LBFGS()}, steps=300)
