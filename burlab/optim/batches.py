@@ -66,6 +66,9 @@ class Batches(NamedTuple):
     parts: tuple[str, ...] = ()
 
 
+_PRODUCTS = Batches._fields.index("products")
+
+
 class SeenBatches(Batches):
     """The same, and which of its sizes, and whether products, an update has read."""
 
@@ -93,7 +96,7 @@ class SeenBatches(Batches):
     def products(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride] - as above
         """The source of the parts of a loss of products."""
         self.names.add("products")
-        return self[-1]
+        return self[_PRODUCTS]
 
 
 class Known(NamedTuple):

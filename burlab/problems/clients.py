@@ -17,6 +17,7 @@ from .checks import check_loss
 from .data import Data
 from .finite_sum import FiniteSum
 from .kernels.loss_functions import takes_key
+from .kernels.loss_numbers import keywords_of
 
 Array = Any
 sparse: Any = late("scipy.sparse")
@@ -109,6 +110,8 @@ def federated(
             "clients on a cluster hold arrays, got a sparse matrix. Pass its .toarray(), or no cluster."
         )
     check_loss(loss, len(parts[0]))
+    if keywords_of(loss, 1 + len(parts[0]), False):
+        raise ArgumentError("the loss of a federation cannot read the step t. Leave t out, or take a bl.FiniteSum.")
     if regularizer is not None:
         check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")
     sizes = tuple(part[0].shape[0] for part in parts)

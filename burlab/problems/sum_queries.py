@@ -298,15 +298,14 @@ class SumQueries:
 
     def _numbers(self, hyper: Numbers, t: int) -> tuple[Point, ...]:
         """Return the numbers of the loss at a step as an argument of its kernels, none for a loss without."""
-        numbers = self.oracle.numbers
-        if numbers is not None:
-            return (numbers.point(hyper, t),)
-        if hyper is not None or t != 0:
+        if hyper is None and t == 0:
+            return self.oracle.start_numbers
+        if self.oracle.numbers is None:
             raise ArgumentError(
                 f"{'t' if hyper is None else 'hyper'} was given, but the loss reads none. Give it a keyword: "
                 "bl.FiniteSum(loss, data, hyper={'beta': 1.0}) with loss(x, *sample, *, hyper, t)."
             )
-        return ()
+        return (self.oracle.numbers.point(hyper, t),)
 
     def _stream(self, indices: ArrayLike | None) -> tuple[Stream, Any]:
         """Return the batch, and the array that it refers to."""

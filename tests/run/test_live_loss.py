@@ -279,6 +279,7 @@ def _of(hyper: Any, f: Any = lambda x, a, hyper: x * a * hyper.b) -> bl.FiniteSu
 
 
 REFUSED = [
+    (lambda: bl.problems.federated(lambda x, a, *, t: x * a, [np.ones(2)]), ArgumentError, "cannot read the step t"),
     (lambda: _of(3.0), ArgumentError, "hyper is 3.0"),
     (lambda: _of({}), ArgumentError, "hyper is {}"),
     (lambda: _of({2: 1.0}), ArgumentError, "hyper names 2"),

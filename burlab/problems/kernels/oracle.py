@@ -120,6 +120,7 @@ class Oracle:
         self.options = options
         takes, term = ((), ()) if numbers is None else (numbers.loss, numbers.regularizer)
         self.numbers = numbers
+        self.start_numbers = () if numbers is None else (numbers.point(),)
         self.loss = self._bind(first(loss) if has_aux else own(loss), takes)
         self._measured = self._bind(own(loss), takes) if has_aux else None
         self.data = data
@@ -268,7 +269,7 @@ class Oracle:
         programs = PROGRAMS.traced(
             key, self._given.functions, self._structure, lambda: self._traced(query, shared, data)
         )
-        known = () if self.numbers is None else tuple(self.numbers.point().leaves)
+        known = tuple(leaf for point in self.start_numbers for leaf in point.leaves)
         regularizer = programs.regularizer and SampleKernel(programs.regularizer, Data.none(), known)
         return Loss(SampleKernel(programs.samples, data, known), regularizer)
 
