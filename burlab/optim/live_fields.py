@@ -84,7 +84,7 @@ def hyper_value(name: str, value: object) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise DTypeError(
             f"the hyperparameter {name} is {shown(value)}, expected a real number such as 0.01, or, "
-            "where the optimizer is made, a schedule such as bl.optim.cosine(0.01, steps=1000)."
+            "where it is first given, a schedule such as bl.optim.cosine(0.01, steps=1000)."
         )
     try:
         number = float(cast("Any", value))

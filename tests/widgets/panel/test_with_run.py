@@ -366,3 +366,20 @@ def test_a_breakpoint_holds_in_a_replay_too():
     assert [mark.at for mark in model.chart().parts[0].marks if mark.kind == "break"] == [40]
     model.apply({"type": "play"})
     assert rested(model)["step"] == 80
+
+
+def test_numbers_of_the_loss_have_knobs():
+    """Their slider moves the next step; one with a schedule is held, and follows it again."""
+    f = bl.FiniteSum(lambda x, a, hyper: hyper.T * (x - a) ** 2, np.arange(3.0), hyper={"T": lambda t: 1.0 + t})
+    run = bl.minimize(f, 0.0, bl.optim.GD(0.1), steps=2)
+    model = PanelModel(run)
+    names = [knob["name"] for knob in rested(model)["knobs"]]
+    assert names == ["lr", "T"]
+    model.apply({"type": "slide", "name": "T", "place": 0.5})
+    held, before = run.hyper.T, run.x
+    assert held != 3.0
+    model.apply({"type": "step", "count": 1})
+    rested(model)
+    np.testing.assert_allclose(run.x, before - 0.1 * held * 2 * (before - 1), rtol=1e-12)
+    model.apply({"type": "follow", "name": "T"})
+    assert run.hyper.T == 4.0
