@@ -37,7 +37,8 @@ class rewire(Wrapper):
     by these has their scores: no array of gradients is as large as the matrix. The draw takes a number for each entry
     of the matrix, at these steps alone. The optimizer inside sees one vector of the floats of x, and may not query the
     problem. Around `rewire` there can be no other wrapper. Cost: that of the optimizer inside; at steps that rewire
-    also `candidates` gradients, unless that is 1.
+    also `candidates` gradients, unless that is 1; for None as many as it takes to place all links, n at a time: of a
+    large layer with 1 % of its links 330.
 
     Args:
         inner: The optimizer.
@@ -246,7 +247,7 @@ def _cleared(leaf: Array, at: Array, freed: Array) -> Array:
 
 def _relinked(layer: Any, one: _Candidates, places: Array) -> Any:
     return layer.replace(
-        weight=_put(layer.weight, one, np.zeros(one.slots.shape)),
+        weight=_put(layer.weight, one, np.zeros(one.slots.shape, layer.weight.dtype)),
         rows=_put(layer.rows, one, places // layer.outputs),
         columns=_put(layer.columns, one, places % layer.outputs),
     )

@@ -1,5 +1,6 @@
 """`rewire` on SparseLinear against dense matrices with masks in NumPy, for 20 steps; and what it refuses."""
 
+import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -143,6 +144,16 @@ def test_gradients_are_asked_for_when_links_change_alone() -> None:
         for candidates in (1, 2, 3)
     }
     assert counts == {1: 40, 2: 40 + 2 * 2 * 4, 3: 40 + 2 * 3 * 4}
+
+
+def test_float32_meets_no_float64() -> None:
+    layer = bl.nn.SparseLinear(9, 4, density=0.3, key=bl.random.key(0))
+    x = X.astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rule = bl.optim.rewire(bl.optim.Adam(0.01), every=2, candidates=3, end=9)
+        run = bl.minimize(lambda m: np.mean(m(x) ** 2), layer, rule, steps=5)
+    assert run.x.weight.dtype == np.float32
 
 
 def test_a_full_layer_is_left_as_it_is() -> None:
