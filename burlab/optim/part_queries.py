@@ -23,6 +23,10 @@ class PartQueries:
         self._f, self._x, self._part, self._own, self._number = f, x, part, own, number
         self._known: tuple[Any, Any] | None = None
 
+    @property
+    def products(self) -> None:
+        """None: a part has no products of its own."""
+
     def value(self, y: Vector, **chosen: Any) -> Any:
         """The loss at y, for the price of the gradient."""
         return self.value_and_grad(y, **chosen)[0]

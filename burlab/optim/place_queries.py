@@ -31,6 +31,10 @@ class PlaceQueries:
         self._f, self._x, self._known, self._place = f, x, known, place
         self._mapped, self._logs_value = mapped, logs_value
 
+    @property
+    def products(self) -> None:
+        """None: products of the data with x are not those with T(x)."""
+
     def log(self, metrics: dict[str, Any]) -> None:
         """Log metrics; a value only where it is one at the point of the run."""
         self._f.log({name: number for name, number in metrics.items() if name != "value" or self._logs_value})
