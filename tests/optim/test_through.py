@@ -58,6 +58,15 @@ def test_values_of_t_that_reads_the_gradient_at_x_are_at_x() -> None:
     np.testing.assert_array_equal(run.x, 2 * run.iterate)
 
 
+def test_a_value_that_the_optimizer_logs_counts_where_it_is_about_the_point_of_the_run() -> None:
+    """MeZO knows the value at T(x) from its two; at x it is another one, which is computed."""
+    f = lambda x: np.sum(x**2)  # noqa: E731
+    for at, wanted, values in (("x", 3.0, 3), ("T(x)", 12.0, 2)):
+        run = bl.minimize(f, np.ones(3), through(bl.optim.MeZO(0.01), lambda x: x + 1, at=at), steps=1)
+        assert run.history["value"][0] == pytest.approx(wanted, rel=1e-5)
+        assert run.counts["values"] == values
+
+
 def ascent(x: Any, f: Any) -> Any:
     return x + 0.1 * f.grad(x)
 
