@@ -66,7 +66,8 @@ class Batches(NamedTuple):
     parts: tuple[str, ...] = ()
 
 
-_PRODUCTS = Batches._fields.index("products")
+PRODUCTS = Batches._fields.index("products")
+"""The place of the products, by which they are read without a note of it in `SeenBatches`."""
 
 
 class SeenBatches(Batches):
@@ -96,7 +97,7 @@ class SeenBatches(Batches):
     def products(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride] - as above
         """The source of the parts of a loss of products."""
         self.names.add("products")
-        return self[_PRODUCTS]
+        return self[PRODUCTS]
 
 
 class Known(NamedTuple):

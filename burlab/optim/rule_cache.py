@@ -10,7 +10,7 @@ from burlab.graph import Graph, Node, tree
 from burlab.graph.tracing.function_structure import Weak
 from burlab.graph.tracing.trace_cache import TraceCache, structure_outside, traced_anew
 
-from .batches import BATCH, Batches, SeenBatches
+from .batches import BATCH, PRODUCTS, Batches, SeenBatches
 from .optimizer import Optimizer, Vector
 from .rule import UpdateRule, planned_sizes, reads_input, rule_alike, trace_rule
 from .same_program import program_of
@@ -63,7 +63,7 @@ def _facts(batches: Batches) -> tuple[Any, ...]:
 
 def _readable(batches: Batches) -> tuple[int, int, Weak]:
     """Return what an update may have read: the numbers of samples, in its batch and of all, and the loss's products."""
-    return batches[0], batches[1], Weak(batches[-1])
+    return batches[0], batches[1], Weak(batches[PRODUCTS])
 
 
 def of_batches(rule: UpdateRule, batches: Batches) -> UpdateRule:
