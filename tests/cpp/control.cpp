@@ -46,7 +46,7 @@ struct Loop {
   std::vector<double> a{0, 1, 5, 100}, b{1, 1, 8, 0}, limit{40}, end_a{4}, end_b{4};
   alignas(64) std::array<char, 64 + 64 + 2 * 64 + 64> scratch{};
 
-  Loop(Part condition, Part body) : descriptor{4, 2, 3, 8, 8, 8, 8, 0} {
+  Loop(Part condition, Part body) : descriptor{4, 2, 3, 8, 8, 8, 8, 0, 0, 0} {
     end_a.resize(4), end_b.resize(4);
     Int first = 10;
     for (const Part part : {condition, body}) {

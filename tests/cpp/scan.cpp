@@ -35,7 +35,7 @@ struct Scan {
   Int run() {
     const Int rows = stack_results ? 8 : 0, used = stack_carries ? 1 : 0;
     const std::vector<Int> descriptor{
-        length, reverse, 2, 1, 4, 3, 8, 8, 8, 8, rows, used, used, reinterpret_cast<Int>(body), 0, 20};
+        length, reverse, 2, 1, 4, 3, 8, 8, 8, 8, rows, used, used, 0, 0, reinterpret_cast<Int>(body), 0, 20};
     const auto size = static_cast<std::size_t>(length);
     stacked.assign(stack_results ? size : 0, -1);
     stack_a.assign(stack_carries ? size : 0, -1), stack_b.assign(stack_carries ? size : 0, -1);
