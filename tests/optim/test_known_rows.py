@@ -49,7 +49,7 @@ def test_the_mean_is_that_of_the_rows(function: Any, has_aux: bool, dtype: Any) 
         plain = bl.minimize(problem, X0.astype(dtype), bl.optim.GD(0.1), batch=batch, seed=3, steps=6)
         tight = 1e-12 if dtype == np.float64 else 1e-4
         np.testing.assert_allclose(ours.x, plain.x, rtol=tight)
-        for name in set(plain.history) - {"time"}:
+        for name in set(plain.history) - {"time", "flops"}:
             np.testing.assert_allclose(ours.history[name], plain.history[name], rtol=tight, err_msg=name)
 
 

@@ -58,7 +58,8 @@ def test_questions_are_about_these_samples() -> None:
         table = np.array(drawn(5, 6, sampler))
         theirs = bl.minimize(problem, X0, rule, sampler=table, seed=5, steps=6)
         np.testing.assert_array_equal(ours.x, theirs.x)
-        assert ours.counts == theirs.counts
+        assert ours.counts["flops"] > theirs.counts["flops"], "a sampler computes"
+        assert ours.counts | {"flops": 0} == theirs.counts | {"flops": 0}
 
 
 def test_sampler_functions_seek_fork_and_save(tmp_path: Any) -> None:
