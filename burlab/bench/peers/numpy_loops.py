@@ -5,12 +5,12 @@ same steps; the loop keeps no history.
 """
 
 from collections.abc import Mapping
-from time import perf_counter
 
 import numpy as np
 
 from burlab.bench.problem import Answer, Array, Method, Problem, Task, Unavailable
 from burlab.bench.variants.method import CHECKED
+from burlab.bench.variants.python_loop import PythonLoop
 
 from .numpy_clients import CLIENT_METHODS
 from .numpy_samples import SAMPLE_METHODS
@@ -24,7 +24,7 @@ def open_task(problem: Problem, variant: str) -> Task:
     return NumPyMethod(problem)
 
 
-class NumPyMethod:
+class NumPyMethod(PythonLoop):
     """Steps of a method from Python."""
 
     def __init__(self, problem: Method) -> None:
@@ -33,9 +33,8 @@ class NumPyMethod:
 
     def _open(self) -> None:
         make = (CLIENT_METHODS if self._problem.clients else SAMPLE_METHODS)[self._problem.name]
-        self._x, self._t = self._problem.parameters["x"], 0
         self._state: dict[str, Array] = {}
-        self._step = make(self._problem, self._state)
+        self.start(self._problem.parameters["x"], make(self._problem, self._state))
 
     def answer(self, point: int, dtype: str) -> Answer:
         """See Task."""
@@ -49,17 +48,7 @@ class NumPyMethod:
         """See Task."""
         self._open()
         self.repeat(CHECKED)
-        return {"x": self._x - self._problem.parameters["x"]}
-
-    def repeat(self, count: int) -> float:
-        """See Task."""
-        step, x, first = self._step, self._x, self._t
-        start = perf_counter()
-        for t in range(first, first + count):
-            x = step(x, t)
-        seconds = perf_counter() - start
-        self._x, self._t = x, first + count
-        return seconds
+        return {"x": self.x - self._problem.parameters["x"]}
 
     def facts(self) -> Mapping[str, float]:
         """See Task."""

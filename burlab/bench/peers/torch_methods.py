@@ -1,7 +1,6 @@
 """Methods in PyTorch as a researcher writes them: a loop in Python over its automatic gradient of one sample."""
 
 from collections.abc import Callable, Mapping
-from time import perf_counter
 from types import ModuleType
 from typing import Any
 
@@ -9,11 +8,12 @@ import numpy as np
 
 from burlab.bench.problem import Answer, Array, Method
 from burlab.bench.variants.method import CHECKED
+from burlab.bench.variants.python_loop import PythonLoop
 
 Step = Callable[[Any, int], Any]
 
 
-class TorchMethod:
+class TorchMethod(PythonLoop):
     """Steps of a method from Python, on one sample each, in their order."""
 
     def __init__(self, problem: Method, torch: ModuleType) -> None:
@@ -23,8 +23,8 @@ class TorchMethod:
         self._open()
 
     def _open(self) -> None:
-        self._t, self._x = 0, self._torch.zeros(self._problem.points.shape[1], dtype=self._torch.float64)
-        self._step = self._make(self._torch, self._gradient, self._problem.options)
+        zeros = self._torch.zeros(self._problem.points.shape[1], dtype=self._torch.float64)
+        self.start(zeros, self._make(self._torch, self._gradient, self._problem.options))
 
     def _loss(self, x: Any, a: Any, b: Any) -> Any:
         torch = self._torch
@@ -46,17 +46,7 @@ class TorchMethod:
         """See Task."""
         self._open()
         self.repeat(CHECKED)
-        return {"x": np.asarray(self._x)}
-
-    def repeat(self, count: int) -> float:
-        """See Task."""
-        step, x, first = self._step, self._x, self._t
-        start = perf_counter()
-        for t in range(first, first + count):
-            x = step(x, t)
-        seconds = perf_counter() - start
-        self._x, self._t = x, first + count
-        return seconds
+        return {"x": np.asarray(self.x)}
 
     def facts(self) -> Mapping[str, float]:
         """See Task."""
