@@ -168,11 +168,11 @@ def _chain(parts: object) -> PartOptimizer:
     return cast("PartOptimizer", then)
 
 
-def _bound(turn: PartOptimizer, like: dict[str, Any]) -> PartOptimizer:
-    """The turns with optimizers for parts of this form."""
+def _bound(chain: PartOptimizer, like: dict[str, Any]) -> PartOptimizer:
+    """The chain with optimizers for parts of this form."""
     return PartOptimizer(
-        turn.part,
-        flat_face(turn.optimizer, like[turn.part]),
-        turn.steps,
-        None if turn.then is None else _bound(turn.then, like),
+        chain.part,
+        flat_face(chain.optimizer, like[chain.part]),
+        chain.steps,
+        None if chain.then is None else _bound(chain.then, like),
     )

@@ -70,7 +70,8 @@ class Queries(StepFacts):
         """Value and gradient at y of the loss of one of `f.parts`, by its number, traced or not: 0 for other parts."""
         if not self.parts:
             raise ArgumentError(
-                f"{location()}parts of x have losses of their own in bl.problems.Alternating, and this problem is none."
+                f"{location()}f.part_value_and_grad asks for the loss of a part, and only bl.problems.Alternating has "
+                "losses of parts. Minimize one, or use f.value_and_grad."
             )
         chosen = np.zeros_like(self._known.x) + as_dtype(as_node(part), self._known.x.dtype)
         both: Any = self._query("part_value_and_grad", (self._shape[0] + 1,), indices, y, chosen)

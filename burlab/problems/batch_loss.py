@@ -29,7 +29,7 @@ _OF_SAMPLES = "needs the loss of each sample, which a loss of a whole batch does
 class BatchLoss(FiniteSum):
     """A loss of a batch: f(x) = loss(x, *rows of the data) + regularizer(x), where rows of a batch come together.
 
-    Contrastive losses, rankings and statistics of a batch are no means over samples. A run evaluates the loss on
+    Contrastive losses, rankings and statistics of a batch are not means over samples. A run evaluates the loss on
     `batch` samples in each step; `value`, `grad`, `hvp`, ... on the samples `indices`, or on all of them as one batch.
     `run.value` is the mean over batches of consecutive samples. It has no per-sample gradients, clients or weights.
 

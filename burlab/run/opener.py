@@ -47,7 +47,6 @@ from .run import Run
 _VALIDATED = "validation_value"
 MAX_INT64 = 2**63 - 1
 _MIN_ENTRIES = 3  # of x, whose path is recorded if it has fewer
-_SPARSE = 4  # times as many entries as a row of the data
 MAX_SHARED_SETUPS = 16  # that an opener stores
 
 
@@ -277,9 +276,9 @@ def _lazy(
     if not plain or oracle.has_aux or oracle.clients or oracle.keyed:
         return None
     rows = row_loss(oracle.kernels("training", [point]), point.leaves)
-    if rows is None or x.size < max(_MIN_ENTRIES, _SPARSE * rows.entries):
+    if rows is None or x.size < _MIN_ENTRIES:
         return None
-    return lazy_rule(optimizer, x, before, rows.ridge.weight)
+    return lazy_rule(optimizer, x, before, rows.ridge.weight, rows.entries)
 
 
 def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -171,9 +172,11 @@ def test_an_interpreter_that_is_not_installed_is_an_error_that_names_the_command
 
 
 @pytest.mark.parametrize("name", ["cppyy", "cppjit"])
-def test_code_is_kept_where_the_interpreter_hands_out_object_files(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_code_is_kept_where_the_interpreter_hands_out_object_files(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     monkeypatch.setenv("BURLAB_INTERPRETER", name)
-    monkeypatch.setenv("BURLAB_CACHE", "/tmp/anywhere")
+    monkeypatch.setenv("BURLAB_CACHE", str(tmp_path))
     kept = name == "cppyy" and sys.platform == "linux" and platform.machine() == "x86_64"
     assert (cache_file() is not None) == kept
 

@@ -13,7 +13,7 @@ from burlab.graph import Node
 Planner = Callable[[frozenset[Node]], KernelPlan]
 
 MIN_BYTES = 1 << 16  # of a base: smaller ones are not worth another plan
-_SMALL = 2  # slices are small if they have at most one of so many parts of the base
+MAX_SHARE = 2  # slices are small if they have at most one of so many parts of the base
 
 
 def copy_slices(plan: KernelPlan, make: Planner) -> KernelPlan:
@@ -50,7 +50,7 @@ def _outliving(plan: KernelPlan) -> list[Node]:
 
 
 def _is_small(slices: list[Node], base: Node) -> bool:
-    return _SMALL * sum(n.nbytes for n in slices) <= base.nbytes and base.nbytes >= MIN_BYTES
+    return MAX_SHARE * sum(n.nbytes for n in slices) <= base.nbytes and base.nbytes >= MIN_BYTES
 
 
 def _narrowest(plan: KernelPlan, x: Node) -> Node:

@@ -102,21 +102,21 @@ def _recovery(run: Any, lines: RunCurves) -> Recovery | None:
     return Recovery(int(step), rate, float(f"{now / _SMALLER:.6g}")) if math.isfinite(now) and now > 0 else None
 
 
-def _cause(problem: Any, x: tree.Tree, told: dict[str, Any]) -> tuple[Any, str]:
+def _cause(problem: Any, x: tree.Tree, at_step: dict[str, Any]) -> tuple[Any, str]:
     """Return a call of the loss at fault, None where there is none, and the cause in words.
 
-    told: what the loss reads at the step, as keywords of queries to the problem.
+    at_step: what the loss reads at the step, as keywords of queries to the problem.
     """
     if not all(np.isfinite(leaf).all() for leaf in tree.flatten(x)[0]):
         return None, f"The step before went to x = {_text(x)}."
     sample: tuple[Any, ...] = ()
     function, of = problem, ""
     if isinstance(problem, BatchLoss):
-        function, sample, of = _in_batch(problem, x, told)
+        function, sample, of = _in_batch(problem, x, at_step)
     elif isinstance(problem, FiniteSum):
-        values = np.asarray(problem.per_sample_values(x, **told))
+        values = np.asarray(problem.per_sample_values(x, **at_step))
         k = int(np.argmin(np.isfinite(values)))
-        sample, of = (*_inputs(problem, told), *problem.oracle.data.sample(k)), f" of sample {readable.count(k)}"
+        sample, of = (*_inputs(problem, at_step), *problem.oracle.data.sample(k)), f" of sample {readable.count(k)}"
         function = problem.oracle.loss
     view = GraphView(function, x, *sample)
     subject = view.model.subject
@@ -128,14 +128,14 @@ def _cause(problem: Any, x: tree.Tree, told: dict[str, Any]) -> tuple[Any, str]:
     return (function, (x, *sample)), f"The value{of} is not finite for x = {_text(x)}. {error}"
 
 
-def _inputs(problem: FiniteSum, told: dict[str, Any]) -> tuple[Any, ...]:
+def _inputs(problem: FiniteSum, at_step: dict[str, Any]) -> tuple[Any, ...]:
     """Return the argument of the loss behind x that the numbers of a step are; () for a loss that reads none."""
     numbers = problem.oracle.numbers
-    return () if numbers is None else (numbers.point(**told).tree,)
+    return () if numbers is None else (numbers.point(**at_step).tree,)
 
 
 def _in_batch(
-    problem: BatchLoss, x: tree.Tree, told: dict[str, Any]
+    problem: BatchLoss, x: tree.Tree, at_step: dict[str, Any]
 ) -> tuple[Callable[..., Any], tuple[Any, ...], str]:
     """Return the function at fault, the arguments behind x, and its name: a sample's embedding, or a batch."""
     arrays = problem.oracle.data.arrays
@@ -144,8 +144,8 @@ def _in_batch(
         return problem.embed, problem.oracle.data.sample(k), f" of the embedding of sample {readable.count(k)}"
     size = min(len(problem), _ROWS)
     starts = range(0, len(problem) - size + 1, size)
-    first = next((k for k in starts if not np.isfinite(problem.value(x, np.arange(k, k + size), **told))), 0)
-    rows = *_inputs(problem, told), *(array[first : first + size] for array in arrays)
+    first = next((k for k in starts if not np.isfinite(problem.value(x, np.arange(k, k + size), **at_step))), 0)
+    rows = *_inputs(problem, at_step), *(array[first : first + size] for array in arrays)
     return problem.oracle.loss, rows, f" of samples {first} to {first + size - 1} as one batch"
 
 

@@ -36,9 +36,10 @@ class Drift {
     known_ = true;
     rates_ = rates;
     keep_ = 1 - rates.lr * weight;
-    divisor_ = 1 + rates.lr * rates.l2;
-    a_ = keep_ / divisor_;
-    b_ = rates.lr / divisor_;
+    scale_ = 1 / (1 + rates.lr * rates.l2);
+    threshold_ = rates.lr * rates.l1;
+    a_ = keep_ * scale_;
+    b_ = rates.lr * scale_;
     if (powers_ == nullptr) return;
     powers_[0] = 1;
     sums_[0] = 0;
@@ -48,11 +49,11 @@ class Drift {
     }
   }
 
-  /// One step.
+  /// One step. nan stays nan.
   BURLAB_INLINE double once(double x, double m) const {
-    const double y = keep_ * x - rates_.lr * m, by = rates_.lr * rates_.l1;
-    if (by == 0) return y / divisor_;
-    return y > by ? (y - by) / divisor_ : y < -by ? (y + by) / divisor_ : y - y;  // nan stays
+    const double y = keep_ * x - rates_.lr * m;
+    if (threshold_ == 0) return y * scale_;
+    return y > threshold_ ? (y - threshold_) * scale_ : y < -threshold_ ? (y + threshold_) * scale_ : y - y;
   }
 
   /// n steps.
@@ -90,7 +91,7 @@ class Drift {
   const std::int64_t most_;
   Rates rates_;
   bool known_ = false;
-  double keep_ = 1, divisor_ = 1, a_ = 1, b_ = 0;
+  double keep_ = 1, scale_ = 1, threshold_ = 0, a_ = 1, b_ = 0;
 };
 
 }  // namespace burlab::run

@@ -116,15 +116,15 @@ class LazyStep final : public Step {
 
   /// Find the entries of a row. False if they are not there.
   BURLAB_INLINE bool find(std::int64_t sample) {
-    const std::int64_t first = place(lazy_.starts, sample);
+    const std::int64_t first = place(lazy_.starts, sample), end = place(lazy_.ends, sample);
+    if (first < 0 || end < first || end > lazy_.entries) return false;
     values_ = lazy_.values + first;
     columns_ = static_cast<const char*>(lazy_.columns) + first * lazy_.column_bytes;
-    count_ = place(lazy_.ends, sample) - first;
-    bool inside = first >= 0 && count_ >= 0 && first + count_ <= lazy_.entries;
-    if (inside)
-      each_entry([&](std::int64_t j, double) {
-        inside &= static_cast<std::uint64_t>(j) < static_cast<std::uint64_t>(plan_.dimension);
-      });
+    count_ = end - first;
+    bool inside = true;
+    each_entry([&](std::int64_t j, double) {
+      inside &= static_cast<std::uint64_t>(j) < static_cast<std::uint64_t>(plan_.dimension);
+    });
     return inside;
   }
   BURLAB_INLINE std::int64_t place(std::int64_t array, std::int64_t sample) const {
