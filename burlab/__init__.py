@@ -117,6 +117,7 @@ if TYPE_CHECKING:
         stop_gradient as stop_gradient,
         straight_through as straight_through,
         switch as switch,
+        taylor as taylor,
         tree as tree,
         value_and_grad as value_and_grad,
         vjp as vjp,
@@ -144,7 +145,7 @@ _HOME = {
         "burlab.graph.tree": "pytree",
         "burlab.transforms": "associative_scan check_grads checkpoint compile cond counts custom_vjp fixed_point"
         " fori_loop ggn_vp grad hessian hvp jacfwd jacobian jacrev jit jvp linearize operation random root scan"
-        " stop_gradient straight_through switch tree value_and_grad vjp vmap while_loop",
+        " stop_gradient straight_through switch taylor tree value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",
         "burlab.eager.value": "Value",
         "burlab.eager.value_functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean"

@@ -13,6 +13,7 @@ from typing import Any
 import burlab as bl
 from burlab.optim import schedule_tables, schedules
 
+NUMBERS = ("taylor", "round_to")
 CHECKS = ("check_gears", "check_grads")
 LOOPS = ("scan", "associative_scan", "fori_loop", "while_loop")
 LOSSES = ("cross_entropy", "kl_divergence", "distillation", "mse", "huber", "hinge", "logistic")
@@ -60,6 +61,7 @@ def page() -> str:
             section("Data", "bl.data", made(bl.data)),
             section("Layers", "bl.nn", layers()),
             section("Numbers of operations", "bl", {"counts": bl.counts}),
+            section("Other numbers", "bl", {name: getattr(bl, name) for name in NUMBERS}),
             section("Checks", "bl", {name: getattr(bl, name) for name in CHECKS}),
             section("Trees of arrays", "bl.tree", made(bl.tree)),
             section("Loops", "bl", {name: getattr(bl, name) for name in LOOPS}),

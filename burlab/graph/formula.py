@@ -1,6 +1,7 @@
 """Scalar operations and their partial derivatives as formulas, written by the C++ structs that state them."""
 
 import ctypes
+import re
 import threading
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -9,7 +10,9 @@ from burlab import runtime
 
 from .scalar import cpp_type, parsed
 
+LETTERS = "abcdefg"  # of the arguments
 MAX_CHARACTERS = 1 << 16  # characters of all formulas of a table
+_NUMBER = re.compile(r"\b\d+(\.\d+)?(e[-+]\d+)?\b")
 _lock = threading.Lock()
 _known: dict[str, "Formulas"] = {}
 
@@ -29,8 +32,23 @@ def formulas(name: str) -> Formulas:
     >>> formulas("mul").partials
     ('b', 'a')
     """
+    exact = exact_formulas(name)
+    return Formulas(_short(exact.value), tuple(map(_short, exact.partials)))
+
+
+def exact_formulas(name: str) -> Formulas:
+    """Formulas with all digits of their numbers, of which a graph can be made: see `rule_words.py`.
+
+    >>> formulas("log2").partials, exact_formulas("log2").partials
+    (('1.443 / a',), ('1.4426950408889634 / a',))
+    """
     load_formulas([name])
     return _known[name]
+
+
+def _short(formula: str) -> str:
+    """The formula with four digits of each number."""
+    return _NUMBER.sub(lambda found: f"{float(found[0]):.4g}", formula)
 
 
 def load_formulas(names: Iterable[str]) -> None:

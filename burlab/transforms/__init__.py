@@ -14,6 +14,7 @@ from .gradients import grad, jit, jvp, value_and_grad, vjp
 from .implicit import fixed_point, root
 from .jacobians import jacfwd, jacobian, jacrev
 from .linearize import linearize
+from .numbers.taylor import taylor
 from .operations import operation
 from .scan import scan
 from .vmap import vmap
@@ -45,6 +46,7 @@ __all__ = [
     "stop_gradient",
     "straight_through",
     "switch",
+    "taylor",
     "tree",
     "value_and_grad",
     "vjp",

@@ -39,7 +39,7 @@ def direct(f: Field, y0: Operand, times: Operand, options: Options) -> Any:
             t, h, last = first + length * begin, length * (end - begin), end == 1
             after = _np.where(last, times[k + 1], t + h)
             crowded = last & (_np.abs(h) <= 2 * least(first, times[k + 1]))  # 2: begin and end have been rounded
-            return step(f, y, t, h, after, f(y, t), crowded)[0]
+            return step(f, y, t, h, after, f(y, t), crowded, options).y
 
         def stay(y: Operand) -> Any:
             return y

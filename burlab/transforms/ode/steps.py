@@ -1,7 +1,8 @@
-"""Steps of Dormand and Prince's method, and how long they are.
+"""Steps of Dormand and Prince's method, or along Taylor polynomials, and how long they are.
 
 Dormand and Prince 1980, A family of embedded Runge-Kutta formulae, 5(4), 7 stages, of which the last is the first
-of the next step. Step sizes: Hairer, Norsett and Wanner 1993, Solving Ordinary Differential Equations I, section II.4.
+of the next step. Taylor polynomials: see `taylor_steps.py`. Step sizes: Hairer, Norsett and Wanner 1993, Solving
+Ordinary Differential Equations I, section II.4.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from burlab.graph.buffers.buffer_functions import at_set
 from burlab.transforms.control import while_loop
 from burlab.transforms.scan import scan
 from burlab.typing import Operand
+
+from .taylor_steps import solution_coefficients
 
 _np: Any = np  # whose stubs know nothing of traced values
 
@@ -33,11 +36,25 @@ _SAFETY, MIN_GROWTH, MAX_GROWTH = 0.9, 0.2, 10.0  # of how a step may change fro
 
 
 class Options(NamedTuple):
-    """Tolerances of the error of one step, and the number of attempts."""
+    """Tolerances of the error of one step, and the number of attempts. order: of Taylor polynomials, if of these."""
 
     rtol: float
     atol: float
     max_steps: int
+    order: int | None = None
+
+    @property
+    def error_order(self) -> int:
+        """The power of the step size as which the estimated error of a step grows."""
+        return self.order or 5
+
+
+class Step(NamedTuple):
+    """y after a step, the slope there (where the next step begins with it), and the estimated error."""
+
+    y: Any
+    slope: Any
+    error: Any
 
 
 class StepSchedule(NamedTuple):
@@ -62,17 +79,24 @@ class _State(NamedTuple):
 
 
 def step(
-    f: Field, y: Operand, t: Operand, h: Operand, end: Operand, slope: Operand, crowded: Operand
-) -> tuple[Any, list[Any]]:
-    """y after a step of size h, and the slopes of the stages: the first is given, the last is that at the end.
+    f: Field, y: Operand, t: Operand, h: Operand, end: Operand, slope: Operand, crowded: Operand, options: Options
+) -> Step:
+    """y after a step of size h from t, where the slope is known.
 
     end: t + h, but for rounding: no stage is later. crowded: whether all stages are to be at the time of the begin.
     """
+    if options.order is not None:
+        coefficients = solution_coefficients(f, y, t, options.order)
+        powers = coefficients[::-1]
+        after = powers[0]
+        for c in powers[1:]:
+            after = after * h + c
+        return Step(after, slope, coefficients[-1] * h**options.order)
     slopes, new = [slope], y
     for row, node in zip(_STAGES, _NODES, strict=True):
         new = y + h * _sum(row, slopes)
         slopes.append(f(new, _np.where(crowded, t, end if node == 1 else t + node * h)))
-    return new, slopes
+    return Step(new, slopes[-1], h * _sum(_ERROR, slopes))
 
 
 def least(begin: Operand, end: Operand) -> Any:
@@ -121,8 +145,9 @@ def _attempt(f: Field, s: _State, k: int, begin: Operand, end: Operand, options:
     last = s.size >= _np.abs(rest)
     h = _np.where(last, rest, _np.sign(rest) * s.size)
     after = _np.where(last, end, s.t + h)
-    y, slopes = step(f, s.y, s.t, h, after, s.slope, last & (_np.abs(rest) <= least(begin, end)))
-    error = _norm(h * _sum(_ERROR, slopes), _np.maximum(_np.abs(s.y), _np.abs(y)), options)
+    crowded = last & (_np.abs(rest) <= least(begin, end))
+    y, slope, error = step(f, s.y, s.t, h, after, s.slope, crowded, options)
+    error = _norm(error, _np.maximum(_np.abs(s.y), _np.abs(y)), options)
     good = error <= 1
     t = _np.where(good, after, s.t)
     schedule = s.schedule
@@ -130,12 +155,14 @@ def _attempt(f: Field, s: _State, k: int, begin: Operand, end: Operand, options:
         where = [k, (s.t - begin) / (end - begin), _np.where(last, 1.0, (t - begin) / (end - begin))]
         row = (_np.where(good, value, 0).astype(column.dtype) for value, column in zip(where, schedule, strict=True))
         schedule = StepSchedule(*(at_set(column, s.accepted, x) for column, x in zip(schedule, row, strict=True)))
-    growth = _np.where(_np.isfinite(error), _np.clip(_SAFETY * error**-0.2, MIN_GROWTH, MAX_GROWTH), MIN_GROWTH)
+    growth = _np.where(
+        _np.isfinite(error), _np.clip(_SAFETY * error ** (-1 / options.error_order), MIN_GROWTH, MAX_GROWTH), MIN_GROWTH
+    )
     proposed = _np.abs(h) * growth
     return _State(
         t,
         _np.where(good, y, s.y),
-        _np.where(good, slopes[-1], s.slope),
+        _np.where(good, slope, s.slope),
         _np.where(good & last, _np.maximum(s.size, proposed), proposed),  # the last one was cut short
         s.attempts + 1,
         s.accepted + good.astype(_np.int64),

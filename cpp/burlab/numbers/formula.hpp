@@ -1,6 +1,7 @@
 #pragma once
 // A number type that writes down what is computed with it: running an operation or its partial derivative on it gives
-// the formula as text, for people to read. Rules are stated once, in the operation's struct.
+// the formula as text, for people to read and for Python to build graphs of. Rules are stated once, in the operation's
+// struct.
 #include <cstdio>
 #include <string>
 #include <type_traits>
@@ -23,7 +24,7 @@ struct Formula {
     requires std::is_arithmetic_v<S>
   explicit Formula(S c) : binding(c < 0 ? Sign : Atom) {
     char digits[32];
-    std::snprintf(digits, sizeof digits, "%.4g", static_cast<double>(c < 0 ? -c : c));
+    std::snprintf(digits, sizeof digits, "%.17g", static_cast<double>(c < 0 ? -c : c));
     text = (c < 0 ? "-" : "") + std::string(digits);
   }
   std::string within(Binding least) const { return binding < least ? "(" + text + ")" : text; }
@@ -99,6 +100,7 @@ inline FormulaMask either(const FormulaMask& a, const FormulaMask& b) {
 inline FormulaMask both(const FormulaMask& a, const FormulaMask& b) {
   return {{a.within(Formula::And) + " and " + b.within(Formula::And), Formula::And}};
 }
+inline FormulaMask is_zero(const Formula& x) { return x == Formula(0); }
 inline FormulaMask negate(const FormulaMask& a) { return {{"not " + a.within(Formula::Not), Formula::Not}}; }
 
 }  // namespace burlab

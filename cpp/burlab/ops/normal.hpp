@@ -55,7 +55,7 @@ struct Ndtri {
 /// 0.
 template <int N>
 struct MillsTerm {
-  static constexpr auto name = "mills_term";
+  static constexpr auto name = N == 1 ? "mills_excess" : "mills_term";
   static constexpr int arity = 1, first_own = 0, last_own = 0;
   template <class T> BURLAB_RULE T primal(T x) { return call<MillsTerm>(x); }
   template <class T> BURLAB_RULE T number(T x) {

@@ -1,0 +1,1 @@
+"""Transforms that give every value of a graph another kind of number."""
