@@ -19,6 +19,7 @@ enum Status : std::int32_t {
   TwoTapes = 6,         // the operands live on different tapes
   Unanswered = 7,       // a query of a kernel that its caller could not answer
   NegativePower = 8,    // an integer was raised to a negative one
+  Sweeping = 9,         // a tape is in the middle of a sweep, which calls the caller
 };
 
 /// Bytes, rounded up to whole lines of 64.

@@ -9,6 +9,7 @@
 #include "numbers/dual.hpp"
 #include "ops/derivative.hpp"
 #include "ops/table.hpp"
+#include "tape/callbacks.hpp"
 #include "tape/functions.hpp"
 #include "tape/reclaim.hpp"
 #include "tape/replay.hpp"

@@ -11,8 +11,10 @@ using namespace burlab;
 
 namespace {
 
-bool close(double a, double b) {
-  return std::fabs(a - b) <= 1e-12 * std::fmax(1, std::fmax(std::fabs(a), std::fabs(b)));
+/// Up to the rounding of a few operations.
+template <class T> bool close(T a, T b) {
+  const double tolerance = sizeof(T) == 8 ? 1e-12 : 2e-4;
+  return std::fabs(a - b) <= tolerance * std::fmax(1, std::fmax(std::fabs(a), std::fabs(b)));
 }
 
 template <class T, class U> T tiny(T a, T b, U one) {
@@ -26,50 +28,55 @@ template <class T, class U> T many(T a, T b, U one) {
 }
 
 /// Partial derivatives by forward mode, which shares the operations but none of the tape.
-template <class F> void check_against_duals(F f, double x, double y, const char* what) {
-  Tape tape;
-  const Value a(tape, x), b(tape, y);
-  const Value z = f(a, b, 1.0);
+template <class T, class F> void check_against_duals(F f, T x, T y, const char* what) {
+  TapeOf<T> tape;
+  const ValueOf<T> a(tape, x), b(tape, y);
+  const ValueOf<T> z = f(a, b, 1.0);
   expect(z.backward() == Ok && tape.status() == Ok, what);
-  const auto by_x = f(Dual<double>(x, 1), Dual<double>(y, 0), Dual<double>(1.0));
-  const auto by_y = f(Dual<double>(x, 0), Dual<double>(y, 1), Dual<double>(1.0));
+  const auto by_x = f(Dual<T>(x, 1), Dual<T>(y, 0), Dual<T>(1));
+  const auto by_y = f(Dual<T>(x, 0), Dual<T>(y, 1), Dual<T>(1));
   expect(close(z.data(), by_x.value) && close(a.grad(), by_x.tangent) && close(b.grad(), by_y.tangent), what);
 }
 
-void derivatives() {
-  check_against_duals([](auto a, auto b, auto one) { return tiny(a, b, one); }, -41, 2, "tiny graph");
+template <class T> void derivatives() {
+  check_against_duals<T>([](auto a, auto b, auto one) { return tiny(a, b, one); }, -41, 2, "tiny graph");
   for (const double x : {-0.5, 0.25, 1.25})
-    check_against_duals([](auto a, auto b, auto one) { return many(a, b, one); }, x, 1.75, "many functions");
+    check_against_duals<T>([](auto a, auto b, auto one) { return many(a, b, one); }, static_cast<T>(x), T(1.75),
+                           "many functions");
 }
 
-void sequences() {
-  Tape tape;
+template <class T> void sequences() {
+  using Value = ValueOf<T>;
+  TapeOf<T> tape;
   std::vector<Value> xs;
   for (int k = 0; k < 10; ++k) xs.emplace_back(tape, 0.5 * k - 1.9);
   const Value root = dot(xs, xs) + sum_of_squares(xs) * 2.0 - reduce_mean(xs) + logsumexp(xs) * variance(xs, 1) +
                      reduce_prod(xs) * negative_mean(xs) + mean_of_squares(xs) + reduce_sum(xs);
   expect(root.backward() == Ok, "sequences");
   for (std::size_t k = 0; k < xs.size(); ++k) {  // against central differences, by replay
-    const double slope = xs[k].grad(), x = xs[k].data(), step = 1e-6;
+    const T slope = xs[k].grad(), x = xs[k].data(), step = sizeof(T) == 8 ? T(1e-6) : T(1e-2);
     xs[k].set_data(x + step);
     tape.replay();
-    const double above = root.data();
+    const T above = root.data();
     xs[k].set_data(x - step);
     tape.replay();
-    const double below = root.data();
+    const T below = root.data(), difference = (above - below) / (2 * step);
     xs[k].set_data(x);
     tape.replay();
-    expect(std::fabs(slope - (above - below) / (2 * step)) < 1e-5 * (1 + std::fabs(slope)), "derivative of a sequence");
+    const T tolerance = sizeof(T) == 8 ? T(1e-5) : T(5e-3);
+    expect(std::fabs(slope - difference) < tolerance * (1 + std::fabs(slope)), "derivative of a sequence");
   }
 }
 
-std::uint32_t edges_in_use(const Tape& tape) {
+template <class T> std::uint32_t edges_in_use(const TapeOf<T>& tape) {
   std::uint32_t count = 0;
   for (std::uint32_t i = 1; i < tape.nodes.size; ++i) count += tape.nodes[i].wide() ? tape.nodes[i].edges() : 0;
   return count;
 }
 
-void marks() {
+template <class T> void marks() {
+  using Tape = TapeOf<T>;
+  using Value = ValueOf<T>;
   Tape tape;
   expect(tape.size() == 0 && tape.bytes().nodes == 0, "an empty tape needs no memory");
   tape.rewind(tape.mark());
@@ -82,7 +89,7 @@ void marks() {
     old = sum_of_squares(xs) * a;
     old.backward();
   }
-  expect(close(a.grad(), 6 * 3 * 9.0) && tape.size() == 4, "rewinding keeps what came before");
+  expect(close(a.grad(), T(6 * 3 * 9)) && tape.size() == 4, "rewinding keeps what came before");
   tape.rewind(mark);
   expect(tape.edges.size == edges_in_use(tape), "edges are cut off with their nodes");
   expect(!old.held() && std::isnan(old.data()), "what was cut off is not held");
@@ -94,7 +101,9 @@ void marks() {
   expect(b.grad() == 4, "a tape that was emptied goes on");
 }
 
-void errors() {
+template <class T> void errors() {
+  using Tape = TapeOf<T>;
+  using Value = ValueOf<T>;
   Tape one, two;
   const Value a(one, 1.0), b(two, 2.0), nothing;
   expect(!(nothing + nothing).held() && !(nothing * 2.0).held(), "nothing plus nothing");
@@ -119,7 +128,9 @@ void errors() {
   expect(nothing.backward() == StaleValue && std::isnan(nothing.grad()), "backward from nothing");
 }
 
-void sweeps() {
+template <class T> void sweeps() {
+  using Tape = TapeOf<T>;
+  using Value = ValueOf<T>;
   Tape tape;
   const Value x(tape, 3.0), y(tape, 5.0);
   const Value shared = x * y;
@@ -127,18 +138,18 @@ void sweeps() {
   for (int k = 0; k < 100000; ++k) foreign = foreign * 1.0;
   const Value f = shared * x + tanh(shared), g = shared + x;
   f.backward();
-  const double fx = x.grad(), fs = shared.grad();
+  const T fx = x.grad(), fs = shared.grad();
   Tape alone;  // the same without foreign nodes
   const Value u(alone, 3.0), v(alone, 5.0), product = u * v;
   (product * u + tanh(product)).backward();
   expect(fx == u.grad() && y.grad() == v.grad() && fs == product.grad(), "foreign nodes change no gradient");
   g.backward();
-  const double gx = x.grad(), gs = shared.grad();
+  const T gx = x.grad(), gs = shared.grad();
   f.backward();
   expect(x.grad() == fx && shared.grad() == fs, "fresh gradients");
   g.backward(true);
   expect(x.grad() == fx + gx && shared.grad() == fs + gs && foreign.grad() == 0, "accumulated gradients");
-  tape.epoch = UINT32_MAX - 7;  // the numbers of sweeps wrap around, between these and the next
+  tape.epoch = NodeOf<T>::last_epoch - 7;  // the numbers of sweeps wrap around, between these and the next
   for (int k = 0; k < 8; ++k) {
     f.backward();
     expect(x.grad() == fx && shared.grad() == fs, "gradients when the numbers of sweeps wrap");
@@ -151,36 +162,39 @@ void sweeps() {
 int released = 0;
 void count_release(void*) { ++released; }
 
-void put_label(Tape& tape, std::uint32_t node) {
-  tape.release = count_release;
-  tape.labels.reserve(1);
-  tape.labels[tape.labels.size++] = {node, nullptr};
-}
-
 /// Handles that live and die at random on a tape that reclaims, beside the same on one that keeps everything.
-struct Twins {
+template <class T> struct Twins {
+  using Tape = TapeOf<T>;
+  using Value = ValueOf<T>;
+
   std::mt19937_64 random{20240611};
   Tape kept, reclaiming;
   std::vector<Handle*> handles;
   std::vector<Value> twins;
 
-  Twins() { reclaiming.reclaims = true; }
+  Twins() {
+    reclaiming.reclaims = true;
+    reclaiming.labels.release = count_release;
+  }
   ~Twins() {
     for (Handle* handle : handles) delete handle;
   }
   std::size_t below(std::size_t n) { return random() % n; }
   void hold(std::uint32_t index, Value twin) {
-    handles.push_back(new Handle{&reclaiming, index});
-    reclaiming.nodes[index].holder = handles.back();
+    handles.push_back(new Handle{nullptr, index, 0});
+    expect(reclaiming.holders.enter(handles.back()), "room for a handle");
+    reclaiming.holders.hold(reclaiming.nodes[index], handles.back());
     twins.push_back(twin);
   }
   void abandon(std::size_t k) {
-    reclaiming.nodes[handles[k]->index].holder = nullptr;
+    reclaiming.holders.hold(reclaiming.nodes[handles[k]->index], nullptr);
+    reclaiming.holders.leave(handles[k]);
     delete handles[k];
     handles.erase(handles.begin() + static_cast<std::ptrdiff_t>(k));
     twins.erase(twins.begin() + static_cast<std::ptrdiff_t>(k));
     if (below(2)) reclaiming.pop_unheld();
   }
+  Handle* holder(std::size_t k) { return reclaiming.holders.of(reclaiming.nodes[handles[k]->index]); }
   Value ours(std::size_t k) { return Value::at(reclaiming, handles[k]->index); }
 
   void step() {
@@ -210,8 +224,8 @@ struct Twins {
         break;
     }
     if (below(10) == 0 &&
-        (!reclaiming.labels.size || reclaiming.labels[reclaiming.labels.size - 1].node < handles.back()->index))
-      put_label(reclaiming, handles.back()->index);
+        (!reclaiming.labels.size() || reclaiming.labels[reclaiming.labels.size() - 1].node < handles.back()->index))
+      expect(reclaiming.labels.add(handles.back()->index, nullptr), "room for a label");
     if (std::fabs(twins.back().data()) > 1e3) abandon(handles.size() - 1);
     while (handles.size() > 40) abandon(below(handles.size()));
   }
@@ -221,7 +235,7 @@ struct Twins {
     twins[root].backward();
     bool same = true;
     for (std::size_t k = 0; k < handles.size(); ++k) {
-      expect(ours(k).held() && reclaiming.nodes[handles[k]->index].holder == handles[k], "a handle finds its node");
+      expect(ours(k).held() && holder(k) == handles[k], "a handle finds its node");
       same = same && ours(k).data() == twins[k].data();
     }
     expect(same, "values after reclaiming");
@@ -232,8 +246,9 @@ struct Twins {
   }
 };
 
-void reclaiming() {
-  Twins twins;
+template <class T> void reclaiming() {
+  released = 0;
+  Twins<T> twins;
   for (int round = 0; round < 400; ++round) {
     for (int k = 0; k < 100; ++k) twins.step();
     twins.check();
@@ -241,19 +256,76 @@ void reclaiming() {
   }
   expect(twins.kept.size() > 40000 && twins.reclaiming.collections > 5, "there was something to reclaim");
   expect(twins.reclaiming.size() < twins.kept.size() / 4, "the tape stays small");
-  for (std::uint32_t k = 1; k < twins.reclaiming.labels.size; ++k)
+  for (std::uint32_t k = 1; k < twins.reclaiming.labels.size(); ++k)
     expect(twins.reclaiming.labels[k - 1].node < twins.reclaiming.labels[k].node, "labels stay in order");
   expect(released > 0, "labels of dead nodes are released");
+}
+
+/// What functions saw in a sweep: the nodes in order, first before and then after, and the gradients.
+template <class T> struct Seen {
+  std::vector<std::uint32_t> nodes;
+  std::vector<T> gradients;
+  T factor = 1;
+  std::size_t most = SIZE_MAX;
+  Status inner = Ok;
+
+  static bool see(TapeOf<T>& tape, std::uint32_t node, void* context) {
+    Seen& seen = *static_cast<Seen*>(context);
+    seen.nodes.push_back(node);
+    seen.gradients.push_back(tape.nodes[node].gradient);
+    tape.nodes[node].gradient *= seen.factor;
+    for (int k = 0; k < 1000; ++k) (ValueOf<T>::at(tape, node) * 2.0).held();  // the nodes move in memory
+    seen.inner = tape.backward(node);
+    tape.rewind({1, 0});
+    tape.clear_status();
+    return seen.nodes.size() < seen.most;
+  }
+};
+
+template <class T> void callbacks() {
+  using Value = ValueOf<T>;
+  TapeOf<T> tape;
+  tape.callbacks.release = [](CallbackOf<T>) { ++released; };
+  tape.reclaims = true;
+  const Value x(tape, 3.0), y(tape, 5.0), product = x * y, f = product * product + x;
+  Seen<T> seen;
+  released = 0;
+  for (const Value value : {x, product})
+    expect(tape.on_backward(value.index(), {Seen<T>::see, Seen<T>::see, &seen}) == Ok, "functions at a node");
+  expect(f.backward() == Ok && f.backward(true) == Ok, "a sweep that calls functions");
+  const std::vector<std::uint32_t> order{product.index(), product.index(), x.index(), x.index()};
+  expect(std::vector(seen.nodes.begin(), seen.nodes.begin() + 4) == order, "newest first, before and after");
+  expect(seen.gradients == std::vector<T>{30, 30, 151, 151, 30, 30, 151, 151}, "gradients of a sweep are complete");
+  expect(seen.inner == Sweeping && f.held(), "a sweep inside of a sweep, and going back in one, are refused");
+  expect(x.grad() == 302 && y.grad() == 180 && product.grad() == 60, "accumulated gradients");
+  seen.factor = 2;
+  expect(f.backward() == Ok && product.grad() == 120 && y.grad() == 180 && x.grad() == 1204,
+         "functions change gradients");
+  seen.factor = 1;
+  seen.nodes.clear();
+  seen.most = 1;
+  expect(f.backward() == Stopped && seen.nodes.size() == 1, "a function ends the sweep");
+  expect(tape.on_backward(product.index(), {nullptr, nullptr, nullptr}) == Ok && released == 1, "taken away");
+  tape.rewind({2, 0});
+  expect(tape.callbacks.size() == 1, "functions are dropped with their nodes");
+  tape.rewind({1, 0});
+  expect(tape.callbacks.size() == 0 && released == 2, "and released");
+}
+
+template <class T> void all() {
+  derivatives<T>();
+  sequences<T>();
+  marks<T>();
+  errors<T>();
+  sweeps<T>();
+  reclaiming<T>();
+  callbacks<T>();
 }
 
 }  // namespace
 
 int main() {
-  derivatives();
-  sequences();
-  marks();
-  errors();
-  sweeps();
-  reclaiming();
+  all<double>();
+  all<float>();
   return failures != 0;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The memory of a tape: plain records in arrays, indexed by 32-bit numbers, so that a graph is two blocks of memory.
+// Growable arrays of plain records, indexed by 32-bit numbers: the memory of a tape.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -9,8 +9,6 @@
 
 BURLAB_BEGIN
 namespace burlab {
-
-class Tape;
 
 BURLAB_ANYWHERE std::size_t block_bytes(std::uint32_t count, std::size_t each) { return (count * each + 63) / 64 * 64; }
 
@@ -56,55 +54,6 @@ struct Block {
   BURLAB_ANYWHERE bool reserve(std::uint32_t more) {
     return more <= capacity - size || (more <= UINT32_MAX - size && resize(grown(capacity, size + more)));
   }
-};
-
-constexpr std::uint32_t leaf_code = 0;          // no operation: an input of gradients
-constexpr std::uint32_t first_wide_code = 128;  // first code of operations over sequences, see wide.hpp
-
-/// The one holder of a node: compaction moves nodes, and writes the new number to the holder.
-struct Handle {
-  Tape* tape;
-  std::uint32_t index;
-};
-
-/// One recorded operation, in one cache line. Node 0 represents a constant operand, and "no such node": the sweep adds
-/// to its gradient, which is never read, and so needs no branch.
-struct alignas(64) Node {
-  double value;
-  double partial[2];        // derivative by each operand; for a constant operand: the constant
-  std::uint32_t parent[2];  // of a wide operation: its first edge and the number of its edges
-  double gradient;
-  double earlier;       // while a sweep accumulates: the gradient from before
-  std::uint32_t stamp;  // the last sweep that reached it
-  std::uint32_t code;   // which operation, see rules.hpp
-  Handle* holder;
-
-  BURLAB_ANYWHERE bool interior() const { return code != leaf_code; }
-  BURLAB_ANYWHERE bool wide() const { return code >= first_wide_code; }
-  BURLAB_ANYWHERE std::uint32_t edges() const { return parent[1]; }  // of a wide operation
-};
-static_assert(sizeof(Node) == 64);
-
-/// The distance of prefetching, in nodes. The CPU prefetches only to the end of a page (64 nodes), so a sweep over a
-/// tape larger than its caches would wait at the start of each page.
-constexpr std::uint32_t nodes_ahead = 100;
-
-/// One operand of a wide operation, such as a sum over a sequence: parent 0 for a constant, then `partial` is the
-/// constant.
-struct Edge {
-  double partial;
-  std::uint32_t parent;
-};
-
-/// The user's name for a node; the tape knows only how to release `text`.
-struct Label {
-  std::uint32_t node;
-  void* text;
-};
-
-/// The memory of a tape, by kind, in bytes.
-struct TapeBytes {
-  std::size_t nodes, edges, labels;
 };
 
 }  // namespace burlab

@@ -7,7 +7,8 @@ BURLAB_BEGIN
 namespace burlab {
 
 /// Drop dead nodes from the end: the newest nodes usually die first.
-BURLAB_NOINLINE void Tape::pop_unheld() {
+template <class T> BURLAB_NOINLINE void TapeOf<T>::pop_unheld() {
+  if (sweeps) return;
   std::uint32_t size = nodes.size;
   for (; size > 1 && !nodes[size - 1].holder; --size)
     if (nodes[size - 1].wide()) edges.size = nodes[size - 1].parent[0];
@@ -19,15 +20,15 @@ BURLAB_NOINLINE void Tape::pop_unheld() {
 
 /// Drop dead nodes if the tape has doubled since the last time: for code that records many nodes before it requests
 /// room.
-BURLAB_NOINLINE void Tape::tidy() {
-  if (!reclaims || nodes.size < 4096 || nodes.size / 2 < survivors) return;
+template <class T> BURLAB_NOINLINE void TapeOf<T>::tidy() {
+  if (!reclaims || sweeps || nodes.size < 4096 || nodes.size / 2 < survivors) return;
   compact();
   if (nodes.size <= nodes.capacity / 8) nodes.resize(nodes.capacity / 4);
 }
 
 /// Return true if there is room for one node, after dropping dead nodes, or else after growing.
-BURLAB_NOINLINE bool Tape::make_room() {
-  if (reclaims && nodes.size > 1) {
+template <class T> BURLAB_NOINLINE bool TapeOf<T>::make_room() {
+  if (reclaims && !sweeps && nodes.size > 1) {
     compact();
     if (nodes.size <= nodes.capacity / 8 && nodes.capacity > 4096) nodes.resize(nodes.capacity / 4);
     if (nodes.size <= nodes.capacity / 2) return true;
@@ -36,7 +37,7 @@ BURLAB_NOINLINE bool Tape::make_room() {
 }
 
 /// Drop every node that no holder reaches.
-BURLAB_NOINLINE void Tape::compact() {
+template <class T> BURLAB_NOINLINE void TapeOf<T>::compact() {
   Block<std::uint32_t> to;  // old number -> new number
   ++collections;
   survivors = mark_alive();
@@ -52,40 +53,34 @@ BURLAB_NOINLINE void Tape::compact() {
     n = nodes[i];
     if (n.wide()) slide_edges(n, to.at, edge_size);
     else n.parent[0] = to[n.parent[0]], n.parent[1] = to[n.parent[1]];
-    if (n.holder) n.holder->index = to[i];
+    if (Handle* holder = holders.of(n)) holder->index = to[i];
   }
-  slide_labels(to.at);
+  labels.renumber(to.at);
+  callbacks.renumber(to.at);
   nodes.size = size;
   edges.size = edge_size;
   numbering += renumbering;
 }
 
 /// Stamp the nodes that a holder reaches, and count them.
-BURLAB_INLINE std::uint32_t Tape::mark_alive() {
+template <class T> BURLAB_INLINE std::uint32_t TapeOf<T>::mark_alive() {
   next_epoch();
   std::uint32_t alive = 0;
   for (std::uint32_t i = nodes.size - 1; i > 0; --i) {
     Node& n = nodes[i];
     if (!n.holder && n.stamp != epoch) continue;
-    n.stamp = epoch;
+    n.set_stamp(epoch);
     ++alive;
-    for_each_operand(n, [&](std::uint32_t parent, double) { nodes[parent].stamp = epoch; });
+    for_each_operand(n, [&](std::uint32_t parent, T) { nodes[parent].set_stamp(epoch); });
   }
   return alive;
 }
 
-BURLAB_INLINE void Tape::slide_edges(Node& n, const std::uint32_t* to, std::uint32_t& size) {
+template <class T>
+BURLAB_INLINE void TapeOf<T>::slide_edges(Node& n, const std::uint32_t* to, std::uint32_t& size) {
   const Edge* from = first_edge(n);
   n.parent[0] = size;
   for (const Edge* end = from + n.edges(); from < end; ++from) edges[size++] = {from->partial, to[from->parent]};
-}
-
-BURLAB_OPTNONE inline void Tape::slide_labels(const std::uint32_t* to) {
-  std::uint32_t size = 0;
-  for (std::uint32_t k = 0; k < labels.size; ++k)
-    if (const std::uint32_t node = to[labels[k].node]) labels[size++] = {node, labels[k].text};
-    else release(labels[k].text);
-  labels.size = size;
 }
 
 }  // namespace burlab

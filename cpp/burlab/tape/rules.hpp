@@ -1,15 +1,10 @@
 #pragma once
 // From the code of an operation to its rule, and back: the structs of ops/ as the tape calls them.
 #include "../ops/table.hpp"
-#include "arena.hpp"
+#include "node.hpp"
 
 BURLAB_BEGIN
 namespace burlab {
-
-/// The value of an operation and its partial derivatives by both operands.
-struct Outcome {
-  double value, partial[2];
-};
 
 /// What a node may record: a scalar operation with a derivative and at most two operands.
 template <class Op>
@@ -31,24 +26,24 @@ constexpr std::uint32_t code_of = 1 + row_named(Op::name);
 
 /// One operation at x (and y): value and partials. The partial by a constant is not computed: the constant
 /// stands in its place.
-template <Recordable Op>
-BURLAB_ANYWHERE Outcome evaluate(double x, double y, bool by_x = true, bool by_y = true) {
+template <Recordable Op, class T>
+BURLAB_ANYWHERE OutcomeOf<T> evaluate(T x, T y, bool by_x = true, bool by_y = true) {
   if constexpr (Op::arity == 1) {
-    const double z = Op::primal(x);
+    const T z = Op::primal(x);
     return {z, {Op::template partial<0>(x, z), 0}};
   } else {
-    const double z = Op::primal(x, y);
+    const T z = Op::primal(x, y);
     return {z, {by_x ? Op::template partial<0>(x, y, z) : x, by_y ? Op::template partial<1>(x, y, z) : y}};
   }
 }
 
 /// An operation that is known by its code: one chain of comparisons, which becomes one switch, for a list of
 /// operations. (A table of functions would cost the just-in-time compiler a millisecond per function.)
-struct Evaluation {
+template <class T> struct EvaluationOf {
   std::uint32_t code;
-  double x, y;
+  T x, y;
   bool by_x, by_y;
-  Outcome result{};
+  OutcomeOf<T> result{};
 
   template <class... Ops>
   BURLAB_ANYWHERE bool among(ops::List<Ops...>) {

@@ -1,15 +1,11 @@
 #pragma once
 // The tape: operations in the order in which they were done, each with its value and its partial derivatives.
+#include "holders.hpp"
+#include "notes.hpp"
 #include "rules.hpp"
 
 BURLAB_BEGIN
 namespace burlab {
-
-/// An operand of a new node: a node of this tape, or a constant (index 0).
-struct Operand {
-  std::uint32_t index;
-  double value;
-};
 
 /// A position on a tape, to go back to.
 struct Mark {
@@ -19,29 +15,43 @@ struct Mark {
 constexpr std::uint32_t no_node = UINT32_MAX;
 constexpr std::uint64_t renumbering = std::uint64_t(1) << 32;
 
+/// Functions that a sweep calls at a node, see callbacks.hpp: before its gradient is passed to its operands, and after.
+template <class T> struct CallbackOf {
+  using Call = bool (*)(TapeOf<T>& tape, std::uint32_t node, void* context);  // false: the sweep ends
+  Call before, after;                                                         // nullptr: none
+  void* context;
+};
+
 /// A sequence of nodes; a node comes after its operands. Nothing throws: an error sets `status`, which
-/// stays until it is cleared, and the result is `no_node`.
-class Tape {
+/// stays until it is cleared, and the result is `no_node`. Numbers are T = double, or float: half the bytes.
+template <class T> class TapeOf {
  public:
+  using Node = NodeOf<T>;
+  using Edge = EdgeOf<T>;
+  using Operand = OperandOf<T>;
+  using Outcome = OutcomeOf<T>;
+
   Block<Node> nodes;
   Block<Edge> edges;
-  Block<Label> labels;               // in the order of their nodes
-  void (*release)(void*) = nullptr;  // releases the text of a label
-  void* keeper = nullptr;            // the owner of the tape, which must outlive its holders
-  std::uint64_t numbering = 0;       // how often nodes were renumbered, times 2^32
-  std::uint32_t epoch = 0;           // the number of the last sweep, which `Node::stamp` is compared with
-  std::uint32_t collections = 0;     // number of garbage collections
-  std::uint32_t survivors = 0;       // the nodes that were alive after the last one
-  bool reclaims = false;             // whether `make_room` may drop nodes that no holder reaches
+  NotesOf<void*> labels;
+  NotesOf<CallbackOf<T>> callbacks;
+  HoldersOf<T> holders;
+  void* keeper = nullptr;         // the owner of the tape, which must outlive its holders
+  std::uint64_t numbering = 0;    // how often nodes were renumbered, times 2^32
+  std::uint32_t epoch = 0;        // the number of the last sweep, which `Node::stamp` is compared with
+  std::uint32_t collections = 0;  // number of garbage collections
+  std::uint32_t survivors = 0;    // the nodes that were alive after the last one
+  bool reclaims = false;          // whether `make_room` may drop nodes that no holder reaches
+  bool sweeps = false;            // during a sweep with callbacks, when nodes keep their numbers
+  Status (*sweep_with_callbacks)(TapeOf&, std::uint32_t root, bool accumulate) = nullptr;  // set with a first callback
 
-  Tape() = default;
-  Tape(const Tape&) = delete;
-  Tape& operator=(const Tape&) = delete;
-  ~Tape() { drop_labels(0); }
+  TapeOf() = default;
+  TapeOf(const TapeOf&) = delete;
+  TapeOf& operator=(const TapeOf&) = delete;
 
   /// The number of recorded nodes, leaves included.
   std::uint32_t size() const { return nodes.size ? nodes.size - 1 : 0; }
-  TapeBytes bytes() const { return {nodes.bytes(), edges.bytes(), labels.bytes()}; }
+  TapeBytes bytes() const { return {nodes.bytes(), edges.bytes(), labels.bytes() + callbacks.bytes()}; }
 
   Status status() const { return status_; }
   void clear_status() { status_ = Ok; }
@@ -52,24 +62,23 @@ class Tape {
   }
 
   /// Record a leaf: an input of gradients.
-  BURLAB_ANYWHERE std::uint32_t leaf(double value) { return append(leaf_code, Outcome{value, {0, 0}}, 0, 0); }
+  BURLAB_ANYWHERE std::uint32_t leaf(T value) { return append(leaf_code, Outcome{value, {0, 0}}, 0, 0); }
   /// Record the operation with this code (record.hpp).
   std::uint32_t record(std::uint32_t code, Operand x, Operand y);
   /// Record an evaluated operation, on a tape that is not full.
   BURLAB_ANYWHERE std::uint32_t put(std::uint32_t code, Outcome z, std::uint32_t x, std::uint32_t y) {
     const std::uint32_t index = nodes.size;
     Node& n = nodes.at[index];
-    BURLAB_PREFETCH(&n + nodes_ahead);
+    BURLAB_PREFETCH(&n + nodes_ahead<T>);
     n.value = z.value;
     n.partial[0] = z.partial[0];
     n.partial[1] = z.partial[1];
     n.parent[0] = x;
     n.parent[1] = y;
     n.gradient = 0;
-    n.earlier = 0;
-    n.stamp = 0;
-    n.code = code;
-    n.holder = nullptr;
+    n.set_stamp(0);
+    n.set_code(code);
+    n.holder = {};
     nodes.size = index + 1;
     return index;
   }
@@ -79,9 +88,9 @@ class Tape {
   /// Drop everything recorded since `mark`. O(1); the memory is reused.
   void rewind(Mark mark) {
     if (mark.nodes >= nodes.size) return;
+    if (BURLAB_UNLIKELY(labels.size() | callbacks.size())) return rewind_notes(mark);
     nodes.size = mark.nodes ? mark.nodes : 1;
     edges.size = mark.edges;
-    if (BURLAB_UNLIKELY(labels.size)) drop_labels(nodes.size);
   }
 
   /// The first of the `n.edges()` edges of a wide node.
@@ -104,6 +113,13 @@ class Tape {
   /// Gradients of the node `root`, by every node that it depends on (sweep.hpp). With `accumulate` they are added to
   /// the old ones, else they replace them.
   Status backward(std::uint32_t root, bool accumulate = false);
+  /// Call functions at a node in each sweep that reaches it (callbacks.hpp), in place of those that it has.
+  Status on_backward(std::uint32_t node, CallbackOf<T> callback);
+  /// A number for a new sweep; the next number is reserved for the sweep over a list.
+  BURLAB_ANYWHERE std::uint32_t next_epoch() {
+    if (BURLAB_UNLIKELY(epoch >= Node::last_epoch - 1)) forget_epochs();
+    return epoch += 2;
+  }
   // reclaim.hpp
   bool make_room();
   void tidy();
@@ -114,7 +130,7 @@ class Tape {
   /// Make room for one node by growing; no node moves to another number.
   BURLAB_OPTNONE bool grow() {
     if (!nodes.reserve(nodes.capacity ? 1 : 256)) return fail(OutOfMemory), false;
-    if (!nodes.size) put(leaf_code, Outcome{__builtin_nan(""), {0, 0}}, 0, 0);  // node 0
+    if (!nodes.size) put(leaf_code, Outcome{static_cast<T>(__builtin_nan("")), {0, 0}}, 0, 0);  // node 0
     return true;
   }
 
@@ -124,22 +140,20 @@ class Tape {
   BURLAB_ANYWHERE std::uint32_t append(std::uint32_t code, Outcome z, std::uint32_t x, std::uint32_t y) {
     return full() && !grow() ? no_node : put(code, z, x, y);
   }
-  BURLAB_OPTNONE void drop_labels(std::uint32_t first) {  // of the nodes from `first` on
-    while (labels.size && labels[labels.size - 1].node >= first) release(labels[--labels.size].text);
+  BURLAB_OPTNONE void rewind_notes(Mark mark) {
+    if (sweeps) return static_cast<void>(fail(Sweeping));
+    nodes.size = mark.nodes ? mark.nodes : 1;
+    edges.size = mark.edges;
+    labels.drop(nodes.size);
+    callbacks.drop(nodes.size);
   }
-  /// A number for a new sweep; the next number is reserved for the sweep over a list.
-  BURLAB_ANYWHERE std::uint32_t next_epoch() {
-    if (BURLAB_UNLIKELY((epoch += 2) == 0)) forget_epochs();
-    return epoch;
-  }
-  /// Clear all stamps after the numbers of sweeps have wrapped, so that old stamps do not match new sweeps.
+  /// Clear all stamps after the numbers of sweeps have run out, so that old stamps do not match new sweeps.
   BURLAB_OPTNONE void forget_epochs() {
-    for (std::uint32_t i = 0; i < nodes.size; ++i) nodes[i].stamp = 0;
-    epoch = 2;
+    for (std::uint32_t i = 0; i < nodes.size; ++i) nodes[i].set_stamp(0);
+    epoch = 0;
   }
   std::uint32_t mark_alive();
   void slide_edges(Node& n, const std::uint32_t* to, std::uint32_t& size);
-  void slide_labels(const std::uint32_t* to);
 };
 
 }  // namespace burlab

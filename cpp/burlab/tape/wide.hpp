@@ -29,17 +29,18 @@ constexpr const char* operation_name(std::uint32_t code) {
                                   : wide_names[code - first_wide_code];
 }
 
-/// One evaluation: the operands, and the place of their partials.
-struct WideRule {
-  const Node* nodes;
-  Edge* edges;
+/// One evaluation: the operands, and the place of their partials. Sums are in double, so that the one result of a
+/// float32 node is rounded once.
+template <class T> struct WideRule {
+  const NodeOf<T>* nodes;
+  EdgeOf<T>* edges;
   std::uint32_t count;
 
   BURLAB_ANYWHERE double operand(std::uint32_t i) const {
     return edges[i].parent ? nodes[edges[i].parent].value : edges[i].partial;
   }
   BURLAB_ANYWHERE void set_partial(std::uint32_t i, double partial) const {
-    if (edges[i].parent) edges[i].partial = partial;  // a constant operand keeps its constant
+    if (edges[i].parent) edges[i].partial = static_cast<T>(partial);  // a constant operand keeps its constant
   }
 
   double sum(bool squares, double divisor) const {
@@ -124,14 +125,15 @@ struct WideRule {
 };
 
 /// Record an operation over `count` operands: edges with their node; or with 0, and their constant as the partial.
-BURLAB_NOINLINE std::uint32_t Tape::record_wide(std::uint32_t code, const Edge* operands, std::uint32_t count) {
+template <class T>
+BURLAB_NOINLINE std::uint32_t TapeOf<T>::record_wide(std::uint32_t code, const Edge* operands, std::uint32_t count) {
   if (!edges.reserve(count)) return fail(OutOfMemory);
   if (full() && !grow()) return no_node;
   const std::uint32_t first = edges.size;
   std::memcpy(static_cast<void*>(edges.at + first), operands, count * sizeof(Edge));
   edges.size += count;
-  const double value = WideRule{nodes.at, edges.at + first, count}.evaluate(code);
-  return put(code, Outcome{value, {0, 0}}, first, count);
+  const double value = WideRule<T>{nodes.at, edges.at + first, count}.evaluate(code);
+  return put(code, Outcome{static_cast<T>(value), {0, 0}}, first, count);
 }
 
 }  // namespace burlab
