@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from .native import tools
+from .native import tools_of
 
 if TYPE_CHECKING:
     from .value import Value
@@ -17,7 +17,7 @@ _SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "square": "**2", "cu
 def symbol(operation: str, operands: list[tuple[int, float]]) -> str:
     """An operation as micrograd writes it: "+", "**2", "ReLU", "" for a leaf; for what it does not know, our name.
 
-    operands: as `tools().node` gives them, (parent, partial) or (0, constant).
+    operands: as `tools_of(tape).node` gives them, (parent, partial) or (0, constant).
 
     >>> symbol("power", [(1, -0.25), (0, -1.0)])
     '**-1'
@@ -57,8 +57,8 @@ def ancestors(root: "Value", limit: int | None = None) -> list[Recorded]:
 
 
 def _walk(root: Any) -> Any:
-    tape, node = root.tape, tools().node
-    queue, seen = deque([tools().index(root)]), set[int]()
+    tape, node = root.tape, tools_of(root.tape).node
+    queue, seen = deque([tools_of(tape).index(root)]), set[int]()
     while queue:
         index = queue.popleft()
         if index in seen:

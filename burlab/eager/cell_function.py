@@ -13,12 +13,13 @@ from burlab.errors import DTypeError, StatusError, TapeError
 from burlab.runtime import reflect
 from burlab.typing import Operand
 
-from .native import current_tape, tools
+from .native import current_tape, tools_of
 from .value import Value
 
 _bridge = partial(reflect, "burlab", "eager")
 _NUMBERS = (Real, np.bool_, np.integer, np.floating)
 _STALE_VALUE = 5
+_VALUE = "burlab::ValueOf<double>"  # as the interpreter names burlab::Value
 _DETAIL = re.compile(r"^ +(\w+): (.*)$", re.MULTILINE)  # how cppyy tells what became of each overload
 _UNKNOWN = "unhandled, unknown C++ exception"
 
@@ -51,7 +52,7 @@ class CellFunction:
         given = [_Values(arg) if _holds_values(arg) else arg for arg in args]
         tapes = {current_tape(), *(tape for arg in given for tape in _tapes(arg))}
         for tape in tapes:
-            tools().tidy(tape)  # renumbers nodes, so it comes before anything is handed over
+            tools_of(tape).tidy(tape)  # renumbers nodes, so it comes before anything is handed over
         try:
             result = self._function(*map(_to_cpp, given))
             found = _to_python(result)
@@ -64,7 +65,7 @@ class CellFunction:
                 "it returns."
             ) from None
         finally:
-            status = max(tools().take_status(tape) for tape in tapes)
+            status = max(tools_of(tape).take_status(tape) for tape in tapes)
         if status or found is None is not result:
             raise _error(self.__name__, status or _STALE_VALUE)
         return found
@@ -100,6 +101,12 @@ def _tapes(x: Any) -> list[Any]:
 
 
 def _to_cpp(x: Any) -> Any:
+    for tape in _tapes(x):
+        if tape.dtype != np.float64:
+            raise DTypeError(
+                f"a C++ function of Values takes float64 ones, but one came from a tape of {tape.dtype}. Pass x.data, "
+                "or make it under a float64 tape; in C++ burlab::Tape32 and burlab::Value32 are float32."
+            )
     if isinstance(x, Value):
         return _bridge().to_cpp(x)
     return _bridge().to_cpp_vector(x.items) if isinstance(x, _Values) else x
@@ -108,10 +115,10 @@ def _to_cpp(x: Any) -> Any:
 def _to_python(x: Any) -> Any:
     """The result as Python has it; None for a Value that its tape does not hold."""
     kind = getattr(cast(Any, type)(x), "__cpp_name__", "")
-    if kind == "std::vector<burlab::Value>":
+    if kind == f"std::vector<{_VALUE}>":
         values = _bridge().to_python_list(x)
         return None if None in values else values
-    return _bridge().to_python(x) if kind == "burlab::Value" else x
+    return _bridge().to_python(x) if kind == _VALUE else x
 
 
 def _thrown(error: Exception) -> str | None:

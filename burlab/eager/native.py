@@ -53,9 +53,26 @@ def types() -> Types:
 def tools() -> SimpleNamespace:
     """Return rarer functions, compiled by the first call (0.15 s): rare operations, labels, sequences, replay."""
     unit = declare(
-        'extern "C" PyObject* @unit_tools() { return burlab::eager::make_tools(); }', ("burlab/python/tools.hpp",)
+        'extern "C" PyObject* @unit_tools() { return burlab::eager::make_tools<double>(); }',
+        ("burlab/python/tools.hpp",),
     )
     return SimpleNamespace(**ctypes.PYFUNCTYPE(ctypes.py_object)(address(f"{unit}_tools"))())
+
+
+@once
+def float_tools() -> SimpleNamespace:
+    """Return the same functions for float32 tapes, and `make_float`, compiled by the first call."""
+    tools()  # the operations of float64 belong to everyone
+    unit = declare(
+        'extern "C" PyObject* @unit_tools() { return burlab::eager::make_float_tools(); }',
+        ("burlab/python/float_tape.hpp",),
+    )
+    return SimpleNamespace(**ctypes.PYFUNCTYPE(ctypes.py_object)(address(f"{unit}_tools"))())
+
+
+def tools_of(tape: Any) -> SimpleNamespace:
+    """Return the functions for the numbers of a tape."""
+    return float_tools() if tape.dtype == np.float32 else tools()
 
 
 def enter(tape: Any) -> Token[Any]:

@@ -1,13 +1,18 @@
 """Tapes: where Values are recorded, and how one goes back, replays and measures."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from contextvars import Token
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
-from burlab.errors import ArgumentError, TapeError
+import numpy as np
+from numpy.typing import DTypeLike
 
-from .native import enter, entered_tape, tools, types
+from burlab.errors import ArgumentError, DTypeError, TapeError
+from burlab.runtime.checks.numbers import shown
+
+from .native import enter, entered_tape, float_tools, tools_of, types
 
 if TYPE_CHECKING:
     from burlab.graph import Graph
@@ -23,6 +28,9 @@ else:
     _Recorder = types().Tape
 
 
+_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TapePosition:
     """A position on a tape, made by `Tape.mark` and used by `Tape.rewind`."""
@@ -31,12 +39,28 @@ class TapePosition:
     depth: int
 
 
+def _known(dtype: DTypeLike) -> np.dtype[Any]:
+    with suppress(TypeError):
+        if (known := np.dtype(dtype)) in _DTYPES:
+            return known
+    raise DTypeError(f"dtype of a tape is {shown(dtype)}, expected float64 or float32.")
+
+
 class Tape(_Recorder):
     """The operations on Values, recorded in order.
 
     Inside `with Tape() as tape:` new leaves are recorded on that tape; `len(tape)` is the number of its nodes.
     Elsewhere each thread has a default tape, which drops nodes that no Value reaches; a tape that you open keeps
     everything until it is rewound. Results go to the tape of their operands, and Values of two tapes do not mix.
+
+    On a float32 tape a node is 32 bytes in place of 64. Each operation and each derivative is computed in float32, and
+    a constant is rounded to it; a reduction over a sequence adds in float64, and rounds its result once.
+
+    Args:
+        dtype: Of its numbers, float64 or float32.
+
+    Raises:
+        DTypeError: For another dtype.
 
     >>> from burlab.eager import Value
     >>> with Tape() as tape:
@@ -47,14 +71,25 @@ class Tape(_Recorder):
     ...         (x**2).backward()
     >>> x.grad, len(tape)
     (6.0, 2)
+    >>> with Tape(dtype="float32"):
+    ...     (Value(0.1) * 3).data
+    0.30000001192092896
     """
 
-    __slots__ = ("_marks", "_tokens")
+    __slots__ = ("_dtype", "_marks", "_tokens")
+    _dtype: np.dtype[Any]
     _marks: list[TapePosition]
     _tokens: list[Token[Any]]
 
-    def __init__(self) -> None:
-        self._marks, self._tokens = [], []
+    def __init__(self, *, dtype: DTypeLike = np.float64) -> None:
+        self._marks, self._tokens, self._dtype = [], [], _known(dtype)
+        if self._dtype == np.float32:
+            float_tools().make_float(self)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The numbers of its nodes, values and derivatives: float64 or float32."""
+        return self._dtype
 
     @classmethod
     def reclaiming(cls) -> "Tape":
@@ -75,16 +110,17 @@ class Tape(_Recorder):
         raise TapeError("a tape is memory of this process, which cannot be copied or pickled. Record it again there.")
 
     def __repr__(self) -> str:
-        return f"<burlab.Tape: {len(self)} nodes, {sum(self.nbytes.values())} bytes>"
+        numbers = "" if self._dtype == np.float64 else f" of {self._dtype}"
+        return f"<burlab.Tape: {len(self)} nodes{numbers}, {sum(self.nbytes.values())} bytes>"
 
     def mark(self) -> TapePosition:
         """Remember where the tape stands, for `rewind`. O(1)."""
-        if tools().reclaims(self):
+        if tools_of(self).reclaims(self):
             raise TapeError(
                 "a default tape cannot be marked: it drops and renumbers nodes by itself. Record under a tape of your "
                 "own: with bl.Tape() as tape: ..."
             )
-        position = tools().position(self)
+        position = tools_of(self).position(self)
         if not self._marks or self._marks[-1].position != position:
             self._marks.append(TapePosition(position, len(self._marks)))
         return self._marks[-1]
@@ -105,17 +141,17 @@ class Tape(_Recorder):
                 "this mark is not one of this tape's, or the tape has been rewound to an earlier one since. Take a new "
                 "one with tape.mark()."
             )
+        tools_of(self).cut(self, mark.position)
         del self._marks[mark.depth + 1 :]
-        tools().cut(self, mark.position)
 
     @property
     def nbytes(self) -> dict[str, int]:
         """The memory that the tape holds, in bytes, by kind.
 
-        nodes; edges, the operands of operations over sequences; labels; values, the Python objects on the nodes and
-        those kept to be used again.
+        nodes; edges, the operands of operations over sequences; labels, with the functions of `on_backward`; values,
+        the Python objects on the nodes and those kept to be used again.
         """
-        return dict(zip(("nodes", "edges", "labels", "values"), tools().measure(self), strict=True))
+        return dict(zip(("nodes", "edges", "labels", "values"), tools_of(self).measure(self), strict=True))
 
     def replay(self, values: "Mapping[Value, float] | None" = None, root: "Value | None" = None) -> float | None:
         """Compute the record again with other numbers in the leaves, and the gradients of `root`.
@@ -142,7 +178,7 @@ class Tape(_Recorder):
             self._index(root)
         for leaf, number in numbers.items():
             leaf.data = number
-        tools().replay(self, min(indices, default=1))
+        tools_of(self).replay(self, min(indices, default=1))
         if root is None:
             return None
         root.backward()
@@ -174,11 +210,11 @@ class Tape(_Recorder):
             raise TypeError(f"a Value on this tape is needed, but got {type(value).__name__}.")
         if value.tape is not self:
             raise TapeError("this Value lives on another tape. Use the tape that it was recorded on: value.tape.")
-        return tools().index(value)
+        return tools_of(self).index(value)
 
     def _leaf_index(self, value: "Value") -> int:
         index = self._index(value)
-        if tools().node(self, index)[0] != "leaf":
+        if tools_of(self).node(self, index)[0] != "leaf":
             raise ArgumentError(
                 f"only leaves take new numbers, but {value} is computed from others. Pass the leaves it depends on."
             )

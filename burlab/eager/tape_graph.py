@@ -10,9 +10,8 @@ from burlab.graph.node import constant
 from burlab.graph.numpy_api import composites
 from burlab.graph.numpy_api.promotion import node as scalar
 
-from .native import tools
+from .native import tools_of
 
-_FLOAT64 = np.dtype(np.float64)
 _np: Any = np  # whose stubs know nothing of nodes
 
 
@@ -51,10 +50,10 @@ def to_graph(tape: Any, roots: Sequence[int]) -> Graph:
     inputs: list[Node] = []
     for index, (operation, _, _, label, operands) in sorted(recorded.items()):
         if operation == "leaf":
-            inputs.append(Node("input", (), label or f"x{len(inputs)}", (), _FLOAT64))
+            inputs.append(Node("input", (), label or f"x{len(inputs)}", (), tape.dtype))
             made[index] = inputs[-1]
             continue
-        xs = [made[parent] if parent else constant(number, _FLOAT64) for parent, number in operands]
+        xs = [made[parent] if parent else constant(number, tape.dtype) for parent, number in operands]
         made[index] = _WIDE[operation](xs) if operation in _WIDE else scalar(operation, *xs)
     outputs = roots or [index for index in recorded if index not in used]
     return Graph(tuple(inputs), tuple(made[index] for index in sorted(outputs)))
@@ -62,7 +61,7 @@ def to_graph(tape: Any, roots: Sequence[int]) -> Graph:
 
 def _recorded(tape: Any, roots: Sequence[int]) -> dict[int, Any]:
     """The nodes that are needed, by number: operation, data, grad, label, operands."""
-    node = tools().node
+    node = tools_of(tape).node
     if not roots:
         return {index: node(tape, index) for index in range(1, len(tape) + 1)}
     found: dict[int, Any] = {}

@@ -5,19 +5,21 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from burlab.errors import DTypeError, TapeError
+from burlab.runtime.checks.numbers import shown
 from burlab.runtime.displayed import mimebundle
 
 from .ancestry import symbol, to_dot
-from .native import CALLBACKS, tools, types
+from .native import CALLBACKS, tools_of, types
 from .tape import Tape
 from .value_ufuncs import answer
 
 Value: Any = types().Value  # for type checkers: value.pyi
 Value.__doc__ = """A number that remembers how it was computed.
 
-data: a real number, stored as float64. label: a name for displays, a str or None. The Value is a new leaf on the tape
-in force (`burlab.Tape`); `+ - * / **`, the methods below and NumPy's functions of the same names record what is
-computed from it, and `backward()` gives the derivatives of the result by everything that it came from.
+data: a real number, stored as float64, or as float32 on a float32 tape. label: a name for displays, a str or None. The
+Value is a new leaf on the tape in force (`burlab.Tape`); `+ - * / **`, the methods below and NumPy's functions of the
+same names record what is computed from it, and `backward()` gives the derivatives of the result by everything that it
+came from.
 
 >>> a, b = Value(-41.0, label="a"), Value(2.0, label="b")
 >>> d = a * b + b**3
@@ -38,24 +40,29 @@ that it has; `backward(accumulate=True)` adds to what is there.
 _OPERATORS = {"add", "sub", "mul", "div", "neg", "power"}
 
 
+def _node(self: Any) -> Any:
+    tools = tools_of(self.tape)
+    return tools.node(self.tape, tools.index(self))
+
+
 def _get_op(self: Any) -> str:
-    operation, _, _, _, operands = tools().node(self.tape, tools().index(self))
+    operation, _, _, _, operands = _node(self)
     return symbol(operation, operands)
 
 
 def _get_prev(self: Any) -> set[Any]:
-    operands = tools().node(self.tape, tools().index(self))[4]
-    return {tools().value(self.tape, parent) for parent, _ in operands if parent}
+    tools = tools_of(self.tape)
+    return {tools.value(self.tape, parent) for parent, _ in _node(self)[4] if parent}
 
 
 def _get_label(self: Any) -> str | None:
-    return tools().get_label(self)
+    return tools_of(self.tape).get_label(self)
 
 
 def _set_label(self: Any, label: str | None) -> None:
     if label is not None and type(label) is not str:
         raise DTypeError(f"a label is a str or None, but got {type(label).__name__}.")
-    tools().set_label(self, label)
+    tools_of(self.tape).set_label(self, label)
 
 
 def _repr(self: Any) -> str:
@@ -81,6 +88,40 @@ def _refuse_copy(self: Any, _: object) -> Any:
     )
 
 
+def _on_backward(
+    self: Any, before: Callable[[Any], object] | None = None, after: Callable[[Any], object] | None = None
+) -> None:
+    """Call functions in each `backward` that reaches this Value, in place of those that it has.
+
+    Each is called with this Value. What it returns is ignored; what it raises ends the sweep, and leaves gradients
+    incomplete. It may set `grad`, and record, but neither start another sweep on this tape nor rewind it. A Value and
+    its tape stay alive as long as a function that refers to them: use the argument.
+
+    Args:
+        before: Called when `grad` is complete, before it is passed on to what this Value was computed from.
+        after: Called right after it was.
+
+    Raises:
+        DTypeError: One is not callable.
+        TapeError: Called inside of `backward`.
+
+    >>> x = Value(3.0)
+    >>> y = x * x
+    >>> y.on_backward(before=lambda v: setattr(v, "grad", min(v.grad, 1.0)))  # a gradient that is clipped on its way
+    >>> (100 * y).backward()
+    >>> y.grad, x.grad
+    (1.0, 6.0)
+    >>> y.on_backward()
+    >>> (100 * y).backward()
+    >>> x.grad
+    600.0
+    """
+    for name, function in (("before", before), ("after", after)):
+        if function is not None and not callable(function):
+            raise DTypeError(f"{name} is {shown(function)}, expected a function of a Value, or None.")
+    tools_of(self.tape).on_backward(self, (before, after))
+
+
 def _dot(self: Any) -> str:
     """The graph that this Value was computed by, as text for Graphviz.
 
@@ -97,6 +138,7 @@ _METHODS = {name: operation for name, operation in types().operations.items() if
 _ATTRIBUTES: dict[str, Any] = _METHODS | {
     "label": property(_get_label, _set_label, doc="A name for displays, a str or None."),
     "dot": _dot,
+    "on_backward": _on_backward,
     "_op": property(_get_op, doc="The operation that computed this Value, a str; empty for a leaf."),
     "_prev": property(_get_prev, doc="The Values that this one was computed from, a set."),
     "conjugate": _itself,  # for np.var

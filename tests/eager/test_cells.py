@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from burlab.eager import Tape, Value
 from burlab.eager.cells import Cells
-from burlab.errors import CompileError, StatusError, TapeError
+from burlab.errors import CompileError, DTypeError, StatusError, TapeError
 
 TINY = """
 Value tiny(Value a, Value b) {
@@ -79,6 +79,24 @@ def test_a_million_nodes_from_one_call(notebook: Notebook):
         sizes.append(sum(x.tape.nbytes.values()))
     assert len(set(sizes[3:])) == 1  # two chains at a time: the nodes of dropped ones are used again
     assert sizes[-1] <= 2.2 * 2 * 1_000_000 * 64  # room doubles, and nodes have 64 bytes
+
+
+def test_a_cell_has_float32_tapes_of_its_own_and_refuses_values_of_one(notebook: Notebook):
+    notebook.cpp("""
+        float slope(float x) {
+          burlab::Tape32 tape;
+          burlab::Value32 a(tape, x);
+          (exp(a) * a + reduce_sum(std::vector<burlab::Value32>{a, 2.0})).backward();
+          return a.grad();
+        }
+        Value twice(Value x) { return x + x; }
+    """)
+    assert notebook["slope"](0.5) == pytest.approx(1.5 * np.exp(0.5) + 1, rel=1e-6)
+    with Tape(dtype="float32"):
+        x = Value(1.0)
+        with pytest.raises(DTypeError, match=r"came from a tape of float32\. Pass x\.data"):
+            notebook["twice"](x)
+        assert notebook["twice"](2.0).data == 4.0
 
 
 def test_cells_see_earlier_cells_and_python_sees_them_all(notebook: Notebook):

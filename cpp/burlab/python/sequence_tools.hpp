@@ -44,7 +44,7 @@ struct Operands {
     for (std::uint32_t i = 0; i < edges.size; ++i) {
       PyObject* object = item(i);
       if (!is_value(object)) continue;
-      if (!held(as_value(object))) return fail_stale(), false;
+      if (!held_by_any(as_value(object))) return fail_stale(), false;
       edges[i].parent = as_value(object)->index;
     }
     return true;
@@ -56,7 +56,8 @@ BURLAB_COLD PyObject* reduce_tuples(std::uint32_t code, PyObject* xs, PyObject* 
   if (!operands.read()) return nullptr;
   const Block<Edge>& edges = operands.edges;
   TapeObject* tape = operands.tape;
-  if (!tape) return PyFloat_FromDouble(WideRule{nullptr, edges.at, edges.size}.evaluate(code));
+  if (!tape) return PyFloat_FromDouble(WideRule<double>{nullptr, edges.at, edges.size}.evaluate(code));
+  if (tape->other) return operands.name() ? tape->other->reduce(code, edges) : nullptr;
   if (!room(tape) || !operands.name()) return nullptr;
   const std::uint32_t index = tape->record_wide(code, edges.at, edges.size);
   if (index != no_node) return wrap(tape, index);

@@ -45,7 +45,7 @@ BURLAB_INLINE int number(PyObject* object, double* x) {
 
 /// Record an operation, on a tape that is not full.
 BURLAB_NOINLINE PyObject* record(TapeObject* tape, std::uint32_t code, Operand x, Operand y) {
-  Evaluation evaluation{code, x.value, y.value, x.index != 0, y.index != 0};
+  EvaluationOf<double> evaluation{code, x.value, y.value, x.index != 0, y.index != 0};
   if (!evaluation.among(AtHand{}))
     evaluation.result = environment.evaluate(code, x.value, y.value, x.index != 0, y.index != 0);
   return wrap(tape, tape->put(code, evaluation.result, x.index, y.index));
@@ -54,7 +54,8 @@ BURLAB_NOINLINE PyObject* record(TapeObject* tape, std::uint32_t code, Operand x
 BURLAB_NOINLINE PyObject* unary(std::uint32_t code, PyObject* self) {
   const ValueObject* x = as_value(self);
   if (!ready(code)) return nullptr;
-  if (!held(x)) return fail_stale();
+  if (BURLAB_UNLIKELY(!held(x)))
+    return held_by_any(x) ? tape_of(x)->other->record(code, {x->index, 0}, {0, 0}) : fail_stale();
   if (!room(tape_of(x))) return nullptr;  // may renumber: the index is read afterwards
   return record(tape_of(x), code, {x->index, node_of(x).value}, {0, 0});
 }
@@ -69,9 +70,12 @@ BURLAB_NOINLINE PyObject* mixed(std::uint32_t code, PyObject* left, PyObject* ri
     if (known <= 0) return known ? nullptr : not_implemented();
   }
   if (!ready(code)) return nullptr;
-  if ((x && !held(x)) || (y && !held(y))) return fail_stale();
+  if ((x && !held_by_any(x)) || (y && !held_by_any(y))) return fail_stale();
   if (x && y && x->tape != y->tape) return fail_two_tapes();
   TapeObject* tape = tape_of(x ? x : y);
+  if (BURLAB_UNLIKELY(tape->other != nullptr))
+    return tape->other->record(code, x ? Operand{x->index, 0} : Operand{0, constant},
+                               y ? Operand{y->index, 0} : Operand{0, constant});
   if (!room(tape)) return nullptr;
   return record(tape, code, x ? Operand{x->index, node_of(x).value} : Operand{0, constant},
                 y ? Operand{y->index, node_of(y).value} : Operand{0, constant});
@@ -94,7 +98,7 @@ BURLAB_INLINE PyObject* unary_of(PyObject* self) {
   const ValueObject* x = as_value(self);
   TapeObject* tape = tape_of(x);
   if (BURLAB_UNLIKELY(!held(x) || tape->full())) return unary(code_of<Op>, self);
-  return wrap(tape, tape->put(code_of<Op>, evaluate<Op>(node_of(x).value, 0), x->index, 0));
+  return wrap(tape, tape->put(code_of<Op>, evaluate<Op>(node_of(x).value, 0.0), x->index, 0));
 }
 
 /// x ** y. The constant exponents 2 and 3 have their own operations, without a logarithm or libm. Python has one object

@@ -25,9 +25,14 @@ BURLAB_NOINLINE TapeObject* current_tape() {
 }
 
 /// A new leaf on the current tape.
+BURLAB_COLD PyObject* make_leaf_slowly(TapeObject* tape, double x) {
+  if (tape->other) return tape->other->leaf(x);
+  return make_room(tape) ? wrap(tape, tape->put(leaf_code, Outcome{x, {0, 0}}, 0, 0)) : nullptr;
+}
 BURLAB_INLINE PyObject* make_leaf(double x) {
   TapeObject* tape = current_tape();
-  return tape && room(tape) ? wrap(tape, tape->put(leaf_code, Outcome{x, {0, 0}}, 0, 0)) : nullptr;
+  if (BURLAB_UNLIKELY(!tape)) return nullptr;
+  return tape->full() ? make_leaf_slowly(tape, x) : wrap(tape, tape->put(leaf_code, Outcome{x, {0, 0}}, 0, 0));
 }
 BURLAB_COLD PyObject* make_leaf_of_subclass(PyTypeObject* type, double x) {
   TapeObject* tape = current_tape();
@@ -36,6 +41,7 @@ BURLAB_COLD PyObject* make_leaf_of_subclass(PyTypeObject* type, double x) {
   if (tape->living++ == 0) retain(tape);
   as_value(self)->tape = tape;
   as_value(self)->index = no_node;
+  if (tape->other) return tape->other->make_leaf(as_value(self), x) ? self : (release(self), nullptr);
   if (!room(tape)) return release(self), nullptr;
   as_value(self)->index = tape->put(leaf_code, Outcome{x, {0, 0}}, 0, 0);
   node_of(as_value(self)).holder = as_value(self);
@@ -85,9 +91,12 @@ inline PyObject* value_call(PyObject* type, PyObject* const* args, std::size_t f
   return call_with_tuple(type, args, count, names);
 }
 
+BURLAB_COLD PyObject* get_number_slowly(const ValueObject* value, bool gradient) {
+  return held_by_any(value) ? PyFloat_FromDouble(tape_of(value)->other->number(value, gradient)) : fail_stale();
+}
 /// Value.data and Value.grad: `which` is null for the data.
 inline PyObject* get_number(PyObject* self, void* which) {
-  if (BURLAB_UNLIKELY(!held(as_value(self)))) return fail_stale();
+  if (BURLAB_UNLIKELY(!held(as_value(self)))) return get_number_slowly(as_value(self), which != nullptr);
   const Node& n = node_of(as_value(self));
   return PyFloat_FromDouble(which ? n.gradient : n.value);
 }
@@ -98,8 +107,10 @@ inline int set_number(PyObject* self, PyObject* object, void* which) {
     PyErr_Format(environment.type_error, "data and grad of a Value are real numbers, but got %.100s.",
                  object ? object->ob_type->tp_name : "a deletion");
   if (known <= 0) return -1;
-  if (!held(as_value(self))) return fail_stale(), -1;
-  Node& n = node_of(as_value(self));
+  ValueObject* const value = as_value(self);
+  if (!held_by_any(value)) return fail_stale(), -1;
+  if (OtherNumbers* other = tape_of(value)->other) return other->set_number(value, which != nullptr, x), 0;
+  Node& n = node_of(value);
   (which ? n.gradient : n.value) = x;
   return 0;
 }
@@ -117,9 +128,12 @@ inline PyObject* backward(PyObject* self, PyObject* const* args, Py_ssize_t coun
     }
     if ((accumulate = PyObject_IsTrue(args[0])) < 0) return nullptr;
   }
-  if (!held(as_value(self))) return fail_stale();
-  as_value(self)->tape->backward(as_value(self)->index, accumulate != 0);
-  return none();
+  const ValueObject* const value = as_value(self);
+  if (BURLAB_UNLIKELY(!held(value) && !held_by_any(value))) return fail_stale();
+  OtherNumbers* const other = tape_of(value)->other;
+  const Status status = BURLAB_UNLIKELY(other != nullptr) ? other->backward(value->index, accumulate != 0)
+                                                          : value->tape->backward(value->index, accumulate != 0);
+  return BURLAB_LIKELY(status == Ok) ? none() : fail_sweep(tape_of(value), status);
 }
 
 /// type(reclaims=False): whether nodes that no Value reaches are dropped.
@@ -141,11 +155,15 @@ BURLAB_COLD void tape_dealloc(PyObject* self) {  // no Value is left: each one r
     PyObject_Free(value);
     release(environment.value_type);
   }
+  if (tape->other) tape->other->destroy();
   std::destroy_at(static_cast<Tape*>(tape));
   type->tp_free(self);
   release(type);
 }
-inline Py_ssize_t tape_length(PyObject* self) { return static_cast<TapeObject*>(self)->Tape::size(); }
+inline Py_ssize_t tape_length(PyObject* self) {
+  const TapeObject* tape = static_cast<TapeObject*>(self);
+  return tape->other ? tape->other->size() : tape->Tape::size();
+}
 
 }  // namespace burlab::eager
 BURLAB_END

@@ -11,8 +11,30 @@ BURLAB_BEGIN
 namespace burlab::eager {
 
 struct ValueObject : PyObject, Handle {};
+struct TapeObject;
+
+/// Values of a tape of other numbers than float64. Their `Tape` stays empty, so that it holds none of them, and always
+/// full: what costs nothing extra for float64 ends at a slow path, which asks here.
+struct OtherNumbers {
+  virtual void destroy() = 0;
+  virtual std::uint32_t size() const = 0;
+  virtual bool held(const ValueObject* value) const = 0;
+  virtual double number(const ValueObject* value, bool gradient) const = 0;
+  virtual void set_number(ValueObject* value, bool gradient, double x) = 0;
+  /// New Values; null with an exception set.
+  virtual PyObject* leaf(double x) = 0;
+  virtual bool make_leaf(ValueObject* value, double x) = 0;
+  virtual PyObject* record(std::uint32_t code, Operand x, Operand y) = 0;
+  virtual PyObject* reduce(std::uint32_t code, const Block<Edge>& operands) = 0;
+  virtual Status backward(std::uint32_t root, bool accumulate) = 0;
+  virtual void drop(ValueObject* value) = 0;  // a Value that dies
+
+ protected:
+  ~OtherNumbers() = default;
+};
 
 struct TapeObject : PyObject, Tape {
+  OtherNumbers* other;   // nullptr: numbers are float64
   ValueObject* spare;    // dead Values to be used again, linked through `tape`
   std::uint32_t living;  // Values on this tape: while there are any, they share one reference to it
   std::uint32_t values;  // Values that hold memory, living and spare
@@ -45,9 +67,13 @@ BURLAB_INLINE bool is_value(PyObject* object) {
   if (type == environment.value_type) return true;
   return type != &PyFloat_Type && type != &PyLong_Type && PyType_IsSubtype(object->ob_type, environment.value_type);
 }
-/// Return true if the tape still holds the node: `rewind` drops nodes without searching for their handles.
+/// Return true if a float64 tape still holds the node: `rewind` drops nodes without searching for their handles.
 BURLAB_INLINE bool held(const ValueObject* value) {
   return value->index < value->tape->nodes.size && node_of(value).holder == value;
+}
+/// Return true if a tape of any numbers holds it.
+BURLAB_INLINE bool held_by_any(const ValueObject* value) {
+  return held(value) || (tape_of(value)->other && tape_of(value)->other->held(value));
 }
 
 BURLAB_COLD PyObject* fail_stale() {
@@ -60,6 +86,17 @@ BURLAB_COLD PyObject* fail_two_tapes() {
   PyErr_SetString(environment.tape_error,
                   "the operands live on two tapes. Make all leaves of one computation under the same tape: each thread "
                   "and each `with Tape()` block has its own, and `with x.tape:` goes back to that of x.");
+  return nullptr;
+}
+
+/// The error of a sweep that did not end. `Stopped`: a function of the user has raised it.
+BURLAB_COLD PyObject* fail_sweep(TapeObject* tape, Status status) {
+  tape->clear_status();
+  if (status == OutOfMemory) return PyErr_NoMemory();
+  if (status == Sweeping)
+    PyErr_SetString(environment.tape_error,
+                    "a function that on_backward attached may change the gradient of its Value, and record, but its "
+                    "tape is in the middle of backward: call backward, rewind or on_backward after that.");
   return nullptr;
 }
 
@@ -77,8 +114,8 @@ BURLAB_COLD ValueObject* allocate(TapeObject* tape) {
   if (value) ++tape->values;
   return value;
 }
-/// A Python object for a node that has none.
-BURLAB_INLINE PyObject* wrap(TapeObject* tape, std::uint32_t index) {
+/// A Python object for a node that has none, which does not know it yet.
+BURLAB_INLINE ValueObject* make_handle(TapeObject* tape, std::uint32_t index) {
   ValueObject* value = tape->spare;
   if (BURLAB_LIKELY(value != nullptr)) {
     tape->spare = reinterpret_cast<ValueObject*>(value->tape);
@@ -89,7 +126,11 @@ BURLAB_INLINE PyObject* wrap(TapeObject* tape, std::uint32_t index) {
   if (BURLAB_UNLIKELY(tape->living++ == 0)) retain(tape);
   value->tape = tape;
   value->index = index;
-  tape->nodes.at[index].holder = value;
+  return value;
+}
+BURLAB_INLINE PyObject* wrap(TapeObject* tape, std::uint32_t index) {
+  ValueObject* value = make_handle(tape, index);
+  if (BURLAB_LIKELY(value != nullptr)) tape->nodes.at[index].holder = value;
   return value;
 }
 
@@ -105,6 +146,8 @@ inline void value_dealloc(PyObject* self) {
   if (BURLAB_LIKELY(held(value))) {
     node_of(value).holder = nullptr;
     if (tape->reclaims && value->index + 1 == tape->nodes.size) tape->pop_unheld();
+  } else if (tape->other) {
+    tape->other->drop(value);
   }
   const std::uint32_t living = --tape->living;
   if (BURLAB_LIKELY(self->ob_type == environment.value_type && tape->values - living <= spare_limit)) {
