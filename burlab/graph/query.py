@@ -37,7 +37,11 @@ QUERIES = (
     "hessian",
     "residuals_and_jacobian",
     "part_value_and_grad",
+    "part_value",
+    "part_hvp",
 )
+# Those about the loss of a part of x: their entries are the number of a `PartForm`.
+PART_QUERIES = ("part_value_and_grad", "part_value", "part_hvp")
 # Those about what a model gives: their entries are numbers of a target.
 TARGET_QUERIES = ("targets", "surrogate", "residuals_and_jacobian")
 # About clients of a federation; their numbers follow.
@@ -58,6 +62,8 @@ def is_whole(dimension: int) -> bool:
 class Question(NamedTuple):
     """A query by its name, over how many chosen samples it is, 0: over those of the step, or all; of how many entries.
 
+    Of `PART_QUERIES`, entries are the number of a form.
+
     >>> str(Question("grad", 3)), str(Question("partial_grad", 3, 2)), Question.of("grad[3]")
     ('grad[3]', 'partial_grad{2}[3]', Question(name='grad', chosen=3, entries=0))
     """
@@ -76,6 +82,30 @@ class Question(NamedTuple):
     def __str__(self) -> str:
         entries = f"{{{self.entries}}}" if self.entries else ""
         return f"{self.name}{entries}[{self.chosen}]" if self.chosen else f"{self.name}{entries}"
+
+
+class PartForm(NamedTuple):
+    """What a query about a part's loss is about: which loss, by which parts it derives, and along which.
+
+    >>> PartForm.of(PartForm(1, (0, 1), (0,)).number(2), 2)
+    PartForm(loss=1, by=(0, 1), along=(0,))
+    """
+
+    loss: int
+    by: tuple[int, ...] = ()
+    along: tuple[int, ...] = ()
+
+    def number(self, parts: int) -> int:
+        """Return its number, from 1, among the forms of so many parts."""
+        by, along = (sum(1 << k for k in chosen) for chosen in (self.by, self.along))
+        return 1 + self.loss + parts * (by + (along << parts))
+
+    @staticmethod
+    def of(number: int, parts: int) -> "PartForm":
+        """Return the form of a number."""
+        sets, loss = divmod(number - 1, parts)
+        by, along = (tuple(k for k in range(parts) if sets >> shift + k & 1) for shift in (0, parts))
+        return PartForm(loss, by, along)
 
 
 def query(name: str, oracle: Node, point: Node, shape: tuple[int, ...], chosen: Node | None = None) -> Node:

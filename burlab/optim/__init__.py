@@ -8,6 +8,7 @@ from .adamax import Adamax
 from .alternating_parts import alternating
 from .averaging import ASGD
 from .barzilai_borwein import BarzilaiBorwein
+from .bilevel_parts import bilevel, unrolled
 from .conjugate_gradient import NonlinearCG
 from .coordinate import CoordinateDescent
 from .curvature.adahessian import AdaHessian
@@ -164,6 +165,7 @@ __all__ = [
     "ZOSignSGD",
     "alternating",
     "ball",
+    "bilevel",
     "box",
     "clip_by_norm",
     "clip_by_value",
@@ -193,6 +195,7 @@ __all__ = [
     "step",
     "table",
     "through",
+    "unrolled",
     "warmup",
     "weight_decay",
     "zeroth_order",

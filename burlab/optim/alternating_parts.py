@@ -9,15 +9,20 @@ import numpy as np
 
 from burlab.errors import ArgumentError
 from burlab.graph import tree
+from burlab.graph.node import as_node
+from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.runtime.checks.numbers import shown, whole
 from burlab.transforms import switch
 
 from .batches import VALUE
 from .layout import Layout
 from .optimizer import Optimizer, State, Vector, advance, start
+from .part_places import part_places
 from .part_queries import PartQueries
 from .per_leaf import OnLeaves, flat_face
 from .queries import Queries
+from .step_log import norm_of
+from .used_numbers import logged_number, reads
 
 
 @dataclass(frozen=True)
@@ -50,15 +55,17 @@ class alternating(OnLeaves):
     first-order DARTS (Liu, Simonyan and Yang 2019, arXiv:1806.09055).
 
     The value of a step is that of the part in turn; columns "value_NAME" have those of each part, nan in the steps of
-    others. Live fields are called "NAME_lr", for example; schedules are of the steps of the run.
+    others, and so have metrics of its optimizer, "NAME_metric". The gradient norm is that of the part in turn.
+    Live fields are called "NAME_lr", for example; schedules are of the steps of the run.
+    An optimizer may ask about the losses of other parts: `f.part(name)`, see `bl.optim.bilevel`.
     Cost: one gradient a step, of one loss by one part; keeps the states of all optimizers.
 
     Args:
         parts: For each key of x an optimizer, or a pair of it and the number of its steps in a row.
 
     Raises:
-        ArgumentError: If keys are not those of x and of the problem, or an optimizer asks for more than values and
-            gradients.
+        ArgumentError: If keys are not those of x and of the problem, or an optimizer asks for more than values,
+            gradients and Hessian-vector products.
 
     >>> import numpy as np, burlab as bl
     >>> losses = {"a": lambda x: (x["a"] - x["b"]) ** 2, "b": lambda x: (x["b"] - 1.0) ** 2}
@@ -69,7 +76,7 @@ class alternating(OnLeaves):
     """
 
     parts: Any
-    _places: ClassVar[Mapping[str, tuple[int, int]]] = {}  # where parts begin and end; a run sets it in a copy
+    _places: ClassVar[Mapping[str, slice]] = {}  # the entries of parts; a run sets it in a copy
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,13 +92,9 @@ class alternating(OnLeaves):
                 f"x0 is {tree.describe(layout.structure)}, but parts of alternating are {', '.join(map(repr, names))}. "
                 "Pass a dict with an optimizer for each of its keys."
             )
-        whole_x, places, end = cast("dict[str, Any]", like), dict[str, tuple[int, int]](), 0
-        for name in sorted(names):
-            begin, end = end, end + sum(leaf.size for leaf in tree.flatten(whole_x[name])[0])
-            places[name] = begin, end
         bound = copy.copy(self)
-        object.__setattr__(bound, "parts", _bound(self.parts, whole_x))
-        object.__setattr__(bound, "_places", places)
+        object.__setattr__(bound, "parts", _bound(self.parts, cast("dict[str, Any]", like)))
+        object.__setattr__(bound, "_places", {place.name: place.entries for place in part_places(names, like)})
         return bound
 
     def init(self, x: Vector, *, f: Any = None) -> State:
@@ -119,27 +122,54 @@ class alternating(OnLeaves):
         rounds, place = t // int(ends[-1]), t % int(ends[-1])
         number = np.sum(place >= ends)
 
-        def step_of(turn: PartOptimizer, end: int) -> Any:
-            own = rounds * turn.steps + place - (end - turn.steps)
-            return lambda: self._step(turn, state, x, own, f)
+        found: dict[str, None] = {}  # names of metrics of all parts
 
-        value, after, states = switch(number, [step_of(turn, int(end)) for turn, end in zip(turns, ends, strict=True)])
+        def step_of(turn: PartOptimizer, end: int, names: tuple[str, ...]) -> Any:
+            own = rounds * turn.steps + place - (end - turn.steps)
+
+            def step() -> Any:
+                *after, metrics = self._step(turn, state, x, own, f)
+                found.update(dict.fromkeys(metrics))
+                return *after, {name: metrics.get(name, np.float64(np.nan)) for name in names}
+
+            return step
+
+        def taken(names: tuple[str, ...]) -> Any:
+            return switch(number, [step_of(turn, int(end), names) for turn, end in zip(turns, ends, strict=True)])
+
+        result = taken(())
+        if found:  # all branches of a choice return them, so all names are known before it is traced
+            result = taken(tuple(found))
+        value, norm, after, states, metrics = result
         values = {f"{VALUE}_{turn.part}": np.where(number == k, value, np.nan) for k, turn in enumerate(turns)}
-        f.log({**values, VALUE: value})
+        f.log({**values, **metrics, VALUE: value})
+        f.log_gradient(norm)
         return after, states
 
-    def _step(self, turn: PartOptimizer, state: State, x: Vector, t: Any, f: Queries) -> tuple[Any, Vector, State]:
-        """The value, x and all states after a step of a part."""
-        own = self._place(turn)
+    def _step(
+        self, turn: PartOptimizer, state: State, x: Vector, t: Any, f: Queries
+    ) -> tuple[Any, Any, Vector, State, dict[str, Any]]:
+        """The value, the gradient's norm, x, all states and metrics after a step of a part."""
+        own, kind = self._place(turn), type(turn.optimizer).__name__
         part = x[own]
         queries: Any = PartQueries(f, x, part, own, f.parts.index(turn.part))
         value, gradient = queries.value_and_grad(part)
         after, inner = advance(turn.optimizer, gradient, state[turn.part], part, t, queries)
         moved = np.concatenate([x[: own.start], after, x[own.stop :]])
-        return value, moved, {**state, turn.part: inner}
+        found = {f"{turn.part}_{name}": number for name, number in queries.logged.items() if name != VALUE}
+        if reads((value, gradient), (after, inner, found)):
+            norm = norm_of(gradient)
+        else:
+            queries.forget_step()
+            value = queries.logged.get(VALUE)
+            value = f.part(turn.part).value() if value is None else value
+            norm = np.nan if queries.norm is None else queries.norm
+        metrics = {name: logged_number(kind, name, number) for name, number in found.items()}
+        value, norm = (as_dtype(as_node(number), np.dtype(np.float64)) for number in (value, norm))
+        return value, norm, moved, {**state, turn.part: inner}, metrics
 
     def _place(self, turn: PartOptimizer) -> slice:
-        return slice(*self._places[turn.part])
+        return self._places[turn.part]
 
     def _check(self, parts: tuple[str, ...]) -> None:
         """Raise ArgumentError unless the losses of a problem are of these parts."""

@@ -11,10 +11,14 @@ from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
 from burlab.typing import ArrayLike
 
+from .part_places import PartPlace
+
 ESTIMATOR_NORM = "estimator_norm"
 """The column of the norm of what `Queries.estimated` was given."""
 VALUE = "value"
 """A metric that a rule logs under this name is the value of its step, where the step computes none."""
+GRADIENT_NORM = "norm of the gradient"
+"""Among the logged numbers: the norm of the gradient of a step whose update reads no g."""
 ROWS = "rows"
 """Among the queries of an update: it reads the gradients of its samples at the point of the step."""
 BATCH = "batch"
@@ -63,7 +67,7 @@ class Batches(NamedTuple):
     tables: PairedRows | None = None
     products: Any = None
     numbers: tuple[Any, ...] = ()
-    parts: tuple[str, ...] = ()
+    parts: tuple[PartPlace, ...] = ()
 
 
 PRODUCTS = Batches._fields.index("products")

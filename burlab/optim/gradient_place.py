@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from burlab.errors import ArgumentError
-from burlab.graph import Node, tree
-from burlab.graph.graph import topological
 from burlab.runtime.checks.numbers import shown
 
 from .layout import Layout
@@ -16,6 +14,7 @@ from .place_map import as_defined, map_arguments, taken
 from .place_queries import PlaceQueries
 from .place_step import T_OF_X, PlaceStep, X
 from .queries import Queries
+from .used_numbers import reads
 from .wrappers import Wrapper
 
 
@@ -35,9 +34,10 @@ class through(OnLeaves, Wrapper):
     of x's form; it can take state, t and key, too, and then returns a pair, its result and the next state. Fields of
     type Hyper of a T that is a dataclass are live.
 
-    Every query of the optimizer inside is about T of its point, and `Stop(grad_norm=, of="estimator")` about the
-    gradient at T(x). Cost: one gradient; a value too, unless at is "T(x)". If the gradient at x is computed, because T
-    returns x or asks for it, values are those at x and cost nothing. Metrics of has_aux are those at x.
+    Every query of the optimizer inside is about T of its point, those about clients too. The gradient norm, in the
+    history and for `Stop`, is that at T(x); nan if the optimizer inside reads no gradient. Cost: one gradient; a value
+    too, unless at is "T(x)". If the gradient at x is computed, because T returns x or asks for it, values and norms are
+    those at x and cost nothing. Metrics of has_aux are those at x.
 
     Args:
         inner: The optimizer.
@@ -109,12 +109,14 @@ class through(OnLeaves, Wrapper):
         seen, own = step.seen_gradient(f.estimated(gradient), x, own)
         queries: Any = PlaceQueries(f, x, (value, seen), step.place, step.mapped, self.at == T_OF_X)
         after, inner = advance(self.inner, seen, state["inner"], x, t, queries)
-        next_state = {"inner": inner, "T": own}
+        next_state, taken = {"inner": inner, "T": own}, reads(gradient, (after, inner))
+        if taken:
+            f.log_gradient(gradient)
         if callable(self.at):
             point = x if y is x else step.point(self.at, x)  # at x the value is known with the gradient
             f.log_value(None if point is x else f.value(point), "x" if point is x else "at(x)")
         elif self.at == T_OF_X:
-            f.log_value(value if _reads(gradient, (after, inner)) else f.value(y), self.at)
+            f.log_value(value if taken else f.value(y), self.at)
         else:
             f.log_value(None, self.at)
         return after, {**next_state, "t": state["t"] + 1} if self.at != X else next_state
@@ -123,9 +125,3 @@ class through(OnLeaves, Wrapper):
         if self._layout is None:
             raise ArgumentError("through knows the form of x only in a run. Pass it to bl.minimize.")
         return PlaceStep(self.T, self._layout, state, t, f, self._layer)
-
-
-def _reads(gradient: Any, results: Any) -> bool:
-    """Return True if any of the results depends on a gradient."""
-    nodes = [leaf for leaf in tree.flatten(results)[0] if isinstance(leaf, Node)]
-    return any(n is gradient for n in topological(nodes))

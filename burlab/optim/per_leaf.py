@@ -15,6 +15,7 @@ from burlab.typing import Tree
 
 from .layout import Layout
 from .optimizer import Optimizer, State, Vector, advance, start
+from .part_loss import PartLoss
 from .queries import Queries
 
 
@@ -31,6 +32,8 @@ class LeafQueries:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._f, name)  # raises for what is no query
+        if name == "part":
+            return self._part
         if name in CLIENT_QUERIES:
             return self._about_clients(method)
         if name not in QUERIES:
@@ -51,6 +54,9 @@ class LeafQueries:
             return result if name.endswith(("value", "values")) or name in ("jvp", "hessian") else self._to_tree(result)
 
         return answer
+
+    def _part(self, name: str | None = None) -> PartLoss:
+        return self._f.part(name).as_trees()
 
     def _about_clients(self, method: Callable[..., Any]) -> Any:
         """A question about clients, at one tree or, of gradients, at one whose leaves have a row for each client."""

@@ -1,11 +1,15 @@
 """The problem as the optimizer inside of `through` sees it: every question is about T of its point."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
+
+import numpy as np
 
 from burlab.errors import ArgumentError
 from burlab.graph.origin import location
 from burlab.graph.query import CLIENT_QUERIES, QUERIES
+from burlab.runtime.checks.numbers import shown
+from burlab.transforms import vmap
 
 Vector = Any  # shape (d,)
 _WITH_GRADIENT = ("value", "grad", "value_and_grad", "full_value", "full_grad", "per_sample_values")
@@ -72,15 +76,31 @@ class PlaceQueries:
         gradient = self._f.full_grad(self._place(y))
         return gradient if self._mapped is None else self._mapped(gradient, y)
 
+    def client_grads(self, y: Vector, **chosen: Any) -> Any:
+        """The gradients of clients at T(y), or each at T of its own point."""
+        rows = np.ndim(y) > 1
+        found = self._f.client_grads(vmap(self._place)(y) if rows else self._place(y), **chosen)
+        if self._mapped is None:
+            return found
+        mapped = self._mapped
+        return vmap(mapped)(found, y) if rows else vmap(lambda g: mapped(g, y))(found)
+
+    def part(self, name: str | None = None) -> NoReturn:
+        """Refuse losses of parts, whose points have no T."""
+        raise ArgumentError(
+            f"{location()}the optimizer inside of through asks f.part({shown(name)}), which through does not answer: T "
+            "is of all of x. Use through inside of the parts: alternating({name: through(rule, T), ...})."
+        )
+
     def __getattr__(self, name: str) -> Any:
-        if name in CLIENT_QUERIES or (name in QUERIES and self._mapped and name not in _WITH_GRADIENT):
-            why = "T.gradient maps single gradients only" if name in QUERIES else "its clients have no T"
+        if (name in QUERIES or name in CLIENT_QUERIES) and self._mapped and name not in _WITH_GRADIENT:
+            why = "T.gradient maps single gradients only"
             raise ArgumentError(
                 f"{location()}the optimizer inside of through asks f.{name}, which through does not answer: {why}. Use "
                 "an optimizer that asks for values and gradients."
             )
         method = getattr(self._f, name)  # raises for what is no query
-        if name not in QUERIES and name != "residual_blocks":
+        if name not in (*QUERIES, "client_hessians", "residual_blocks"):
             return method
 
         def answer(y: Vector, *others: Any, **chosen: Any) -> Any:

@@ -10,11 +10,13 @@ from burlab.graph.linear_nodes import concatenate, reshape
 from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
-from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, is_whole, query
+from burlab.graph.query import CLIENT_QUERIES, QUERIES, PartForm, Question, is_whole, query
 from burlab.graph.tracing.trace import depth
+from burlab.transforms import switch
 from burlab.typing import ArrayLike
 
 from .batches import ROWS, VALUE, Batches, Known, chosen_numbers
+from .part_loss import PartLoss
 from .query_forms import query_forms
 from .step_facts import StepFacts
 
@@ -66,6 +68,14 @@ class Queries(StepFacts):
         both: Any = self._query("value_and_grad", (self._shape[0] + 1,), indices, y)
         return both[0], both[1:]
 
+    def part(self, name: str | None = None) -> PartLoss:
+        """The loss of one of `f.parts`, by its name: `.value(y)`, `.grad(y, by=)`, `.hvp(y, v, by=)`; see `PartLoss`.
+
+        For problems of `bl.problems.Alternating`; a point y is a dict of parts. None: the part in turn, in a rule for
+        one part of `bl.optim.alternating`.
+        """
+        return PartLoss(self, name, self._known.x)
+
     def part_value_and_grad(self, y: Vector, part: Any, *, indices: Indices = None) -> tuple[Any, Any]:
         """Value and gradient at y of the loss of one of `f.parts`, by its number, traced or not: 0 for other parts."""
         if not self.parts:
@@ -73,9 +83,29 @@ class Queries(StepFacts):
                 f"{location()}f.part_value_and_grad asks for the loss of a part, and only bl.problems.Alternating has "
                 "losses of parts. Minimize one, or use f.value_and_grad."
             )
-        chosen = np.zeros_like(self._known.x) + as_dtype(as_node(part), self._known.x.dtype)
-        both: Any = self._query("part_value_and_grad", (self._shape[0] + 1,), indices, y, chosen)
-        return both[0], both[1:]
+
+        def answer(k: int) -> Any:
+            return lambda: self.part_query("part_value_and_grad", PartForm(k, (k,)), y, indices=indices)
+
+        return switch(part, [answer(k) for k in range(len(self.parts))])
+
+    def part_query(self, name: str, form: PartForm, *points: Vector, indices: Indices = None) -> Any:
+        """Answer a query about the loss of a part, at vectors of all of x: gradients are 0 for parts not asked about.
+
+        Args:
+            name: Of `PART_QUERIES`.
+            form: The part, what its gradient is by, and along which parts.
+            points: Of shape (d,): y, or y and v.
+            indices: As for other queries.
+        """
+        sizes = {"part_value": (), "part_hvp": self._shape}
+        shape = sizes.get(name, (self._shape[0] + 1,))
+        found: Any = self._query(name, shape, indices, *points, form=form.number(len(self.parts)))
+        return (found[0], found[1:]) if name == "part_value_and_grad" else found
+
+    def forget(self, name: str, form: PartForm) -> None:
+        """Take back a query about a part over the step's samples, whose answer nothing reads."""
+        self._of_parts[Question(name, 0, form.number(len(self.parts)))] -= 1
 
     def hvp(self, y: Vector, v: Vector, *, indices: Indices = None) -> Any:
         """The Hessian of f at y times v."""
@@ -271,7 +301,8 @@ class Queries(StepFacts):
     def used(self) -> tuple[str, ...]:
         """The queries so far, in a fixed order, then "key", "indices" and "rows" where these were used."""
         order = (*QUERIES, *CLIENT_QUERIES, "key", "indices", ROWS)
-        return tuple(str(q) for q in sorted(self._used, key=lambda q: (order.index(q.name), *q[1:])))
+        used = self._used | {question for question, times in self._of_parts.items() if times > 0}
+        return tuple(str(q) for q in sorted(used, key=lambda q: (order.index(q.name), *q[1:])))
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -293,17 +324,26 @@ class Queries(StepFacts):
         entries: Node | None = None,
         target: int = 0,
         more: tuple[Node, ...] = (),
+        form: int = 0,
     ) -> Node:
-        """Add a query. entries: of the gradient. target: size of one. more: arguments besides points."""
+        """Add a query.
+
+        entries: of the gradient. target: size of one. more: arguments besides points. form: of a query about a part.
+        """
         if self._batches.elsewhere:
             raise ArgumentError(
                 f"{location()}f.{name} is about samples, and these are on a cluster, which answers f.client_grads and "
                 "f.client_hessians alone. Build the problem without cluster=, or use a rule for clients."
             )
         chosen = None if self._is_own(indices) else self._chosen(name, indices)
-        listed = [x for x in (entries, chosen) if x is not None]
-        number = target if entries is None else entries.size
-        self._used.add(Question(name, 0 if chosen is None else chosen.size, number))
+        first = constant(np.array([form])) if form else entries
+        listed = [x for x in (first, chosen) if x is not None]
+        number = target or form if entries is None else entries.size
+        question = Question(name, 0 if chosen is None else chosen.size, number)
+        if form:
+            self._of_parts[question] += 1
+        else:
+            self._used.add(question)
         nodes = [*(self._vector(name, y) for y in points), *more]
         return query(name, self._known.oracle, concatenate(nodes, 0), shape, concatenate(listed, 0) if listed else None)
 

@@ -1,6 +1,6 @@
 """The calls of the queries of an update in words, for messages."""
 
-from burlab.graph.query import QUERIES
+from burlab.graph.query import PART_QUERIES, QUERIES
 
 
 def query_forms() -> list[str]:
@@ -10,10 +10,11 @@ def query_forms() -> list[str]:
         "jvp": "(y, v)",
         "partial_grad": "(y, coordinates)",
         "surrogate": "(y, goals, scale)",
-        "part_value_and_grad": "(y, part)",
     }
     return [
-        *(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES),
+        *(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES if name not in PART_QUERIES),
+        "f.part(name)",
+        "f.part_value_and_grad(y, part)",
         "f.residual_blocks(y)",
         "f.tables",
         "f.products",

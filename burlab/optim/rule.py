@@ -20,17 +20,17 @@ from burlab.runtime.dtypes import computed_in, is_narrow_float
 from burlab.runtime.plain import as_array
 from burlab.typing import Operand, Tree
 
-from .batches import BATCH, ESTIMATOR_NORM, VALUE, Batches, Known
+from .batches import BATCH, ESTIMATOR_NORM, GRADIENT_NORM, VALUE, Batches, Known
 from .lazy_form import LazyForm
 from .live_fields import Live, live_fields, with_values
 from .optimizer import Optimizer, Vector, advance, start
 from .per_leaf import flat_face
 from .queries import Queries
-from .used_numbers import described, real_number, used_number
+from .used_numbers import described, logged_number, real_number, used_number
 
 ONE_SAMPLE = Batches()
 _STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
-_PLACES = {"bits": 1, VALUE: 2}  # behind other metrics: bits are added up, the value is no new column
+_PLACES = {"bits": 1, GRADIENT_NORM: 2, VALUE: 3}  # behind others: bits are added up, the last are no new columns
 # Queries without chance, of the step's loss.
 _SETTLED = {"value", "value_and_grad", "grad", "hvp", "hessian", "jvp", "residuals_and_jacobian"}
 Form = tuple[tuple[int, ...], "np.dtype[Any]"]
@@ -95,8 +95,13 @@ class UpdateRule:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the logged metrics other than the value: columns of their own."""
-        return self.logged[:-1] if self.logs_value else self.logged
+        """Names of the logged metrics other than the value and the norm of the gradient: columns of their own."""
+        return self.logged[: len(self.logged) - self.logs_value - self.logs_norm]
+
+    @property
+    def logs_norm(self) -> bool:
+        """True if the update logs the norm of its gradient, where the step computes none."""
+        return GRADIENT_NORM in self.logged
 
 
 def trace_rule(
@@ -125,7 +130,7 @@ def trace_rule(
     leaves, structure = tree.flatten(initial)
     state = _arrays(leaves, kind)
 
-    queries, logged, value_at = (), (), ""
+    queries, logged, value_at = tuple[str, ...](), tuple[str, ...](), ""
 
     def step(g: Operand, x: Operand, t: Operand, values: tuple[Any, ...], leaves: list[Any], *problem: Any) -> Any:
         nonlocal queries, logged, value_at
@@ -137,22 +142,20 @@ def trace_rule(
         after = _next(advance(rule, g, before, x, t, f), kind, structure)
         if logs_estimate and f.estimate is not None:
             f.log({ESTIMATOR_NORM: f.estimate})
-        numbers = dict(sorted(f.logged.items(), key=lambda item: _PLACES.get(item[0], 0)))
+        norm = {} if f.gradient_norm is None else {GRADIENT_NORM: f.gradient_norm}
+        numbers = dict(sorted((norm | f.logged).items(), key=lambda item: _PLACES.get(item[0], 0)))
         queries, logged, value_at = f.used, tuple(numbers), f.value_at
         followed = [value for field, value in zip(live, used, strict=True) if callable(field.start)]
-        return *after, followed, [_logged(kind, name, number) for name, number in numbers.items()]
+        return *after, followed, [logged_number(kind, name, number) for name, number in numbers.items()]
 
     indices = np.zeros(batches[0], np.int64)  # by its place: this is no reading of the size, see `SeenBatches`
     problem = (np.zeros((), x.dtype), np.zeros(2, np.uint64), indices, np.int64(0))
     examples = [_example(leaf, array) for leaf, array in zip(leaves, state, strict=True)]
     graph = trace(step, (x, x, _STEP, tuple(field.number for field in live), examples, *problem)).graph
     _check(graph, kind, x, state)
-    if logged[-1:] == (VALUE,) and _reads_own(graph, graph.inputs[-len(problem)]):
-        # the batch's own is computed all the same
-        graph, logged, value_at = Graph(graph.inputs, graph.outputs[:-1]), logged[:-1], value_at and "x"
-    schedules = {field.name: field.start for field in live if callable(field.start)}
-    forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
-    hyper = {field.name: field.number for field in live}
+    value_at = value_at and ("x" if _reads_own(graph, graph.inputs[-len(problem)]) else value_at)
+    graph, logged = _without_known(graph, logged, graph.inputs[-len(problem)])
+    forms, hyper = tuple((leaf.shape, leaf.dtype) for leaf in state), {field.name: field.number for field in live}
     output = _of_stored(_output(optimizer, live, x, examples, structure), 0, stored)
 
     def size(t: Operand, values: tuple[Any, ...], leaves: list[Any]) -> Any:
@@ -161,6 +164,7 @@ def trace_rule(
         return as_dtype(found, np.dtype(np.int64))
 
     sized = trace(size, (_STEP, tuple(field.number for field in live), examples)).graph if varies else None
+    schedules = {field.name: field.start for field in live if callable(field.start)}
     return UpdateRule(
         _of_stored(graph, 1, stored), hyper, schedules, forms, structure, queries, logged, output, sized, value_at
     ), state
@@ -196,6 +200,17 @@ def _of_stored(graph: Any, position: int, dtype: "np.dtype[Any]") -> Any:
     inputs = (*graph.inputs[:position], x, *graph.inputs[position + 1 :])
     after, *others = inline(graph, [widened(n) for n in inputs])
     return Graph(inputs, (convert(after, dtype), *others))
+
+
+def _without_known(graph: Graph, logged: tuple[str, ...], value: Node) -> tuple[Graph, tuple[str, ...]]:
+    """Return an update, and what it logs, without a value and a norm that the batch's own gradient gives all the same.
+
+    value: of the batch.
+    """
+    known = {GRADIENT_NORM: reads_input(graph.inputs[0], graph), VALUE: _reads_own(graph, value)}
+    first = len(graph.outputs) - len(logged)
+    left = [(name, y) for name, y in zip(logged, graph.outputs[first:], strict=True) if not known.get(name)]
+    return Graph(graph.inputs, (*graph.outputs[:first], *(y for _, y in left))), tuple(name for name, _ in left)
 
 
 def _reads_own(graph: Graph, value: Node) -> bool:
@@ -323,13 +338,6 @@ def _next(result: Tree, kind: str, structure: tree.TreeDef) -> Any:
     if found != structure:
         raise ArgumentError(f"{kind}.update returned a state of structure {found}, but init gave {structure}.")
     return x, leaves
-
-
-def _logged(kind: str, name: str, number: Operand) -> Node:
-    node = real_number(number, f"the metric {shown(name)} that {kind}.update logs")
-    if node.shape:
-        raise ShapeError(f"the metric {shown(name)} that {kind}.update logs has shape {node.shape}, expected ().")
-    return as_dtype(node, np.dtype(np.float64))
 
 
 def _check(graph: Graph, kind: str, x: Vector, state: list[Vector]) -> None:

@@ -1,5 +1,6 @@
 """The samples of a step, and what else an update knows of it without a query."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from burlab.graph.numpy_api.indexing import take
 from burlab.graph.query import Question
 
 from .batches import Batches, Known, PairedRows
+from .part_places import PartPlace
 from .step_log import StepLog
 
 
@@ -21,6 +23,7 @@ class StepFacts(StepLog):
         super().__init__()
         self._known, self._batches, self._size = known, batches, size
         self._used: set[Question] = set()
+        self._of_parts: Counter[Question] = Counter()
 
     @property
     def indices(self) -> Any:
@@ -58,6 +61,11 @@ class StepFacts(StepLog):
     @property
     def parts(self) -> tuple[str, ...]:
         """The parts of x that have losses of their own, in order."""
+        return tuple(place.name for place in self._batches.parts)
+
+    @property
+    def part_places(self) -> tuple[PartPlace, ...]:
+        """The same parts with their places in the vector of x."""
         return self._batches.parts
 
     @property

@@ -16,13 +16,14 @@ class StepLog:
     """The metrics of a step, by name, and the point of its value.
 
     value_at: the point of the step's value in words, "" where no rule names it. estimate: the norm of what `estimated`
-    was given last.
+    was given last; gradient_norm: that of what `log_gradient` was.
     """
 
     def __init__(self) -> None:
         self._logged: dict[str, Any] = {}
         self.value_at = ""
         self.estimate: Any = None
+        self.gradient_norm: Any = None
 
     def log(self, metrics: dict[str, Any]) -> None:
         """Log metrics: each becomes a column of the history, as those that an update returns behind its state.
@@ -53,6 +54,19 @@ class StepLog:
 
     def estimated(self, v: Tree) -> Any:
         """v, which is what a rule takes for the gradient: `Stop(grad_norm=, of="estimator")` is about its norm."""
-        squares = [np.sum(leaf * leaf) for leaf in tree.flatten(v)[0]]
-        self.estimate = np.sqrt(sum(squares[1:], squares[0]))
+        self.estimate = norm_of(v)
         return v
+
+    def log_gradient(self, gradient: Tree) -> None:
+        """Name the gradient of a step that reads no other one: its norm is that in the history, where g's would be.
+
+        Args:
+            gradient: Of x's form.
+        """
+        self.gradient_norm = norm_of(gradient)
+
+
+def norm_of(v: Tree) -> Any:
+    """The Euclidean norm of all leaves together."""
+    squares = [np.sum(leaf * leaf) for leaf in tree.flatten(v)[0]]
+    return np.sqrt(sum(squares[1:], squares[0]))

@@ -4,11 +4,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError, TraceError
-from burlab.graph import Node
+from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
+from burlab.graph import Node, tree
 from burlab.graph.complex.array import Complex
+from burlab.graph.graph import topological
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
+from burlab.runtime.checks.numbers import shown
 from burlab.typing import Operand
 
 from .live_fields import Live
@@ -33,6 +35,20 @@ def real_number(value: Operand, what: str) -> Node:
         return as_node(value)
     except (DTypeError, TraceError):
         raise ArgumentError(f"{what} is {described(value)}, expected a real number.") from None
+
+
+def reads(values: Any, results: Any) -> bool:
+    """Return True if any of the results depends on any of the values. Both: trees."""
+    known, nodes = ([leaf for leaf in tree.flatten(one)[0] if isinstance(leaf, Node)] for one in (values, results))
+    return not set(known).isdisjoint(topological(nodes))
+
+
+def logged_number(kind: str, name: str, number: Operand) -> Node:
+    """Return a metric of an update as float64. kind: of its optimizer."""
+    node = real_number(number, f"the metric {shown(name)} that {kind}.update logs")
+    if node.shape:
+        raise ShapeError(f"the metric {shown(name)} that {kind}.update logs has shape {node.shape}, expected ().")
+    return as_dtype(node, np.dtype(np.float64))
 
 
 def described(value: object) -> str:

@@ -1,7 +1,6 @@
 """Problems whose parts of x have losses of their own."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +10,6 @@ from burlab.graph import tree
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.thread_limit import Threads
 from burlab.transforms import stop_gradient
-from burlab.transforms.choices import switch
 from burlab.typing import ArrayLike, Tree
 
 from .finite_sum import FiniteSum, check_loss
@@ -60,10 +58,11 @@ class Alternating(FiniteSum):
         arrays, places = _arranged(names, data)
         for name in names:
             check_loss(losses[name], places[name].stop - places[name].start)
-        parts = [_of_part(name, names, losses[name], places[name]) for name in names]
+        parts = tuple(_of_part(names, losses[name], places[name]) for name in names)
+        turns = [_by_itself(name, part) for name, part in zip(names, parts, strict=True)]
         keyed = any(takes_key(losses[name]) for name in names)
-        super().__init__(_sum_of(parts, keyed), arrays, threads=threads, tile=tile)
-        self.oracle = self.oracle.of_parts(PartLosses(names, _choice_of(parts)))
+        super().__init__(_sum_of(turns, keyed), arrays, threads=threads, tile=tile)
+        self.oracle = self.oracle.of_parts(PartLosses(names, parts))
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -96,8 +95,8 @@ def _arranged(names: tuple[str, ...], data: Any) -> tuple[tuple[Any, ...], dict[
     return arrays, places
 
 
-def _of_part(name: str, names: tuple[str, ...], loss: Loss, place: slice) -> Loss:
-    """Return the loss of a part with the others constant, as a function of x and the arrays of all losses."""
+def _of_part(names: tuple[str, ...], loss: Loss, place: slice) -> Loss:
+    """Return the loss of a part as a function of x and the arrays of all losses."""
     keyed = takes_key(loss)
 
     def of_part(x: Tree, *sample: Any, **key: Any) -> Any:
@@ -106,10 +105,20 @@ def _of_part(name: str, names: tuple[str, ...], loss: Loss, place: slice) -> Los
                 f"x of Alternating is {tree.describe(tree.flatten(x)[1])}, expected a dict with the keys of its "
                 f"losses, {', '.join(map(repr, names))}."
             )
-        fixed = {k: v if k == name else stop_gradient(v) for k, v in cast("dict[str, Any]", x).items()}
-        return loss(fixed, *sample[place], **(key if keyed else {}))
+        return loss(x, *sample[place], **(key if keyed else {}))
 
     return of_part
+
+
+def _by_itself(name: str, part: Loss) -> Loss:
+    """Return the loss of a part with the others constant."""
+
+    def by_itself(x: Tree, *sample: Any, **key: Any) -> Any:
+        known = isinstance(x, dict)  # else the loss refuses it
+        fixed = {k: v if k == name else stop_gradient(v) for k, v in cast("dict[str, Any]", x).items()} if known else x
+        return part(fixed, *sample, **key)
+
+    return by_itself
 
 
 def _sum_of(parts: list[Loss], keyed: bool) -> Loss:
@@ -122,12 +131,3 @@ def _sum_of(parts: list[Loss], keyed: bool) -> Loss:
         return sum(part(x, *sample, key=key) for part in parts[1:]) + parts[0](x, *sample, key=key)
 
     return drawn if keyed else whole
-
-
-def _choice_of(parts: list[Loss]) -> Loss:
-    """Return one of the losses, by its number."""
-
-    def chosen(x: Tree, number: Any, *sample: Any, **key: Any) -> Any:
-        return switch(number, [partial(part, x, *sample, **key) for part in parts])
-
-    return chosen

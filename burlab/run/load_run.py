@@ -82,7 +82,7 @@ def load_run(
         raise UnregisteredError(f"{path}: {error}") from None
     except BurlabError as error:
         raise FileError(f"{path} is malformed: {error} Use another copy.") from error
-    check_norm(setup.stop.grad_norm, setup.stop.of, setup.loss.has_gradient, "stop", "Stop(value=), or Stop(when=)")
+    check_norm(setup.stop.grad_norm, setup.stop.of, setup.knows_norm, "stop", "Stop(value=), or Stop(when=)")
     setup.norm_column(setup.stop.of)
     check_when(setup.stop, setup.budgets[1])
     _warn(path, document["recipe"], setup, stop)

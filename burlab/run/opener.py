@@ -12,6 +12,7 @@ from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.optim.batches import Batches
 from burlab.optim.lazy_rule import lazy_rule
+from burlab.optim.part_places import part_places
 from burlab.optim.rule import UpdateRule
 from burlab.optim.rule_cache import find_rule
 from burlab.problems.batch import Batch
@@ -240,7 +241,7 @@ def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None
     products = oracle.products(point) if whole and weights is None else None
     numbers = () if oracle.numbers is None else oracle.numbers.fields
     facts = whole, oracle.clients, remote, weights, planned, targets, clients_log, tables, products, numbers
-    return Batches(*sizes, *facts, oracle.part_names)
+    return Batches(*sizes, *facts, part_places(oracle.part_names, point.computed.tree))
 
 
 def _numbers_of(rule: UpdateRule, oracle: Oracle) -> NumbersOfLoss | None:
@@ -285,7 +286,7 @@ def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:
     """Return the query of each step: without a gradient if the rule reads none."""
     if rule.reads_gradient:
         return "measured" if oracle.has_aux else "training"
-    check_norm(stop.grad_norm, stop.of, False, "stop", "Stop(value=), or Stop(when=)")
+    check_norm(stop.grad_norm, stop.of, rule.logs_norm, "stop", "Stop(value=), or Stop(when=)")
     return "measured_value" if oracle.has_aux else "value_like"
 
 

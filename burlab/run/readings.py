@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import tree
+from burlab.graph.query import PART_QUERIES, Question
 from burlab.optim import Optimizer, SciPy
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.functions_of_numbers import keywords_at
@@ -86,11 +87,14 @@ class Readings(Displayed):
     def queries(self) -> tuple[str, ...]:
         """The rule's queries besides the gradient of each step, with how many samples it chooses; see `counts`.
 
+        Those about losses of parts count once, whatever part they are about.
+
         >>> import numpy as np, burlab as bl
         >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.ArmijoGD()).queries
         ('value', 'grad')
         """
-        return tuple(name for name in self._engine.queries if name not in ("key", "indices", "rows"))
+        asked = [Question.of(text) for text in self._engine.queries if text not in ("key", "indices", "rows")]
+        return tuple(dict.fromkeys(str(q._replace(entries=0) if q.name in PART_QUERIES else q) for q in asked))
 
     @property
     def x(self) -> tree.Tree:

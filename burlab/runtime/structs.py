@@ -184,7 +184,7 @@ class CPlan(ctypes.Structure):
         *_of(_POINTER, "spent queries"),
         *_of(_INT, "hypers buffers"),
         *_of(_POINTER, "hyper"),
-        *_of(_INT, "numbers first_number noted logs_value"),
+        *_of(_INT, "numbers first_number noted logs_value logs_norm"),
         *_of(_POINTER, "start bytes"),
         *_of(_INT, "history_bytes keyframe_bytes feed_rows"),
         *_of(CCriteria, "criteria"),
@@ -296,7 +296,7 @@ class CQuery(ctypes.Structure):
     """burlab::run::Query, burlab/run/step/query.hpp."""
 
     _fields_ = [
-        *_of(_INT, "kind chosen entries"),
+        *_of(_INT, "kind chosen entries form"),
         *_of(CLoss, "loss"),
         *_of(CStream, "stream"),
         *_of(_INT, "points value vector rows width goals"),

@@ -58,6 +58,8 @@ RULES = {
     "proximal": bl.optim.proximal(GD(0.05), bl.optim.l1(0.1)),
     "EM": bl.optim.EM(0.3, 0.1),
     "alternating": bl.optim.alternating({"b": Adam(0.02), "w": (GD(0.02), 3)}),
+    "bilevel": bl.optim.alternating({"w": GD(0.02), "b": bl.optim.bilevel(Adam(0.02), "w", terms=3, eta=0.01)}),
+    "unrolled": bl.optim.alternating({"w": GD(0.02), "b": bl.optim.unrolled(Adam(0.02), "w", xi=0.02)}),
     "through": bl.optim.through(Adam(0.02), tenths, at="T(x)"),
     "weight_decay": bl.optim.weight_decay(GD(0.01), 0.2),
 }
@@ -110,8 +112,9 @@ def test_every_optimizer_has_a_row_for_going_back():
     """Optimizers of clients go back in test_federated.py, that of links in test_rewiring.py."""
     found = {getattr(bl.optim, name) for name in bl.optim.__all__}
     kinds = {kind for kind in found if isinstance(kind, type) and issubclass(kind, Optimizer)}
+    turns = [turn.optimizer for rule in RULES.values() if isinstance(rule, bl.optim.alternating) for turn in rule.parts]
     assert {kind for kind in kinds if not inspect.isabstract(kind)} == {
-        type(rule) for rule in (*RULES.values(), *FEDERATED.values())
+        type(rule) for rule in (*RULES.values(), *turns, *FEDERATED.values())
     } | {bl.optim.rewire}
 
 

@@ -11,7 +11,7 @@ import pytest
 import burlab as bl
 from burlab.errors import DTypeError, IndexRangeError, ShapeError, StatusError, TraceError
 from burlab.graph import tree
-from burlab.graph.query import QUERIES, TARGET_QUERIES
+from burlab.graph.query import PART_QUERIES, QUERIES, TARGET_QUERIES
 from tests.optim.probe import X0, A, B, Probe, loss, noisy, probe, ridge, rng
 from tests.run.test_sampler import batches
 
@@ -69,6 +69,16 @@ QUERIED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = 
         lambda p, y, i: second_part(*p.oracle.data.arrays, y, i),
         (0.0, X0),
     ),
+    "part_value": (
+        lambda f, y: f.part("v").value({"u": y[:1], "v": y[1:]}),
+        lambda p, y, i: second_part(*p.oracle.data.arrays, y, i)[0],
+        0.0,
+    ),
+    "part_hvp": (
+        lambda f, y: f.part("v").hvp({"u": y[:1], "v": y[1:]}, {"u": y[:1], "v": 2 * y[1:]}),
+        lambda p, y, i: second_part_moved(*p.oracle.data.arrays, y, np.append(y[:1], 2 * y[1:]), i),
+        X0[1:],
+    ),
 }
 PARTS = {"u": lambda x, a, b: 0 * b, "v": lambda x, a, b: outer(a[0] * x["u"] + a[1:] @ x["v"], a, b)}
 
@@ -100,6 +110,12 @@ def second_part(a: Any, b: Any, y: Any, i: Any) -> Any:
     return np.mean(np.log(1 + off**2)), gradient
 
 
+def second_part_moved(a: Any, b: Any, y: Any, v: Any, i: Any) -> Any:
+    """The derivative of that gradient along v."""
+    off, along = a[i] @ y - b[i], a[i] @ v
+    return (2 * (1 - off**2) / (1 + off**2) ** 2 * along) @ a[i][:, 1:] / 5
+
+
 def pair(x: Any, a: Any, b: Any) -> Any:
     return np.stack([a @ x - b, b * x[0] * x[1]])
 
@@ -122,7 +138,7 @@ def test_queries_equal_the_finite_sum(name: str, dtype: Any, sampler: str) -> No
 
     Those about targets and parts, of which a finite sum knows nothing, to rounding.
     """
-    rtol = 50 * np.finfo(dtype).eps if name in (*TARGET_QUERIES, "part_value_and_grad") else 0.0
+    rtol = 50 * np.finfo(dtype).eps if name in (*TARGET_QUERIES, *PART_QUERIES) else 0.0
     question, wanted, like = QUERIED[name]
     data = A.astype(dtype), B.astype(dtype)
     problem = bl.FiniteSum(outer, data, ridge, resampled=resampled, model=model)
@@ -130,7 +146,7 @@ def test_queries_equal_the_finite_sum(name: str, dtype: Any, sampler: str) -> No
         problem = bl.Residuals(pair, data)
     like = tree.unflatten(tree.flatten(like)[1], [np.asarray(leaf, dtype) for leaf in tree.flatten(like)[0]])
     x0: Any = X0.astype(dtype)
-    if name == "part_value_and_grad":
+    if name in PART_QUERIES:
         problem, x0 = bl.problems.Alternating(PARTS, data), {"u": x0[0], "v": x0[1:]}
     _, got, x = probe(problem, x0, lambda f, x: question(f, x + 1), like, 7, batch=5, sampler=sampler, seed=3)
     x = np.concatenate([x["u"][None], x["v"]]) if isinstance(x, dict) else x
@@ -290,7 +306,7 @@ def test_queries_in_loops_and_of_many_points() -> None:
             TraceError,
             "f.partial_grad(y, coordinates), f.resampled_grad(y), f.targets(y), "
             "f.surrogate(y, goals, scale), f.per_sample_values(y), f.hessian(y), f.residuals_and_jacobian(y), "
-            "f.part_value_and_grad(y, part), f.residual_blocks(y), "
+            "f.part(name), f.part_value_and_grad(y, part), f.residual_blocks(y), "
             "f.tables, f.products, f.indices, f.weights, f.key, f.batch, f.samples",
         ),
         (lambda f, x: f.grad(x[:2]), ShapeError, "f.grad is about vectors of shape (3,), as x is, got (2,)"),

@@ -11,7 +11,8 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError, TraceError
 from burlab.optim import GD, Hyper, clip_by_norm, through
-from tests.optim import probe
+from tests.optim import federated_cases, probe
+from tests.optim.federated_cases import FEDERATED
 from tests.optim.through_loops import LOOPS
 from tests.optim.through_methods import METHODS, SAM, START, A, B, run_of
 from tests.run.saved_cases import replayed
@@ -94,10 +95,66 @@ def test_a_shift_is_the_shifted_problem(rule: Any, batch: int | None) -> None:
     plain = bl.minimize(shifted, probe.X0, rule, **options)
     np.testing.assert_allclose(run.iterate, plain.iterate, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(run.x, plain.x + SHIFT, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(run.history["value"], plain.history["value"], rtol=1e-9)
+    for name in ("value", "gradient_norm"):
+        np.testing.assert_allclose(run.history[name], plain.history[name], rtol=1e-9)
     rows = 8 * (batch or 23) * isinstance(rule, bl.optim.SAGA)  # whose gradient is not that of the step beside rows
     wanted = {**plain.counts, "samples": plain.counts["samples"] + rows, "flops": run.counts["flops"]}
     assert run.counts == wanted  # the loss without the shift takes less operations
+
+
+@pytest.mark.parametrize("name", FEDERATED)
+def test_clients_compute_at_t_of_their_points(name: str) -> None:
+    """The shifted federation: one point for all, a point for each after local steps, Hessians, in init too."""
+    clients = list(zip(federated_cases.FEATURES, federated_cases.LABELS, strict=True))
+    c = 0.3 * np.cos(np.arange(federated_cases.D))
+    ridge = lambda x: federated_cases.MU / 2 * (x @ x)  # noqa: E731
+    plain = bl.problems.federated(federated_cases.loss, clients, ridge)
+    shifted = bl.problems.federated(lambda x, a, b: federated_cases.loss(x + c, a, b), clients, lambda x: ridge(x + c))
+    rule, options = FEDERATED[name], {"seed": 3, "steps": 6}
+    run = bl.minimize(plain, federated_cases.X0, through(rule, lambda x: x + c, at="T(x)"), **options)
+    other = bl.minimize(shifted, federated_cases.X0, rule, **options)
+    np.testing.assert_allclose(run.iterate, other.iterate, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(run.history["value"], other.history["value"], rtol=1e-9)
+    for counter in ("samples", "hvps", "bits"):
+        assert run.counts[counter] == other.counts[counter]
+    assert np.abs(run.x).max() > 1e-3
+
+
+def test_gradients_of_clients_are_mapped_one_by_one() -> None:
+    """Signs do not commute with means: T.gradient acts on each client, at its own point."""
+
+    @dataclass(frozen=True)
+    class Signs:
+        def __call__(self, x: Any) -> Any:
+            return 2 * x
+
+        def gradient(self, g: Any, x: Any) -> Any:
+            return np.sign(g) + x
+
+    run = bl.minimize(
+        federated_cases.problem(), federated_cases.X0, through(bl.optim.FedAvg(0.1, 2), Signs(), at="T(x)"), steps=3
+    )
+    x = federated_cases.X0
+    for _ in range(3):
+        rows = np.tile(x, (5, 1))
+        for _ in range(2):
+            rows = rows - 0.1 * (np.sign(federated_cases.grads(2 * rows)) + rows)
+        x = rows.mean(axis=0)
+    np.testing.assert_allclose(run.iterate, x, rtol=1e-11, atol=1e-13)
+    with pytest.raises(ArgumentError, match=r"asks f\.client_hessians, which through does not answer: T\.gradient"):
+        bl.minimize(federated_cases.problem(), federated_cases.X0, through(FEDERATED["FedNL"], Signs()))
+
+
+def test_losses_of_parts_are_refused_by_name() -> None:
+    saddle = bl.problems.Alternating({"a": lambda x: x["a"] * x["b"], "b": lambda x: -x["a"] * x["b"]})
+
+    @dataclass(frozen=True)
+    class Asks(bl.optim.Optimizer):
+        def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+            return x - f.part("a").grad(), state
+
+    with pytest.raises(ArgumentError, match=r"asks f\.part\('a'\), which through does not answer: T is of all of x"):
+        bl.minimize(saddle, {"a": 1.0, "b": 1.0}, through(Asks(), lambda x: x))
 
 
 def test_rules_by_targets_and_residuals_go_through() -> None:

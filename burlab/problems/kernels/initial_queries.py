@@ -8,7 +8,9 @@ import numpy as np
 
 from burlab.errors import ArgumentError, TraceError
 from burlab.graph import tree
-from burlab.graph.query import is_whole
+from burlab.graph.query import PartForm, is_whole
+from burlab.optim.part_loss import PartLoss
+from burlab.optim.part_places import PartPlace, part_places
 from burlab.problems.point import Point, coordinates_of
 from burlab.problems.sampling import Stream, as_indices, full, is_full, listed
 from burlab.runtime.coerce import Array
@@ -16,7 +18,7 @@ from burlab.transforms import random
 from burlab.typing import ArrayLike, Tree
 
 from .oracle import Oracle
-from .query_kernels import counter_of
+from .query_kernels import counter_of, kernel_of
 
 _NO_STEP = -1  # what stands for the step in the key
 
@@ -29,7 +31,7 @@ class StartQueries:
 
     def __init__(self, oracle: Oracle, point: Point, stream: Stream, threads: int, batch: int | None = None) -> None:
         """batch: samples of the first step, if not the stream's."""
-        self._oracle, self._point, self._threads = oracle, point.computed, threads
+        self._oracle, self._start, self._point, self._threads = oracle, point, point.computed, threads
         self.batch, self.samples = int(stream.batch) if batch is None else batch, int(stream.samples)
         self.full = is_full(stream)
         self._sizes = oracle.clients
@@ -102,15 +104,33 @@ class StartQueries:
         value, gradient = self._mean("training", (y,), indices)
         return value[()], self._flat(gradient)
 
+    @cached_property
+    def part_places(self) -> tuple[PartPlace, ...]:
+        """The parts of x that have losses of their own."""
+        return part_places(self._oracle.part_names, self._point.tree)
+
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts of x that have losses of their own."""
+        """Their names."""
         return self._oracle.part_names
+
+    def part(self, name: str | None = None) -> PartLoss:
+        """Return the loss of a part of x, for questions about it."""
+        return PartLoss(self, name, self._flat(self._start.tree).astype(self._point.leaves[0].dtype))
+
+    def part_query(self, query: str, form: PartForm, *points: Array, indices: ArrayLike | None = None) -> Any:
+        """Return the answer about the loss of a part: see `burlab.optim.queries.Queries.part_query`."""
+        stream, _list = self._stream(indices, query)
+        self._count(counter_of(query), stream)
+        kernel = kernel_of(query, form.number(len(self.parts)))
+        found = self._oracle.mean(kernel, [self._at(y) for y in points], stream, self._key_words, self._threads)
+        if query == "part_value":
+            return found[0][()]
+        return (found[0][()], self._flat(found[1])) if query == "part_value_and_grad" else self._flat(found[0])
 
     def part_value_and_grad(self, y: Array, part: int, *, indices: ArrayLike | None = None) -> tuple[Any, Array]:
         """Return value and gradient at y of the loss of a part, by its number."""
-        value, gradient = self._mean("part", (y, np.full_like(y, part)), indices)
-        return value[()], self._flat(gradient)
+        return self.part_query("part_value_and_grad", PartForm(part, (part,)), y, indices=indices)
 
     def hvp(self, y: Array, v: Array, *, indices: ArrayLike | None = None) -> Array:
         """Return the Hessian of f at y times v, shape (d,)."""

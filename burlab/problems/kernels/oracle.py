@@ -159,7 +159,7 @@ class Oracle:
         data, own = self._given.data.with_array(weights), self._given.resampled
         loss, resampled = weighted(self._given.loss), None if own is None else weighted(own)
         targets = self._given.targets and replace(self._given.targets, weighted=True)
-        parts = self._given.parts and self._given.parts._replace(loss=weighted(self._given.parts.loss))
+        parts = self._given.parts and self._given.parts.map(weighted)
         return Oracle(*self._given._replace(loss=loss, data=data, resampled=resampled, targets=targets, parts=parts))
 
     def of_batch(self, size: int) -> "Oracle":
@@ -175,7 +175,7 @@ class Oracle:
         given = self._given
         loss, *others = (None if f is None else part.bound(f) for f in (given.loss, given.regularizer, given.resampled))
         targets = given.targets and replace(given.targets, model=part.bound(given.targets.model))
-        parts = given.parts and given.parts._replace(loss=part.bound(given.parts.loss))
+        parts = given.parts and given.parts.map(part.bound)
         own = given._replace(loss=loss or given.loss, regularizer=others[0], resampled=others[1])
         return Oracle(*own._replace(targets=targets, parts=parts))
 
@@ -276,19 +276,21 @@ class Oracle:
     def _traced(self, query: str, shared: Sequence[Point], data: Data) -> Programs:
         if query in (*TARGET_QUERIES, "jacobian") and self._given.targets is not None:
             return self._of_targets(query, self._given.targets, shared, data)
-        rule, trees = QUERY_RULES[query], [*(p.tree for p in shared), *self._inputs]
+        trees = [*(p.tree for p in shared), *self._inputs]
 
         def least(graph: Graph) -> int:
             return least_of(self._work(query, graph, trees[0]))
 
+        if query.startswith("part_") and self._given.parts is not None:
+            rule = self._given.parts.rule(query)
+            return Programs(SampleProgram.trace(rule, trees, data, self.keyed, least, self.options))
+        rule = QUERY_RULES[query]
         if query == "resampled_grad":  # the curvature of the loss alone
             return Programs(
                 SampleProgram.trace(partial(rule, self._resampled()), trees, data, True, least, self.options)
             )
         measures = query in ("measured", "measured_value")
         loss = self._measured if measures and self._measured is not None else self.loss
-        if query == "part" and self._given.parts is not None:
-            loss = self._given.parts.loss
         if self.batch is None:
             samples = SampleProgram.trace(partial(rule, loss), trees, data, self.keyed, least, self.options)
         else:

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from burlab.errors import ArgumentError, IndexRangeError
-from burlab.graph.query import CLIENT_QUERIES, QUERIES, TARGET_QUERIES, Question
+from burlab.graph.query import CLIENT_QUERIES, PART_QUERIES, QUERIES, TARGET_QUERIES, Question
 from burlab.problems.data import Data
 from burlab.problems.point import Point, coordinates_of, scale_of
 from burlab.problems.sampling import Stream, chosen, full
@@ -52,7 +52,9 @@ _FORMS = {
     "per_sample_values": _Form("value_like", False, True, rows=True, counter="values"),
     "hessian": _Form("hessian", False, True, counter="hvps"),
     "residuals_and_jacobian": _Form("residuals_and_jacobian", False, True, rows=True),
-    "part_value_and_grad": _Form("part", True, True, points=2),
+    "part_value_and_grad": _Form("part_grad", True, True),
+    "part_value": _Form("part_value", True, False, counter="values"),
+    "part_hvp": _Form("part_curvature", False, True, points=2, counter="hvps"),
 }
 
 
@@ -63,6 +65,15 @@ def counter_of(query: str) -> str:
     ('values', 'hvps', 'samples')
     """
     return _FORMS[query].counter if query in _FORMS else "samples"
+
+
+def kernel_of(query: str, number: int) -> str:
+    """Return the kernel of a query about the loss of a part. number: of its form.
+
+    >>> kernel_of("part_hvp", 7)
+    'part_curvature{7}'
+    """
+    return str(Question(_FORMS[query].kernel, entries=number))
 
 
 MAX_CLIENT_BATCHES = 2  # sizes of batches of clients that get tiles of their own
@@ -187,14 +198,16 @@ class QueryKernels:
         check_whole(oracle.batch, question, int(stream.batch))
         own = not (form.full or question.chosen)
         source, losses = (drawn, self.drawn_losses) if own else (oracle, self.losses)
-        shared, number = [self._point] * form.points, form.points
-        if question.name == "surrogate":
+        kernel, shared, number = form.kernel, [self._point] * form.points, form.points
+        if question.name in PART_QUERIES:
+            kernel = kernel_of(question.name, question.entries)
+        elif question.name == "surrogate":
             shared, number = [self._point, scale_of(self._point)], question.entries
         elif question.name in TARGET_QUERIES:
             number = question.entries
         elif question.entries:
             shared, number = [self._point, coordinates_of(np.zeros(question.entries, np.int64))], question.entries
-        loss = losses[form.kernel, number] = source.kernels(form.kernel, shared).on(self._threads)
+        loss = losses[kernel, number] = source.kernels(kernel, shared).on(self._threads)
         batches = full(oracle.data.samples) if form.full else stream
         if question.chosen:
             batches = chosen(stream, question.chosen)
@@ -212,7 +225,8 @@ class QueryKernels:
         return CQuery(
             kind=QUERIES.index(question.name),
             chosen=question.chosen,
-            entries=0 if question.name in TARGET_QUERIES else question.entries,
+            entries=0 if question.name in (*TARGET_QUERIES, *PART_QUERIES) else question.entries,
+            form=question.entries if question.name in PART_QUERIES else 0,
             loss=rows or loss.mirror(int(answer.stream.batch)),
             stream=answer.stream,
             points=form.points,

@@ -20,6 +20,7 @@ from burlab.typing import ArrayLike
 from .steepest import grad, hvp, value_and_grad
 
 Function = Callable[..., Any]
+Names = tuple[str, ...]  # of parts of x
 
 
 def value_alone(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
@@ -112,12 +113,54 @@ def _flat(gradient: tree.Tree) -> Node:
     return concatenate([reshape(as_node(leaf), (as_node(leaf).size,)) for leaf in tree.flatten(gradient)[0]], 0)
 
 
-def _part(loss: Function, x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
-    """Value and gradient of one of several losses, whose number is the first entry of a vector, in x's dtype."""
-    part = as_dtype(as_node(np.reshape(tree.flatten(v)[0][0], -1)[0]), np.dtype(np.int64))
-    value, gradient = value_and_grad(loss, x, part, *sample, **key)
-    return value.astype(_dtype(x)), gradient
+def _part_value(loss: Function, _by: Names, _along: Names, x: Any, *sample: Any, **key: Any) -> Any:
+    """The value in x's dtype."""
+    return _value_like(loss, x, *sample, **key)
 
+
+def _part_gradient(loss: Function, by: Names, _along: Names, x: Any, *sample: Any, **key: Any) -> Any:
+    """Value and gradient by some parts of x, 0 for the others, in x's dtype."""
+    value, slopes = value_and_grad(_by_some(loss, x, sample, key), _some(x, by))
+    return value.astype(_dtype(x)), _with_zeros(x, slopes)
+
+
+def _part_curvature(loss: Function, by: Names, along: Names, x: Any, v: Any, *sample: Any, **key: Any) -> Any:
+    """The derivative of the gradient by some parts of x along a vector of some, 0 for the others."""
+
+    def slopes(moved: Any) -> Any:
+        y = {**x, **moved}
+        return grad(_by_some(loss, y, sample, key), _some(y, by))
+
+    return (_with_zeros(x, jvp(slopes, (_some(x, along),), (_some(v, along),))[1]),)
+
+
+def _by_some(loss: Function, x: Any, sample: tuple[Any, ...], key: dict[str, Any]) -> Function:
+    """Return a loss as a function of some parts of x."""
+
+    def of_some(parts: Any) -> Any:
+        return loss({**x, **parts}, *sample, **key)
+
+    return of_some
+
+
+def _some(x: Any, names: Names) -> Any:
+    """Return some parts of x."""
+    return {name: x[name] for name in names}
+
+
+def _with_zeros(x: Any, parts: Any) -> Any:
+    """Return a tree like x with zeros in place of other parts."""
+    return {
+        name: parts[name] if name in parts else transforms.tree.map(np.zeros_like, part) for name, part in x.items()
+    }
+
+
+PART_RULES: dict[str, Callable[..., Any]] = {
+    "part_value": _part_value,
+    "part_grad": _part_gradient,
+    "part_curvature": _part_curvature,
+}
+"""Kernels about the loss of a part of x, which is a dict: by some of its parts, along some."""
 
 QUERY_RULES: dict[str, Callable[..., Any]] = {
     "value": value_alone,
@@ -133,5 +176,4 @@ QUERY_RULES: dict[str, Callable[..., Any]] = {
     "hvp": _curvature,
     "jvp": _directional,
     "hessian": _hessian,
-    "part": _part,
 }

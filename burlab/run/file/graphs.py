@@ -10,7 +10,7 @@ from burlab.compiler.executable import Executable, build
 from burlab.errors import FileError, GraphError, UnregisteredError
 from burlab.graph import Graph, tree
 from burlab.graph.file import reading, serial
-from burlab.graph.query import TARGET_QUERIES
+from burlab.graph.query import TARGET_QUERIES, Question
 from burlab.problems.data import Data
 from burlab.problems.kernels.batch_program import BatchProgram
 from burlab.problems.kernels.client_queries import RemoteClients
@@ -26,6 +26,8 @@ from burlab.runtime.dtypes import computed_in
 
 _ENTRIES = "partial_grad"
 _SIZED = (_ENTRIES, *TARGET_QUERIES)  # with a number: of entries, or of numbers of a target
+_OF_PARTS = ("part_value", "part_grad", "part_curvature")  # with the number of a form behind
+_ASKED = ("value_like", "grad", "training", "hvp", "hessian", "jvp", "resampled_grad", *_OF_PARTS, *_SIZED)
 _WITH_BATCH = 2  # numbers at the end of a kernel of whole batches
 Specs = list[tuple[tuple[int, ...], "np.dtype[Any]"]]
 
@@ -114,8 +116,8 @@ class GraphReader:
 
     def know(self, query: str, points: int, described: list[Any]) -> None:
         """Add the kernels for a query."""
-        asked = ("value_like", "grad", "training", "hvp", "hessian", "jvp", "resampled_grad", "part", *_SIZED)
-        if query not in asked or not (points > 0 if query in _SIZED else points == _points(query)):
+        name = Question.of(query).name if query.startswith("part_") else query
+        if name not in _ASKED or not (points > 0 if query in _SIZED else points == _points(query)):
             raise FileError(f"expected a query of updates, got {shown(query)} about {points} points.")
         self._known[query, points] = self.make(query, described, points, computed=True)
 
@@ -182,7 +184,7 @@ def read_graph(
 
 def _points(query: str) -> int:
     """Return the number of points of a query."""
-    return 2 if query in ("hvp", "jvp", "part") else 1
+    return 2 if query in ("hvp", "jvp") or query.startswith("part_curvature") else 1
 
 
 def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int) -> list[Specs]:
@@ -203,11 +205,12 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int)
         "surrogate": [number, leaves],
         "hessian": [[((dimension, dimension), leaves[0][1])]],
         "training": [number, leaves],
-        "part": [number, leaves],
+        "part_value": [number],
+        "part_grad": [number, leaves],
         "measured": [number, leaves, number * metrics],
         "measured_value": [number, [], number * metrics],
     }
-    return groups.get(query, [leaves])
+    return groups.get(Question.of(query).name, [leaves])
 
 
 class StoredSchedule:

@@ -70,6 +70,7 @@ def _is_plain(setup: Setup) -> bool:
         and all(one is None for one in more)
         and not setup.totals
         and not setup.rule.logs_value
+        and not setup.rule.logs_norm
         and setup.numbers is None
         and all(dtype == np.float64 for _, dtype in setup.buffers)
     )

@@ -49,7 +49,7 @@ class RunLoop:
         self.hypers = tuple(setup.rule.hyper)
         self.queries = setup.rule.queries
         self.stop = setup.stop
-        self.has_gradient = setup.loss.has_gradient
+        self.has_gradient = setup.knows_norm
         self.columns = setup.columns
         self.start_hypers = setup.rule.hyper
         self.batch = int(setup.stream.batch)

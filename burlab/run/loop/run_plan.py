@@ -79,6 +79,7 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
         first_number=0 if setup.numbers is None else setup.numbers.first,
         noted=len(setup.rule.schedules) + len(setup.rule.logged),
         logs_value=setup.rule.logs_value,
+        logs_norm=setup.rule.logs_norm,
         start=addresses.ctypes.data if start else None,
         bytes=sizes.ctypes.data,
         history_bytes=setup.budgets[0],

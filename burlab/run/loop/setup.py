@@ -185,6 +185,11 @@ class Setup:
         full = None if self.full is None else self.full.loss
         return (self.loss, self.update, self.queries, second, full, self.output, self.size, self.sampler, self.stream)
 
+    @property
+    def knows_norm(self) -> bool:
+        """Return True if a row has the norm of its step's gradient."""
+        return self.loss.has_gradient or self.rule.logs_norm
+
     def norm_column(self, of: str) -> int:
         """The column of the record that holds a norm: see `Stop.of`. Raises ArgumentError if there is none."""
         return column_of(of, self.columns, self.loss.has_gradient and self.output is None and is_full(self.stream))

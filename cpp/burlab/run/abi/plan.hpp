@@ -85,6 +85,7 @@ struct Plan {
   std::int64_t first_number;     // the first of these hyperparameters
   std::int64_t noted;            // numbers from an update: values of schedules, and logged metrics
   std::int64_t logs_value;       // 1: the last of them is the value of the step and adds no column; else 0
+  std::int64_t logs_norm;        // likewise for the norm of its gradient, the last one before the value
   const char* const* start;      // start values of the buffers, nullptr for zeros; nullptr: they come from another run
   const std::int64_t* bytes;     // of each buffer
   std::int64_t history_bytes, keyframe_bytes;  // budgets
@@ -99,7 +100,7 @@ enum Column : std::int64_t { value_column, gradient_norm, step_norm, first_extra
 
 inline std::int64_t columns_of(const Plan& plan) {
   const auto counted = std::popcount(static_cast<std::uint64_t>(plan.counters));
-  const auto noted = plan.noted - plan.logs_value;
+  const auto noted = plan.noted - plan.logs_value - plan.logs_norm;
   return first_extra + plan.metrics + (plan.validation != nullptr) + (plan.full != nullptr) + noted + counted;
 }
 

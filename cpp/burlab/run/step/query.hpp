@@ -21,6 +21,7 @@ namespace burlab::run {
 struct Query {
   std::int64_t kind, chosen;   // its number in `burlab/graph/query.py`; the number of samples that it names, 0: none
   std::int64_t entries;        // the number of entries of the gradient that it names; 0: all
+  std::int64_t form;           // which of several queries of its kind it is, named before other numbers; 0: the only one
   Loss loss;                   // without its regularizer where the answer has rows
   Stream stream;               // this step's batch, or all samples; listed where they are chosen
   std::int64_t points;         // the number of its points, each of x's size: y; or y and v
@@ -88,7 +89,8 @@ class QueryEvaluator {
 
   /// Return true if this query matches a question whose answer has this many numbers.
   bool answers(const kernels::Question& question, std::int64_t numbers) const {
-    return question.query == query_.kind && question.count == query_.entries + query_.chosen && numbers == results();
+    return question.query == query_.kind && question.count == query_.entries + query_.chosen + (query_.form > 0) &&
+           numbers == results() && (query_.form == 0 || question.chosen[0] == query_.form);
   }
   /// The sizes of the query's argument and of its answer, in numbers.
   std::int64_t numbers() const {
@@ -113,7 +115,7 @@ class QueryEvaluator {
       if (question.chosen[i] < 0 || question.chosen[i] >= all_.dimension)
         return {IndexOutOfRange, Part::entries, kRunLoss, 0, question.chosen[i]};
     for (std::int64_t i = 0; i < chosen_.size(); ++i) {
-      chosen_[i] = question.chosen[query_.entries + i];
+      chosen_[i] = question.chosen[query_.entries + (query_.form > 0) + i];
       if (chosen_[i] < 0 || chosen_[i] >= stream_.samples)
         return {IndexOutOfRange, Part::chosen, kRunLoss, 0, chosen_[i]};
     }

@@ -27,6 +27,8 @@ enum QueryKind : std::int64_t {
   query_hessian,
   query_residuals_and_jacobian,
   query_part_value_and_grad,
+  query_part_value,
+  query_part_hvp,
   query_client_grads,
   query_client_hessians,
   query_client_values_and_grads,
@@ -51,10 +53,12 @@ inline Counter counter_of(std::int64_t query) {
     case query_value:
     case query_full_value:
     case query_per_sample_values:
+    case query_part_value:
       return count_values;
     case query_hvp:
     case query_hessian:
     case query_client_hessians:
+    case query_part_hvp:
       return count_hvps;
     case query_jvp:
       return count_jvps;

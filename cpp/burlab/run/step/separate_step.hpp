@@ -101,6 +101,7 @@ class SeparateStep final : public Step {
       widen(plan_.dtype, result_ + plan_.measured, plan_.metrics, row + first_extra);
     }
     if (plan_.logs_value != 0) row[value_column] = noted()[plan_.noted - 1];
+    if (plan_.logs_norm != 0) row[gradient_norm] = noted()[plan_.noted - 1 - plan_.logs_value];
   }
 
   const Buffer<double>& noted() const override { return calls_[0]->noted(); }

@@ -90,7 +90,7 @@ class Stepper {
     if (validator_) *row++ = validator_->value();
     if (full_) *row++ = full_->value();
     const Buffer<double>& noted = step_->noted();
-    row = std::copy(noted.begin(), noted.end() - plan_.logs_value, row);
+    row = std::copy(noted.begin(), noted.end() - plan_.logs_value - plan_.logs_norm, row);
     if (plan_.counters == 0) return;
     Counts counts = step_->counts();
     if (full_) counts[count_gradients] += full_->samples(validated_);
