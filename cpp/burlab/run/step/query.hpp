@@ -21,7 +21,7 @@ namespace burlab::run {
 struct Query {
   std::int64_t kind, chosen;   // its number in `burlab/graph/query.py`; the number of samples that it names, 0: none
   std::int64_t entries;        // the number of entries of the gradient that it names; 0: all
-  std::int64_t form;           // which of several queries of its kind it is, named before other numbers; 0: the only one
+  std::int64_t form;           // which query of its kind it is, named before other numbers; 0: the only one
   Loss loss;                   // without its regularizer where the answer has rows
   Stream stream;               // this step's batch, or all samples; listed where they are chosen
   std::int64_t points;         // the number of its points, each of x's size: y; or y and v
