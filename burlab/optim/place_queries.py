@@ -82,8 +82,7 @@ class PlaceQueries:
         found = self._f.client_grads(vmap(self._place)(y) if rows else self._place(y), **chosen)
         if self._mapped is None:
             return found
-        mapped = self._mapped
-        return vmap(mapped)(found, y) if rows else vmap(lambda g: mapped(g, y))(found)
+        return vmap(self._mapped)(found, y if rows else np.broadcast_to(y, found.shape))
 
     def part(self, name: str | None = None) -> NoReturn:
         """Refuse losses of parts, whose points have no T."""
