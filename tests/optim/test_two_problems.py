@@ -309,6 +309,28 @@ def test_live_fields_and_chosen_samples() -> None:
     np.testing.assert_allclose(run.x["alpha"], START["alpha"] - 0.1 * bl.grad(loss)(START["alpha"]), rtol=1e-12)
 
 
+@dataclass(frozen=True)
+class BySearch(Optimizer):
+    """Gradient descent on the only part, over chosen samples or those of the step."""
+
+    chosen: Any = None
+
+    def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+        indices = None if self.chosen is None else f.indices[: self.chosen]
+        return x - 0.1 * f.part("only").grad(indices=indices), state
+
+
+@pytest.mark.parametrize("chosen", [None, 3])
+def test_operations_of_a_question_about_a_part_are_those_of_its_gradient(chosen: Any) -> None:
+    loss = lambda x, a, y: np.sum(np.tanh(x["only"] @ a) - y) ** 2  # noqa: E731
+    x0 = {"only": np.ones((30, 4))}
+    run = bl.minimize(Alternating({"only": loss}, TRAIN), x0, BySearch(chosen), batch=BATCH, steps=5)
+    plain = bl.minimize(bl.FiniteSum(loss, TRAIN), x0, GD(0.1), batch=chosen or BATCH, steps=5)
+    value = bl.counts(lambda x: loss(x, TRAIN[0][0], TRAIN[1][0]), x0).flops * BATCH * 5  # of the step, at x
+    assert run.counts["flops"] == pytest.approx(plain.counts["flops"] + value, rel=0.02)
+    assert run.counts["samples"] == plain.counts["samples"]
+
+
 def asking(question: Any) -> Any:
     @dataclass(frozen=True)
     class Asks(Optimizer):

@@ -9,9 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from burlab.graph import Node
 from burlab.graph.executions import every_node
-from burlab.graph.query import TARGET_QUERIES, Question
+from burlab.graph.query import PART_QUERIES, TARGET_QUERIES, Question
 from burlab.optim.batches import ROWS
 from burlab.problems.kernels.evaluation_flops import evaluation_flops, flops_of
 from burlab.problems.kernels.loss import Loss
@@ -76,7 +78,7 @@ def _queries(setup: Setup) -> Iterator[_Evaluation]:
     always = [n for n in graph.nodes if n.op == "ask"]
     inside = [n for n in every_node(graph)[len(graph.nodes) :] if n.op == "ask"]
     for question, batch, rows, loss in kernels.evaluations:
-        multiple = 1 if question.name in TARGET_QUERIES else max(question.entries, 1)
+        multiple = 1 if question.name in (*TARGET_QUERIES, *PART_QUERIES) else max(question.entries, 1)
         if question.name == "hessian":
             multiple = setup.dimension
         is_known = (question.name == "per_sample_grads" and ROWS in setup.rule.queries) or setup.stream.varies
@@ -92,5 +94,15 @@ def _queries(setup: Setup) -> Iterator[_Evaluation]:
 def _is_about(n: Node, question: Question) -> bool:
     """Return True if a node asks this question."""
     named = n.inputs[2].size if len(n.inputs) > 2 else 0
+    if question.name in PART_QUERIES:
+        return n.params == question.name and named == question.chosen + 1 and _form_of(n.inputs[2]) == question.entries
     listed = question.chosen + (0 if question.name in TARGET_QUERIES else question.entries)
     return n.params == question.name and named == listed
+
+
+def _form_of(named: Node) -> int:
+    """Return the form of a query about a part, the first of the numbers that it names; samples may follow."""
+    first = named
+    while not first.is_constant:
+        first = first.inputs[0]
+    return int(np.reshape(first.params, -1)[0])
