@@ -124,7 +124,8 @@ if TYPE_CHECKING:
         vmap as vmap,
         while_loop as while_loop,
     )
-    from burlab.transforms.formats import round_to as round_to
+    from burlab.transforms.numbers.formats import Format as Format
+    from burlab.transforms.numbers.rounding import round_to as round_to
     from burlab.transforms.ode import odeint as odeint
     from burlab.transforms.sparse import sparse_hessian as sparse_hessian, sparse_jacobian as sparse_jacobian
     from burlab.widgets.analysis.landscape_view import LandscapeView as LandscapeView
@@ -150,7 +151,8 @@ _HOME = {
         "burlab.eager.value": "Value",
         "burlab.eager.value_functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean"
         " reduce_prod reduce_sum sum_of_squares variance",
-        "burlab.transforms.formats": "round_to",
+        "burlab.transforms.numbers.formats": "Format",
+        "burlab.transforms.numbers.rounding": "round_to",
         "burlab.transforms.ode": "odeint",
         "burlab.transforms.sparse": "sparse_hessian sparse_jacobian",
         "burlab.functions": "bincount erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus top_k unique",

@@ -124,6 +124,21 @@ def _solved(f: Any, near: Any, *args: Any) -> Any:
     return mpmath.findroot(f, (x, x * (1 + mp.mpf(10) ** -14)), tol=mp.mpf(10) ** -110)
 
 
+_E5M2 = (0.0, 3.0 + 128 + 256 + 1024 + 2 * 4096, 2.0**-14, 57344.0)  # threshold, rule, least, largest
+
+
+def _e5m2(x: Any, *_: Any) -> Any:
+    unit = mp.mpf(2) ** (max(mpmath.floor(mpmath.log(abs(x), 2)), -14) - 2)
+    return mpmath.nint(x / unit) * unit
+
+
+def _e5m2_of(x: Any, *_: Any) -> Any:
+    with np.errstate(all="ignore"):
+        unit = 2.0 ** (np.maximum(np.frexp(x)[1] - 1, -14) - 2)
+        y = np.where(np.isfinite(x), np.rint(x / unit) * unit, x)
+        return np.where(np.abs(y) > 57344, np.copysign(np.inf, x), y)
+
+
 INCOMPLETE = (
     (0.0, 1.0),
     (1.0, 0.0),
@@ -277,6 +292,10 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
         OpCase("stdtr", _student, special.stdtr,
                ((1.0, -0.75), (4.5, 0.3125), (4.5, -11.0), (100.0, 1.5), (0.5, 2.25), (3.0, 0.0)),
                ((1.0, 0.0), (INF, 0.5), (2.0, INF), (2.0, -INF), (2.0, NAN), (NAN, 1.0), (-1.0, 0.5)), slack=64),
+    ),
+    "formats": (
+        OpCase("round_to", _e5m2, _e5m2_of, tuple((x, *_E5M2) for x in (0.3, -0.75, 1.5, 1e-5, -3000.5)),
+               tuple((x, *_E5M2) for x in (*EVERY_EDGE, 61439.0, 61440.0, 7e-6)), ulp=0, edge_ulp=0, order=1),
     ),
     "quantiles": (
         OpCase("gammaincinv", lambda a, p: _solved(lambda x: _gammainc(a, x) - p, special.gammaincinv, a, p),

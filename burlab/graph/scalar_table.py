@@ -285,4 +285,7 @@ ROWS = (
     ScalarOp("stdtrit", 2, "quantiles", differentiable=True, of_floats=True,
         no_lanes="steps towards a root, as many as it needs",
         doc="y with stdtr(df, y) = p. Partials: by p 1 / the density, by df minus that of stdtr times it."),
+    ScalarOp("round_to", 5, "formats", differentiable=True, of_floats=True, own_lanes=True, literal=2,
+        doc="x, rounded by a rule to a format with a least normal and a largest number; arguments x, threshold, rule"
+        ", least, largest. Partials 0."),
 )
