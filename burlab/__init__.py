@@ -125,7 +125,8 @@ if TYPE_CHECKING:
         while_loop as while_loop,
     )
     from burlab.transforms.numbers.formats import Format as Format
-    from burlab.transforms.numbers.rounding import round_to as round_to
+    from burlab.transforms.numbers.rounded_functions import precision as precision
+    from burlab.transforms.numbers.roundings import round_to as round_to
     from burlab.transforms.ode import odeint as odeint
     from burlab.transforms.sparse import sparse_hessian as sparse_hessian, sparse_jacobian as sparse_jacobian
     from burlab.widgets.analysis.landscape_view import LandscapeView as LandscapeView
@@ -152,7 +153,8 @@ _HOME = {
         "burlab.eager.value_functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean"
         " reduce_prod reduce_sum sum_of_squares variance",
         "burlab.transforms.numbers.formats": "Format",
-        "burlab.transforms.numbers.rounding": "round_to",
+        "burlab.transforms.numbers.rounded_functions": "precision",
+        "burlab.transforms.numbers.roundings": "round_to",
         "burlab.transforms.ode": "odeint",
         "burlab.transforms.sparse": "sparse_hessian sparse_jacobian",
         "burlab.functions": "bincount erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus top_k unique",

@@ -7,7 +7,7 @@ BURLAB_BEGIN
 namespace burlab::math {
 
 /// The rule of a rounding, a whole number below 2^18: when to go to the neighbour away from 0, then what the format
-/// has, then bits of its significand. Python composes it (`transforms/numbers/modes.py`).
+/// has, then bits of its significand. Python composes it (`burlab/transforms/numbers/roundings.py`).
 enum RoundingRule : std::int32_t {
   kNearest = 1,       // beyond the middle
   kTieOfOdd = 2,      // in the middle, where the neighbour towards 0 is odd

@@ -7,7 +7,7 @@ import pytest
 
 import burlab as bl
 from burlab.transforms.numbers.formats import FORMATS
-from burlab.transforms.numbers.rounding import MODES
+from burlab.transforms.numbers.roundings import MODES
 from tests.transforms.numbers.exact_rounding import Exact, magnitudes, points
 
 EXACT_MODES = [mode for mode in MODES if not mode.startswith("stochastic")]

@@ -49,7 +49,7 @@ MODES = {
 }
 """The rounding modes by name."""
 _DRAWN = {4: 24, 8: 53}  # bits of a uniform number of float32 and of float64
-_LEAST_SCALE = -127.0  # of the exponents of E8M0, and its opposite the largest
+_MIN_EXPONENT = -127.0  # of the exponents of E8M0, and its opposite the largest
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Rounding:
         sizes = where(UFUNCS["isfinite"](rows), abs(rows), 0.0)
         largest = FUNCTIONS[np.max](sizes, axis=-1, keepdims=True)
         wanted = exponent(largest) - float(math.frexp(self.format.largest)[1])
-        scale = where(largest > 0.0, minimum(maximum(wanted, _LEAST_SCALE), -_LEAST_SCALE), _LEAST_SCALE)
+        scale = where(largest > 0.0, minimum(maximum(wanted, _MIN_EXPONENT), -_MIN_EXPONENT), _MIN_EXPONENT)
         value = ldexp(self._once(ldexp(rows, -scale), key), scale)
         flat = reshape(value, (*shape[:-1], count * size))
         return reshape(slice_(flat, (0,) * flat.ndim, (1,) * flat.ndim, (*shape[:-1], length)), shape)
@@ -155,7 +155,7 @@ class Rounding:
         return apply("round_to", x, threshold, float(number), 2.0**form.least_exponent, form.largest)
 
     def _threshold(self, key: Any, x: Node) -> Node:
-        """What the part between two neighbours must reach to go away from 0: with as many bits as are drawn."""
+        """Return the part of a unit from which a number goes away from 0: with as many bits as are drawn."""
         drawn = uniform_node(key, x.shape, x.dtype.name)
         if self.mode == "stochastic_equal":
             return as_dtype(drawn < 0.5, x.dtype) * 2.0
