@@ -102,8 +102,8 @@ class TrialSettings:
         """Return the run of a trial at step 0."""
         return self._open(trial).open(trial)
 
-    def validating(self, trial: Trial) -> Callable[[tree.Tree], float] | None:
-        """Return a function that gives the validation value at a point; None without validation."""
+    def validating(self, trial: Trial) -> Callable[[Run], float] | None:
+        """Return a function that gives the validation value of a run; None without validation."""
         return self._open(trial).validating
 
     def _open(self, trial: Trial) -> "_OpenSetting":
@@ -145,7 +145,7 @@ class TrialSettings:
 class _OpenSetting:
     setting: Setting
     open: Callable[[Trial], Run]
-    validating: Callable[[tree.Tree], float] | None
+    validating: Callable[[Run], float] | None
 
 
 def _numbers_of(setting: Setting) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.problems import FiniteSum
 from burlab.problems.batch import BlockShuffle
-from burlab.problems.functions_of_numbers import validation_of_numbers, with_numbers_of
+from burlab.problems.functions_of_numbers import keywords_at, validation_of_numbers, with_numbers_of
 from burlab.run import Opener, Run, Stop
 from burlab.transforms import jit, random
 from burlab.typing import ArrayLike
@@ -80,8 +80,8 @@ class Setting:
         """The second problem, if there is one."""
         return self.more.get("validation")
 
-    def validating(self) -> Callable[[tree.Tree], float] | None:
-        """Return a function that gives the validation value at a point, over all samples; None without validation."""
+    def validating(self) -> Callable[[Run], float] | None:
+        """Return a function that gives the validation value of a run, over all samples; None without validation."""
         second = self.validation
         if second is None:
             return None
@@ -89,13 +89,18 @@ class Setting:
             second = validation_of_numbers(second, self.problem.oracle.numbers)
         if not isinstance(second, FiniteSum):
             function = jit(second)
-            return lambda x: float(function(x))
+            return lambda run: float(function(run.x))
         key = random.key(0) if second.oracle.keyed else None
         numbers = self.problem.oracle.numbers if isinstance(self.problem, FiniteSum) else None
         if numbers is None:
-            return lambda x: float(second.value(x, key=key))
+            return lambda run: float(second.value(run.x, key=key))
         last = with_numbers_of(second, numbers)
-        return lambda x: float(last.value(x, key=key, t=self.target or 0))
+
+        def value(run: Run) -> float:
+            read = keywords_at(last, run.engine.numbers(), run.engine.loss_state())
+            return float(last.value(run.x, key=key, **read))
+
+        return value
 
 
 def share_of_memory(runs: int, least: int) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from burlab.graph import tree
 from burlab.run import Run
 from burlab.run.record.stop import FAILURES
 
@@ -75,14 +74,14 @@ def waiting(trial: Trial) -> SweepRow:
     return SweepRow(trial.number, trial.name, trial.hypers, trial.seed)
 
 
-def ended(trial: Trial, run: Run, validating: Callable[[tree.Tree], float] | None) -> SweepRow:
+def ended(trial: Trial, run: Run, validating: Callable[[Run], float] | None) -> SweepRow:
     """The row of a run that rests for good. Raises its exception. validating: see `Setting.validating`."""
     stopped = run.stopped
     if stopped is None or stopped.reason != "non_finite":  # of which `wait` would warn
         run.wait()
     times = run.history["time"]
     reason, message = ("steps", "") if stopped is None else (stopped.reason, stopped.message)
-    value, validation = run.value, None if validating is None else validating(run.x)
+    value, validation = run.value, None if validating is None else validating(run)
     return SweepRow(
         trial.number, trial.name, trial.hypers, trial.seed,
         value, run.t, float(times[-1]) * 1e-9 if times.size else 0.0, run.counts, reason, message, validation,
@@ -94,9 +93,9 @@ def pruned(row: SweepRow) -> SweepRow:
     return replace(row, reason="pruned", message=f"Stopped at step {row.steps} by the pruner of the search.")
 
 
-def value_of(run: Run, validating: Callable[[tree.Tree], float] | None) -> float:
+def value_of(run: Run, validating: Callable[[Run], float] | None) -> float:
     """The value of a run at rest that a search compares: the validation where there is one."""
-    return run.value if validating is None else validating(run.x)
+    return run.value if validating is None else validating(run)
 
 
 def failed(trial: Trial, error: BaseException, run: Run | None = None) -> SweepRow:

@@ -44,7 +44,8 @@ class BatchLoss(FiniteSum):
         regularizer: x -> number.
         embed: (x, *sample) -> embedding of one sample: an array or a tree of them. z are those of the batch, stacked.
         chunks: Samples of a chunk, at least 1; None: all are embedded at once.
-        threads, remat, has_aux, hyper: As for `FiniteSum`; `embed` takes neither `hyper` nor `t`.
+        threads, remat, has_aux, hyper, loss_state: As for `FiniteSum`, but a state of any dtype may depend on the
+            batch; `embed` takes neither `hyper` nor `t` nor `state`.
 
     Raises:
         ArgumentError: For a loss, regularizer or embed that does not take these arguments, or an option out of range.
@@ -69,12 +70,13 @@ class BatchLoss(FiniteSum):
         remat: Remat | None = None,
         has_aux: bool = False,
         hyper: Hyper | None = None,
+        loss_state: Tree | None = None,
     ) -> None:
         samples = data if isinstance(data, Data) else Data.of(data)
         if samples.wholes:
             raise DTypeError("a BatchLoss takes dense data, got a sparse matrix. Pass matrix.toarray().")
         parts = samples.parts + (embed is not None)
-        numbers = LossNumbers.of(hyper, parts, loss, regularizer)
+        numbers = LossNumbers.of(hyper, parts, loss, regularizer, None, loss_state)
         if regularizer is not None:
             more = numbers.regularizer if numbers else ()
             check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.", 1, more)

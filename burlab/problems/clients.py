@@ -109,8 +109,9 @@ def federated(
         raise ArgumentError(
             "clients on a cluster hold arrays, got a sparse matrix. Pass its .toarray(), or no cluster."
         )
-    check_loss(loss, len(parts[0]))
-    if keywords_of(loss, 1 + len(parts[0]), False):
+    taken = keywords_of(loss, 1 + len(parts[0]))
+    check_loss(loss, len(parts[0]), taken)
+    if taken:
         raise ArgumentError("the loss of a federation cannot read the step t. Leave t out, or take a bl.FiniteSum.")
     if regularizer is not None:
         check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")

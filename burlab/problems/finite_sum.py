@@ -15,7 +15,7 @@ from burlab.problems.kernels.tiling import Tiling
 from burlab.runtime.checks.callable import check_takes
 from burlab.runtime.checks.numbers import whole
 from burlab.runtime.thread_limit import Threads, known_threads
-from burlab.typing import ArrayLike
+from burlab.typing import ArrayLike, Tree
 
 from .checks import check_loss
 from .data import Data
@@ -53,6 +53,11 @@ class FiniteSum(SumQueries):
         hyper: Numbers that loss and regularizer read as `hyper.beta`, or `hyper["beta"]`, if they have a parameter
             `hyper`: by name a number, or a schedule of the step. They are live fields of a run. A parameter `t` by
             keyword alone, `loss(x, *sample, *, t)`, is the step, an integer. Neither has a gradient.
+        loss_state: What a loss that has a parameter `state` reads in the first step: an array, or a tree of arrays of
+            floats, integers and bools. Then it returns (number, new state), or (number, new state, metrics), and the
+            next step reads the new state, which has the same structure, shapes and dtypes. Over a batch floats are
+            averaged, and integers and bools may not depend on the sample. All else reads it: regularizer, validation,
+            queries. It has no gradient. `run.loss_state` is that of a run.
 
     Raises:
         ArgumentError: For a loss, regularizer or model that does not take these arguments, or an option out of range.
@@ -69,6 +74,10 @@ class FiniteSum(SumQueries):
     >>> run = bl.minimize(annealed, 0.0, bl.optim.GD(0.25), steps=1); run.hyper.beta = 0.5; run.step()
     >>> run.x, run.history["beta"]
     (array(1.), array([2. , 0.5]))
+    >>> def centred(x, a, state): return (x - a + state) ** 2, 0.5 * state + 0.5 * a
+    >>> run = bl.minimize(bl.FiniteSum(centred, np.ones(4), loss_state=0.0), 0.0, bl.optim.GD(0.1), steps=3)
+    >>> run.loss_state, run.problem.value(0.0, state=1.0)
+    (array(0.875), np.float64(0.0))
     """
 
     def __init__(  # noqa: PLR0913 - all options of a problem
@@ -84,19 +93,22 @@ class FiniteSum(SumQueries):
         resampled: Callable[..., Any] | None = None,
         model: Callable[..., Any] | None = None,
         hyper: Hyper | None = None,
+        loss_state: Tree | None = None,
     ) -> None:
         samples = data if isinstance(data, Data) else Data.of(data)
-        numbers = LossNumbers.of(hyper, samples.parts, loss, regularizer, resampled)
+        numbers = LossNumbers.of(hyper, samples.parts, loss, regularizer, resampled, loss_state)
         if regularizer is not None:
             advice = "It is a function of x, or None."
             check_takes(regularizer, "regularizer", "x alone", advice, 1, numbers.regularizer if numbers else ())
         size = None if tile is None else whole(tile, "tile", 1, LARGEST)
         self.threads = None if threads is None else known_threads(threads)
-        check_loss(loss, samples.parts, hyper is not None)
+        check_loss(loss, samples.parts, numbers.loss if numbers else ())
         parts = None
         if model is not None:
             if numbers is not None:
-                raise ArgumentError("hyper and t are for a loss of x alone, not for one with model=. Leave one out.")
+                raise ArgumentError(
+                    "hyper, t and loss_state are for a loss of x alone, not for one with model=. Leave one out."
+                )
             keys = ["key"] if takes_key(model) else []
             check_takes(model, "model", "x and a sample", "It is model(x, *sample).", 1 + samples.parts, keys)
             parts = Targets(model, loss, bool(keys), takes_key(loss))

@@ -29,17 +29,20 @@ def validation_of_numbers(problem: Any, numbers: LossNumbers | None) -> Any:
     """Return a validation problem likewise, which reads the numbers of a run."""
     if isinstance(problem, FiniteSum) or not callable(problem):
         return problem
-    named = numbers is not None and bool(numbers.fields) and "hyper" in keywords_of(problem, 1, True)
+    named = numbers is not None and bool(numbers.fields) and bool(keywords_of(problem, 1, ("hyper",)))
     hyper = {field.name: field.start for field in numbers.fields} if named and numbers is not None else None
     return _summed(problem, hyper, False) if named or _reads_step(problem) else problem
 
 
-def keywords_at(problem: Any, read: tuple[float, ...]) -> dict[str, Any]:
-    """Return what a loss reads at a step as keywords of queries to its problem. read: as `Engine.numbers` gives it."""
+def keywords_at(problem: Any, read: tuple[float, ...], state: Any) -> dict[str, Any]:
+    """Return what a loss reads at a step as keywords of queries to its problem.
+
+    read, state: as `numbers` and `loss_state` of an `Engine` give them.
+    """
     if not isinstance(problem, FiniteSum) or problem.oracle.numbers is None:
         return {}
     pairs = zip(problem.oracle.numbers.names, read, strict=False)
-    return {"hyper": {name: value for name, value in pairs if not math.isnan(value)}, "t": read[-1]}
+    return {"hyper": {name: value for name, value in pairs if not math.isnan(value)}, "t": read[-1], "state": state}
 
 
 def with_starts(problem: FiniteSum, starts: Mapping[str, Any]) -> FiniteSum:
@@ -58,7 +61,7 @@ def with_numbers_of(validation: FiniteSum, numbers: LossNumbers) -> FiniteSum:
 
 
 def _reads_step(f: Callable[..., Any]) -> bool:
-    return bool(keywords_of(f, 1, False))
+    return bool(keywords_of(f, 1))
 
 
 def _summed(f: Callable[..., Any], hyper: Hyper | None, has_aux: bool) -> FiniteSum:

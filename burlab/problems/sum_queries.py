@@ -37,7 +37,14 @@ class SumQueries:
         return self.oracle.data.samples
 
     def value(
-        self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None, hyper: Numbers = None, t: int = 0
+        self,
+        x: Tree,
+        indices: ArrayLike | None = None,
+        *,
+        key: Key | None = None,
+        hyper: Numbers = None,
+        t: int = 0,
+        state: Tree = None,
     ) -> Any:
         """Return f(x), or the mean over the samples `indices` plus the regularizer.
 
@@ -47,6 +54,7 @@ class SumQueries:
             key: A key of random numbers, shape (2,), uint64, if the loss takes one.
             hyper: Numbers of the loss by name, in place of those that the problem was created with.
             t: The step that the loss and its schedules see, at least 0.
+            state: What the loss reads as its state, which is not written; None for the `loss_state` of the problem.
 
         Returns:
             A number of x's dtype.
@@ -55,46 +63,67 @@ class SumQueries:
             ArgumentError: if a key is missing, or given to a loss without one; for numbers that the loss has not.
             IndexRangeError: if the problem does not have these samples.
         """
-        return self._mean("value", (x,), indices, key, self._numbers(hyper, t))[0][()]
+        return self._mean("value", (x,), indices, key, self._numbers(hyper, t, state))[0][()]
 
     def grad(
-        self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None, hyper: Numbers = None, t: int = 0
+        self,
+        x: Tree,
+        indices: ArrayLike | None = None,
+        *,
+        key: Key | None = None,
+        hyper: Numbers = None,
+        t: int = 0,
+        state: Tree = None,
     ) -> Tree:
         """Return the gradient of f at x, or of the mean over the samples `indices`.
 
         Args:
-            x, indices, key, hyper, t: As for `value`.
+            x, indices, key, hyper, t, state: As for `value`.
 
         Returns:
             A tree of x's structure, shapes and dtype, with None for integers and masks.
         """
         if self.oracle.options.remat is not None:  # remat is an option of kernels that compute the value first
-            return self.value_and_grad(x, indices, key=key, hyper=hyper, t=t)[1]
-        return self._mean("grad", (x,), indices, key, self._numbers(hyper, t))[0]
+            return self.value_and_grad(x, indices, key=key, hyper=hyper, t=t, state=state)[1]
+        return self._mean("grad", (x,), indices, key, self._numbers(hyper, t, state))[0]
 
     def value_and_grad(
-        self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None, hyper: Numbers = None, t: int = 0
+        self,
+        x: Tree,
+        indices: ArrayLike | None = None,
+        *,
+        key: Key | None = None,
+        hyper: Numbers = None,
+        t: int = 0,
+        state: Tree = None,
     ) -> tuple[Any, Tree]:
         """Return value and gradient together, at the cost of the gradient.
 
         Args:
-            x, indices, key, hyper, t: As for `value`.
+            x, indices, key, hyper, t, state: As for `value`.
 
         Returns:
             A number of x's dtype, and a tree of x's structure, shapes and dtype.
         """
-        value, gradient = self._mean("value_and_grad", (x,), indices, key, self._numbers(hyper, t))
+        value, gradient = self._mean("value_and_grad", (x,), indices, key, self._numbers(hyper, t, state))
         return value[()], gradient
 
     def per_sample_grads(
-        self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None, hyper: Numbers = None, t: int = 0
+        self,
+        x: Tree,
+        indices: ArrayLike | None = None,
+        *,
+        key: Key | None = None,
+        hyper: Numbers = None,
+        t: int = 0,
+        state: Tree = None,
     ) -> Tree:
         """Return the gradient of each sample's loss.
 
         Without the regularizer, which belongs to no sample: the mean is `grad` minus the regularizer's gradient.
 
         Args:
-            x, indices, key, hyper, t: As for `value`.
+            x, indices, key, hyper, t, state: As for `value`.
 
         Returns:
             A tree of x's structure with a leading sample axis: (b, d) for a vector x. Of sparse data a matrix of
@@ -110,7 +139,7 @@ class SumQueries:
         point = as_point(x, "x")
         samples = self.oracle.kernels("grad", [point]).samples
         stream, chosen = self._stream(indices)
-        leaves = leaves_of(point, *self._numbers(hyper, t))
+        leaves = leaves_of(point, *self._numbers(hyper, t, state))
         if self.oracle.data.wholes and is_row(samples):
             numbers = self.oracle.factors([point])
             rows = np.arange(len(self)) if chosen is None else chosen
@@ -118,12 +147,19 @@ class SumQueries:
         return samples.rows(leaves, stream, self._key(key))[0]
 
     def per_sample_values(
-        self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None = None, hyper: Numbers = None, t: int = 0
+        self,
+        x: Tree,
+        indices: ArrayLike | None = None,
+        *,
+        key: Key | None = None,
+        hyper: Numbers = None,
+        t: int = 0,
+        state: Tree = None,
     ) -> Array:
         """Return each sample's loss at x, without the regularizer.
 
         Args:
-            x, indices, key, hyper, t: As for `value`.
+            x, indices, key, hyper, t, state: As for `value`.
 
         Returns:
             An array of shape (n,) or (b,), of x's dtype.
@@ -135,7 +171,7 @@ class SumQueries:
         point = as_point(x, "x")
         samples = self.oracle.kernels("value_like", [point]).samples
         stream, _list = self._stream(indices)
-        leaves = leaves_of(point, *self._numbers(hyper, t))
+        leaves = leaves_of(point, *self._numbers(hyper, t, state))
         return tree.flatten(samples.rows(leaves, stream, self._key(key)))[0][0]
 
     def grad_difference(
@@ -147,17 +183,18 @@ class SumQueries:
         key: Key | None = None,
         hyper: Numbers = None,
         t: int = 0,
+        state: Tree = None,
     ) -> Tree:
         """Return grad(x) - grad(y) over the same samples: the correction of variance-reduced methods.
 
         Args:
-            x, indices, key, hyper, t: As for `value`.
+            x, indices, key, hyper, t, state: As for `value`.
             y: A point of x's structure and shapes.
 
         Returns:
             A tree of x's structure, shapes and dtype.
         """
-        return self._mean("grad_difference", (x, y), indices, key, self._numbers(hyper, t), "y")[0]
+        return self._mean("grad_difference", (x, y), indices, key, self._numbers(hyper, t, state), "y")[0]
 
     def partial_grad(
         self,
@@ -168,11 +205,12 @@ class SumQueries:
         key: Key | None = None,
         hyper: Numbers = None,
         t: int = 0,
+        state: Tree = None,
     ) -> Array:
         """Return entries of the gradient.
 
         Args:
-            x, indices, key, hyper, t: As for `value`.
+            x, indices, key, hyper, t, state: As for `value`.
             coordinates: Positions in the vector of all leaves, integers of shape (k,).
 
         Returns:
@@ -189,15 +227,22 @@ class SumQueries:
             found = self._by_columns(x, chosen, key)
             if found is not None:
                 return found
-        return self._mean("partial_grad", (x, chosen), indices, key, self._numbers(hyper, t))[0]
+        return self._mean("partial_grad", (x, chosen), indices, key, self._numbers(hyper, t, state))[0]
 
     def resampled_grad(
-        self, x: Tree, indices: ArrayLike | None = None, *, key: Key | None, hyper: Numbers = None, t: int = 0
+        self,
+        x: Tree,
+        indices: ArrayLike | None = None,
+        *,
+        key: Key | None,
+        hyper: Numbers = None,
+        t: int = 0,
+        state: Tree = None,
     ) -> Tree:
         """Return the gradient at x of the mean loss for labels that the model draws, without the regularizer.
 
         Args:
-            x, indices, hyper, t: As for `value`.
+            x, indices, hyper, t, state: As for `value`.
             key: What the labels are drawn with, shape (2,), uint64.
 
         Returns:
@@ -207,7 +252,7 @@ class SumQueries:
         stream, _list = self._stream(indices)
         loss = self.oracle.kernels("resampled_grad", [point])
         threads = self.threads or 1
-        return loss.on(threads).mean([point, *self._numbers(hyper, t)], stream, known_key(key), threads)[0]
+        return loss.on(threads).mean([point, *self._numbers(hyper, t, state)], stream, known_key(key), threads)[0]
 
     def hvp(
         self,
@@ -218,17 +263,18 @@ class SumQueries:
         key: Key | None = None,
         hyper: Numbers = None,
         t: int = 0,
+        state: Tree = None,
     ) -> Tree:
         """Return the Hessian of f at x times v; no matrix is formed.
 
         Args:
-            x, indices, key, hyper, t: As for `value`.
+            x, indices, key, hyper, t, state: As for `value`.
             v: A direction of x's structure and shapes, as the result is.
 
         Returns:
             A tree of x's structure, shapes and dtype.
         """
-        return self._mean("hvp", (x, v), indices, key, self._numbers(hyper, t), "v")[0]
+        return self._mean("hvp", (x, v), indices, key, self._numbers(hyper, t, state), "v")[0]
 
     def jvp(
         self,
@@ -239,17 +285,18 @@ class SumQueries:
         key: Key | None = None,
         hyper: Numbers = None,
         t: int = 0,
+        state: Tree = None,
     ) -> Any:
         """Return the derivative of f at x along v, by one forward sweep.
 
         Args:
-            x, indices, key, hyper, t: As for `value`.
+            x, indices, key, hyper, t, state: As for `value`.
             v: A direction of x's structure and shapes.
 
         Returns:
             A number of x's dtype.
         """
-        return self._mean("jvp", (x, v), indices, key, self._numbers(hyper, t), "v")[0][()]
+        return self._mean("jvp", (x, v), indices, key, self._numbers(hyper, t, state), "v")[0][()]
 
     def _mean(
         self, query: str, shared: tuple[Tree, ...], indices: ArrayLike | None, key: Key | None,
@@ -296,16 +343,22 @@ class SumQueries:
         answer = oracle.mean(query, [part.point], stream, self._key(key), threads, *numbers)
         return [part.floats_of(y) for y in answer]
 
-    def _numbers(self, hyper: Numbers, t: int) -> tuple[Point, ...]:
-        """Return the numbers of the loss at a step as an argument of its kernels, none for a loss without."""
-        if hyper is None and t == 0:
+    def _numbers(self, hyper: Numbers, t: int, state: Tree) -> tuple[Point, ...]:
+        """Return the numbers and the state of the loss as an argument of its kernels, none for a loss without."""
+        if hyper is None and t == 0 and state is None:
             return self.oracle.start_numbers
-        if self.oracle.numbers is None:
+        numbers = self.oracle.numbers
+        if state is not None and (numbers is None or numbers.state is None):
+            raise ArgumentError(
+                "state was given, but the loss has none. Pass what it starts from: bl.FiniteSum(loss, data, "
+                "loss_state={'mean': np.zeros(3)}), with loss(x, *sample, state)."
+            )
+        if numbers is None:
             raise ArgumentError(
                 f"{'t' if hyper is None else 'hyper'} was given, but the loss reads none. Give it a keyword: "
                 "bl.FiniteSum(loss, data, hyper={'beta': 1.0}) with loss(x, *sample, *, hyper, t)."
             )
-        return (self.oracle.numbers.point(hyper, t),)
+        return (numbers.point(hyper, t, state),)
 
     def _stream(self, indices: ArrayLike | None) -> tuple[Stream, Any]:
         """Return the batch, and the array that it refers to."""

@@ -23,6 +23,7 @@ from burlab.problems.kernels.initial_queries import StartQueries
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.loss_functions import takes_key
 from burlab.problems.kernels.loss_numbers import Hyper, LossNumbers, advice_on
+from burlab.problems.kernels.loss_state import check_steps
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.kernels.row_loss import row_loss
 from burlab.problems.point import Point, as_start
@@ -116,7 +117,7 @@ class Opener:
         else:
             setup, leaves = self._first(optimizer, x, start, seed, budgets, every)
         start = setup.start if setup.part is None else setup.part
-        leaves, nbytes = without_zeros(leaves), x.nbytes
+        leaves, nbytes = without_zeros([*leaves, *setup.loss_state_start]), x.nbytes
         give_back(nbytes)
         engine = RunLoop.open(setup, [x, *leaves])
         del x, leaves  # the engine has copies
@@ -135,8 +136,8 @@ class Opener:
         _check_local_samples(oracle, optimizer, True)
         if oracle.numbers is not None:
             raise ArgumentError(
-                "SciPy's minimizers minimize one function, but the loss reads numbers that change (hyper or t). Bind "
-                "them: bl.FiniteSum(functools.partial(loss, hyper=...), data), or take an optimizer of bl.optim."
+                "SciPy's minimizers minimize one function, but the loss reads what changes (hyper, t or state). Bind "
+                "it: bl.FiniteSum(functools.partial(loss, hyper=...), data), or take an optimizer of bl.optim."
             )
         if oracle.has_aux or self.validation is not None or self.state is not None:
             raise ArgumentError(
@@ -174,6 +175,8 @@ class Opener:
         leaves = given_state(self.state, rule, x, leaves)
         drawn_oracle = oracle if weights is None else oracle.weighted(weights)
         loss = drawn_oracle.kernels(_kernels_for(rule, oracle, stop), [point])
+        if oracle.state is not None:
+            check_steps(oracle.state.form, loss.samples.program, stream)
         threads = self._threads(loss, int(stream.batch))
         loss = loss.on(threads)
         loss.measure(int(stream.batch), point.leaves)
@@ -250,7 +253,7 @@ def _numbers_of(rule: UpdateRule, oracle: Oracle) -> NumbersOfLoss | None:
         return None
     names = oracle.numbers.names
     first = list(rule.hyper).index(names[0]) if names else 0
-    return NumbersOfLoss(first, len(names), oracle.numbers.takes_step)
+    return NumbersOfLoss(first, len(names), oracle.numbers.takes_step, oracle.state and oracle.state.form)
 
 
 def _of_batches(oracle: Oracle, stream: Stream, stop: Stop) -> Oracle:
@@ -273,7 +276,7 @@ def _lazy(
 ) -> tuple[UpdateRule, list[Array]] | None:
     """Return the rule and state of a run that goes row by row through sparse data; None where it cannot, or is slow."""
     single = int(stream.batch) == 1 and not stream.varies and stream.sampling != Sampling.weighted
-    plain = single and oracle.data.wholes and x.dtype == np.float64
+    plain = single and oracle.data.wholes and x.dtype == np.float64 and oracle.state is None
     if not plain or oracle.has_aux or oracle.clients or oracle.keyed:
         return None
     rows = row_loss(oracle.kernels("training", [point]), point.leaves)
@@ -284,10 +287,11 @@ def _lazy(
 
 def _kernels_for(rule: UpdateRule, oracle: Oracle, stop: Stop) -> str:
     """Return the query of each step: without a gradient if the rule reads none."""
+    stateful = oracle.state is not None
     if rule.reads_gradient:
-        return "measured" if oracle.has_aux else "training"
+        return "stateful" if stateful else "measured" if oracle.has_aux else "training"
     check_norm(stop.grad_norm, stop.of, rule.logs_norm, "stop", "Stop(value=), or Stop(when=)")
-    return "measured_value" if oracle.has_aux else "value_like"
+    return "stateful_value" if stateful else "measured_value" if oracle.has_aux else "value_like"
 
 
 def _validation(
@@ -299,8 +303,8 @@ def _validation(
         oracle = oracle.with_numbers(numbers.like(oracle.numbers, "validation"))
     elif oracle.numbers is not None:
         raise ArgumentError(
-            "validation reads numbers (hyper or t), and the problem of the run has none, whose values it would see. "
-            "Give them to the problem, too."
+            "validation reads what a run changes (hyper, t or state), and the problem of the run has none of it. Give "
+            "it to the problem, too."
         )
     oracle = oracle if part is None else oracle.of_trained(part)
     oracle.refresh()

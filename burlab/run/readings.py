@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.graph.query import PART_QUERIES, Question
 from burlab.optim import Optimizer, SciPy
@@ -113,6 +114,24 @@ class Readings(Displayed):
         return self._start.with_numbers(self._engine.read()).tree
 
     @property
+    def loss_state(self) -> tree.Tree:
+        """The state of the loss, see `FiniteSum`: a copy of the tree that it returned last; None of one without.
+
+        Raises StatusError while the run does steps.
+
+        >>> import numpy as np, burlab as bl
+        >>> def counted(x, a, state): return (x - a) ** 2, {"steps": state["steps"] + 1}
+        >>> problem = bl.FiniteSum(counted, np.ones(3), loss_state={"steps": np.array(0)})
+        >>> run = bl.minimize(problem, 0.0, bl.optim.GD(0.1), steps=5); run.loss_state
+        {'steps': array(5)}
+        >>> run.seek(2); run.loss_state
+        {'steps': array(2)}
+        """
+        if not self._engine.view().rests:
+            raise StatusError("the state of the loss changes with every step. Call run.pause() first.")
+        return self._engine.loss_state()
+
+    @property
     def value(self) -> float:
         """The value at `x`, over all samples, with the regularizer; while the run does steps, that of its newest row.
 
@@ -173,14 +192,15 @@ class Readings(Displayed):
 
     def _valued(self) -> float:
         """The value at the point that the optimizer gives, over all samples; the last one is cached."""
-        read = self._engine.numbers()
-        place = hashlib.blake2b(self._engine.output().tobytes() + repr(read).encode()).digest()
+        read, state = self._engine.numbers(), self._engine.loss_state()
+        seen = [leaf.tobytes() for leaf in tree.flatten(state)[0]]
+        place = hashlib.blake2b(b"".join([self._engine.output().tobytes(), repr(read).encode(), *seen])).digest()
         known, value = self._known
         if known != place:
             value = self._engine.evaluated()
             if value is None and isinstance(self.problem, FiniteSum):
                 key = random.key(0) if self.problem.oracle.keyed else None
-                value = float(self.problem.value(self.x, key=key, **keywords_at(self.problem, read)))
+                value = float(self.problem.value(self.x, key=key, **keywords_at(self.problem, read, state)))
             value = self.row_value() if value is None else value
             self._known = place, value
         return value

@@ -13,7 +13,7 @@ from burlab.problems.data import Data
 from burlab.runtime.coerce import Array
 
 from .output_blocks import OutputLayout, at
-from .sample_program import SampleProgram
+from .sample_program import VALUE_ALONE, SampleProgram
 from .tiles import DEFAULT_OPTIONS, KernelOptions
 from .tiling import Tiling
 
@@ -65,6 +65,11 @@ class BatchProgram(SampleProgram):
         samples = [Node("input", (), None, (batch, *a.shape[1:]), a.dtype) for a in data.arrays]
         found = trace(f, (*shared, *samples), keyword)
         return BatchProgram(found.graph, found.result, len(data.arrays), keyed, batch, options)
+
+    def value_alone(self) -> "BatchProgram":
+        """Return the kernel of its first output."""
+        value, arrays = Graph(self._given.inputs, self._given.outputs[:1]), len(self.graph.inputs) - self.fixed
+        return BatchProgram(value, VALUE_ALONE, arrays - self.keyed, self.keyed, self.batch, self.options)
 
     def on(self, threads: int) -> "BatchProgram":
         """Return the same for so many threads, which share the call."""

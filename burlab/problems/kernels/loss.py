@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,13 @@ class Loss:
         if most not in self._on_threads:
             self._on_threads.setdefault(most, Loss(self.samples.on(most), self.regularizer))
         return self._on_threads[most]
+
+    @cached_property
+    def reading(self) -> "Loss":
+        """The same for evaluations: of a loss with a state the value alone, which any batch has."""
+        if not self.samples.program.state:
+            return self
+        return Loss(self.samples.value_alone(), self.regularizer and self.regularizer.value_alone())
 
     def gains(self, batch: int) -> bool:
         """Return True if a sum over a batch takes so long that several threads are worth it."""

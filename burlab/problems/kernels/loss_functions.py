@@ -36,6 +36,16 @@ def first(loss: Function) -> Function:
     return value
 
 
+def measured(parts: Function) -> Function:
+    """Return the pair of value and metrics of a loss that returns (value, (state, metrics))."""
+
+    def pair(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        value, (_, metrics) = parts(x, *sample, **key)
+        return value, metrics
+
+    return pair
+
+
 def weighted(loss: Function) -> Function:
     """Multiply a loss, and its metrics, by the last array of its sample."""
 

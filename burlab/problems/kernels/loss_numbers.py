@@ -1,8 +1,8 @@
-"""Numbers that a loss reads besides x and its sample: named ones, which change while a run goes on, and its step t.
+"""Inputs of a loss besides x and its sample: named numbers, which change while a run goes on, its step t, its state.
 
 Kernels take them as inputs that all samples share, behind x and the other arguments of a query: first a float64 for
-each name, which is NaN where its schedule is followed, then t. They are weak, as Python numbers are: they change no
-dtype.
+each name, which is NaN where its schedule is followed, then t. These are weak, as Python numbers are: they change no
+dtype. Last come the leaves of the state (`loss_state.py`).
 """
 
 import inspect
@@ -22,6 +22,8 @@ from burlab.optim.used_numbers import used_number
 from burlab.problems.point import Point
 from burlab.runtime.checks.attributes import Attributes
 from burlab.runtime.checks.numbers import MAX_STEPS, shown, whole
+
+from .loss_state import LossState
 
 Function = Callable[..., Any]
 Hyper = Mapping[str, float | Callable[[Any], Any]]
@@ -55,15 +57,17 @@ class NamedNumbers(Attributes):
 
 
 class LossNumbers(NamedTuple):
-    """The numbers of a problem's functions.
+    """The numbers of a problem's functions, and the state of its loss.
 
-    fields: the named ones. loss, regularizer, resampled: which of the keywords "hyper" and "t" each of them takes.
+    fields: the named ones. loss, regularizer, resampled: which of the keywords "hyper", "t" and "state" each of them
+    takes.
     """
 
     fields: tuple[Live, ...] = ()
     loss: tuple[str, ...] = ()
     regularizer: tuple[str, ...] = ()
     resampled: tuple[str, ...] = ()
+    state: LossState | None = None
 
     @staticmethod
     def of(
@@ -72,19 +76,29 @@ class LossNumbers(NamedTuple):
         loss: Function,
         regularizer: Function | None = None,
         resampled: Function | None = None,
+        loss_state: tree.Tree = None,
     ) -> "LossNumbers | None":
         """Return the numbers, None if the functions take none. samples: how many arguments a sample is.
 
-        Raises ArgumentError for a `hyper` that none of the functions takes, or that is no mapping of names to numbers.
+        Raises ArgumentError for a `hyper` that none of the functions takes, or that is no mapping of names to numbers;
+        for a state that the loss does not take. DTypeError for one of other arrays.
         """
         fields = () if hyper is None else named_numbers(hyper)
         named = hyper is not None
+        state = None if loss_state is None else LossState.of(loss_state)
+        passed = (*(["hyper"] if named else []), "t", *([] if state is None else ["state"]))
         found = LossNumbers(
             fields,
-            keywords_of(loss, 1 + samples, named),
-            () if regularizer is None else keywords_of(regularizer, 1, named),
-            () if resampled is None else keywords_of(resampled, 1 + samples, named),
+            keywords_of(loss, 1 + samples, passed),
+            () if regularizer is None else keywords_of(regularizer, 1, passed),
+            () if resampled is None else keywords_of(resampled, 1 + samples, passed),
+            state,
         )
+        if state is not None and "state" not in found.loss:
+            raise ArgumentError(
+                "loss_state is a state for the loss to read, which takes none. Give it a parameter state: "
+                "loss(x, *sample, state), which returns (value, new state)."
+            )
         taken = {*found.loss, *found.regularizer, *found.resampled}
         if named and "hyper" not in taken:
             raise ArgumentError(
@@ -101,7 +115,8 @@ class LossNumbers(NamedTuple):
     @property
     def form(self) -> tuple[Any, ...]:
         """All that kernels depend on, but for what schedules are."""
-        return (tuple((field.name, callable(field.start)) for field in self.fields), *self[1:])
+        named = tuple((field.name, callable(field.start)) for field in self.fields)
+        return (named, *self._taken, None if self.state is None else self.state.form)
 
     @property
     def schedules(self) -> tuple[Function, ...]:
@@ -111,16 +126,24 @@ class LossNumbers(NamedTuple):
     @property
     def takes_step(self) -> bool:
         """Return True if a function reads t."""
-        return any("t" in keywords for keywords in self[1:])
+        return any("t" in keywords for keywords in self._taken)
+
+    @property
+    def _taken(self) -> tuple[tuple[str, ...], ...]:
+        return self.loss, self.regularizer, self.resampled
 
     @property
     def inputs(self) -> tuple[Node, ...]:
-        """Examples to trace with: a float64 for each name, and t."""
+        """Examples to trace with: a float64 for each name, t, and the leaves of the state."""
         numbers = (Node("input", (), field.name, (), _NUMBER, weak=True) for field in self.fields)
-        return *numbers, Node("input", (), "t", (), _STEP, weak=True)
+        state = () if self.state is None else self.state.inputs
+        return *numbers, Node("input", (), "t", (), _STEP, weak=True), *state
 
-    def point(self, hyper: Mapping[str, float] | None = None, t: int = 0) -> Point:
-        """Return the inputs with the start values, or those of `hyper`, at step t. Raises ArgumentError."""
+    def point(self, hyper: Mapping[str, float] | None = None, t: int = 0, state: tree.Tree = None) -> Point:
+        """Return the inputs with the start values, or those of `hyper`, at step t. state: None for that of the start.
+
+        Raises ArgumentError, ShapeError, DTypeError.
+        """
         step = whole(t, "t", 0, MAX_STEPS)
         given = {} if hyper is None else dict(hyper)
         for name in given:
@@ -132,16 +155,19 @@ class LossNumbers(NamedTuple):
             for field in self.fields
         ]
         leaves = [*(np.array(number, _NUMBER) for number in numbers), np.array(step, _STEP)]
+        if self.state is not None:
+            leaves += (self.state if state is None else self.state.other(state)).leaves
         return Point(leaves, tree.flatten(tuple(leaves))[1])
 
     def bind(self, f: Function, keywords: tuple[str, ...]) -> Function:
-        """Return a function of x, the inputs and a sample. keywords: those of "hyper" and "t" that f takes."""
+        """Return a function of x, the inputs and a sample. keywords: those of "hyper", "t" and "state" that f takes."""
 
         @wraps(f, updated=())
         def of_inputs(x: tree.Tree, inputs: tuple[Any, ...], *sample: Any, **key: Any) -> Any:
-            *numbers, t = inputs
+            count = len(self.fields)
+            numbers, t, leaves = inputs[:count], inputs[count], inputs[count + 1 :]
             used = {field.name: used_number(field, n, t) for field, n in zip(self.fields, numbers, strict=True)}
-            every = {"hyper": NamedNumbers(used), "t": t}
+            every = {"hyper": NamedNumbers(used), "t": t, "state": self.state and self.state.read(leaves)}
             return f(x, *sample, **{name: every[name] for name in keywords}, **key)
 
         cast("Any", of_inputs).__burlab_structure__ = f, self.form, *self.schedules
@@ -163,7 +189,16 @@ class LossNumbers(NamedTuple):
                 f"{name} reads the number {shown(missing[0])}, which the run does not have; it has {known}. Give the "
                 "problem of the run this number, too."
             )
-        return LossNumbers(self.fields) if others is None else others._replace(fields=self.fields)
+        if others is None:
+            return LossNumbers(self.fields, state=self.state)
+        mine, its = self.state, others.state
+        if its is not None and (mine is None or its.form != mine.form):
+            run = "none" if mine is None else tree.describe(mine.form.structure)
+            raise ArgumentError(
+                f"{name} reads a state of its loss, {tree.describe(its.form.structure)}, but that of the run is {run}. "
+                "Pass both problems a loss_state of the same arrays."
+            )
+        return others._replace(fields=self.fields, state=mine)
 
 
 def named_numbers(hyper: Any) -> tuple[Live, ...]:
@@ -188,8 +223,8 @@ def named_numbers(hyper: Any) -> tuple[Live, ...]:
 _TAKEN = {BATCH: "is the size of a batch", "keys": "is a method of hyper"}
 
 
-def keywords_of(f: Function, count: int, named: bool) -> tuple[str, ...]:
-    """Return which of "hyper" and "t" a function of so many arguments takes. named: whether there is a `hyper`.
+def keywords_of(f: Function, count: int, passed: Sequence[str] = ("t",)) -> tuple[str, ...]:
+    """Return which of the keywords `passed`, "hyper", "t" and "state", a function of so many arguments takes.
 
     `t` is a parameter by keyword alone: many samples are times, and `lambda x, a, t=t: ...` holds a value of its own.
     """
@@ -205,18 +240,20 @@ def keywords_of(f: Function, count: int, named: bool) -> tuple[str, ...]:
             return False
         if found.kind is Parameter.KEYWORD_ONLY:
             return True
-        return name == "hyper" and places.index(found) >= count
+        return name != "t" and places.index(found) >= count
 
-    return tuple(name for name in ("hyper", "t") if (named or name != "hyper") and takes(name))
+    return tuple(name for name in passed if takes(name))
 
 
 def advice_on(f: Function) -> str:
-    """Return what to do about a parameter `hyper` or `t` of a function that nothing is passed for, "" without one."""
+    """Return what to do about a parameter `hyper`, `t` or `state` that nothing is passed for, "" without one."""
     try:
         parameters = inspect.signature(f).parameters
     except (TypeError, ValueError):
         return ""
     found = {name for name, p in parameters.items() if p.default is Parameter.empty}
     named = " Pass the numbers that it reads: hyper={'beta': 1.0}." if "hyper" in found else ""
+    if "state" in found:
+        named += " Pass the state that it starts from: bl.FiniteSum(..., loss_state={'mean': np.zeros(3)})."
     step = "t" in found and parameters["t"].kind is not Parameter.KEYWORD_ONLY
     return named + (" A t that is the step stands behind a star: loss(x, *sample, *, t)." if step else "")

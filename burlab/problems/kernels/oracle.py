@@ -27,13 +27,14 @@ from .batch_program import BatchProgram
 from .client_queries import ClientKeepers, RemoteClients
 from .direct import Directs
 from .loss import Loss
-from .loss_functions import first, own, takes_key, weighted, with_zeros
+from .loss_functions import first, measured, own, takes_key, weighted, with_zeros
 from .loss_numbers import LossNumbers
+from .loss_state import LossState
 from .part_losses import PartLosses
 from .product_jacobian import ProductJacobian
 from .product_loss import ProductSource
 from .product_parts import product_parts
-from .query_rules import QUERY_RULES, value_alone
+from .query_rules import QUERY_RULES, STATEFUL, value_alone
 from .robust_loss import RobustLoss
 from .sample_kernel import SampleKernel
 from .sample_program import SampleProgram
@@ -106,6 +107,9 @@ class Oracle:
     ) -> None:
         """has_aux: the loss returns (value, metrics); "measured" and "measured_value" then return both.
 
+        With a state among the numbers it returns (value, state), or (value, state, metrics); "stateful" and
+        "stateful_value" return all.
+
         options: of the kernels. clients: number of samples of each client of a federation. keepers: the remote clients.
         resampled: the loss with a label that the model draws, by the sample's key. targets: the parts of the loss.
         batch: None for a loss of one sample, which is averaged; of a loss of a batch the size, 0 for any (`of_batch`).
@@ -121,8 +125,11 @@ class Oracle:
         takes, term = ((), ()) if numbers is None else (numbers.loss, numbers.regularizer)
         self.numbers = numbers
         self.start_numbers = () if numbers is None else (numbers.point(),)
-        self.loss = self._bind(first(loss) if has_aux else own(loss), takes)
-        self._measured = self._bind(own(loss), takes) if has_aux else None
+        whole = own(loss)
+        parts_of = None if self.state is None else self.state.parts(whole, has_aux)
+        self._stateful = None if parts_of is None else self._bind(parts_of, takes)
+        self.loss = self._bind(first(parts_of or whole) if has_aux or parts_of else whole, takes)
+        self._measured = self._bind(measured(parts_of) if parts_of else whole, takes) if has_aux else None
         self.data = data
         self.regularizer = None if regularizer is None else self._bind(own(regularizer), term)
         self.keyed = takes_key(loss)
@@ -289,8 +296,10 @@ class Oracle:
             return Programs(
                 SampleProgram.trace(partial(rule, self._resampled()), trees, data, True, least, self.options)
             )
-        measures = query in ("measured", "measured_value")
+        measures = query in ("measured", "measured_value", *STATEFUL)
         loss = self._measured if measures and self._measured is not None else self.loss
+        if query in STATEFUL and self._stateful is not None:
+            loss = self._stateful
         if self.batch is None:
             samples = SampleProgram.trace(partial(rule, loss), trees, data, self.keyed, least, self.options)
         else:
@@ -298,7 +307,8 @@ class Oracle:
         if self.regularizer is None:
             return Programs(samples)
         other = with_zeros(self.regularizer, samples.metrics) if measures else self.regularizer
-        return Programs(samples, SampleProgram.trace(partial(rule, other), trees, Data.none(), False))
+        added = QUERY_RULES[STATEFUL.get(query, query)]  # of which a state is no part
+        return Programs(samples, SampleProgram.trace(partial(added, other), trees, Data.none(), False))
 
     def _of_targets(self, query: str, parts: Targets, shared: Sequence[Point], data: Data) -> Programs:
         """Return the kernels of the queries about targets of samples."""
@@ -328,6 +338,11 @@ class Oracle:
                 "resampled=f), where f(x, *sample, key=) is the loss for such a label."
             )
         return self._bind(own(self._given.resampled), () if self.numbers is None else self.numbers.resampled)
+
+    @property
+    def state(self) -> LossState | None:
+        """The state of the loss at the start of a run."""
+        return None if self.numbers is None else self.numbers.state
 
     def _bind(self, f: Function, keywords: tuple[str, ...]) -> Function:
         return f if self.numbers is None else self.numbers.bind(f, keywords)

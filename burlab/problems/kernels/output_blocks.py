@@ -55,10 +55,14 @@ class OutputLayout:
     @property
     def block(self) -> CBlock:
         """For C++; valid as long as this."""
+        return self.block_of(len(self.shapes))
+
+    def block_of(self, summed: int) -> CBlock:
+        """Likewise, where arithmetic is done with so many outputs, the first ones; others are not of floats."""
         offsets, parts = self._arrays
         return CBlock(
             outputs=len(self.shapes),
-            spans=len(self.shapes),
+            spans=summed,
             offsets=at(offsets),
             parts=at(parts),
             bytes=self.nbytes,

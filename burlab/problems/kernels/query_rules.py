@@ -55,6 +55,18 @@ def _measured_value(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> A
     return value, (), metrics
 
 
+def _stateful(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
+    """Value, gradient, metrics, and the leaves of the state that the loss returns with its value."""
+    (value, (state, metrics)), gradient = transforms.value_and_grad(loss, has_aux=True)(x, *sample, **key)
+    return value.astype(_dtype(x)), tree.conjugated(gradient), _numbers(metrics, _dtype(x)), tuple(state)
+
+
+def _stateful_value(loss: Function, x: tree.Tree, *sample: Any, **key: Any) -> Any:
+    """Value, metrics and state, with nothing in the place of a gradient."""
+    value, _, metrics, state = _stateful(loss, x, *sample, **key)
+    return value, (), metrics, state
+
+
 def _numbers(metrics: object, dtype: "np.dtype[Any]") -> dict[str, Node]:
     if not isinstance(metrics, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", metrics)):
         raise ArgumentError(
@@ -170,6 +182,8 @@ QUERY_RULES: dict[str, Callable[..., Any]] = {
     "training": _training,
     "measured": _measured,
     "measured_value": _measured_value,
+    "stateful": _stateful,
+    "stateful_value": _stateful_value,
     "grad_difference": _difference,
     "partial_grad": _partial,
     "resampled_grad": _gradient,
@@ -177,3 +191,5 @@ QUERY_RULES: dict[str, Callable[..., Any]] = {
     "jvp": _directional,
     "hessian": _hessian,
 }
+STATEFUL = {"stateful": "measured", "stateful_value": "measured_value"}
+"""Rules of losses with a state, and what they give besides it."""

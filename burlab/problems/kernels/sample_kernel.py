@@ -68,6 +68,10 @@ class SampleKernel:
         """Return the same for sums on so many threads."""
         return SampleKernel(self.program.on(threads), self.data, self.numbers)
 
+    def value_alone(self) -> "SampleKernel":
+        """Return the kernels of its first output."""
+        return SampleKernel(self.program.value_alone(), self.data, self.numbers)
+
     @property
     def metrics(self) -> tuple[str, ...]:
         """The keys of its third output, a dict of numbers, in their order; () without a third output."""
@@ -143,10 +147,10 @@ class SampleKernel:
         self._batches.add(batch)
         with self.program.lock:
             tile = self.program.tile(batch)
-            result = self.layout.block if tile.finish else tile.sums.block
-            summand = self._summand(
-                kernel_of(tile.executable), tile.size, tile.contexts(batch), None, tile.sums.block, result
-            )
+            result, summed = self.layout.block_of(self.program.summed), tile.sums.block
+            if self.program.batch:  # nothing is added up but the regularizer
+                summed = result
+            summand = self._summand(kernel_of(tile.executable), tile.size, tile.contexts(batch), None, summed, result)
             for name, executable in tile.kernels.items():
                 setattr(summand, name, kernel_of(executable))
             summand.prepared = tile.prepared.block
@@ -166,7 +170,8 @@ class SampleKernel:
 
     def _single(self, layout: OutputLayout, steps: Any) -> CSummand:
         with self.program.lock:
-            return self._summand(kernel_of(self.executable), 0, None, at(steps), layout.block, layout.block)
+            block = layout.block_of(self.program.summed)
+            return self._summand(kernel_of(self.executable), 0, None, at(steps), block, block)
 
     def _summand(self, kernel: CKernel, tile: int, contexts: Any, rows: Any, sums: CBlock, result: CBlock) -> CSummand:
         return CSummand(
@@ -200,8 +205,9 @@ class SampleKernel:
 
     def error(self, outcome: COutcome, batch: int = 1) -> Exception:
         """Return the exception for a failure of the kernels for a batch, with a note on the sample."""
-        if outcome.part == Part.PREPARE:
-            return self.kernels(batch)["prepare"].error(answer_of(outcome))
+        if outcome.part in (Part.PREPARE, Part.FINISH):
+            part = "prepare" if outcome.part == Part.PREPARE else "finish"
+            return self.kernels(batch)[part].error(answer_of(outcome))
         return self.with_sample(self.kernels(batch)["kernel"].error(answer_of(outcome)), outcome.sample)
 
     def with_sample(self, error: Exception, sample: int) -> Exception:

@@ -19,6 +19,9 @@ from .output_blocks import OutputLayout, integers
 from .tiles import DEFAULT_OPTIONS, KernelOptions, Tile
 from .tiling import Tiling, Tilings
 
+VALUE_ALONE = tree.flatten((0,))[1]
+"""The structure of what a kernel of a value gives."""
+
 
 class SampleProgram:
     """The kernels of a function of shared arguments, one sample and a key. It returns a tuple of trees of floats.
@@ -84,6 +87,12 @@ class SampleProgram:
         how = least(graph), options, placed, len(data.wholes)
         return SampleProgram(graph, traced.result, len(data.arrays), keyed, *how)
 
+    def value_alone(self) -> "SampleProgram":
+        """Return the kernels of its first output."""
+        value, arrays = Graph(self._given.inputs, self._given.outputs[:1]), len(self.graph.inputs) - self.fixed
+        how = self.least, self.options, self.placed, self._wholes
+        return SampleProgram(value, VALUE_ALONE, arrays - self.keyed, self.keyed, *how)
+
     def on(self, threads: int) -> "SampleProgram":
         """Return the same for sums on so many threads."""
         with self.lock:
@@ -100,6 +109,16 @@ class SampleProgram:
         """The keys of its third output, a dict of numbers, in their order; () without a third output."""
         children = self.structure.children()
         return tuple(children[2].entries()) if len(children) > 2 else ()
+
+    @property
+    def summed(self) -> int:
+        """The number of its first outputs that a regularizer is added to: all but a new state, its fourth tree."""
+        return sum(self.groups[:3])
+
+    @property
+    def state(self) -> int:
+        """The number of leaves of a new state, its last outputs."""
+        return sum(self.groups[3:])
 
     @property
     def executable(self) -> Executable:

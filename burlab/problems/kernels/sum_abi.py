@@ -30,6 +30,7 @@ class Part(enum.IntEnum):
     SAMPLER = 10
     DRAWN = 11
     SIZE = 12
+    FINISH = 13
 
 
 VALIDATION, FULL_GRADIENT = -2, -3

@@ -103,8 +103,10 @@ _sampled = partial(_of_clients, full=optional(record(_KERNELS, _COUNT)), sampler
 _decoded = partial(_sampled, digits=optional(several(optional(_WHOLE))))
 _valued = partial(_decoded, value_at=text)
 _lazy = partial(_valued, lazy=optional(record(whole(0, max(Correction)), _STEPS, flag)))
+_numbered = partial(_lazy, numbers=optional(record(_STEPS, _STEPS, flag)))
 _RECIPE: Check = either(
-    _lazy(numbers=optional(record(_STEPS, _STEPS, flag))),
+    _numbered(loss_state=record(_COUNT, _tree)),
+    _numbered(),
     _lazy(),
     _valued(),
     _decoded(),

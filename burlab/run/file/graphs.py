@@ -15,6 +15,7 @@ from burlab.problems.data import Data
 from burlab.problems.kernels.batch_program import BatchProgram
 from burlab.problems.kernels.client_queries import RemoteClients
 from burlab.problems.kernels.loss import Loss
+from burlab.problems.kernels.query_rules import STATEFUL
 from burlab.problems.kernels.sample_kernel import SampleKernel
 from burlab.problems.kernels.sample_program import SampleProgram
 from burlab.problems.kernels.targets import with_goals
@@ -66,7 +67,7 @@ class GraphReader:
     """Makes kernels of the graphs in a file. An oracle for the queries of the file.
 
     arrays: of the file. point: x; data: the samples. clients: how many of them each client holds. numbers: that losses
-    read, at step 0.
+    read, at step 0, and the state of the loss. state: the form of its leaves.
     """
 
     def __init__(
@@ -76,8 +77,9 @@ class GraphReader:
         data: Data,
         clients: tuple[int, ...] = (),
         numbers: tuple[Array, ...] = (),
+        state: Sequence[tuple[tuple[int, ...], "np.dtype[Any]"]] = (),
     ) -> None:
-        self._numbers = numbers
+        self._numbers, self._state = numbers, list(state)
         self._arrays = arrays
         self._point = point
         self.data = data
@@ -104,7 +106,8 @@ class GraphReader:
         self.keyed = self.keyed or kernel.keyed
         if regularizer is None:
             return Loss(kernel, None)
-        if (regularizer[1], regularizer[2], regularizer[3]) != (samples[1], samples[2], False):
+        query = STATEFUL.get(query, query)  # a regularizer gives no state
+        if (regularizer[1], regularizer[2], regularizer[3]) != (samples[1][:3], samples[2], False):
             raise FileError(
                 f"what {regularizer[0]} gives cannot be added to what {samples[0]} gives. Use another copy."
             )
@@ -145,12 +148,14 @@ class GraphReader:
         inputs += [((2,), np.dtype(np.uint64))] * keyed
         graph = self.graph(name, inputs)
         found = [(node.shape, node.dtype) for node in graph.outputs]
-        wanted = _groups(query, leaves, found[:1], len(metrics), number)
+        wanted = _groups(query, leaves, found[:1], len(metrics), number, self._state)
         expected = [form for group in wanted for form in group]
         sizes = [len(group) for group in wanted]
-        if (found, groups, len(set(metrics))) != (expected, sizes, sum(sizes[2:])) or len(metrics) != sum(sizes[2:]):
+        measured = sum(sizes[2:3])
+        if (found, groups, len(set(metrics))) != (expected, sizes, measured) or len(metrics) != measured:
             raise FileError(f"the graph {name} gives {found}, in groups {groups}, expected {expected} for {query}.")
-        trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
+        trees: list[Any] = [(0,) * size for size in sizes]
+        trees[2:3] = [dict.fromkeys(metrics, 0) for _ in sizes[2:3]]
         structure = tree.flatten(tuple(trees))[1]
         options = KernelOptions(dict(tiles), remat)
         if batch:
@@ -187,10 +192,10 @@ def _points(query: str) -> int:
     return 2 if query in ("hvp", "jvp") or query.startswith("part_curvature") else 1
 
 
-def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int) -> list[Specs]:
+def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int, state: Specs) -> list[Specs]:
     """Return the outputs of the kernel of a query: gradients have the form of x's leaves, numbers x's dtype.
 
-    first: the form of its first output. The value of a validation is of any floating dtype.
+    first: the form of its first output; the value of a validation is of any floating dtype. state: of the loss.
     """
     number: Specs = [((), leaves[0][1])]
     dimension = sum(math.prod(shape) for shape, _ in leaves)
@@ -209,6 +214,8 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int)
         "part_grad": [number, leaves],
         "measured": [number, leaves, number * metrics],
         "measured_value": [number, [], number * metrics],
+        "stateful": [number, leaves, number * metrics, state],
+        "stateful_value": [number, [], number * metrics, state],
     }
     return groups.get(Question.of(query).name, [leaves])
 

@@ -22,7 +22,7 @@ from burlab.problems.kernels.row_loss import row_loss
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn, full, weights_of
 from burlab.problems.trainable import Trainable
-from burlab.run.loop.setup import NumbersOfLoss, Setup, Validation
+from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.gradient_norms import BATCH
 from burlab.run.record.stop import Stop, ended_by
 from burlab.runtime.coerce import Array
@@ -34,6 +34,7 @@ from burlab.typing import ArrayLike
 from . import structure
 from .checksums import checked, checksum
 from .graphs import GraphReader, GraphWriter, Specs, StoredSchedule, read_graph
+from .loss_inputs import inputs_of, parted, query_of, stored_hypers, structure_of
 
 _NUMBERS = ("seconds", "grad_norm", "value")
 
@@ -80,8 +81,10 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "full": setup.full and [graphs.kernels(setup.full.loss), setup.full.every],
         "bits": bits(setup),
         "clients": list(setup.queries.clients),
-        "numbers": setup.numbers and list(setup.numbers),
+        "numbers": setup.numbers and list(setup.numbers)[:3],
     }
+    if setup.numbers is not None and setup.numbers.state is not None:
+        document["loss_state"] = [len(setup.loss_state_forms), structure.to_json(setup.numbers.state.structure)]
     more = {} if setup.stream.numbers is None else {"sampler": setup.stream.numbers}
     more |= {} if setup.part is None else {f"rest/{k}": array for k, array in enumerate(setup.part.others)}
     return document, {"hypers": np.array(list(rule.hyper.values()), np.float64)} | more | graphs.texts
@@ -104,9 +107,10 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
     clients = tuple(document.get("clients", ()))
     if clients and sum(clients) != samples.samples:
         raise FileError(f"its clients hold {sum(clients)} samples, but there are {samples.samples}. Use another copy.")
-    hyper = _hypers(document["hypers"], arrays.get("hypers"))
-    numbers, known = _numbers(document.get("numbers"), hyper)
-    reader = GraphReader(arrays, point, samples, clients, known)
+    hyper = stored_hypers(document["hypers"], arrays.get("hypers"))
+    start, leaves, loss_state = parted(start, document.get("loss_state"))
+    numbers, known = inputs_of(document.get("numbers"), hyper, leaves, loss_state)
+    reader = GraphReader(arrays, point, samples, clients, known, () if loss_state is None else loss_state.leaves)
     update = _update(document, reader, start, hyper, int(stream.batch))
     if not hyper.keys() >= set(document["schedules"]):
         raise FileError(f"its schedules are of {document['schedules']}, its hyperparameters {list(hyper)}.")
@@ -120,7 +124,7 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
         reader.know(query, points, described)
     for query, points, described in document.get("weighted", ()):
         drawn_reader.know(query, points, described)
-    state = _state(document["state"], len(start) - 1)
+    state = structure_of(document["state"], len(start) - 1)
     forms = tuple((leaf.shape, leaf.dtype) for leaf in start[1:])
     logged, output = tuple(document.get("logged", ())), _output(document, reader, start, hyper)
     size = _size(document, reader, start, hyper)
@@ -128,9 +132,7 @@ def rebuild(document: dict[str, Any], arrays: dict[str, Array], start: list[Arra
     queries, value_at = tuple(document["queries"]), document.get("value_at", "")
     lazy = _lazy(document)
     rule = UpdateRule(update, hyper, schedules, forms, state, queries, logged, output, size, value_at, lazy)
-    groups = document["loss"][0][1]
-    kinds = ("value_like", "training", "measured" if groups[1:2] != [0] else "measured_value")
-    loss = drawn_reader.make(kinds[min(len(groups), 3) - 1], document["loss"])
+    loss = drawn_reader.make(query_of(document["loss"][0][1], loss_state), document["loss"])
     _check_lazy(rule, loss, point, stream)
     stop = ended_by(stream, _stop(document["stop"]) if given.stop is None else given.stop)
     validation = _validation(document["validation"], arrays, point, given.validation, known)
@@ -164,7 +166,8 @@ def fingerprint(setup: Setup) -> str:
     other = [graph for graph in (rule.output, rule.size, setup.stream.graph) if graph is not None]
     graphs = [kernel.program.written for kernel in kernels] + [rule.graph, *other]
     table = [] if setup.stream.numbers is None else [checksum(setup.stream.numbers)]
-    content = {
+    leaves = [checksum(leaf) for leaf in setup.loss_state_start]
+    content = ({"loss_state": leaves} if leaves else {}) | {
         "graphs": [digest(graph) for graph in graphs],
         "data": [checksum(array) for array in {id(a): a for k in kernels for a in k.data.all_arrays}.values()],
         "start": [checksum(leaf) for leaf in setup.start.leaves],
@@ -309,24 +312,6 @@ def _check_lazy(rule: UpdateRule, loss: Loss, x: Point, stream: Stream) -> None:
         )
 
 
-def _hypers(names: list[str], values: Array | None) -> dict[str, float]:
-    found = None if values is None else (values.shape, values.dtype)
-    if values is None or found != ((len(names),), np.float64) or len(set(names)) < len(names):
-        raise FileError(f"it has not one number for each of the hyperparameters {', '.join(names)}. Use another copy.")
-    return dict(zip(names, values.tolist(), strict=True))
-
-
-def _numbers(described: Any, hyper: dict[str, float]) -> tuple[NumbersOfLoss | None, tuple[Array, ...]]:
-    """The hyperparameters that losses read, None where they read none, and these as inputs at step 0."""
-    if described is None:
-        return None, ()
-    first, count, reads_step = described
-    if not (first >= 0 and count >= 0 and first + count <= len(hyper)):
-        raise FileError(f"its losses read hyperparameters {first} to {first + count}, but it has {len(hyper)}.")
-    numbers = NumbersOfLoss(first, count, reads_step)
-    return numbers, tuple(numbers.start(hyper).leaves)
-
-
 def _leaves(flat: Array, shapes: list[list[int]]) -> list[Array]:
     sizes = [math.prod(shape) for shape in shapes]
     if not shapes or flat.ndim != 1 or sum(sizes) != flat.size:
@@ -348,17 +333,6 @@ def _part(
         return Trainable.of(whole, [flag is True for flag in chosen], trained, others, kinds)
     except ValueError as error:
         raise FileError(f"{error}. Use another copy.") from error
-
-
-def _state(text: Any, leaves: int) -> tree.TreeDef:
-    """The structure of the state; a tuple of its leaves where its class is not there."""
-    try:
-        form = structure.from_json(text)
-    except FileError:
-        form = tree.flatten((0,) * leaves)[1]
-    if form.num_leaves != leaves:
-        raise FileError(f"its state has {leaves} arrays, and a structure of {form.num_leaves}. Use another copy.")
-    return form
 
 
 def _described_stop(stop: Stop) -> dict[str, Any]:

@@ -146,7 +146,7 @@ class RunLoop:
         self._wait("loop_settles")
 
     def read(self, buffer: int = 0) -> Array:
-        """A copy of x (buffer 0) or of a leaf of the state, as it is between two steps; no entry of x lags."""
+        """A copy of x (buffer 0) or of a leaf of a state, as it is between two steps; no entry of x lags."""
         if buffer == 0 and self._setup.rule.lazy is not None:
             return self.output()
         out = np.empty(*self._setup.buffers[buffer])
@@ -154,7 +154,7 @@ class RunLoop:
         return out
 
     def buffers(self) -> list[Array]:
-        """Return copies of x and the leaves of the state, from which another loop can start."""
+        """Return copies of x and the leaves of both states, from which another loop can start."""
         x, *leaves = (self.read(k) for k in range(len(self._setup.buffers)))
         lazy = self._setup.rule.lazy
         return [x, *(leaves if lazy is None else restarted(lazy, x, leaves))]
@@ -169,7 +169,19 @@ class RunLoop:
 
     def state(self) -> tree.Tree:
         """A copy of the state of the optimizer, at rest."""
-        return tree.unflatten(self._setup.rule.structure, map(self.read, range(1, len(self._setup.buffers))))
+        return tree.unflatten(self._setup.rule.structure, map(self.read, range(1, 1 + len(self._setup.rule.state))))
+
+    def loss_state_leaves(self) -> list[Array]:
+        """Copies of the leaves of the state of the loss."""
+        first = 1 + len(self._setup.rule.state)
+        return [self.read(k) for k in range(first, first + len(self._setup.loss_state_forms))]
+
+    def loss_state(self) -> tree.Tree:
+        """A copy of the state of the loss, at rest; None of a loss without."""
+        numbers = self._setup.numbers
+        if numbers is None or numbers.state is None:
+            return None
+        return tree.unflatten(numbers.state.structure, self.loss_state_leaves())
 
     def hyper(self, index: int) -> float:
         """A hyperparameter, as the next step will use it."""
@@ -279,12 +291,13 @@ class RunLoop:
         if setup.stream.sampling == Sampling.weighted:
             return None
         n, point = int(setup.stream.samples), setup.start.with_numbers(self.output())
-        numbers = [] if setup.numbers is None else [setup.numbers.point(self.numbers())]
-        size = setup.loss.samples.program.batch or n  # a loss of whole batches: the mean over those that follow another
+        numbers = [] if setup.numbers is None else [setup.numbers.point(self.numbers(), self.loss_state_leaves())]
+        loss = setup.loss.reading
+        size = loss.samples.program.batch or n  # a loss of whole batches: the mean over those that follow another
         values: list[float] = []
         for rows in np.arange(n // size * size).reshape(-1, size):
             stream = full(n) if size == n else listed(n, rows)
-            answer = setup.loss.mean([point, *numbers], stream, full(n).key, setup.threads)
+            answer = loss.mean([point, *numbers], stream, full(n).key, setup.threads)
             values.append(float(tree.flatten(answer)[0][0]))
         return float(np.mean(values))
 

@@ -51,7 +51,8 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
     sizes = np.array([math.prod(shape) * dtype.itemsize for shape, dtype in setup.buffers], np.int64)
     addresses = np.array([0 if array is None else array.ctypes.data for array in start or []], np.uint64)
     samples = setup.loss.samples
-    offsets, metrics = samples.layout.offsets, len(samples.metrics)
+    offsets, metrics, given = samples.layout.offsets, len(samples.metrics), samples.program.summed
+    places = np.array(offsets[given:], np.int64)
     spent = np.array([setup.spent.get(name, 0.0) for name in setup.totals], np.float64)
     validation = None if setup.validation is None else _validation(setup.validation)
     full_gradient = None if setup.full is None else _validation(setup.full, setup.dimension)
@@ -65,7 +66,7 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
         places=ends.ctypes.data,
         gradient=offsets[1] if setup.loss.has_gradient else -1,
         metrics=metrics,
-        measured=offsets[len(offsets) - max(metrics, 1)],
+        measured=offsets[given - max(metrics, 1)],
         validation=None if validation is None else ctypes.addressof(validation),
         full=None if full_gradient is None else ctypes.addressof(full_gradient),
         counters=sum(1 << COUNTERS.index(name) for name in setup.counters),
@@ -77,6 +78,8 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
         hyper=hyper.ctypes.data,
         numbers=0 if setup.numbers is None else setup.numbers.inputs,
         first_number=0 if setup.numbers is None else setup.numbers.first,
+        loss_buffers=len(places),
+        loss_places=places.ctypes.data,
         noted=len(setup.rule.schedules) + len(setup.rule.logged),
         logs_value=setup.rule.logs_value,
         logs_norm=setup.rule.logs_norm,
@@ -111,7 +114,7 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
         plan.sampler = kernel_of(setup.sampler)
     if setup.output is not None:
         plan.output = kernel_of(setup.output)
-    plan.held = ends, hyper, sizes, addresses, spent, validation, full_gradient
+    plan.held = ends, hyper, sizes, addresses, places, spent, validation, full_gradient
     return plan
 
 

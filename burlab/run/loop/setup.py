@@ -13,8 +13,9 @@ from burlab.graph import Graph, tree
 from burlab.graph.tracing.function_structure import Weak
 from burlab.graph.tracing.trace_cache import TraceCache
 from burlab.optim.batches import ROWS
-from burlab.optim.rule import UpdateRule
+from burlab.optim.rule import Form, UpdateRule
 from burlab.problems.kernels.loss import Loss
+from burlab.problems.kernels.loss_state import StateForm
 from burlab.problems.kernels.query_kernels import KernelSource, QueryKernels, counter_of
 from burlab.problems.kernels.sum_abi import FULL_GRADIENT, VALIDATION, Part, answer_of
 from burlab.problems.point import Point
@@ -23,6 +24,7 @@ from burlab.problems.trainable import Trainable
 from burlab.run.record.gradient_norms import FULL_NORM, column_of
 from burlab.run.record.recorder import BITS, COUNTERS, SAMPLES
 from burlab.run.record.stop import Stop
+from burlab.runtime.coerce import Array
 from burlab.runtime.structs import COutcome
 
 from .fused import FusedStep
@@ -41,28 +43,35 @@ def _built(graph: Graph) -> Executable:
 
 
 class NumbersOfLoss(NamedTuple):
-    """Hyperparameters that losses read.
+    """Inputs of losses besides x and samples.
 
-    first, named: their places among those of the run. reads_step: whether a loss reads t.
+    first, named: the places of hyperparameters among those of the run. reads_step: whether a loss reads t. state: the
+    form of the state of the loss.
     """
 
     first: int
     named: int
     reads_step: bool
+    state: StateForm | None = None
 
     @property
     def inputs(self) -> int:
-        """The number of inputs of a loss that they are: t is the last."""
-        return self.named + 1
+        """The number of inputs of a loss that they are: hyperparameters, t, the state."""
+        return self.named + 1 + len(self.state_forms)
 
-    def start(self, hyper: Mapping[str, float]) -> Point:
+    @property
+    def state_forms(self) -> tuple[Form, ...]:
+        """Shapes and dtypes of the leaves of the state."""
+        return () if self.state is None else self.state.leaves
+
+    def start(self, hyper: Mapping[str, float], state: Sequence[Array] = ()) -> Point:
         """Return these inputs at step 0. hyper: all hyperparameters."""
-        return self.point([*list(hyper.values())[self.first : self.first + self.named], 0])
+        return self.point([*list(hyper.values())[self.first : self.first + self.named], 0], state)
 
-    def point(self, values: Sequence[float]) -> Point:
-        """Return these inputs. values: of the hyperparameters, and t."""
+    def point(self, values: Sequence[float], state: Sequence[Array]) -> Point:
+        """Return these inputs. values: of the hyperparameters, and t. state: its leaves."""
         *numbers, step = values
-        leaves = [*(np.array(number, np.float64) for number in numbers), np.array(step, np.int64)]
+        leaves = [*(np.array(number, np.float64) for number in numbers), np.array(step, np.int64), *state]
         return Point(leaves, tree.flatten(tuple(leaves))[1])
 
 
@@ -218,7 +227,7 @@ class Setup:
     @property
     def knows_rows(self) -> bool:
         """Return True if a step computes gradients sample by sample, because the update reads them."""
-        return ROWS in self.rule.queries and self.loss.has_gradient
+        return ROWS in self.rule.queries and self.loss.has_gradient and not self.loss_state_forms
 
     @property
     def batch_of_kernels(self) -> int:
@@ -246,8 +255,19 @@ class Setup:
 
     @property
     def buffers(self) -> list[tuple[tuple[int, ...], "np.dtype[Any]"]]:
-        """Shapes and dtypes of x and the leaves of the state."""
-        return [((self.dimension,), self.start.leaves[0].dtype), *self.rule.state]
+        """Shapes and dtypes of x, the leaves of the optimizer's state, and those of the state of the loss."""
+        return [((self.dimension,), self.start.leaves[0].dtype), *self.rule.state, *self.loss_state_forms]
+
+    @property
+    def loss_state_forms(self) -> tuple[Form, ...]:
+        """Shapes and dtypes of the leaves of the state of the loss."""
+        return () if self.numbers is None else self.numbers.state_forms
+
+    @property
+    def loss_state_start(self) -> tuple[Array, ...]:
+        """The leaves of the state of the loss at step 0."""
+        known = self.loss.samples.numbers
+        return known[len(known) - len(self.loss_state_forms) :]
 
     def error(self, outcome: COutcome) -> Exception:
         """Return the exception of a failed step."""

@@ -68,7 +68,7 @@ def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int, threads: int =
     """The update of a run, on so many threads; one kernel with the loss where a step is one call of it, if possible."""
     if rule.lazy is not None:
         return LazyStep.of(rule, loss, x)
-    fuses = batch == 1 and loss.has_gradient
+    fuses = batch == 1 and loss.has_gradient and not loss.samples.program.state
     forms = tuple(leaf.shape for leaf in x.leaves)
     parts = [part for part in (loss.samples, loss.regularizer) if part is not None and fuses]
     key = (Weak(rule.program), forms, threads, *(Weak(part.program) for part in parts))

@@ -75,6 +75,10 @@ class Engine(Recorder, Protocol):
         """A copy of the optimizer's state, at rest. Raises StatusError if it cannot be read."""
         ...
 
+    def loss_state(self) -> tree.Tree:
+        """A copy of the state of the loss, at rest; None of a loss without."""
+        ...
+
     def hyper(self, index: int) -> float:
         """A hyperparameter, as the next step will use it."""
         ...

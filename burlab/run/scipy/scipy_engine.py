@@ -188,6 +188,9 @@ class ScipyEngine:
         """SciPy keeps it to itself."""
         raise StatusError("SciPy's minimizers do not show what they keep between two steps.")
 
+    def loss_state(self) -> None:
+        """Return None: such a run is of a loss without a state."""
+
     def hyper(self, index: int) -> NoReturn:
         """There is none."""
         raise ArgumentError(f"SciPy's minimizers have no live hyperparameters; number {index} was asked for.")

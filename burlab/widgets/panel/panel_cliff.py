@@ -87,7 +87,8 @@ class PanelCliff:
 
     def _find(self, run: Any, state: Any) -> None:
         try:
-            call, cause = _cause(run.problem, run.iterate, keywords_at(run.problem, run.engine.numbers()))
+            told = keywords_at(run.problem, run.engine.numbers(), run.engine.loss_state())
+            call, cause = _cause(run.problem, run.iterate, told)
         except Exception as error:  # whatever the user's function raises: then nothing is said about it
             call, cause = None, f"It is not known which operation made it ({type(error).__name__}: {error})."
         if self._seen == state:

@@ -22,6 +22,7 @@ enum class Part : std::int32_t {
   sampler = 10,     // the user's function that names the samples of a step
   drawn = 11,       // no kernel: that function named a sample that does not exist
   size = 12,        // the kernel that computes the batch size
+  finish = 13,      // the part computed once behind all tiles
 };
 
 /// The loss that failed: the run's own, its validation's, the full gradient of its stopping criterion, or that of the

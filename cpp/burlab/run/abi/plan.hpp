@@ -79,15 +79,18 @@ struct Plan {
   std::int64_t totals;           // how many of the last columns are running totals: counters and logged metrics
   const double* spent;           // where these begin
   const Queries* queries;        // of the update; nullptr if there are none
-  std::int64_t hypers, buffers;  // buffers: x and the leaves of the state
+  std::int64_t hypers, buffers;  // buffers: x, the leaves of the optimizer's state, those of the state of the loss
   const double* hyper;           // start values; NaN: as scheduled
-  std::int64_t numbers;          // inputs of a loss behind x: `numbers` - 1 hyperparameters, and t; 0: none
-  std::int64_t first_number;     // the first of these hyperparameters
-  std::int64_t noted;            // numbers from an update: values of schedules, and logged metrics
-  std::int64_t logs_value;       // 1: the last of them is the value of the step and adds no column; else 0
-  std::int64_t logs_norm;        // likewise for the norm of its gradient, the last one before the value
-  const char* const* start;      // start values of the buffers, nullptr for zeros; nullptr: they come from another run
-  const std::int64_t* bytes;     // of each buffer
+  /// Inputs of a loss behind x: hyperparameters, t, and the last `loss_buffers` buffers, which are its state; 0: none.
+  std::int64_t numbers;
+  std::int64_t first_number;        // the first of these hyperparameters
+  std::int64_t loss_buffers;        // of the state of the loss, which gives them anew in each step: the last ones
+  const std::int64_t* loss_places;  // where each lies in a result, bytes
+  std::int64_t noted;               // numbers from an update: values of schedules, and logged metrics
+  std::int64_t logs_value;          // 1: the last of them is the value of the step and adds no column; else 0
+  std::int64_t logs_norm;           // likewise for the norm of its gradient, the last one before the value
+  const char* const* start;   // start values of the buffers, nullptr for zeros; nullptr: they come from another run
+  const std::int64_t* bytes;  // of each buffer
   std::int64_t history_bytes, keyframe_bytes;  // budgets
   std::int64_t feed_rows;                      // a power of 2; 0: no reader needs every row
   Criteria criteria;

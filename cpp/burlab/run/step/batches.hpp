@@ -22,7 +22,7 @@ class Batches {
         size_(plan.size),
         sampler_(plan.sampler),
         list_(ledger, Kind::scratch, sampler_.function == nullptr ? 0 : stream_.batch),
-        in_(ledger, Kind::scratch, 1 + plan.hypers + state.count()),
+        in_(ledger, Kind::scratch, 1 + plan.hypers + state.own()),
         workspace_(ledger, Kind::scratch, std::max(size_.workspace, sampler_.workspace)) {
     if (size_.function != nullptr) stream_.live = &live_;
     if (sampler_.function != nullptr) stream_.list = list_.begin();
@@ -59,7 +59,7 @@ class Batches {
     auto in = in_.begin();
     *in++ = &step;
     for (std::int64_t k = 0; k < hypers_; ++k) *in++ = hyper + k;
-    for (std::int64_t k = 1; k < state_.count(); ++k) *in++ = state_.current(k);
+    for (std::int64_t k = 1; k < state_.own(); ++k) *in++ = state_.current(k);
     std::int64_t found = 1;
     void* out[] = {&found};
     const std::int64_t answer = size_.function(size_.context, in_.data(), out, workspace_.data());

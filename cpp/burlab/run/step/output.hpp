@@ -18,7 +18,7 @@ class Output {
         state_(state),
         point_(ledger, Kind::scratch, plan.bytes[0]),
         workspace_(ledger, Kind::scratch, lags() ? 16 * (plan.lazy.every + 1) : plan.output.workspace),
-        in_(ledger, Kind::scratch, 1 + plan.hypers + state.count()) {}
+        in_(ledger, Kind::scratch, 1 + plan.hypers + state.own()) {}
 
   /// Return true if a plan has such a point.
   static bool is_needed(const Plan& plan) { return plan.output.function != nullptr || plan.lazy.last != 0; }
@@ -33,7 +33,7 @@ class Output {
     *in++ = state_.current(0);
     *in++ = &step;
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
-    for (std::int64_t k = 1; k < state_.count(); ++k) *in++ = state_.current(k);
+    for (std::int64_t k = 1; k < state_.own(); ++k) *in++ = state_.current(k);
     void* out[] = {point_.data()};
     const Kernel& kernel = plan_.output;
     return Outcome::of(kernel.function(kernel.context, in_.data(), out, workspace_.data()), -1, Part::output);

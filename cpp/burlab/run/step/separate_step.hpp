@@ -2,6 +2,7 @@
 // A step in two parts: the mean of the gradients of its batch, and the optimizer's rule, which may query more.
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -63,6 +64,7 @@ class SeparateStep final : public Step {
                &step_,           hyper,
                oracle_.key(),    oracle_.indices(),
                oracle_.address()};
+    if (BURLAB_UNLIKELY(plan_.loss_buffers != 0) && !state_.in_place()) take_loss_state();
     norms_.both.clear();  // not all of `norms_` by assignment, which copies a thousand bytes
     measured_ = !state_.in_place();
     if (BURLAB_LIKELY(measured_)) return update();
@@ -80,6 +82,7 @@ class SeparateStep final : public Step {
     if (rest != 0) add_step(norms_.steps, last_, whole - rest, length - rest);
     if (moves && rest != 0) last_.write(whole - rest, length - rest);
     if (moves) calls_[0]->chunk().write_numbers();
+    if (moves) take_loss_state();
   }
 
   Outcome measure(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
@@ -186,8 +189,15 @@ class SeparateStep final : public Step {
   RowBuffers* rows() { return plan_.row_buffers > 0 ? &rows_ : nullptr; }
 
   bool blind() const { return plan_.gradient < 0; }
-  /// Return true if the loss is computed at x: a rule may log the value itself, and then only metrics need it.
-  bool evaluates() const { return plan_.logs_value == 0 || plan_.metrics != 0; }
+  /// Return true if the loss is computed at x: a rule may log the value itself, and then only metrics, and a state that
+  /// the loss gives, need it.
+  bool evaluates() const { return plan_.logs_value == 0 || plan_.metrics != 0 || plan_.loss_buffers != 0; }
+  /// Take the state that the loss has given over: to the next buffers or, in place, to the only ones.
+  void take_loss_state() {
+    for (std::int64_t k = 0, own = state_.own(); k < plan_.loss_buffers; ++k)
+      std::memcpy(state_.next(own + k), result_ + plan_.loss_places[k],
+                  static_cast<std::size_t>(state_.bytes(own + k)));
+  }
   /// The gradient; if there is none, any memory of its size, which is not read.
   const char* gradient() const { return blind() ? state_.current(0) : result_ + plan_.gradient; }
 

@@ -28,7 +28,7 @@ class StagedChunk {
   /// Call act(k, place) for the place of each buffer's chunk, x first.
   template <class Act> void each(Act act) const {
     char* place = memory_.data();
-    for (std::int64_t k = 0; k < state_.count(); place += size(k++)) act(k, place);
+    for (std::int64_t k = 0; k < state_.own(); place += size(k++)) act(k, place);
   }
   /// Likewise, for an update that writes over the state at once, from entry `first` on; but numbers are staged.
   template <class Act> void each_direct(std::int64_t first, Act act) const {
@@ -62,7 +62,7 @@ class StagedChunk {
   }
   std::int64_t bytes() const {
     std::int64_t sum = 0;
-    for (std::int64_t k = 0; plan_.in_place != 0 && k < state_.count(); ++k) sum += size(k);
+    for (std::int64_t k = 0; plan_.in_place != 0 && k < state_.own(); ++k) sum += size(k);
     return sum;
   }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The state that a run passes from step to step: x and the leaves of the optimizer's state. Each has two buffers, of
+// The state that a run passes from step to step: x, the leaves of the optimizer's state and, last, those of the state
+// of the loss. Each has two buffers, of
 // which a step reads one and writes the other, and `swap` makes the written one current: so a step that is cancelled or
 // rejected changes nothing. Or it has one, which a step in place writes only after it can no longer fail, and which
 // `swap` shifts by a row.
@@ -15,11 +16,13 @@ namespace burlab::run {
 class StateBuffers {
  public:
   /// bytes: of each buffer, x first; start: the first contents, nullptr for zeros; nullptr if they come later.
-  /// in_place: one of each. shifted: the `shifts` buffers that a step shifts.
+  /// in_place: one of each. shifted: the `shifts` buffers that a step shifts. loss_buffers: how many are the state of
+  /// the loss.
   StateBuffers(Ledger& ledger, std::int64_t count, const std::int64_t* bytes, const char* const* start, bool in_place,
-               const ShiftBuffer* shifted = nullptr, std::int64_t shifts = 0)
+               const ShiftBuffer* shifted = nullptr, std::int64_t shifts = 0, std::int64_t loss_buffers = 0)
       : in_place_(in_place),
         shifted_(shifts > 0),
+        own_(count - loss_buffers),
         shifts_(ledger, shifted, shifts),
         sizes_(ledger, Kind::scratch, count, bytes),
         places_(ledger, Kind::scratch, 4 * count),
@@ -45,6 +48,8 @@ class StateBuffers {
     return shifts_.ready() && sizes_.ready() && places_.ready() && x_.data() != nullptr && state_.data() != nullptr;
   }
   std::int64_t count() const { return sizes_.size(); }
+  /// The number of x and the optimizer's buffers, which come first.
+  std::int64_t own() const { return own_; }
   std::int64_t bytes(std::int64_t k) const { return sizes_[k]; }
 
   bool in_place() const { return in_place_; }
@@ -102,6 +107,7 @@ class StateBuffers {
   std::size_t size(std::int64_t k) const { return static_cast<std::size_t>(sizes_[k]); }
 
   const bool in_place_, shifted_;
+  const std::int64_t own_;
   ShiftBuffers shifts_;
   Buffer<std::int64_t> sizes_;
   Buffer<char*> places_;  // of each buffer, where a step reads in both phases, and where it writes

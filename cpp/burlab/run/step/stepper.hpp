@@ -21,7 +21,8 @@ class Stepper {
   StateBuffers state;
 
   Stepper(Ledger& ledger, const Plan& plan)
-      : state(ledger, plan.buffers, plan.bytes, plan.start, plan.in_place != 0, plan.shift_buffer, plan.shift_buffers),
+      : state(ledger, plan.buffers, plan.bytes, plan.start, plan.in_place != 0, plan.shift_buffer, plan.shift_buffers,
+              plan.loss_buffers),
         batches_(ledger, plan, state),
         plan_(batches_.drawn_from(plan)),
         step_(make_step(ledger)),
@@ -112,14 +113,16 @@ class Stepper {
   }
 
  private:
-  /// Point the inputs of losses at the leaves of x, and at the numbers of the step.
+  /// Point the inputs of losses at the leaves of x, at the numbers of the step, and at the state of the loss.
   void set_point(const char* x, std::int64_t step, const double* hyper) {
     for (std::int64_t k = 0; k < plan_.leaves; ++k) leaves_[k] = x + places_[k];
     if (BURLAB_LIKELY(plan_.numbers == 0)) return;
     t_ = step;
     auto number = leaves_.begin() + plan_.leaves;
-    for (std::int64_t k = 0; k + 1 < plan_.numbers; ++k) *number++ = hyper + plan_.first_number + k;
-    *number = &t_;
+    const std::int64_t hypers = plan_.numbers - plan_.loss_buffers - 1, own = state.own();
+    for (std::int64_t k = 0; k < hypers; ++k) *number++ = hyper + plan_.first_number + k;
+    *number++ = &t_;
+    for (std::int64_t k = 0; k < plan_.loss_buffers; ++k) *number++ = state.current(own + k);
   }
 
   std::unique_ptr<Step> make_step(Ledger& ledger) {
@@ -140,7 +143,7 @@ class Stepper {
   std::unique_ptr<Output> output_;               // nullptr: it is x
   Team team_;
   const Buffer<std::int64_t> places_;
-  Buffer<const void*> leaves_;  // of x, and numbers that losses read
+  Buffer<const void*> leaves_;  // of x, numbers that losses read, and the state of the loss
   std::int64_t t_ = 0;          // the step that they see
   std::array<double, 2> point_{};
 };

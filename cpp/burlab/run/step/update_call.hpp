@@ -30,8 +30,8 @@ class UpdateCall {
       : plan_(plan),
         state_(state),
         workspace_(ledger, Kind::scratch, plan.update.workspace),
-        in_(ledger, Kind::scratch, 6 + plan.hypers + state.count()),
-        out_(ledger, Kind::scratch, state.count() + plan.noted + rows + state.shifts()),
+        in_(ledger, Kind::scratch, 6 + plan.hypers + state.own()),
+        out_(ledger, Kind::scratch, state.own() + plan.noted + rows + state.shifts()),
         chunk_(ledger, plan, state),
         noted_(ledger, Kind::scratch, plan.noted) {}
 
@@ -52,7 +52,7 @@ class UpdateCall {
     *in++ = given.step;
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = given.hyper + k;
     const auto state = in;
-    for (std::int64_t k = 1; k < state_.count(); ++k) *in++ = state_.current(k) + at(k, first);
+    for (std::int64_t k = 1; k < state_.own(); ++k) *in++ = state_.current(k) + at(k, first);
     *in++ = given.value;
     *in++ = given.key;
     *in++ = given.indices;
@@ -60,7 +60,7 @@ class UpdateCall {
     auto out = out_.begin();
     const auto give = [&out](std::int64_t, char* place) { *out++ = place; };
     if (staged == nullptr)
-      for (std::int64_t k = 0; k < state_.count(); ++k) give(k, state_.next(k) + at(k, first));
+      for (std::int64_t k = 0; k < state_.own(); ++k) give(k, state_.next(k) + at(k, first));
     else if (direct) staged->each_direct(first, give);
     else staged->each(give);
     for (double& number : noted_) *out++ = &number;

@@ -29,6 +29,7 @@ class MeanLoss {
     const Outcome outcome = sum_.resume(team, deadline, laps);
     if (!outcome.ok()) return outcome;
     result_ = sum_.mean();
+    if (const Outcome finished = sum_.finished(); !finished.ok()) return finished;
     return regularize(fixed, step, result_);
   }
 

@@ -229,7 +229,7 @@ class Sum {
     return outcome;
   }
 
-  /// After an Ok: the result computed from the mean, valid until the next `begin`.
+  /// After an Ok: the result computed from the mean, valid until the next `begin`; see `finished`.
   char* mean() {
     char* const sums = share_[0]->result();
     const auto work = [&](Portion part) {
@@ -244,8 +244,12 @@ class Sum {
       const ThreadsScope scope(threads_);
       in_portions(summand_.sums, work);
     }
-    return summand_.finish.function == nullptr ? sums : finished(sums);
+    return summand_.finish.function == nullptr ? sums : finish(sums);
   }
+
+  /// After `mean`: whether the result could be computed. What is linear in the mean cannot fail; a state that needs no
+  /// sample may.
+  Outcome finished() const { return finished_; }
 
  private:
   /// The sum by threads that share each call of the kernel.
@@ -292,8 +296,8 @@ class Sum {
     return Outcome::of(function(context, in, out, workspace), -1, Part::prepare);
   }
 
-  /// Compute the result from the shared inputs and the mean. This kernel is linear in the mean and cannot fail.
-  char* finished(char* sums) {
+  /// Compute the result from the shared inputs and the mean.
+  char* finish(char* sums) {
     char* const result = finish_.data();
     auto** const in = reinterpret_cast<const void**>(result + summand_.result.bytes);
     const std::int64_t shared = summand_.shared();
@@ -302,7 +306,9 @@ class Sum {
     summand_.share(fixed_, ready_, in);
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) in[shared + k] = sums + summand_.sums.offsets[k];
     for (std::int64_t k = 0; k < summand_.result.outputs; ++k) out[k] = result + summand_.result.offsets[k];
-    summand_.finish.function(summand_.finish.context, in, out, next + Memory::rounded(8 * summand_.result.outputs));
+    void* const workspace = next + Memory::rounded(8 * summand_.result.outputs);
+    const auto& [function, context, bytes] = summand_.finish;
+    finished_ = Outcome::of(function(context, in, out, workspace), -1, Part::finish);
     return result;
   }
 
@@ -316,7 +322,8 @@ class Sum {
   std::size_t used_ = 1;                // shares of the current sum
   const void* const* fixed_ = nullptr;  // inputs of all samples: those given, and those prepared
   const void* const* ready_ = nullptr;
-  Outcome failure_;  // of the part that needs no sample
+  Outcome failure_;   // of the part that needs no sample
+  Outcome finished_;  // of the part behind the mean
   std::array<Share*, Team::kMaxThreads> share_{};
 };
 
