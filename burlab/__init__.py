@@ -104,6 +104,7 @@ if TYPE_CHECKING:
         grad as grad,
         hessian as hessian,
         hvp as hvp,
+        interval as interval,
         jacfwd as jacfwd,
         jacobian as jacobian,
         jacrev as jacrev,
@@ -146,8 +147,8 @@ _HOME = {
         "burlab.graph.numpy_api.indexing": "asarray",
         "burlab.graph.tree": "pytree",
         "burlab.transforms": "associative_scan check_grads checkpoint compile cond counts custom_vjp fixed_point"
-        " fori_loop ggn_vp grad hessian hvp jacfwd jacobian jacrev jit jvp linearize operation random root scan"
-        " stop_gradient straight_through switch taylor tree value_and_grad vjp vmap while_loop",
+        " fori_loop ggn_vp grad hessian hvp interval jacfwd jacobian jacrev jit jvp linearize operation random root"
+        " scan stop_gradient straight_through switch taylor tree value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",
         "burlab.eager.value": "Value",
         "burlab.eager.value_functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean"

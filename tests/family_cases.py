@@ -48,6 +48,10 @@ def _ldexp(x: Any, n: Any) -> Any:
         return np.where(np.isnan(n), np.nan, np.ldexp(x, whole))
 
 
+def _lower_bound(x: Any) -> Any:
+    return np.where((x == 0) & ~np.signbit(x), x, np.nextafter(x, np.array(-np.inf, x.dtype)))
+
+
 def _phi(x: Any) -> Any:
     return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
 
@@ -188,6 +192,8 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
         OpCase("fmin", min, np.fmin, PAIRS, PAIRED_EDGES, jax="numpy.fmin", ulp=0, edge_ulp=0,
                kinks=(((1.5, 1.5), (0.0, 1.0)), ((NAN, 1.0), (0.0, 1.0)), ((1.0, NAN), (1.0, 0.0)))),
         OpCase("nextafter", lambda x, _: x, np.nextafter, PAIRS, PAIRED_EDGES, ulp=1, edge_ulp=0),
+        OpCase("lower_bound", lambda x: x, _lower_bound, ulp=1, edge_ulp=0),
+        OpCase("upper_bound", lambda x: x, lambda x: -_lower_bound(-x), ulp=1, edge_ulp=0),
         OpCase("ldexp", lambda x, n: x * mp.mpf(2) ** mpmath.nint(n), _ldexp,
                ((0.75, 3.0), (-2.25, -4.0), (1.5, 0.0)), PAIRED_EDGES, ulp=0, edge_ulp=0, order=1),
         OpCase("mantissa", lambda x: mpmath.frexp(x)[0], lambda x: np.frexp(x)[0], (0.3, -5.0, 1.5e-5),

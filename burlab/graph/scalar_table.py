@@ -123,6 +123,12 @@ ROWS = (
         doc="The smaller; nan only where both are. Partial 1 for the one taken: of a tie, the second."),
     ScalarOp("nextafter", 2, "rounding", differentiable=True, of_floats=True, own_lanes=True,
         doc="The number next to x on the way to y. Partials 1 and 0."),
+    ScalarOp("lower_bound", 1, "rounding", differentiable=True, of_floats=True, own_lanes=True,
+        doc="The number below x: no result that was rounded to x was below it. 0 stays 0, but -0 does not. Partial 1"
+        "."),
+    ScalarOp("upper_bound", 1, "rounding", differentiable=True, of_floats=True, own_lanes=True,
+        doc="The number above x: no result that was rounded to x was above it. -0 stays -0, but 0 does not. Partial "
+        "1."),
     ScalarOp("ldexp", 2, "rounding", differentiable=True, of_floats=True, own_lanes=True, literal=1,
         doc="x 2^n for whole n, rounded once. Partials 2^n and 0."),
     ScalarOp("exponent", 1, "rounding", differentiable=True, of_floats=True, own_lanes=True,

@@ -14,6 +14,7 @@ from .gradients import grad, jit, jvp, value_and_grad, vjp
 from .implicit import fixed_point, root
 from .jacobians import jacfwd, jacobian, jacrev
 from .linearize import linearize
+from .numbers.interval import interval
 from .numbers.taylor import taylor
 from .operations import operation
 from .scan import scan
@@ -33,6 +34,7 @@ __all__ = [
     "grad",
     "hessian",
     "hvp",
+    "interval",
     "jacfwd",
     "jacobian",
     "jacrev",

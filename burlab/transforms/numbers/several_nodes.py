@@ -41,7 +41,7 @@ class Executed(NamedTuple):
 def spread_loop(n: Node, xs: Sequence[Parts], inner: Inner, widen: Widen) -> Executed:
     """Return a `scan` or `while` whose values have parts. xs: those of its inputs.
 
-    A carry has parts as soon as anything that enters it has.
+    A carry has parts as soon as anything that enters it has. Raises KeyError if the condition of a `while` has.
     """
     graphs = n.params.region.graphs
     body, iterations = graphs[-1], n.params.region.iterations
@@ -58,7 +58,10 @@ def spread_loop(n: Node, xs: Sequence[Parts], inner: Inner, widen: Widen) -> Exe
     outputs[:carries] = [widen(y[0]) if len(y) < len(x) else y for y, x in zip(outputs, xs[:carries], strict=False)]
     new = [Graph(_flat(inside), _flat(outputs))]
     if len(graphs) > 1:  # a condition reads the same inputs
-        new.insert(0, Graph(new[0].inputs, _flat(inner(Graph(body.inputs, _at(graphs[0], body)), inside))))
+        condition = inner(Graph(body.inputs, _at(graphs[0], body)), inside)
+        if len(condition[0]) > 1:
+            raise KeyError("a loop whose end is not known")
+        new.insert(0, Graph(new[0].inputs, _flat(condition)))
     counts = [len(y) for y in outputs]
     total, trails = sum(counts), [len(x) for x in xs[:carries]]
     more = None

@@ -1,6 +1,7 @@
 #pragma once
 // Rounding, remainders, and operations on signs and bits. Values are NumPy's to the bit; derivatives are JAX's.
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "../numbers/logarithm.hpp"
@@ -198,6 +199,39 @@ struct Nextafter {
   template <int K, class T> BURLAB_RULE T partial(T, T, T) { return K == 0 ? T(1) : T(0); }
 };
 
+/// The number before x. What rounds to +0 is not below 0, as the sign of a rounded result is that of the exact one.
+struct LowerBound {
+  using of_floats = void;
+  using own_lanes = void;
+  static constexpr auto name = "lower_bound";
+  static constexpr int arity = 1;
+  static constexpr auto doc =
+      "The number below x: no result that was rounded to x was below it. 0 stays 0, but -0 does not. Partial 1.";
+  template <class T> BURLAB_RULE T primal(T x) { return call<LowerBound>(x); }
+  template <class T> BURLAB_RULE T number(T x) {
+    using Bits = math::Bits<T>;
+    const Bits bits = __builtin_bit_cast(Bits, x), plus = Bits(0), minus = __builtin_bit_cast(Bits, T(-0.0));
+    const T next = __builtin_bit_cast(T, bits + ((x > T(0)) ? ~Bits(0) : Bits(1)));
+    const T least = __builtin_bit_cast(T, minus + Bits(1));
+    const T zero = bits == plus ? x : least;
+    const T moved = x == T(0) ? zero : next;
+    return x > -std::numeric_limits<T>::infinity() ? moved : x;
+  }
+  template <int K, class T> BURLAB_RULE T partial(T, T) { return T(1); }
+};
+
+struct UpperBound {
+  using of_floats = void;
+  using own_lanes = void;
+  static constexpr auto name = "upper_bound";
+  static constexpr int arity = 1;
+  static constexpr auto doc =
+      "The number above x: no result that was rounded to x was above it. -0 stays -0, but 0 does not. Partial 1.";
+  template <class T> BURLAB_RULE T primal(T x) { return call<UpperBound>(x); }
+  template <class T> BURLAB_RULE T number(T x) { return -LowerBound::number(-x); }
+  template <int K, class T> BURLAB_RULE T partial(T, T) { return T(1); }
+};
+
 struct Ldexp {
   using of_floats = void;
   using own_lanes = void;
@@ -329,9 +363,9 @@ template <> inline constexpr const char* spelling<Lcm> = "";
 template <> inline constexpr const char* spelling<Fmax> = "";
 template <> inline constexpr const char* spelling<Fmin> = "";
 
-using Rounding =
-    List<Floor, Ceil, Rint, Trunc, Fmod, FloorDivide, Remainder, Copysign, Fmax, Fmin, Nextafter, Ldexp, Exponent,
-         Mantissa, Signbit, BitwiseAnd, BitwiseOr, BitwiseXor, Invert, LeftShift, RightShift, Gcd, Lcm>;
+using Rounding = List<Floor, Ceil, Rint, Trunc, Fmod, FloorDivide, Remainder, Copysign, Fmax, Fmin, Nextafter,
+                      LowerBound, UpperBound, Ldexp, Exponent, Mantissa, Signbit, BitwiseAnd, BitwiseOr, BitwiseXor,
+                      Invert, LeftShift, RightShift, Gcd, Lcm>;
 
 }  // namespace burlab::ops
 BURLAB_END

@@ -1,0 +1,133 @@
+"""The walk through a graph that gives each value its enclosure."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burlab.errors import TraceError
+from burlab.graph.graph import Graph, topological
+from burlab.graph.linear_nodes import reshape
+from burlab.graph.node import Node, constant
+from burlab.graph.numpy_api.promotion import node
+from burlab.graph.operation import make_node
+from burlab.graph.origin import Origin, derived_from, place
+from burlab.graph.rewrite.simplify import without_calls
+from burlab.graph.substitute import keep
+
+from .pairs import Pair, Value, choose, pair
+from .rule_words import without_partials
+from .scalar_enclosures import MONOTONE, SCALAR, VALLEYS
+from .several_nodes import Executed, Parts, spread_choice, spread_loop
+from .tensor_enclosures import extreme_of, tensor, ties
+
+_LIMITED = frozenset(
+    {name for table in (MONOTONE, VALLEYS) for name, row in table.items() if row.start > -np.inf}
+    | {"power", "xlogy", "xlog1py", "power_exp", "scan", "while", "cond"}
+)
+
+
+class Check(NamedTuple):
+    """A check of a domain. left: a mask (), whether an operation, made on a line of the user's, has left it."""
+
+    left: Node
+    origin: Origin | None
+    op: str
+
+
+class Enclosures:
+    """The values of a graph as intervals.
+
+    checks: of all operations that are not defined everywhere, of a loop as one.
+    """
+
+    def __init__(self) -> None:
+        self.checks: list[Check] = []
+        self._executions: dict[Any, Executed] = {}
+
+    def of(self, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
+        """The enclosures of the outputs. Raises TraceError, with the user's line, where an operation has none."""
+        known: dict[Node, Value] = dict(zip(graph.inputs, inputs, strict=True))
+        outputs = without_partials(without_calls(graph.outputs))
+        for n in topological(outputs, known):
+            with derived_from(n):
+                known[n] = self._value(n, [known[x] for x in n.inputs])
+        return [known[y] for y in outputs]
+
+    def _value(self, n: Node, xs: list[Value]) -> Value:
+        if not any(isinstance(x, Pair) for x in xs):
+            return keep(n, tuple(x for x in xs if isinstance(x, Node)))
+        try:
+            found = self._executed(n, xs) if n.row.parts else _enclosed(n, xs)
+        except KeyError as error:
+            raise _no_enclosure(n, str(error.args[0])) from None
+        if n.op in _LIMITED and isinstance(found, Pair) and found.low.dtype.kind == "f":
+            nan = make_node("isnan", None, reshape(found.low, (found.low.size,)))
+            if nan.size:
+                as_number = make_node("convert", "int64", nan)
+                self.checks.append(Check(node("greater", _total(as_number), _zero()), n.origin, n.op))
+        return found
+
+    def _executed(self, n: Node, xs: list[Value]) -> Value:
+        if n.op == "cond" and isinstance(xs[0], Pair):
+            return self._both(n, xs)
+        if n.op not in ("scan", "cond", "while"):
+            raise KeyError(n.op)
+        key = (n.op, *map(id, xs), n.params.region, n.params.batch)
+        if key not in self._executions:
+            spread = spread_choice if n.op == "cond" else spread_loop
+            self._executions[key] = spread(n, [_parts(x) for x in xs], _inner, lambda x: (x, x))
+        return _from_parts(self._executions[key].result(n.params.item))
+
+    def _both(self, n: Node, xs: list[Value]) -> Value:
+        """A choice that depends on an interval: of both branches, as `where` has it."""
+        if n.params.batch:
+            raise KeyError("bl.cond in bl.vmap")
+        item: int = n.params.item
+        graphs: tuple[Graph, ...] = n.params.region.graphs
+        yes, no = (self.of(graph, xs[1:])[item] for graph in graphs)
+        mask = pair(xs[0])
+        shape = n.shape
+        wide = Pair(*(make_node("broadcast", (shape, ()), end) if shape else end for end in mask))
+        return choose(wide, yes, no)
+
+
+def _enclosed(n: Node, xs: list[Value]) -> Value:
+    if n.op == "equal" and extreme_of(n) is not None:
+        return ties(n, xs)
+    if n.op in SCALAR:
+        if len(n.inputs) == 2 and n.inputs[0] is n.inputs[1]:
+            if n.op == "mul":
+                return SCALAR["square"](xs[0])
+            if n.op in ("not_equal", "less", "greater"):  # of one number with itself: as nan is looked for
+                return pair(SCALAR["isnan"](xs[0]))
+        return SCALAR[n.op](*xs)
+    return tensor(n, xs)
+
+
+def _inner(graph: Graph, inputs: Sequence[Parts]) -> list[Parts]:
+    return [_parts(y) for y in Enclosures().of(graph, [_from_parts(x) for x in inputs])]
+
+
+def _parts(x: Value) -> Parts:
+    return tuple(x) if isinstance(x, Pair) else (x,)
+
+
+def _from_parts(parts: Parts) -> Value:
+    return Pair(*parts) if len(parts) == 2 else parts[0]
+
+
+def _no_enclosure(n: Node, what: str) -> TraceError:
+    line = f"{place(n.origin)}: " if n.origin else ""
+    return TraceError(
+        f"{line}bl.interval has no enclosure of {what}. Use functions that have one (docs/internals/intervals.md), or "
+        "bl.interval of the part before it."
+    )
+
+
+def _total(x: Node) -> Node:
+    return make_node("sum", (0,), x)
+
+
+def _zero() -> Node:
+    return constant(0, np.int64)
