@@ -60,6 +60,7 @@ def page() -> str:
             residuals(),
             section("Data", "bl.data", made(bl.data)),
             section("Layers", "bl.nn", layers()),
+            section("Normalization of batches", "bl.nn", {"batch_norm": bl.nn.batch_norm}),
             section("Numbers of operations", "bl", {"counts": bl.counts}),
             section("Other numbers", "bl", {name: getattr(bl, name) for name in NUMBERS}),
             section("Checks", "bl", {name: getattr(bl, name) for name in CHECKS}),

@@ -6,6 +6,7 @@ from . import init
 from .activations import tanh
 from .adapters import LoRALinear, PaCALinear, is_adapter, lora, merge, paca
 from .attention import Block, SelfAttention
+from .batch_statistics import batch_norm
 from .convolution import Conv1d, Conv2d, avg_pool, max_pool
 from .divergences import distillation, kl_divergence
 from .dropout import Dropout
@@ -42,6 +43,7 @@ __all__ = [
     "SelfAttention",
     "SparseLinear",
     "avg_pool",
+    "batch_norm",
     "count",
     "cross_entropy",
     "distillation",

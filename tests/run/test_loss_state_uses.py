@@ -52,15 +52,26 @@ def fitted(p: Any, a: Any, y: Any, state: Any) -> Any:
     return np.mean((predict(p, z, mean, variance) - y) ** 2), new
 
 
+def by_layer(training: bool) -> Any:
+    """The same two losses by `bl.nn.batch_norm`, both of whole batches."""
+
+    def error(p: Any, a: Any, y: Any, state: Any) -> Any:
+        z, running = bl.nn.batch_norm(a @ p["into"], state, training=training)
+        return np.mean((np.tanh(p["scale"] * z + p["shift"]) @ p["out"] - y) ** 2), running
+
+    return bl.BatchLoss(error, (A, Y), loss_state=RUNNING)
+
+
 def evaluated(p: Any, a: Any, y: Any, state: Any) -> Any:
     return (predict(p, a @ p["into"], state["mean"], state["variance"]) - y) ** 2, state
 
 
-def test_batch_normalization_in_training_and_evaluation() -> None:
+@pytest.mark.parametrize("ready", [False, True])
+def test_batch_normalization_in_training_and_evaluation(ready: bool) -> None:
     """Against torch.nn.BatchNorm1d with momentum 0.1, in both of its modes."""
     size = 8
-    problem = bl.BatchLoss(fitted, (A, Y), loss_state=RUNNING)
-    check = bl.FiniteSum(evaluated, (A, Y), loss_state=RUNNING)
+    problem = by_layer(True) if ready else bl.BatchLoss(fitted, (A, Y), loss_state=RUNNING)
+    check = by_layer(False) if ready else bl.FiniteSum(evaluated, (A, Y), loss_state=RUNNING)
     run = bl.minimize(
         problem, START, GD(LR), batch=size, sampler="sequential", validation=check, validate_every=1, steps=STEPS
     )
