@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from burlab.graph.tree import pytree as pytree
     from burlab.monitor import watch as watch
     from burlab.nn import load_parameters as load_parameters, save_parameters as save_parameters
+    from burlab.optim.number_formats import Formats as Formats
     from burlab.problems import (
         Batch as Batch,
         BatchLoss as BatchLoss,
@@ -165,6 +166,7 @@ _HOME = {
         "burlab.communication.compressors": "compressors",
         "burlab.communication.robust": "robust",
         "burlab.optim": "optim",
+        "burlab.optim.number_formats": "Formats",
         "burlab.problems": "Batch BatchLoss BlockShuffle FiniteSum Residuals problems",
         "burlab.data": "data",
         "burlab.run": "Run Stop curve_fit load_run minimize",

@@ -13,7 +13,7 @@ from typing import Any
 import burlab as bl
 from burlab.optim import schedule_tables, schedules
 
-NUMBERS = ("interval", "taylor", "precision", "round_to", "Format")
+NUMBERS = ("interval", "taylor", "precision", "round_to", "Format", "Formats")
 CHECKS = ("check_gears", "check_grads")
 LOOPS = ("scan", "associative_scan", "fori_loop", "while_loop")
 LOSSES = ("cross_entropy", "kl_divergence", "distillation", "mse", "huber", "hinge", "logistic")

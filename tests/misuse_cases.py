@@ -265,6 +265,13 @@ _WITH = {
     "l1(-1)": lambda: OPTIM.l1(-1.0),
     "l2(nan)": lambda: OPTIM.l2(np.nan),
     "gradient_noise(eta=-1)": lambda: OPTIM.gradient_noise(GD, eta=-1.0),
+    "LossScale(interval=0)": lambda: OPTIM.LossScale(interval=0),
+    "LossScale(nan)": lambda: OPTIM.LossScale(np.nan),
+    "LossScale(growth='a')": lambda: OPTIM.LossScale(growth="a"),  # type: ignore[arg-type]
+    "rounded(gradients='fp8')": lambda: OPTIM.rounded(GD, "fp8"),
+    "Formats(compute=3)": lambda: bl.Formats(compute=3),  # type: ignore[arg-type]
+    "precision(mode='even')": lambda: bl.precision(np.exp, "e4m3", mode="even"),
+    "round_to(bits=0)": lambda: bl.round_to("e4m3", 1.0, key=bl.random.key(0), bits=0),
     "lr = nan, live": _live(np.nan),
     "lr = -1, live": _live(-1.0),
     "lr = inf, live": _live(np.inf),

@@ -83,7 +83,7 @@ class ComplexNumbers(Protocol):
         ...
 
 
-class Formats(Protocol):
+class GraphFormats(Protocol):
     """Text formats of graphs: `formats.py`."""
 
     def digest(self, graph: "Graph", /) -> str:
@@ -124,7 +124,7 @@ class Sweeps(Protocol):
 rows: "Mapping[str, Operation]"
 """What the operations are, by name: `operation.py`."""
 results: WritableResults
-formats: Formats
+formats: GraphFormats
 sweeps: Sweeps
 flat_of: "Callable[[Node], Any]"
 """What `x.flat` is."""

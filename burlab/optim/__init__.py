@@ -46,6 +46,8 @@ from .gradient_place import through
 from .lbfgs import LBFGS
 from .least_squares.gauss_newton import GaussNewton
 from .least_squares.levenberg_marquardt import LevenbergMarquardt
+from .loss_scale import LossScale
+from .low_precision import rounded
 from .memory.adafactor import Adafactor
 from .memory.apollo import APOLLO
 from .memory.frugal import FRUGAL
@@ -129,6 +131,7 @@ __all__ = [
     "Hyper",
     "LevenbergMarquardt",
     "Lion",
+    "LossScale",
     "MeZO",
     "MoMo",
     "MoMoAdam",
@@ -190,6 +193,7 @@ __all__ = [
     "proximal",
     "refined",
     "rewire",
+    "rounded",
     "simplex",
     "sparse_zeroth_order",
     "step",

@@ -5,6 +5,7 @@ from typing import Any
 
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
+from burlab.optim.number_formats import Formats
 from burlab.problems.batch import Batch, BlockShuffle
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.kernels.loss_numbers import Hyper
@@ -14,6 +15,7 @@ from burlab.runtime.thread_limit import Threads, known_threads
 from burlab.typing import ArrayLike, Tree
 
 from .opener import Opener
+from .rounded_run import in_formats
 from .run import Run
 
 _DEFAULT = Stop()
@@ -33,6 +35,7 @@ def minimize(  # noqa: PLR0913 - all options of a run
     trainable: Tree = None,
     has_aux: bool = False,
     hyper: Hyper | None = None,
+    formats: Formats | None = None,
     validation: FiniteSum | Callable[..., Any] | None = None,
     validate_every: int = 100,
     history_bytes: int = 256 << 20,
@@ -65,6 +68,7 @@ def minimize(  # noqa: PLR0913 - all options of a run
         has_aux: True if the function returns (number, {name: number, ...}): metrics, which become columns of the
             history. For a `FiniteSum` pass it there.
         hyper: Numbers that a function of x reads, as for a `FiniteSum`, to which they belong otherwise: f(x, hyper).
+        formats: `bl.Formats` of numbers: rounded arithmetic in the loss, gradients, state and x, with a loss scale.
         validation: A second problem, whose full value at x is the column "validation_value". Numbers that it reads
             (hyper, t) have the values of the run's step.
         validate_every: Steps from one validation to the next; NaN between.
@@ -92,6 +96,8 @@ def minimize(  # noqa: PLR0913 - all options of a run
     truth(has_aux, "has_aux")
     if progress is not None:
         truth(progress, "progress")
+    if formats is not None:
+        problem, x0, optimizer = in_formats(problem, x0, optimizer, formats)
     opener = Opener(
         problem,
         batch=batch,

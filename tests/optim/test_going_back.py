@@ -60,6 +60,7 @@ RULES = {
     "alternating": bl.optim.alternating({"b": Adam(0.02), "w": (GD(0.02), 3)}),
     "bilevel": bl.optim.alternating({"w": GD(0.02), "b": bl.optim.bilevel(Adam(0.02), "w", terms=3, eta=0.01)}),
     "unrolled": bl.optim.alternating({"w": GD(0.02), "b": bl.optim.unrolled(Adam(0.02), "w", xi=0.02)}),
+    "rounded": bl.optim.rounded(Adam(0.02), "e4m3", "bfloat16", "bfloat16", bl.optim.LossScale(2.0**12, interval=3)),
     "through": bl.optim.through(Adam(0.02), tenths, at="T(x)"),
     "weight_decay": bl.optim.weight_decay(GD(0.01), 0.2),
 }

@@ -32,6 +32,7 @@ from burlab.optim import (
     mechanic,
     projected,
     proximal,
+    rounded,
     simplex,
     through,
     weight_decay,
@@ -170,6 +171,7 @@ def nothing(kind):
         gradient_noise: (0.0,),
         projected: (box(-np.inf, np.inf),),
         proximal: (l1(0.0),),
+        rounded: (),
         through: (lambda x: x,),
     }[kind]
 

@@ -153,6 +153,23 @@ class Oracle:
         """Return the oracle whose functions read other numbers."""
         return Oracle(*self._given._replace(numbers=numbers))
 
+    def with_losses(self, change: Callable[[Function], Function]) -> "Oracle":
+        """Return the oracle with other functions in place of loss, regularizer and model."""
+        loss, targets = self._given.loss, self._given.targets
+        if targets is not None:
+            if targets.robust is not None or targets.paired is not None:
+                raise ArgumentError("formats with compute= are for losses, expected no residuals. Leave compute out.")
+            targets = replace(targets, model=change(targets.model), loss=change(targets.loss))
+            loss = targets.whole
+        regularizer, resampled = (g and change(g) for g in (self._given.regularizer, self._given.resampled))
+        parts = self._given.parts and self._given.parts.map(change)
+        changed = loss if targets is not None else change(loss)
+        return Oracle(
+            *self._given._replace(
+                loss=changed, regularizer=regularizer, resampled=resampled, targets=targets, parts=parts
+            )
+        )
+
     def over(self, data: Data) -> "Oracle":
         """Return the oracle over other samples, without clients."""
         return Oracle(*self._given._replace(data=data, clients=(), keepers=None))

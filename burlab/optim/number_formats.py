@@ -1,0 +1,84 @@
+"""Formats of a whole run: of the loss, of gradients, of the state and of x."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from burlab.graph import tree
+from burlab.transforms.numbers.rounded_functions import precision
+from burlab.transforms.numbers.roundings import FormatName, Rounding, round_to
+
+from .gradient_place import through
+from .loss_scale import LossScale
+from .low_precision import rounded
+from .optimizer import Optimizer
+
+
+@dataclass(frozen=True)
+class RoundParameters:
+    """T of `through`: the rounded x at which gradients are taken. format: of all leaves, as of `bl.round_to`."""
+
+    format: FormatName
+
+    def __call__(self, x: Any) -> Any:
+        """Return every leaf, rounded to the nearest number."""
+        leaves, structure = tree.flatten(x)
+        return tree.unflatten(structure, [round_to(self.format, leaf) for leaf in leaves])
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """Formats of a run of `bl.minimize`: mixed precision, emulated in x0's dtype.
+
+    Formats are names or others of `bl.round_to`; None leaves a thing as it is. Micikevicius et al. 2018, Mixed
+    precision training, arXiv:1710.03740.
+
+    Args:
+        params: Of the x at which the loss is computed. With `master` weights, x itself is kept in its dtype: it is
+            `run.iterate`, and `run.x` is the rounded one.
+        compute: Of all operations of the loss: `bl.precision`. Derivatives pass through their roundings, and the
+            backward pass is computed in the dtype.
+        gradients: Of the gradient of a step, rounded where it would be stored or sent, times the loss scale.
+        state: Of the arrays in the optimizer's state, such as moments.
+        scale: Of the loss: "dynamic", a number, or a `bl.optim.LossScale`; None: none.
+        accumulate: Format of sums and products before they are rounded to `compute`.
+        master: False to keep nothing more exact than x in the format `params`.
+        stochastic: True to round state, and x without master weights, stochastically; False: to the nearest.
+
+    >>> import numpy as np, burlab as bl
+    >>> half = bl.Formats(params="bfloat16", compute="bfloat16", gradients="e5m2", scale="dynamic")
+    >>> run = bl.minimize(lambda x: np.sum((x - 1.1) ** 2), np.zeros(2), bl.optim.GD(0.1), formats=half, steps=50)
+    >>> run.x, bool(np.all(run.x == bl.round_to("bfloat16", run.iterate)))
+    (array([1.1015625, 1.1015625]), True)
+    """
+
+    params: FormatName | None = None
+    compute: FormatName | None = None
+    gradients: FormatName | None = None
+    state: FormatName | None = None
+    scale: LossScale | float | str | None = None
+    accumulate: FormatName | None = None
+    master: bool = True
+    stochastic: bool = True
+
+    def __post_init__(self) -> None:
+        for name in (self.params, self.compute, self.gradients, self.state, self.accumulate):
+            if name is not None:
+                Rounding.of(name, "nearest", has_key=False, what="Formats")
+        LossScale.of(self.scale)
+
+    def of_loss(self, loss: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a loss in rounded arithmetic."""
+        return loss if self.compute is None else precision(loss, self.compute, accumulate=self.accumulate)
+
+    def of_optimizer(self, optimizer: Optimizer) -> Optimizer:
+        """Return an optimizer with a rounded gradient, state and x."""
+        params = None if self.master else self.params
+        found = rounded(optimizer, self.gradients, self.state, params, self.scale, self.stochastic)
+        changes = any(x is not None for x in (self.gradients, self.state, params, self.scale))
+        inner = found if changes else optimizer
+        return through(inner, RoundParameters(self.params), at="T(x)") if self.master and self.params else inner
+
+    def of_start(self, x0: Any) -> Any:
+        """Return a start that has the format of x, if nothing more exact is kept."""
+        return x0 if self.master or self.params is None else RoundParameters(self.params)(x0)
