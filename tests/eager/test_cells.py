@@ -333,3 +333,12 @@ def test_a_header_of_the_users_is_compiled_once(tmp_path: Path):
     cells = Cells()
     for k in range(2):
         assert cells.run(f'#include "{tmp_path}/mine.hpp"\nint f{k}() {{ return mine(); }}')[f"f{k}"]() == 7
+
+
+def test_the_cell_of_the_page_on_bounds_encloses_values_and_slopes(notebook: Notebook) -> None:
+    page = (Path(__file__).parents[2] / "notebooks" / "recipes" / "bounds.md").read_text()
+    notebook.cpp(page.split("```cpp\n%%cpp\n")[1].split("```")[0])
+    x = np.linspace(0.4, 0.5, 50)
+    value, slope = np.exp(-x * x) * np.sin(3 * x), np.exp(-x * x) * (3 * np.cos(3 * x) - 2 * x * np.sin(3 * x))
+    assert value.max() <= notebook["upper"](0.4, 0.5) <= value.max() + 0.2
+    assert slope.max() <= notebook["steepest"](0.4, 0.5) <= slope.max() + 1

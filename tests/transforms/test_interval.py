@@ -264,6 +264,15 @@ def test_derivatives_at_kinks_are_hulls() -> None:
     np.testing.assert_array_equal([low, high], [[-1.0, 0.0], [0.5, 2.0]])
 
 
+def test_open_choices_of_masks_are_masks_that_may_hold() -> None:
+    def f(x: Any) -> Any:
+        return np.where(np.where(x > 0, x > 1, x < -1), 10.0, x)
+
+    assert bl.interval(f)(-0.5, 0.5) == (-0.5, 0.5)
+    assert bl.interval(f)(-0.5, 1.5) == (-0.5, 10.0)
+    assert bl.interval(f)(1.25, 1.5) == (10.0, 10.0)
+
+
 def test_it_composes_with_other_transforms_and_gears() -> None:
     rng = np.random.default_rng(9)
     low = rng.normal(size=(5, 3))

@@ -281,6 +281,14 @@ def test_taylor_steps_are_few_and_exact_where_tolerances_are_small() -> None:
     assert steps(25) * 10 < steps(None)
 
 
+def test_errors_of_taylor_steps_follow_the_tolerance() -> None:
+    times = np.linspace(0, 20, 5)
+    wanted = bl.odeint(pendulum, np.array([1.0, 0.0]), times, rtol=1e-13, atol=1e-13)
+    for tolerance in (1e-3, 1e-6, 1e-9):
+        got = bl.odeint(pendulum, np.array([1.0, 0.0]), times, rtol=tolerance, atol=tolerance, order=8)
+        assert 1e-3 * tolerance < np.abs(got - wanted).max() < 30 * tolerance
+
+
 @pytest.mark.parametrize("order", [1, 0, -3, 2.5, "9"])
 def test_the_order_of_taylor_steps_is_checked(order: Any) -> None:
     with pytest.raises(ArgumentError, match=r"order of odeint=.* is not a whole number at least 2"):

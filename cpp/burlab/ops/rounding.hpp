@@ -210,12 +210,11 @@ struct LowerBound {
   template <class T> BURLAB_RULE T primal(T x) { return call<LowerBound>(x); }
   template <class T> BURLAB_RULE T number(T x) {
     using Bits = math::Bits<T>;
-    const Bits bits = __builtin_bit_cast(Bits, x), plus = Bits(0), minus = __builtin_bit_cast(Bits, T(-0.0));
-    const T next = __builtin_bit_cast(T, bits + ((x > T(0)) ? ~Bits(0) : Bits(1)));
-    const T least = __builtin_bit_cast(T, minus + Bits(1));
-    const T zero = bits == plus ? x : least;
-    const T moved = x == T(0) ? zero : next;
-    return x > -std::numeric_limits<T>::infinity() ? moved : x;
+    using Signed = std::make_signed_t<Bits>;
+    const Bits bits = __builtin_bit_cast(Bits, x);
+    const T moved = __builtin_bit_cast(T, bits + (static_cast<Signed>(bits) < 0 ? Bits(1) : ~Bits(0)));
+    const bool stays = (bits == 0) | !(x > -std::numeric_limits<T>::infinity());
+    return stays ? x : moved;
   }
   template <int K, class T> BURLAB_RULE T partial(T, T) { return T(1); }
 };
