@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         plots as plots,
         problems as problems,
     )
-    from burlab.analysis import check_gears as check_gears
+    from burlab.analysis import check_gears as check_gears, digits as digits
     from burlab.communication import compressors as compressors, robust as robust
     from burlab.eager.tape import Tape as Tape
     from burlab.eager.value import Value as Value
@@ -171,7 +171,7 @@ _HOME = {
         "burlab.data": "data",
         "burlab.run": "Run Stop curve_fit load_run minimize",
         "burlab.experiments": "Between branches find_lr performance_profile race sweep",
-        "burlab.analysis": "analysis check_gears",
+        "burlab.analysis": "analysis check_gears digits",
         "burlab.monitor": "watch",
         "burlab.runtime.thread_limit": "set_threads",
         "burlab.plots": "plots",

@@ -2,6 +2,8 @@
 
 from .boundary import Boundary as Boundary, boundary as boundary
 from .clusters import Clusters as Clusters, kmeans as kmeans
+from .digits import digits as digits
+from .digits_report import DigitsReport as DigitsReport, DigitsRow as DigitsRow
 from .gear_check import check_gears as check_gears
 from .gear_report import GearReport as GearReport, GearRow as GearRow
 from .landscape import Landscape as Landscape, landscape as landscape, refinements as refinements

@@ -11,7 +11,7 @@ from burlab.runtime.displayed import set_screen
 
 from . import still, views
 from .graph_view.stills import graph_html, kernel_html, value_html
-from .html_table import counts_html, gears_html, layer_html, summary_html
+from .html_table import counts_html, digits_html, gears_html, layer_html, summary_html
 from .ipython_shell import ipython_shell, notebook_kernel
 from .notebook_progress import notebook_bar
 from .sweep_display import live_table, table_html
@@ -21,6 +21,7 @@ from .watched import panel_screen
 R = TypeVar("R")
 HTML: dict[str, Callable[[Any], str]] = {
     "burlab.analysis.gear_report.GearReport": gears_html,
+    "burlab.analysis.digits_report.DigitsReport": digits_html,
     "burlab.compiler.inspection.operation_counts.Counts": counts_html,
     "burlab.compiler.kernel.Kernel": kernel_html,
     "burlab.eager.value.Value": value_html,

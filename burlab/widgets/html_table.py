@@ -9,7 +9,7 @@ from burlab.charts.limits import shown_rows
 from .drawing import framed
 
 if TYPE_CHECKING:
-    from burlab.analysis import GearReport
+    from burlab.analysis import DigitsReport, GearReport
     from burlab.compiler.inspection.operation_counts import Counts
     from burlab.nn import Layer, ModelSummary
 
@@ -76,6 +76,19 @@ def gears_html(report: "GearReport") -> str:
     errors = "".join(f"<div>{escape(text)}</div>" for text in report.errors())
     title = f"<div><b>{escape(report.title)}</b></div>"
     return title + framed(table(head, rows, sides="<<>><", red=red), "differences between gears") + errors
+
+
+def digits_html(report: "DigitsReport") -> str:
+    """A row for each line under a title, those that lose digits in red.
+
+    >>> import numpy as np, burlab as bl
+    >>> digits_html(bl.digits(lambda x: np.exp(x) - 1)(1e-9)).count("color:#c62828")
+    1
+    """
+    head, *rows = report.cells()
+    red = [k for k, row in enumerate(report.shown) if row in report.losses]
+    title = f"<div><b>{escape(report.title)}</b></div>"
+    return title + framed(table(head, rows, sides="<<<<>>", red=red), "right digits by line")
 
 
 def layer_html(layer: "Layer") -> str:

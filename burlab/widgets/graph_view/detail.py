@@ -43,7 +43,7 @@ def _vertex(model: GraphModel, k: int) -> dict[str, Any]:
         rows += [("gradient", gradient.text)] if gradient else []
     if model.fates:
         rows.append(("in the second graph", {"removed": "gone", "added": "new"}.get(model.fates[k], model.fates[k])))
-    rows += _heat(model, k) if model.heat in ("gradient", "bytes") else []
+    rows += _heat(model, k) if model.heat in ("gradient", "bytes", "digits") else []
     found = model.subject.places[k] if not model.fates else None
     if found:
         entry = found.entry

@@ -18,7 +18,7 @@ from .viewed_graph import ViewedGraph
 
 MAX_BOXES = 3000  # that a page still draws; more stay closed
 _SIGN_WIDTH = 12.0  # pixels of the sign that a group can be opened
-HEATS = ("none", "gradient", "time", "bytes")
+HEATS = ("none", "gradient", "time", "bytes", "digits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +190,14 @@ class GraphModel:
         self.numbers = bool(on and self.sweep)
 
     def colour_by(self, name: str) -> None:
-        """Colour boxes by "gradient" (mean absolute value), "time" (of their steps), "bytes" (of values), or "none"."""
+        """Colour boxes by a quantity.
+
+        name: "gradient" (mean absolute value), "time" (of their steps), "bytes" (of values), "digits" (that are not
+        right, see `bl.digits`), or "none".
+        """
         if name not in HEATS:
             raise ArgumentError(f"boxes are coloured by {', '.join(HEATS)}, not by {shown(name)}.")
-        if name in ("gradient", "time"):
+        if name in ("gradient", "time", "digits"):
             self.sweep  # noqa: B018 - raises the reason if there are no numbers
         self.heat = name
 

@@ -1,4 +1,4 @@
-"""The heat of a box: the share of the gradient, the time or the bytes it has, from 0 to 1."""
+"""The heat of a box: the share of the gradient, the time, the bytes or the lost digits it has, from 0 to 1."""
 
 import math
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from .collapse import Groups
 from .viewed_graph import ViewedGraph
 
 _DECADES = 6.0  # of gradients that colours tell apart
+_DIGITS = 16.0  # of the hottest box
 
 
 class Heat(NamedTuple):
@@ -18,11 +19,11 @@ class Heat(NamedTuple):
 
 
 def heat(name: str, subject: ViewedGraph, groups: Groups) -> dict[int, Heat]:
-    """The heat of each item that has any. name: "gradient", "time", "bytes", or "none".
+    """The heat of each item that has any. name: "gradient", "time", "bytes", "digits", or "none".
 
     A gradient is the mean of absolute values, on a logarithmic scale of six decades; a group has that of its hottest
     vertex. Time is that of the steps of the plan, which vertices that are computed together share equally; a group has
-    the sum, as of bytes.
+    the sum, as of bytes. Digits are those that are not right, see `bl.digits`; a group has those of its worst vertex.
     """
     vertices = range(len(subject.network.vertices))
     if name == "gradient":
@@ -41,6 +42,9 @@ def heat(name: str, subject: ViewedGraph, groups: Groups) -> dict[int, Heat]:
         return _linear(
             _over_groups({k: float(subject.network.vertices[k].nbytes) for k in vertices}, groups, sum), _size
         )
+    if name == "digits":
+        wrong = _over_groups({k: most - right for k, (right, most) in subject.digits.items()}, groups, max)
+        return {k: Heat(min(1.0, lost / _DIGITS), f"{lost:.1f} digits are not right") for k, lost in wrong.items()}
     return {}
 
 

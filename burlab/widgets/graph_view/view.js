@@ -33,7 +33,7 @@ const HTML = `
   <select class="burlab-subject" aria-label="graph of"></select>
   <label class="burlab-check"><input type="checkbox" class="burlab-numbers">numbers</label>
   <select class="burlab-heat" aria-label="colour by"><option value="none">colour: phase</option><option value="gradient">colour: |gradient|</option>
-    <option value="time">colour: time</option><option value="bytes">colour: bytes</option></select>
+    <option value="time">colour: time</option><option value="bytes">colour: bytes</option><option value="digits">colour: digits</option></select>
 </div>
 <div class="burlab-note" role="status"></div>
 <div class="burlab-stage"><div class="burlab-sheet"></div><div class="burlab-detail" role="region" aria-label="selected" tabindex="0"></div></div>
@@ -107,7 +107,7 @@ function render({ model, el }) {
     }
     showIn(subject, words.subject);
     showIn(numbers, words.numbers, "checked");
-    numbers.disabled = heat.options[1].disabled = heat.options[2].disabled = words.missing !== "";
+    numbers.disabled = heat.options[1].disabled = heat.options[2].disabled = heat.options[4].disabled = words.missing !== "";
     numbers.parentElement.title = words.missing || "values and gradients in the boxes";
     showIn(heat, words.heat);
     part("[data-act=open]").disabled = words.groups === words.opened;

@@ -1,12 +1,13 @@
 """Graphs that can be shown: from a user's object to a network with numbers, sweeps, costs and code."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 
+from burlab.analysis.graph_digits import graph_digits, most_digits
 from burlab.compiler.executable import Executable, build
 from burlab.compiler.inspection.account import Entry
 from burlab.compiler.ir.plan import KernelPlan
@@ -52,6 +53,11 @@ class ViewedGraph:
     def times(self) -> Sequence[int]:
         """Nanoseconds of each step of the plan, measured at the first use; () where nothing can be measured."""
         return ()
+
+    @cached_property
+    def digits(self) -> Mapping[int, tuple[float, float]]:
+        """The right digits of each vertex that is a number, and how many it has; {} where nothing can be measured."""
+        return {}
 
     @property
     def entries(self) -> dict[int, Entry]:
@@ -101,6 +107,15 @@ class TracedGraph(ViewedGraph):
             return ()
         self._plan = self._executable.plan  # the measured plan is the displayed one
         return nanoseconds(self._executable, self.arrays or ())
+
+    @cached_property
+    def digits(self) -> Mapping[int, tuple[float, float]]:
+        """See `ViewedGraph`."""
+        if self.missing:
+            return {}
+        right = {of.node: of.right for of in graph_digits(self.graph, self.arrays or ()).nodes}
+        numbers = ((k, n, right[n]) for k, n in enumerate(self.network.nodes) if n in right and n.dtype.kind == "f")
+        return {k: (right, most_digits(n.dtype)) for k, n, right in numbers}
 
 
 class RecordedGraph(ViewedGraph):

@@ -1,0 +1,105 @@
+"""A graph in random rounding: the right digits of its nodes, from three runs."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burlab.compiler.executable import build
+from burlab.graph import Graph, Node
+from burlab.graph.graph import topological
+from burlab.graph.node import as_node
+from burlab.graph.rewrite.interpret import interpret
+from burlab.runtime.coerce import Array
+from burlab.transforms.compile import compile
+from burlab.transforms.numbers.random_rounding import RandomRounding
+from burlab.transforms.random import key
+
+_RUNS = 3
+_STUDENT = 4.302653  # the mean of three normal numbers is known to this many of its standard errors, at 95 %
+
+
+class NodeDigits(NamedTuple):
+    """A node, its right digits relative to its largest entry, and those of the least right one of its operands."""
+
+    node: Node
+    right: float
+    before: float
+
+    @property
+    def lost(self) -> float:
+        """Digits that the operation loses."""
+        return max(0.0, min(self.before, most_digits(self.node.dtype)) - self.right)
+
+
+class GraphDigits(NamedTuple):
+    """values: of the outputs. right: the digits of each of their entries. nodes: those outside of sub-graphs."""
+
+    values: list[Array]
+    right: list[Array]
+    nodes: list[NodeDigits]
+
+
+def graph_digits(graph: Graph, arrays: Sequence[Array], seed: int = 0) -> GraphDigits:
+    """Compute a graph in random rounding."""
+    nodes = topological(graph.outputs, graph.inputs)
+    whole = Graph(graph.inputs, (*graph.outputs, *nodes))
+
+    def run(key: Any, mirrored: Any, *inputs: Any) -> list[Any]:
+        return interpret(whole, [as_node(x) for x in inputs], RandomRounding(key, mirrored))
+
+    kernel: Any = compile(run, key(seed), np.array(False), *arrays, strict=True, gear="replay")
+    draws = ((key(seed), False), (key(seed + 1), False), (key(seed + 1), True))  # the third run mirrors the second
+    runs: list[list[Array]] = [kernel(k, np.array(mirrored), *arrays) for k, mirrored in draws]
+    samples = [np.stack([np.asarray(one) for one in each]) for each in zip(*runs, strict=True)]
+    count = len(graph.outputs)
+    values = build(graph, gear="replay", strict=True)(*arrays)
+    return GraphDigits(list(values), [_of_entries(y) for y in samples[:count]], _digits_of(nodes, samples[count:]))
+
+
+def most_digits(dtype: "np.dtype[Any]") -> float:
+    """Return how many decimal digits a number has: inf for whole numbers and masks."""
+    return -math.log10(np.finfo(dtype).epsneg) if dtype.kind == "f" else math.inf
+
+
+def _digits_of(nodes: Sequence[Node], samples: Sequence[Array]) -> list[NodeDigits]:
+    known: dict[Node, float] = {}
+    finite: dict[Node, bool] = {}
+    found: list[NodeDigits] = []
+    for n, values in zip(nodes, samples, strict=True):
+        before = min((known[x] for x in n.inputs if x in known), default=math.inf)
+        finite[n] = bool(np.all(np.isfinite(values)))
+        if not n.row.leaf and not finite[n] and all(finite.get(x, True) for x in n.inputs):
+            known[n] = 0.0  # an inf or nan of finite numbers
+        elif n.op == "lu":  # where two rows are as good as pivots, the factors may be others, as good
+            known[n] = min(before, most_digits(n.dtype))
+        else:
+            known[n] = _of_array(values)
+        found.append(NodeDigits(n, known[n], before))
+    return found
+
+
+def _of_entries(values: Array) -> Array:
+    """The right digits of each entry. values: of the runs, which are the first axis."""
+    if values.dtype.kind != "f":
+        return np.where(np.all(values == values[0], axis=0), math.inf, 0.0)
+    with np.errstate(all="ignore"):
+        return _right(np.abs(np.mean(values, axis=0)), values)
+
+
+def _of_array(values: Array) -> float:
+    """The right digits of the least right entry, relative to the largest one."""
+    if values.size == 0 or values.dtype.kind != "f":
+        return math.inf if np.all(values == values[:1]) else 0.0
+    with np.errstate(all="ignore"):
+        size = np.abs(np.mean(values, axis=0))
+        finite = np.isfinite(size)
+        return float(np.min(_right(np.where(finite, np.max(size, where=finite, initial=0.0), size), values)))
+
+
+def _right(size: Array, values: Array) -> Array:
+    most = most_digits(values.dtype)
+    found = np.log10(math.sqrt(_RUNS) * size / (_STUDENT * np.std(values, axis=0, ddof=1)))
+    alike = np.all((values == values[0]) | (np.isnan(values) & np.isnan(values[0])), axis=0)
+    return np.where(alike, most, np.clip(np.nan_to_num(found, nan=0.0), 0.0, most))

@@ -1,0 +1,193 @@
+"""What the nodes of a graph mean if each rounds its result up or down at random: CADNA's arithmetic.
+
+The result of an operation is one of the two numbers next to the exact one. An operation whose result is exact changes
+nothing. Vignes 2004, Discrete stochastic arithmetic for validating results of numerical software.
+"""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.graph.node import Node, as_node
+from burlab.graph.numpy_api.promotion import as_dtype
+from burlab.graph.rewrite.interpret import NodeRule
+from burlab.graph.substitute import keep
+from burlab.transforms.random.fixed_distributions import uniform_node
+from burlab.transforms.random.keys import fold_in
+
+_np: Any = np  # whose stubs know nothing of nodes
+EXACT = frozenset(
+    "abs neg sign relu maximum minimum fmax fmin where copysign floor ceil rint trunc fmod remainder floor_divide "
+    "nextafter ldexp exponent mantissa lower_bound upper_bound reduce_max reduce_min uniform round_to".split()
+)
+_ADDING = frozenset("cumsum multiply_add matvec".split())
+"""Operations that add up, besides those whose row says so: the error of a sum is that of the sum of absolute values."""
+AT_ZERO = frozenset(
+    "exp expm1 log1p sin cos tan arctan sinh cosh tanh arctanh arcsin arcsinh erf erfc cbrt exp2 sinc square cube "
+    "sqrt sigmoid silu gelu".split()
+)
+"""Functions that are exact at 0. (At another number exp, sin and their like have no exact result.)"""
+_AT_ONE = frozenset("log log2 log10 arccos arccosh gammaln gamma".split())
+
+
+class RandomRounding(NodeRule):
+    """Rule of random rounding for nodes.
+
+    key: of the random numbers. mirrored: a traced bool, whether to round the other way.
+    """
+
+    def __init__(self, key: Any, mirrored: Any) -> None:
+        self._key, self._mirrored, self._draws = key, mirrored, 0
+        self._factors = set[Node]()  # results of lu, which hold numbers of rows, too
+
+    def of(self, n: Node, xs: Sequence[Node]) -> Node:
+        """The operation on the numbers of this run, rounded at random."""
+        y = keep(n, tuple(xs))
+        z = as_node(self._rounded(n, y, xs)) if y.dtype.kind == "f" else y
+        if n.op == "lu" or (n.row.moves_data and not self._factors.isdisjoint(xs)):
+            self._factors.add(z)
+        return z
+
+    def threaded(self) -> tuple[Node, ...]:
+        """A key for a sub-graph, and whether to round the other way."""
+        return as_node(self._draw()), as_node(self._mirrored)
+
+    def within(self, threaded: tuple[Node, ...]) -> "RandomRounding":
+        """The same, drawing by a key that the sub-graph gets."""
+        return RandomRounding(*threaded)
+
+    def handed_on(self) -> tuple[Node, ...]:
+        """The key of the next iteration."""
+        return self.threaded()
+
+    def _draw(self) -> Any:
+        self._draws += 1
+        return fold_in(self._key, self._draws)
+
+    def _uniform(self, y: Node) -> Any:
+        """Numbers in [0, 1), those of a mirrored run 1 minus those of the other."""
+        u: Any = as_dtype(uniform_node(self._draw(), y.shape, "float64"), y.dtype)
+        return _np.where(self._mirrored, 1 - u, u)
+
+    def _rounded(self, n: Node, y: Any, xs: Sequence[Any]) -> Any:
+        if n.row.leaf or n.row.moves_data or n.op in EXACT:
+            return y
+        if n.op in _ERRORS:
+            return self._directed(y, _ERRORS[n.op](y, *(as_dtype(x, y.dtype) for x in xs)))
+        if n.op == "convert":
+            return self._directed(y, _conversion_error(y, xs[0]))
+        if n.row.adds_up or n.op in _ADDING:
+            return self._added(n, y, xs)
+        floats = [x for x in xs if x.dtype.kind == "f"]
+        if n.row.elementwise:
+            return _np.where(_exact(n.op, y, floats), y, self._either(y))
+        # A factorization, or what reads one: the error of its result is that of arguments with errors of one rounding.
+        disturbed = (self._either(x) if x.dtype.kind == "f" and x not in self._factors else x for x in xs)
+        return keep(n, tuple(map(as_node, disturbed)))
+
+    def _either(self, y: Any) -> Any:
+        """The number next to y on either side; 0, inf and nan stay."""
+        moved = _np.where(self._uniform(y) < 0.5, _above(y), _below(y))
+        return _np.where(_np.isfinite(moved) & (y != 0), moved, y)
+
+    def _directed(self, y: Any, error: Any) -> Any:
+        """y, or the number on the other side of the exact result, which is y + error. An error of nan is none."""
+        up = self._uniform(y) < 0.5
+        return _np.where((error > 0) & up, _above(y), _np.where((error < 0) & ~up, _below(y), y))
+
+    def _added(self, n: Node, y: Any, xs: Sequence[Any]) -> Any:
+        """A sum, with an error of the size that one of absolute values has; sums of whole numbers are exact."""
+        floats = [x for x in xs if x.dtype.kind == "f"]
+        bound: Any = keep(n, tuple(as_node(_np.abs(x)) if x.dtype.kind == "f" else x for x in xs))
+        kind = np.finfo(cast("np.dtype[Any]", y.dtype))
+        whole: Any = True
+        for x in floats:
+            whole = whole & _np.all(x == _np.rint(x))
+        noisy = y + (2 * self._uniform(y) - 1) * (float(kind.eps) * bound)
+        exact = whole & (bound <= 2.0 ** (kind.nmant + 1))
+        return _np.where(exact | ~_np.isfinite(bound), y, noisy)
+
+
+def _above(y: Any) -> Any:
+    return _np.nextafter(y, as_dtype(as_node(np.inf), y.dtype))
+
+
+def _below(y: Any) -> Any:
+    return _np.nextafter(y, as_dtype(as_node(-np.inf), y.dtype))
+
+
+def _exact(op: str, y: Any, floats: Sequence[Any]) -> Any:
+    """Where a function has no rounding error."""
+    if op in AT_ZERO:
+        return floats[0] == 0
+    if op in _AT_ONE:
+        return floats[0] == 1
+    if op == "power":
+        x, p = floats if len(floats) == 2 else (floats[0], floats[0])
+        return (x == _np.rint(x)) & (p == _np.rint(p)) & (p >= 0) & (_np.abs(y) <= 2.0**53)
+    return False
+
+
+def _sum_error(s: Any, a: Any, b: Any) -> Any:
+    """a + b - s, exact. Knuth 1969, The Art of Computer Programming 2, theorem 4.2.2B."""
+    rest = s - a
+    return (a - (s - rest)) + (b - rest)
+
+
+def _difference_error(d: Any, a: Any, b: Any) -> Any:
+    return _sum_error(d, a, -b)
+
+
+def _product_error(p: Any, a: Any, b: Any) -> Any:
+    """a b - p, exact where nothing overflows or underflows. Dekker 1971."""
+    (high, low), (upper, lower) = _halves(a), _halves(b)
+    return low * lower - (((p - high * upper) - low * upper) - high * lower)
+
+
+def _square_error(s: Any, a: Any) -> Any:
+    return _product_error(s, a, a)
+
+
+def _halves(a: Any) -> tuple[Any, Any]:
+    """Two numbers of half the digits, whose sum is a. Veltkamp 1968."""
+    split = 2.0 ** ((np.finfo(cast("np.dtype[Any]", a.dtype)).nmant + 2) // 2) + 1
+    scaled = split * a
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def _quotient_error(q: Any, a: Any, b: Any) -> Any:
+    """A number of the sign of a / b - q."""
+    product = q * b
+    return _np.sign(b) * ((a - product) - _product_error(product, q, b))
+
+
+def _root_error(r: Any, a: Any) -> Any:
+    square = r * r
+    return (a - square) - _product_error(square, r, r)
+
+
+def _cube_error(c: Any, a: Any) -> Any:
+    """The error of (a a) a less that of a a times a, to first order."""
+    square = a * a
+    return _product_error(c, square, a) + _product_error(square, a, a) * a
+
+
+def _conversion_error(y: Any, x: Any) -> Any:
+    """x - y; 0 for what is no float."""
+    if x.dtype.kind != "f":
+        return as_dtype(as_node(0.0), y.dtype)
+    return _np.sign(x - as_dtype(y, x.dtype))
+
+
+_ERRORS: dict[str, Any] = {
+    "add": _sum_error,
+    "sub": _difference_error,
+    "mul": _product_error,
+    "square": _square_error,
+    "cube": _cube_error,
+    "div": _quotient_error,
+    "sqrt": _root_error,
+}
+"""The error of an operation: the exact result less the one that came, or a number of its sign."""

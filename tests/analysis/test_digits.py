@@ -1,0 +1,363 @@
+"""Right digits of programs that lose them, and of programs that do not, against mpmath at 50 digits."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.compiler.executable import build
+from burlab.errors import ArgumentError, DTypeError
+from burlab.graph import Graph
+from burlab.graph.node import as_node
+from burlab.graph.numpy_api.promotion import node
+from burlab.graph.rewrite.interpret import interpret
+from burlab.runtime.displayed import mimebundle
+from burlab.transforms.numbers.random_rounding import EXACT, RandomRounding
+from tests.engines import inputs
+from tests.family_cases import FAMILY_CASES
+from tests.graph.test_ops import arrays_of
+from tests.op_cases import LINEAR_CASES, OTHER_CASES, SCALAR
+
+mpmath.mp.dps = 50
+rng = np.random.default_rng(0)
+
+
+class Exact:
+    """Functions of NumPy for numbers and arrays of mpmath."""
+
+    def __getattr__(self, name: str) -> Any:
+        renamed = {"arccos": "acos", "arctan": "atan", "arctan2": "atan2"}.get(name, name)
+        return np.frompyfunc(getattr(mpmath.mp, renamed), 2 if name == "arctan2" else 1, 1)
+
+    def solve(self, a: Any, b: Any) -> Any:
+        found = mpmath.lu_solve(mpmath.matrix(a.tolist()), mpmath.matrix(b.tolist()))
+        return np.array(list(found), object)
+
+
+class Floats:
+    """The same functions in NumPy."""
+
+    solve = staticmethod(np.linalg.solve)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+def rump(m: Any, a: Any, b: Any) -> Any:
+    return 333.75 * b**6 + a**2 * (11 * a**2 * b**2 - b**6 - 121 * b**4 - 2) + 5.5 * b**8 + a / (2 * b)
+
+
+def muller(m: Any, steps: int, before: Any, now: Any) -> Any:  # converges to 6, and in floating-point numbers to 100
+    for _ in range(steps):
+        before, now = now, 111 - 1130 / now + 3000 / (now * before)
+    return now
+
+
+def alternating(m: Any, x: Any) -> Any:
+    total, term = 1.0, 1.0
+    for k in range(1, 80):
+        term = term * x / k
+        total = total + term
+    return total
+
+
+def horner(m: Any, x: Any) -> Any:
+    total = 1.0
+    for c in (-7.0, 21.0, -35.0, 35.0, -21.0, 7.0, -1.0):
+        total = total * x + c
+    return total
+
+
+def heron(m: Any, a: Any, b: Any, c: Any) -> Any:
+    s = (a + b + c) / 2
+    return m.sqrt(s * (s - a) * (s - b) * (s - c))
+
+
+def kahan_area(m: Any, a: Any, b: Any, c: Any) -> Any:  # a >= b >= c
+    return m.sqrt((a + (b + c)) * (c - (a - b)) * (c + (a - b)) * (a + (b - c))) / 4
+
+
+def variance(m: Any, x: Any) -> Any:
+    return np.mean(x**2) - np.mean(x) ** 2
+
+
+def two_pass(m: Any, x: Any) -> Any:
+    return np.mean((x - np.mean(x)) ** 2)
+
+
+def hilbert(n: int) -> Any:
+    return 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1.0)
+
+
+DATA = 1e6 + rng.normal(size=50)
+LOSING: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "1 - cos": (lambda m, x: (1 - m.cos(x)) / x**2, (1e-6,)),
+    "naive variance": (variance, (DATA,)),
+    "Rump's polynomial": (rump, (77617.0, 33096.0)),
+    "small root": (lambda m, b: (-b + m.sqrt(b * b - 4.0)) / 2, (1e7,)),
+    "exp - 1": (lambda m, x: m.exp(x) - 1, (1.2345e-10,)),
+    "log(1 + x)": (lambda m, x: m.log(1 + x), (1.2345e-11,)),
+    "difference of roots": (lambda m, x: m.sqrt(x + 1) - m.sqrt(x), (1.2345e11,)),
+    "difference of quotients": (lambda m, x: 1 / x - 1 / (x + 1), (1.2345e7,)),
+    "tan - sin": (lambda m, x: m.tan(x) - m.sin(x), (1.2345e-4,)),
+    "difference of squares": (lambda m, a, b: a * a - b * b, (1.23456789, 1.234567889)),
+    "needle": (heron, (100.0, 99.9999999999, 1e-9)),
+    "sum that cancels": (lambda m, x: np.sum(x), (np.array([1e16, 3.14159, -1e16]),)),
+    "alternating series": (alternating, (-20.0,)),
+    "Muller's recurrence": (lambda m, *xs: muller(m, 8, *xs), (2.0, -4.0)),
+    "determinant": (
+        lambda m, a: a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0],
+        (np.array([[1.1, 1.3], [1.1 * 1.7, 1.3 * 1.7 * (1 + 1e-9)]]),),
+    ),
+    "difference quotient": (lambda m, x: (m.sin(x + 1e-9) - m.sin(x)) / 1e-9, (0.7,)),
+    "Hilbert matrix": (lambda m, a: m.solve(a, 1 / (1.0 + np.arange(8)) + 0.1), (hilbert(8),)),
+    "expanded polynomial": (horner, (1.05,)),
+    "arccos near 1": (lambda m, x: m.arccos(m.cos(x)), (1.2345e-5,)),
+    "product that cancels": (
+        lambda m, a, b: np.sum(a * b),
+        (np.array([1.1, 1e8, -1e8]), np.array([0.3, 1.23456789, 1.23456789 + 1e-9])),
+    ),
+}
+HEALTHY: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "half angle": (lambda m, x: 2 * m.sin(x / 2) ** 2 / x**2, (1e-6,)),
+    "two passes": (two_pass, (DATA - 1e6,)),
+    "large root": (lambda m, b: (b + m.sqrt(b * b - 4.0)) / 2, (1e7,)),
+    "Vieta": (lambda m, b: 2 / (b + m.sqrt(b * b - 4.0)), (1e7,)),
+    "expm1": (lambda m, x: m.expm1(x), (1.2345e-10,)),
+    "log1p": (lambda m, x: m.log1p(x), (1.2345e-11,)),
+    "rationalized": (lambda m, x: 1 / (m.sqrt(x + 1) + m.sqrt(x)), (1.2345e11,)),
+    "one quotient": (lambda m, x: 1 / (x * (x + 1)), (1.2345e7,)),
+    "factored": (lambda m, a, b: (a - b) * (a + b), (1.23456789, 1.234567889)),
+    "Kahan's triangle": (kahan_area, (100.0, 99.9999999999, 1e-9)),
+    "sum of one sign": (lambda m, x: np.sum(x), (np.abs(DATA),)),
+    "series of one sign": (alternating, (20.0,)),
+    "logsumexp": (lambda m, x: np.max(x) + m.log(np.sum(m.exp(x - np.max(x)))), (np.array([800.0, 801.0, 790.0]),)),
+    "softmax": (lambda m, x: m.exp(x - np.max(x)) / np.sum(m.exp(x - np.max(x))), (rng.normal(size=9),)),
+    "polynomial": (horner, (3.7,)),
+    "norm": (lambda m, x: m.sqrt(np.sum(x * x)), (rng.normal(size=30),)),
+    "well-conditioned": (lambda m, a: m.solve(a, np.ones(6)), (rng.normal(size=(6, 6)) + 5 * np.eye(6),)),
+    "sine": (lambda m, x: m.sin(x) * m.cos(x), (1e8,)),
+    "powers": (lambda m, x: x**1.5 + x**0.25, (7.3,)),
+    "network": (lambda m, x: np.sum(m.tanh(x @ np.full((5, 3), 0.25))), (rng.normal(size=5),)),
+}
+TRACED = Floats()
+
+
+def true_digits(program: Callable[..., Any], args: tuple[Any, ...], value: Any) -> float:
+    """The digits that agree with mpmath, of the least right entry relative to the largest."""
+    lifted = [
+        np.vectorize(mpmath.mpf, otypes=[object])(a) if isinstance(a, np.ndarray) else mpmath.mpf(a) for a in args
+    ]
+    exact = np.asarray(program(Exact(), *lifted), object).ravel()
+    errors = [abs(mpmath.mpf(float(v)) - e) for v, e in zip(np.ravel(value), exact, strict=True)]
+    worst = max(errors) / max(abs(e) for e in exact)
+    return 16.0 if worst == 0 else max(0.0, -float(mpmath.log10(worst)))
+
+
+def found(report: Any) -> float:
+    return min(row.digits for row in report.rows[-1:]) if report.rows else math.inf
+
+
+@pytest.mark.parametrize("name", LOSING)
+def test_lost_digits_are_found_as_mpmath_counts_them(name: str):
+    program, args = LOSING[name]
+    report = bl.digits(lambda *xs: program(TRACED, *xs))(*args)
+    true = true_digits(program, args, report.value)
+    assert true < 11, "the program loses digits"
+    assert true - 3 <= found(report) <= true + 1
+    assert report.losses, "the operation is named"
+    assert "test_digits.py" in report.losses[0].place
+    assert "loses" in report.title
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_programs_that_lose_nothing_are_not_accused(name: str):
+    program, args = HEALTHY[name]
+    report = bl.digits(lambda *xs: program(TRACED, *xs))(*args)
+    true = true_digits(program, args, report.value)
+    assert true > 13
+    assert found(report) > 12.5
+    assert not report.losses
+    assert "no line loses" in report.title
+
+
+def values(make: Callable[..., Any], arrays: Any) -> tuple[Any, list[Any]]:
+    """A node of arrays, plain, and in two mirrored runs."""
+    xs = inputs(*arrays)
+    graph = Graph(xs, (make(*xs),))
+
+    def run(key: Any, mirrored: Any, *given: Any) -> Any:
+        return interpret(graph, [as_node(x) for x in given], RandomRounding(key, mirrored))[0]
+
+    kernel: Any = bl.compile(run, bl.random.key(1), np.array(False), *arrays, strict=True, gear="replay")
+    (plain,) = build(graph, gear="replay", strict=True)(*arrays)
+    return np.asarray(plain), [np.asarray(kernel(bl.random.key(1), np.array(m), *arrays)) for m in (False, True)]
+
+
+ARITHMETIC = {"add", "sub", "mul", "div", "square", "cube", "power", "sqrt"}  # exact at many of the points: see below
+SCALARS = [*SCALAR, *(case for rows in FAMILY_CASES.values() for case in rows if case.name not in EXACT)]
+
+
+@pytest.mark.parametrize("case", SCALARS, ids=lambda case: case.name)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+def test_every_scalar_operation_rounds_to_a_neighbour_of_its_result(case: Any, dtype: Any):
+    arrays = arrays_of(case, case.points, dtype)
+    plain, runs = values(lambda *xs: node(case.name, *xs), arrays)
+    with np.errstate(all="ignore"):
+        for run in runs:
+            assert np.array_equal(run, plain, equal_nan=True) or np.all(
+                (run == plain)
+                | (run == np.nextafter(plain, np.inf))
+                | (run == np.nextafter(plain, -np.inf))
+                | ~np.isfinite(plain)
+            )
+        if plain.dtype.kind == "f" and case.name not in EXACT:
+            inexact = np.isfinite(plain) & (plain != np.rint(8 * plain) / 8)
+            assert np.any(runs[0] != runs[1]) or not np.any(inexact) or case.name in ARITHMETIC
+
+
+@pytest.mark.parametrize("case", LINEAR_CASES, ids=lambda case: case.name)
+def test_every_linear_operation_has_errors_of_its_size(case: Any):
+    arrays = [np.random.default_rng(0).normal(size=shape) for shape in case.shapes]
+    indices = [] if case.index is None else [np.array(case.index, np.int64)]
+    plain, runs = values(case.make, [*arrays, *indices])
+    for run in runs:
+        eps = np.finfo(plain.dtype).eps if plain.dtype.kind == "f" else 0
+        assert np.allclose(run, plain, rtol=50 * eps, atol=50 * eps)
+
+
+@pytest.mark.parametrize("case", OTHER_CASES, ids=lambda case: case.name)
+def test_every_other_operation_has_errors_of_its_size(case: Any):
+    for given in case.arrays:
+        arrays = given if isinstance(given, tuple) else (given,)
+        plain, runs = values(case.make, [a.astype(np.float64) if a.dtype.kind == "f" else a for a in arrays])
+        if case.name != "lu":  # other rows may be as good as pivots
+            for run in runs:
+                assert np.allclose(run, plain, rtol=1e-9, atol=1e-9, equal_nan=True)
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "square", "sqrt"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+def test_arithmetic_rounds_to_the_two_neighbours_of_the_exact_result_and_exact_results_stay(op: str, dtype: Any):
+    numbers = np.random.default_rng(3).normal(size=(2, 400)).astype(dtype)
+    numbers[:, ::4] = np.rint(8 * numbers[:, ::4])  # many results are exact
+    numbers[numbers == 0] = 4
+    arrays = [np.abs(numbers[0])] if op == "sqrt" else [numbers[0]] if op == "square" else list(numbers)
+    plain, runs = values(lambda *xs: node(op, *xs), arrays)
+    exact: Any = {
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "div": lambda a, b: a / b,
+        "square": lambda a: a * a,
+        "sqrt": mpmath.sqrt,
+    }[op]
+    for k, result in enumerate(plain):
+        true = exact(*(mpmath.mpf(float(a[k])) for a in arrays))
+        found = {float(run[k]) for run in runs}
+        if true == mpmath.mpf(float(result)):
+            assert found == {float(result)}
+        else:
+            beyond = np.nextafter(result, dtype(np.inf if true > float(result) else -np.inf))
+            assert found == {float(result), float(beyond)}
+
+
+def test_digits_of_a_gradient_and_of_each_entry():
+    x = np.array([0.5, 1e-7, 2.0])
+    report = bl.digits(bl.grad(lambda x: np.sum((1 - np.cos(x)) / x**2)))(x)
+    assert report.digits.shape == (3,)
+    assert report.digits[1] < 4
+    assert min(report.digits[0], report.digits[2]) > 12
+    both = bl.digits(bl.value_and_grad(lambda x: np.sum(np.tanh(x))))(x)
+    assert np.all(np.asarray(both.digits[0]) > 14)
+    assert both.value[1].shape == (3,)
+
+
+def test_it_composes_with_vmap_and_with_rounded_arithmetic():
+    report = bl.digits(bl.vmap(lambda x: (1 - np.cos(x)) / x**2))(np.array([1e-7, 0.5, 1.0]))
+    assert report.digits[0] < 3
+    assert np.all(report.digits[1:] > 13)
+    narrow = bl.digits(lambda x: (np.float32(1) - np.cos(x)) / x**2)(np.float32(1e-3))
+    assert narrow.digits < 2.5
+    assert bl.digits(np.exp)(np.float32(1.0)).digits == pytest.approx(7.0, abs=0.8)
+
+
+def test_loops_and_branches_are_computed_in_random_rounding():
+    def muller(steps: int) -> Any:
+        def step(carry: Any, _: Any) -> Any:
+            before, now = carry
+            return (now, 111 - 1130 / now + 3000 / (now * before)), None
+
+        return lambda a, b: bl.scan(step, (a, b), None, length=steps)[0][1]
+
+    report = bl.digits(muller(9))(2.0, -4.0)
+    assert report.digits < 9
+    assert [row.op for row in report.losses] == ["scan"]
+    assert bl.digits(muller(40))(2.0, -4.0).digits > 14  # it has converged to another number than it should
+    chosen = bl.digits(lambda x: bl.cond(x > 0, lambda x: np.exp(x) - 1, lambda x: x, x))
+    assert chosen(1e-9).digits < 8
+    assert chosen(-1e-9).digits > 15
+    power = bl.digits(lambda x: bl.while_loop(lambda c: c[1] < 50, lambda c: (c[0] * 1.1, c[1] + 1), (x, 0))[0])
+    assert 13 < power(0.3).digits < 15.9
+
+
+def test_numbers_that_become_inf_or_nan_are_named():
+    report = bl.digits(lambda x: np.log(np.sum(np.exp(x))))(np.array([800.0, 801.0]))
+    assert [row.op for row in report.losses] == ["exp"]
+    masked = bl.digits(lambda x: np.sum(np.exp(np.where(np.array([True, False]), x, -np.inf))))
+    assert not masked(np.array([1.3, 2.0])).losses
+
+
+def test_whole_numbers_and_masks():
+    report = bl.digits(lambda x, n: {"x": x * 2.5, "n": n + 1, "m": x > 1})(np.array([1.1, 1.3]), np.array([1, 2]))
+    assert np.all(np.isinf(report.digits["n"]))
+    assert np.all(np.isinf(report.digits["m"]))
+    unstable = bl.digits(lambda x: np.where(np.cos(x) < 1, 1.0, 2.0))(1e-9)
+    assert unstable.digits < 0.5
+    assert bl.digits(np.sum)(np.arange(100.0)).digits == pytest.approx(15.95, abs=0.01)
+
+
+def test_a_healthy_transformer_is_not_accused():
+    model = bl.nn.GPT(13, 8, 16, 2, 2, key=bl.random.key(0), dtype=np.float64)
+    tokens = np.random.default_rng(0).integers(0, 13, size=9)
+
+    def loss(model: Any) -> Any:
+        return bl.nn.cross_entropy(model(tokens[:-1]), tokens[1:])
+
+    report = bl.digits(bl.value_and_grad(loss))(model)
+    assert not report.losses
+    assert np.asarray(report.digits[0]) > 13
+
+
+def test_the_random_numbers_are_those_of_the_seed():
+    def minus_one(x: Any) -> Any:
+        return np.exp(x) - 1
+
+    f = bl.digits(minus_one, seed=3)
+    assert f(1e-9).digits == f(1e-9).digits
+    assert len({float(bl.digits(minus_one, seed=s)(1e-9).digits) for s in range(5)}) > 1
+
+
+def test_what_cannot_be_measured_is_refused():
+    def count(x: Any) -> Any:
+        return np.argmax(x)
+
+    with pytest.raises(DTypeError, match=r"digits needs a floating result, but count returned none"):
+        bl.digits(count)(np.ones(3))
+    with pytest.raises(ArgumentError, match="seed"):
+        bl.digits(np.exp, seed=-1)
+    not_a_function: Any = 3.0
+    with pytest.raises(ArgumentError):
+        bl.digits(not_a_function)
+
+
+def test_the_report_is_a_table():
+    report = bl.digits(lambda x: (np.exp(x) - 1) / x)(1e-9)
+    text = str(report)
+    assert text.splitlines()[0].startswith("<lambda>: sub at test_digits.py")
+    assert "right digits" in text
+    assert "text/html" in mimebundle(report)
