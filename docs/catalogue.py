@@ -14,7 +14,7 @@ import burlab as bl
 from burlab.optim import schedule_tables, schedules
 
 NUMBERS = ("interval", "taylor", "precision", "round_to", "Format", "Formats")
-CHECKS = ("check_gears", "check_grads")
+CHECKS = ("check_gears", "check_grads", "digits")
 LOOPS = ("scan", "associative_scan", "fori_loop", "while_loop")
 LOSSES = ("cross_entropy", "kl_divergence", "distillation", "mse", "huber", "hinge", "logistic")
 CHANGES = ("lora", "paca", "merge", "with_rule")

@@ -2,11 +2,11 @@
 
 from .boundary import Boundary as Boundary, boundary as boundary
 from .clusters import Clusters as Clusters, kmeans as kmeans
-from .digits import digits as digits
 from .digits_report import DigitsReport as DigitsReport, DigitsRow as DigitsRow
 from .gear_check import check_gears as check_gears
 from .gear_report import GearReport as GearReport, GearRow as GearRow
 from .landscape import Landscape as Landscape, landscape as landscape, refinements as refinements
+from .right_digits import digits as digits
 from .samples import Samples as Samples, samples as samples
 from .scores import el2n as el2n, grad_sign as grad_sign, grand as grand
 from .spectrum import Spectrum as Spectrum, spectra as spectra, spectrum as spectrum, spectrum_chart as spectrum_chart

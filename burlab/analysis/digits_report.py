@@ -49,7 +49,7 @@ class DigitsReport(Pictured):
 
     @property
     def title(self) -> str:
-        """What was found, as a sentence."""
+        """The result as a sentence."""
         losses = self.losses
         if not losses:
             return f"{self.name}: no line loses {LOST:g} digits or more"

@@ -93,9 +93,9 @@ def _of_array(values: Array) -> float:
     if values.size == 0 or values.dtype.kind != "f":
         return math.inf if np.all(values == values[:1]) else 0.0
     with np.errstate(all="ignore"):
-        size = np.abs(np.mean(values, axis=0))
-        finite = np.isfinite(size)
-        return float(np.min(_right(np.where(finite, np.max(size, where=finite, initial=0.0), size), values)))
+        size: Array = np.abs(np.mean(values, axis=0))
+        largest = float(np.max(size, where=np.isfinite(size), initial=0.0))
+        return float(np.min(_right(np.where(np.isfinite(size), largest, size), values)))
 
 
 def _right(size: Array, values: Array) -> Array:

@@ -344,3 +344,14 @@ def test_body_of_scan_opens_by_mouse_and_steps_by_key(notebook):
     graph.shot("graph_scan")
     graph.click("scan, 4 iterations")
     graph.waits("it is closed", lambda: graph.box("tanh").count() == 0)
+
+
+def test_colours_show_where_digits_are_lost(notebook):
+    graph = Graph(notebook, "view = bl.GraphView(lambda x: (1 - np.cos(x)) / x**2, 1e-7)\nview")
+    graph.find("[aria-label='colour by']").select_option("digits")
+    graph.waits("boxes are coloured", lambda: graph.find(".burlab-hot").count() == 4)
+    shares = graph.evaluate(
+        "root => [...root.querySelectorAll('.burlab-hot')].map(e => parseFloat(e.style.getPropertyValue('--heat')))"
+    )
+    assert sorted(share > 80 for share in shares) == [False, False, True, True], "the difference, and what reads it"
+    graph.shot("graph_digits")

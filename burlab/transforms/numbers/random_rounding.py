@@ -1,4 +1,4 @@
-"""What the nodes of a graph mean if each rounds its result up or down at random: CADNA's arithmetic.
+"""Random rounding as a meaning of nodes: each result is rounded up or down at random, as in CADNA.
 
 The result of an operation is one of the two numbers next to the exact one. An operation whose result is exact changes
 nothing. Vignes 2004, Discrete stochastic arithmetic for validating results of numerical software.

@@ -197,6 +197,16 @@ def test_heat_by_gradient_time_and_bytes():
     assert "ns" in model.heats[number(model, "tanh")].text
 
 
+def test_heat_by_digits_that_are_not_right():
+    model = model_of(lambda x: (1 - np.cos(x)) / x**2, 1e-7)
+    model.colour_by("digits")
+    places = {v.operation: k for k, v in enumerate(model.network.vertices)}
+    cold, hot = model.heats[places["cos"]], model.heats[places["sub"]]
+    assert cold.share < 0.1
+    assert hot.share > 0.8
+    assert hot.text.endswith("digits are not right")
+
+
 def test_heat_by_gradient_separates_six_decades():
     model = model_of(lambda x, y, z: np.sum(x) + 1e-3 * np.sum(y) + 1e-9 * np.sum(z), W, X, W)
     model.colour_by("gradient")
