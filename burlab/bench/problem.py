@@ -116,13 +116,30 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherNumbers:
+    """A function of rows of numbers, with other numbers in their place.
+
+    kind: "values", "intervals" or "jets". function: (words, x) -> a number for each row of x. points: shape (2, m, d),
+    float64: the rows, twice. radius: of the intervals around them. direction: shape (m, d), of the jets. order: of
+    these.
+    """
+
+    kind: str
+    function: Callable[..., Any]
+    points: Array
+    radius: float
+    direction: Array
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
     """A scalar problem that a new process solves once."""
 
     scalar: Scalar
 
 
-Problem = Scalar | Training | ArrayObjective | Method | Transfer | Start
+Problem = Scalar | Training | ArrayObjective | Method | Transfer | OtherNumbers | Start
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ ENGINES = {
     "micrograd": "burlab.bench.peers.micrograd_peer",
     "numpy": "burlab.bench.peers.numpy_loops",
     "optax": "burlab.bench.peers.optax",
+    "mpmath": "burlab.bench.peers.mpmath_peer",
     "complex step": "burlab.bench.peers.complex_step",
 }
 # What keeps libraries from starting more threads than they are asked to.

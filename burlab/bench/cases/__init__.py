@@ -21,8 +21,9 @@ NAMES = (
     "device",
     "gradbench",
     "research",
+    "numbers",
 )
-_MODULES = {"gpt": "paper_gpt"}  # where a module has another name
+_MODULES = {"gpt": "paper_gpt", "numbers": "other_numbers"}  # where a module has another name
 _PAPER = dict(zip((f"exp{k}" for k in range(1, 8)), NAMES, strict=False))  # the first seven, by the paper's numbers
 
 

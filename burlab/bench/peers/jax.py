@@ -12,6 +12,7 @@ from burlab.bench.problem import (
     Answer,
     Array,
     ArrayObjective,
+    OtherNumbers,
     Problem,
     Scalar,
     Start,
@@ -25,6 +26,7 @@ from burlab.bench.variants.first_gradient import Process
 from burlab.bench.variants.objective import ObjectiveTask
 from burlab.bench.variants.task import Gradient, answer_of, timed
 
+from .jax_numbers import jax_numbers
 from .jax_training import JaxTraining, ScanTraining
 from .optional_import import load
 
@@ -44,6 +46,8 @@ def open_task(problem: Problem, variant: str) -> Task:
     if isinstance(problem, ArrayObjective):
         gradient = jax.jit(jax.value_and_grad(partial(problem.function, namespace(jax))))
         return ObjectiveTask(problem, lambda _p, _data: gradient, jax.numpy.asarray, jax.block_until_ready)
+    if isinstance(problem, OtherNumbers):
+        return jax_numbers(problem, jax, namespace(jax))
     if isinstance(problem, Transfer):
         return JaxTransfer(problem, jax)
     raise Unavailable("JAX does nothing of this kind")

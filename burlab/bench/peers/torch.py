@@ -11,6 +11,7 @@ from burlab.bench.problem import (
     Answer,
     Array,
     ArrayObjective,
+    Method,
     Problem,
     Scalar,
     Start,
@@ -43,7 +44,7 @@ def open_task(problem: Problem, variant: str) -> Task:
         return ObjectiveTask(problem, lambda _p, _data: _swept(problem, torch), torch.as_tensor)
     if isinstance(problem, Transfer):
         return TorchTransfer(problem, torch)
-    if problem.name in METHODS:
+    if isinstance(problem, Method) and problem.name in METHODS:
         return TorchMethod(problem, torch)
     raise Unavailable("PyTorch does nothing of this kind")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from burlab.bench.problem import ArrayObjective, Method, Problem, Scalar, Start, Task, Training
+from burlab.bench.problem import ArrayObjective, Method, OtherNumbers, Problem, Scalar, Start, Task, Training
 
 __all__ = ["open_task"]
 
@@ -22,6 +22,10 @@ def open_task(problem: Problem, variant: str) -> Task:
             "compiled, loop in C++": lambda: scalar_gears.KernelBatch(problem),
         }
         return make[variant]()
+    if isinstance(problem, OtherNumbers):
+        from .number_calls import burlab_task
+
+        return burlab_task(problem)
     if isinstance(problem, Start):
         from .first_gradient import Process
 

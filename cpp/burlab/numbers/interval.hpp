@@ -132,7 +132,7 @@ template <class T> Interval<T> cosh(Interval<T> x) {
 }
 
 /// The whole numbers k from low to high with (k + shift) pi in x, a few more where rounding leaves it open.
-template <class T> Interval<T> half_turns(Interval<T> x, double shift) {
+template <class T> Interval<T> half_periods(Interval<T> x, double shift) {
   const auto scaled = [&](T end, double sign) {
     const double turns = static_cast<double>(end) * 0.3183098861837907, margin = 1e-15 * (std::fabs(turns) + 1);
     return turns - shift + sign * margin;
@@ -140,9 +140,9 @@ template <class T> Interval<T> half_turns(Interval<T> x, double shift) {
   return {static_cast<T>(std::ceil(scaled(x.low, -1))), static_cast<T>(std::floor(scaled(x.high, 1)))};
 }
 
-/// From the values at the ends, with 1 or -1 where there is an even or an odd number of half turns between them.
+/// From the values at the ends, with 1 or -1 where there is an even or an odd number of half periods between them.
 template <class T> Interval<T> wave(Interval<T> x, T a, T b, double shift) {
-  const Interval<T> k = half_turns(x, shift);
+  const Interval<T> k = half_periods(x, shift);
   if (x.low != x.low || !(std::fabs(x.low) < INFINITY && std::fabs(x.high) < INFINITY))
     return x.low <= x.high ? Interval<T>(-1, 1) : Interval<T>::nothing();
   const bool some = k.high >= k.low, several = k.high > k.low, odd = k.low != 2 * std::floor(k.low / 2);
@@ -153,7 +153,7 @@ template <class T> Interval<T> wave(Interval<T> x, T a, T b, double shift) {
 template <class T> Interval<T> sin(Interval<T> x) { return wave(x, std::sin(x.low), std::sin(x.high), 0.5); }
 template <class T> Interval<T> cos(Interval<T> x) { return wave(x, std::cos(x.low), std::cos(x.high), 0); }
 template <class T> Interval<T> tan(Interval<T> x) {
-  const Interval<T> k = half_turns(x, 0.5);
+  const Interval<T> k = half_periods(x, 0.5);
   if (!(std::fabs(x.low) < INFINITY && std::fabs(x.high) < INFINITY) || k.high >= k.low)
     return x.low <= x.high ? Interval<T>::everything() : Interval<T>::nothing();
   return Interval<T>::outwards(std::tan(x.low), std::tan(x.high));

@@ -1,0 +1,66 @@
+"""`burlab bench numbers`: values, intervals and jets of engines agree, and wrong ones are not timed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from burlab.bench.cases.other_numbers import AIM, CASE, problem
+from burlab.bench.clock import Effort
+from burlab.bench.measure import Entrant, VariantResult, measure
+from burlab.bench.peers import jax as jax_peer, mpmath_peer
+from burlab.bench.problem import OtherNumbers
+from burlab.bench.variants import open_task
+from burlab.bench.variants.number_calls import NumbersTask
+from tests.engines import jax_or_skip
+
+
+def judged(kind: str, ours: Any = open_task) -> list[VariantResult]:
+    task = problem({"numbers": kind})
+    entrants = [
+        Entrant("burlab", "compiled", lambda: ours(task, "compiled")),
+        Entrant("jax", "jit", lambda: jax_peer.open_task(task, "jit")),
+        Entrant("mpmath", "mp, iv", lambda: mpmath_peer.open_task(task, "mp, iv")),
+    ]
+    return measure("numbers", {"numbers": kind}, task, "float64", entrants, Effort(shortest=0.0, rounds=1))
+
+
+@pytest.mark.parametrize("kind", ["values", "intervals", "jets"])
+def test_engines_agree_and_gaps_are_named(kind: str) -> None:
+    jax_or_skip()
+    ours, jax, mpmath = judged(kind)
+    assert ours.verdict is not None
+    assert ours.verdict.passed, ours
+    assert ours.seconds
+    gaps = {"values": (), "intervals": ("JAX has no intervals",), "jets": ("mpmath computes no derivatives",)}[kind]
+    assert [line.gap.startswith(gap) for line in (jax, mpmath) for gap in gaps if line.gap] == [True] * len(gaps)
+
+
+def test_bounds_that_are_too_narrow_are_not_timed() -> None:
+    def narrow(task: OtherNumbers, variant: str) -> NumbersTask:
+        right = open_task(task, variant)
+
+        def call(x: Any) -> Mapping[str, Any]:
+            found = right.answer(0 if x is task.points[0] else 1, "float64").gradients
+            return {"low": found["low"] + 1e-8, "high": found["high"]}
+
+        return NumbersTask(task, call)
+
+    ours = judged("intervals", narrow)[0]
+    assert ours.verdict is not None
+    assert not ours.verdict.passed
+    assert ours.seconds is None
+
+
+def test_conclusions_compare_with_values() -> None:
+    class Line:
+        engine, variant = "burlab", "compiled"
+
+        def __init__(self, kind: str, seconds: float) -> None:
+            self.size, self.seconds = {"numbers": kind}, seconds
+
+    said = CASE.conclusions([Line("values", 1.0), Line("intervals", 4.5), Line("jets", 9.0)])
+    assert [np.float64(4.5) <= AIM, len(said)] == [True, 2]
+    assert "4.5 times" in said[0]
+    assert "9.0 times" in said[1]
