@@ -85,7 +85,7 @@ class Question(NamedTuple):
 
 
 class PartForm(NamedTuple):
-    """What a query about a part's loss is about: which loss, by which parts it derives, and along which.
+    """Form of a query about a part's loss: which loss, by which parts it derives, and along which.
 
     >>> PartForm.of(PartForm(1, (0, 1), (0,)).number(2), 2)
     PartForm(loss=1, by=(0, 1), along=(0,))

@@ -28,7 +28,7 @@ from burlab.runtime.dtypes import computed_in
 _ENTRIES = "partial_grad"
 _SIZED = (_ENTRIES, *TARGET_QUERIES)  # with a number: of entries, or of numbers of a target
 _OF_PARTS = ("part_value", "part_grad", "part_curvature")  # with the number of a form behind
-_ASKED = ("value_like", "grad", "training", "hvp", "hessian", "jvp", "resampled_grad", *_OF_PARTS, *_SIZED)
+_QUERIES = ("value_like", "grad", "training", "hvp", "hessian", "jvp", "resampled_grad", *_OF_PARTS, *_SIZED)
 _WITH_BATCH = 2  # numbers at the end of a kernel of whole batches
 Specs = list[tuple[tuple[int, ...], "np.dtype[Any]"]]
 
@@ -120,7 +120,7 @@ class GraphReader:
     def know(self, query: str, points: int, described: list[Any]) -> None:
         """Add the kernels for a query."""
         name = Question.of(query).name if query.startswith("part_") else query
-        if name not in _ASKED or not (points > 0 if query in _SIZED else points == _points(query)):
+        if name not in _QUERIES or not (points > 0 if query in _SIZED else points == _points(query)):
             raise FileError(f"expected a query of updates, got {shown(query)} about {points} points.")
         self._known[query, points] = self.make(query, described, points, computed=True)
 
