@@ -188,6 +188,11 @@ class QueryKernels:
             yield question, int(answer.stream.batch), _FORMS[question.name].rows, answer.loss
 
     @property
+    def only_gradient(self) -> Loss | None:
+        """The loss with its gradient over the step's batch, if the only query is about that."""
+        return self._answers[0].loss if self.questions == (Question("value_and_grad"),) else None
+
+    @property
     def is_remote(self) -> bool:
         """Return True if clients in other processes answer."""
         return self._clients is not None and self._clients.remote is not None

@@ -6,13 +6,14 @@ gradient is stored that nobody reads, and the squares for the record's norms are
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
+from typing import cast
 
 import numpy as np
 
 from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph, Node
-from burlab.graph.linear_nodes import broadcast
+from burlab.graph.linear_nodes import broadcast, reshape
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.numpy_api.reduction import sum_of_squares
@@ -25,6 +26,8 @@ from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 from burlab.runtime.dtypes import is_narrow_float
 
+from .leaf_pieces import Known
+from .placed_update import PlacedUpdate
 from .step_halves import MIN_BYTES, StepHalves
 
 STEP_UNITS = 1.0, 2.0**600, 2.0**-600
@@ -48,17 +51,19 @@ class FusedStep:
     halves: StepHalves | None = None
 
     @staticmethod
-    def of(graph: Graph, rule: UpdateRule, loss: Loss, x: Point, threads: int = 1) -> "FusedStep | None":
+    def of(
+        graph: Graph, rule: UpdateRule, loss: Loss, x: Point, threads: int = 1, asked: Loss | None = None
+    ) -> "FusedStep | None":
         """The step of a simplified update; None if it mixes entries, makes queries, or is too large to compile.
 
         With `remat` it is None as well: one kernel needs memory for more values at a time. So it is for a narrow x.
+        asked: the loss with its gradient, where the only query of the update is about that.
         """
-        dimension = sum(leaf.size for leaf in x.leaves)
-        if rule.queries or loss.samples.options.remat is not None or not is_entrywise(graph, dimension):
+        if loss.samples.options.remat is not None or is_narrow_float(x.leaves[0].dtype):
             return None
-        if is_narrow_float(x.leaves[0].dtype):
+        parts = _Parts.of(graph, rule, loss, x) if asked is None else _PlacedParts.of(graph, rule, loss, x, asked)
+        if parts is None:
             return None
-        parts = _Parts(graph, rule, loss, x, dimension)
         halves = parts.halves(threads) if parts.nbytes >= MIN_BYTES else None
         executable = build(parts.whole(), threads=threads) if halves is None else halves.first
         if executable.gear != "compiled":
@@ -131,11 +136,18 @@ class _StepNodes:
 class _Parts:
     """The graph of a step, made of those of the loss, the regularizer and the update."""
 
-    def __init__(self, update: Graph, rule: UpdateRule, loss: Loss, x: Point, dimension: int) -> None:
+    def __init__(self, update: Graph, rule: UpdateRule, loss: Loss, x: Point) -> None:
         self.update, self.rule, self.loss, self.x = update, rule, loss, x
+        dimension = sum(leaf.size for leaf in x.leaves)
         wide = x.leaves[0].dtype == np.float64  # squares of float32 are in its range
         self.units = (Node("input", (), "units", (), np.dtype(np.float64)),) if wide else ()
         self.split = [shape == (dimension,) for shape, _ in rule.state]  # which buffers come in pieces
+
+    @staticmethod
+    def of(update: Graph, rule: UpdateRule, loss: Loss, x: Point) -> "_Parts | None":
+        """The parts of a step; None for an update that mixes entries or makes queries."""
+        entrywise = is_entrywise(update, sum(leaf.size for leaf in x.leaves))
+        return _Parts(update, rule, loss, x) if entrywise and not rule.queries else None
 
     @property
     def nbytes(self) -> int:
@@ -167,7 +179,7 @@ class _Parts:
 
     def _nodes(self) -> "_StepNodes":
         leaves = self.loss.samples.graph.inputs[: len(self.x.leaves)]
-        value, gradients, metrics = self._value(leaves)
+        value, gradients, metrics = self._value(self.loss, self.loss.samples.graph.inputs)
         first, hypers, buffers = 2, len(self.rule.hyper), len(self.split)  # t, the hyperparameters, the state
         numbers = self.update.inputs[first : first + 1 + hypers]
         old = [self._inputs(k, first + 1 + hypers + k) for k in range(buffers)]
@@ -177,18 +189,25 @@ class _Parts:
             known = (g, x, *numbers, *state, value)
             new.append(resized(self.update, dict(zip(self.update.inputs, known, strict=False)), x.shape))
         points = [outputs[0] for outputs in new]
-        steps = [node("sub", a, b) for a, b in zip(points, leaves, strict=True)]
         after = [[outputs[1 + c] for outputs in (new if split else new[:1])] for c, split in enumerate(self.split)]
-        inputs = (
-            *self.loss.samples.graph.inputs,
-            *numbers,
-            *_flat(old),
-            *self.units,
-        )
+        return self._step(value, gradients, (*metrics, *new[0][1 + buffers :]), points, old, after)
+
+    def _step(
+        self,
+        value: Node,
+        gradients: Sequence[Node],
+        noted: tuple[Node, ...],
+        points: Sequence[Node],
+        old: Sequence[Sequence[Node]],
+        new: Sequence[Sequence[Node]],
+    ) -> "_StepNodes":
+        """noted: metrics, and the numbers of the update."""
+        given, first, hypers = self.loss.samples.graph.inputs, 2, len(self.rule.hyper)
+        leaves, numbers = given[: len(self.x.leaves)], self.update.inputs[first : first + 1 + hypers]
+        steps = [node("sub", a, b) for a, b in zip(points, leaves, strict=True)]
         norms = (value, _squares(self._in_units(gradients)))
-        return _StepNodes(
-            inputs, norms, (*metrics, *new[0][1 + buffers :]), leaves, points, steps, old, after, self.split
-        )
+        inputs = (*given, *numbers, *_flat(old), *self.units)
+        return _StepNodes(inputs, norms, noted, leaves, points, steps, old, new, self.split)
 
     def _in_units(self, gradients: Sequence[Node]) -> Sequence[Node]:
         """Return the gradients in units, which differ from 1 if their squares exceed the range of a float64."""
@@ -202,13 +221,14 @@ class _Parts:
         buffers += [(1 + k, dtype.itemsize, self.split[k]) for k, (_, dtype) in enumerate(self.rule.state)]
         return tuple((buffer, size * first) for buffer, size, split in buffers for first in (firsts if split else [0]))
 
-    def _value(self, leaves: Sequence[Node]) -> tuple[Node, list[Node], Sequence[Node]]:
-        """Value, gradients and metrics, with the regularizer's."""
-        outputs = list(self.loss.samples.graph.outputs)
-        both = 1 + len(leaves)
-        if self.loss.regularizer is not None:
-            count = len(leaves) + len(self.loss.samples.numbers)
-            terms = inline(self.loss.regularizer.graph, self.loss.samples.graph.inputs[:count])
+    def _value(self, loss: Loss, given: Sequence[Node]) -> tuple[Node, list[Node], Sequence[Node]]:
+        """Value, gradients and metrics, with the regularizer's. given: leaves, numbers of the loss, and a sample."""
+        outputs = inline(loss.samples.graph, given)
+        both = 1 + len(self.x.leaves)
+        if loss.regularizer is not None:
+            count = len(self.x.leaves) + len(loss.samples.numbers)
+            terms = inline(loss.regularizer.graph, given[:count])
+            both = min(both, len(terms))
             outputs[:both] = [node("add", a, b) for a, b in zip(outputs[:both], terms[:both], strict=True)]
         return outputs[0], outputs[1:both], outputs[both:]
 
@@ -218,6 +238,49 @@ class _Parts:
         if not self.split[buffer]:
             return [given]
         return [Node("input", (), given.params, leaf.shape, given.dtype, given.weak) for leaf in self.x.leaves]
+
+
+class _PlacedParts(_Parts):
+    """The same for an update that asks about the loss at a point of its own."""
+
+    def __init__(self, placed: PlacedUpdate, rule: UpdateRule, loss: Loss, x: Point, asked: Loss) -> None:
+        super().__init__(placed.update, rule, loss, x)
+        self.placed, self.asked = placed, asked
+
+    @staticmethod
+    def of(update: Graph, rule: UpdateRule, loss: Loss, x: Point, asked: Loss) -> "_PlacedParts | None":
+        """The parts of a step; None for an update that asks for more, or mixes entries of leaves."""
+        placed = PlacedUpdate.of(update, rule)
+        if placed is None or loss.samples.metrics:
+            return None
+        parts = _PlacedParts(placed, rule, loss, x, asked)
+        return None if parts.made is None else parts
+
+    def _nodes(self) -> "_StepNodes":
+        return cast("_StepNodes", self.made)
+
+    @cached_property
+    def made(self) -> "_StepNodes | None":
+        """The nodes, None where entries of leaves mix."""
+        given, count, buffers = self.loss.samples.graph.inputs, len(self.x.leaves), len(self.split)
+        shapes, first = [leaf.shape for leaf in self.x.leaves], 3 + len(self.rule.hyper)
+        old = [self._inputs(k, first + k) for k in range(buffers)]
+        known: Known = {n: n for n in self.update.inputs}
+        known[self.update.inputs[1]] = tuple(given[:count])
+        for k, pieces in enumerate(old):
+            known[self.update.inputs[first + k]] = tuple(pieces) if self.split[k] else pieces[0]
+        point = self.placed.place(known, shapes)
+        if point is None:
+            return None
+        value, gradients, _ = self._value(self.asked, (*point, *given[count:]))
+        after = self.placed.after(known, tuple(gradients), reshape(value, (1,)), shapes)
+        if after is None:
+            return None
+        pieces = [n if isinstance(n, tuple) else (n,) for n in after]
+        if not self.rule.logs_value:
+            value = self._value(self.loss, given)[0]
+        noted = tuple(n for numbers in pieces[1 + buffers :] for n in numbers)
+        return self._step(value, gradients, noted, pieces[0], old, pieces[1 : 1 + buffers])
 
 
 def _flat(pieces: Sequence[Sequence[Node]]) -> list[Node]:

@@ -140,7 +140,7 @@ class Setup:
         """A setup; compiles the update and its queries now. drawn: the source for the batches, if not `oracle`."""
         inputs = 0 if numbers is None else numbers.inputs
         queries = QueryKernels(oracle, start.computed, rule.queries, stream, drawn or oracle, threads, inputs)
-        update = update_of(rule, loss, start, int(stream.batch), threads)
+        update = update_of(rule, loss, start, int(stream.batch), threads, queries.only_gradient)
         output = None if rule.output is None else _built(rule.output)
         if stream.varies:
             loss.vary(int(stream.batch))

@@ -64,24 +64,32 @@ UPDATES = TraceCache[Update | FusedStep](lambda update: [update.executable.graph
 """Compiled updates, by the program of their rule and the form of x; fused ones by the programs of the loss too."""
 
 
-def update_of(rule: UpdateRule, loss: Loss, x: Point, batch: int, threads: int = 1) -> Update | FusedStep | LazyStep:
-    """The update of a run, on so many threads; one kernel with the loss where a step is one call of it, if possible."""
+def update_of(
+    rule: UpdateRule, loss: Loss, x: Point, batch: int, threads: int = 1, asked: Loss | None = None
+) -> Update | FusedStep | LazyStep:
+    """The update of a run, on so many threads; one kernel with the loss where a step is one call of it, if possible.
+
+    asked: the loss with its gradient over the batch, where the only query of the update is about that.
+    """
     if rule.lazy is not None:
         return LazyStep.of(rule, loss, x)
-    fuses = batch == 1 and loss.has_gradient and not loss.samples.program.state
+    fuses = batch == 1 and (loss.has_gradient or asked is not None) and not loss.samples.program.state
     forms = tuple(leaf.shape for leaf in x.leaves)
-    parts = [part for part in (loss.samples, loss.regularizer) if part is not None and fuses]
+    losses = [one for one in (loss, asked) if one is not None and fuses]
+    parts = [part for one in losses for part in (one.samples, one.regularizer) if part is not None]
     key = (Weak(rule.program), forms, threads, *(Weak(part.program) for part in parts))
     found = UPDATES.find(key)
     if found is None:
-        found = _compiled(rule, loss, x, fuses, threads)
+        found = _compiled(rule, loss, x, fuses, threads, asked)
         UPDATES.put(key, found)
     return replace(found, graph=with_indices(found.graph, int(rule.graph.inputs[INDICES].shape[0])))
 
 
-def _compiled(rule: UpdateRule, loss: Loss, x: Point, fuses: bool, threads: int) -> Update | FusedStep:
+def _compiled(
+    rule: UpdateRule, loss: Loss, x: Point, fuses: bool, threads: int, asked: Loss | None
+) -> Update | FusedStep:
     whole = simplify(rule.graph)
-    fused = FusedStep.of(whole, rule, loss, x, threads) if fuses else None
+    fused = FusedStep.of(whole, rule, loss, x, threads, asked) if fuses else None
     if fused is not None:
         return fused
     dimension = sum(leaf.size for leaf in x.leaves)

@@ -107,7 +107,12 @@ class FusedStep final : public Step {
   }
 
   const Buffer<double>& noted() const override { return noted_; }
-  Counts counts() const override { return {plan_.stream.batch}; }
+  /// A gradient; and a value at x, if the gradient is at another point.
+  Counts counts() const override {
+    Counts counts{plan_.stream.batch};
+    if (plan_.gradient < 0 && plan_.logs_value == 0) counts[count_values] = plan_.stream.batch;
+    return counts;
+  }
 
  private:
   /// The gradient is not stored: if its squares leave the range of doubles, the step is repeated with other units for
