@@ -103,6 +103,11 @@ class through(OnLeaves, Wrapper):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """The step inside with the gradient at T(x)."""
+        if f.elsewhere:
+            raise ArgumentError(
+                "through asks for the value of a step at T(x), which is about samples, and these are on a cluster. "
+                "Build the problem without cluster=, or leave T out."
+            )
         step = self._step(state["T"], t, f)
         y, own = step.with_state(x)
         value, gradient = f.value_and_grad(y)

@@ -59,6 +59,11 @@ class StepFacts(StepLog):
         return self._batches.full
 
     @property
+    def elsewhere(self) -> bool:
+        """True if the samples are on other machines."""
+        return self._batches.elsewhere
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """The parts of x that have losses of their own, in order."""
         return tuple(place.name for place in self._batches.parts)

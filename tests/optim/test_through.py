@@ -21,11 +21,12 @@ from tests.run.test_sampler import batches
 STEPS = 20
 
 
+@pytest.mark.parametrize("batch", [8, 1])
 @pytest.mark.parametrize("name", METHODS)
-def test_methods_are_loops_in_numpy(name: str) -> None:
+def test_methods_are_loops_in_numpy(name: str, batch: int) -> None:
     """Point, values and costs: the history has what the loop evaluates, and no more is computed."""
-    run = run_of(name, steps=STEPS)
-    wanted = LOOPS[name](batches("reshuffle", len(B), 8, STEPS, seed=5))
+    run = run_of(name, batch, steps=STEPS)
+    wanted = LOOPS[name](batches("reshuffle", len(B), batch, STEPS, seed=5))
     for part in START:
         np.testing.assert_allclose(run.x[part], wanted.x[part], rtol=1e-11, atol=1e-13)
     np.testing.assert_allclose(run.history["value"], wanted.values, rtol=1e-11)
@@ -33,15 +34,16 @@ def test_methods_are_loops_in_numpy(name: str) -> None:
     assert np.abs(run.x["w"] - START["w"]).max() > 0.1
 
 
+@pytest.mark.parametrize("batch", [8, 1])
 @pytest.mark.parametrize("name", METHODS)
-def test_seek_fork_and_files_keep_the_bits(name: str, tmp_path: Path) -> None:
-    run = run_of(name, steps=9)
+def test_seek_fork_and_files_keep_the_bits(name: str, batch: int, tmp_path: Path) -> None:
+    run = run_of(name, batch, steps=9)
     fork = replayed(run, (A, B), tmp_path, 6, 5)
     for part in START:
         np.testing.assert_array_equal(fork.x[part], run.x[part])
     loaded = bl.load_run(tmp_path / "run.burlab", (A, B))
     assert loaded.value_name == run.value_name
-    other = run_of(name, steps=11)
+    other = run_of(name, batch, steps=11)
     np.testing.assert_array_equal(other.x["w"], run.x["w"])
 
 

@@ -156,6 +156,6 @@ METHODS: dict[str, Any] = {
 }
 
 
-def run_of(name: str, **options: Any) -> bl.Run:
-    """A run of a method, on batches of 8."""
-    return bl.minimize(bl.FiniteSum(loss, (A, B)), START, METHODS[name], batch=8, seed=5, **options)
+def run_of(name: str, batch: int = 8, **options: Any) -> bl.Run:
+    """A run of a method, on batches."""
+    return bl.minimize(bl.FiniteSum(loss, (A, B)), START, METHODS[name], batch=batch, seed=5, **options)

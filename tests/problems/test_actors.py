@@ -166,8 +166,12 @@ def test_error_of_a_client_is_raised_locally(client):
         (bl.optim.GD(0.1), "GD reads the gradient over samples, but these are on the cluster"),
         (bl.optim.SAGA(0.1), r"f\.per_sample_grads is about samples, and these are on a cluster"),
         (bl.optim.SciPy("BFGS"), "SciPy reads the gradient"),
+        (
+            bl.optim.through(FEDERATED["EF21"], np.round),
+            r"through asks for the value of a step at T\(x\), which is about",
+        ),
     ],
-    ids=["step", "question", "scipy"],
+    ids=["step", "question", "scipy", "through"],
 )
 def test_query_that_the_cluster_lacks_raises(on_cluster, optimizer, message):
     with pytest.raises(ArgumentError, match=message):

@@ -61,7 +61,7 @@ class FusedStep:
         """
         if loss.samples.options.remat is not None or is_narrow_float(x.leaves[0].dtype):
             return None
-        parts = _Parts.of(graph, rule, loss, x) if asked is None else _PlacedParts.of(graph, rule, loss, x, asked)
+        parts = _parts(graph, rule, loss, x) if asked is None else _placed_parts(graph, rule, loss, x, asked)
         if parts is None:
             return None
         halves = parts.halves(threads) if parts.nbytes >= MIN_BYTES else None
@@ -142,12 +142,6 @@ class _Parts:
         wide = x.leaves[0].dtype == np.float64  # squares of float32 are in its range
         self.units = (Node("input", (), "units", (), np.dtype(np.float64)),) if wide else ()
         self.split = [shape == (dimension,) for shape, _ in rule.state]  # which buffers come in pieces
-
-    @staticmethod
-    def of(update: Graph, rule: UpdateRule, loss: Loss, x: Point) -> "_Parts | None":
-        """The parts of a step; None for an update that mixes entries or makes queries."""
-        entrywise = is_entrywise(update, sum(leaf.size for leaf in x.leaves))
-        return _Parts(update, rule, loss, x) if entrywise and not rule.queries else None
 
     @property
     def nbytes(self) -> int:
@@ -247,17 +241,8 @@ class _PlacedParts(_Parts):
         super().__init__(placed.update, rule, loss, x)
         self.placed, self.asked = placed, asked
 
-    @staticmethod
-    def of(update: Graph, rule: UpdateRule, loss: Loss, x: Point, asked: Loss) -> "_PlacedParts | None":
-        """The parts of a step; None for an update that asks for more, or mixes entries of leaves."""
-        placed = PlacedUpdate.of(update, rule)
-        if placed is None or loss.samples.metrics:
-            return None
-        parts = _PlacedParts(placed, rule, loss, x, asked)
-        return None if parts.made is None else parts
-
     def _nodes(self) -> "_StepNodes":
-        return cast("_StepNodes", self.made)
+        return cast("_StepNodes", self.made)  # else there are no parts
 
     @cached_property
     def made(self) -> "_StepNodes | None":
@@ -281,6 +266,21 @@ class _PlacedParts(_Parts):
             value = self._value(self.loss, given)[0]
         noted = tuple(n for numbers in pieces[1 + buffers :] for n in numbers)
         return self._step(value, gradients, noted, pieces[0], old, pieces[1 : 1 + buffers])
+
+
+def _parts(update: Graph, rule: UpdateRule, loss: Loss, x: Point) -> _Parts | None:
+    """The parts of a step; None for an update that mixes entries or makes queries."""
+    entrywise = is_entrywise(update, sum(leaf.size for leaf in x.leaves))
+    return _Parts(update, rule, loss, x) if entrywise and not rule.queries else None
+
+
+def _placed_parts(update: Graph, rule: UpdateRule, loss: Loss, x: Point, asked: Loss) -> _Parts | None:
+    """The same for an update with a question; None if it asks for more, or mixes entries of leaves."""
+    placed = PlacedUpdate.of(update, rule)
+    if placed is None or loss.samples.metrics:
+        return None
+    parts = _PlacedParts(placed, rule, loss, x, asked)
+    return None if parts.made is None else parts
 
 
 def _flat(pieces: Sequence[Sequence[Node]]) -> list[Node]:

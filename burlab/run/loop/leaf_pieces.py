@@ -19,7 +19,7 @@ Pieces = tuple[Node, ...]
 Known = dict[Node, Node | Pieces]
 
 
-class _MixedError(Exception):
+class MixedError(Exception):
     """A vector is used in another way than piece by piece."""
 
 
@@ -33,21 +33,24 @@ def by_leaves(outputs: Sequence[Node], known: Known, shapes: Sequence[tuple[int,
     >>> by_leaves([node("tanh", x)], {x: (a,)}, [(1, 3)])
     [(Node(tanh, shape=(1, 3), float64),)]
     """
-    made, leaves = dict(known), _Leaves(shapes)
+    made, leaves = dict(known), Leaves(shapes)
     try:
         for n in topological(outputs, {n: n for n in known}):
             made[n] = leaves.made(n, [made[x] for x in n.inputs])
-    except _MixedError:
+    except MixedError:
         return None
     return [made[y] for y in outputs]
 
 
-class _Leaves:
+class Leaves:
+    """The leaves of x. regions: where each begins in the vector, and its size."""
+
     def __init__(self, shapes: Sequence[tuple[int, ...]]) -> None:
         self.shapes = tuple(shapes)
         self.sizes = tuple(int(np.prod(shape)) for shape in shapes)
         self.flat = (sum(self.sizes),)
-        self.starts = tuple(int(end) for end in np.cumsum([0, *self.sizes[:-1]]))
+        starts = [int(end) for end in np.cumsum([0, *self.sizes[:-1]])]
+        self.regions = tuple(zip(starts, self.sizes, strict=True))
 
     def made(self, n: Node, inputs: Sequence[Node | Pieces]) -> Node | Pieces:
         """A node of new inputs."""
@@ -57,18 +60,27 @@ class _Leaves:
             return self._vector(n, inputs)
         if not cut:
             return keep(n, tuple(whole))
-        if n.op == "slice" and n.params[1] == (1,) and (place := self._place(n)) is not None:
-            return reshape(cut[0][place], n.shape)
+        if n.op == "slice":
+            return self.sliced(n, n.params[0][0], cut[0])
         if n.op == "reshape" and len(self.shapes) == 1:
             return reshape(cut[0][0], n.shape)
-        raise _MixedError
+        raise MixedError
+
+    def sliced(self, n: Node, start: int, pieces: Pieces) -> Node | Pieces:
+        """A slice of a vector, given where it begins. n: of its shape."""
+        if n.shape == self.flat:
+            return pieces
+        for (begin, size), piece in zip(self.regions, pieces, strict=True):
+            if n.size == size and (begin == start or not size) and n.params[1] == (1,):  # an empty slice may begin at 0
+                return reshape(piece, n.shape)
+        raise MixedError
 
     def _vector(self, n: Node, inputs: Sequence[Node | Pieces]) -> Pieces:
         if n.is_constant:
             array = np.asarray(n.params)
             return tuple(
                 constant(array[start : start + size].reshape(shape), n.dtype)
-                for start, size, shape in zip(self.starts, self.sizes, self.shapes, strict=True)
+                for (start, size), shape in zip(self.regions, self.shapes, strict=True)
             )
         if n.op == "concatenate" and tuple(x.size for x in n.inputs) == self.sizes:
             parts = [x[0] if isinstance(x, tuple) else x for x in inputs]
@@ -77,9 +89,10 @@ class _Leaves:
             return (reshape(inputs[0], self.shapes[0]),)
         if n.op == "broadcast" and not n.inputs[0].shape and isinstance(inputs[0], Node):
             return tuple(broadcast(inputs[0], shape, ()) for shape in self.shapes)
-        if (n.row.elementwise or n.row.identity) and all(x.shape in ((), self.flat) for x in n.inputs):
+        cut = all(isinstance(x, tuple) or not x.shape for x in inputs)
+        if (n.row.elementwise or n.row.identity) and cut:
             return tuple(self._piece(n, k, inputs) for k in range(len(self.shapes)))
-        raise _MixedError
+        raise MixedError
 
     def _piece(self, n: Node, k: int, inputs: Sequence[Node | Pieces]) -> Node:
         """An elementwise node of one piece."""

@@ -13,22 +13,21 @@ from burlab.graph.node import constant
 from burlab.optim.batches import GRADIENT_NORM, VALUE
 from burlab.optim.rule import UpdateRule, reads_input
 
-from .leaf_pieces import Known, Pieces, by_leaves
+from .leaf_pieces import Known, Leaves, MixedError, Pieces, by_leaves
 
 QUESTION = "value_and_grad"
 
 
 @dataclass(frozen=True)
 class PlacedUpdate:
-    """An update with one question. point: what it is about. value, gradient: nodes of the update that hold the answer.
+    """An update with one question. point: what it is about. answers: slices of the answer, a value and a gradient.
 
     outputs: of the update, without the norm and the value that the step knows anyway.
     """
 
     update: Graph
     point: Node
-    values: frozenset[Node]
-    gradients: frozenset[Node]
+    answers: frozenset[Node]
     outputs: tuple[Node, ...]
 
     @staticmethod
@@ -37,22 +36,20 @@ class PlacedUpdate:
         asked = [n for n in update.nodes if n.op == "ask"]
         if rule.queries != (QUESTION,) or len(asked) != 1 or not rule.logs_norm:
             return None
-        answer, d = asked[0], asked[0].inputs[1].size
-        readers = [n for n in update.nodes if any(x is answer for x in n.inputs)]
-        values = frozenset(n for n in readers if n.params == ((0,), (1,), (1,)))
-        gradients = frozenset(n for n in readers if n.params == ((1,), (1,), (d,)))
+        answer, point = asked[0], asked[0].inputs[1]
+        answers = frozenset(n for n in update.nodes if any(x is answer for x in n.inputs))
         g, *_, value, _, _, _ = update.inputs
-        if len(readers) != len(values) + len(gradients) or any(reads_input(x, update) for x in (g, value)):
+        if any(n.op != "slice" for n in answers) or any(reads_input(x, update) for x in (g, value)):
             return None
         first = len(update.outputs) - len(rule.logged)
         noted = dict(zip(rule.logged, update.outputs[first:], strict=True))
-        if not _is_norm(noted[GRADIENT_NORM], gradients):
+        if not _is_norm(noted[GRADIENT_NORM], answers, point.shape):
             return None
-        if rule.logs_value and not _is_same(noted[VALUE], values):
+        if rule.logs_value and not _is_value(noted[VALUE], answers):
             return None
         zero = constant(0.0, np.dtype(np.float64))
         kept = [zero if name in (GRADIENT_NORM, VALUE) else n for name, n in noted.items()]
-        return PlacedUpdate(update, answer.inputs[1], values, gradients, (*update.outputs[:first], *kept))
+        return PlacedUpdate(update, point, answers, (*update.outputs[:first], *kept))
 
     def place(self, known: Known, shapes: Sequence[tuple[int, ...]]) -> Pieces | None:
         """Return the leaves of the point. known: pieces of x and of the state, and numbers. shapes: of leaves."""
@@ -63,19 +60,30 @@ class PlacedUpdate:
         self, known: Known, gradient: Pieces, value: Node, shapes: Sequence[tuple[int, ...]]
     ) -> list[Node | Pieces] | None:
         """Return the outputs of the update, given the answer."""
-        answers: Known = dict.fromkeys(self.gradients, gradient) | dict.fromkeys(self.values, value)
+        leaves, answers = Leaves(shapes), Known()
+        try:
+            for n in self.answers:
+                answers[n] = value if _is_first(n) else leaves.sliced(n, n.params[0][0] - 1, gradient)
+        except MixedError:
+            return None
         return by_leaves(self.outputs, known | answers, shapes)
 
 
-def _is_same(n: Node, values: frozenset[Node]) -> bool:
-    """Return True if a number is one of these, in another shape or dtype."""
-    while n not in values and n.op in ("convert", "reshape"):
+def _is_first(n: Node) -> bool:
+    """Return True if a slice of an answer is the value."""
+    return n.params[0] == (0,) and n.shape == (1,)
+
+
+def _is_value(n: Node, answers: frozenset[Node]) -> bool:
+    """Return True if a number is the value, in another shape or dtype."""
+    while n not in answers and n.op in ("convert", "reshape"):
         n = n.inputs[0]
-    return n in values
+    return n in answers and _is_first(n)
 
 
-def _is_norm(n: Node, gradients: frozenset[Node]) -> bool:
-    """Return True if a number is the Euclidean norm of one of these."""
+def _is_norm(n: Node, answers: frozenset[Node], shape: tuple[int, ...]) -> bool:
+    """Return True if a number is the Euclidean norm of the gradient, a vector of this shape."""
     while n.op in ("convert", "call", "sqrt", "sum", "reshape"):
         n = n.inputs[0]
-    return n.op in ("mul", "square") and all(x in gradients for x in n.inputs)
+    squared = n.op in ("mul", "square") and all(x in answers for x in n.inputs)
+    return squared and all(x.params[0] == (1,) and x.shape == shape for x in n.inputs)

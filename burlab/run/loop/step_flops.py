@@ -95,14 +95,14 @@ def _is_about(n: Node, question: Question) -> bool:
     """Return True if a node asks this question."""
     named = n.inputs[2].size if len(n.inputs) > 2 else 0
     if question.name in PART_QUERIES:
-        return n.params == question.name and named == question.chosen + 1 and _form_of(n.inputs[2]) == question.entries
+        return n.params == question.name and named == question.chosen + 1 and _form_of(n) == question.entries
     listed = question.chosen + (0 if question.name in TARGET_QUERIES else question.entries)
     return n.params == question.name and named == listed
 
 
-def _form_of(named: Node) -> int:
-    """Return the form of a query about a part, the first of the numbers that it names; samples may follow."""
-    first = named
+def _form_of(n: Node) -> int:
+    """Return the form that a query about a part names, before its samples."""
+    _, _, first = n.inputs
     while not first.is_constant:
         first = first.inputs[0]
     return int(np.reshape(first.params, -1)[0])
