@@ -75,8 +75,7 @@ def update_of(
         return LazyStep.of(rule, loss, x)
     fuses = batch == 1 and (loss.has_gradient or asked is not None) and not loss.samples.program.state
     forms = tuple(leaf.shape for leaf in x.leaves)
-    losses = [one for one in (loss, asked) if one is not None and fuses]
-    parts = [part for one in losses for part in (one.samples, one.regularizer) if part is not None]
+    parts = [part for part in (loss.samples, loss.regularizer) if part is not None and fuses]
     key = (Weak(rule.program), forms, threads, *(Weak(part.program) for part in parts))
     found = UPDATES.find(key)
     if found is None:

@@ -62,6 +62,14 @@ class Average:
         return mean, {"mean": mean, "count": state["count"] + 1}
 
 
+@dataclass(frozen=True)
+class PerEntry(Optimizer):
+    """A step size for each entry of the vector: a constant that is cut into leaves."""
+
+    def update(self, g: Any, state: Any, x: Any, t: Any) -> Any:
+        return x - np.linspace(0.01, 0.1, 29).astype(x.dtype) * g, state
+
+
 def grid(p: Any) -> Any:
     return bl.tree.map(lambda leaf: 0.125 * np.rint(8 * leaf), p)
 
@@ -75,6 +83,7 @@ def scaled(p: Any) -> Any:
 RULES = {
     "grid": through(GD(0.05), grid, at="T(x)"),
     "grid, at x": through(Adam(0.02), grid),
+    "by entry": through(PerEntry(), grid, at="T(x)"),
     "masked": through(Adam(bl.optim.cosine(0.02, steps=40)), Masked(), at="T(x)"),
     "scaled": through(bl.optim.Momentum(0.02), scaled, at="T(x)"),
     "average": through(GD(0.05), Average(), at="T(x)"),
@@ -169,24 +178,25 @@ def test_which_methods_are_one_kernel() -> None:
 
 @dataclass(frozen=True)
 class Ahead(Optimizer):
-    """The gradient at a step ahead; logs the norm of twice that."""
+    """The gradient at a step ahead; logs a multiple of its norm, and a value with an offset."""
 
-    factor: float = 2.0
+    factor: float
+    offset: float
 
     def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
         value, slope = f.value_and_grad(x + 1.0)
-        f.log_gradient(self.factor * slope)
-        f.log({"value": value if self.factor == 1 else value + 1.0})
+        f.log_gradient(slope if self.factor == 1 else self.factor * slope)
+        f.log({"value": value if self.offset == 0 else value + self.offset})
         return x - 0.1 * slope, state
 
 
-def test_values_and_norms_that_an_update_changes_are_its_own() -> None:
+@pytest.mark.parametrize(("factor", "offset"), [(1.0, 0.0), (2.0, 0.0), (1.0, 1.0)])
+def test_values_and_norms_that_an_update_changes_are_its_own(factor: float, offset: float) -> None:
     """Only the norm of the gradient itself, and its value, are those that the kernel knows."""
-    for factor, kind in ((1.0, True), (2.0, False)):
-        run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), Ahead(factor), steps=1)
-        assert isinstance(step_of(run), FusedStep) is kind
-        np.testing.assert_allclose(run.history["gradient_norm"][0], factor * np.linalg.norm([4.0, 4.0]), rtol=1e-14)
-        np.testing.assert_allclose(run.history["value"][0], 8.0 + factor - 1, rtol=1e-14)
+    run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), Ahead(factor, offset), steps=1)
+    assert isinstance(step_of(run), FusedStep) is (factor == 1 and offset == 0)
+    np.testing.assert_allclose(run.history["gradient_norm"][0], factor * np.linalg.norm([4.0, 4.0]), rtol=1e-14)
+    np.testing.assert_allclose(run.history["value"][0], 8.0 + offset, rtol=1e-14)
 
 
 def test_errors_and_times_are_those_of_the_step() -> None:
