@@ -133,6 +133,27 @@ def test_one_kernel_equals_separate_ones(name: str, dtype: str, apart: Any) -> N
         check_alike(two, one, dtype)
 
 
+def test_numbers_of_the_loss_follow_the_point(apart: Any) -> None:
+    """A live number and the step, which the loss reads behind x, and a regularizer that reads one, too."""
+
+    def make() -> bl.Run:
+        sum_ = bl.FiniteSum(
+            lambda p, a, b, *, hyper, t: np.sum((a @ p["w"] - b) ** 2) * hyper.scale / (1 + t),
+            (ROWS, LABELS[:, 0]),
+            lambda p, *, hyper: hyper.scale * np.sum(p["w"] ** 2),
+            hyper={"scale": 0.5},
+        )
+        rule = through(GD(0.1), lambda p: {"w": np.round(p["w"])}, at="T(x)")
+        run = bl.minimize(sum_, {"w": np.ones(6)}, rule, batch=1, steps=5)
+        run.hyper["scale"] = 0.1
+        run.step(5)
+        return run
+
+    one, two = make(), apart(make)
+    assert isinstance(step_of(one), FusedStep)
+    check_alike(two, one, "float64")
+
+
 def test_a_plain_function_through_a_mask_by_hand() -> None:
     """A captured array, and norms beyond the range of squares."""
     keep, c = np.array([1.0, 0.0, 1.0]), np.array([1e140, 2.0, -1e140])
