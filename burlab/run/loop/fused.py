@@ -242,10 +242,10 @@ class _PlacedParts(_Parts):
         self.placed, self.asked = placed, asked
 
     def _nodes(self) -> "_StepNodes":
-        return cast("_StepNodes", self.made)  # else there are no parts
+        return cast("_StepNodes", self.nodes)  # else there are no parts
 
     @cached_property
-    def made(self) -> "_StepNodes | None":
+    def nodes(self) -> "_StepNodes | None":
         """The nodes, None where entries of leaves mix."""
         given, count, buffers = self.loss.samples.graph.inputs, len(self.x.leaves), len(self.split)
         shapes, first = [leaf.shape for leaf in self.x.leaves], 3 + len(self.rule.hyper)
@@ -280,7 +280,7 @@ def _placed_parts(update: Graph, rule: UpdateRule, loss: Loss, x: Point, asked: 
     if placed is None or loss.samples.metrics:
         return None
     parts = _PlacedParts(placed, rule, loss, x, asked)
-    return None if parts.made is None else parts
+    return None if parts.nodes is None else parts
 
 
 def _flat(pieces: Sequence[Sequence[Node]]) -> list[Node]:

@@ -33,13 +33,13 @@ def by_leaves(outputs: Sequence[Node], known: Known, shapes: Sequence[tuple[int,
     >>> by_leaves([node("tanh", x)], {x: (a,)}, [(1, 3)])
     [(Node(tanh, shape=(1, 3), float64),)]
     """
-    made, leaves = dict(known), Leaves(shapes)
+    nodes, leaves = dict(known), Leaves(shapes)
     try:
         for n in topological(outputs, {n: n for n in known}):
-            made[n] = leaves.made(n, [made[x] for x in n.inputs])
+            nodes[n] = leaves.rebuilt(n, [nodes[x] for x in n.inputs])
     except MixedError:
         return None
-    return [made[y] for y in outputs]
+    return [nodes[y] for y in outputs]
 
 
 class Leaves:
@@ -52,7 +52,7 @@ class Leaves:
         starts = [int(end) for end in np.cumsum([0, *self.sizes[:-1]])]
         self.regions = tuple(zip(starts, self.sizes, strict=True))
 
-    def made(self, n: Node, inputs: Sequence[Node | Pieces]) -> Node | Pieces:
+    def rebuilt(self, n: Node, inputs: Sequence[Node | Pieces]) -> Node | Pieces:
         """A node of new inputs."""
         cut = [x for x in inputs if isinstance(x, tuple)]
         whole = cast("Sequence[Node]", inputs)
