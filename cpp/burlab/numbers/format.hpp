@@ -61,7 +61,17 @@ template <class T> BURLAB_CONSTEXPR T round_to(T x, T threshold, T rule, T least
   // The bits of so many units: a carry enters the exponent by itself. From two bits above the significand on, there is
   // 0 or one unit.
   const Int first = normal - (kept << mantissa), many = (rounded << shift) + ((exponent - 1) << mantissa);
-  const Int some = lost > mantissa + 1 ? first : many, near = rounded == 0 ? Int(0) : some;
+  const Int some = lost > mantissa + 1 ? first : many, any = rounded == 0 ? Int(0) : some;
+  // To the nearest, of two the even one, a shorter way: a carry for normal numbers; below them, what a number whose
+  // last bit counts one unit leaves of x.
+  const Int drop = digits < mantissa ? mantissa - digits : Int(0), cut = (one << drop) - 1;
+  const T size = __builtin_bit_cast(T, a), high = __builtin_bit_cast(T, normal + (drop << mantissa));
+  const T flushed = size > T(0.5) * least ? least : T(0),
+          small = (r & kSubnormals) != 0 ? (size + high) - high : flushed;
+  const Int large = (a + (cut >> 1) + ((a >> drop) & 1)) & ~cut;
+  const Int to_even = a < normal ? __builtin_bit_cast(Int, small) : large;
+  const bool is_even = (r & (kSubnormals - 1)) == (kNearest | kTieOfOdd);
+  const Int near = (is_even & (digits < mantissa)) ? to_even : any;
   const T lowest = largest + __builtin_bit_cast(T, normal - (digits << mantissa));
   const Int limit = __builtin_bit_cast(Int, ((negative != 0) & ((r & kOneBelow) != 0)) ? lowest : largest);
   const Int outside = (r & kInfinities) != 0 ? infinity : nan;
