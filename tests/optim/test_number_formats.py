@@ -68,6 +68,20 @@ def test_steps_by_hand(dtype: Any) -> None:
     assert run.x.dtype == dtype
 
 
+def test_a_step_that_is_left_out_changes_no_state() -> None:
+    """Momentum would decay by it."""
+    low = bl.optim.rounded(
+        bl.optim.Momentum(0.1, mu=0.5), gradients="e5m2", scale=bl.optim.LossScale(2.0**14, interval=2)
+    )
+    run = bl.minimize(np.sum, np.ones(2), low, steps=12)
+    left_out = int(run.history["skipped_steps"][-1])
+    assert left_out == 3  # after each two steps at 2^15
+    plain = bl.minimize(np.sum, np.ones(2), bl.optim.Momentum(0.1, mu=0.5), steps=12 - left_out)
+    np.testing.assert_allclose(run.x, plain.x, rtol=1e-14)
+    for leaf, new in zip(bl.tree.leaves(plain.state), bl.tree.leaves(run.state["inner"]), strict=True):
+        np.testing.assert_array_equal(leaf, new)
+
+
 def test_eight_bits_learn_by_stochastic_rounding_or_by_master_weights() -> None:
     exact, _ = trained(None)
     master, run = trained(bl.Formats(params="e4m3", gradients="e4m3", state="bfloat16", scale="dynamic"))

@@ -172,6 +172,10 @@ def unrolled(x: Any, q: Callable[[Any], Any]) -> Any:
     return c, np.array(squares)
 
 
+def looped_plain(x: Any) -> Any:
+    return unrolled(x, np.float32)
+
+
 @pytest.mark.parametrize("gear", GEARS)
 @pytest.mark.parametrize("name", ["bfloat16", "e4m3", (5, 4)])
 def test_loops_and_choices_round_inside(name: Any, gear: Any) -> None:
@@ -281,6 +285,19 @@ def test_stochastic_rounding_draws_anew_in_each_operation_and_iteration(dtype: A
     np.testing.assert_array_equal(keyed(x, bl.random.key(0)), got)
     two = bl.precision(lambda x: x * 1.01 - x * 1.01 * 1.0, "e4m3", key=bl.random.key(3))(x)
     assert (two != 0).any()
+
+
+def test_random_numbers_in_loops_leave_results_and_derivatives_in_their_places() -> None:
+    """Each iteration hands a key on, besides the carries; what is stacked and trailed comes after it."""
+    x = np.random.default_rng(5).normal(size=7).astype(np.float32)
+    low = bl.precision(looped, (8, 15), key=bl.random.key(2))
+    for got, want in zip(low(x), looped_plain(x), strict=True):
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-2)
+    loss = lambda f: lambda x: np.sum(f(x)[1] ** 2)  # noqa: E731
+    chosen = lambda x: (0.0, bl.scan(lambda c, v: (np.tanh(c * 1.1) + v, c * c), x[0], x)[1])  # noqa: E731
+    drawn = bl.precision(chosen, (8, 15), key=bl.random.key(2))
+    np.testing.assert_allclose(bl.grad(loss(drawn))(x), bl.grad(loss(chosen))(x), rtol=1e-2)
 
 
 def test_a_function_reads_what_is_around_it() -> None:
