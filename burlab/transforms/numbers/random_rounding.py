@@ -5,16 +5,19 @@ nothing. Vignes 2004, Discrete stochastic arithmetic for validating results of n
 """
 
 from collections.abc import Sequence
+from random import Random
 from typing import Any, cast
 
 import numpy as np
 
+from burlab.graph.linear_nodes import reshape, slice_
 from burlab.graph.node import Node, as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.rewrite.interpret import NodeRule
 from burlab.graph.substitute import keep
 from burlab.transforms.random.fixed_distributions import uniform_node
 from burlab.transforms.random.keys import fold_in
+from burlab.typing import Shape
 
 _np: Any = np  # whose stubs know nothing of nodes
 EXACT = frozenset(
@@ -34,11 +37,13 @@ _AT_ONE = frozenset("log log2 log10 arccos arccosh gammaln gamma".split())
 class RandomRounding(NodeRule):
     """Rule of random rounding for nodes.
 
-    key: of the random numbers. mirrored: a traced bool, whether to round the other way.
+    key: of the random numbers. mirrored: a traced bool, whether to round the other way. reserve: how many numbers are
+    drawn at once, of which nodes then read runs that begin anywhere; 0: each node draws its own.
     """
 
-    def __init__(self, key: Any, mirrored: Any) -> None:
+    def __init__(self, key: Any, mirrored: Any, reserve: int = 0) -> None:
         self._key, self._mirrored, self._draws = key, mirrored, 0
+        self._reserve = uniform_node(fold_in(key, 0), (reserve,), "float64") if reserve else None
         self._factors = set[Node]()  # results of lu, which hold numbers of rows, too
 
     def of(self, n: Node, xs: Sequence[Node]) -> Node:
@@ -55,7 +60,8 @@ class RandomRounding(NodeRule):
 
     def within(self, threaded: tuple[Node, ...]) -> "RandomRounding":
         """The same, drawing by a key that the sub-graph gets."""
-        return RandomRounding(*threaded)
+        key, mirrored = threaded
+        return RandomRounding(key, mirrored)
 
     def handed_on(self) -> tuple[Node, ...]:
         """The key of the next iteration."""
@@ -67,8 +73,15 @@ class RandomRounding(NodeRule):
 
     def _uniform(self, y: Node) -> Any:
         """Numbers in [0, 1), those of a mirrored run 1 minus those of the other."""
-        u: Any = as_dtype(uniform_node(self._draw(), y.shape, "float64"), y.dtype)
+        u: Any = as_dtype(self._numbers(y.shape, y.size), y.dtype)
         return _np.where(self._mirrored, 1 - u, u)
+
+    def _numbers(self, shape: Shape, size: int) -> Node:
+        if self._reserve is None or size > self._reserve.size:
+            return uniform_node(self._draw(), shape, "float64")
+        self._draws += 1
+        start = Random(self._draws).randrange(self._reserve.size - size + 1)
+        return reshape(slice_(self._reserve, (start,), (1,), (size,)), shape)
 
     def _rounded(self, n: Node, y: Any, xs: Sequence[Any]) -> Any:
         if n.row.leaf or n.row.moves_data or n.op in EXACT:
@@ -150,9 +163,8 @@ def _square_error(s: Any, a: Any) -> Any:
 
 
 def _halves(a: Any) -> tuple[Any, Any]:
-    """Two numbers of half the digits, whose sum is a. Veltkamp 1968."""
-    split = 2.0 ** ((np.finfo(cast("np.dtype[Any]", a.dtype)).nmant + 2) // 2) + 1
-    scaled = split * a
+    """Two numbers of half the digits, whose sum is a. Veltkamp 1968; a fused multiply-add changes nothing here."""
+    scaled = a * 2.0 ** ((np.finfo(cast("np.dtype[Any]", a.dtype)).nmant + 2) // 2) + a
     high = scaled - (scaled - a)
     return high, a - high
 
