@@ -15,10 +15,12 @@ from .problem import (
     Answer,
     Array,
     ArrayObjective,
+    BatchObjective,
     Method,
     Problem,
     Scalar,
     Size,
+    SparseTraining,
     Start,
     Task,
     Training,
@@ -194,18 +196,21 @@ def _differences(problem: Problem, answer: Answer) -> tuple[float | None, list[s
     if isinstance(problem, Method):
         method, x = problem, {"x": problem.points[POINTS[0]]}
         return check_differences(lambda x: method.value(x["x"]), x, answer.gradients)
-    if isinstance(problem, ArrayObjective):
+    if isinstance(problem, SparseTraining):
+        return check_differences(problem.value, problem.by_links(problem.parameters), answer.gradients)
+    if isinstance(problem, (ArrayObjective, BatchObjective)):
         function, data = bl.jit(partial(problem.function, BURLAB)), problem.data
         return check_differences(lambda x: float(function(dict(x), dict(data))), problem.points[0], answer.gradients)
     return None, []
 
 
 def _movement(one: _Opened, opened: Sequence[_Opened], problem: Problem) -> list[str]:
-    if not isinstance(problem, (Training, Method)):
+    if not isinstance(problem, (Training, SparseTraining, Method)):
         return []
     if one.displacements is None:
         return [_UNSEEN]
-    others = {o.entrant.engine: o.displacements for o in opened if o.displacements is not None}
+    alike = sorted(opened, key=lambda o: o.entrant.variant == one.entrant.variant)  # of an engine the last one counts
+    others = {o.entrant.engine: o.displacements for o in alike if o.displacements is not None}
     wanted = next((others[name] for name in REFEREES if name in others and name != one.entrant.engine), None)
     return (
         [f"{_UNSEEN} by a second engine"]

@@ -69,6 +69,78 @@ class ArrayObjective:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchObjective:
+    """A loss of a whole batch, whose samples meet in their embeddings; differentiated by all named arrays.
+
+    embed: (words, parameters, *rows of the data) -> embeddings, of one sample or of many. meet: (words, *embeddings) ->
+    number. points: parameters, name -> array, float64. data: name -> array, float64, of one row per sample. chunks:
+    samples that are embedded at a time, in variants by chunks. dtype: of the gradients that are timed.
+    """
+
+    embed: Callable[..., Any]
+    meet: Callable[..., Any]
+    points: tuple[Mapping[str, Array], ...]
+    data: Mapping[str, Array]
+    chunks: int
+    dtype: str = "float32"
+
+    def function(self, words: Namespace, parameters: Mapping[str, Any], data: Mapping[str, Any]) -> Any:
+        """The loss of the whole batch at once."""
+        return self.meet(words, *self.embed(words, parameters, *data.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class SparseTraining:
+    """Steps of momentum on the mean squared error of a network of tanh whose layers have few of their links.
+
+    weights: of each layer, shape (in, out), float64, 0 where there is no link. links: of each layer the places of its
+    links in the flat matrix, ascending, or None where it has all. inputs, targets: float64, one row per sample; each
+    step takes `batch` of them in their order. every, fraction: steps from one change of links to the next, and the
+    share of links that change. dtype: of the steps that are timed, of which one repetition does `steps`.
+    """
+
+    weights: tuple[Array, ...]
+    links: tuple[Array | None, ...]
+    inputs: Array
+    targets: Array
+    batch: int
+    lr: float
+    momentum: float
+    every: int
+    fraction: float
+    steps: int
+    dtype: str = "float32"
+
+    @property
+    def parameters(self) -> Mapping[str, Array]:
+        """Weights and biases before the first step."""
+        weights = {f"w{k}": w for k, w in enumerate(self.weights)}
+        return weights | {f"b{k}": np.zeros(w.shape[1]) for k, w in enumerate(self.weights)}
+
+    def batch_of(self, step: int) -> slice:
+        """The samples of a step; their number is a multiple of the batch."""
+        first = step * self.batch % len(self.inputs)
+        return slice(first, first + self.batch)
+
+    def by_links(self, arrays: Mapping[str, Array]) -> dict[str, Array]:
+        """Weights or their gradients, each as a vector of its links, where not all are there; biases as they are."""
+        listed = {f"w{k}": links for k, links in enumerate(self.links) if links is not None}
+        return {n: np.reshape(a, -1)[listed[n]] if n in listed else a for n, a in arrays.items()}
+
+    def value(self, x: Mapping[str, Array]) -> float:
+        """The loss of the first batch, of weights by links."""
+        batch, h = self.batch_of(0), self.inputs[self.batch_of(0)]
+        for k, (w, links) in enumerate(zip(self.weights, self.links, strict=True)):
+            matrix = x[f"w{k}"]
+            if links is not None:
+                matrix = np.zeros(w.size)
+                matrix[links] = x[f"w{k}"]
+            h = h @ np.reshape(matrix, w.shape) + x[f"b{k}"]
+            h = np.tanh(h) if k + 1 < len(self.weights) else h
+        return float(np.mean((h - self.targets[batch]) ** 2))
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
     """Steps of a method of optimization from zero, on l2-regularized logistic regression in float64.
 
@@ -139,7 +211,9 @@ class Start:
     scalar: Scalar
 
 
-Problem = Scalar | Training | ArrayObjective | Method | Transfer | OtherNumbers | Start
+Problem = (
+    Scalar | Training | ArrayObjective | BatchObjective | SparseTraining | Method | Transfer | OtherNumbers | Start
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +271,11 @@ class Timed(Protocol):
         """Seconds of one gradient or step; None if it was not timed."""
         ...
 
+    @property
+    def facts(self) -> Mapping[str, float]:
+        """Further figures."""
+        ...
+
 
 class Unavailable(Exception):
     """This engine does not do this here; the message says why, and what to do."""
@@ -208,8 +287,8 @@ class Case:
 
     quick: the sizes of a short look. variants: engine -> the names of its variants. unit: of the times.
     dtype: of the timed arrays. axis: the size that figures are drawn over. skip: (size, engine,
-    variant) -> why not, or "". missing: why nothing of a size is measured here, or "". conclusions: sentences about
-    the results, below the tables.
+    variant) -> why not, or "". missing: why nothing of a size is measured here, or "". alone: True to measure the
+    memory of each variant in a process of its own. conclusions: sentences about the results, below the tables.
     """
 
     name: str
@@ -224,6 +303,7 @@ class Case:
     note: str = ""
     skip: Callable[[Size, str, str], str] = field(default=lambda _size, _engine, _variant: "")
     missing: Callable[[Size], str] = field(default=lambda _size: "")
+    alone: bool = False
     conclusions: Callable[[Sequence[Timed]], Sequence[str]] = field(default=lambda _lines: ())
 
 

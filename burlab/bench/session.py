@@ -87,4 +87,20 @@ def row(case: Case, size: Size, peers: Sequence[str], effort: Effort) -> list[Va
         entrants.append(entrant("complex step", "", timed=False))
         problem = case.problem(size)
         lines = measure(case.name, size, problem, case.dtype, entrants, effort)
-        return [replace(x, facts={**pool.resident(x.engine), **x.facts}) if x.timing else x for x in lines]
+        found = [replace(x, facts={**pool.resident(x.engine), **x.facts}) if x.timing else x for x in lines]
+    return [_weighed(case, x) if case.alone and x.timing else x for x in found]
+
+
+def _weighed(case: Case, line: VariantResult) -> VariantResult:
+    """Return the result with the memory of processes in which only this variant works, at this and a small size."""
+    whole = _peak(case, line.size, line.engine, line.variant)
+    small = {} if line.size == case.quick[0] else _peak(case, case.quick[0], line.engine, line.variant)
+    added = {"added": whole["peak_rss"] - small["peak_rss"]} if whole and small else {}
+    return replace(line, facts={**line.facts, **whole, **added})
+
+
+def _peak(case: Case, size: Size, engine: str, variant: str) -> dict[str, float]:
+    """Memory of a process that has opened a task and repeated it a few times: what is timed, and no gate."""
+    with ProcessPool(size.get("threads", 1), size.get("device", "cpu")) as pool:
+        pool.open(engine, case.name, size, variant).repeat(3)
+        return pool.resident(engine)

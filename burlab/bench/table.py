@@ -9,7 +9,7 @@ from burlab.runtime.checks.text_table import columns
 from .measure import VariantResult
 from .problem import Case, label
 
-HEADS = ("engine", "variant", "gate", "time", "x limit", "first", "arrays", "process", "energy")
+HEADS = ("engine", "variant", "gate", "time", "x limit", "first", "arrays", "process", "added", "energy")
 _RATIO = {"numpy": "x NumPy"}  # the head of ratios, where the baseline is no kernel written by hand
 _WORDS = HEADS[:3]  # columns without numbers
 _Rows = list[tuple[str, ...]]
@@ -86,6 +86,7 @@ def cells(line: VariantResult, best: float | None) -> tuple[str, ...]:
         duration(facts["jit"]) if "jit" in facts else "",
         volume(facts["arrays"]) if "arrays" in facts else "",
         volume(facts["peak_rss"]) if "peak_rss" in facts else "",
+        volume(max(facts["added"], 0.0)) if "added" in facts else "",
         quantity(facts["joules"], "J") if "joules" in facts else "",
     )
 

@@ -22,8 +22,15 @@ NAMES = (
     "gradbench",
     "research",
     "numbers",
+    "contrast",
+    "sparse",
 )
-_MODULES = {"gpt": "paper_gpt", "numbers": "other_numbers"}  # where a module has another name
+_MODULES = {  # where a module has another name
+    "gpt": "paper_gpt",
+    "numbers": "other_numbers",
+    "contrast": "contrastive_loss",
+    "sparse": "sparse_training",
+}
 _PAPER = dict(zip((f"exp{k}" for k in range(1, 8)), NAMES, strict=False))  # the first seven, by the paper's numbers
 
 

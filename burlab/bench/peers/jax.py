@@ -12,6 +12,7 @@ from burlab.bench.problem import (
     Answer,
     Array,
     ArrayObjective,
+    BatchObjective,
     OtherNumbers,
     Problem,
     Scalar,
@@ -24,7 +25,7 @@ from burlab.bench.problem import (
 from burlab.bench.variants.file_transfer import TransferTask
 from burlab.bench.variants.first_gradient import Process
 from burlab.bench.variants.objective import ObjectiveTask
-from burlab.bench.variants.task import Gradient, answer_of, timed
+from burlab.bench.variants.task import CastTask, Gradient, answer_of, timed
 
 from .jax_numbers import jax_numbers
 from .jax_training import JaxTraining, ScanTraining
@@ -48,6 +49,9 @@ def open_task(problem: Problem, variant: str) -> Task:
         return ObjectiveTask(problem, lambda _p, _data: gradient, jax.numpy.asarray, jax.block_until_ready)
     if isinstance(problem, OtherNumbers):
         return jax_numbers(problem, jax, namespace(jax))
+    if isinstance(problem, BatchObjective):
+        whole = jax.jit(jax.value_and_grad(partial(problem.function, namespace(jax))))
+        return CastTask(problem, lambda _p, _data: whole, jax.numpy.asarray, jax.block_until_ready)
     if isinstance(problem, Transfer):
         return JaxTransfer(problem, jax)
     raise Unavailable("JAX does nothing of this kind")

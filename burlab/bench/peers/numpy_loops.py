@@ -8,17 +8,24 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from burlab.bench.problem import Answer, Array, Method, Problem, Task, Unavailable
+from burlab.bench.problem import Answer, Array, BatchObjective, Method, Problem, SparseTraining, Task, Unavailable
 from burlab.bench.variants.method import CHECKED
 from burlab.bench.variants.python_loop import PythonLoop
+from burlab.bench.variants.task import CastTask
 
 from .numpy_clients import CLIENT_METHODS
+from .numpy_contrast import gradient
 from .numpy_samples import SAMPLE_METHODS
+from .numpy_sparse import MaskedSteps
 
 
 def open_task(problem: Problem, variant: str) -> Task:
-    """The loop of a method; there is one variant."""
-    del variant
+    """The loop of a method, which has one variant; or what is written by hand of a batch or a sparse network."""
+    if isinstance(problem, BatchObjective):
+        chunks = problem.chunks if variant == "by chunks" else None
+        return CastTask(problem, lambda _p, _data: gradient(chunks))
+    if isinstance(problem, SparseTraining):
+        return MaskedSteps(problem, variant)
     if not isinstance(problem, Method):
         raise Unavailable("there are NumPy loops of methods only")
     return NumPyMethod(problem)

@@ -11,6 +11,7 @@ from burlab.bench.problem import (
     Answer,
     Array,
     ArrayObjective,
+    BatchObjective,
     Method,
     Problem,
     Scalar,
@@ -23,9 +24,10 @@ from burlab.bench.problem import (
 from burlab.bench.variants.file_transfer import TransferTask
 from burlab.bench.variants.first_gradient import Process
 from burlab.bench.variants.objective import ObjectiveTask
-from burlab.bench.variants.task import Gradient, threads
+from burlab.bench.variants.task import CastTask, Gradient, threads
 
 from .optional_import import load
+from .torch_contrast import batch_gradient
 from .torch_methods import METHODS, TorchMethod
 from .torch_training import GraphTraining, TorchTraining
 
@@ -42,6 +44,9 @@ def open_task(problem: Problem, variant: str) -> Task:
         return (GraphTraining if variant == "CUDA graph" else TorchTraining)(problem, torch)
     if isinstance(problem, ArrayObjective):
         return ObjectiveTask(problem, lambda _p, _data: _swept(problem, torch), torch.as_tensor)
+    if isinstance(problem, BatchObjective):
+        chunks = problem.chunks if variant == "by chunks" else None
+        return CastTask(problem, lambda _p, _data: batch_gradient(problem, torch, chunks), torch.as_tensor)
     if isinstance(problem, Transfer):
         return TorchTransfer(problem, torch)
     if isinstance(problem, Method) and problem.name in METHODS:

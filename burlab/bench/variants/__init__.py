@@ -2,7 +2,18 @@
 
 from collections.abc import Callable
 
-from burlab.bench.problem import ArrayObjective, Method, OtherNumbers, Problem, Scalar, Start, Task, Training
+from burlab.bench.problem import (
+    ArrayObjective,
+    BatchObjective,
+    Method,
+    OtherNumbers,
+    Problem,
+    Scalar,
+    SparseTraining,
+    Start,
+    Task,
+    Training,
+)
 
 __all__ = ["open_task"]
 
@@ -39,6 +50,14 @@ def open_task(problem: Problem, variant: str) -> Task:
         from .method import MinimizeMethod
 
         return MinimizeMethod(problem)
+    if isinstance(problem, BatchObjective):
+        from .batch_objective import batch_task
+
+        return batch_task(problem, problem.chunks if variant == "by chunks" else None)
+    if isinstance(problem, SparseTraining):
+        from .sparse_steps import SparseSteps
+
+        return SparseSteps(problem, variant)
     if isinstance(problem, ArrayObjective):
         from .objective import ObjectiveCalls
         from .objective_loop import Compiled
