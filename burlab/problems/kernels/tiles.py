@@ -68,6 +68,14 @@ def calls_of(size: int, batch: int, nbytes: int, least: int) -> int:
     return sum(-(-length // size) for length in lengths_of(batch, nbytes, least))
 
 
+def sum_bytes(graph: Graph, sampled: list[bool], batch: int) -> int:
+    """Return the bytes of the sums over a batch, whose number says how it is cut into slots.
+
+    They are less than those of the results where a result is made of the mean, or of no sample.
+    """
+    return OutputLayout.of_nodes(nodes := inside(graph, sampled, power(batch)).outputs, [1] * len(nodes)).nbytes
+
+
 def sizes_for(
     graph: Graph, sampled: list[bool], batch: int, least: int, remat: Remat | None = None
 ) -> tuple[int, tuple[int, ...]]:
@@ -78,7 +86,7 @@ def sizes_for(
     the larger size may take all of these bytes. No tile is larger than LARGEST or a slot, nor needs more bytes than
     `remat` allows if it keeps all; but each has a sample, however large that is.
     """
-    result = sum(y.nbytes for y in graph.outputs)
+    result = sum_bytes(graph, sampled, batch)
     each = max(_most_at_once(inside(graph, sampled, power(batch)), sampled), 1)
     again = min(_read_by_scans(graph, sampled), MAX_SCAN_BYTES)
     most = min(LARGEST, batch // slots_of(batch, result, least))
@@ -95,8 +103,7 @@ def size_inside(graph: Graph, sampled: list[bool], batch: int, good: int, thread
 
     For each thread it has twice the good size, or once where the live values would take more than MAX_INSIDE_BYTES.
     """
-    result = sum(y.nbytes for y in graph.outputs)
-    most = min(LARGEST, batch // slots_of(batch, result, least))
+    most = min(LARGEST, batch // slots_of(batch, sum_bytes(graph, sampled, batch), least))
     each = _most_at_once(inside(graph, sampled, power(batch)), sampled)
     twice = power(min(2 * good * threads, most))
     return twice if twice * each <= MAX_INSIDE_BYTES else power(min(good * threads, most))

@@ -25,6 +25,7 @@ from .tiles import (
     power,
     size_inside,
     sizes_for,
+    sum_bytes,
 )
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
@@ -70,7 +71,7 @@ class Tilings:
         self._options = options
         self._tiles: dict[tuple[int, int, bool, bool], Tile] = {}
         self._work = work_of(graph)
-        self._nbytes = sum(y.nbytes for y in graph.outputs)
+        self._sums: dict[int, int] = {}
         self.chosen: dict[int, Tiling] = {}
 
     def tile(self, batch: int) -> Tile:
@@ -83,7 +84,7 @@ class Tilings:
         """Choose the size for a batch, unless it is chosen, so that all tiles are full."""
         if batch > 1 and batch not in self.chosen and self._options.tile is None:
             good = sizes_for(self._graph, self._sampled, batch, self._least, self._options.remat)[0]
-            size = even_size(good, batch, self._nbytes, self._least)
+            size = even_size(good, batch, self._nbytes(batch), self._least)
             self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), "by batch size")
 
     def measure(self, batch: int, fixed: Sequence[Array], data: Data, keyed: bool) -> None:
@@ -98,10 +99,17 @@ class Tilings:
     def is_inside(self, batch: int) -> bool:
         """Return True if threads share each call of the kernel for a batch."""
         long = batch * self._work >= MIN_INSIDE_WORK
-        return batch > 1 and long and is_inside(batch, self._nbytes, self._least, self._options.threads)
+        return batch > 1 and long and is_inside(batch, self._nbytes(batch), self._least, self._options.threads)
+
+    def _nbytes(self, batch: int) -> int:
+        """Return the bytes of the sums over a batch."""
+        kind = power(batch)
+        if kind not in self._sums:
+            self._sums[kind] = sum_bytes(self._graph, self._sampled, batch)
+        return self._sums[kind]
 
     def _tile(self, size: int, batch: int) -> Tile:
-        several = calls_of(size, batch, self._nbytes, self._least) > 1
+        several = calls_of(size, batch, self._nbytes(batch), self._least) > 1
         inside = self.is_inside(batch)
         kind = size, power(batch), several, inside
         if kind not in self._tiles:

@@ -50,6 +50,20 @@ def test_neither_tiles_nor_threads_change_a_bit(name: str, dtype: str):
             same(other.value_and_grad(x, indices, **key), first)
 
 
+def test_no_tile_is_larger_than_a_slot_of_what_is_summed():
+    """Gradients by what a loss does not read are zeros, and no sums."""
+
+    def loss(x: Any, a: Any) -> Any:
+        return np.sum(np.tanh(a @ x["read"]))
+
+    x = {"read": np.ones((30, 40)), "unread": np.zeros(60_000)}
+    problem = bl.FiniteSum(loss, np.random.default_rng(0).normal(size=(64, 30)))
+    problem.grad(x)
+    (chosen,) = [tiling for (query, _), tiling in problem.oracle.tiles.items() if query == "grad"]
+    assert chosen.calls * chosen.size == 64
+    assert chosen.size <= 64 // slots_of(64, 30 * 40 * 8, 1)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("width", [0, 1, 3, 16, 17, 32, 33, 48, 65, 100])
 def test_sums_of_rows_of_any_width(width: int, dtype: str):
