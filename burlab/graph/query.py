@@ -39,11 +39,14 @@ QUERIES = (
     "part_value_and_grad",
     "part_value",
     "part_hvp",
+    "link_grads",
 )
 # Those about the loss of a part of x: their entries are the number of a `PartForm`.
 PART_QUERIES = ("part_value_and_grad", "part_value", "part_hvp")
 # Those about what a model gives: their entries are numbers of a target.
 TARGET_QUERIES = ("targets", "surrogate", "residuals_and_jacobian")
+# Those that name whole numbers, of which each gets its answer, or all together one.
+ENTRY_QUERIES = ("partial_grad", "link_grads")
 # About clients of a federation; their numbers follow.
 CLIENT_QUERIES = ("client_grads", "client_hessians", "client_values_and_grads")
 

@@ -1,6 +1,8 @@
 """A layer of products whose links are a list: most weights of its matrix do not exist."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from burlab.graph.numpy_api.indexing import asarray
 from burlab.graph.tree import pytree
 from burlab.runtime.checks.numbers import flag, real, shown
 from burlab.runtime.ranges import NOT_NEGATIVE, number_in
-from burlab.transforms import random
+from burlab.transforms import custom_vjp, random, stop_gradient
 from burlab.typing import DTypeLike, Key
 
 from . import init
@@ -48,6 +50,9 @@ class SparseLinear(Layer):
     rows: Array
     columns: Array
     bias: Array | None
+    block: (
+        tuple[Array, Array] | None
+    )  # a first row of W, and zeros, shape [rows, out]: for gradients by all its entries there
     inputs: int = field(metadata=STATIC)
     outputs: int = field(metadata=STATIC)
 
@@ -76,6 +81,7 @@ class SparseLinear(Layer):
             rows=(places // outputs).astype(np.int32),
             columns=(places % outputs).astype(np.int32),
             bias=init.uniform(b, (outputs,), **form) if flag(bias, "bias") else None,
+            block=None,
             inputs=int(inputs),
             outputs=int(outputs),
         )
@@ -87,8 +93,30 @@ class SparseLinear(Layer):
         weight = np.reshape(self.weight, (-1, *(1,) * (np.ndim(x) - 1)))
         products = weight * asarray(first)[self.rows]
         y = np.moveaxis(at_add(zeros((self.outputs, *first.shape[1:]), products.dtype), self.columns, products), 0, -1)
+        if self.block is not None:
+            first, entries = self.block
+            seen = asarray(stop_gradient(x))[..., first + np.arange(entries.shape[0])]
+            y = y + _zero_product()(seen, entries)
         return y if self.bias is None else y + self.bias
 
     def dense(self) -> Array:
         """The matrix W, shape [in, out]."""
-        return at_add(zeros((self.inputs, self.outputs), self.weight.dtype), (self.rows, self.columns), self.weight)
+        matrix = at_add(zeros((self.inputs, self.outputs), self.weight.dtype), (self.rows, self.columns), self.weight)
+        if self.block is None:
+            return matrix
+        first, entries = self.block
+        return at_add(matrix, first + np.arange(entries.shape[0]), entries)
+
+
+@cache
+def _zero_product() -> Callable[[Array, Array], Array]:
+    """x @ zeros, which multiplies nothing, with the derivative by the zeros that a product has."""
+
+    def value(x: Array, entries: Array) -> Array:
+        return np.zeros((*x.shape[:-1], entries.shape[-1]), x.dtype)
+
+    def backward(g: Array, _y: Array, x: Array, entries: Array) -> tuple[Array, Array]:
+        rows, width = entries.shape
+        return np.zeros_like(x), np.reshape(x, (-1, rows)).T @ np.reshape(g, (-1, width))
+
+    return custom_vjp(value, backward, np.zeros((1, 2)), np.zeros((2, 3)), surrogate=True)

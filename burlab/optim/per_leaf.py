@@ -8,12 +8,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.errors import ArgumentError
 from burlab.graph import tree
+from burlab.graph.origin import location
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, TARGET_QUERIES
 from burlab.transforms import vmap
 from burlab.typing import Tree
 
 from .layout import Layout
+from .missing_links import block_rows, first_rows, sparse_layers
 from .optimizer import Optimizer, State, Vector, advance, start
 from .part_loss import PartLoss
 from .queries import Queries
@@ -43,6 +46,8 @@ class LeafQueries:
             if name == "part_value_and_grad":
                 value, slope = method(self._flat(points[0]), *points[1:], **chosen)
                 return value, self._to_tree(slope)
+            if name == "link_grads":
+                return self._link_grads(*points)
             if name == "partial_grad":
                 return method(self._flat(points[0]), *points[1:], **chosen)
             if name in TARGET_QUERIES:  # a Jacobian is by all numbers of x
@@ -57,6 +62,17 @@ class LeafQueries:
 
     def _part(self, name: str | None = None) -> PartLoss:
         return self._f.part(name).as_trees()
+
+    def _link_grads(self, y: Tree, block: Any) -> list[Any]:
+        """The gradients by a block of rows of each sparse layer of y."""
+        layers = sparse_layers(y)
+        if not layers:
+            raise ArgumentError(f"{location()}f.link_grads is about bl.nn.SparseLinear, and x has none.")
+        shapes = [(block_rows(layer), layer.outputs) for layer in layers]
+        ends = np.cumsum([rows * width for rows, width in shapes])
+        flat: Any = self._f.link_grads(self._flat(y), first_rows(layers, block), int(ends[-1]))
+        pieces: list[Any] = np.split(flat, ends[:-1])
+        return [np.reshape(piece, shape) for piece, shape in zip(pieces, shapes, strict=True)]
 
     def _about_clients(self, method: Callable[..., Any]) -> Any:
         """A question about clients, at one tree or, of gradients, at one whose leaves have a row for each client."""

@@ -131,6 +131,15 @@ class Queries(StepFacts):
         found = self._query("partial_grad", (node.size,), indices, y, entries=entries)
         return reshape(found, node.shape)
 
+    def link_grads(self, y: Vector, firsts: ArrayLike, size: int) -> Any:
+        """Gradients by a block of rows of the matrix of each `bl.nn.SparseLinear` of x, in one vector of a size.
+
+        firsts: of the rows of each, int64. A rule with `all_leaves = True` calls `f.link_grads(y, block)` instead: for
+        the layers of a tree y, and one of `bl.optim.missing_links.BLOCKS` blocks, which may be traced. It gets a list
+        of matrices. The regularizer is left out. It counts as one sample gradient each.
+        """
+        return self._query("link_grads", (size,), None, y, entries=as_node(firsts))
+
     def resampled_grad(self, y: Vector, *, indices: Indices = None) -> Any:
         """The gradient of the mean loss at y for labels that the model draws, without the regularizer.
 

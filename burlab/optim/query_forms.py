@@ -10,6 +10,7 @@ def query_forms() -> list[str]:
         "jvp": "(y, v)",
         "partial_grad": "(y, coordinates)",
         "surrogate": "(y, goals, scale)",
+        "link_grads": "(y, block)",
     }
     return [
         *(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES if name not in PART_QUERIES),

@@ -14,6 +14,7 @@ from burlab.graph.buffers.buffer_functions import at_set
 from burlab.runtime.checks.numbers import real, whole
 from burlab.transforms import cond, random, scan
 
+from .missing_links import BLOCKS, block_scores, first_rows, is_sparse, merged, places_of, sparse_layers
 from .optimizer import Optimizer, State, Vector
 from .per_leaf import OnLeaves
 from .queries import Queries
@@ -31,14 +32,15 @@ class rewire(Wrapper):
     fraction / 2 (1 + cos(pi t / end)) of the links, or fraction of them where end is None. Links that grow are drawn
     from all that the layer did not have, each as likely (SET); or n candidates times as many are drawn, and those grow
     whose gradients, over the batch of the step, are the largest (GSE; GSE scores before it prunes). candidates=None
-    takes all, as Evci et al. 2020 (RigL), arXiv:1911.11134, which does no step of the weights then.
+    takes all, as Evci et al. 2020 (RigL), arXiv:1911.11134, which does no step of the weights then; of equal gradients
+    the first place counts, by rows.
 
     Candidates stand in the places of links that were pruned, n at a time, and the gradient of the whole sparse network
-    by these has their scores: no array of gradients is as large as the matrix. The draw takes a number for each entry
-    of the matrix, at these steps alone. The optimizer inside sees one vector of the floats of x, and may not query the
+    by these has their scores. For all links, gradients are by 16 blocks of rows of the matrix in turn, the regularizer
+    left out. So no array of gradients is as large as the matrix. A draw takes a number for each entry of the matrix, at
+    these steps alone. The optimizer inside sees one vector of the floats of x, and may not query the
     problem. Around `rewire` there can be no other wrapper. Cost: that of the optimizer inside; at steps that rewire
-    also `candidates` gradients, unless that is 1; for None as many as it takes to place all links, n at a time: of a
-    large layer with 1 % of its links 330.
+    also `candidates` gradients, unless that is 1; for None 16, and the products of a dense gradient.
 
     Args:
         inner: The optimizer.
@@ -82,7 +84,7 @@ class rewire(Wrapper):
 
     def init(self, x: Any, *, f: Any = None) -> State:
         """The state of the optimizer inside. Raises ArgumentError where x has no sparse layer."""
-        if not _layers_of(x):
+        if not sparse_layers(x):
             raise ArgumentError(
                 "rewire found no bl.nn.SparseLinear in x0 whose links may change. Put one into x0, and no other "
                 "wrapper around rewire."
@@ -105,15 +107,6 @@ class rewire(Wrapper):
             due = due & (t + 1 < self.end)
         change = _Rewiring(self, floats, after, t, f)
         return cond(due, lambda: change.changed(state), lambda: (after, state))
-
-
-def _is_sparse(part: object) -> bool:
-    """Return True for a `bl.nn.SparseLinear`, whose module is not below this one."""
-    return type(part).__name__ == "SparseLinear" and getattr(part, "rows", None) is not None
-
-
-def _layers_of(x: Any) -> list[Any]:
-    return [part for part in tree.flatten_to(x, _is_sparse)[0] if _is_sparse(part)]
 
 
 class _Floats:
@@ -141,9 +134,9 @@ class _Floats:
     def starts(self, x: Any) -> list[int]:
         """Return where the weights of each sparse layer begin in the vector."""
         found, begin = list[int](), 0
-        for part in tree.flatten_to(x, _is_sparse)[0]:
+        for part in tree.flatten_to(x, is_sparse)[0]:
             leaves = [leaf for leaf in tree.flatten(part)[0] if leaf.dtype.kind == "f"]
-            if _is_sparse(part):
+            if is_sparse(part):
                 found.append(begin)  # `weight` is its first field
             begin += sum(math.prod(leaf.shape) for leaf in leaves)
         return found
@@ -170,13 +163,16 @@ class _Rewiring:
 
     def __init__(self, rule: rewire, floats: _Floats, x: Any, t: Any, f: Queries) -> None:
         self._rule, self._floats, self._x, self._t, self._f = rule, floats, x, t, f
-        self._layers = _layers_of(x)
+        self._layers = sparse_layers(x)
 
     def changed(self, state: State) -> tuple[Any, State]:
         """Return x with other links, and the state without moments of these."""
         rounds = max(map(self._rounds, self._layers))
         drawn = [self._drawn(layer, k, rounds) for k, layer in enumerate(self._layers)]
-        grown = [one.places[0] for one in drawn] if rounds == 1 else self._best(drawn)
+        if self._rule.candidates is None:
+            grown = self._best_of_all(drawn)
+        else:
+            grown = [one.places[0] for one in drawn] if rounds == 1 else self._best(drawn)
         x = self._with_links(drawn, grown)
         starts = self._floats.starts(self._x)
         at = np.concatenate([start + one.slots for start, one in zip(starts, drawn, strict=True)])
@@ -190,22 +186,53 @@ class _Rewiring:
 
     def _rounds(self, layer: Any) -> int:
         free = layer.inputs * layer.outputs - layer.weight.shape[0]
-        every = -(-free // max(self._count(layer), 1))
-        return max(every if self._rule.candidates is None else min(self._rule.candidates, every), 1)
+        return max(min(self._rule.candidates or 1, -(-free // max(self._count(layer), 1))), 1)
 
     def _drawn(self, layer: Any, number: int, rounds: int) -> _Candidates:
         """Choose the links with the smallest weights, and draw candidates for their slots."""
         n, size = self._count(layer), layer.inputs * layer.outputs
         slots = top_k(-np.abs(layer.weight), n)[1]
-        places = layer.rows.astype(np.int64) * layer.outputs + layer.columns
+        if self._rule.candidates is None:
+            return _Candidates(slots, np.zeros((1, n), np.int64), np.reshape(self._freed(n), (1, n)))
+        places = places_of(layer)
         key = random.fold_in(self._f.key, number)
         chance = at_set(random.uniform(key, (size,)), places, -1.0)  # links that there are come last
         free = min(rounds * n, size - layer.weight.shape[0])
         drawn = np.concatenate([top_k(chance, free)[1], np.zeros(rounds * n - free, np.int64)])
-        share = 1.0 if self._rule.end is None else 0.5 * (1 + np.cos(np.pi * self._t / self._rule.end))
-        freed = np.arange(n) < np.rint(share * n)
-        valid = (np.arange(rounds * n) < free).reshape(rounds, n) & freed
+        valid = (np.arange(rounds * n) < free).reshape(rounds, n) & self._freed(n)
         return _Candidates(slots, np.reshape(drawn, (rounds, n)), valid)
+
+    def _freed(self, n: int) -> Array:
+        """Return which of the n links with the smallest weights are pruned."""
+        share = 1.0 if self._rule.end is None else 0.5 * (1 + np.cos(np.pi * self._t / self._rule.end))
+        return np.arange(n) < np.rint(share * n)
+
+    def _best_of_all(self, drawn: Sequence[_Candidates]) -> list[Array]:
+        """Return for each layer the places without a link that have the largest gradients, the largest first.
+
+        The n best so far meet those of each block of the matrices in turn.
+        """
+        pruned = self._with_weights(drawn)
+
+        def meet(best: Any, block: Any) -> Any:
+            gradients: list[Any] = cast("Any", self._f).link_grads(pruned, block)
+            firsts, found = first_rows(self._layers, block), list[tuple[Array, Array]]()
+            for k, (layer, gradient) in enumerate(zip(self._layers, gradients, strict=True)):
+                scores = block_scores(layer, gradient, firsts[k], block)
+                found.append(merged(best[k], scores, firsts[k] * layer.outputs))
+            return found, None
+
+        counts = [one.slots.shape[0] for one in drawn]
+        start = [
+            (np.full(n, -1.0, x.weight.dtype), np.zeros(n, np.int64)) for n, x in zip(counts, self._layers, strict=True)
+        ]
+        return [places for _, places in scan(meet, start, np.arange(BLOCKS))[0]]
+
+    def _with_weights(self, drawn: Sequence[_Candidates]) -> Any:
+        """Return x with weights 0 in the slots that are freed, and the links of before."""
+        parts, structure = tree.flatten_to(self._x, is_sparse)
+        each = iter(drawn)
+        return tree.unflatten(structure, [_without_weights(p, next(each)) if is_sparse(p) else p for p in parts])
 
     def _best(self, drawn: Sequence[_Candidates]) -> list[Array]:
         """Return for each layer the candidates with the largest gradients, the largest first."""
@@ -213,7 +240,7 @@ class _Rewiring:
         def scores(_: Any, places: Any) -> Any:
             gradient = self._f.grad(self._with_links(drawn, places))
             return None, [
-                np.abs(layer.weight[one.slots]) for layer, one in zip(_layers_of(gradient), drawn, strict=True)
+                np.abs(layer.weight[one.slots]) for layer, one in zip(sparse_layers(gradient), drawn, strict=True)
             ]
 
         found = scan(scores, None, [one.places for one in drawn])[1]
@@ -225,9 +252,9 @@ class _Rewiring:
 
     def _with_links(self, drawn: Sequence[_Candidates], places: Sequence[Array]) -> Any:
         """Return x with these links, of weight 0, in the slots that are freed."""
-        parts, structure = tree.flatten_to(self._x, _is_sparse)
+        parts, structure = tree.flatten_to(self._x, is_sparse)
         pairs = iter(zip(drawn, places, strict=True))
-        return tree.unflatten(structure, [_relinked(p, *next(pairs)) if _is_sparse(p) else p for p in parts])
+        return tree.unflatten(structure, [_relinked(p, *next(pairs)) if is_sparse(p) else p for p in parts])
 
     @staticmethod
     def _without_moments(state: State, size: int, at: Array, freed: Array) -> State:
@@ -243,6 +270,10 @@ def _is_moment(leaf: Array, size: int) -> bool:
 
 def _cleared(leaf: Array, at: Array, freed: Array) -> Array:
     return at_set(leaf, at, np.where(freed, 0.0, leaf[at]).astype(leaf.dtype))
+
+
+def _without_weights(layer: Any, one: _Candidates) -> Any:
+    return layer.replace(weight=_put(layer.weight, one, np.zeros(one.slots.shape, layer.weight.dtype)))
 
 
 def _relinked(layer: Any, one: _Candidates, places: Array) -> Any:

@@ -22,6 +22,7 @@ from burlab.typing import Tree, Vector
 
 from .point import Point, as_start, is_float
 
+CHANGE = "change_x"  # a keyword of functions bound by `Trainable.bound`: what is done with x before they see it
 Kinds = tuple["np.dtype[Any] | None", ...]
 
 
@@ -108,7 +109,9 @@ class Trainable(NamedTuple):
 
         @functools.wraps(f, updated=())
         def of_trained(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-            return f(self._merged(tree.flatten(x)[0], [*map(widened, self.rest)]).tree, *sample, **key)
+            change = key.pop(CHANGE, None)
+            whole = self._merged(tree.flatten(x)[0], [*map(widened, self.rest)]).tree
+            return f(whole if change is None else change(whole), *sample, **key)
 
         # not the numbers of the trained part, which the function does not read
         cast("Any", of_trained).__burlab_structure__ = f, self.whole, self.chosen, *self.others

@@ -1,8 +1,9 @@
 """`rewire` on SparseLinear against dense matrices with masks in NumPy, for 20 steps; and what it refuses."""
 
 import warnings
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -77,9 +78,10 @@ class Twin:
         count = int(np.rint(share * most))
         pruned = active[np.argsort(np.abs(self.weights[k].reshape(-1)[active]), kind="stable")[:count]]
         chance = np.where(mask, -1.0, bl.random.uniform(key, (mask.size,)))
+        if self.candidates is None:
+            return count, pruned, np.flatnonzero(~mask)
         free = np.count_nonzero(~mask)
-        every = -(-free // most)
-        rounds = every if self.candidates is None else min(self.candidates, every)
+        rounds = min(self.candidates, -(-free // most))
         places = np.argsort(-chance, kind="stable")[: min(rounds * most, free)]
         rows = [places[k : k + most][:count] for k in range(0, places.size, most)]
         return count, pruned, np.concatenate(rows)
@@ -120,8 +122,9 @@ def test_moments_of_links_that_grow_are_zero() -> None:
         assert moment[: moved.size][~moved].all()
 
 
-def test_runs_go_back_fork_and_are_files(tmp_path: Any) -> None:
-    rule = bl.optim.rewire(bl.optim.Momentum(LR, MU), every=3, candidates=2)
+@pytest.mark.parametrize("candidates", [2, None])
+def test_runs_go_back_fork_and_are_files(candidates: Any, tmp_path: Any) -> None:
+    rule = bl.optim.rewire(bl.optim.Momentum(LR, MU), every=3, candidates=candidates)
     run = bl.minimize(loss, model(), rule, steps=20)
     last = run.x
     run.seek(7)
@@ -141,9 +144,55 @@ def test_gradients_are_asked_for_when_links_change_alone() -> None:
         candidates: bl.minimize(
             problem, model(), bl.optim.rewire(bl.optim.GD(LR), every=5, candidates=candidates), batch=4, steps=10
         ).counts["samples"]
-        for candidates in (1, 2, 3)
+        for candidates in (1, 2, 3, None)
     }
-    assert counts == {1: 40, 2: 40 + 2 * 2 * 4, 3: 40 + 2 * 3 * 4}
+    assert counts == {1: 40, 2: 40 + 2 * 2 * 4, 3: 40 + 2 * 3 * 4, None: 40 + 2 * 16 * 4}
+
+
+def test_gradients_by_all_links_take_less_memory_than_the_matrix() -> None:
+    layer = bl.nn.SparseLinear(640, 600, density=0.01, key=bl.random.key(0))
+    x = rng.normal(size=(8, 640)).astype(np.float32)
+    problem = bl.FiniteSum(lambda m, x: np.mean(np.tanh(m(x)) ** 2), x)
+    run = bl.minimize(problem, layer, bl.optim.rewire(bl.optim.GD(0.1), every=2, candidates=None), batch=8, steps=4)
+    memory = dict(run.memory)
+    assert sum(memory[kind] for kind in ("gradients", "activations", "optimizer_state", "scratch")) < 640 * 600 * 4
+    assert np.any(run.x.columns != layer.columns)
+
+
+def test_links_of_a_layer_that_is_used_twice_get_both_gradients() -> None:
+    layer = bl.nn.SparseLinear(6, 6, density=0.3, key=bl.random.key(3), dtype=np.float64)
+    data = rng.normal(size=(5, 4, 6))
+
+    def twice(m: Any, x: Any) -> Any:
+        return np.mean(np.sin(m(np.tanh(m(x)))))
+
+    def dense(w: Any) -> Any:
+        return np.mean(np.sin(np.tanh(data @ w + layer.bias) @ w + layer.bias))
+
+    rule = bl.optim.rewire(bl.optim.GD(0.0), every=1, fraction=0.3, candidates=None)
+    run = bl.minimize(bl.FiniteSum(twice, data), layer, rule, steps=1)
+    flat = layer.dense().reshape(-1)
+    places = layer.rows * 6 + layer.columns
+    n = round(0.3 * len(places))
+    flat[places[np.argsort(np.abs(layer.weight))[:n]]] = 0
+    scores = np.abs(bl.grad(dense)(flat.reshape(6, 6))).reshape(-1)
+    scores[places] = -1
+    grown = {*zip(run.x.rows.tolist(), run.x.columns.tolist(), strict=True)} - {
+        *zip(layer.rows, layer.columns, strict=True)
+    }
+    assert grown == {divmod(int(place), 6) for place in np.argsort(-scores)[:n]}
+
+
+def test_rules_that_see_a_vector_or_no_sparse_layer_cannot_ask_for_links() -> None:
+    @dataclass(frozen=True)
+    class Asks(bl.optim.Optimizer):
+        all_leaves: ClassVar[bool] = True
+
+        def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+            return f.link_grads(x, 0)[0], state
+
+    with pytest.raises(ArgumentError, match=r"link_grads is about bl\.nn\.SparseLinear, and x has none"):
+        bl.minimize(lambda x: np.sum(x**2), np.ones(3), Asks(), steps=1)
 
 
 def test_float32_meets_no_float64() -> None:

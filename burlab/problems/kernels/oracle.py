@@ -313,6 +313,7 @@ class Oracle:
             return Programs(
                 SampleProgram.trace(partial(rule, self._resampled()), trees, data, True, least, self.options)
             )
+        regularizer = None if query == "link_grads" else self.regularizer  # links that are missing have weight 0
         measures = query in ("measured", "measured_value", *STATEFUL)
         loss = self._measured if measures and self._measured is not None else self.loss
         if query in STATEFUL and self._stateful is not None:
@@ -321,9 +322,9 @@ class Oracle:
             samples = SampleProgram.trace(partial(rule, loss), trees, data, self.keyed, least, self.options)
         else:
             samples = BatchProgram.traced(partial(rule, loss), trees, data, self.batch, self.keyed, self.options)
-        if self.regularizer is None:
+        if regularizer is None:
             return Programs(samples)
-        other = with_zeros(self.regularizer, samples.metrics) if measures else self.regularizer
+        other = with_zeros(regularizer, samples.metrics) if measures else regularizer
         added = QUERY_RULES[STATEFUL.get(query, query)]  # of which a state is no part
         return Programs(samples, SampleProgram.trace(partial(added, other), trees, Data.none(), False))
 

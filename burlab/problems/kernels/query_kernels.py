@@ -55,6 +55,7 @@ _FORMS = {
     "part_value_and_grad": _Form("part_grad", True, True),
     "part_value": _Form("part_value", True, False, counter="values"),
     "part_hvp": _Form("part_curvature", False, True, points=2, counter="hvps"),
+    "link_grads": _Form("link_grads", False, True),
 }
 
 
@@ -244,7 +245,7 @@ class QueryKernels:
 
     def _width(self, question: Question, loss: Loss) -> int:
         """Return how many numbers a vector of the answer has; 0: as many as x."""
-        if question.name == "residuals_and_jacobian":
+        if question.name in ("residuals_and_jacobian", "link_grads"):
             return loss.samples.graph.outputs[0].size
         widths = {"targets": 2 * question.entries, "per_sample_values": 1, "hessian": self._dimension**2}
         return widths.get(question.name, 0)

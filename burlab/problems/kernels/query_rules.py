@@ -1,6 +1,6 @@
 """The queries about a loss as functions of x, a sample and a key, which are traced."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +12,8 @@ from burlab.graph.linear_nodes import concatenate, reshape
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.rewrite.entries import entries
+from burlab.optim.missing_links import with_blocks, zero_blocks
+from burlab.problems.trainable import CHANGE
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
 from burlab.transforms import jvp, vmap
@@ -88,6 +90,27 @@ def _difference(loss: Function, x: tree.Tree, y: tree.Tree, *sample: Any, **key:
 def _partial(loss: Function, x: tree.Tree, coordinates: ArrayLike, *sample: Any, **key: Any) -> Any:
     """Entries of the gradient, computed without the others where that is cheaper."""
     return (entries(_flat(grad(loss, x, *sample, **key)), as_node(coordinates)),)
+
+
+def _links(loss: Function, x: tree.Tree, firsts: ArrayLike, *sample: Any, **key: Any) -> Any:
+    """The gradient by a block of the matrix of each sparse layer of x, all in one vector. firsts: of their rows.
+
+    x holds digits of links, so blocks are added where the layers are put together.
+    """
+    blocks: list[Any] = []
+
+    def at(entries: Sequence[Any]) -> Any:
+        def changed(seen: tree.Tree) -> tree.Tree:
+            return with_blocks(seen, entries, firsts)
+
+        return loss(x, *sample, **{CHANGE: changed}, **key)
+
+    def collect(seen: tree.Tree) -> tree.Tree:
+        blocks.extend(zero_blocks(seen))
+        return seen
+
+    loss(x, *sample, **{CHANGE: collect}, **key)
+    return (_flat(transforms.grad(at)(blocks)),)
 
 
 def _curvature(loss: Function, x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
@@ -190,6 +213,7 @@ QUERY_RULES: dict[str, Callable[..., Any]] = {
     "hvp": _curvature,
     "jvp": _directional,
     "hessian": _hessian,
+    "link_grads": _links,
 }
 STATEFUL = {"stateful": "measured", "stateful_value": "measured_value"}
 """Rules of losses with a state, and what they give besides it."""

@@ -10,7 +10,7 @@ from burlab.compiler.executable import Executable, build
 from burlab.errors import FileError, GraphError, UnregisteredError
 from burlab.graph import Graph, tree
 from burlab.graph.file import reading, serial
-from burlab.graph.query import TARGET_QUERIES, Question
+from burlab.graph.query import ENTRY_QUERIES, TARGET_QUERIES, Question
 from burlab.problems.data import Data
 from burlab.problems.kernels.batch_program import BatchProgram
 from burlab.problems.kernels.client_queries import RemoteClients
@@ -25,8 +25,7 @@ from burlab.runtime.checks.numbers import shown
 from burlab.runtime.coerce import Array
 from burlab.runtime.dtypes import computed_in
 
-_ENTRIES = "partial_grad"
-_SIZED = (_ENTRIES, *TARGET_QUERIES)  # with a number: of entries, or of numbers of a target
+_SIZED = (*ENTRY_QUERIES, *TARGET_QUERIES)  # with a number: of entries, or of numbers of a target
 _OF_PARTS = ("part_value", "part_grad", "part_curvature")  # with the number of a form behind
 _QUERIES = ("value_like", "grad", "training", "hvp", "hessian", "jvp", "resampled_grad", *_OF_PARTS, *_SIZED)
 _WITH_BATCH = 2  # numbers at the end of a kernel of whole batches
@@ -126,7 +125,7 @@ class GraphReader:
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels for a query about points."""
-        number = shared[1].leaves[0].size if query == _ENTRIES else len(shared)
+        number = shared[1].leaves[0].size if query in ENTRY_QUERIES else len(shared)
         if query in TARGET_QUERIES:  # a problem has targets of one size
             number = next((size for name, size in self._known if name == query), 0)
         if (query, number) not in self._known:
@@ -138,7 +137,7 @@ class GraphReader:
         batch = () if len(least) < _WITH_BATCH else (least[1],)  # samples that it sees at once
         given = [(leaf.shape, leaf.dtype) for leaf in point.leaves]
         leaves = [(shape, computed_in(dtype)) for shape, dtype in given]
-        more: Specs = [((number,), np.dtype(np.int64))] if query == _ENTRIES else []
+        more: Specs = [((number,), np.dtype(np.int64))] if query in ENTRY_QUERIES else []
         more += [((), leaves[0][1])] if query == "surrogate" else []
         placed = int(query == "surrogate" and bool(data.arrays))
         data = with_goals(data, number, leaves[0][1]) if placed else data
@@ -204,7 +203,8 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int,
     groups = {
         "value_like": [number],
         "jvp": [number],
-        _ENTRIES: [[((entries,), leaves[0][1])]],
+        "partial_grad": [[((entries,), leaves[0][1])]],
+        "link_grads": [[((math.prod(shape),), leaves[0][1]) for shape, _ in first]],  # as many as blocks have
         "targets": [[((2 * entries,), leaves[0][1])]],
         "residuals_and_jacobian": [[((math.prod(shape),), leaves[0][1]) for shape, _ in first]],  # of rows of x, or all
         "surrogate": [number, leaves],

@@ -78,7 +78,7 @@ def _queries(setup: Setup) -> Iterator[_Evaluation]:
     always = [n for n in graph.nodes if n.op == "ask"]
     inside = [n for n in every_node(graph)[len(graph.nodes) :] if n.op == "ask"]
     for question, batch, rows, loss in kernels.evaluations:
-        multiple = 1 if question.name in (*TARGET_QUERIES, *PART_QUERIES) else max(question.entries, 1)
+        multiple = max(question.entries, 1) if question.name == "partial_grad" else 1
         if question.name == "hessian":
             multiple = setup.dimension
         is_known = (question.name == "per_sample_grads" and ROWS in setup.rule.queries) or setup.stream.varies

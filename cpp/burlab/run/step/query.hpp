@@ -20,14 +20,14 @@ namespace burlab::run {
 /// One query. Mirrored in Python.
 struct Query {
   std::int64_t kind, chosen;   // its number in `burlab/graph/query.py`; the number of samples that it names, 0: none
-  std::int64_t entries;        // the number of entries of the gradient that it names; 0: all
+  std::int64_t entries;        // the number of entries of the gradient, or of rows of layers, that it names; 0: all
   std::int64_t form;           // which query of its kind it is, named before other numbers; 0: the only one
   Loss loss;                   // without its regularizer where the answer has rows
   Stream stream;               // this step's batch, or all samples; listed where they are chosen
   std::int64_t points;         // the number of its points, each of x's size: y; or y and v
   std::int64_t value, vector;  // their offsets in a result, bytes; -1: none
   std::int64_t rows;           // 1: the answer is a row for every sample, not a mean
-  std::int64_t width;          // numbers of a vector of the answer; 0: as many as x has
+  std::int64_t width;          // numbers of a vector of the answer; 0: one for each entry, or as many as x has
   std::int64_t goals;          // numbers of a further row for each position, after a row that all share; 0: none
 };
 
@@ -103,7 +103,9 @@ class QueryEvaluator {
 
   /// Count the cost of an answer.
   void count(Counts& counts) const {
-    const std::int64_t each = query_.kind == query_hessian ? all_.dimension : query_.entries;
+    const std::int64_t each = query_.kind == query_hessian        ? all_.dimension
+                              : query_.kind == query_partial_grad ? query_.entries
+                                                                  : 1;
     counts[counter_of(query_.kind)] += stream_.size() * std::max<std::int64_t>(each, 1);
   }
 
@@ -171,8 +173,8 @@ class QueryEvaluator {
 
   /// Numbers of a vector that it gives.
   std::int64_t length() const {
-    if (query_.entries > 0) return query_.entries;
-    return query_.width > 0 ? query_.width : all_.dimension;
+    if (query_.width > 0) return query_.width;
+    return query_.entries > 0 ? query_.entries : all_.dimension;
   }
 
   const Queries& all_;

@@ -29,6 +29,7 @@ enum QueryKind : std::int64_t {
   query_part_value_and_grad,
   query_part_value,
   query_part_hvp,
+  query_link_grads,
   query_client_grads,
   query_client_hessians,
   query_client_values_and_grads,
