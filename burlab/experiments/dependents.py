@@ -50,7 +50,7 @@ def dependents_of(setting: Setting, hypers: Any = None) -> tuple[str, ...]:
         setting: Of the sweep.
         hypers: Its choices by name; those that name numbers of the loss are such hyperparameters.
     """
-    numbers = [name for name in _numbers_of(setting) if isinstance(hypers, Mapping) and name in hypers]
+    numbers = [name for name in numbers_of(setting) if isinstance(hypers, Mapping) and name in hypers]
     return tuple(dict.fromkeys([*(name for names in _functions(setting).values() for name in names), *numbers]))
 
 
@@ -80,7 +80,7 @@ class TrialSettings:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self._functions = _functions(setting)
-        self._names, self._numbers = dependents_of(setting), _numbers_of(setting)
+        self._names, self._numbers = dependents_of(setting), numbers_of(setting)
         self._found: OrderedDict[Any, _OpenSetting] = OrderedDict()
         self._lock = RLock()  # threads of a Dask worker open runs at the same time
 
@@ -148,7 +148,7 @@ class _OpenSetting:
     validating: Callable[[Run], float] | None
 
 
-def _numbers_of(setting: Setting) -> tuple[str, ...]:
+def numbers_of(setting: Setting) -> tuple[str, ...]:
     """Return the names of the numbers that the loss reads."""
     numbers = setting.problem.oracle.numbers if isinstance(setting.problem, FiniteSum) else None
     return () if numbers is None else numbers.names

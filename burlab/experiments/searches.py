@@ -25,12 +25,13 @@ def source_of(
     dependents: Sequence[str],
     search: Any,
     count: int | None,
+    numbers: Sequence[str] = (),
 ) -> TrialSource:
-    """Return the trials of a sweep; see `sweep`. Raises ArgumentError."""
+    """Return the trials of a sweep; see `sweep`. numbers: of the loss, by name. Raises ArgumentError."""
     if search is None:
         if count is not None:
             raise ArgumentError(f"trials={shown(count)} is for a search. Pass search='random', or leave it out.")
-        return TrialList(trials_of(optimizers, hypers, seeds, dependents))
+        return TrialList(trials_of(optimizers, hypers, seeds, dependents, numbers))
     if count is None:
         raise ArgumentError("a search needs to know how many configurations to try. Pass trials=60.")
     count = whole(count, "trials", 1, MAX_TRIALS)

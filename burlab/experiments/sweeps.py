@@ -22,7 +22,7 @@ from burlab.runtime.checks.numbers import MAX_STEPS, shown, whole
 from burlab.runtime.displayed import Displayed
 from burlab.runtime.extras import require
 
-from .dependents import TrialSettings, dependents_of, hyper_names, start_of
+from .dependents import TrialSettings, dependents_of, hyper_names, numbers_of, start_of
 from .executors import Executor, check_client, executor_of
 from .folder import Folder, MemoryStore, check_saved
 from .optimizer_fields import Optimizers
@@ -116,7 +116,7 @@ def sweep(  # noqa: PLR0913 - the arguments of minimize
     steps = steps if steps is None or hyper_names(steps) else whole(steps, "steps", 0, MAX_STEPS)
     more = {"trainable": trainable, "has_aux": has_aux, "validation": validation, "validate_every": validate_every}
     setting = Setting(problem, start_of(x0), batch, stop, (0,), sampler, steps, 1, more)
-    source = source_of(optimizers, hypers, seeds, dependents_of(setting, hypers), search, trials)
+    source = source_of(optimizers, hypers, seeds, dependents_of(setting, hypers), search, trials, numbers_of(setting))
     tried = tuple(dict.fromkeys(trial.seed for trial in source.trials))
     setting = replace(setting, seeds=tried, runs=len(source.trials))
     if not all("steps" in trial.hypers for trial in source.examples()):

@@ -18,11 +18,16 @@ _MAX_DRAWS = 1000  # for one configuration that is new
 
 
 def trials_of(
-    optimizers: Optimizers, hypers: Any, seeds: int | Sequence[int], dependents: Sequence[str] = ()
+    optimizers: Optimizers,
+    hypers: Any,
+    seeds: int | Sequence[int],
+    dependents: Sequence[str] = (),
+    numbers: Sequence[str] = (),
 ) -> list[Trial]:
     """Return all trials in order: seeds change fastest, then the last hyperparameter. Raises ArgumentError.
 
     An optimizer is tried with those hyperparameters that it has. dependents: names that arguments of the call read.
+    numbers: of the loss, by name, which an entry of a list may set.
     """
     if is_list(optimizers):
         if hypers is not None or seeds != 1:
@@ -30,7 +35,7 @@ def trials_of(
                 "the runs are listed one by one, so hypers and seeds are part of the list: "
                 "[{'optimizer': bl.optim.GD(), 'lr': 0.1, 'seed': 3}, ...]. Leave the two arguments out."
             )
-        found = list(_listed(cast("Sequence[Mapping[str, Any]]", optimizers), dependents))
+        found = list(_listed(cast("Sequence[Mapping[str, Any]]", optimizers), dependents, numbers))
     else:
         space = Space.of(optimizers, hypers, dependents)
         if space.ranges:
@@ -98,7 +103,7 @@ def _numbered(space: Space, rows: Iterable[tuple[str, dict[str, Any]]], seeds: t
             number += 1
 
 
-def _listed(entries: Sequence[Mapping[str, Any]], dependents: Sequence[str]) -> Iterator[Trial]:
+def _listed(entries: Sequence[Mapping[str, Any]], dependents: Sequence[str], numbers: Sequence[str]) -> Iterator[Trial]:
     for number, entry in enumerate(entries):
         where = f"entry {number} of the list"
         if not isinstance(entry, Mapping) or "optimizer" not in entry:  # pyright: ignore[reportUnnecessaryIsInstance] - users
@@ -109,8 +114,8 @@ def _listed(entries: Sequence[Mapping[str, Any]], dependents: Sequence[str]) -> 
         name = entry.get("name", type(optimizer).__name__)
         chosen = {key: plain_value(value) for key, value in entry.items() if key not in _KEYS}
         own = field_paths(optimizer)
-        if missing := [key for key in chosen if key not in (*own, *DIRECT, *dependents)]:
-            has = ", ".join(own)
+        if missing := [key for key in chosen if key not in (*own, *DIRECT, *dependents, *numbers)]:
+            has = ", ".join(own) + (f"; the loss: {', '.join(numbers)}" if numbers else "")
             raise ArgumentError(f"{where} sets {shown(missing[0])}, but {type(optimizer).__name__} has: {has}.")
         seed = whole(entry.get("seed", 0), f"the seed of {where}", 0)
         if lost := [key for key in dependents if key not in chosen]:

@@ -51,7 +51,8 @@ class FiniteSum(SumQueries):
         model: (x, *sample) -> array of targets z, if the loss is one of (z, *sample), for rules such as `bl.optim.SSO`
             that read `f.targets` and `f.surrogate`.
         hyper: Numbers that loss and regularizer read as `hyper.beta`, or `hyper["beta"]`, if they have a parameter
-            `hyper`: by name a number, or a schedule of the step. They are live fields of a run. A parameter `t` by
+            `hyper`: by name a number, or a schedule of the step; (number, low, high) says which range it may be in, and
+            its slider has. They are live fields of a run. A parameter `t` by
             keyword alone, `loss(x, *sample, *, t)`, is the step, an integer. Neither has a gradient.
         loss_state: What a loss that has a parameter `state` reads in the first step: an array, or a tree of arrays of
             floats, integers and bools. Then it returns (number, new state), or (number, new state, metrics), and the

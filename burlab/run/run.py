@@ -84,7 +84,9 @@ class Run(Readings):
         return Hypers(self._engine, self._change, self._schedules, self._ranges)
 
     def _ranges(self) -> Mapping[str, Range | None]:
-        return {BATCH: Range(1.0, float(self._engine.batch)), **ranges_of(self.optimizer)}
+        numbers = self.problem.oracle.numbers if isinstance(self.problem, FiniteSum) else None
+        of_loss = {} if numbers is None else numbers.ranges
+        return {BATCH: Range(1.0, float(self._engine.batch)), **of_loss, **ranges_of(self.optimizer)}
 
     @property
     def running(self) -> bool:

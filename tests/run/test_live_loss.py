@@ -319,6 +319,40 @@ def test_bad_numbers_are_refused(bad: Any, error: type[Exception], words: str) -
     assert error is AttributeError or isinstance(found.value, BurlabError)
 
 
+def ranged(x: Any, a: Any, hyper: Any) -> Any:
+    return hyper.beta * (x - a) ** 2
+
+
+def test_numbers_stay_in_the_ranges_that_are_given() -> None:
+    problem = bl.FiniteSum(ranged, np.arange(3.0), hyper={"beta": (0.5, 0.0, 2.0)})
+    run = bl.minimize(problem, 0.0, bl.optim.GD(0.1))
+    run.hyper.beta = 2
+    run.step()
+    assert run.history["beta"].tolist() == [2.0]
+    for act in (
+        lambda: setattr(run.hyper, "beta", 2.5),
+        lambda: problem.value(0.0, hyper={"beta": -1.0}),
+        lambda: bl.FiniteSum(ranged, np.arange(3.0), hyper={"beta": (3.0, 0.0, 2.0)}),
+        lambda: bl.sweep(problem, 0.0, bl.optim.GD(0.1), {"beta": [3.0]}, steps=1, progress=False),
+    ):
+        with pytest.raises(ArgumentError, match="expected a number at least 0 and at most 2"):
+            act()
+    assert run.fork().hyper.range_of("beta") == run.hyper.range_of("beta") is not None
+    plain = bl.minimize(lambda x, hyper: hyper.c * x**2, 1.0, bl.optim.GD(0.1), hyper={"c": (lambda t: 1.0 + t, 0, 9)})
+    assert (plain.hyper.c, plain.hyper.range_of("c")) == (1.0, (0.0, 9.0, False, False, False))
+
+
+def test_a_list_of_runs_may_set_numbers_of_the_loss() -> None:
+    problem = bl.FiniteSum(ranged, np.arange(3.0), hyper={"beta": (0.5, 0.0, 2.0)})
+    listed = [{"optimizer": bl.optim.GD(0.1), "beta": 2.0}, {"optimizer": bl.optim.GD(0.1)}]
+    sweep = bl.sweep(problem, 0.0, listed, steps=3, progress=False)
+    for row, beta in zip(sweep.rows, (2.0, 0.5), strict=True):
+        alone = bl.FiniteSum(ranged, np.arange(3.0), hyper={"beta": beta})
+        assert row.value == bl.minimize(alone, 0.0, bl.optim.GD(0.1), steps=3).value
+    with pytest.raises(ArgumentError, match="sets 'gamma', but GD has: lr; the loss: beta"):
+        bl.sweep(problem, 0.0, [{"optimizer": bl.optim.GD(0.1), "gamma": 2.0}], steps=3)
+
+
 def test_a_parameter_with_a_value_of_its_own_keeps_it() -> None:
     f = bl.FiniteSum(lambda x, a, t=2.0: t * x * a, np.ones(3))
     assert f.value(1.0) == 2.0

@@ -8,6 +8,7 @@ dtype. Last come the leaves of the state (`loss_state.py`).
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from inspect import Parameter
 from typing import Any, NamedTuple, cast
@@ -22,12 +23,14 @@ from burlab.optim.used_numbers import used_number
 from burlab.problems.point import Point
 from burlab.runtime.checks.attributes import Attributes
 from burlab.runtime.checks.numbers import MAX_STEPS, shown, whole
+from burlab.runtime.ranges import FINITE, Range, number_in
 
 from .loss_state import LossState
 
 Function = Callable[..., Any]
-Hyper = Mapping[str, float | Callable[[Any], Any]]
-"""Numbers of a loss by name, or schedules of the step."""
+Start = float | Callable[[Any], Any]
+Hyper = Mapping[str, Start | tuple[Start, float, float]]
+"""Numbers of a loss by name, or schedules of the step; in a tuple with the ends of the range that they may be in."""
 _NUMBER, _STEP = np.dtype(np.float64), np.dtype(np.int64)
 
 
@@ -151,7 +154,9 @@ class LossNumbers(NamedTuple):
                 known = ", ".join(self.names) or "none"
                 raise ArgumentError(f"hyper names {shown(name)}, which is no number of the loss; it has {known}.")
         numbers = [
-            hyper_value(f"hyper[{field.name!r}]", given[field.name]) if field.name in given else field.number
+            _checked(hyper_value(f"hyper[{field.name!r}]", given[field.name]), field.name, field.allowed)
+            if field.name in given
+            else field.number
             for field in self.fields
         ]
         leaves = [*(np.array(number, _NUMBER) for number in numbers), np.array(step, _STEP)]
@@ -174,8 +179,15 @@ class LossNumbers(NamedTuple):
         return of_inputs
 
     def with_starts(self, starts: Hyper) -> "LossNumbers":
-        """Return the numbers with other starts of some. Raises ArgumentError, DTypeError."""
-        return self._replace(fields=named_numbers({field.name: field.start for field in self.fields} | dict(starts)))
+        """Return the numbers with other starts of some, in their ranges. Raises ArgumentError, DTypeError."""
+        changed = named_numbers({field.name: starts.get(field.name, field.start) for field in self.fields})
+        pairs = zip(changed, self.fields, strict=True)
+        return self._replace(fields=tuple(one if one.allowed else _within(one, old.allowed) for one, old in pairs))
+
+    @property
+    def ranges(self) -> dict[str, Range | None]:
+        """The ranges by name, None where any number will do."""
+        return {field.name: field.allowed for field in self.fields}
 
     def like(self, others: "LossNumbers | None", name: str) -> "LossNumbers":
         """Return the same numbers for the functions of another problem, whose own are `others`; name: of that problem.
@@ -205,7 +217,8 @@ def named_numbers(hyper: Any) -> tuple[Live, ...]:
     """Return the numbers of a mapping. Raises ArgumentError, DTypeError."""
     if not isinstance(hyper, Mapping) or not hyper:
         raise ArgumentError(
-            f"hyper is {shown(hyper)}, expected a mapping of names to numbers or schedules, such as {{'beta': 0.5}}."
+            f"hyper is {shown(hyper)}, expected a mapping of names to numbers or schedules, such as {{'beta': 0.5}}, "
+            "or {'beta': (0.5, 0.0, 1.0)} with the ends of its range."
         )
     found: list[Live] = []
     for name, start in cast("Mapping[Any, Any]", hyper).items():
@@ -213,13 +226,42 @@ def named_numbers(hyper: Any) -> tuple[Live, ...]:
             raise ArgumentError(f"hyper names {shown(name)}, expected a name such as 'beta' that hyper.beta can read.")
         if name in _TAKEN:
             raise ArgumentError(f"hyper names a number {shown(name)}, which {_TAKEN[name]}. Give it another name.")
-        value = start_value(f"hyper[{name!r}]", start)
+        number, allowed = _parts(name, start)
+        value = start_value(f"hyper[{name!r}]", number)
         if not callable(value) and not math.isfinite(value):
             raise ArgumentError(f"hyper[{name!r}] is {value}, expected a finite number.")
-        found.append(Live(name, (), value))
+        found.append(_within(Live(name, (), value), allowed))
     return tuple(found)
 
 
+def _parts(name: str, start: Any) -> tuple[Any, Range | None]:
+    """Return a number or schedule, and its range."""
+    if not isinstance(start, (tuple, list)):
+        return start, None
+    given = cast("Sequence[Any]", start)
+    if len(given) != _WITH_ENDS:
+        raise ArgumentError(
+            f"hyper[{name!r}] is {shown(start)}, expected a number, a schedule, or (number, low, high) with the ends "
+            "of its range, such as (0.5, 0.0, 1.0)."
+        )
+    low, high = (number_in(FINITE, end, f"the end of the range of hyper[{name!r}]") for end in given[1:])
+    if not low < high:
+        raise ArgumentError(f"the range of hyper[{name!r}] is from {low:g} to {high:g}, expected the lower end first.")
+    return given[0], Range(low, high)
+
+
+def _within(field: Live, allowed: Range | None) -> Live:
+    """Return the number with a range. Raises ArgumentError where it starts elsewhere; a schedule may go anywhere."""
+    if not callable(field.start):
+        _checked(field.start, field.name, allowed)
+    return replace(field, allowed=allowed)
+
+
+def _checked(number: float, name: str, allowed: Range | None) -> float:
+    return number if allowed is None else number_in(allowed, number, f"hyper[{name!r}]")
+
+
+_WITH_ENDS = 3  # what a number with a range consists of
 _TAKEN = {BATCH: "is the size of a batch", "keys": "is a method of hyper"}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.charts import Chart
 from burlab.optim.batches import BATCH
+from burlab.optim.live_fields import ranges_of
 from burlab.run import Run
 from burlab.widgets.live import readable
 from burlab.widgets.live.live_model import LiveModel
@@ -25,7 +26,7 @@ from .panel_memory import PanelMemory
 from .panel_state import state_of
 from .pyramid import Series
 from .run_rest import RunRest
-from .scales import SliderScale, scale_for, texts
+from .scales import SliderScale, scale_for, scale_of, texts
 from .smooth import noisy
 
 _MEASURE_SECONDS = 0.05  # seconds to wait for a value in one look; the next one finds it
@@ -232,10 +233,13 @@ class PanelModel(LiveModel):
         return points[-1] if self.run.running and len(points) else flat(self.run.x)
 
     def _scale_of(self, name: str) -> SliderScale:
-        """Return the scale of a hyperparameter; that of a batch has its sizes."""
-        sizes = self.run.hyper.range_of(name) if name == BATCH and isinstance(self.run, Run) else None
-        if sizes is not None and sizes.high > sizes.low:
-            return SliderScale("counts", sizes.low, sizes.high)
+        """Return the scale of a hyperparameter; that of a batch has its sizes, of a number of the loss its range."""
+        allowed = self.run.hyper.range_of(name) if isinstance(self.run, Run) else None
+        if allowed is not None and allowed.high > allowed.low:
+            if name == BATCH:
+                return SliderScale("counts", allowed.low, allowed.high)
+            if name not in ranges_of(self.run.optimizer):
+                return scale_of(allowed)
         return scale_for(name, self.run.hyper[name])
 
     def _refresh_knobs(self) -> None:

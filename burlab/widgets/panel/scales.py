@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from burlab.runtime.ranges import Range
 from burlab.widgets.live.readable import exact
 
 _SLIDER_STOPS = 200  # of a slider: the steps from one end to the other
 _DECADES = 3  # on either side of the start value
+_WIDE_RATIO = 100  # the ratio of the ends of a range that is spread by decades
 _DECADES_BELOW_ONE = 5  # of 1 - b
 _ZERO_PLACES = 0.03  # the places at the left end that mean zero
 RATES = ("lr", "learning_rate", "rate", "eta", "step_size")  # how names of what is no decay factor begin
@@ -91,6 +93,16 @@ def scale_for(name: str, value: float) -> SliderScale:
     if value == 0:
         return SliderScale("log from zero", 1e-6, 1.0)
     return SliderScale("linear", 3 * value, -3 * value)
+
+
+def scale_of(allowed: Range) -> SliderScale:
+    """Return the scale of a range with two ends: by decades where both are positive and far apart.
+
+    >>> scale_of(Range(0.01, 10.0)).kind, scale_of(Range(0.0, 1.0)).kind
+    ('log', 'linear')
+    """
+    wide = allowed.low > 0 and allowed.high >= _WIDE_RATIO * allowed.low
+    return SliderScale("log" if wide else "linear", allowed.low, allowed.high)
 
 
 @cache

@@ -368,6 +368,18 @@ def test_a_breakpoint_holds_in_a_replay_too():
     assert rested(model)["step"] == 80
 
 
+def test_sliders_of_numbers_of_the_loss_have_their_ranges():
+    hyper = {"T": (1.0, 0.0, 4.0), "C": (1.0, 0.01, 100.0), "free": 1.0}
+    f = bl.FiniteSum(lambda x, a, hyper: hyper.T * hyper.C * hyper.free * (x - a) ** 2, np.arange(3.0), hyper=hyper)
+    model = PanelModel(bl.minimize(f, 0.0, bl.optim.Momentum(0.1, 0.9), steps=2))
+    knobs = {knob["name"]: knob for knob in rested(model)["knobs"]}
+    assert [(knobs[name]["low"], knobs[name]["high"]) for name in ("T", "C")] == [("0", "4"), ("0.01", "100")]
+    assert [knobs[name]["place"] for name in ("T", "C")] == pytest.approx([0.25, 0.5])
+    assert (knobs["free"]["low"], knobs["mu"]["high"]) == ("0.001", "0.99999")  # around their values
+    model.apply({"type": "slide", "name": "T", "place": 1.0})
+    assert model.run.hyper.T == 4.0
+
+
 def test_numbers_of_the_loss_have_knobs():
     """Their slider moves the next step; one with a schedule is held, and follows it again."""
     f = bl.FiniteSum(lambda x, a, hyper: hyper.T * (x - a) ** 2, np.arange(3.0), hyper={"T": lambda t: 1.0 + t})
