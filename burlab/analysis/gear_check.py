@@ -9,13 +9,14 @@ import numpy as np
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree
 from burlab.graph.numpy_api.promotion import PrecisionWarning
-from burlab.problems import FiniteSum
+from burlab.problems import BatchLoss, FiniteSum
 from burlab.runtime.checks.callable import check_function
 from burlab.transforms.call import name_of
 from burlab.typing import Tree
 
 from .gear_point import GearPoint
 from .gear_report import GearReport, GearRow
+from .sum_gears import SumGears
 
 MAX_SAMPLES = 64  # of a finite sum
 
@@ -46,8 +47,9 @@ def check_gears(f: Callable[..., Any] | FiniteSum, *args: Tree) -> GearReport:
     A function is computed by NumPy itself, in replay and compiled; compiled with `strict=True`, whose bits are those of
     its replay; in float32; for several points by `vmap` and in a Python loop. Its derivatives are compared by the
     identity <g, J v> = <J^T g, v>, with differences of NumPy's values, between gears, and in float32. Of a `FiniteSum`
-    the value and gradient are compared with the means of those of its samples, at most 64 of them; for the gears of its
-    loss, check the loss at a sample.
+    or `BatchLoss` the problem's own kernels are compared: for one sample, an odd number of them, and up to 64, value
+    and gradient by tiles with calls of the same graphs in replay, a sample at a time; so are the gradients of samples,
+    float32, and both gears with `strict=True`. Values are compared with the means of samples.
 
     Args:
         f: A function of arrays, numbers and trees of them, at least one leaf floating; or a `FiniteSum`.
@@ -112,26 +114,46 @@ def _sum_checks(f: FiniteSum, args: tuple[Tree, ...], promises: Promises) -> lis
         raise ArgumentError(f"check_gears of a FiniteSum needs its point alone, got {len(args)} arguments.")
     (x,) = args
     samples = np.unique(np.linspace(0, len(f) - 1, min(len(f), MAX_SAMPLES)).astype(np.int64))
+    kernels = SumGears(f, x, samples.tolist())
+    key = kernels.keywords
 
     def value(x: Tree) -> Any:
-        return f.value(x, samples)
+        return f.value(x, samples, **key)
+
+    def grad(x: Tree) -> Any:
+        return f.grad(x, samples, **key)
 
     at = GearPoint(value, args)
     narrow, exact = at.cast(np.float32).args[0], at.cast(np.float64).args[0]
+    narrower = SumGears(f, narrow, kernels.samples)
 
     def mean_of(query: Callable[..., Tree]) -> Tree:
         rows = [tree.flatten(query(x, [k])) for k in samples]
         columns = zip(*(leaves for leaves, _ in rows), strict=True)
         return tree.unflatten(rows[0][1], [np.mean(np.stack(column), axis=0) for column in columns])
 
+    last, order = len(samples), promises.order
+    means: list[Check] = [
+        ("value", "mean of samples", at.eager, lambda: mean_of(f.value), order),
+        ("gradient", "mean of samples", lambda: grad(x), lambda: mean_of(f.grad), order),
+    ]
+    rows: list[Check] = [
+        ("gradients of samples", "replay", lambda: kernels.of_samples(last), lambda: kernels.rows(last), order),
+    ]  # fmt: skip
+    whole, keyed = isinstance(f, BatchLoss), bool(key)  # samples of other positions have other keys
     return [
-        ("value", "mean of samples", at.eager, lambda: mean_of(f.value), promises.order),
-        ("gradient", "mean of samples", lambda: f.grad(x, samples), lambda: mean_of(f.grad), promises.order),
-        ("<gradient, v>", "differences", lambda: [at.along(f.grad(x, samples))], lambda: at.differences(promises.step),
+        *([] if whole or keyed else means),
+        *((f"value and gradient of {size}", "replay of samples", lambda size=size: kernels.answer(size),
+           lambda size=size: kernels.mean(size, "replay"), order) for size in kernels.sizes()),
+        *(rows if kernels.has_rows else []),
+        ("strict, compiled", "strict, replay", lambda: kernels.mean(last, "compiled", strict=True),
+         lambda: kernels.mean(last, "replay", strict=True), 0.0),
+        ("<gradient, v>", "differences", lambda: [at.along(grad(x))], lambda: at.differences(promises.step),
          promises.differences),
-        ("value, float32", "value, float64", lambda: f.value(narrow, samples), lambda: f.value(exact, samples), NARROW),
-        ("gradient, float32", "gradient, float64", lambda: f.grad(narrow, samples), lambda: f.grad(exact, samples),
-         NARROW_SLOPE),
+        ("float32", "replay of samples", lambda: narrower.answer(last), lambda: narrower.mean(last, "replay"),
+         SINGLE.order),
+        ("value, float32", "value, float64", lambda: value(narrow), lambda: value(exact), NARROW),
+        ("gradient, float32", "gradient, float64", lambda: grad(narrow), lambda: grad(exact), NARROW_SLOPE),
     ]  # fmt: skip
 
 

@@ -7,9 +7,10 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import burlab as bl
-from burlab.analysis import GearReport, GearRow
+from burlab.analysis import GearReport, GearRow, sum_gears
 from burlab.widgets.html_table import gears_html
 
 RNG = np.random.default_rng(3)
@@ -104,6 +105,68 @@ def test_faults_of_a_finite_sum_are_found(monkeypatch: pytest.MonkeyPatch) -> No
     value = bl.FiniteSum.value
     monkeypatch.setattr(bl.FiniteSum, "value", lambda self, x, k=None: value(self, x, k) * len(k))
     assert "value" in broken(bl.check_gears(bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(6.0)), np.array(0.5)))
+
+
+def noisy(x: Any, a: Any, hyper: Any, *, key: Any) -> Any:
+    return hyper.c * np.sum((x - a) ** 2 * (1 + 0.1 * bl.random.normal(key, (3,))))
+
+
+DATA = RNG.normal(size=(21, 3))
+LAYER = bl.nn.SparseLinear(3, 2, density=0.5, key=bl.random.key(0))
+ROWS_OF_SUMS = {
+    "value and gradient of 1", "value and gradient of 11", "value and gradient of 21", "strict, compiled",
+    "<gradient, v>", "float32", "value, float32", "gradient, float32",
+}  # fmt: skip
+MEANS, EACH = {"value", "gradient"}, {"gradients of samples"}
+SUMS: dict[str, tuple[Any, Any, set[str]]] = {
+    "plain": (bl.FiniteSum(squared, (DATA, DATA[:, 0]), lambda x: 0.1 * np.sum(x**2)), np.ones(3), MEANS | EACH),
+    "narrow data": (bl.FiniteSum(lambda x, a: np.sum(x * a), DATA.astype(np.float16)), np.ones(3), MEANS | EACH),
+    "keys and numbers": (bl.FiniteSum(noisy, DATA, hyper={"c": 2.0}), np.ones(3), EACH),
+    "sparse data": (bl.FiniteSum(squared, (csr_array(DATA * (DATA > 0)), DATA[:, 0])), np.ones(3), MEANS),
+    "whole numbers": (bl.FiniteSum(lambda m, a: np.sum(np.sin(m(a))), DATA.astype(np.float32)), LAYER, MEANS),
+    "a batch": (bl.BatchLoss(lambda x, a: np.var(a @ x), DATA, lambda x: 0.1 * np.sum(x**2)), np.ones(3), set[str]()),
+    "chunks": (
+        bl.BatchLoss(lambda x, z, a: np.var(z), DATA, embed=lambda x, a: np.tanh(a * x), chunks=4),
+        np.ones(3),
+        set[str](),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_kernels_of_problems_keep_all_promises(name: str) -> None:
+    problem, x, more = SUMS[name]
+    report = bl.check_gears(problem, x)
+    single = {row.check for row in report.broken if row.error and name == "whole numbers"}  # a layer has one dtype
+    assert broken(report) == single, report
+    assert {row.check for row in report.rows} == ROWS_OF_SUMS | more
+
+
+def test_a_wrong_tile_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = SUMS["plain"][0]
+    answer = bl.FiniteSum.value_and_grad
+    monkeypatch.setattr(
+        bl.FiniteSum,
+        "value_and_grad",
+        lambda self, x, k, **more: answer(self, x, k[:-1] if len(k) == 11 else k, **more),
+    )
+    assert broken(bl.check_gears(problem, np.ones(3))) == {"value and gradient of 11"}
+
+
+def test_a_wrong_gear_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(graph: Any, *, gear: str, strict: bool) -> Any:
+        executable = sum_gears.build_gear(graph, gear=gear, strict=strict)  # type: ignore[attr-defined]
+        return lambda *xs: [y * (1 + 1e-3 * (gear == "compiled")) for y in executable(*xs)]
+
+    monkeypatch.setattr(sum_gears, "build_gear", sum_gears.build, raising=False)
+    monkeypatch.setattr(sum_gears, "build", build)
+    assert broken(bl.check_gears(SUMS["plain"][0], np.ones(3))) == {"strict, compiled"}
+
+
+def test_a_wrong_row_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = bl.FiniteSum.per_sample_grads
+    monkeypatch.setattr(bl.FiniteSum, "per_sample_grads", lambda self, x, k: rows(self, x, k)[::-1])
+    assert broken(bl.check_gears(SUMS["plain"][0], np.ones(3))) == {"gradients of samples"}
 
 
 def test_misuse_is_refused() -> None:
