@@ -77,7 +77,7 @@ class bilevel(_Upper):
     >>> losses = {"w": lambda x: (x["w"] - x["a"]) ** 2, "a": lambda x: (x["w"] - 3.0) ** 2}
     >>> rule = {"w": bl.optim.GD(0.5), "a": bl.optim.bilevel(bl.optim.GD(0.5), "w")}
     >>> bl.minimize(bl.problems.Alternating(losses), {"w": 0.0, "a": 1.0}, bl.optim.alternating(rule), steps=3).x
-    {'a': array(3.), 'w': array(3.)}
+    {'w': array(3.), 'a': array(3.)}
     """
 
     terms: int = 10
@@ -163,7 +163,7 @@ class unrolled(_Upper):
     >>> losses = {"w": lambda x: (x["w"] - x["a"]) ** 2, "a": lambda x: (x["w"] - 3.0) ** 2}
     >>> rule = {"w": bl.optim.GD(0.5), "a": bl.optim.unrolled(bl.optim.GD(0.5), "w", xi=0.5)}
     >>> bl.minimize(bl.problems.Alternating(losses), {"w": 0.0, "a": 1.0}, bl.optim.alternating(rule), steps=3).x
-    {'a': array(3.), 'w': array(3.)}
+    {'w': array(3.), 'a': array(3.)}
     """
 
     xi: Hyper

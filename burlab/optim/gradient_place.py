@@ -37,7 +37,7 @@ class through(OnLeaves, Wrapper):
     Every query of the optimizer inside is about T of its point, those about clients too. The gradient norm, in the
     history and for `Stop`, is that at T(x); nan if the optimizer inside reads no gradient. Cost: one gradient; a value
     too, unless at is "T(x)". If the gradient at x is computed, because T returns x or asks for it, values and norms are
-    those at x and cost nothing. Metrics of has_aux are those at x.
+    those at x and cost nothing. Metrics of has_aux and the state of a loss are those at x.
 
     Args:
         inner: The optimizer.
