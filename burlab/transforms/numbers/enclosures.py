@@ -61,12 +61,18 @@ class Enclosures:
             found = self._executed(n, xs) if n.row.parts else _enclosed(n, xs)
         except KeyError as error:
             raise _no_enclosure(n, str(error.args[0])) from None
-        if n.op in _LIMITED and isinstance(found, Pair) and found.low.dtype.kind == "f":
-            nan = make_node("isnan", None, reshape(found.low, (found.low.size,)))
-            if nan.size:
-                as_number = make_node("convert", "int64", nan)
-                self.checks.append(Check(node("greater", _total(as_number), _zero()), n.origin, n.op))
+        if n.op in _LIMITED and isinstance(found, Pair) and found.low.dtype.kind == "f" and found.low.size:
+            self.checks.append(Check(_any_nan(found.low), n.origin, n.op))
         return found
+
+    def nans(self, outputs: Sequence[Value], name: str) -> list[tuple[Node, str]]:
+        """The outputs that may be nan though no domain was left: each as a mask (), with what to say then."""
+        message = (
+            f"the bounds of {name} are nan: ends that are infinite, or beyond the largest number, met in a sum or a "
+            "product. Pass a smaller box."
+        )
+        floats = [y for y in map(pair, outputs) if y.low.dtype.kind == "f" and y.low.size]
+        return [(_any_nan(y.low), message) for y in floats]
 
     def _executed(self, n: Node, xs: list[Value]) -> Value:
         if n.op == "cond" and isinstance(xs[0], Pair):
@@ -125,9 +131,6 @@ def _no_enclosure(n: Node, what: str) -> TraceError:
     )
 
 
-def _total(x: Node) -> Node:
-    return make_node("sum", (0,), x)
-
-
-def _zero() -> Node:
-    return constant(0, np.int64)
+def _any_nan(x: Node) -> Node:
+    nan = make_node("convert", "int64", make_node("isnan", None, reshape(x, (x.size,))))
+    return node("greater", make_node("sum", (0,), nan), constant(0, np.int64))

@@ -58,7 +58,8 @@ def interval(f: Callable[..., Any]) -> Callable[..., Any]:
         walk = Enclosures()
         found = walk.of(Graph(call.inputs, tuple(outputs)), [known.get(x, x) for x in call.inputs])
         pairs = [pair(y) for y in found]
-        left = {f"{k:06d} {_message(check)}": check.left for k, check in enumerate(walk.checks)}
+        checks = [*((check.left, _message(check)) for check in walk.checks), *walk.nans(found, name_of(f))]
+        left = {f"{k:06d} {message}": mask for k, (mask, message) in enumerate(checks)}
         bounds = tuple(tree.unflatten(form, [y[end] for y in pairs]) for end in range(2))
         return call.place((bounds, left))
 

@@ -31,12 +31,12 @@ MONOTONE: dict[str, Monotone] = {
     "log": Monotone(1, start=0.0), "log2": Monotone(2, start=0.0), "log10": Monotone(2, start=0.0),
     "log1p": Monotone(1, start=-1.0),
     "sinh": Monotone(2), "tanh": Monotone(2), "arctan": Monotone(2), "arcsinh": Monotone(3),
-    "arctanh": Monotone(2, start=-1.0, end=1.0), "arccosh": Monotone(3, start=1.0),
-    "arcsin": Monotone(2, start=-1.0, end=1.0), "arccos": Monotone(2, rises=False, start=-1.0, end=1.0),
+    "arctanh": Monotone(2, start=-1.0, end=1.0), "arccosh": Monotone(4, start=1.0),
+    "arcsin": Monotone(3, start=-1.0, end=1.0), "arccos": Monotone(3, rises=False, start=-1.0, end=1.0),
     "erf": Monotone(2), "erfc": Monotone(4, rises=False), "sigmoid": Monotone(3), "softplus": Monotone(2),
     "erfinv": Monotone(3, start=-1.0, end=1.0), "erfcinv": Monotone(3, rises=False, start=0.0, end=2.0),
-    "ndtri": Monotone(4, start=0.0, end=1.0), "log_ndtr": Monotone(3), "mills": Monotone(4, rises=False),
-    "digamma": Monotone(2, start=0.0),
+    "ndtri": Monotone(5, start=0.0, end=1.0), "log_ndtr": Monotone(5), "mills": Monotone(5, rises=False),
+    "digamma": Monotone(3, start=0.0),
     "floor": Monotone(0), "ceil": Monotone(0), "rint": Monotone(0), "trunc": Monotone(0), "sign": Monotone(0),
     "relu": Monotone(0), "lower_bound": Monotone(0), "upper_bound": Monotone(0),
 }  # fmt: skip
@@ -56,7 +56,7 @@ VALLEYS: dict[str, Valley] = {
     "cosh": Valley(2, 0.0, 1.0),
     "silu": Valley(4, -1.2784645427610738, -0.2784645427610738),
     "gelu": Valley(0, -0.7517915246935645, -0.16997120747990366),
-    "gamma": Valley(4, 1.4616321449683622, 0.8856031944108887, start=0.0),
+    "gamma": Valley(5, 1.4616321449683622, 0.8856031944108887, start=0.0),
     "gammaln": Valley(3, 1.4616321449683622, -0.12148629053584961, start=0.0),
 }
 """Functions with one minimum. A place is that of the minimum as a float, off by less than the minimum shows."""
