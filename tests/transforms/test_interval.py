@@ -224,6 +224,12 @@ def test_products_of_matrices_hold_in_any_order(dtype: Any, shape: Any) -> None:
             r @ np.abs(y) + np.abs(x) @ s + r @ s
         ) * (low[0] is not x)
         assert np.all(b - a <= 2 * slack + 1e-30)
+        for left, right in (
+            (x + (low[0] is not x) * r * np.sign(y[:, 0]), y),
+            (x, y + (low[0] is not x) * s * np.sign(x[:1].T)),
+        ):
+            u, v = np.clip(left, low[0], high[0]), np.clip(right, low[1], high[1])
+            assert np.all((u @ v >= a) & (u @ v <= b))
         one_sided = bl.interval(lambda x: x @ y)(low[0], high[0])
         assert np.all((one_sided[0] <= x @ y) & (x @ y <= one_sided[1]))
 
@@ -275,6 +281,7 @@ def test_open_choices_of_masks_are_masks_that_may_hold() -> None:
     assert bl.interval(f)(-0.5, 0.5) == (-0.5, 0.5)
     assert bl.interval(f)(-0.5, 1.5) == (-0.5, 10.0)
     assert bl.interval(f)(1.25, 1.5) == (10.0, 10.0)
+    assert bl.interval(lambda x: np.where(np.where(x > 0, x > -5, x > 5), 10.0, x))(-0.5, 0.5) == (-0.5, 10.0)
 
 
 def test_it_composes_with_other_transforms_and_gears() -> None:
