@@ -47,6 +47,19 @@ void functions() {
   check([](auto x) { return pow(x, decltype(x)(-3)); }, 0.1, 9, "a negative power", 9);
 }
 
+/// Of points: what is exact in long double is inside of both bounds, which a rounded result would be itself.
+void arithmetic() {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> part(-2, 2);
+  const auto inside = [](I y, long double exact) { return y.low < exact && exact < y.high; };
+  for (int k = 0; k < 1000; ++k) {
+    const double a = part(random), b = part(random) * 1e-3;
+    const long double x = a, y = b;
+    expect(inside(I(a) + I(b), x + y) && inside(I(a) - I(b), x - y), "sums of points");
+    expect(inside(I(a) * I(b), x * y) && inside(I(a) / I(b), x / y), "products of points");
+  }
+}
+
 /// The derivative of tanh(x)^2 / (1 + e^x), by duals of intervals.
 void derivatives() {
   const auto f = [](auto x) {
@@ -88,6 +101,7 @@ void edges() {
 
 int main() {
   functions();
+  arithmetic();
   derivatives();
   edges();
   return failures;
