@@ -108,7 +108,7 @@ class _Timed:
         setup = loop.setup
         self.fused = setup.update if isinstance(setup.update, FusedStep) else None
         lazy = setup.update if isinstance(setup.update, LazyStep) else None
-        loss = setup.loss if isinstance(setup.update, Update) else None
+        loss = setup.step_loss if isinstance(setup.update, Update) else None
         samples = loss.samples.kernels(setup.batch_of_kernels) if loss else {}
         samples = {"kernel": lazy.executable} if lazy else samples
         self.samples = {name: _Kernel(exe, _PHASES.get(name)) for name, exe in samples.items()}

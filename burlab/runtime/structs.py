@@ -118,6 +118,12 @@ class CFused(ctypes.Structure):
     _fields_ = [*_of(CKernel, "kernel second"), *_of(_INT, "pieces cuts"), *_of(_POINTER, "table cut_bytes")]
 
 
+class CLossLeaf(ctypes.Structure):
+    """burlab::run::LossLeaf, burlab/run/abi/plan.hpp."""
+
+    _fields_ = [*_of(_INT, "place rows numbers size")]
+
+
 class CBlock(ctypes.Structure):
     """burlab::run::Block, burlab/run/abi/summand.hpp."""
 
@@ -185,7 +191,7 @@ class CPlan(ctypes.Structure):
         *_of(_INT, "hypers buffers"),
         *_of(_POINTER, "hyper"),
         *_of(_INT, "numbers first_number loss_buffers"),
-        *_of(_POINTER, "loss_places"),
+        *_of(_POINTER, "loss_leaf"),
         *_of(_INT, "noted logs_value logs_norm"),
         *_of(_POINTER, "start bytes"),
         *_of(_INT, "history_bytes keyframe_bytes feed_rows"),

@@ -13,7 +13,7 @@ from burlab.problems.data import Data
 from burlab.runtime.coerce import Array
 
 from .output_blocks import OutputLayout, at
-from .sample_program import VALUE_ALONE, SampleProgram
+from .sample_program import SampleProgram
 from .tiles import DEFAULT_OPTIONS, KernelOptions
 from .tiling import Tiling
 
@@ -66,10 +66,9 @@ class BatchProgram(SampleProgram):
         found = trace(f, (*shared, *samples), keyword)
         return BatchProgram(found.graph, found.result, len(data.arrays), keyed, batch, options)
 
-    def value_alone(self) -> "BatchProgram":
-        """Return the kernel of its first output."""
-        value, arrays = Graph(self._given.inputs, self._given.outputs[:1]), len(self.graph.inputs) - self.fixed
-        return BatchProgram(value, VALUE_ALONE, arrays - self.keyed, self.keyed, self.batch, self.options)
+    def _of(self, graph: Graph, structure: tree.TreeDef, arrays: int) -> "BatchProgram":
+        """Return the kernel of another graph of the same inputs."""
+        return BatchProgram(graph, structure, arrays, self.keyed, self.batch, self.options)
 
     def on(self, threads: int) -> "BatchProgram":
         """Return the same for so many threads, which share the call."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError
+from burlab.errors import ArgumentError, BurlabError, DTypeError, IndexRangeError, ShapeError
 from burlab.graph import Node, tree
 from burlab.graph.node import as_node, native_dtype
 from burlab.graph.numpy_api.promotion import as_dtype
@@ -39,6 +39,13 @@ class StateForm(NamedTuple):
         """The path of each leaf, such as `loss_state['mean']`."""
         any_tree = tree.unflatten(self.structure, range(len(self.leaves)))
         return [f"loss_state{path}" for path in tree.leaf_names(any_tree)]
+
+    def no_row(self, leaf: int, row: int, written: Node) -> IndexRangeError:
+        """Return the error of a step that wrote a row that a leaf does not have. written: its new value."""
+        where, count = f"{place(written.origin)}: " if written.origin else "", self.leaves[leaf][0][0]
+        return IndexRangeError(
+            f"{where}{self.names[leaf]} was written at row {row}, but it has {count} rows: use 0 to {count - 1}."
+        )
 
 
 class LossState:

@@ -68,6 +68,11 @@ class SampleKernel:
         """Return the same for sums on so many threads."""
         return SampleKernel(self.program.on(threads), self.data, self.numbers)
 
+    def by_rows(self) -> "tuple[SampleKernel, tuple[int, ...]]":
+        """Return the kernels with rows in place of tables: see `SampleProgram.by_rows`."""
+        program, rows = self.program.by_rows()
+        return SampleKernel(program, self.data, self.numbers), rows
+
     def value_alone(self) -> "SampleKernel":
         """Return the kernels of its first output."""
         return SampleKernel(self.program.value_alone(), self.data, self.numbers)

@@ -16,6 +16,7 @@ from burlab.runtime.coerce import Array
 
 from .derived_arrays import derived
 from .output_blocks import OutputLayout, integers
+from .table_rows import rows_of_tables
 from .tiles import DEFAULT_OPTIONS, KernelOptions, Tile
 from .tiling import Tiling, Tilings
 
@@ -87,11 +88,32 @@ class SampleProgram:
         how = least(graph), options, placed, len(data.wholes)
         return SampleProgram(graph, traced.result, len(data.arrays), keyed, *how)
 
+    def by_rows(self) -> "tuple[SampleProgram, tuple[int, ...]]":
+        """Return the kernels with rows in place of tables, and for each leaf of a new state the number of its rows.
+
+        A leaf that is the old one with some rows written becomes these, behind their numbers, int64; 0 for others.
+        """
+        outputs, rows = rows_of_tables(self._given, self.summed, self._first_state)
+        arrays = len(self.graph.inputs) - self.fixed - self.keyed
+        trees = [tree.unflatten(child, range(child.num_leaves)) for child in self.structure.children()[:3]]
+        structure = tree.flatten((*trees, (0,) * (len(outputs) - self.summed)))[1]
+        return self._of(Graph(self._given.inputs, outputs), structure, arrays), rows
+
+    @property
+    def _first_state(self) -> int:
+        """The number of inputs before those of the old state, which are the last ones that come with a call."""
+        given = len(self._given.inputs) - (len(self.graph.inputs) - self.fixed) - self._wholes
+        return given - self.state
+
+    def _of(self, graph: Graph, structure: tree.TreeDef, arrays: int) -> "SampleProgram":
+        """Return the kernels of another graph of the same inputs."""
+        how = self.least, self.options, self.placed, self._wholes
+        return SampleProgram(graph, structure, arrays, self.keyed, *how)
+
     def value_alone(self) -> "SampleProgram":
         """Return the kernels of its first output."""
-        value, arrays = Graph(self._given.inputs, self._given.outputs[:1]), len(self.graph.inputs) - self.fixed
-        how = self.least, self.options, self.placed, self._wholes
-        return SampleProgram(value, VALUE_ALONE, arrays - self.keyed, self.keyed, *how)
+        value = Graph(self._given.inputs, self._given.outputs[:1])
+        return self._of(value, VALUE_ALONE, len(self.graph.inputs) - self.fixed - self.keyed)
 
     def on(self, threads: int) -> "SampleProgram":
         """Return the same for sums on so many threads."""

@@ -31,6 +31,7 @@ class Part(enum.IntEnum):
     DRAWN = 11
     SIZE = 12
     FINISH = 13
+    ROW = 14
 
 
 VALIDATION, FULL_GRADIENT = -2, -3

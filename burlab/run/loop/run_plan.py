@@ -10,7 +10,7 @@ from burlab.problems.kernels.sum_abi import kernel_of
 from burlab.run.record.recorder import COUNTERS
 from burlab.runtime.coerce import Array
 from burlab.runtime.dtypes import computed_in, is_narrow_float
-from burlab.runtime.structs import CFused, CLoss, CPiece, CPlan, CSummand, CValidation
+from burlab.runtime.structs import CFused, CLoss, CLossLeaf, CPiece, CPlan, CSummand, CValidation
 
 from .fused import FusedStep
 from .lazy_step import LazyStep
@@ -50,9 +50,9 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
     hyper = np.array(list(setup.rule.hyper.values()), np.float64)
     sizes = np.array([math.prod(shape) * dtype.itemsize for shape, dtype in setup.buffers], np.int64)
     addresses = np.array([0 if array is None else array.ctypes.data for array in start or []], np.uint64)
-    samples = setup.loss.samples
+    samples = setup.step_loss.samples
     offsets, metrics, given = samples.layout.offsets, len(samples.metrics), samples.program.summed
-    places = np.array(offsets[given:], np.int64)
+    leaves = _state_leaves(setup, offsets[given:])
     spent = np.array([setup.spent.get(name, 0.0) for name in setup.totals], np.float64)
     validation = None if setup.validation is None else _validation(setup.validation)
     full_gradient = None if setup.full is None else _validation(setup.full, setup.dimension)
@@ -78,8 +78,8 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
         hyper=hyper.ctypes.data,
         numbers=0 if setup.numbers is None else setup.numbers.inputs,
         first_number=0 if setup.numbers is None else setup.numbers.first,
-        loss_buffers=len(places),
-        loss_places=places.ctypes.data,
+        loss_buffers=len(leaves),
+        loss_leaf=ctypes.addressof(leaves),
         noted=len(setup.rule.schedules) + len(setup.rule.logged),
         logs_value=setup.rule.logs_value,
         logs_norm=setup.rule.logs_norm,
@@ -98,7 +98,7 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
         plan.loss = CLoss(samples=setup.update.rows.samples.summand(1), regularizer=CSummand())
         plan.lazy, plan.in_place = setup.update.struct, InPlace.AT_ONCE
     else:
-        plan.loss = setup.loss.mirror(int(setup.stream.batch))
+        plan.loss = setup.step_loss.mirror(int(setup.stream.batch))
         if setup.knows_rows:
             plan.each = samples.together
         plan.update = kernel_of(setup.update.executable)
@@ -114,8 +114,18 @@ def plan_of(setup: Setup, start: Start | None = None) -> CPlan:
         plan.sampler = kernel_of(setup.sampler)
     if setup.output is not None:
         plan.output = kernel_of(setup.output)
-    plan.held = ends, hyper, sizes, addresses, places, spent, validation, full_gradient
+    plan.held = ends, hyper, sizes, addresses, leaves, spent, validation, full_gradient
     return plan
+
+
+def _state_leaves(setup: Setup, offsets: Sequence[int]) -> "ctypes.Array[CLossLeaf]":
+    """Return where C++ finds the leaves of the new state. offsets: of the outputs of the loss that they are."""
+    found, places = list[CLossLeaf](), iter(offsets)
+    for (shape, dtype), rows in zip(setup.loss_state_forms, setup.state_rows, strict=True):
+        numbers = next(places) if rows else 0
+        size = math.prod(shape[1:]) * dtype.itemsize
+        found.append(CLossLeaf(place=next(places), rows=rows, numbers=numbers, size=size))
+    return (CLossLeaf * len(found))(*found)
 
 
 def _fused(step: FusedStep) -> tuple[CFused, tuple[object, ...]]:

@@ -119,6 +119,24 @@ class Setup:
     sampler: Executable | None = None  # names the samples of a step, where a function of the user's does
     numbers: NumbersOfLoss | None = None  # that the losses read
 
+    @cached_property
+    def step_loss(self) -> Loss:
+        """The loss as steps evaluate it: of tables in its state it gives the rows that a step writes."""
+        return self._by_rows[0]
+
+    @property
+    def state_rows(self) -> tuple[int, ...]:
+        """How many rows a step writes in each leaf of the state of the loss; 0 for a leaf that it gives as a whole."""
+        return self._by_rows[1]
+
+    @cached_property
+    def _by_rows(self) -> tuple[Loss, tuple[int, ...]]:
+        alone = self.stream.batch == 1 or self.loss.samples.program.batch > 0
+        if not self.loss_state_forms or not alone:
+            return self.loss, (0,) * len(self.loss_state_forms)
+        samples, rows = self.loss.samples.by_rows()
+        return (Loss(samples, self.loss.regularizer), rows) if any(rows) else (self.loss, rows)
+
     @staticmethod
     def of(  # noqa: PLR0913 - what a run consists of
         loss: Loss,
@@ -192,7 +210,8 @@ class Setup:
         validation = self.validation
         second = None if validation is None else validation.loss
         full = None if self.full is None else self.full.loss
-        return (self.loss, self.update, self.queries, second, full, self.output, self.size, self.sampler, self.stream)
+        own = self.loss, self.step_loss
+        return (*own, self.update, self.queries, second, full, self.output, self.size, self.sampler, self.stream)
 
     @property
     def knows_norm(self) -> bool:
@@ -239,7 +258,7 @@ class Setup:
         """The kernels of a step in order, without queries; output, size and sampler last."""
         update = self.update
         step = (
-            (*self.loss.executables(self.batch_of_kernels), update.executable)
+            (*self.step_loss.executables(self.batch_of_kernels), update.executable)
             if isinstance(update, Update)
             else update.executables
         )
@@ -279,6 +298,9 @@ class Setup:
                 f"sampler gave {outcome.sample}, but there are {self.stream.samples} samples: use 0 to "
                 f"{self.stream.samples - 1}."
             )
+        if outcome.part == Part.ROW and self.numbers is not None and self.numbers.state is not None:
+            samples, leaf = self.loss.samples, int(outcome.node)
+            return self.numbers.state.no_row(leaf, outcome.sample, samples.graph.outputs[samples.program.summed + leaf])
         if self.validation is not None and outcome.owner == VALIDATION:
             return self.validation.error(outcome)
         if self.full is not None and outcome.owner == FULL_GRADIENT:
@@ -292,4 +314,4 @@ class Setup:
             return self.loss.samples.with_sample(failed, outcome.sample) if sampled else failed
         if outcome.part == Part.UPDATE:
             return self.update.executable.error(answer_of(outcome))
-        return self.loss.error(outcome, self.batch_of_kernels)
+        return self.step_loss.error(outcome, self.batch_of_kernels)

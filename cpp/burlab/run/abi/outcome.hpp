@@ -23,6 +23,7 @@ enum class Part : std::int32_t {
   drawn = 11,       // no kernel: that function named a sample that does not exist
   size = 12,        // the kernel that computes the batch size
   finish = 13,      // the part computed once behind all tiles
+  row = 14,         // no kernel: leaf `node` of the state of the loss does not have this row
 };
 
 /// The loss that failed: the run's own, its validation's, the full gradient of its stopping criterion, or that of the

@@ -39,6 +39,13 @@ struct Fused {
   const std::int64_t* cut_bytes;
 };
 
+/// A leaf of the state that a loss gives anew: where it lies in a result, bytes. Or, of a table in which a step writes
+/// `rows` rows, where these lie, and the int64 numbers of them; size: bytes of a row. Mirrored in Python.
+struct LossLeaf {
+  std::int64_t place, rows;  // rows: 0 for the whole leaf
+  std::int64_t numbers, size;
+};
+
 /// How a step writes over x and the state, see `Plan::in_place`.
 inline constexpr std::int64_t kInPlaceAtOnce = 2;
 
@@ -83,12 +90,12 @@ struct Plan {
   const double* hyper;           // start values; NaN: as scheduled
   /// Inputs of a loss behind x: hyperparameters, t, and the last `loss_buffers` buffers, which are its state; 0: none.
   std::int64_t numbers;
-  std::int64_t first_number;        // the first of these hyperparameters
-  std::int64_t loss_buffers;        // of the state of the loss, which gives them anew in each step: the last ones
-  const std::int64_t* loss_places;  // where each lies in a result, bytes
-  std::int64_t noted;               // numbers from an update: values of schedules, and logged metrics
-  std::int64_t logs_value;          // 1: the last of them is the value of the step and adds no column; else 0
-  std::int64_t logs_norm;           // likewise for the norm of its gradient, the last one before the value
+  std::int64_t first_number;  // the first of these hyperparameters
+  std::int64_t loss_buffers;  // of the state of the loss, which gives them anew in each step: the last ones
+  const LossLeaf* loss_leaf;
+  std::int64_t noted;         // numbers from an update: values of schedules, and logged metrics
+  std::int64_t logs_value;    // 1: the last of them is the value of the step and adds no column; else 0
+  std::int64_t logs_norm;     // likewise for the norm of its gradient, the last one before the value
   const char* const* start;   // start values of the buffers, nullptr for zeros; nullptr: they come from another run
   const std::int64_t* bytes;  // of each buffer
   std::int64_t history_bytes, keyframe_bytes;  // budgets

@@ -2,13 +2,13 @@
 // A step in two parts: the mean of the gradients of its batch, and the optimizer's rule, which may query more.
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "../sum/loss.hpp"
+#include "loss_state.hpp"
 #include "narrow_numbers.hpp"
 #include "norm.hpp"
 #include "query.hpp"
@@ -32,7 +32,8 @@ class SeparateStep final : public Step {
         block_norms_(static_cast<std::size_t>(blocks_)),
         rows_(ledger, plan.row_buffer, plan.row_buffers),
         each_(ledger, plan),
-        last_(ledger, plan, state) {
+        last_(ledger, plan, state),
+        loss_state_(ledger, plan, state) {
     const std::int64_t threads = std::clamp<std::int64_t>(plan.threads, 1, Team::kMaxThreads);
     for (std::int64_t k = 0; k < std::min(blocks_, threads); ++k)
       calls_.push_back(std::make_unique<UpdateCall>(ledger, plan, state, plan.row_buffers));
@@ -42,7 +43,8 @@ class SeparateStep final : public Step {
   bool ready() const override {
     for (const auto& call : calls_)
       if (!call->ready()) return false;
-    return each_.ready() && rows_.ready() && (!loss_ || loss_->ready()) && oracle_.ready() && last_.ready();
+    return each_.ready() && rows_.ready() && (!loss_ || loss_->ready()) && oracle_.ready() && last_.ready() &&
+           loss_state_.ready();
   }
 
   int threads() const override {
@@ -64,7 +66,7 @@ class SeparateStep final : public Step {
                &step_,           hyper,
                oracle_.key(),    oracle_.indices(),
                oracle_.address()};
-    if (BURLAB_UNLIKELY(plan_.loss_buffers != 0) && !state_.in_place()) take_loss_state();
+    if (BURLAB_UNLIKELY(loss_state_.any()) && !state_.in_place()) loss_state_.take(result_);
     norms_.both.clear();  // not all of `norms_` by assignment, which copies a thousand bytes
     measured_ = !state_.in_place();
     if (BURLAB_LIKELY(measured_)) return update();
@@ -82,7 +84,7 @@ class SeparateStep final : public Step {
     if (rest != 0) add_step(norms_.steps, last_, whole - rest, length - rest);
     if (moves && rest != 0) last_.write(whole - rest, length - rest);
     if (moves) calls_[0]->chunk().write_numbers();
-    if (moves) take_loss_state();
+    if (moves) loss_state_.take(result_);
   }
 
   Outcome measure(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
@@ -127,8 +129,9 @@ class SeparateStep final : public Step {
     Outcome outcome =
         each_.on() ? each_(leaves, step, key, deadline) : (*loss_)(leaves, step, key, team, deadline, laps_);
     if (outcome.ok() && each_.on()) outcome = loss_->regularize(leaves, step, each_.result());
-    if (outcome.ok()) result_ = each_.on() ? each_.result() : loss_->result();
-    return outcome;
+    if (!outcome.ok()) return outcome;
+    result_ = each_.on() ? each_.result() : loss_->result();
+    return loss_state_.check(result_);
   }
 
   /// The optimizer's rule, from the current buffers to the next.
@@ -192,12 +195,6 @@ class SeparateStep final : public Step {
   /// Return true if the loss is computed at x: a rule may log the value itself, and then only metrics, and a state that
   /// the loss gives, need it.
   bool evaluates() const { return plan_.logs_value == 0 || plan_.metrics != 0 || plan_.loss_buffers != 0; }
-  /// Take the state that the loss has given over: to the next buffers or, in place, to the only ones.
-  void take_loss_state() {
-    for (std::int64_t k = 0, own = state_.own(); k < plan_.loss_buffers; ++k)
-      std::memcpy(state_.next(own + k), result_ + plan_.loss_places[k],
-                  static_cast<std::size_t>(state_.bytes(own + k)));
-  }
   /// The gradient; if there is none, any memory of its size, which is not read.
   const char* gradient() const { return blind() ? state_.current(0) : result_ + plan_.gradient; }
 
@@ -273,6 +270,7 @@ class SeparateStep final : public Step {
   RowBuffers rows_;                                 // written by the update
   RowsLoss each_;           // replaces the loss if the update reads the gradients of its samples
   const StagedChunk last_;  // of an update in place: what is left after whole chunks
+  LossState loss_state_;
   UpdateInputs inputs_{};
   std::int64_t step_ = 0;  // t of the update
 };
