@@ -137,6 +137,23 @@ def test_the_value_of_a_run_follows_the_state_alone() -> None:
     np.testing.assert_allclose(run.value, run.problem.value(X0, state=run.loss_state), rtol=1e-14)
 
 
+def test_the_value_at_one_step_of_two_pasts() -> None:
+    """x, t and numbers are equal, the states are not: no value is taken for that of the other past."""
+
+    def weighted(x: Any, a: Any, state: Any, hyper: Any) -> Any:
+        return (x - a + state) ** 2, state + hyper.weight
+
+    f = bl.FiniteSum(weighted, np.arange(4.0), loss_state=0.0, hyper={"weight": 1.0})
+    run = bl.minimize(f, 0.0, GD(0.0), batch=2, steps=1)
+    first = run.value
+    run.seek(0)
+    run.hyper.weight = 3.0
+    run.step()
+    run.hyper.weight = 1.0
+    assert run.loss_state == 3.0
+    assert run.value == f.value(0.0, state=3.0) != first
+
+
 def test_metrics_and_narrow_numbers() -> None:
     def measured(x: Any, a: Any, y: Any, *, state: Any) -> Any:
         value, new = loss(x, a, y, state=state)

@@ -30,6 +30,7 @@ def own(loss: Function) -> Function:
 def first(loss: Function) -> Function:
     """Return the value of a loss that returns (value, metrics)."""
 
+    @wraps(loss, updated=())
     def value(x: tree.Tree, *sample: Any, **key: Any) -> Any:
         return pair_of(loss(x, *sample, **key), loss)[0]
 
