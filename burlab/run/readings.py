@@ -322,11 +322,11 @@ class Readings(Displayed):
         the record and keyframes grow.
 
         parameters, optimizer_state: twice, because a step reads one and writes the other; once where x has 65,536
-        entries or more, the update treats them alike, and the gradient is computed before the update. gradients: the
-        sums over the batch, one for each open level of a thread's slots, and their mean. activations: for each thread
-        the values of the kernel and the samples of its tile; and, once, what needs no sample. scratch: the memory of
-        the update, and tables. history, events, keyframes, path, traces: the record. A keyframe takes the bytes of x
-        and the state, once.
+        entries or more, the update treats them alike, and the gradient is computed before the update. The state of a
+        loss counts as the optimizer's. gradients: the sums over the batch, one for each open level of a thread's slots,
+        and their mean. activations: for each thread the values of the kernel and the samples of its tile; and, once,
+        what needs no sample. scratch: the memory of the update, and tables. history, events, keyframes, path, traces:
+        the record. A keyframe takes the bytes of x and the states, once.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1000), bl.optim.Momentum(0.1))

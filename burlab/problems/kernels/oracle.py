@@ -1,6 +1,6 @@
 """The queries about a sum of losses: each query is a traced function of one sample, compiled at first use."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ from .part_losses import PartLosses
 from .product_jacobian import ProductJacobian
 from .product_loss import ProductSource
 from .product_parts import product_parts
+from .programs import PROGRAMS, Programs, form_of, hashable_options, samples_form
 from .query_rules import QUERY_RULES, STATEFUL, value_alone
 from .robust_loss import RobustLoss
 from .sample_kernel import SampleKernel
@@ -68,21 +69,6 @@ class _Given(NamedTuple):
         schedules = () if self.numbers is None else self.numbers.schedules
         return self.loss, self.regularizer, self.resampled, self.targets, self.parts, *schedules
 
-
-class Programs(NamedTuple):
-    """The kernels of a query, whatever the data."""
-
-    samples: SampleProgram
-    regularizer: SampleProgram | None = None
-
-    @property
-    def graphs(self) -> list[Graph]:
-        """Their graphs."""
-        return [part.graph for part in self if part is not None]
-
-
-PROGRAMS = TraceCache[Programs](lambda programs: programs.graphs)
-"""Kernels of losses, by their structure: problems with equal losses and samples of one form share them."""
 
 _TARGET_SIZES = TraceCache[int](lambda _: ())
 
@@ -239,7 +225,7 @@ class Oracle:
             return 0
         if self._structure is None:
             self._structure = structure_outside(self._given.functions)
-        key = _form_of([point]), _samples_form(self.data)
+        key = form_of([point]), samples_form(self.data)
         functions, structure = self._given.functions, self._structure
         return _TARGET_SIZES.traced(key, functions, structure, lambda: parts.size(point, self.data))
 
@@ -252,7 +238,7 @@ class Oracle:
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """Return the kernels of a query. shared: x, and its other arguments."""
-        form = query, _form_of(shared)
+        form = query, form_of(shared)
         if form not in self._losses:
             self._losses.setdefault(form, self._found(form, query, shared))  # concurrent threads get the same
         return self._losses[form]
@@ -261,12 +247,12 @@ class Oracle:
         """Return the source of the parts of a loss of products with sparse rows; None for other data."""
         if not self.data.wholes or self.keyed or self.clients or self.numbers is not None:
             return None
-        form, parts = _form_of([point]), (self.loss, self.regularizer, self.data)
+        form, parts = form_of([point]), (self.loss, self.regularizer, self.data)
         return self._products.get(form) or self._products.setdefault(form, ProductSource(*parts, point))
 
     def sparse_jacobian(self, point: Point) -> ProductJacobian | None:
         """Return the Jacobian of targets that are made of products with sparse rows; None for others."""
-        form, targets = _form_of([point]), self._given.targets
+        form, targets = form_of([point]), self._given.targets
         if targets is None or self.keyed or not self.data.wholes:
             return None
         if form not in self._jacobians:
@@ -276,7 +262,7 @@ class Oracle:
 
     def factors(self, shared: Sequence[Point]) -> SampleKernel:
         """Return the kernel of the numbers by which rows of sparse data are multiplied in gradients of samples."""
-        form = "factors", _form_of(shared)
+        form = "factors", form_of(shared)
         if form not in self._losses:
             self._losses.setdefault(form, Loss(factors(self.kernels("grad", shared).samples), None))
         return self._losses[form].samples
@@ -289,7 +275,7 @@ class Oracle:
         if query == "surrogate":
             data = with_goals(data, self.target_size(shared[0]), shared[0].leaves[0].dtype)
         numbers = self.numbers and self.numbers.form
-        key = form, _samples_form(data), self.batch, self.keyed, self.has_aux, numbers, *_hashable(self.options)
+        key = form, samples_form(data), self.batch, self.keyed, self.has_aux, numbers, *hashable_options(self.options)
         programs = PROGRAMS.traced(
             key, self._given.functions, self._structure, lambda: self._traced(query, shared, data)
         )
@@ -399,17 +385,3 @@ class Oracle:
         numbers: those of the loss, if not its start values at step 0.
         """
         return self.kernels(query, shared).on(threads).mean([*shared, *numbers], stream, key, threads)
-
-
-def _form_of(shared: Sequence[Point]) -> tuple[Any, ...]:
-    return tuple((point.structure, *((leaf.shape, leaf.dtype) for leaf in point.leaves)) for point in shared)
-
-
-def _samples_form(data: Data) -> tuple[Any, ...]:
-    wholes = tuple((array.shape, array.dtype) for array in data.wholes)
-    return (*((array.shape[1:], array.dtype) for array in data.arrays), wholes, data.forms)
-
-
-def _hashable(options: KernelOptions) -> tuple[Any, ...]:
-    tile = options.tile
-    return tuple(sorted(tile.items())) if isinstance(tile, Mapping) else tile, options.remat
