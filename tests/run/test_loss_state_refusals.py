@@ -2,14 +2,17 @@
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError
+from burlab.errors import ArgumentError, BurlabError, DTypeError, FileError, ShapeError
 from burlab.optim import GD
+from burlab.run.file import container
+from burlab.run.file.save_run import KIND
 
 A = np.arange(6.0).reshape(3, 2)
 M = {"m": np.zeros(2)}
@@ -138,3 +141,38 @@ def test_a_python_number_stands_for_a_leaf_that_can_hold_it() -> None:
     f = bl.FiniteSum(lambda x, a, state: (x * a, 0.5), np.ones(2), loss_state=0)
     with pytest.raises(DTypeError, match="float64 for loss_state, expected int64"):
         bl.minimize(f, 1.0, GD(0.1))
+
+
+def _without(recipe: Any) -> None:
+    del recipe["loss_state"]
+
+
+def _too_many(recipe: Any) -> None:
+    recipe["loss_state"][0] = 9
+
+
+def _of_another_form(recipe: Any) -> None:
+    recipe["loss_state"][1] = ["dict", [["m", "leaf"], ["n", "leaf"]]]
+
+
+def _unread(recipe: Any) -> None:
+    recipe["numbers"] = None
+
+
+DAMAGES: list[tuple[Callable[[Any], None], str]] = [
+    (_without, "its loss does not fit its kernels|expected"),
+    (_too_many, "has 9 arrays of 2"),
+    (_of_another_form, "1 arrays, and a structure of 2"),
+    (_unread, "read by none"),
+]
+
+
+@pytest.mark.parametrize(("damage", "words"), DAMAGES)
+def test_a_damaged_file_is_refused(damage: Callable[[Any], None], words: str, tmp_path: Path) -> None:
+    run = bl.minimize(SUM, X0, GD(0.1), batch=1, steps=3)
+    run.save(tmp_path / "run.burlab")
+    document, arrays = container.read(tmp_path / "run.burlab", KIND)
+    damage(document["recipe"])
+    container.write(tmp_path / "damaged.burlab", KIND, document, arrays)
+    with pytest.raises(FileError, match=words):
+        bl.load_run(tmp_path / "damaged.burlab", A)
