@@ -94,7 +94,7 @@ def test_other_shapes_of_data() -> None:
 
 
 def test_data_of_one_shape_are_fitted_by_one_kernel() -> None:
-    from burlab.problems.kernels.programs import PROGRAMS
+    from burlab.problems.kernels.query_programs import PROGRAMS
 
     bl.curve_fit(decay, X, Y)
     before = set(PROGRAMS._entries)

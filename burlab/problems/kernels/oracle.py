@@ -34,7 +34,7 @@ from .part_losses import PartLosses
 from .product_jacobian import ProductJacobian
 from .product_loss import ProductSource
 from .product_parts import product_parts
-from .programs import PROGRAMS, Programs, form_of, hashable_options, samples_form
+from .query_programs import PROGRAMS, Programs, form_of, hashable_options, samples_form
 from .query_rules import QUERY_RULES, STATEFUL, value_alone
 from .robust_loss import RobustLoss
 from .sample_kernel import SampleKernel
