@@ -32,7 +32,19 @@ from .verdict import Verdict, check_differences, check_displacements, check_visi
 # Points in this order: a gradient that stays from the point before is wrong at the second or at the third.
 POINTS = (0, 1, 0)
 # Who is asked first for a second opinion; nobody judges itself.
-REFEREES = ("jax", "optax", "torch", "autograd", "micrograd", "complex step", "golden", "numpy", "mpmath", "burlab")
+REFEREES = (
+    "jax",
+    "optax",
+    "torch",
+    "autograd",
+    "micrograd",
+    "complex step",
+    "golden",
+    "numpy",
+    "mpmath",
+    "pychop",
+    "burlab",
+)
 _UNSEEN = "the timed steps cannot be looked at"
 _ALONE = "no second engine here to compare with. Install one: pip install 'burlab[bench]'"
 

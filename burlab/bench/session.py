@@ -15,7 +15,7 @@ from .pool import ProcessPool
 from .problem import Case, Size, Task, Unavailable, label
 from .report import Report
 
-PEERS = ("torch", "jax", "autograd", "micrograd", "optax", "mpmath")
+PEERS = ("torch", "jax", "autograd", "micrograd", "optax", "mpmath", "pychop")
 _BUILT_IN = ("golden", "burlab", "numpy")  # engines that need no further package
 QUICK = Effort(shortest=0.001, rounds=10, most=0.5)
 
@@ -47,7 +47,7 @@ def run(
     >>> [line.engine for line in bench.run("tiny", peers=["nobody"]).lines]
     Traceback (most recent call last):
         ...
-    burlab.errors.ArgumentError: a peer must be one of torch, jax, autograd, micrograd, optax, mpmath; got 'nobody'.
+    burlab.errors.ArgumentError: a peer must be one of torch, jax, autograd, micrograd, optax, ...; got 'nobody'.
     """
     peers = list(dict.fromkeys(peers))
     for peer in peers:

@@ -26,6 +26,7 @@ ENGINES = {
     "numpy": "burlab.bench.peers.numpy_loops",
     "optax": "burlab.bench.peers.optax",
     "mpmath": "burlab.bench.peers.mpmath_peer",
+    "pychop": "burlab.bench.peers.pychop_peer",
     "complex step": "burlab.bench.peers.complex_step",
 }
 # What keeps libraries from starting more threads than they are asked to.

@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     bench = commands.add_parser("bench", help="the paper's experiments, proven right before they are timed")
     bench.add_argument("case", nargs="?", help="one experiment, such as tiny or exp1; the default is all of them")
     bench.add_argument(
-        "--peers", default="torch,jax,autograd,micrograd,optax,mpmath", help="engines to compare with, or none"
+        "--peers", default="torch,jax,autograd,micrograd,optax,mpmath,pychop", help="engines to compare with, or none"
     )
     bench.add_argument("--report", type=Path, help="an HTML page with tables, pictures and the raw data")
     bench.add_argument("--quick", action="store_true", help="small sizes and short stretches: a first look")

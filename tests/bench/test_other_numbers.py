@@ -9,7 +9,7 @@ import pytest
 from burlab.bench.cases.other_numbers import AIM, CASE, problem
 from burlab.bench.clock import Effort
 from burlab.bench.measure import Entrant, VariantResult, measure
-from burlab.bench.peers import jax as jax_peer, mpmath_peer
+from burlab.bench.peers import jax as jax_peer, mpmath_peer, pychop_peer
 from burlab.bench.problem import OtherNumbers
 from burlab.bench.variants import open_task
 from burlab.bench.variants.number_calls import NumbersTask
@@ -23,6 +23,8 @@ def judged(kind: str, ours: Any = open_task) -> list[VariantResult]:
         Entrant("jax", "jit", lambda: jax_peer.open_task(task, "jit")),
         Entrant("mpmath", "mp, iv", lambda: mpmath_peer.open_task(task, "mp, iv")),
     ]
+    if kind == "rounded":
+        entrants.append(Entrant("pychop", "NumPy", lambda: pychop_peer.open_task(task, "NumPy")))
     return measure("numbers", {"numbers": kind}, task, "float64", entrants, Effort(shortest=0.0, rounds=1))
 
 
@@ -35,6 +37,18 @@ def test_engines_agree_and_gaps_are_named(kind: str) -> None:
     assert ours.seconds
     gaps = {"values": (), "intervals": ("JAX has no intervals",), "jets": ("mpmath computes no derivatives",)}[kind]
     assert [line.gap.startswith(gap) for line in (jax, mpmath) for gap in gaps if line.gap] == [True] * len(gaps)
+
+
+def test_rounded_values_are_pychops() -> None:
+    pytest.importorskip("pychop", reason="pychop is not installed: make peers")
+    jax_or_skip()
+    ours, jax, mpmath, pychop = judged("rounded")
+    assert jax.gap.startswith("JAX has bfloat16 as a dtype")
+    assert mpmath.gap.startswith("mpmath has no formats")
+    for line in (ours, pychop):
+        assert line.verdict is not None
+        assert line.verdict.passed, line
+        assert line.seconds
 
 
 def test_bounds_that_are_too_narrow_are_not_timed() -> None:
@@ -60,7 +74,8 @@ def test_conclusions_compare_with_values() -> None:
         def __init__(self, kind: str, seconds: float) -> None:
             self.size, self.seconds = {"numbers": kind}, seconds
 
-    said = CASE.conclusions([Line("values", 1.0), Line("intervals", 4.5), Line("jets", 9.0)])
-    assert [np.float64(4.5) <= AIM, len(said)] == [True, 2]
+    said = CASE.conclusions([Line("values", 1.0), Line("intervals", 4.5), Line("jets", 9.0), Line("rounded", 2.5)])
+    assert [np.float64(4.5) <= AIM, len(said)] == [True, 3]
     assert "4.5 times" in said[0]
     assert "9.0 times" in said[1]
+    assert "bfloat16 takes 2.5 times" in said[2]

@@ -1,4 +1,4 @@
-"""A function of rows, its bounds over boxes, and its Taylor coefficients: what other numbers cost."""
+"""A function of rows, its bounds over boxes, its Taylor coefficients, its rounded values: what other numbers cost."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,9 @@ import numpy as np
 from burlab.bench.problem import Case, Namespace, OtherNumbers, Size, Timed
 
 ROWS, DIMENSION, RADIUS, ORDER = 1000, 4, 0.01, 8
+KINDS = ("values", "intervals", "jets", "rounded")
 AIM = 6.0  # times over the values, of intervals
+ROUNDED_AIM = 4.0  # the same of rounded arithmetic
 
 
 def griewank(np_: Namespace, x: Any) -> Any:
@@ -29,22 +31,24 @@ def problem(size: Size) -> OtherNumbers:
 
 def _conclusions(lines: Sequence[Timed]) -> list[str]:
     times = {line.size["numbers"]: line.seconds for line in lines if line.engine == "burlab"}
-    plain, bounds, jets = (times.get(kind) for kind in ("values", "intervals", "jets"))
+    plain, bounds, jets, rounded = (times.get(kind) for kind in KINDS)
     found: list[str] = []
     if plain and bounds:
         found.append(f"Intervals take {bounds / plain:.1f} times as long as values (aim: at most {AIM:g}).")
     if plain and jets:
         found.append(f"Jets of order {ORDER} take {jets / plain:.1f} times as long as values.")
+    if plain and rounded:
+        found.append(f"bfloat16 takes {rounded / plain:.1f} times as long as values (aim: at most {ROUNDED_AIM:g}).")
     return found
 
 
 CASE = Case(
     "numbers",
-    f"numbers: Griewank's function of {ROWS:,} rows of {DIMENSION}, its bounds, its jets of order {ORDER} (float64)",
+    f"numbers: Griewank's function of {ROWS:,} rows of {DIMENSION}, its bounds, its jets of order {ORDER}, in bfloat16",
     problem,
-    {"burlab": ("compiled",), "jax": ("jit",), "mpmath": ("mp, iv",)},
+    {"burlab": ("compiled",), "jax": ("jit",), "mpmath": ("mp, iv",), "pychop": ("NumPy",)},
     unit="call",
-    sizes=tuple({"numbers": kind} for kind in ("values", "intervals", "jets")),
-    quick=tuple({"numbers": kind} for kind in ("values", "intervals", "jets")),
+    sizes=tuple({"numbers": kind} for kind in KINDS),
+    quick=tuple({"numbers": kind} for kind in KINDS),
     conclusions=_conclusions,
 )

@@ -18,6 +18,8 @@ def jax_numbers(problem: OtherNumbers, jax: ModuleType, words: Namespace) -> Num
     """The task of one kind of numbers, compiled."""
     if problem.kind == "intervals":
         raise Unavailable("JAX has no intervals")
+    if problem.kind == "rounded":
+        raise Unavailable("JAX has bfloat16 as a dtype, with sums of its own")
     f = partial(problem.function, words)
     call: Any = jax.jit(f if problem.kind == "values" else _jets(problem, f))
     return NumbersTask(problem, lambda x: named(problem.kind, call(x)), jax.block_until_ready)

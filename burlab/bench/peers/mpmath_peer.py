@@ -16,6 +16,8 @@ def open_task(problem: Problem, variant: str) -> Task:
     """The task of a problem; there is one variant of a kind."""
     del variant
     mpmath = load("mpmath")
+    if isinstance(problem, OtherNumbers) and problem.kind == "rounded":
+        raise Unavailable("mpmath has no formats with a least and a largest number")
     if not isinstance(problem, OtherNumbers) or problem.kind == "jets":
         raise Unavailable("mpmath computes no derivatives but numerical ones, some seconds for a row")
     return NumbersTask(problem, (_values if problem.kind == "values" else _intervals)(problem, mpmath))

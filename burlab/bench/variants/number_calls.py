@@ -51,7 +51,8 @@ def burlab_task(problem: OtherNumbers) -> NumbersTask:
     def jets(x: Array) -> Any:
         return bl.taylor(f, x, problem.direction, problem.order)
 
-    kernel: Any = bl.compile({"values": f, "intervals": bounds, "jets": jets}[problem.kind], x)
+    functions = {"values": f, "intervals": bounds, "jets": jets, "rounded": bl.precision(f, "bfloat16")}
+    kernel: Any = bl.compile(functions[problem.kind], x)
 
     def call(x: Array) -> Mapping[str, Array]:
         found = kernel(x)
