@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, ShapeError
@@ -18,6 +17,7 @@ RUNNING = {"mean": RNG.normal(size=WIDTH), "variance": 1 + RNG.random(WIDTH)}
 @pytest.mark.parametrize("shape", [(7, WIDTH), (4, 3, WIDTH), (2, 3, 2, WIDTH)])
 @pytest.mark.parametrize("training", [True, False])
 def test_values_statistics_and_gradients_are_those_of_torch(training: bool, shape: Any, dtype: Any) -> None:
+    torch: Any = pytest.importorskip("torch", reason="PyTorch, the second engine, is not installed: make peers")
     x, v = (RNG.normal(size=shape).astype(dtype) for _ in range(2))
     running = {name: leaf.astype(dtype) for name, leaf in RUNNING.items()}
     options: Any = {"momentum": 0.3, "eps": 1e-3}
