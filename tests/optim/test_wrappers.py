@@ -177,10 +177,14 @@ def nothing(kind):
 
 
 def public_wrappers():
-    """Wrappers that can be set to do nothing; others have their rows in ADAPTIVE, `rewire` in test_rewiring.py."""
+    """Wrappers that can be set to do nothing; others have their rows in ADAPTIVE, `rewire` in test_rewiring.py.
+
+    `bilevel` and `unrolled`, which ask about another part of x, are tested where there are parts.
+    """
     found = [getattr(bl.optim, name) for name in bl.optim.__all__]
     kinds = [k for k in found if isinstance(k, type) and issubclass(k, Wrapper) and not inspect.isabstract(k)]
-    return [kind for kind in kinds if kind not in {type(rule) for rule in ADAPTIVE} and not kind.all_leaves]
+    elsewhere = {type(rule) for rule in ADAPTIVE} | {bl.optim.bilevel, bl.optim.unrolled}
+    return [kind for kind in kinds if kind not in elsewhere and not kind.all_leaves]
 
 
 @pytest.mark.parametrize("optimizer", [GD(0.01), Momentum(0.01), Adam(0.01), NAdam(0.01), Rprop(0.01)], ids=repr)
