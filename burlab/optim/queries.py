@@ -105,7 +105,7 @@ class Queries(StepFacts):
 
     def forget(self, name: str, form: PartForm) -> None:
         """Take back a query about a part over the step's samples, whose answer nothing reads."""
-        self._of_parts[Question(name, 0, form.number(len(self.parts)))] -= 1
+        self._used[Question(name, 0, form.number(len(self.parts)))] -= 1
 
     def hvp(self, y: Vector, v: Vector, *, indices: Indices = None) -> Any:
         """The Hessian of f at y times v."""
@@ -226,7 +226,7 @@ class Queries(StepFacts):
     def per_sample_grads(self, y: Vector, *, indices: Indices = None) -> Any:
         """The gradient of the loss of every sample, shape (b, d), without the regularizer."""
         if self._knows(y, indices):
-            self._used.add(Question(ROWS))
+            self._used[Question(ROWS)] += 1
         rows = self._batches.batch if self._is_own(indices) else self._chosen("per_sample_grads", indices).size
         return self._query("per_sample_grads", (rows, *self._shape), indices, y)
 
@@ -310,7 +310,7 @@ class Queries(StepFacts):
     def used(self) -> tuple[str, ...]:
         """The queries so far, in a fixed order, then "key", "indices" and "rows" where these were used."""
         order = (*QUERIES, *CLIENT_QUERIES, "key", "indices", ROWS)
-        used = self._used | {question for question, times in self._of_parts.items() if times > 0}
+        used = (question for question, times in self._used.items() if times > 0)
         return tuple(str(q) for q in sorted(used, key=lambda q: (order.index(q.name), *q[1:])))
 
     @property
@@ -348,11 +348,7 @@ class Queries(StepFacts):
         first = constant(np.array([form])) if form else entries
         listed = [x for x in (first, chosen) if x is not None]
         number = target or form if entries is None else entries.size
-        question = Question(name, 0 if chosen is None else chosen.size, number)
-        if form:
-            self._of_parts[question] += 1
-        else:
-            self._used.add(question)
+        self._used[Question(name, 0 if chosen is None else chosen.size, number)] += 1
         nodes = [*(self._vector(name, y) for y in points), *more]
         return query(name, self._known.oracle, concatenate(nodes, 0), shape, concatenate(listed, 0) if listed else None)
 
@@ -360,7 +356,7 @@ class Queries(StepFacts):
         self, name: str, y: Node, shape: tuple[int, ...], listed: Node, query_: str, batches: set[int]
     ) -> Node:
         """A question about clients, which is one `query_` about so many samples for each row of the answer."""
-        self._used |= {Question(name), *(Question(query_, batch) for batch in batches)}
+        self._used.update([Question(name), *(Question(query_, batch) for batch in batches)])
         return query(name, self._known.oracle, reshape(y, (y.size,)), shape, listed)
 
     def _some(self, indices: Indices, clients: int) -> Node:

@@ -22,13 +22,12 @@ class StepFacts(StepLog):
         """size: number of its samples, where that varies."""
         super().__init__()
         self._known, self._batches, self._size = known, batches, size
-        self._used: set[Question] = set()
-        self._of_parts: Counter[Question] = Counter()
+        self._used: Counter[Question] = Counter()
 
     @property
     def indices(self) -> Any:
         """The samples of this step by number, int64 of shape (b,): what the step's gradient is the mean over."""
-        self._used.add(Question("indices"))
+        self._used[Question("indices")] += 1
         return self._known.indices
 
     @property
@@ -40,7 +39,7 @@ class StepFacts(StepLog):
     @property
     def key(self) -> Any:
         """The key of step t, uint64 of shape (2,): bl.random.fold_in(bl.random.key(seed), t), for `bl.random`."""
-        self._used.add(Question("key"))
+        self._used[Question("key")] += 1
         return self._known.key
 
     @property

@@ -5,12 +5,21 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from burlab.errors import ArgumentError
+from burlab.optim import Optimizer, SciPy
 from burlab.optim.batches import BATCH
-from burlab.optim.live_fields import hyper_value
+from burlab.optim.live_fields import hyper_value, ranges_of
+from burlab.problems.finite_sum import FiniteSum
 from burlab.run.record.engine import Engine
 from burlab.runtime.checks.attributes import Attributes
 from burlab.runtime.checks.numbers import shown
 from burlab.runtime.ranges import Range, number_in
+
+
+def hyper_ranges(problem: object, optimizer: Optimizer | SciPy | None, batch: int) -> dict[str, Range | None]:
+    """Return the numbers that hyperparameters may have, by name: of the batch, of the loss and of the optimizer."""
+    numbers = problem.oracle.numbers if isinstance(problem, FiniteSum) else None
+    of_loss = {} if numbers is None else numbers.ranges
+    return {BATCH: Range(1.0, float(batch)), **of_loss, **ranges_of(optimizer)}
 
 
 class Hypers(Attributes):

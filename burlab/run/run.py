@@ -13,18 +13,15 @@ from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
 from burlab.optim import Optimizer, SciPy
-from burlab.optim.batches import BATCH
-from burlab.optim.live_fields import ranges_of
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
 from burlab.run.record.engine import Engine, check_can_seek
 from burlab.run.record.stop import ENDLESS
 from burlab.runtime.checks.numbers import MAX_STEPS, real, whole
-from burlab.runtime.ranges import Range
 
 from .family import Family
-from .hypers import Hypers
+from .hypers import Hypers, hyper_ranges
 from .predicate import Observer
 from .progress import ProgressBar, open_bar
 from .readings import Readings
@@ -81,12 +78,8 @@ class Run(Readings):
     def hyper(self) -> Hypers:
         """The live hyperparameters, by name: read them, and change them between two steps."""
         # Not stored: a run must end with its last reference.
-        return Hypers(self._engine, self._change, self._schedules, self._ranges)
-
-    def _ranges(self) -> Mapping[str, Range | None]:
-        numbers = self.problem.oracle.numbers if isinstance(self.problem, FiniteSum) else None
-        of_loss = {} if numbers is None else numbers.ranges
-        return {BATCH: Range(1.0, float(self._engine.batch)), **of_loss, **ranges_of(self.optimizer)}
+        allowed = lambda: hyper_ranges(self.problem, self.optimizer, self._engine.batch)  # noqa: E731
+        return Hypers(self._engine, self._change, self._schedules, allowed)
 
     @property
     def running(self) -> bool:
