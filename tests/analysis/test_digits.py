@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.analysis import graph_digits
 from burlab.compiler.executable import build
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import Graph
@@ -341,6 +342,24 @@ def test_the_random_numbers_are_those_of_the_seed():
     f = bl.digits(minus_one, seed=3)
     assert f(1e-9).digits == f(1e-9).digits
     assert len({float(bl.digits(minus_one, seed=s)(1e-9).digits) for s in range(5)}) > 1
+
+
+def test_kernels_are_found_again_and_see_what_has_changed():
+    scale = 1.0
+
+    def f(x: Any) -> Any:
+        return (np.exp(x) - 1) * scale
+
+    first = bl.digits(f)(1e-9)
+    count = len(graph_digits.KNOWN)
+    assert bl.digits(f)(1e-9).digits == first.digits
+    assert len(graph_digits.KNOWN) == count
+    scale = 3.0
+    assert bl.digits(f)(1e-9).value == pytest.approx(3 * first.value)
+    for k in range(40):
+        bl.digits(lambda x, k=k: x + k + 0.5)(1.0)
+    assert len(graph_digits.KNOWN) <= 16
+    assert bl.digits(f)(1e-9).value == pytest.approx(3 * first.value)
 
 
 def test_what_cannot_be_measured_is_refused():
