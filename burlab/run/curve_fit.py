@@ -140,12 +140,13 @@ class StopTests(NamedTuple):
 
 
 def _check_method(method: object) -> None:
-    if method in ("trf", "dogbox"):
+    name = method if isinstance(method, str) else None
+    if name in ("trf", "dogbox"):
         raise ArgumentError(
             f"method={shown(method)} is a trust region of SciPy's least_squares, but curve_fit of burlab is the method "
             "of Levenberg and Marquardt, with bounds too. Leave method= out, or call scipy.optimize.curve_fit."
         )
-    if method not in (None, "lm"):
+    if name != "lm" and method is not None:
         raise ArgumentError(f'method is {shown(method)}, expected "lm" or None.')
 
 
@@ -153,7 +154,7 @@ def _data(
     xdata: ArrayLike, ydata: ArrayLike, sigma: ArrayLike | None, check_finite: object, nan_policy: object
 ) -> tuple[Array, Array, ArrayLike | None]:
     """Return the observations that are to be fitted, and their sigma."""
-    if nan_policy not in (None, "raise", "omit"):
+    if nan_policy is not None and not (isinstance(nan_policy, str) and nan_policy in ("raise", "omit")):
         raise ArgumentError(f'nan_policy is {shown(nan_policy)}, expected "raise", "omit" or None.')
     is_known = not_nan if nan_policy == "raise" else anything
     if nan_policy is None if check_finite is None else truth(check_finite, "check_finite"):

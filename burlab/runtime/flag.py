@@ -54,6 +54,12 @@ class Flag:
                     self._gate.acquire(blocking=False)
         return self._is_set
 
+    def _at_fork_reinit(self) -> None:
+        """Begin anew in a forked process, which has no other threads: `threading` calls it."""
+        self._gate = threading.Lock()
+        if not self._is_set:
+            self._gate.acquire()
+
     def _open(self) -> None:
         with suppress(RuntimeError):  # it is free
             self._gate.release()

@@ -99,6 +99,21 @@ def test_a_cell_has_float32_tapes_of_its_own_and_refuses_values_of_one(notebook:
         assert notebook["twice"](2.0).data == 4.0
 
 
+HEADER_UNDER_MACROS = r"""
+from burlab.eager.cells import Cells
+cells = Cells()
+cells.run("#define N 3\n#define x 7\nint three() { return N + x; }")
+header = '#include "burlab/numbers/interval.hpp"\nusing Bounds = burlab::Interval<double>;\n'
+found = cells.run(header + "double high() { return (Bounds(1, 2) + Bounds(1)).high; }")
+assert found["high"]() >= 3.0
+"""
+
+
+def test_macros_of_cells_do_not_reach_headers_of_burlab():
+    done = subprocess.run([sys.executable, "-c", HEADER_UNDER_MACROS], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_cells_see_earlier_cells_and_python_sees_them_all(notebook: Notebook):
     notebook.cpp("#include <map>\nstruct Pair { double x, y; };\nstatic std::map<int, double> table{{1, 2.5}};")
     notebook.cpp("double sum(Pair p) { return p.x + p.y + table.at(1); }")
@@ -326,6 +341,7 @@ def test_macros_and_pragmas_of_cells_reach_no_text_of_burlab():
     with pytest.raises(CompileError, match="no previous prototype"):
         cells.run('#pragma GCC diagnostic error "-Weverything"\nint f() { return 1; }')
     assert cells.run("Value twice(Value y) { return 2 * y; }")["twice"](Value(3.0)).data == 6.0
+    cells.run("#undef x\n#undef N\nint x() { return 8; }")  # all cells of a process have one preprocessor
 
 
 def test_a_header_of_the_users_is_compiled_once(tmp_path: Path):

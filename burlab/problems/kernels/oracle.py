@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
 from burlab.problems.trainable import Trainable
-from burlab.runtime.checks.numbers import flag
+from burlab.runtime.checks.numbers import flag, shown
 from burlab.runtime.coerce import Array
 from burlab.typing import Key
 
@@ -102,6 +103,10 @@ class Oracle:
         numbers: what its functions read besides x and a sample. parts: losses of the parts of x.
         """
         has_aux = flag(has_aux, "has_aux")
+        typed: tuple[tuple[str, object, type], ...] = (("numbers", numbers, LossNumbers), ("parts", parts, PartLosses))
+        for name, given, kind in typed:
+            if not isinstance(given, (kind, NoneType)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+                raise ArgumentError(f"{name} of an Oracle is {shown(given)}, expected {kind.__name__} or None.")
         made_of = loss, data, regularizer, has_aux, options, clients, keepers, resampled, targets, batch, numbers
         self._given = _Given(*made_of, parts)
         self.batch = batch
