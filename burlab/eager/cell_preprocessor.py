@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from burlab.errors import CompileError
-from burlab.runtime import address, compile_text
+from burlab.runtime import address, compile_text, header_folder
 from burlab.runtime.quoting import line_directive
 
 from .cell_tokens import Token, scan, unmatched, within_limits
@@ -48,6 +48,13 @@ def headers(row: list[Token], name: str) -> str:
     before, after = _keeping_macros(kept)
     lines = "".join(f"{line_directive(token.line, name)}{token.text}\n" for token in kept)
     return f"{before}{lines}{after}"
+
+
+def burlab_headers(row: list[Token]) -> list[str]:
+    """The headers of burlab that a cell includes."""
+    found = [_HEADER.search(token.text) for token in row if directive(token) == "include"]
+    names = [header[1] for header in found if header]
+    return [name for name in names if name.startswith("burlab/") and (header_folder() / name).is_file()]
 
 
 def macros(row: list[Token]) -> list[str]:

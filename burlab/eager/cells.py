@@ -16,11 +16,10 @@ from burlab.runtime.quoting import line_directive
 from burlab.runtime.wait import shielded
 
 from .cell_function import CellFunction
-from .cell_preprocessor import directive, expanded, has_own_headers, headers, macros
+from .cell_preprocessor import burlab_headers, directive, expanded, has_own_headers, headers, macros
 from .cell_shape import ADVICE, unsure
 from .cell_tokens import Token, tokens
 
-_OUR_HEADER = re.compile(r'^\s*#\s*include\s*["<](burlab/[^">]+)', re.MULTILINE)  # which macros of cells must not reach
 _STATIC = re.compile(r"\bstatic\b")
 _CLASS = re.compile(r"\b(?:struct|class|union|enum)\s+(?:class\s+)?([A-Za-z]\w*)")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
@@ -59,8 +58,9 @@ class Cells:
             raise CompileError(f"{name}: the text holds a null or half a character, which no C++ has. Leave it out.")
         text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
         row = tokens(text, name)
+        # Before the cell, whose macros they do not see.
+        compile_text("", ("burlab/python/cell.hpp", *burlab_headers(row)))
         included = headers(row, name)
-        compile_text("", ("burlab/python/cell.hpp", *_OUR_HEADER.findall(included)))
         try:
             if has_own_headers(row):
                 try_text(included)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from mpmath import mp
 
+import burlab as bl
 from burlab.eager import Tape, Value
 from burlab.eager.cells import Cells
 from burlab.errors import CompileError, DTypeError, StatusError, TapeError
@@ -112,6 +114,14 @@ assert found["high"]() >= 3.0
 def test_macros_of_cells_do_not_reach_headers_of_burlab():
     done = subprocess.run([sys.executable, "-c", HEADER_UNDER_MACROS], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_header_that_burlab_has_not_is_an_error_at_its_line_each_time():
+    cells = Cells()
+    for _ in range(2):
+        with pytest.raises(CompileError, match=r"cell:2:\d+: fatal error: 'burlab/numbers/fixed\.hpp' file not found"):
+            cells.run('int f() { return 1; }\n#include "burlab/numbers/fixed.hpp"')
+    assert cells.run("int f() { return 1; }")["f"]() == 1
 
 
 def test_cells_see_earlier_cells_and_python_sees_them_all(notebook: Notebook):
@@ -351,10 +361,63 @@ def test_a_header_of_the_users_is_compiled_once(tmp_path: Path):
         assert cells.run(f'#include "{tmp_path}/mine.hpp"\nint f{k}() {{ return mine(); }}')[f"f{k}"]() == 7
 
 
+def cell_of(page: str) -> str:
+    text = (Path(__file__).parents[2] / "notebooks" / "recipes" / f"{page}.md").read_text()
+    return text.split("```cpp\n%%cpp\n")[1].split("```")[0]
+
+
 def test_the_cell_of_the_page_on_bounds_encloses_values_and_slopes(notebook: Notebook) -> None:
-    page = (Path(__file__).parents[2] / "notebooks" / "recipes" / "bounds.md").read_text()
-    notebook.cpp(page.split("```cpp\n%%cpp\n")[1].split("```")[0])
+    notebook.cpp(cell_of("bounds"))
     x = np.linspace(0.4, 0.5, 50)
     value, slope = np.exp(-x * x) * np.sin(3 * x), np.exp(-x * x) * (3 * np.cos(3 * x) - 2 * x * np.sin(3 * x))
     assert value.max() <= notebook["upper"](0.4, 0.5) <= value.max() + 0.2
     assert slope.max() <= notebook["steepest"](0.4, 0.5) <= slope.max() + 1
+
+
+def test_the_cell_of_the_page_on_precision_rounds_each_operation(notebook: Notebook) -> None:
+    notebook.cpp(cell_of("precision"))
+    assert notebook["added"](1000) == 256.0
+
+    def energy(w: Any) -> Any:
+        return np.tanh(3.0 * w) * np.tanh(3.0 * w)
+
+    w = np.linspace(-2, 2, 101)
+    got = np.array([(notebook["rounded_energy"](v), notebook["rounded_slope"](v)) for v in w])
+    np.testing.assert_array_equal(got[:, 0], bl.precision(energy, "bfloat16")(w))
+    np.testing.assert_array_equal(got[:, 1], bl.round_to("bfloat16", got[:, 1]))
+    np.testing.assert_allclose(got[:, 1], 6 * np.tanh(3 * w) * (1 - np.tanh(3 * w) ** 2), atol=0.06)
+
+
+def test_the_cell_of_the_page_on_digits_has_twice_as_many(notebook: Notebook) -> None:
+    notebook.cpp(cell_of("digits"))
+    with mp.workdps(60):
+        for x in (1e-7, 3e-5, 0.1, 2.0):
+            exact = float((1 - mp.cos(mp.mpf(x))) / mp.mpf(x) ** 2)
+            assert notebook["with_32_digits"](x) == exact
+    assert f"{notebook['with_16_digits'](1e-7):.4f}" == "0.4996"
+
+
+def test_the_cell_of_the_page_on_flops_counts_what_a_loop_takes(notebook: Notebook) -> None:
+    notebook.cpp(cell_of("flops"))
+    for a in (2.0, 1e6):
+        x, steps = a, 1
+        y = 0.5 * (x + a / x)
+        while abs(y - x) > 1e-9 * y:
+            x, steps = y, steps + 1
+            y = 0.5 * (x + a / x)
+        assert notebook["newton_flops"](a) == 3 * steps + 2 * steps
+    assert notebook["newton_flops"](2.0) == 25
+
+
+def test_numbers_of_cells_count_as_counts_do(notebook: Notebook) -> None:
+    notebook.cpp("""
+        #include "burlab/numbers/counted.hpp"
+        template <class T> T f(T x) { return exp(-x * x) * sin(x) / (x + T(2)) - sqrt(x); }
+        std::vector<std::int64_t> tally(double x) {
+          burlab::Tally t;
+          f(burlab::Counted<double>(x, t));
+          return {t.multiplications, t.additions, t.transcendental};
+        }
+    """)
+    counts = bl.counts(lambda x: np.exp(-x * x) * np.sin(x) / (x + 2.0) - np.sqrt(x), 0.5)
+    assert list(notebook["tally"](0.5)) == [counts.multiplications, counts.additions, counts.transcendental]

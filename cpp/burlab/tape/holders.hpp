@@ -15,7 +15,7 @@ template <> struct HoldersOf<double> {
   std::size_t bytes() const { return 0; }
 };
 
-template <> class HoldersOf<float> {
+template <> struct HoldersOf<float> {
  public:
   BURLAB_ANYWHERE Handle* of(const NodeOf<float>& n) const { return n.holder ? table_[n.holder].handle : nullptr; }
   /// handle: nullptr for none, or one that has a slot.
