@@ -58,7 +58,7 @@ def graph_digits(graph: Graph, arrays: Sequence[Array], seed: int = 0) -> GraphD
 
 
 def _kernels(graph: Graph, nodes: Sequence[Node], arrays: Sequence[Array]) -> tuple[Any, Any]:
-    """What computes a graph, and its outputs and nodes in random rounding: of the last graphs they are known."""
+    """Return kernels of a graph, and of its outputs and nodes in random rounding; those of the last graphs are kept."""
     name = (graph.key, tuple(n.op for n in nodes), tuple((n.shape, n.dtype) for n in graph.inputs))
     if name not in KNOWN:
         reserve = 2 * max((n.size for n in nodes if n.dtype.kind == "f"), default=0) + _RESERVE
