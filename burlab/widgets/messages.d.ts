@@ -189,6 +189,8 @@ export interface Panel extends Transport {
   stops: number;
   splits: boolean;
   cliff: { cause: string; back: string | null; graph: boolean } | null;
+  against: string;
+  axes: Choice[];
   axis: "auto" | "log" | "linear";
   readouts: [title: string, text: string][];
   knobs: Knob[];
@@ -199,7 +201,8 @@ export type PanelIntent =
   | Start
   | { type: "split" | "rescue" | "cause" }
   | { type: "seek"; step: string | number }
-  | { type: "axis"; value: string }
+  | { type: "seek"; place: number }
+  | { type: "against" | "axis"; value: string }
   | { type: "smoothing"; value: number }
   | { type: "slide"; name: string; place: number; drag: number }
   | { type: "enter"; name: string; text: string }

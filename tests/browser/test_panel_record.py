@@ -55,7 +55,7 @@ def test_a_knob_turned_in_the_past_branches_off(panel):
 
 @pytest.mark.full
 def test_zooming_in_shows_every_step(panel):
-    panel.find("[aria-label='step axis']").select_option("linear")
+    panel.find("[aria-label='axis scale']").select_option("linear")
     panel.enter("number of steps", "100000")
     panel.says("Paused at step 100,000$")
     panel.shows("the value", "curve('value').x.at(-1) === 100000")
@@ -114,6 +114,46 @@ def test_the_cursor_is_dragged_along_the_curves(panel):
     panel.page.mouse.move(to, y, steps=6)
     panel.page.mouse.up()
     panel.says(r"At step [67]\d\d of 1,000")
+
+
+@pytest.mark.full
+def test_curves_are_drawn_over_what_steps_cost_and_the_cursor_goes_along(panel):
+    panel.enter("number of steps", "1000")
+    panel.says("Paused at step 1,000$")
+    axis = panel.find("[aria-label='axis']")
+    panel.find("[aria-label='smoothing']").focus()
+    panel.page.keyboard.press("Tab")
+    assert panel.focused == "axis"
+    for _ in range(3):
+        panel.page.keyboard.press("ArrowDown")
+    assert axis.input_value() == "flops"
+    panel.shows("flops", "part('value').x.label === 'floating-point operations'")
+    flops = panel.notebook.kernel("print(*run.history['flops'], end='')").split()
+    assert panel.chart("[...curve('value').x]")[:1000] == [float(n) for n in flops]
+    panel.enter("go to step", "200")
+    panel.says("At step 200 of 1,000")
+    panel.shows("the cursor", f"cursor === {flops[200]}")
+    x, y = panel.place("value", 0.0)
+    x = panel.canvas("value").bounding_box()["x"] + panel.chart("part('value').frame.sx.at(cursor)")
+    to, _ = panel.place("value", 0.7)
+    panel.page.mouse.move(x, y)
+    panel.page.mouse.down()
+    panel.page.mouse.move(to, y, steps=6)
+    panel.page.mouse.up()
+    panel.says(r"At step [67]\d\d of 1,000")
+    panel.shows("the cursor at this step", f"{[float(n) for n in flops]}[{panel.step}] === cursor")
+    panel.shot("panel_flops")
+    panel.page.keyboard.press("ArrowLeft")
+    panel.shows("the cursor a step before", f"{[float(n) for n in flops]}[{panel.step}] === cursor")
+    x, y = panel.place("value", 0.2)
+    panel.page.mouse.move(x, y)
+    panel.page.mouse.down()
+    panel.page.mouse.move(x + 60, y, steps=4)
+    panel.page.mouse.up()
+    panel.shows("a part", f"part('value').frame.sx.high - part('value').frame.sx.low < {flops[-1]} / 4")
+    axis.select_option("step")
+    panel.shows("all steps", "part('value').x.label === 'step' && part('value').frame.sx.high >= 1000")
+    panel.shows("the cursor at its step", f"cursor === {panel.step}")
 
 
 @pytest.mark.full
@@ -179,4 +219,5 @@ def test_two_parameters_are_seen_on_their_way(panel):
     panel.says("Paused at step 300$")
     x = panel.notebook.kernel("print(run.x[0], end='')")
     panel.shows("the point", f"part('plane').dots.some(t => t.label === 'here' && t.x[0] === {x})")
+    panel.unfold("memory")
     assert panel.find(".burlab-key").inner_text().startswith("parameters")

@@ -46,6 +46,10 @@ class Column(Pyramid):
         retained = np.unique(np.append(extremes(y, np.flatnonzero(np.diff(bucket, prepend=-1.0))), x.size - 1))
         return x[retained], y[retained]
 
+    def all_points(self) -> tuple[Series, Series]:
+        """Return all points (x, y) that are stored, in order."""
+        return self.along(_ALL_POINTS, log=False, log_steps=True)
+
     def means_along(self, *, log_steps: bool) -> Series:
         """The means of buckets, as `Pyramid.means`, finer where an axis of logarithms shows more."""
         return self._all_heads(Pyramid.means) if log_steps else self.means()

@@ -58,8 +58,8 @@ _RATE_STAMPS = 32  # time stamps that tell how fast it is now
 class RunCurves:
     """A pyramid for every column of a run's record, and its path. `read` costs time in the rows that are new.
 
-    window: the first and the last step that are taken; None for all, and only then the path. version: changes when
-    there is something new to draw.
+    window: the first and the last step that are taken; None for all, and only then the path. stamps: seconds of running
+    by step, where there is a time stamp. version: changes when there is something new to draw.
     """
 
     def __init__(self, run: Any, window: tuple[float, float] | None = None) -> None:
@@ -67,6 +67,7 @@ class RunCurves:
         self.window = window
         self.version = 0
         self.curves: dict[str, Column] = {}
+        self.stamps = Column()
         self.path = DrawnPath()
         self._cursor: Any = None
         self._parent: Any = run.parent
@@ -90,6 +91,7 @@ class RunCurves:
         if fresh:
             for curve in self.curves.values():
                 curve.clear()
+            self.stamps.clear()
             self._stamp = (-1.0, 0.0)
             self._recent.clear()
             self.path.clear()
@@ -128,6 +130,7 @@ class RunCurves:
         shown, pace = steps[real], took[real] / done[real] * 1e-9
         taken = self._taken(shown)
         self._curve(PACE).append(shown[taken], pace[taken])
+        self.stamps.append(steps, times * 1e-9)
         if steps.size:
             self._stamp = (float(steps[-1]), float(times[-1]))
 

@@ -19,8 +19,9 @@ import { buildTools, drawReadouts } from "./tools.js";
 /** @type {(view: View<LiveState<Panel>, any>) => () => void} */
 function render({ model, el }) {
   const live = begin(model, el, "");
+  const overSteps = () => model.get("state").against === "step";
   const { act, state, answered } = foresee(live, ({ step }) => {
-    if (step !== undefined) chart.cursor(step < model.get("state").length ? step : null);
+    if (step !== undefined && overSteps()) chart.cursor(step < model.get("state").length ? step : null);
     drawHead();
   });
   const transport = buildTransport(el, "run", act, state);
@@ -34,6 +35,7 @@ function render({ model, el }) {
   const knobs = buildKnobs(place("burlab-controls"), act, answered, () => model.get("texts"));
   const readouts = place("burlab-readouts");
   const seek = throttled((/** @type {number} */ step) => act({ type: "seek", step }));
+  const seekPlace = throttled((/** @type {number} */ place) => act({ type: "seek", place })); // Python knows the step there
   const called = () => `${state().title} step ${state().step}`;
   const tools = buildTools(act, { png: () => chart.png(called()), svg: () => chart.svg(called()), csv: () => chart.csv(called()) });
   const memory = element("div", "burlab-memory");
@@ -45,7 +47,10 @@ function render({ model, el }) {
     onIntent: (/** @type {ChartIntent} */ intent) => {
       if (intent.type === "zoom") act(intent);
       if (intent.type === "pick" && intent.part === "plane" && model.get("state").movable) act({ type: "start", x: intent.x, y: intent.y });
-      if (intent.type === "seek" && state().seekable) seek(Math.max(0, Math.round(intent.x)));
+      if (intent.type !== "seek" || !state().seekable) return;
+      if (overSteps()) return seek(Math.max(0, Math.round(intent.x)));
+      chart.cursor(intent.x);
+      seekPlace(intent.x);
     },
   });
   const breaks = buildBreaks(fold(el, "breakpoints"), act);

@@ -1,8 +1,9 @@
-"""The chart of a panel: its curves over steps, and the plane of two parameters."""
+"""The chart of a panel: its curves over steps or over what these cost, and the plane of two parameters."""
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .column import FIRST_STEP
 from .curves_of_run import PACE, RunCurves
 from .divergence import calm_ends
 from .groups import TITLES, Group, title_of
+from .panel_axis import STEP, PanelAxis
 from .panel_costs import gathered, stacked
 from .panel_memory import PanelMemory, colour_of, stairs
 from .panel_plane import plane
@@ -25,7 +27,6 @@ from .smooth import smoothed, spread
 if TYPE_CHECKING:
     from .panel_model import PanelModel
 
-STEP = "step"  # the label of the axis that plots share
 _MAX_POINTS = 1200  # of a curve
 _MAX_PLOTS = limits.PARTS - 3  # of columns, beside those of time and memory and the plane
 _BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
@@ -60,17 +61,19 @@ class PanelChart:
         if left > 0:
             plots[-1] = replace(plots[-1], note=f"{count(left)} more columns are in the history and not drawn")
         over = [plane(model, self._once)] if model.landscape is not None else []
-        return Chart((*plots, *self._costs(model), *over), title="run", about=_about(model, groups))
+        costs = (self._placed(model.axis, plot) for plot in self._costs(model))
+        return Chart((*plots, *costs, *over), title="run", about=_about(model, groups))
 
     def _plot(self, model: "PanelModel", group: Group, *, first: bool) -> Plot:
         curves, bands = self._pace(model) if group.name == PACE else (tuple(self._lines(model, group)), ())
+        old = tuple(self._parents(model, group))
         broken = {name: step for name, step in model.non_finite.items() if name in group.columns}
-        upright = _upright(group, curves, watched=model.past is None)
+        upright = _upright(group, (*old, *curves), watched=model.past is None)
         beyond = _beyond(upright, group.low, group.high)
-        return Plot(
+        plot = Plot(
             group.name,
             group.title,
-            _steps_axis(model),
+            _across(model),
             upright,
             curves,
             bands,
@@ -80,14 +83,39 @@ class PanelChart:
             tall=1.0 if not first else _HEIGHT_NEXT_TO_PLANE if model.landscape is not None else _HEIGHT_ALONE,
             section=_NORMS if group.name in ("gradient_norm", "step_norm", PACE) else "",
         )
+        plot = self._placed(model.axis, plot)
+        return replace(plot, curves=(*old, *plot.curves)) if old else plot
+
+    def _placed(self, axis: PanelAxis, plot: Plot) -> Plot:
+        """Put all of a plot that lies over steps of the run on the chosen axis."""
+        if axis.against == STEP:
+            return plot
+
+        def on_axis(one: Any) -> Any:
+            return replace(one, x=axis.places(one.x))
+
+        curves, bands, dots = (
+            tuple(self._once(f"{plot.name} {kind} {k}", (one, axis.version), partial(on_axis, one)) for k, one in parts)
+            for kind, parts in (
+                ("c", enumerate(plot.curves)),
+                ("b", enumerate(plot.bands)),
+                ("d", enumerate(plot.dots)),
+            )
+        )
+        marks = (
+            replace(mark, at=float(axis.places(np.array(mark.at)))) if mark.axis == "x" else mark for mark in plot.marks
+        )
+        return replace(plot, curves=curves, bands=bands, dots=dots, marks=tuple(marks))
+
+    def _parents(self, model: "PanelModel", group: Group) -> Iterator[Curve]:
+        """Yield the parents of the run, each placed by its own costs."""
+        look, main = (group.log, model.log_steps), group.columns[0]
+        old = tuple((id(line), line.version) for line in model.old), look, model.axis.version
+        if any(main in line.curves for line in model.old):
+            yield self._once(f"old {main}", old, lambda: _parents(model.old, model.axis, main, *look))
 
     def _lines(self, model: "PanelModel", group: Group) -> Iterator[Curve]:
-        """The parents of the run, and then its columns: where they are smoothed, with what they are behind it."""
-        look = group.log, model.log_steps
-        old = tuple((id(line), line.version) for line in model.old), look
-        main = group.columns[0]
-        if any(main in line.curves for line in model.old):
-            yield self._once(f"old {main}", old, lambda: _parents(model.old, main, *look))
+        """Yield the columns of the run: where they are smoothed, with what they are behind it."""
         for name in group.columns:
             yield from self._column(model, group, name)
 
@@ -111,7 +139,7 @@ class PanelChart:
 
     def _costs(self, model: "PanelModel") -> Iterator[Plot]:
         """Yield the time of steps by part, and the bytes of the run by kind, each a stack."""
-        costs, memory, step, marks = model.costs, model.memory, _steps_axis(model), tuple(_marks(model))
+        costs, memory, step, marks = model.costs, model.memory, _across(model), tuple(_marks(model))
         if costs.seconds:
             bands = self._once("parts", costs.version, lambda: _stack(costs.steps, costs.seconds))
             high, note = _outliers(bands)
@@ -193,8 +221,10 @@ def _beyond(axis: Axis, *extremes: float) -> list[float]:
     return [value for value in extremes if value < low or value > high]
 
 
-def _steps_axis(model: "PanelModel") -> Axis:
-    return Axis(STEP, log=model.log_steps, floor=FIRST_STEP if model.log_steps else None)
+def _across(model: "PanelModel") -> Axis:
+    """The axis that plots share. Step 0 has a place on one of logarithms, too; all others have spent something."""
+    axis, log = model.axis, model.log_steps
+    return Axis(axis.label, axis.unit, log, floor=FIRST_STEP if log and axis.against == STEP else None)
 
 
 def _held_bytes(memory: PanelMemory) -> tuple[Band, ...]:
@@ -279,10 +309,12 @@ def _means(model: "PanelModel", name: str) -> Series:
     return lines.curves[name].means_along(log_steps=model.log_steps)
 
 
-def _parents(old: list[RunCurves], name: str, log: bool, log_steps: bool) -> Curve:
+def _parents(old: list[RunCurves], axis: PanelAxis, name: str, log: bool, log_steps: bool) -> Curve:
     """One line after the other, with breaks between."""
-    pieces = [line.curves[name].along(_MAX_POINTS, log=log, log_steps=log_steps) for line in old if name in line.curves]
-    x = np.concatenate([NOTHING, *(part for x, _ in pieces for part in (x, _BREAK))])
+    lines = [line for line in old if name in line.curves]
+    pieces = [line.curves[name].along(_MAX_POINTS, log=log, log_steps=log_steps) for line in lines]
+    places = [axis.places(x, line) for line, (x, _) in zip(lines, pieces, strict=True)]
+    x = np.concatenate([NOTHING, *(part for x in places for part in (x, _BREAK))])
     y = np.concatenate([NOTHING, *(part for _, y in pieces for part in (y, _BREAK))])
     return Curve(x, y, "before it branched", _INK, faint=True)
 
@@ -301,4 +333,5 @@ def _changes(model: "PanelModel", events: list[Any], main: str) -> Dots:
 def _about(model: "PanelModel", groups: list[Group]) -> str:
     """Return the description of the chart for screen readers."""
     shown = ", ".join(group.title for group in groups)
-    return f"{shown} over {count(int(model.run.length))} steps" if model.run.length else "No steps yet"
+    over = "" if model.axis.against == STEP else f", against {model.axis.label}"
+    return f"{shown} over {count(int(model.run.length))} steps{over}" if model.run.length else "No steps yet"

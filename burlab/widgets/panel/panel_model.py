@@ -16,6 +16,7 @@ from burlab.widgets.page_worker import Intent
 
 from .curves_of_run import PACE, RunCurves, family
 from .groups import Group, groups_of
+from .panel_axis import PanelAxis
 from .panel_breakpoints import BreakpointHits
 from .panel_chart import PanelChart
 from .panel_cliff import PanelCliff
@@ -31,7 +32,7 @@ from .smooth import noisy
 
 _MEASURE_SECONDS = 0.05  # seconds to wait for a value in one look; the next one finds it
 _READ_SECONDS = 0.01  # seconds of reading at once: a long record is caught up with while it is shown
-_DISPLAY_INTENTS = ("axis", "smoothing", "zoom", "split", "cause")
+_DISPLAY_INTENTS = ("against", "axis", "smoothing", "zoom", "split", "cause")
 _NOISE_SMOOTHING = 0.4  # smoothing of what is noise
 _LOG_AXIS_STEPS = 5000  # steps from which their axis is logarithmic, unless someone has chosen
 _RATE_SECONDS = 0.5  # seconds over which the speed is measured
@@ -71,7 +72,8 @@ class PanelModel(LiveModel):
         self.settled = False  # whether it rests because nothing moved any more
         self._has_settled = False  # whether it ever did: most of its steps are those in which nothing moved
         self.steps_log: bool | None = None  # whether steps stand on a logarithmic axis; None: as `log_steps` finds
-        self.window: tuple[float, float] | None = None  # the first and the last step in sight, where someone zoomed in
+        self.axis = PanelAxis()
+        self._windows: dict[str, tuple[float, float]] = {}  # by axis, the steps in sight where someone zoomed in
         self.smoothing: float | None = None  # of curves, from 0 to 1; None: as they need
         self._noisy: set[str] = set()
         self._chart = PanelChart()
@@ -83,6 +85,8 @@ class PanelModel(LiveModel):
             return
         self.error = ""
         self.settled = False
+        if intent.get("type") == "seek" and "place" in intent:
+            intent = {"type": "seek", "step": round(self.axis.step_at(float(intent["place"])))}
         self.commands.apply(intent)
 
     def interrupt(self) -> None:
@@ -94,7 +98,7 @@ class PanelModel(LiveModel):
         return state_of(self)
 
     def chart(self) -> Chart:
-        """Return the curves over the steps, and the plane of two parameters."""
+        """Return the curves over the chosen axis, and the plane of two parameters."""
         return self._chart.chart(self)
 
     @property
@@ -103,9 +107,11 @@ class PanelModel(LiveModel):
         return {name: texts(scale) for name, scale in self.scales.items()}
 
     def _apply_display(self, intent: Intent) -> None:
-        """Apply an intent about the display. Of a zoom, only one along the steps needs more of the record."""
+        """Apply an intent about the display. Of a zoom, only one along the axis of steps needs more of the record."""
         kind = intent["type"]
-        if kind == "axis":
+        if kind == "against":
+            self.axis.choose(intent.get("value"), [self.lines, *self.old])
+        elif kind == "axis":
             self.steps_log = {"log": True, "linear": False}.get(str(intent.get("value")))
         elif kind == "smoothing":
             self.smoothing = min(max(float(intent["value"]), 0.0), 1.0)
@@ -113,9 +119,11 @@ class PanelModel(LiveModel):
             self.costs.split()
         elif kind == "cause" and self.cliff.offers_graph:
             self.beside = self.cliff.graph()
-        elif kind == "zoom" and intent.get("axis") == "step":
-            low, high = intent.get("low"), intent.get("high")
-            self.window = None if low is None or high is None else (float(low), float(high))
+        elif kind == "zoom" and intent.get("axis") == self.axis.label:
+            ends = [self.axis.step_at(float(end)) for end in (intent.get("low"), intent.get("high")) if end is not None]
+            self._windows.pop(self.axis.against, None)
+            if len(ends) == 2:
+                self._windows[self.axis.against] = ends[0], ends[1]
 
     def amount(self, name: str) -> float:
         """Return the smoothing of a column, from 0 to 1. Unless it was chosen, noisy columns have some."""
@@ -163,7 +171,7 @@ class PanelModel(LiveModel):
         if self.run.parent is not self._parent:  # it has branched off, and its record ends elsewhere
             self.front, self._parent = None, self.run.parent
         self.front = self._front()
-        self._zoom(self.window)
+        self._zoom(self._windows.get(self.axis.against))
         self.behind = not self.lines.read(_READ_SECONDS)
         if self.fine is not None:
             self.behind |= not self.fine.read(_READ_SECONDS)
@@ -171,6 +179,7 @@ class PanelModel(LiveModel):
         self.old = [known.get(id(run)) or RunCurves(run) for run in family(self.run)]
         for line in self.old:
             self.behind |= not line.read(_READ_SECONDS)
+        self.behind |= not self.axis.read([self.lines, *self.old], _READ_SECONDS)
         self._refresh_knobs()
         forwards = self.commands.playing and not self.commands.backwards
         if forwards and not self.behind and self._settled.check(self.run, self.lines):
@@ -215,7 +224,7 @@ class PanelModel(LiveModel):
 
     @property
     def log_steps(self) -> bool:
-        """Return True if the axis of steps is logarithmic."""
+        """Return True if the axis of steps, or of what they cost, is logarithmic."""
         many = self.run.length > _LOG_AXIS_STEPS or self._has_settled
         return many if self.steps_log is None else self.steps_log
 

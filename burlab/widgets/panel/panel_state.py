@@ -10,6 +10,7 @@ from burlab.widgets.live import readable
 
 from .curves_of_run import PACE
 from .groups import TITLES, title_of
+from .panel_axis import offered as offered_axes
 from .panel_breakpoints import listed, offered
 from .panel_memory import colour_of
 from .pyramid import Pyramid
@@ -28,11 +29,11 @@ def state_of(model: "PanelModel") -> dict[str, Any]:
     a way back; movable: whether it can begin at another point of the plane; ended: whether it cannot go on. speed:
     steps per second of a slow run, 0 for full, -1 for one that grows. smoothing: of the curves, from 0 to 1. splits:
     whether the parts of a step are there for the asking. breakpoints: as `breaks.listed`; conditions: those offered;
-    hits: as `Breaks.listed`, and stops: how many there are in all. axis: of the steps, "auto", "log" or "linear".
-    cliff: of a
-    run that has come to inf or nan, the cause, the text of a button that goes back, and whether it has a graph. tone:
-    "ready running paused past stopped failed" for the colour of `status`. readouts: pairs of title and text. knobs: a
-    dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
+    hits: as `Breaks.listed`, and stops: how many there are in all. against: the axis of the curves, one of the `axes`;
+    axis: its scale, "auto", "log" or "linear". cliff: of a run that has come to inf or nan, the cause, the text of a
+    button that goes back, and whether it has a graph. tone: "ready running paused past stopped failed" for the colour
+    of `status`. readouts: pairs of title and text. knobs: a dict per hyperparameter, `place` between 0 and 1. memory:
+    total and kinds, each with its share.
     """
     length, t = int(model.run.length), int(model.run.t)  # in this order: a run that plays does not look like the past
     length = max(length, t)
@@ -54,6 +55,8 @@ def state_of(model: "PanelModel") -> dict[str, Any]:
         "stops": len(model.breaks.hits),
         "splits": model.costs.offered,
         "cliff": _cliff(model),
+        "against": model.axis.against,
+        "axes": [[name, f"by {name}"] for name in offered_axes(model.run)],
         "axis": {None: "auto", True: "log", False: "linear"}[model.steps_log],
         "title": _title(model),
         "tone": tone,

@@ -2,14 +2,15 @@
 // Numbers of a step, and the tools that say how the curves are drawn and that save them.
 
 /** @import { Panel, PanelIntent } from "../messages" */
-import { element, find, setText, showIn, throttled } from "../dom.js";
+import { choices, element, find, setText, showIn, throttled } from "../dom.js";
 
 const TOOLS = `
 <label>smoothing <input type="range" class="burlab-smoothing" aria-label="smoothing" min="0" max="1" step="0.05" value="0"></label>
 <button type="button" class="burlab-split" hidden title="Compile a timed twin of the kernels, and show what each part of a step takes">parts of a step</button>
-<select aria-label="step axis" class="burlab-axis" title="The axis of the steps in the plots">
-  <option value="auto">steps: auto</option><option value="linear">steps: linear</option>
-  <option value="log">steps: logarithmic</option></select>
+<select aria-label="axis" class="burlab-against" title="What the curves are drawn over"></select>
+<select aria-label="axis scale" class="burlab-axis" title="The scale of the axis below the plots">
+  <option value="auto">scale: auto</option><option value="linear">scale: linear</option>
+  <option value="log">scale: logarithmic</option></select>
 <button type="button" class="burlab-png" title="Save a picture of the plots">PNG</button>
 <button type="button" class="burlab-svg" title="Save a drawing of the plots, as lines and letters">SVG</button>
 <button type="button" class="burlab-csv" title="Save the points of the curves in sight">CSV</button>`;
@@ -19,7 +20,8 @@ const TOOLS = `
 export function buildTools(act, { png, svg, csv }) {
   const el = element("div", "burlab-curve-tools", null, { role: "toolbar", ariaLabel: "curves", innerHTML: TOOLS });
   const part = (/** @type {string} */ selector) => find(el, selector);
-  const [axis, smoothing, split] = [".burlab-axis", ".burlab-smoothing", ".burlab-split"].map(part);
+  const [against, axis, smoothing, split] = [".burlab-against", ".burlab-axis", ".burlab-smoothing", ".burlab-split"].map(part);
+  against.addEventListener("change", () => act({ type: "against", value: against.value }));
   axis.addEventListener("change", () => act({ type: "axis", value: axis.value }));
   split.addEventListener("click", () => act({ type: "split" }));
   const smooth = throttled((/** @type {number} */ value) => act({ type: "smoothing", value }));
@@ -28,6 +30,7 @@ export function buildTools(act, { png, svg, csv }) {
   part(".burlab-svg").addEventListener("click", svg);
   part(".burlab-csv").addEventListener("click", csv);
   const draw = (/** @type {Panel} */ state) => {
+    choices(against, state.axes, state.against);
     showIn(axis, state.axis);
     showIn(smoothing, state.smoothing);
     smoothing.style.setProperty("--part", smoothing.value);
