@@ -30,6 +30,7 @@ _MESSAGES = {
     _STALE_VALUE: "a Value was used that its tape holds no more, or that was never set. Do not keep Values in C++ from "
     "one call to the next: keep them in Python, or record under a tape of your own (with bl.Tape() as tape: ...).",
     6: "Values of two tapes were mixed. Make all leaves of one computation under the same tape.",
+    9: "a tape was swept or rewound by a function that its own backward calls. Do that afterwards.",
 }
 
 

@@ -25,6 +25,7 @@ class Status(enum.IntEnum):
     TWO_TAPES = 6
     UNANSWERED = 7
     NEGATIVE_POWER = 8
+    SWEEPING = 9
 
 
 _ERRORS: dict[Status, tuple[type[BurlabError], str]] = {
@@ -38,6 +39,10 @@ _ERRORS: dict[Status, tuple[type[BurlabError], str]] = {
     Status.NEGATIVE_POWER: (
         ArgumentError,
         "an integer was raised to a negative power, whose result is not an integer. Use x.astype(float) ** n",
+    ),
+    Status.SWEEPING: (
+        TapeError,
+        "the tape is in the middle of backward, which calls this. Sweep or rewind it afterwards",
     ),
 }
 

@@ -48,6 +48,7 @@ MAKE = {
     "Branches": lambda: bl.branches(plain_run()),
     "ChartView": lambda: ChartView(Chart((Plot("p", "", Axis(), Axis(), (Curve(np.arange(2.0), np.ones(2)),)),))),
     "GearReport": lambda: bl.check_gears(square, np.ones(2)),
+    "DigitsReport": lambda: bl.digits(square)(np.ones(2)),
     "Counts": lambda: bl.counts(square, np.ones(2)),
     "Graph": lambda: bl.compile(square, np.ones(2)).graph,
     "GraphBuilder": bl.GraphBuilder,

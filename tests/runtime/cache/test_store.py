@@ -353,6 +353,7 @@ def test_state_of_headers_is_one_in_a_process(root: Path):
         ("thread_own.hpp", "thread_local T own;"),  # of the stop token and the count of threads: through variables
         ("thread_own.hpp", "static T spare;  // where there is no memory, threads share one"),  # without a cache only
         ("tools.hpp", "static PyMethodDef methods[std::size(tools)];"),  # and these of functions that are called once
+        ("float_tape.hpp", 'static PyMethodDef method{"make_float", as_method(make_float), METH_FASTCALL, nullptr};'),
         ("value_type.hpp", 'static PyGetSetDef attributes[] = {{"data", get_number, set_number, nullptr, nullptr},'),
         ("value_type.hpp", "static PyMethodDef methods[] = {"),
         ("value_type.hpp", "static PyMemberDef members[] = {"),
