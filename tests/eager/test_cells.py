@@ -2,19 +2,15 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
-from mpmath import mp
 
-import burlab as bl
 from burlab.eager import Tape, Value
 from burlab.eager.cells import Cells
-from burlab.errors import CompileError, DTypeError, StatusError, TapeError
+from burlab.errors import CompileError, StatusError, TapeError
+from tests.eager.conftest import Notebook
 
 TINY = """
 Value tiny(Value a, Value b) {
@@ -22,39 +18,6 @@ Value tiny(Value a, Value b) {
   return square((a + b) - d) / 2;
 }
 """
-
-
-class Notebook:
-    """Cells of one IPython shell, whose errors are raised here."""
-
-    def __init__(self, shell: Any) -> None:
-        self.shell = shell
-
-    def __getitem__(self, name: str) -> Any:
-        return self.shell.user_ns[name]
-
-    def cell(self, text: str) -> Any:
-        done = self.shell.run_cell(text)
-        done.raise_error()
-        return done.result
-
-    def cpp(self, text: str, name: str = "") -> None:
-        self.cell(f"%%cpp {name}\n{text}")
-
-
-@pytest.fixture
-def notebook(capfd: pytest.CaptureFixture[str]) -> Iterator[Notebook]:
-    InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
-    try:
-        notebook = Notebook(shell)
-        notebook.cell("%load_ext burlab\nimport burlab as bl\nimport numpy as np")
-        yield notebook
-    finally:
-        shell.reset()
-        shell.restore_sys_module_state()  # else its `__main__` stays, which no process can be spawned from
-        InteractiveShell.clear_instance()
-        capfd.readouterr()  # IPython shows the errors too
 
 
 def test_functions_take_and_give_values(notebook: Notebook):
@@ -81,47 +44,6 @@ def test_a_million_nodes_from_one_call(notebook: Notebook):
         sizes.append(sum(x.tape.nbytes.values()))
     assert len(set(sizes[3:])) == 1  # two chains at a time: the nodes of dropped ones are used again
     assert sizes[-1] <= 2.2 * 2 * 1_000_000 * 64  # room doubles, and nodes have 64 bytes
-
-
-def test_a_cell_has_float32_tapes_of_its_own_and_refuses_values_of_one(notebook: Notebook):
-    notebook.cpp("""
-        float slope(float x) {
-          burlab::Tape32 tape;
-          burlab::Value32 a(tape, x);
-          (exp(a) * a + reduce_sum(std::vector<burlab::Value32>{a, 2.0})).backward();
-          return a.grad();
-        }
-        Value twice(Value x) { return x + x; }
-    """)
-    assert notebook["slope"](0.5) == pytest.approx(1.5 * np.exp(0.5) + 1, rel=1e-6)
-    with Tape(dtype="float32"):
-        x = Value(1.0)
-        with pytest.raises(DTypeError, match=r"came from a tape of float32\. Pass x\.data"):
-            notebook["twice"](x)
-        assert notebook["twice"](2.0).data == 4.0
-
-
-HEADER_UNDER_MACROS = r"""
-from burlab.eager.cells import Cells
-cells = Cells()
-cells.run("#define N 3\n#define x 7\nint three() { return N + x; }")
-header = '#include "burlab/numbers/interval.hpp"\nusing Bounds = burlab::Interval<double>;\n'
-found = cells.run(header + "double high() { return (Bounds(1, 2) + Bounds(1)).high; }")
-assert found["high"]() >= 3.0
-"""
-
-
-def test_macros_of_cells_do_not_reach_headers_of_burlab():
-    done = subprocess.run([sys.executable, "-c", HEADER_UNDER_MACROS], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_a_header_that_burlab_has_not_is_an_error_at_its_line_each_time():
-    cells = Cells()
-    for _ in range(2):
-        with pytest.raises(CompileError, match=r"cell:2:\d+: fatal error: 'burlab/numbers/fixed\.hpp' file not found"):
-            cells.run('int f() { return 1; }\n#include "burlab/numbers/fixed.hpp"')
-    assert cells.run("int f() { return 1; }")["f"]() == 1
 
 
 def test_cells_see_earlier_cells_and_python_sees_them_all(notebook: Notebook):
@@ -260,9 +182,9 @@ def test_arguments_that_do_not_fit(notebook: Notebook):
 
 
 def test_two_notebooks_do_not_share_their_cells(notebook: Notebook):
-    notebook.cpp("double mine() { return 1; }")
-    with pytest.raises(CompileError, match="undeclared identifier 'mine'"):
-        Cells().run("double f() { return mine(); }")
+    notebook.cpp("double of_one_notebook() { return 1; }")
+    with pytest.raises(CompileError, match="undeclared identifier 'of_one_notebook'"):
+        Cells().run("double f() { return of_one_notebook(); }")
 
 
 def test_values_are_drawn_in_a_notebook(notebook: Notebook):
@@ -342,82 +264,3 @@ def test_cell_that_would_crash_the_kernel_raises(text: str, tmp_path: Path):
     with pytest.raises(CompileError, match="cell:"):
         cells.run(text.replace("{folder}", str(tmp_path)))
     assert cells.run("int after() { return 7; }")["after"]() == 7
-
-
-def test_macros_and_pragmas_of_cells_reach_no_text_of_burlab():
-    cells = Cells()
-    cells.run("#define x 7\n#define N 3\nint seven() { return x; }")
-    assert cells.run("int again() { return x + N; }")["again"]() == 10
-    with pytest.raises(CompileError, match="no previous prototype"):
-        cells.run('#pragma GCC diagnostic error "-Weverything"\nint f() { return 1; }')
-    assert cells.run("Value twice(Value y) { return 2 * y; }")["twice"](Value(3.0)).data == 6.0
-    cells.run("#undef x\n#undef N\nint x() { return 8; }")  # all cells of a process have one preprocessor
-
-
-def test_a_header_of_the_users_is_compiled_once(tmp_path: Path):
-    (tmp_path / "mine.hpp").write_text("#pragma once\ninline int mine() { return 7; }\n")
-    cells = Cells()
-    for k in range(2):
-        assert cells.run(f'#include "{tmp_path}/mine.hpp"\nint f{k}() {{ return mine(); }}')[f"f{k}"]() == 7
-
-
-def cell_of(page: str) -> str:
-    text = (Path(__file__).parents[2] / "notebooks" / "recipes" / f"{page}.md").read_text()
-    return text.split("```cpp\n%%cpp\n")[1].split("```")[0]
-
-
-def test_the_cell_of_the_page_on_bounds_encloses_values_and_slopes(notebook: Notebook) -> None:
-    notebook.cpp(cell_of("bounds"))
-    x = np.linspace(0.4, 0.5, 50)
-    value, slope = np.exp(-x * x) * np.sin(3 * x), np.exp(-x * x) * (3 * np.cos(3 * x) - 2 * x * np.sin(3 * x))
-    assert value.max() <= notebook["upper"](0.4, 0.5) <= value.max() + 0.2
-    assert slope.max() <= notebook["steepest"](0.4, 0.5) <= slope.max() + 1
-
-
-def test_the_cell_of_the_page_on_precision_rounds_each_operation(notebook: Notebook) -> None:
-    notebook.cpp(cell_of("precision"))
-    assert notebook["added"](1000) == 256.0
-
-    def energy(w: Any) -> Any:
-        return np.tanh(3.0 * w) * np.tanh(3.0 * w)
-
-    w = np.linspace(-2, 2, 101)
-    got = np.array([(notebook["rounded_energy"](v), notebook["rounded_slope"](v)) for v in w])
-    np.testing.assert_array_equal(got[:, 0], bl.precision(energy, "bfloat16")(w))
-    np.testing.assert_array_equal(got[:, 1], bl.round_to("bfloat16", got[:, 1]))
-    np.testing.assert_allclose(got[:, 1], 6 * np.tanh(3 * w) * (1 - np.tanh(3 * w) ** 2), atol=0.06)
-
-
-def test_the_cell_of_the_page_on_digits_has_twice_as_many(notebook: Notebook) -> None:
-    notebook.cpp(cell_of("digits"))
-    with mp.workdps(60):
-        for x in (1e-7, 3e-5, 0.1, 2.0):
-            exact = float((1 - mp.cos(mp.mpf(x))) / mp.mpf(x) ** 2)
-            assert notebook["with_32_digits"](x) == exact
-    assert f"{notebook['with_16_digits'](1e-7):.4f}" == "0.4996"
-
-
-def test_the_cell_of_the_page_on_flops_counts_what_a_loop_takes(notebook: Notebook) -> None:
-    notebook.cpp(cell_of("flops"))
-    for a in (2.0, 1e6):
-        x, steps = a, 1
-        y = 0.5 * (x + a / x)
-        while abs(y - x) > 1e-9 * y:
-            x, steps = y, steps + 1
-            y = 0.5 * (x + a / x)
-        assert notebook["newton_flops"](a) == 3 * steps + 2 * steps
-    assert notebook["newton_flops"](2.0) == 25
-
-
-def test_numbers_of_cells_count_as_counts_do(notebook: Notebook) -> None:
-    notebook.cpp("""
-        #include "burlab/numbers/counted.hpp"
-        template <class T> T f(T x) { return exp(-x * x) * sin(x) / (x + T(2)) - sqrt(x); }
-        std::vector<std::int64_t> tally(double x) {
-          burlab::Tally t;
-          f(burlab::Counted<double>(x, t));
-          return {t.multiplications, t.additions, t.transcendental};
-        }
-    """)
-    counts = bl.counts(lambda x: np.exp(-x * x) * np.sin(x) / (x + 2.0) - np.sqrt(x), 0.5)
-    assert list(notebook["tally"](0.5)) == [counts.multiplications, counts.additions, counts.transcendental]

@@ -166,6 +166,36 @@ def test_functions_are_released_with_their_values():
             assert gone() is None
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_functions_are_released_with_their_tape(dtype: str):
+    class Function:
+        def __call__(self, v: Any) -> None: ...
+
+    function = Function()
+    gone = weakref.ref(function)
+    with Tape(dtype=dtype):
+        x = Value(3.0)
+        y = x * x
+        y.on_backward(function)
+    del function, x
+    assert gone() is not None
+    del y
+    assert gone() is None
+
+
+def test_functions_of_dead_values_are_released_by_the_next_sweep():
+    class Function:
+        def __call__(self, v: Any) -> None: ...
+
+    function = Function()
+    gone = weakref.ref(function)
+    x = Value(3.0)
+    (x * x).on_backward(function)  # on a default tape, which drops the node at once
+    del function
+    (x * 2).backward()
+    assert gone() is None
+
+
 def test_functions_follow_their_values_when_a_tape_reclaims():
     x = Value(3.0)
     y = x * x

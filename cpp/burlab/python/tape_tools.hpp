@@ -11,13 +11,6 @@ namespace burlab::eager {
 
 BURLAB_INLINE TapeObject* as_tape(PyObject* object) { return static_cast<TapeObject*>(object); }
 
-/// Functions that callback_tools.hpp had attached to dropped nodes. To release one may run any Python code, so it waits
-/// for a moment when no tape changes.
-inline Block<PyObject*> dropped;
-BURLAB_COLD void release_dropped() {
-  while (dropped.size) release(dropped[--dropped.size]);
-}
-
 inline void release_text(void* text) { release(static_cast<PyObject*>(text)); }
 
 /// The numbers of a tape, and a new Value of one of its nodes: float_tape.hpp has those of a float32 tape.

@@ -133,7 +133,9 @@ inline PyObject* backward(PyObject* self, PyObject* const* args, Py_ssize_t coun
   OtherNumbers* const other = tape_of(value)->other;
   const Status status = BURLAB_UNLIKELY(other != nullptr) ? other->backward(value->index, accumulate != 0)
                                                           : value->tape->backward(value->index, accumulate != 0);
-  return BURLAB_LIKELY(status == Ok) ? none() : fail_sweep(tape_of(value), status);
+  if (BURLAB_UNLIKELY(status != Ok)) return fail_sweep(tape_of(value), status);
+  if (BURLAB_UNLIKELY(dropped.size)) release_dropped();
+  return none();
 }
 
 /// type(reclaims=False): whether nodes that no Value reaches are dropped.
@@ -159,6 +161,7 @@ BURLAB_COLD void tape_dealloc(PyObject* self) {  // no Value is left: each one r
   std::destroy_at(static_cast<Tape*>(tape));
   type->tp_free(self);
   release(type);
+  release_dropped();
 }
 inline Py_ssize_t tape_length(PyObject* self) {
   const TapeObject* tape = static_cast<TapeObject*>(self);

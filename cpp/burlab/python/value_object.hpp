@@ -59,6 +59,13 @@ struct Environment {
 };
 inline Environment environment;
 
+/// Functions of nodes that are gone (callback_tools.hpp). To release one may run any Python code, so it waits for a
+/// moment when no tape changes.
+inline Block<PyObject*> dropped;
+BURLAB_COLD void release_dropped() {
+  while (dropped.size) release(dropped[--dropped.size]);
+}
+
 BURLAB_INLINE ValueObject* as_value(PyObject* object) { return static_cast<ValueObject*>(object); }
 BURLAB_INLINE TapeObject* tape_of(const ValueObject* value) { return static_cast<TapeObject*>(value->tape); }
 BURLAB_INLINE Node& node_of(const ValueObject* value) { return value->tape->nodes.at[value->index]; }

@@ -23,8 +23,8 @@ template <> struct HoldersOf<float> {
 
   /// Give a handle a slot, which it has until it gives it back; false if there is no memory.
   BURLAB_OPTNONE bool enter(Handle* handle) {
-    if (!table_.size && table_.reserve(64)) table_[table_.size++].next = 0;  // slot 0 is none
-    if (!free_ && !table_.reserve(1)) return false;
+    if (!free_ && !table_.reserve(table_.size ? 1 : 64)) return false;
+    if (!table_.size) table_[table_.size++].next = 0;  // slot 0 is none
     handle->slot = free_ ? free_ : table_.size++;
     if (free_) free_ = table_[free_].next;
     table_[handle->slot].handle = handle;
