@@ -1,6 +1,7 @@
 """Problems whose parts of x have losses of their own."""
 
 from collections.abc import Callable, Mapping
+from itertools import accumulate, pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -70,6 +71,19 @@ class Alternating(FiniteSum):
         return self.oracle.part_names
 
 
+def arrays_of_parts(data: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the arrays of all parts as data of one problem: by the names of the parts, in order.
+
+    >>> arrays_of_parts({"w": ("A", "y"), "alpha": "B"})
+    ('B', 'A', 'y')
+    """
+    arrays: list[Any] = []
+    for name in sorted(data, key=str):
+        own = data[name]
+        arrays += cast("tuple[Any, ...]", own) if isinstance(own, tuple) else (own,)
+    return tuple(arrays)
+
+
 def _arranged(names: tuple[str, ...], data: Any) -> tuple[tuple[Any, ...], dict[str, slice]]:
     """Return the arrays of all losses, and which of them each loss gets."""
     if data is None:
@@ -83,12 +97,9 @@ def _arranged(names: tuple[str, ...], data: Any) -> tuple[tuple[Any, ...], dict[
             f"data of Alternating is of {shown(sorted(held, key=str))}, but its losses are of {shown(list(names))}. "
             "Pass data of each, or one tuple for all."
         )
-    arrays: tuple[Any, ...] = ()
-    places: dict[str, slice] = {}
-    for name in names:
-        own: tuple[Any, ...] = held[name] if isinstance(held[name], tuple) else (held[name],)
-        places[name] = slice(len(arrays), len(arrays) + len(own))
-        arrays = (*arrays, *own)
+    arrays = arrays_of_parts(held)
+    ends = list(accumulate((len(arrays_of_parts({name: held[name]})) for name in names), initial=0))
+    places = {name: slice(*pair) for name, pair in zip(names, pairwise(ends), strict=True)}
     lengths = {name: len(arrays[place.start]) for name, place in places.items()}
     if len(set(lengths.values())) > 1:
         raise ShapeError(f"data of Alternating has numbers of samples {lengths}, expected one number. Cut or repeat.")

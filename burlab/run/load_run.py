@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from burlab.errors import BurlabError, FileError, UnregisteredError
 from burlab.graph import tree
+from burlab.problems.alternating import arrays_of_parts
 from burlab.problems.point import is_float
 from burlab.run.file.form import check_document, with_current_names
 from burlab.run.file.recipe import Given, bits, rebuild
@@ -32,7 +34,7 @@ _LEVELS = 2100  # of `cpp/burlab/run/record/path.hpp`
 
 def load_run(
     path: str | os.PathLike[str],
-    data: tuple[ArrayLike, ...] | ArrayLike | None = None,
+    data: Mapping[str, Any] | tuple[ArrayLike, ...] | ArrayLike | None = None,
     *,
     validation: tuple[ArrayLike, ...] | ArrayLike | None = None,
     like: tree.Tree = None,
@@ -46,7 +48,8 @@ def load_run(
 
     Args:
         path: The file.
-        data: The data of the `FiniteSum`, an array or a tuple of arrays, of which the file holds checksums.
+        data: The data of the `FiniteSum`, an array or a tuple of arrays, of which the file holds checksums; of an
+            `Alternating` with data for each part the same dict.
         validation: The data of the validation problem, if the run has one.
         like: A tree with x's structure, needed if x holds classes or keys that no file can hold.
         stop: A `Stop` in place of the saved one.
@@ -67,13 +70,14 @@ def load_run(
     """
     if stop is not None:
         check_stop(stop)
+    given = arrays_of_parts(data) if isinstance(data, Mapping) else data
     document, arrays = container.read(path, KIND)
     try:
         document = with_current_names(document)
         check_document(document)
         saved = _saved(document, arrays)
         start = _start(saved)
-        setup = rebuild(document["recipe"], arrays, start, Given(data, validation, like, stop))
+        setup = rebuild(document["recipe"], arrays, start, Given(given, validation, like, stop))
         saved = _counting(saved, setup)
         _verify(saved, setup)
     except FileError as error:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.errors import ArgumentError, ShapeError
+from burlab.errors import ArgumentError, FileError, ShapeError
 from burlab.optim import GD, Adam, Hyper, Momentum, Optimizer, alternating, through
 from burlab.problems import Alternating
 from tests.run.saved_cases import replayed
@@ -124,6 +124,21 @@ def test_seek_fork_and_files_keep_the_bits(tmp_path: Path) -> None:
     fork = replayed(run, (REAL, NOISE), tmp_path, 6, 5)
     for a, b, c in zip(*map(bl.tree.leaves, (fork.x, run.x, gan(steps=11).x)), strict=True):
         assert a.tobytes() == b.tobytes() == c.tobytes()
+
+
+def test_a_file_takes_the_data_of_parts_as_the_problem_did(tmp_path: Path) -> None:
+    data = {"w": TRAIN, "alpha": VALID}
+    rule = alternating({"w": GD(0.05), "alpha": GD(0.5)})
+    run = bl.minimize(Alternating({"w": mixed, "alpha": mixed}, data), DARTS, rule, steps=4)
+    run.save(tmp_path / "run.burlab")
+    for given in (data, (*VALID, *TRAIN)):
+        loaded = bl.load_run(tmp_path / "run.burlab", given)
+        loaded.step(2)
+        assert bl.tree.leaves(loaded.x)[0].shape == DARTS["alpha"].shape
+    run.step(2)
+    assert all(np.array_equal(a, b) for a, b in zip(*map(bl.tree.leaves, (run.x, loaded.x)), strict=True))
+    with pytest.raises(FileError, match=r"data\[0\] has the right form"):
+        bl.load_run(tmp_path / "run.burlab", {"w": VALID, "alpha": TRAIN})
 
 
 def test_turns_of_one_part_are_that_optimizer() -> None:
