@@ -27,3 +27,13 @@ def dash_of(k: int) -> int:
 def colour(k: int) -> str:
     """The k-th colour, from the first again after the last."""
     return PALETTE[k % len(PALETTE)]
+
+
+def faded(written: str, opacity: float = 0.2) -> str:
+    """Return a colour of six hexadecimal digits with an opacity.
+
+    >>> faded("#0072b2")
+    'rgba(0, 114, 178, 0.2)'
+    """
+    red, green, blue = bytes.fromhex(written[1:])
+    return f"rgba({red}, {green}, {blue}, {opacity})"

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.charts.chart import Axis, Band, Chart, Curve, Dots, Map, Mark, Plot
 from burlab.charts.frame import right_scale, scales
 from burlab.charts.limits import bounded
-from burlab.charts.palette import PALETTE, SHADES
+from burlab.charts.palette import PALETTE, SHADES, faded
 from burlab.charts.strokes import MARK_STYLES, ink
 from burlab.runtime.extras import late
 
@@ -94,8 +94,7 @@ def _curve(of: Curve, upwards: Axis) -> Any:
 def _band(of: Band) -> Iterator[Any]:
     """The lower edge, and the region from it up to the upper one."""
     clear: dict[str, Any] = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
-    red, green, blue = bytes.fromhex(ink(of.colour)[1:])
-    fill = f"rgba({red}, {green}, {blue}, {0.75 if of.solid else 0.2})"
+    fill = faded(ink(of.colour), 0.75 if of.solid else 0.2)
     yield go.Scatter(x=of.x, y=of.low, showlegend=False, **clear)
     yield go.Scatter(x=of.x, y=of.high, fill="tonexty", fillcolor=fill, **clear, **_names(of.label))
 

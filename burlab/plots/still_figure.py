@@ -3,12 +3,13 @@
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 
-from burlab.charts import Axis, Chart, Curve, Dots, DotShape, Map, Mark, Plot
-from burlab.charts.palette import PALETTE
+from burlab.charts import Axis, Band, Chart, Curve, Dots, DotShape, Map, Mark, Plot
+from burlab.charts.palette import PALETTE, faded
 from burlab.charts.relief import relief
 from burlab.charts.svg import svg
 from burlab.typing import Numbers
@@ -48,12 +49,13 @@ def still(figure: Content) -> str | None:
     lines = [(k, trace) for k, trace in enumerate(traces) if trace.get("type") != "contour"]
     curves = tuple(curve for k, trace in lines for curve in _curves(trace, k))
     dots = tuple(one for k, trace in lines for one in _dots(trace, k))
+    bands = tuple(_band(low, high) for low, high in pairwise(traces) if high.get("fill") == "tonexty")
     title, x, y = _title(layout), _axis(layout.get("xaxis", {})), _axis(layout.get("yaxis", {}))
     if x.low is None and any(one.shape == "word" for one in dots):
         x = _roomy(x, np.concatenate([one.x for one in dots]))
     if not (planes := [trace for trace in traces if trace.get("type") == "contour"]):
         marks = tuple(_marks(layout))
-        return svg(Chart((Plot("figure", title, x, y, curves, (), dots, marks, tall=_TALL),)))
+        return svg(Chart((Plot("figure", title, x, y, curves, bands, dots, marks, tall=_TALL),)))
     heights, equal = numbers(planes[0]["z"]), "scaleanchor" in layout.get("yaxis", {})
     return svg(Chart((Map("figure", title, x, y, heights, 1, curves, dots, equal=equal),)), _SQUARE if equal else 860)
 
@@ -88,10 +90,18 @@ def numbers(written: Any) -> Numbers:
 
 
 def _curves(trace: Content, k: int) -> Iterator[Curve]:
-    if "lines" in _mode(trace):
-        line = trace.get("line", {})
+    line = trace.get("line", {})
+    if "lines" in _mode(trace) and line.get("width") != 0:
         dashed = line.get("dash", "solid") != "solid"
         yield Curve(*_points(trace), _name(trace), _colour(line, k), dashed=int(dashed))
+
+
+def _band(low: Content, high: Content) -> Band:
+    """The region between two traces. Its colour is that of the palette of which its fill is a faded form."""
+    x, least = _points(low)
+    names = [faded(colour) for colour in PALETTE]
+    filled = high.get("fillcolor")
+    return Band(x, least, _points(high)[1], _name(high), names.index(filled) if filled in names else -1)
 
 
 def _dots(trace: Content, k: int) -> Iterator[Dots]:

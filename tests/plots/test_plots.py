@@ -2,11 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import pytest
 
-from burlab.plots import training_curve, write_report
+from burlab.errors import ArgumentError, ShapeError
+from burlab.plots import bands, training_curve, write_report
 from burlab.plots.still_figure import still
 
 
@@ -50,6 +53,28 @@ def test_a_report_carries_everything_inside(tmp_path: Path):
     assert not re.search(r"<(script|link|img|iframe)[^>]*(src|href)=", text)
     assert len(text) > 1_000_000  # plotly itself
     assert isinstance(figure, go.Figure)
+
+
+def test_bands_of_seeds_have_a_still_picture():
+    trials = {"a": [[1.0, 2.0, np.nan], [3.0, 5.0, 4.0]], "b": np.ones((3, 3))}
+    figure = bands([0, 1, 2], trials, log_y=True)
+    picture = still(figure.to_plotly_json())
+    assert picture is not None
+    assert picture.count('fill-opacity="0.2"') == 2
+    assert [text in picture for text in (">a<", ">b<")] == [True, True]
+    assert len(re.findall(r'fill="none" stroke="#[0-9a-f]{6}" stroke-linejoin', picture)) == 2
+
+
+@pytest.mark.parametrize("trials", [{"a": [1.0, 2.0]}, {"a": np.ones((2, 3))}, {"a": np.ones((0, 2))}])
+def test_bands_want_a_row_for_each_seed(trials: Any):
+    with pytest.raises(ShapeError, match=re.escape("trials['a']")):
+        bands([0.0, 1.0], trials)
+
+
+@pytest.mark.parametrize("trials", [{}, [[1.0, 2.0]], None])
+def test_bands_want_values_by_name(trials: Any):
+    with pytest.raises(ArgumentError, match="trials is "):
+        bands([0.0, 1.0], trials)
 
 
 def test_a_figure_of_words_has_a_still_picture():
