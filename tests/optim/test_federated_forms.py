@@ -220,6 +220,24 @@ def test_clients_keep_their_optimizers_from_round_to_round():
     assert run.hyper["Momentum_lr"] == 0.5
 
 
+def test_fednl_sends_whole_matrices_to_a_compressor_of_matrices():
+    """On clients whose matrices have no equal singular values: the nearest one of rank 2 is one only."""
+    a = np.random.default_rng(4).normal(size=(3, 40, D))
+    b = np.where(a[..., 0] > 0, 1.0, -1.0)
+    clients = bl.problems.federated(lambda x, a, b: np.logaddexp(0, -b * (a @ x)), list(zip(a, b, strict=True)))
+    run, x, known = bl.minimize(clients, X0, FedNL(1.0, RankK(2, (D, D)))), X0, np.zeros((3, D, D))
+    for _ in range(20):
+        run.step()
+        s = 1 / (1 + np.exp(b * (a @ x)))
+        missing = np.einsum("cn,cni,cnj->cij", s * (1 - s), a, a) / 40 - known
+        error = np.mean([np.linalg.norm(m) for m in missing])
+        x = x + np.linalg.solve(known.mean(axis=0) + error * np.eye(D), np.einsum("cn,cni->i", s * b, a) / 120)
+        u, sizes, v = np.linalg.svd(missing)
+        known = known + (u[..., :2] * sizes[:, None, :2]) @ v[:, :2]
+        np.testing.assert_allclose(run.x, x, rtol=1e-8, atol=1e-11)
+    assert run.history["bits"][-1] == 20 * 3 * 64 * (2 * 2 * D + D + 1)
+
+
 def test_fednl_is_newtons_method_where_curvature_is_known_and_ends_faster_than_linearly():
     rng = np.random.default_rng(2)
     clients = [(np.exp(rng.normal(size=(2, 3))), rng.normal(size=(2, 3))) for _ in range(4)]
@@ -258,7 +276,7 @@ def test_costs_are_those_of_the_clients_that_took_part():
         (lambda: EF21W(0.1, TopK(2), weights=(0.3,) * M), ArgumentError, "weights of EF21W sum to 1.5"),
         (lambda: EF21W(0.1, TopK(2), weights=(1.0, 0, 0, 0, 0)), ArgumentError, "weights of EF21W holds 0"),
         (lambda: DASHA(0.1, TopK(2)), ArgumentError, "compressor of DASHA is TopK"),
-        (lambda: FedNL(1.0, RankK(1, (D, D))), Exception, "RankK is for matrices"),
+        (lambda: FedNL(1.0, RankK(1, (D, D + 1))), Exception, "RankK is for matrices"),
         (lambda: DiLoCo(NewtonCG()), ArgumentError, "the inner optimizer of DiLoCo reads f"),
         (lambda: DiLoCo(Shampoo(0.1)), ArgumentError, "inner of DiLoCo is Shampoo"),
         (lambda: DiLoCo(GD), ArgumentError, "inner of DiLoCo is <class"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.communication.compressors import RankK
 from burlab.optim.arithmetic import solve, where
 from burlab.optim.optimizer import Hyper, Metrics, State, Vector
 from burlab.optim.queries import Queries
@@ -19,8 +20,9 @@ class FedNL(Compressed):
     x <- x - lr [H + l I]^-1 grad f(x), H the mean of H_i and l that of |H_i - hess f_i(x)|_F; then
     H_i <- H_i + a C(hess f_i(x) - H_i), from H_i = 0. Gradients are sent whole, of Hessians the
     d (d + 1) / 2 entries on and above the diagonal compressed.
-    lr: 1 in the paper. compressor: contractive or unbiased, of vectors of d (d + 1) / 2 entries. a: where it is None
-    1 / (1 + omega) for an unbiased compressor, 1 for a contractive one.
+    lr: 1 in the paper. compressor: contractive or unbiased, of vectors of d (d + 1) / 2 entries, or RankK of matrices
+    (d, d), which gets whole ones. a: where it is None 1 / (1 + omega) for an unbiased compressor, 1 for a contractive
+    one.
     Cost: the gradient of every client and its Hessian, d products with vectors; keeps clients d (d + 1) / 2 numbers.
     Column: bits of all clients so far.
 
@@ -50,9 +52,13 @@ class FedNL(Compressed):
         h = np.mean(known, axis=0)[place]
         gradient = np.mean(f.client_grads(x), axis=0)
         step = solve(h + error * np.eye(d, dtype=x.dtype), gradient)
-        bits = bits_of(self.compressor, known) + 8.0 * x.dtype.itemsize * f.clients * (d + 1)
-        a = self._rate(len(rows)) if self.a is None else self.a
-        return x - self.lr * step, {"H": known + a * sent(self.compressor, missing, f)}, {"bits": bits}
+        whole = isinstance(self.compressor, RankK)
+        sendable = missing[:, np.reshape(place, (-1,))] if whole else missing
+        message = sent(self.compressor, sendable, f)
+        bits = bits_of(self.compressor, sendable) + 8.0 * x.dtype.itemsize * f.clients * (d + 1)
+        a = self._rate(sendable.shape[1]) if self.a is None else self.a
+        learned = message[:, rows * d + columns] if whole else message
+        return x - self.lr * step, {"H": known + a * learned}, {"bits": bits}
 
     def _rate(self, entries: int) -> float:
         if self.compressor.omega(entries) is None:
