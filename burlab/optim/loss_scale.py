@@ -15,7 +15,8 @@ class LossScale:
 
     Micikevicius et al. 2018, Mixed precision training, arXiv:1710.03740, section 3.2; numbers as
     torch.amp.GradScaler's. A step whose scaled gradient is not finite is left out, and the scale shrinks; after so many
-    steps in a row that are not, it grows.
+    steps in a row that are not, it grows. A format that saturates, as those of 6 and 4 bits, has nothing that is not
+    finite: there the step is left out if the gradient exceeds the largest number, unless the scale does not shrink.
 
     Args:
         start: The first scale.

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.graph import tree
 from burlab.transforms import random
+from burlab.transforms.numbers.formats import Format
 from burlab.transforms.numbers.roundings import FormatName, Rounding, round_to
 
 from .loss_scale import LossScale
@@ -22,9 +23,9 @@ class rounded(Wrapper):
     """The gradient, the state and x in narrow formats, with a loss scale: the memory of low-precision training.
 
     The gradient of the step is scaled, rounded as it would be stored or sent, and divided by the scale again; a step is
-    left out where it overflows. Arrays of the state and x are rounded after the step, stochastically by default, so
-    that updates below half a unit count on average (Gupta et al. 2015, arXiv:1502.02551). What is computed within a
-    step has x's dtype. With a scale, the history has the columns "loss_scale" and "skipped_steps".
+    left out where it overflows, see `LossScale`. Arrays of the state and x are rounded after the step, stochastically
+    by default, so that updates below half a unit count on average (Gupta et al. 2015, arXiv:1502.02551). What is
+    computed within a step has x's dtype. With a scale, the history has the columns "loss_scale" and "skipped_steps".
     Cost: that of the optimizer inside, and keeps three numbers more with a scale.
 
     Args:
@@ -78,8 +79,9 @@ class rounded(Wrapper):
             g = self._nearest(self.gradients, g)
             after, inner = self.advance(g, state["inner"], x, t, f)
             return self._drawn(self.params, after, f, 0), {"inner": self._stored(inner, f), "scale": own}
-        scaled = self._nearest(self.gradients, g * own["scale"])
-        finite = np.all(np.isfinite(scaled))
+        wanted = g * own["scale"]
+        scaled = self._nearest(self.gradients, wanted)
+        finite = np.all(self._fits(wanted, scaled, scale))
         known = np.where(finite, scaled / own["scale"], 0.0).astype(g.dtype)
         after, inner = self.advance(known, state["inner"], x, t, f)
         after, inner = self._drawn(self.params, after, f, 0), self._stored(inner, f)
@@ -91,6 +93,13 @@ class rounded(Wrapper):
             "inner": tree.unflatten(structure, chosen),
             "scale": scale.after(own, finite),
         }
+
+    def _fits(self, wanted: Any, scaled: Any, scale: LossScale) -> Any:
+        """Return True where a scaled gradient does not overflow. wanted, scaled: before and after it is rounded."""
+        form = None if self.gradients is None else Format.of(self.gradients)
+        if form is None or not form.saturates or form.block or scale.backoff == 1.0:
+            return np.isfinite(scaled)
+        return np.abs(wanted) <= form.largest * form.scale
 
     def _stored(self, inner: State, f: Queries) -> State:
         """The state of the optimizer inside, rounded, each leaf by numbers of its own."""

@@ -108,6 +108,27 @@ def test_small_gradients_need_a_loss_scale() -> None:
     assert run.history["loss_scale"][0] == 2.0**16
 
 
+@pytest.mark.parametrize("name", ["e2m3", "e2m1", bl.Format.integer(6, scale=0.5)])
+def test_a_dynamic_scale_shrinks_where_a_format_saturates(name: Any) -> None:
+    """The gradient is 1 and 3; the largest numbers are 7.5, 6 and 15.5, so that scales of 4 and more are too large."""
+    slopes = np.array([1.0, 3.0])
+    largest = bl.Format.of(name).largest * bl.Format.of(name).scale
+    scale = bl.optim.LossScale(64.0, interval=5)
+    run = bl.minimize(lambda x: slopes @ x, np.zeros(2), bl.optim.rounded(bl.optim.GD(1.0), name, scale=scale), steps=9)
+    fits = np.asarray(run.history["loss_scale"]) * 3.0 <= largest
+    assert not fits[0]
+    assert fits[8]
+    np.testing.assert_array_equal(np.asarray(run.history["skipped_steps"]), np.cumsum(~fits))
+    np.testing.assert_allclose(run.x, -slopes * fits.sum())
+
+
+def test_a_scale_that_stays_clips_where_a_format_saturates() -> None:
+    low = bl.optim.rounded(bl.optim.GD(1.0), "e2m1", scale=4.0)
+    run = bl.minimize(lambda x: np.array([1.0, 3.0]) @ x, np.zeros(2), low, steps=2)
+    np.testing.assert_array_equal(run.x, [-2.0, -3.0])  # of 12, 6 are left
+    assert run.history["skipped_steps"][-1] == 0
+
+
 def test_losses_are_computed_in_their_format() -> None:
     formats = bl.Formats(compute="bfloat16")
     x = RNG.normal(size=6).astype(np.float32)
