@@ -310,6 +310,9 @@ def test_loops_and_branches_are_computed_in_random_rounding():
 def test_numbers_that_become_inf_or_nan_are_named():
     report = bl.digits(lambda x: np.log(np.sum(np.exp(x))))(np.array([800.0, 801.0]))
     assert [row.op for row in report.losses] == ["exp"]
+    rows = {row.op: row.digits for row in bl.digits(lambda x: np.log(np.exp(x)))(np.full(20, 800.0)).rows}
+    assert rows["exp"] == 0
+    assert rows["log"] > 15, "inf is not rounded to the largest number"
     masked = bl.digits(lambda x: np.sum(np.exp(np.where(np.array([True, False]), x, -np.inf))))
     assert not masked(np.array([1.3, 2.0])).losses
 

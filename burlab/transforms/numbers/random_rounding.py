@@ -102,7 +102,7 @@ class RandomRounding(NodeRule):
     def _either(self, y: Any) -> Any:
         """The number next to y on either side; 0, inf and nan stay."""
         moved = _np.where(self._uniform(y) < 0.5, _above(y), _below(y))
-        return _np.where(_np.isfinite(moved) & (y != 0), moved, y)
+        return _np.where(_np.isfinite(moved) & _np.isfinite(y) & (y != 0), moved, y)
 
     def _directed(self, y: Any, error: Any) -> Any:
         """y, or the number on the other side of the exact result, which is y + error. An error of nan is none."""
