@@ -36,9 +36,11 @@ class GraphView(Displayed, anywidget.AnyWidget):
             wanted; for a `Kernel` other arguments than its examples, if any.
         against: Another thing of these, but no `Value`, seen with the same arguments: the picture then shows the
             difference of both graphs.
+        colour: What boxes are coloured by: "gradient" (mean absolute value), "time" (of a kernel's steps), "bytes" (of
+            values), "digits" (that are not right, see `bl.digits`), or "none".
 
     Raises:
-        ArgumentError: `thing` has no graph.
+        ArgumentError: `thing` has no graph, or `colour` is none of these.
         TraceError: A function cannot be traced.
 
     >>> import numpy as np, burlab as bl
@@ -53,7 +55,7 @@ class GraphView(Displayed, anywidget.AnyWidget):
     marks = traitlets.Dict().tag(sync=True)
     words = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, thing: Any, *args: Any, against: Any = None) -> None:
+    def __init__(self, thing: Any, *args: Any, against: Any = None, colour: str = "none") -> None:
         self._subjects = subjects_of(thing, args)
         self._models: dict[str, GraphModel] = {}
         self._against = against
@@ -62,6 +64,7 @@ class GraphView(Displayed, anywidget.AnyWidget):
             self._subjects = {"difference": lambda: self._models["difference"].subject}
         self._name = next(iter(self._subjects))
         self._note = ""
+        self.model.colour_by(colour)
         widget: Any = super()
         widget.__init__(**self._state())
         self.on_msg(self._on_message)

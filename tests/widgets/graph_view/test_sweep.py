@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.errors import ArgumentError
 from burlab.widgets.graph_view.graph_model import GraphModel
 from burlab.widgets.graph_view.value_summary import summarize
 from burlab.widgets.graph_view.viewed_graph import subjects_of
@@ -205,6 +206,15 @@ def test_heat_by_digits_that_are_not_right():
     assert cold.share < 0.1
     assert hot.share > 0.8
     assert hot.text.endswith("digits are not right")
+
+
+def test_a_view_opens_in_a_colour():
+    def naive(x):
+        return (1 - np.cos(x)) / x**2
+
+    assert bl.GraphView(naive, 1e-7, colour="digits").svg() != bl.GraphView(naive, 1e-7).svg()
+    with pytest.raises(ArgumentError, match="coloured by none, gradient"):
+        bl.GraphView(naive, 1e-7, colour="right")
 
 
 def test_heat_by_gradient_separates_six_decades():
