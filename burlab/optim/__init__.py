@@ -46,6 +46,7 @@ from .gradient_place import through
 from .lbfgs import LBFGS
 from .least_squares.gauss_newton import GaussNewton
 from .least_squares.levenberg_marquardt import LevenbergMarquardt
+from .link_rules import GSE, SET, RigL
 from .loss_scale import LossScale
 from .low_precision import rounded
 from .memory.adafactor import Adafactor
@@ -72,7 +73,9 @@ from .schedule_tables import refined, table
 from .schedules import constant, cosine, exponential, inverse_sqrt, linear, one_cycle, polynomial, step, warmup
 from .scipy_minimizer import SciPy
 from .sets import Set, ball, box, nonnegative, projected, simplex
+from .sharpness import SAM
 from .sign import Lion, Rprop, SignSGD
+from .top_kast import TopKAST
 from .trust_region import TrustRegion
 from .wrappers import Wrapper, clip_by_norm, clip_by_value, decoupled_weight_decay, gradient_noise, weight_decay
 
@@ -89,6 +92,7 @@ __all__ = [
     "EM",
     "FRUGAL",
     "GD",
+    "GSE",
     "LBFGS",
     "LSVRG",
     "MARINA",
@@ -97,8 +101,10 @@ __all__ = [
     "PAGE",
     "PPMARINA",
     "SAGA",
+    "SAM",
     "SARAH",
     "SCAFFOLD",
+    "SET",
     "SOAP",
     "SSO",
     "STORM",
@@ -150,6 +156,7 @@ __all__ = [
     "Prodigy",
     "RAdam",
     "RMSProp",
+    "RigL",
     "RobustGD",
     "Rprop",
     "ScheduleFreeAdamW",
@@ -160,6 +167,7 @@ __all__ = [
     "SignSGD",
     "SophiaG",
     "SophiaH",
+    "TopKAST",
     "TrustRegion",
     "WolfeGD",
     "Wrapper",

@@ -48,6 +48,7 @@ _OF_ONE: dict[tuple[str, str], Range] = {
     **{(kind, "eps"): POSITIVE for kind in _ZEROTH_ORDER},
     ("sparse_zeroth_order", "density"): PROBABILITY,
     ("NaturalGaLore", "damping"): POSITIVE,
+    ("SAM", "rho"): NOT_NEGATIVE,
     ("Adafactor", "decay"): FINITE,
     ("TrustRegion", "eta"): Range(0.0, 0.25, open_high=True),
     ("gradient_noise", "eta"): NOT_NEGATIVE,

@@ -1,6 +1,7 @@
-"""A wrapper that takes gradients at another point than the one where steps are made."""
+"""Wrappers that take gradients at another point than the one where steps are made."""
 
 import copy
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,8 +19,93 @@ from .used_numbers import reads
 from .wrappers import Wrapper
 
 
+class PlaceRule(OnLeaves, Wrapper):
+    """A rule whose gradients are at a point T(x), and whose steps are made on x. Abstract."""
+
+    _layout: ClassVar[Layout | None] = None  # a run sets it in a copy
+
+    @property
+    @abstractmethod
+    def place(self) -> Any:
+        """T, which gives the point of the gradient from x."""
+
+    @property
+    @abstractmethod
+    def run_point(self) -> Any:
+        """The point of the run: "x", "T(x)", or a function of x."""
+
+    @property
+    def _layer(self) -> int:
+        """Number of such wrappers inside: each draws numbers of its own."""
+        layer, inner = 0, self.inner
+        while isinstance(inner, Wrapper):
+            layer, inner = layer + isinstance(inner, PlaceRule), inner.inner
+        return layer
+
+    def on_leaves(self, layout: Layout) -> "PlaceRule":
+        """Return the same rule for an x of this form."""
+        bound = copy.copy(self)
+        object.__setattr__(bound, "_layout", layout)
+        return bound
+
+    def init(self, x: Vector, *, f: Any = None) -> State:
+        """The states of the optimizer inside and of T, and the step, from which the point of the run follows."""
+        own = self._step({}, 0, f).initial_state(x)
+        step = self._step(own, 0, f)
+        kind = type(self).__name__
+        queries: Any = None if f is None else PlaceQueries(f, x, None, step.place, step.mapped, False, kind)
+        state = {"inner": start(self.inner, x, queries), "T": own}
+        return {**state, "t": 0} if self.run_point != X else state
+
+    def output(self, x: Vector, state: State) -> Vector:
+        """The point of the run."""
+        step = self._step(state["T"], state.get("t"), None)
+        return step.point(self.run_point, self.inner.output(x, state["inner"]))
+
+    def batch_size(self, state: State) -> Any:
+        """Return the batch size of the inner optimizer."""
+        return self.inner.batch_size(state["inner"])
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
+        """The step inside with the gradient at T(x)."""
+        if f.elsewhere:
+            raise ArgumentError(
+                f"{type(self).__name__} asks for the value of a step at T(x), which is about samples, and these are on "
+                "a cluster. Build the problem without cluster=, or leave T out."
+            )
+        step = self._step(state["T"], t, f)
+        y, own = step.with_state(x)
+        value, gradient = f.value_and_grad(y)
+        seen, own = step.seen_gradient(f.estimated(gradient), x, own)
+        queries: Any = PlaceQueries(
+            f, x, (value, seen), step.place, step.mapped, self.run_point == T_OF_X, type(self).__name__
+        )
+        after, inner = advance(self.inner, seen, state["inner"], x, t, queries)
+        next_state, taken = {"inner": inner, "T": own}, reads(gradient, (after, inner))
+        if taken:
+            f.log_gradient(gradient)
+        if callable(self.run_point):
+            point = x if y is x else step.point(self.run_point, x)  # at x the value is known with the gradient
+            f.log_value(None if point is x else f.value(point), "x" if point is x else "at(x)")
+        elif self.run_point == T_OF_X:
+            f.log_value(value if taken else f.value(y), self.run_point)
+        else:
+            f.log_value(None, self.run_point)
+        return after, {**next_state, "t": state["t"] + 1} if self.run_point != X else next_state
+
+    @property
+    def layout(self) -> Layout:
+        """The form of x."""
+        if self._layout is None:
+            raise ArgumentError(f"{type(self).__name__} knows the form of x only in a run. Pass it to bl.minimize.")
+        return self._layout
+
+    def _step(self, state: State, t: Any, f: Any) -> PlaceStep:
+        return PlaceStep(self.place, self.layout, state, t, f, self._layer)
+
+
 @dataclass(frozen=True)
-class through(OnLeaves, Wrapper):
+class through(PlaceRule):
     """The gradient is taken at T(x), and the step is made on x: x <- step(x, gradient of f at T(x)).
 
     No derivative of T is taken: it is the straight-through estimator of Bengio, Leonard and Courville 2013,
@@ -54,7 +140,6 @@ class through(OnLeaves, Wrapper):
 
     T: Any
     at: Any = X
-    _layout: ClassVar[Layout | None] = None  # a run sets it in a copy
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,62 +156,11 @@ class through(OnLeaves, Wrapper):
             )
 
     @property
-    def _layer(self) -> int:
-        """Number of such wrappers inside: each draws numbers of its own."""
-        layer, inner = 0, self.inner
-        while isinstance(inner, Wrapper):
-            layer, inner = layer + isinstance(inner, through), inner.inner
-        return layer
+    def place(self) -> Any:
+        """The function T."""
+        return self.T
 
-    def on_leaves(self, layout: Layout) -> "through":
-        """Return the same rule for an x of this form."""
-        bound = copy.copy(self)
-        object.__setattr__(bound, "_layout", layout)
-        return bound
-
-    def init(self, x: Vector, *, f: Any = None) -> State:
-        """The states of the optimizer inside and of T, and the step, from which the point of the run follows."""
-        own = self._step({}, 0, f).initial_state(x)
-        step = self._step(own, 0, f)
-        queries: Any = None if f is None else PlaceQueries(f, x, None, step.place, step.mapped, logs_value=False)
-        state = {"inner": start(self.inner, x, queries), "T": own}
-        return {**state, "t": 0} if self.at != X else state
-
-    def output(self, x: Vector, state: State) -> Vector:
-        """The point of the run."""
-        step = self._step(state["T"], state.get("t"), None)
-        return step.point(self.at, self.inner.output(x, state["inner"]))
-
-    def batch_size(self, state: State) -> Any:
-        """Return the batch size of the inner optimizer."""
-        return self.inner.batch_size(state["inner"])
-
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
-        """The step inside with the gradient at T(x)."""
-        if f.elsewhere:
-            raise ArgumentError(
-                "through asks for the value of a step at T(x), which is about samples, and these are on a cluster. "
-                "Build the problem without cluster=, or leave T out."
-            )
-        step = self._step(state["T"], t, f)
-        y, own = step.with_state(x)
-        value, gradient = f.value_and_grad(y)
-        seen, own = step.seen_gradient(f.estimated(gradient), x, own)
-        queries: Any = PlaceQueries(f, x, (value, seen), step.place, step.mapped, self.at == T_OF_X)
-        after, inner = advance(self.inner, seen, state["inner"], x, t, queries)
-        next_state, taken = {"inner": inner, "T": own}, reads(gradient, (after, inner))
-        if taken:
-            f.log_gradient(gradient)
-        if callable(self.at):
-            point = x if y is x else step.point(self.at, x)  # at x the value is known with the gradient
-            f.log_value(None if point is x else f.value(point), "x" if point is x else "at(x)")
-        elif self.at == T_OF_X:
-            f.log_value(value if taken else f.value(y), self.at)
-        else:
-            f.log_value(None, self.at)
-        return after, {**next_state, "t": state["t"] + 1} if self.at != X else next_state
-
-    def _step(self, state: State, t: Any, f: Any) -> PlaceStep:
-        if self._layout is None:
-            raise ArgumentError("through knows the form of x only in a run. Pass it to bl.minimize.")
-        return PlaceStep(self.T, self._layout, state, t, f, self._layer)
+    @property
+    def run_point(self) -> Any:
+        """The argument at."""
+        return self.at

@@ -20,7 +20,7 @@ class PlaceQueries:
 
     f: the problem. x: the point of the step; known: value and gradient at T(x), as the optimizer gets them, or None
     before the first step. place: T. mapped: the map of gradients at a point, None for none. logs_value: whether a value
-    that the optimizer logs is that of the run.
+    that the optimizer logs is that of the run. user: the wrapper, in messages.
     """
 
     def __init__(
@@ -31,9 +31,10 @@ class PlaceQueries:
         place: Callable[[Vector], Vector],
         mapped: Callable[[Vector, Vector], Vector] | None,
         logs_value: bool,
+        user: str,
     ) -> None:
         self._f, self._x, self._known, self._place = f, x, known, place
-        self._mapped, self._logs_value = mapped, logs_value
+        self._mapped, self._logs_value, self._user = mapped, logs_value, user
 
     @property
     def products(self) -> None:
@@ -87,16 +88,17 @@ class PlaceQueries:
     def part(self, name: str | None = None) -> NoReturn:
         """Refuse losses of parts, whose points have no T."""
         raise ArgumentError(
-            f"{location()}the optimizer inside of through asks f.part({shown(name)}), which through does not answer: T "
-            "is of all of x. Use through inside of the parts: alternating({name: through(rule, T), ...})."
+            f"{location()}the optimizer inside of {self._user} asks f.part({shown(name)}), which {self._user} does not "
+            f"answer: T is of all of x. Use {self._user} inside of the parts: alternating({{name: {self._user}(rule, "
+            "...), ...})."
         )
 
     def __getattr__(self, name: str) -> Any:
         if (name in QUERIES or name in CLIENT_QUERIES) and self._mapped and name not in _WITH_GRADIENT:
             why = "T.gradient maps single gradients only"
             raise ArgumentError(
-                f"{location()}the optimizer inside of through asks f.{name}, which through does not answer: {why}. Use "
-                "an optimizer that asks for values and gradients."
+                f"{location()}the optimizer inside of {self._user} asks f.{name}, which {self._user} does not answer: "
+                f"{why}. Use an optimizer that asks for values and gradients."
             )
         method = getattr(self._f, name)  # raises for what is no query
         if name not in (*QUERIES, "client_hessians", "residual_blocks"):

@@ -66,28 +66,30 @@ class rewire(Wrapper):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(self.every, "every of rewire", 1)
-        if not 0 < real(self.fraction, "fraction of rewire") < 1:
-            raise ArgumentError(f"fraction of rewire must be between 0 and 1; got {self.fraction}.")
+        kind = type(self).__name__
+        whole(self.every, f"every of {kind}", 1)
+        if not 0 < real(self.fraction, f"fraction of {kind}") < 1:
+            raise ArgumentError(f"fraction of {kind} must be between 0 and 1; got {self.fraction}.")
         if self.candidates is not None:
-            whole(self.candidates, "candidates of rewire", 1)
+            whole(self.candidates, f"candidates of {kind}", 1)
         if self.end is not None:
-            whole(self.end, "end of rewire", 1)
+            whole(self.end, f"end of {kind}", 1)
         inside: Any = self.inner
         while isinstance(inside, Optimizer):
             if inside.per_leaf or inside.all_leaves or isinstance(inside, OnLeaves):
                 raise ArgumentError(
-                    f"rewire is put around a rule on one flat vector, and {type(inside).__name__} works on the leaves "
+                    f"{kind} is put around a rule on one flat vector, and {type(inside).__name__} works on the leaves "
                     "of x. Use an optimizer such as bl.optim.Adam or bl.optim.Momentum."
                 )
             inside = getattr(inside, "inner", None)
 
     def init(self, x: Any, *, f: Any = None) -> State:
         """The state of the optimizer inside. Raises ArgumentError where x has no sparse layer."""
+        kind = type(self).__name__
         if not sparse_layers(x):
             raise ArgumentError(
-                "rewire found no bl.nn.SparseLinear in x0 whose links may change. Put one into x0, and no other "
-                "wrapper around rewire."
+                f"{kind} found no bl.nn.SparseLinear in x0 whose links may change. Put one into x0, and no other "
+                f"wrapper around {kind}."
             )
         return super().init(_Floats(x).vector(x), f=f)
 

@@ -62,6 +62,8 @@ RULES = {
     "unrolled": bl.optim.alternating({"w": GD(0.02), "b": bl.optim.unrolled(Adam(0.02), "w", xi=0.02)}),
     "rounded": bl.optim.rounded(Adam(0.02), "e4m3", "bfloat16", "bfloat16", bl.optim.LossScale(2.0**12, interval=3)),
     "through": bl.optim.through(Adam(0.02), tenths, at="T(x)"),
+    "SAM": bl.optim.SAM(Adam(0.02), 0.1),
+    "TopKAST": bl.optim.TopKAST(Adam(0.02), 0.3, 0.6, 0.01),
     "weight_decay": bl.optim.weight_decay(GD(0.01), 0.2),
 }
 
@@ -116,7 +118,7 @@ def test_every_optimizer_has_a_row_for_going_back():
     turns = [turn.optimizer for rule in RULES.values() if isinstance(rule, bl.optim.alternating) for turn in rule.parts]
     assert {kind for kind in kinds if not inspect.isabstract(kind)} == {
         type(rule) for rule in (*RULES.values(), *turns, *FEDERATED.values())
-    } | {bl.optim.rewire}
+    } | {bl.optim.rewire, bl.optim.SET, bl.optim.RigL, bl.optim.GSE}
 
 
 def same(run, other):

@@ -47,8 +47,12 @@ class Twin:
         self.moments = [np.zeros_like(w) for w in self.weights], [np.zeros_like(b) for b in self.biases]
         self.every, self.fraction, self.candidates, self.end = every, fraction, candidates, end
 
+    def slopes(self) -> tuple[list[Any], list[Any]]:
+        """Gradients by weights and biases."""
+        return gradients(self.weights, self.biases)
+
     def step(self, t: int) -> None:
-        of_weights, of_biases = gradients(self.weights, self.biases)
+        of_weights, of_biases = self.slopes()
         for k, mask in enumerate(self.masks):
             self.moments[0][k] = (MU * self.moments[0][k] + of_weights[k]) * mask
             self.moments[1][k] = MU * self.moments[1][k] + of_biases[k]
@@ -59,11 +63,11 @@ class Twin:
 
     def rewire(self, t: int) -> None:
         key = bl.random.fold_in(bl.random.key(0), t)
-        drawn = [self.drawn(k, t, bl.random.fold_in(key, k)) for k in range(2)]
+        drawn = [self.drawn(k, t, bl.random.fold_in(key, k)) for k in range(len(self.masks))]
         for k, (_, pruned, _) in enumerate(drawn):
             for matrix in (self.weights[k], self.moments[0][k]):
                 matrix.reshape(-1)[pruned] = 0
-        scores = gradients(self.weights, self.biases)[0]  # of all links, after pruning
+        scores = self.slopes()[0]  # of all links, after pruning
         for k, (count, pruned, candidates) in enumerate(drawn):
             order = np.argsort(-np.abs(scores[k].reshape(-1)[candidates]), kind="stable")
             grown = candidates[order[:count]] if self.candidates != 1 else candidates
@@ -224,6 +228,29 @@ def test_a_full_layer_is_left_as_it_is() -> None:
 def test_fields_out_of_range_are_refused(fields: Any, said: str) -> None:
     with pytest.raises(ArgumentError, match=said):
         bl.optim.rewire(bl.optim.GD(0.1), **fields)
+
+
+def test_named_methods_are_forms_of_it_and_say_their_names() -> None:
+    gd = bl.optim.GD(0.1)
+    layers = model()
+    forms = {
+        bl.optim.SET(gd, every=3): bl.optim.rewire(gd, every=3),
+        bl.optim.RigL(gd, every=3, end=9): bl.optim.rewire(gd, every=3, candidates=None, end=9),
+        bl.optim.GSE(gd, every=3, gamma=0.6): bl.optim.rewire(gd, every=3, fraction=0.2, candidates=3),
+    }
+    for named, form in forms.items():
+        runs = [bl.minimize(loss, layers, rule, steps=7) for rule in (named, form)]
+        for got, wanted in zip(*(bl.tree.leaves(run.x) for run in runs), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+        assert runs[0].optimizer == named
+    with pytest.raises(ArgumentError, match=r"gamma of GSE"):
+        bl.optim.GSE(gd, gamma=0.0)
+    with pytest.raises(ArgumentError, match=r"fraction of GSE must be between 0 and 1; got 0"):
+        bl.optim.GSE(gd, fraction=0)
+    with pytest.raises(ArgumentError, match=r"every of SET"):
+        bl.optim.SET(gd, every=0)
+    with pytest.raises(ArgumentError, match=r"RigL found no bl\.nn\.SparseLinear in x0"):
+        bl.minimize(lambda x: np.sum(x**2), np.ones(3), bl.optim.RigL(gd))
 
 
 def test_rules_on_leaves_other_wrappers_and_dense_points_are_refused() -> None:

@@ -173,6 +173,8 @@ def nothing(kind):
         proximal: (l1(0.0),),
         rounded: (),
         through: (lambda x: x,),
+        bl.optim.SAM: (0.0,),
+        bl.optim.TopKAST: (1.0, 1.0, 0.0),
     }[kind]
 
 
