@@ -14,6 +14,7 @@ from .gpt import GPT
 from .layer import Layer
 from .linear import MLP, Embedding, Linear
 from .losses import cross_entropy, hinge, huber, logistic, mse
+from .monarch import Monarch
 from .norm import LayerNorm, RMSNorm
 from .parameter_files import load_parameters, save_parameters
 from .parameter_summary import ModelSummary, count, summary
@@ -37,6 +38,7 @@ __all__ = [
     "Linear",
     "LoRALinear",
     "ModelSummary",
+    "Monarch",
     "PaCALinear",
     "RMSNorm",
     "RNNCell",

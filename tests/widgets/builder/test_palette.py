@@ -55,6 +55,7 @@ def test_numpy_names_compute_what_numpy_does():
     ("kind", "shape", "result"),
     [
         ("nn.Linear", (2,), (2,)),
+        ("nn.Monarch", (4,), (4,)),
         ("nn.MLP", (2,), (1,)),
         ("nn.LayerNorm", (4,), (4,)),
         ("nn.RMSNorm", (4,), (4,)),
