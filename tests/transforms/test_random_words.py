@@ -235,3 +235,11 @@ def test_distributions_with_wrong_arguments_raise() -> None:
         bl.random.gamma(KEY, np.ones(2), 3)
     with pytest.raises(DTypeError, match="gamma needs a floating a, got int64"):
         bl.random.gamma(KEY, np.ones(2, int))
+
+
+def test_choice_by_traced_probabilities_of_float32_warns_of_nothing() -> None:
+    shares = np.array([0.25, 0.5, 0.25], np.float32)
+    draw = bl.jit(lambda p: bl.random.choice(KEY, 3, N, p=p))
+    found = draw(shares)
+    np.testing.assert_array_equal(found, bl.random.choice(KEY, 3, N, p=shares))
+    assert stats.chisquare(np.bincount(found, minlength=3), N * shares.astype(np.float64)).pvalue > 0.001

@@ -8,6 +8,7 @@ import numpy as np
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Node
+from burlab.graph.linear_nodes import convert
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.arguments import normal_axis, whole
 from burlab.graph.origin import location
@@ -106,6 +107,8 @@ def _choice(k: Key, a: int | Array, p: Array | None, shape: Shape, replace: bool
     n, count = values.shape[axis], math.prod(shape)
     if p is not None and p.shape != (n,):
         raise ShapeError(f"{location()}choice got p of shape {p.shape} for {n} elements. Pass one number for each.")
+    if p is not None:
+        p = cast("Any", convert(as_node(p), np.dtype(np.float64)))  # the numbers that are drawn are float64
     if count and (not n or (not replace and count > n)):
         raise ArgumentError(
             f"{location()}choice of {count} among {n} elements {'with' if replace else 'without'} replacement. "
