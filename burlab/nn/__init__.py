@@ -11,6 +11,7 @@ from .convolution import Conv1d, Conv2d, avg_pool, max_pool
 from .divergences import distillation, kl_divergence
 from .dropout import Dropout
 from .gpt import GPT
+from .group_rational import GroupRational
 from .layer import Layer
 from .linear import MLP, Embedding, Linear
 from .losses import cross_entropy, hinge, huber, logistic, mse
@@ -32,6 +33,7 @@ __all__ = [
     "Dropout",
     "Embedding",
     "GRUCell",
+    "GroupRational",
     "LSTMCell",
     "Layer",
     "LayerNorm",

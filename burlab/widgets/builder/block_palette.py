@@ -171,6 +171,7 @@ def _layers() -> Iterator[Kind]:
     yield _layer("Embedding", count, width, seed, ports=("index",))
     yield _layer("LayerNorm", width, bias)
     yield _layer("RMSNorm", width)
+    yield _layer("GroupRational", width, _size("groups", 2), _choice("start", "swish", ("swish", "gelu", "identity")))
     yield _layer("Conv1d", size, outputs, window, stride, padding, bias, seed)
     yield _layer("Conv2d", size, outputs, window, stride, padding, bias, seed)
     yield _layer("SelfAttention", width, heads, seed)

@@ -59,6 +59,7 @@ def test_numpy_names_compute_what_numpy_does():
         ("nn.MLP", (2,), (1,)),
         ("nn.LayerNorm", (4,), (4,)),
         ("nn.RMSNorm", (4,), (4,)),
+        ("nn.GroupRational", (3, 4), (3, 4)),
         ("nn.Conv1d", (2, 8), (2, 6)),
         ("nn.Conv2d", (2, 5, 5), (2, 3, 3)),
         ("nn.SelfAttention", (3, 4), (3, 4)),
