@@ -22,11 +22,14 @@ from .parameter_summary import ModelSummary, count, summary
 from .recurrent import GRUCell, LSTMCell, RNNCell
 from .ruled_layers import with_rule
 from .sparse_linear import SparseLinear
+from .ternary import MLGRU, BitLinear
 from .torch_layout import from_torch
 
 __all__ = [
     "GPT",
+    "MLGRU",
     "MLP",
+    "BitLinear",
     "Block",
     "Conv1d",
     "Conv2d",

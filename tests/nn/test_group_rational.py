@@ -71,7 +71,7 @@ def test_a_coefficient_that_is_zero_moves() -> None:
 
 
 def test_sums_over_two_million_terms_keep_the_digits_of_float32() -> None:
-    """FlashKAT: one accumulator of float32 loses digits of these sums. The terms are positive, so that all of them show."""
+    """FlashKAT: one accumulator of float32 loses digits. The terms are positive, so that all of their errors show."""
     x = rng.uniform(0.5, 2.0, size=(1 << 18, 8)).astype(np.float32)
     ours = GroupRational(8, 1, start="swish")
     slopes = bl.grad(lambda m, x: np.sum(m(x)))(ours, x)

@@ -166,6 +166,8 @@ def _layers() -> Iterator[Kind]:
     span = Option("window", 2, whole(1, _MAX_LAYER_SIZE), "a size of at least 1")
     tanh = _choice("activation", "tanh", _ACTIVATIONS)
     yield _layer("Linear", size, outputs, bias, seed)
+    yield _layer("BitLinear", size, outputs, seed)
+    yield _layer("MLGRU", width, seed)
     yield _layer("Monarch", _size("inputs", 4), _size("outputs", 4), _size("blocks"), bias, seed)
     yield _layer("MLP", widths, kind, bias, seed)
     yield _layer("Embedding", count, width, seed, ports=("index",))
