@@ -7,7 +7,7 @@ from burlab.runtime.checks.text_table import columns
 from burlab.runtime.displayed import Pictured
 from burlab.typing import Shape, Tree
 
-LOST = 4.0  # digits, from which an operation is marked
+LARGE_LOSS = 4.0  # digits
 _SHOWN = 12  # rows at most, those that lose most
 
 
@@ -16,7 +16,7 @@ class DigitsRow:
     """An operation, or a line.
 
     place: the user's line. digits: right digits of its result, relative to the largest entry; inf for whole numbers and
-    masks that are the same in all runs. lost: how many more the least right of its operands has.
+    masks that are the same in all runs. loss: how many more the least right of its operands has.
     """
 
     op: str
@@ -24,7 +24,7 @@ class DigitsRow:
     scope: str
     shape: Shape
     digits: float
-    lost: float
+    loss: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +45,22 @@ class DigitsReport(Pictured):
     @property
     def losses(self) -> tuple[DigitsRow, ...]:
         """The lines that lose four digits or more, those that lose most first."""
-        return tuple(sorted((row for row in self.lines if row.lost >= LOST), key=lambda row: -row.lost))
+        return tuple(sorted((row for row in self.lines if row.loss >= LARGE_LOSS), key=lambda row: -row.loss))
 
     @property
     def title(self) -> str:
         """The result as a sentence."""
         losses = self.losses
         if not losses:
-            return f"{self.name}: no line loses {LOST:g} digits or more"
+            return f"{self.name}: no line loses {LARGE_LOSS:g} digits or more"
         return (
-            f"{self.name}: {losses[0].op} at {losses[0].place or 'an unknown line'} loses {losses[0].lost:.1f} digits"
+            f"{self.name}: {losses[0].op} at {losses[0].place or 'an unknown line'} loses {losses[0].loss:.1f} digits"
         )
 
     @property
     def shown(self) -> tuple[DigitsRow, ...]:
         """The lines of the table: those that lose most digits."""
-        return tuple(sorted(self.lines, key=lambda row: -row.lost)[:_SHOWN])
+        return tuple(sorted(self.lines, key=lambda row: -row.loss)[:_SHOWN])
 
     def cells(self) -> list[tuple[str, ...]]:
         """The table as text, its head first."""
@@ -76,4 +76,4 @@ class DigitsReport(Pictured):
 
 def _cells(row: DigitsRow) -> tuple[str, ...]:
     right = "all" if math.isinf(row.digits) else f"{row.digits:.1f}"
-    return row.op, row.place, row.scope, str(row.shape), right, f"{row.lost:.1f}"
+    return row.op, row.place, row.scope, str(row.shape), right, f"{row.loss:.1f}"

@@ -6,22 +6,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burlab.compiler.executable import build
+from burlab.compiler.executable import Executable, build
+from burlab.compiler.kernel import Kernel
 from burlab.graph import Graph, Node
 from burlab.graph.graph import topological
 from burlab.graph.node import as_node
 from burlab.graph.rewrite.interpret import interpret
+from burlab.graph.tracing.trace_cache import TraceCache
 from burlab.runtime.coerce import Array
 from burlab.transforms.compile import compile
 from burlab.transforms.numbers.random_rounding import RandomRounding
 from burlab.transforms.random import key
 
 _RUNS = 3
-_MAX_KNOWN = 16  # graphs whose kernels are stored
 _RESERVE = 4096  # random numbers, at least
 _STUDENT = 4.302653  # the mean of three normal numbers is known to this many of its standard errors, at 95 %
 
-KNOWN: dict[Any, tuple[Any, Any]] = {}
+
+class _Kernels(NamedTuple):
+    """value: of the outputs of a graph. rounded: of its outputs and nodes in random rounding, by a key."""
+
+    value: Executable
+    rounded: Kernel
+
+
+KERNELS = TraceCache[_Kernels](lambda kernels: [kernels.value.graph], most=16)
 
 
 class NodeDigits(NamedTuple):
@@ -32,8 +41,8 @@ class NodeDigits(NamedTuple):
     before: float
 
     @property
-    def lost(self) -> float:
-        """Digits that the operation loses."""
+    def loss(self) -> float:
+        """How many digits the operation loses."""
         return max(0.0, min(self.before, most_digits(self.node.dtype)) - self.right)
 
 
@@ -48,30 +57,33 @@ class GraphDigits(NamedTuple):
 def graph_digits(graph: Graph, arrays: Sequence[Array], seed: int = 0) -> GraphDigits:
     """Compute a graph in random rounding."""
     nodes = topological(graph.outputs, graph.inputs)
-    value, rounded = _kernels(graph, nodes, arrays)
+    kernels = _kernels(graph, nodes, arrays)
     draws = ((key(seed), False), (key(seed + 1), False), (key(seed + 1), True))  # the third run mirrors the second
-    runs: list[list[Array]] = [rounded(k, np.array(mirrored), *arrays) for k, mirrored in draws]
+    runs: list[list[Array]] = [kernels.rounded(k, np.array(mirrored), *arrays) for k, mirrored in draws]
     samples = [np.stack([np.asarray(one) for one in each]) for each in zip(*runs, strict=True)]
     count = len(graph.outputs)
     right = [_of_entries(y) for y in samples[:count]]
-    return GraphDigits(list(value(*arrays)), right, _digits_of(nodes, samples[count:]))
+    return GraphDigits(list(kernels.value(*arrays)), right, _digits_of(nodes, samples[count:]))
 
 
-def _kernels(graph: Graph, nodes: Sequence[Node], arrays: Sequence[Array]) -> tuple[Any, Any]:
-    """Return kernels of a graph, and of its outputs and nodes in random rounding; those of the last graphs are kept."""
+def _kernels(graph: Graph, nodes: Sequence[Node], arrays: Sequence[Array]) -> _Kernels:
+    """Return the kernels of a graph, which are found again for equal graphs."""
     name = (graph.key, tuple(n.op for n in nodes), tuple((n.shape, n.dtype) for n in graph.inputs))
-    if name not in KNOWN:
-        reserve = 2 * max((n.size for n in nodes if n.dtype.kind == "f"), default=0) + _RESERVE
-        whole = Graph(graph.inputs, (*graph.outputs, *nodes))
+    found = KERNELS.find(name)
+    if found is None:
+        found = _Kernels(build(graph, gear="replay"), _rounded(graph, nodes, arrays))
+        KERNELS.put(name, found)
+    return found
 
-        def run(key: Any, mirrored: Any, *inputs: Any) -> list[Any]:
-            return interpret(whole, [as_node(x) for x in inputs], RandomRounding(key, mirrored, reserve))
 
-        if len(KNOWN) == _MAX_KNOWN:
-            del KNOWN[next(iter(KNOWN))]
-        rounded = compile(run, key(0), np.array(False), *arrays, gear="replay")
-        KNOWN[name] = build(graph, gear="replay"), rounded
-    return KNOWN[name]
+def _rounded(graph: Graph, nodes: Sequence[Node], arrays: Sequence[Array]) -> Kernel:
+    reserve = 2 * max((n.size for n in nodes if n.dtype.kind == "f"), default=0) + _RESERVE
+    whole = Graph(graph.inputs, (*graph.outputs, *nodes))
+
+    def run(key: Any, mirrored: Any, *inputs: Any) -> list[Any]:
+        return interpret(whole, [as_node(x) for x in inputs], RandomRounding(key, mirrored, reserve))
+
+    return compile(run, key(0), np.array(False), *arrays, gear="replay")
 
 
 def most_digits(dtype: "np.dtype[Any]") -> float:

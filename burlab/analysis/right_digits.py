@@ -74,7 +74,7 @@ def digits(f: Callable[..., Any], seed: int = 0) -> Callable[..., DigitsReport]:
 
 def _row(of: NodeDigits) -> DigitsRow:
     n = of.node
-    return DigitsRow(n.op, short_place(n.origin), n.scope, n.shape, of.right, of.lost)
+    return DigitsRow(n.op, short_place(n.origin), n.scope, n.shape, of.right, of.loss)
 
 
 @dataclass
@@ -87,7 +87,7 @@ class _Line:
 
     def row(self, most: float) -> DigitsRow:
         """Its worst operation, with all digits that the line loses, in a loop perhaps little by little."""
-        return replace(_row(self.worst), lost=max(0.0, min(self.before, most) - self.least))
+        return replace(_row(self.worst), loss=max(0.0, min(self.before, most) - self.least))
 
 
 def _lines(operations: Sequence[NodeDigits]) -> tuple[DigitsRow, ...]:
@@ -99,6 +99,6 @@ def _lines(operations: Sequence[NodeDigits]) -> tuple[DigitsRow, ...]:
         line = lines.setdefault(n.origin or n, _Line(of))
         elsewhere = (right[x] for x in n.inputs if x in right and x.origin != n.origin)
         line.before, line.least = min(line.before, *elsewhere, math.inf), min(line.least, of.right)
-        line.worst = max(line.worst, of, key=lambda one: one.lost)
+        line.worst = max(line.worst, of, key=lambda one: one.loss)
     most = max((most_digits(n.dtype) for n in right if n.dtype.kind == "f"), default=0.0)
     return tuple(line.row(most) for line in lines.values())

@@ -15,7 +15,7 @@ Namespace = Any  # NumPy or a module with its functions, with `relu` and `logsum
 class Scalar:
     """A function of a few numbers, recorded operation by operation.
 
-    function: (words, *numbers) -> number. points: shape (m, k), float64: where it is differentiated, by every argument.
+    function: (np_, *numbers) -> number. points: shape (m, k), float64: where it is differentiated, by every argument.
     names: of the k arguments. formula: the same in C++, the body of `template <class T> T formula(const T* x)`; empty
     where the graph is too large to be written down.
     """
@@ -30,7 +30,7 @@ class Scalar:
 class Training:
     """Steps of gradient descent on the mean of a loss over batches of samples, taken in their order.
 
-    loss: (words, parameters, inputs, targets) -> the loss of each sample, for any leading axes of inputs and targets.
+    loss: (np_, parameters, inputs, targets) -> the loss of each sample, for any leading axes of inputs and targets.
     parameters: name -> array, float64. inputs, targets: leading axis n, integers. batch: samples per step. kind:
     which model of another library is the same. lr: step size. dtype: of the steps that are timed.
     difference: how far central differences go, less than what keeps relu from its kinks. device: where the peers
@@ -58,7 +58,7 @@ class Training:
 class ArrayObjective:
     """A function of named arrays, differentiated by all of them.
 
-    kind: which one. function: (words, parameters, data) -> number; `words.grad` is the gradient of the engine. points:
+    kind: which one. function: (np_, parameters, data) -> number; `np_.grad` is the gradient of the engine. points:
     parameters, name -> array, float64. data: known arrays, of floats or of integers that are indices.
     """
 
@@ -72,7 +72,7 @@ class ArrayObjective:
 class BatchObjective:
     """A loss of a whole batch, whose samples meet in their embeddings; differentiated by all named arrays.
 
-    embed: (words, parameters, *rows of the data) -> embeddings, of one sample or of many. meet: (words, *embeddings) ->
+    embed: (np_, parameters, *rows of the data) -> embeddings, of one sample or of many. meet: (np_, *embeddings) ->
     number. points: parameters, name -> array, float64. data: name -> array, float64, of one row per sample. chunks:
     samples that are embedded at a time, in variants by chunks. dtype: of the gradients that are timed.
     """
@@ -84,9 +84,9 @@ class BatchObjective:
     chunks: int
     dtype: str = "float32"
 
-    def function(self, words: Namespace, parameters: Mapping[str, Any], data: Mapping[str, Any]) -> Any:
+    def function(self, np_: Namespace, parameters: Mapping[str, Any], data: Mapping[str, Any]) -> Any:
         """The loss of the whole batch at once."""
-        return self.meet(words, *self.embed(words, parameters, *data.values()))
+        return self.meet(np_, *self.embed(np_, parameters, *data.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class Transfer:
 class OtherNumbers:
     """A function of rows of numbers, with other numbers in their place.
 
-    kind: "values", "intervals", "jets" or "rounded". function: (words, x) -> a number for each row of x. points: shape
+    kind: "values", "intervals", "jets" or "rounded". function: (np_, x) -> a number for each row of x. points: shape
     (2, m, d), float64: the rows, twice. radius: of the intervals around them. direction: shape (m, d), of the jets.
     order: of these.
     """

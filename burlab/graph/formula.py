@@ -37,7 +37,7 @@ def formulas(name: str) -> Formulas:
 
 
 def exact_formulas(name: str) -> Formulas:
-    """Formulas with all digits of their numbers, of which a graph can be made: see `rule_words.py`.
+    """Formulas with all digits of their numbers, of which a graph can be made: see `expand_partials.py`.
 
     >>> formulas("log2").partials, exact_formulas("log2").partials
     (('1.443 / a',), ('1.4426950408889634 / a',))

@@ -55,7 +55,7 @@ def test_peers_have_the_same_gradients(name: str) -> None:
 
 def test_another_temperature_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     other = problem(SIZE)
-    wrong = replace(other, meet=lambda words, u, v: other.meet(words, u, v) + 1e-6 * words.sum(u))
+    wrong = replace(other, meet=lambda np_, u, v: other.meet(np_, u, v) + 1e-6 * np_.sum(u))
     monkeypatch.setattr(numpy_loops, "open_task", lambda _, way: open_task(wrong, way))
     assert not any(line.verdict and line.verdict.passed for line in lines(other, numpy=numpy_loops.open_task))
 

@@ -107,9 +107,9 @@ def test_a_recorded_step_is_played_from_the_start_with_the_samples_of_each_step(
 
         return call
 
-    words = Namespace(torch, cuda=gpu, as_tensor=on_cpu(torch.as_tensor), tensor=on_cpu(torch.tensor))
+    np_ = Namespace(torch, cuda=gpu, as_tensor=on_cpu(torch.as_tensor), tensor=on_cpu(torch.tensor))
     problem = replace(device.problem(SIZE), device="cuda")
-    played = Entrant("torch", "CUDA graph", lambda: Played(problem, words))  # pyright: ignore[reportArgumentType]
+    played = Entrant("torch", "CUDA graph", lambda: Played(problem, np_))  # pyright: ignore[reportArgumentType]
     lines = results(played, on_the_cpu("burlab", "minimize, 1 thread"))
     assert all(line.verdict and line.verdict.passed and line.seconds for line in lines), lines
     assert gpu.recorded == 2, "at the start, and where displacements are looked at"

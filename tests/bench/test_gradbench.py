@@ -57,7 +57,7 @@ def test_kernels_by_hand_agree(kind: str) -> None:
 def test_another_function_is_noticed() -> None:
     problem = objective("kmeans")
     wrong = replace(
-        problem, function=lambda words, p, data: problem.function(words, p, data) + 1e-6 * words.sum(p["centres"])
+        problem, function=lambda np_, p, data: problem.function(np_, p, data) + 1e-6 * np_.sum(p["centres"])
     )
     got, wanted = (answers(open_task(p, "replay, Python calls")) for p in (wrong, problem))
     assert any("d/dcentres" in text for text in compare(got, wanted, "float64")[1])

@@ -47,7 +47,7 @@ class Stale(Engine):
         return Answer(fresh.value, stale.gradients)
 
 
-def wrong_relu(words: object, a: complex, b: complex) -> complex:
+def wrong_relu(np_: object, a: complex, b: complex) -> complex:
     """micrograd's graph with a relu that passes on negative numbers too."""
     return find("micrograd").problem({}).function(Loose(), a, b)
 
@@ -166,7 +166,7 @@ def test_an_absent_engine_is_a_named_gap_and_a_broken_one_a_row():
 
 SLOPES = np.array([[1.0, -2.0], [0.5, 3.0]])
 LINE = Training(
-    lambda words, p, i, target: words.sum(p["w"] * SLOPES[i], axis=-1) - target,
+    lambda np_, p, i, target: np_.sum(p["w"] * SLOPES[i], axis=-1) - target,
     {"w": np.array([0.3, -0.2])},
     np.arange(2),
     np.zeros(2),

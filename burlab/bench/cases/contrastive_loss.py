@@ -16,22 +16,22 @@ TOWERS = ("a", "b")
 OURS, AT_ONCE = "by chunks", "whole batch"
 
 
-def embed(words: Namespace, p: Mapping[str, Any], *rows: Any) -> tuple[Any, ...]:
+def embed(np_: Namespace, p: Mapping[str, Any], *rows: Any) -> tuple[Any, ...]:
     """The embeddings of both views by towers of tanh layers, of length 1."""
-    return tuple(_tower(words, p, name, x) for name, x in zip(TOWERS, rows, strict=True))
+    return tuple(_tower(np_, p, name, x) for name, x in zip(TOWERS, rows, strict=True))
 
 
-def _tower(words: Namespace, p: Mapping[str, Any], name: str, x: Any) -> Any:
+def _tower(np_: Namespace, p: Mapping[str, Any], name: str, x: Any) -> Any:
     for k in range(LAYERS):
-        x = words.tanh(x @ p[f"{name}{k}"])
+        x = np_.tanh(x @ p[f"{name}{k}"])
     z = x @ p[f"{name}{LAYERS}"]
-    return z / words.sqrt(words.sum(z**2, -1))[..., None]
+    return z / np_.sqrt(np_.sum(z**2, -1))[..., None]
 
 
-def meet(words: Namespace, u: Any, v: Any) -> Any:
+def meet(np_: Namespace, u: Any, v: Any) -> Any:
     """InfoNCE: the cross entropy of each sample's own partner among all."""
     scores = u @ v.T / TEMPERATURE
-    return words.mean(words.logsumexp(scores)) - words.mean(words.sum(u * v, -1)) / TEMPERATURE
+    return np_.mean(np_.logsumexp(scores)) - np_.mean(np_.sum(u * v, -1)) / TEMPERATURE
 
 
 def problem(size: Size) -> BatchObjective:

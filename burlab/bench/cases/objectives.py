@@ -1,4 +1,4 @@
-"""The objectives of GradBench, the successor of ADBench (Srajer et al. 2018), in the words that all engines have.
+"""The objectives of GradBench, the successor of ADBench (Srajer et al. 2018), in the functions that all engines have.
 
 Each has named arrays `p`, by which it is differentiated, and known arrays `data`.
 """

@@ -14,13 +14,13 @@ from burlab.bench.variants.number_calls import NumbersTask, named
 from .optional_import import load
 
 
-def jax_numbers(problem: OtherNumbers, jax: ModuleType, words: Namespace) -> NumbersTask:
+def jax_numbers(problem: OtherNumbers, jax: ModuleType, np_: Namespace) -> NumbersTask:
     """The task of one kind of numbers, compiled."""
     if problem.kind == "intervals":
         raise Unavailable("JAX has no intervals")
     if problem.kind == "rounded":
         raise Unavailable("JAX has bfloat16 as a dtype, with sums of its own")
-    f = partial(problem.function, words)
+    f = partial(problem.function, np_)
     call: Any = jax.jit(f if problem.kind == "values" else _jets(problem, f))
     return NumbersTask(problem, lambda x: named(problem.kind, call(x)), jax.block_until_ready)
 

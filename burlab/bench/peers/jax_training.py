@@ -20,7 +20,7 @@ class JaxTraining(Gradient):
 
     steps = 1
 
-    def __init__(self, problem: Training, jax: ModuleType, words: Namespace) -> None:
+    def __init__(self, problem: Training, jax: ModuleType, namespace: Namespace) -> None:
         np_ = jax.numpy
         self._problem, self._jax = problem, jax
         self._device = jax.devices("cpu")[0] if problem.device == "cpu" else _gpu(jax)
@@ -28,7 +28,7 @@ class JaxTraining(Gradient):
 
         def mean(p: dict[str, Any], k: int) -> Any:
             x, y = (jax.lax.dynamic_slice_in_dim(a, k, problem.batch) for a in (inputs, targets))
-            return np_.mean(problem.loss(words, p, x, y))
+            return np_.mean(problem.loss(namespace, p, x, y))
 
         def step(p: dict[str, Any], k: int) -> Any:
             gradient = jax.grad(mean)(p, k)

@@ -23,13 +23,13 @@ def open_task(problem: Problem, variant: str) -> Task:
     return NumbersTask(problem, (_values if problem.kind == "values" else _intervals)(problem, mpmath))
 
 
-def words(context: Any) -> Namespace:
+def namespace(context: Any) -> Namespace:
     """The functions of arrays of mpmath's numbers."""
     return Namespace(np, cos=np.vectorize(context.cos, otypes=[object]))
 
 
 def _values(problem: OtherNumbers, mpmath: Any) -> Any:
-    np_ = words(mpmath.mp)
+    np_ = namespace(mpmath.mp)
 
     def call(x: Array) -> Mapping[str, Any]:
         return {"values": problem.function(np_, _numbers(x, mpmath.mpf)).astype(float)}
@@ -39,7 +39,7 @@ def _values(problem: OtherNumbers, mpmath: Any) -> Any:
 
 def _intervals(problem: OtherNumbers, mpmath: Any) -> Any:
     iv = mpmath.iv
-    np_ = words(iv)
+    np_ = namespace(iv)
 
     def call(x: Array) -> Mapping[str, Any]:
         low, high = x - problem.radius, x + problem.radius

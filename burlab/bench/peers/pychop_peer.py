@@ -29,10 +29,10 @@ def open_task(problem: Problem, variant: str) -> Task:
     def total(x: Chopped, axis: int) -> Chopped:
         return Chopped(np.sum(x.numbers, axis=axis), rounded)
 
-    words = Namespace(np, cos=cos, sum=total)
+    np_ = Namespace(np, cos=cos, sum=total)
 
     def call(x: Array) -> Mapping[str, Any]:
-        return named("rounded", problem.function(words, Chopped(x, rounded)).numbers)
+        return named("rounded", problem.function(np_, Chopped(x, rounded)).numbers)
 
     return NumbersTask(problem, call)
 

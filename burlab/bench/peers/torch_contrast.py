@@ -13,14 +13,14 @@ def batch_gradient(problem: BatchObjective, torch: ModuleType, chunks: int | Non
     def logsumexp(x: Any) -> Any:
         return torch.logsumexp(x, -1)
 
-    words = Namespace(torch, logsumexp=logsumexp)
+    np_ = Namespace(torch, logsumexp=logsumexp)
 
     def leaves_of(p: dict[str, Any]) -> dict[str, Any]:
         return {name: x.detach().requires_grad_() for name, x in p.items()}
 
     def at_once(p: dict[str, Any], data: dict[str, Any]) -> Any:
         leaves = leaves_of(p)
-        value = problem.function(words, leaves, data)
+        value = problem.function(np_, leaves, data)
         value.backward()
         return value.detach(), {name: x.grad for name, x in leaves.items()}
 
@@ -28,13 +28,13 @@ def batch_gradient(problem: BatchObjective, torch: ModuleType, chunks: int | Non
         leaves, size = leaves_of(p), chunks or 1
         pieces = list(zip(*(torch.split(x, size) for x in data.values()), strict=True))
         with torch.no_grad():
-            found = [problem.embed(words, leaves, *rows) for rows in pieces]
+            found = [problem.embed(np_, leaves, *rows) for rows in pieces]
         units = [torch.cat(column).requires_grad_() for column in zip(*found, strict=True)]
-        value = problem.meet(words, *units)
+        value = problem.meet(np_, *units)
         value.backward()
         cotangents = zip(*(torch.split(z.grad, size) for z in units), strict=True)
         for rows, slopes in zip(pieces, cotangents, strict=True):
-            torch.autograd.backward(problem.embed(words, leaves, *rows), slopes)
+            torch.autograd.backward(problem.embed(np_, leaves, *rows), slopes)
         return value.detach(), {name: x.grad for name, x in leaves.items()}
 
     return at_once if chunks is None else by_chunks

@@ -15,8 +15,8 @@ from burlab.graph.origin import Origin, derived_from, place
 from burlab.graph.rewrite.simplify import without_calls
 from burlab.graph.substitute import keep
 
+from .expand_partials import without_partials
 from .pairs import Pair, Value, choose, pair
-from .rule_words import without_partials
 from .scalar_enclosures import MONOTONE, SCALAR, VALLEYS
 from .several_nodes import Executed, Parts, spread_choice, spread_loop
 from .tensor_enclosures import extreme_of, tensor, ties

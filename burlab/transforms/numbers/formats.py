@@ -11,6 +11,8 @@ from burlab.errors import ArgumentError
 from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import real, shown, whole
 
+_IN_BLOCKS: dict[str, Any] = {"saturates": True, "infinities": False}
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -122,7 +124,7 @@ class Format:
         inner = Format.of(element)
         if inner.block or inner.scale != 1.0:
             raise ArgumentError(f"{location()}element of a block format must be a format without blocks or a scale.")
-        return replace(inner, saturates=True, infinities=False, block=whole(size, "size of blocks", 1, 2**31))
+        return replace(inner, block=whole(size, "size of blocks", 1, 2**31), **_IN_BLOCKS)
 
     @staticmethod
     def of(name: "str | tuple[int, int] | Format") -> "Format":
@@ -141,6 +143,23 @@ class Format:
                 "bits, or a bl.Format."
             )
         return Format.ieee(*cast("tuple[Any, Any]", name))
+
+    def __str__(self) -> str:
+        known = {form: name for name, form in FORMATS.items()}
+        digits, exponent = self.significand, self.least_exponent
+        if self in known:
+            return known[self]
+        if self.block:
+            plain = (form for form in FORMATS.values() if not form.block)
+            elements = (form for form in plain if replace(form, block=self.block, **_IN_BLOCKS) == self)
+            return f"blocks of {self.block} of {next(elements, replace(self, block=0))}"
+        if self.scale != 1.0:
+            return f"{replace(self, scale=1.0)} times {self.scale:g}"
+        if self.is_fixed:
+            return f"q{exponent}.{digits - exponent}"
+        bits = (1 - exponent).bit_length() + 1  # of an exponent whose bias is the usual one
+        usual = 2 <= bits <= 11 and self == Format.ieee(bits, min(digits, 52))
+        return f"({bits}, {digits})" if usual else f"{digits + 1} bits from 2^{exponent} to {self.largest:g}"
 
     @property
     def is_fixed(self) -> bool:

@@ -4,7 +4,7 @@ The result of an operation is one of the two numbers next to the exact one. An o
 nothing. Vignes 2004, Discrete stochastic arithmetic for validating results of numerical software.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from burlab.graph.linear_nodes import reshape, slice_
 from burlab.graph.node import Node, as_node
+from burlab.graph.numpy_api.elementwise import ldexp
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.rewrite.interpret import NodeRule
 from burlab.graph.substitute import keep
@@ -19,19 +20,18 @@ from burlab.transforms.random.fixed_distributions import uniform_node
 from burlab.transforms.random.keys import fold_in
 from burlab.typing import Shape
 
+from .exact_operations import EXACT_AT, adds_up, is_exact, largest_whole
+
 _np: Any = np  # whose stubs know nothing of nodes
-EXACT = frozenset(
-    "abs neg sign relu maximum minimum fmax fmin where copysign floor ceil rint trunc fmod remainder floor_divide "
-    "nextafter ldexp exponent mantissa lower_bound upper_bound reduce_max reduce_min uniform round_to".split()
-)
-_ADDING = frozenset("cumsum multiply_add matvec".split())
-"""Operations that add up, besides those whose row says so: the error of a sum is that of the sum of absolute values."""
-AT_ZERO = frozenset(
-    "exp expm1 log1p sin cos tan arctan sinh cosh tanh arctanh arcsin arcsinh erf erfc cbrt exp2 sinc square cube "
-    "sqrt sigmoid silu gelu".split()
-)
-"""Functions that are exact at 0. (At another number exp, sin and their like have no exact result.)"""
-_AT_ONE = frozenset("log log2 log10 arccos arccosh gammaln gamma".split())
+_ONLY_ADD = frozenset("sum cumsum scatter put".split())
+"""Sums without products: where at most one addend is not 0, they are exact."""
+_RANGES = {
+    **dict.fromkeys("sin cos tanh erf sinc".split(), (-1.0, 1.0)),
+    **dict.fromkeys("sigmoid stdtr gammainc gammaincc betainc betaincc".split(), (0.0, 1.0)),
+    "erfc": (0.0, 2.0),
+    "cosh": (1.0, np.inf),
+}
+"""Numbers between which results are: what is rounded to the first or last of them was not beyond it."""
 
 
 class RandomRounding(NodeRule):
@@ -84,42 +84,50 @@ class RandomRounding(NodeRule):
         return reshape(slice_(self._reserve, (start,), (1,), (size,)), shape)
 
     def _rounded(self, n: Node, y: Any, xs: Sequence[Any]) -> Any:
-        if n.row.leaf or n.row.moves_data or n.op in EXACT:
+        if is_exact(n):
             return y
         if n.op in _ERRORS:
             return self._directed(y, _ERRORS[n.op](y, *(as_dtype(x, y.dtype) for x in xs)))
         if n.op == "convert":
             return self._directed(y, _conversion_error(y, xs[0]))
-        if n.row.adds_up or n.op in _ADDING:
+        if adds_up(n):
             return self._added(n, y, xs)
-        floats = [x for x in xs if x.dtype.kind == "f"]
         if n.row.elementwise:
-            return _np.where(_exact(n.op, y, floats), y, self._either(y))
+            moved = self._either(y, _RANGES.get(n.op))
+            return _np.where(EXACT_AT[n.op](y, *xs), y, moved) if n.op in EXACT_AT else moved
         # A factorization, or what reads one: the error of its result is that of arguments with errors of one rounding.
         disturbed = (self._either(x) if x.dtype.kind == "f" and x not in self._factors else x for x in xs)
         return keep(n, tuple(map(as_node, disturbed)))
 
-    def _either(self, y: Any) -> Any:
-        """The number next to y on either side; 0, inf and nan stay."""
+    def _either(self, y: Any, range_: tuple[float, float] | None = None) -> Any:
+        """The number next to y on either side; 0, inf and nan stay, and the ends of its range are not passed."""
         moved = _np.where(self._uniform(y) < 0.5, _above(y), _below(y))
+        moved = moved if range_ is None else _np.clip(moved, *range_)
         return _np.where(_np.isfinite(moved) & _np.isfinite(y) & (y != 0), moved, y)
 
     def _directed(self, y: Any, error: Any) -> Any:
-        """y, or the number on the other side of the exact result, which is y + error. An error of nan is none."""
+        """y, or the number on the other side of the exact result, which is y + error. One of inf or nan is none."""
+        error = _np.where(_np.isfinite(error), error, 0.0)
         up = self._uniform(y) < 0.5
         return _np.where((error > 0) & up, _above(y), _np.where((error < 0) & ~up, _below(y), y))
 
     def _added(self, n: Node, y: Any, xs: Sequence[Any]) -> Any:
         """A sum, with an error of the size that one of absolute values has; sums of whole numbers are exact."""
         floats = [x for x in xs if x.dtype.kind == "f"]
-        bound: Any = keep(n, tuple(as_node(_np.abs(x)) if x.dtype.kind == "f" else x for x in xs))
-        kind = np.finfo(cast("np.dtype[Any]", y.dtype))
-        whole: Any = True
+        bound = _with_floats(n, xs, _np.abs)
+        exact: Any = bound <= largest_whole(y)
         for x in floats:
-            whole = whole & _np.all(x == _np.rint(x))
-        noisy = y + (2 * self._uniform(y) - 1) * (float(kind.eps) * bound)
-        exact = whole & (bound <= 2.0 ** (kind.nmant + 1))
+            exact = exact & _np.all(x == _np.rint(x))
+        if n.op in _ONLY_ADD:
+            exact = exact | (_with_floats(n, xs, lambda x: as_dtype(x != 0, x.dtype)) <= 1)
+        eps = float(np.finfo(cast("np.dtype[Any]", y.dtype)).eps)
+        noisy = y + (2 * self._uniform(y) - 1) * (eps * bound)
         return _np.where(exact | ~_np.isfinite(bound), y, noisy)
+
+
+def _with_floats(n: Node, xs: Sequence[Any], change: Callable[[Any], Any]) -> Any:
+    """The operation on changed floats."""
+    return keep(n, tuple(as_node(change(x)) if x.dtype.kind == "f" else x for x in xs))
 
 
 def _above(y: Any) -> Any:
@@ -128,18 +136,6 @@ def _above(y: Any) -> Any:
 
 def _below(y: Any) -> Any:
     return _np.nextafter(y, as_dtype(as_node(-np.inf), y.dtype))
-
-
-def _exact(op: str, y: Any, floats: Sequence[Any]) -> Any:
-    """Where a function has no rounding error."""
-    if op in AT_ZERO:
-        return floats[0] == 0
-    if op in _AT_ONE:
-        return floats[0] == 1
-    if op == "power":
-        x, p = floats if len(floats) == 2 else (floats[0], floats[0])
-        return (x == _np.rint(x)) & (p == _np.rint(p)) & (p >= 0) & (_np.abs(y) <= 2.0**53)
-    return False
 
 
 def _sum_error(s: Any, a: Any, b: Any) -> Any:
@@ -186,6 +182,16 @@ def _cube_error(c: Any, a: Any) -> Any:
     return _product_error(c, square, a) + _product_error(square, a, a) * a
 
 
+def _remainder_error(z: Any, x: Any, y: Any) -> Any:
+    """The error of adding y to the rest of x / y, which is exact, where their signs differ."""
+    left = _np.fmod(x, y)
+    return _np.where(z == left, 0.0, _sum_error(z, left, y))
+
+
+def _scaling_error(y: Any, x: Any, exponent: Any) -> Any:
+    return x - ldexp(y, -exponent)
+
+
 def _conversion_error(y: Any, x: Any) -> Any:
     """x - y; 0 for what is no float."""
     if x.dtype.kind != "f":
@@ -201,5 +207,7 @@ _ERRORS: dict[str, Any] = {
     "cube": _cube_error,
     "div": _quotient_error,
     "sqrt": _root_error,
+    "remainder": _remainder_error,
+    "ldexp": _scaling_error,
 }
 """The error of an operation: the exact result less the one that came, or a number of its sign."""

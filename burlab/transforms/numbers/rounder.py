@@ -11,10 +11,8 @@ from burlab.graph.rewrite.interpret import NodeRule
 from burlab.graph.substitute import keep
 from burlab.transforms.random.keys import fold_in
 
+from .exact_operations import adds_up, chooses
 from .roundings import Rounding
-
-_CHOICES = frozenset("where maximum minimum fmax fmin relu".split())
-"""Scalar operations whose result is one of their operands, or 0: it is of the format already."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Rounder(NodeRule):
         y = keep(n, operands)
         if y.dtype.kind != "f":
             return y
-        if n.row.moves_data or n.op in _CHOICES:
+        if chooses(n):
             if all(x in self._known or x.is_zero for x in operands if x.dtype.kind == "f"):
                 self._known[y] = rounding
             return y
@@ -84,7 +82,7 @@ class Rounder(NodeRule):
 
     def _result(self, n: Node, y: Node, rounding: Rounding) -> Node:
         wide = self.formats.accumulate
-        if n.row.adds_up and wide is not None and wide.format.fits(y.dtype):
+        if adds_up(n) and wide is not None and wide.format.fits(y.dtype):
             y = wide.rounded(y)
         if n.op == "lu":  # behind the factors are the numbers of rows
             return self._factors(n, y, rounding)

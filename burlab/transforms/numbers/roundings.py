@@ -110,8 +110,9 @@ class Rounding:
         x = as_node(x)
         x = x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
         form = self.format
-        if not form.fits(x.dtype) or (self.bits or 0) > _DRAWN[x.itemsize]:
-            what = f"{form} has numbers" if not form.fits(x.dtype) else f"bits={self.bits} are more random bits"
+        wide = not form.fits(x.dtype)
+        if wide or (self.bits or 0) > _DRAWN[x.itemsize]:
+            what = f"the format {form} has numbers" if wide else f"bits={self.bits} are more random bits"
             raise ArgumentError(
                 f"{location()}{what} which {x.dtype} has not. Pass x.astype(np.float64), or a narrower format."
             )

@@ -20,7 +20,7 @@ from burlab.graph.origin import derived_from
 from burlab.graph.rewrite.simplify import without_calls
 from burlab.graph.substitute import keep
 
-from .rule_words import without_partials
+from .expand_partials import without_partials
 from .several_nodes import Executed, Parts, spread_choice, spread_loop
 
 Coefficient = Node | None

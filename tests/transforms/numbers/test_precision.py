@@ -14,6 +14,7 @@ from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import ROWS, STRUCTURAL
 from burlab.graph.rewrite.interpret import interpret
 from burlab.graph.scalar_table import ROWS as SCALAR_ROWS
+from burlab.transforms.numbers.exact_operations import chooses
 from burlab.transforms.numbers.rounder import RoundedScopes, Rounder
 from burlab.transforms.numbers.roundings import Rounding
 from tests.engines import GEARS, inputs
@@ -24,7 +25,6 @@ from tests.op_cases import LINEAR_CASES, OTHER_CASES, SCALAR
 
 FORMAT = bl.Format.ieee(6, 4)
 ROUNDING = Rounding.of(FORMAT, "nearest", has_key=False)
-CHOICES = {"where", "maximum", "minimum", "fmax", "fmin", "relu"}  # of operands that are rounded already
 STRUCTURE = {"call", "cond", "while", "scan", "checkpoint", "checkpoint_contractions", "halves"}
 PLANNED = {"blocks", "block_results", "of_all_blocks"}  # of plans, which no traced graph holds
 DTYPES = [np.float32, np.float64]
@@ -51,9 +51,9 @@ def test_the_whole_table_rounds() -> None:
     for name, row in {**STRUCTURAL, **{op.name: ROWS[op.name] for op in SCALAR_ROWS}}.items():
         if name in STRUCTURE | PLANNED or row.leaf or row.scalar.is_mask * bool(row.scalar.name) or name == "lu":
             continue
-        n = Node(name, (x,), None, (4,), np.dtype(np.float32))
+        n = Node(name, (x,), (0, False) if name == "put" else None, (4,), np.dtype(np.float32))
         y = Rounder(RoundedScopes(ROUNDING, None, ())).of(n, [x])
-        if row.moves_data or name in CHOICES:
+        if chooses(n):
             assert y.op == name, name
             assert y.inputs[0].op == "surrogate", name
         else:
@@ -146,6 +146,33 @@ def test_sums_are_rounded_once_from_the_format_that_accumulates() -> None:
     np.testing.assert_array_equal(bl.precision(np.matmul, "e5m2", accumulate="float32")(a, b), bl.round_to(
         "e5m2", product.astype(np.float32).astype(np.float64)))  # fmt: skip
     np.testing.assert_array_equal(bl.precision(np.exp, "e5m2", accumulate=(8, 3))(a), bl.round_to("e5m2", np.exp(a)))
+    for f in (lambda x: np.cumsum(x, axis=1), lambda x: _added_rows(x, np.array([0, 1, 1, 3, 0]))):
+        got = bl.precision(f, "e5m2", accumulate=(8, 3))(a)
+        np.testing.assert_array_equal(got, bl.round_to("e5m2", bl.round_to((8, 3), np.asarray(bl.jit(f)(a)))))
+        assert (got != bl.precision(f, "e5m2")(a)).any()
+
+
+def _added_rows(x: Any, index: Any) -> Any:
+    y = np.abs(x)
+    np.add.at(y, index, x[: len(index)])
+    return y
+
+
+def test_what_chooses_among_numbers_of_a_format_is_not_rounded_again() -> None:
+    """3 * 0.1 / 0.1 is above 3, so a second rounding upwards would give 4 * 0.1."""
+    tenths = bl.Format.integer(8, scale=0.1)
+    x = np.array([0.25, 0.55, 0.65])
+    given = bl.round_to(tenths, x, mode="up")
+    assert not np.array_equal(bl.round_to(tenths, given, mode="up"), given), "rounding twice is not rounding once"
+    for f in (np.max, np.min, np.sort, _assigned):
+        got = bl.precision(f, tenths, mode="up")(x)
+        assert np.all(np.isin(got, given)), f
+
+
+def _assigned(x: Any) -> Any:
+    y = np.sort(x)
+    y[0] = x[2]
+    return y
 
 
 def looped(x: Any) -> Any:

@@ -173,6 +173,21 @@ def test_weights_in_bfloat16_are_trained_by_stochastic_rounding(dtype: str) -> N
     assert ends[True] < 0.05 < ends[False]
 
 
+def test_formats_are_written_as_users_give_them() -> None:
+    """In errors: by the names and bits that `round_to` takes, else in words."""
+    for name, form in FORMATS.items():
+        assert str(form) == name
+    for given in ("q7.8", "q0.3", "q5.0", (8, 30), (11, 52), (2, 1)):
+        assert str(bl.Format.of(given)) == str(given)
+    assert str(bl.Format.integer(8, scale=0.5)) == "int8 times 0.5"
+    assert str(bl.Format.blocks("e4m3", 16)) == "blocks of 16 of e4m3"
+    assert str(bl.Format.blocks(bl.Format.fixed(1, 6), 16)) == "blocks of 16 of q1.6"
+    assert str(bl.Format.blocks((6, 2), 16)) == "blocks of 16 of 3 bits from 2^-30 to 3.7581e+09"
+    assert str(bl.Format.ieee(8, 2, bias=140)) == "3 bits from 2^-139 to 3.63461e+34"
+    with pytest.raises(ArgumentError, match=r"the format \(8, 30\) has numbers which float32 has not"):
+        bl.round_to((8, 30), np.ones(2, "f4"))
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [

@@ -22,7 +22,7 @@ from burlab.graph.scalar import USERS, row_of
 from burlab.graph.scalar_table import ROWS
 from burlab.graph.substitute import keep, rebuild
 
-_OTHER_WORDS: dict[tuple[str, int], str] = {
+_FORMULAS: dict[tuple[str, int], str] = {
     ("remainder", 1): "-floor(a / b)",
     ("mills", 0): "-(y * (a + y))",
     ("mills_excess", 0): "1 - y * (y - a)",
@@ -37,7 +37,7 @@ _BINARY: dict[type, str] = {
 _NUMBERS = {"inf": np.inf, "nan": np.nan}
 
 
-def is_partial(op: str) -> bool:
+def _is_partial(op: str) -> bool:
     """Return True for the name of a partial derivative, such as `tanh'0`."""
     return "'" in op
 
@@ -47,11 +47,11 @@ def without_partials(outputs: Sequence[Node]) -> list[Node]:
 
     Raises TraceError, with the user's line, where a formula has a function that is no operation.
     """
-    load_words(n for n in topological(outputs) if is_partial(n.op))
-    return rebuild(outputs, {}, lambda n, inputs: _in_words(keep(n, inputs)) if is_partial(n.op) else keep(n, inputs))
+    _load_formulas(n for n in topological(outputs) if _is_partial(n.op))
+    return rebuild(outputs, {}, lambda n, inputs: _expanded(keep(n, inputs)) if _is_partial(n.op) else keep(n, inputs))
 
 
-def load_words(nodes: Iterable[Node]) -> None:
+def _load_formulas(nodes: Iterable[Node]) -> None:
     """Have the compiler write the formulas that nodes need at once: those of whole tables, which are cached on disk."""
     rows = {n.row.scalar for n in nodes if n.row.differentiable}
     families = {row.family for row in rows}
@@ -59,13 +59,13 @@ def load_words(nodes: Iterable[Node]) -> None:
     load_formulas([*known, *sorted(row.name for row in rows if row.family == USERS)])
 
 
-def _in_words(n: Node) -> Node:
+def _expanded(n: Node) -> Node:
     """Return a partial derivative as nodes of operations that are none, on the same inputs."""
     base, *by = n.op.split("'")
     with derived_from(n):
         if len(by) == 1:
             k = int(by[0])
-            text = _OTHER_WORDS.get((base, k)) or exact_formulas(base).partials[k]
+            text = _FORMULAS.get((base, k)) or exact_formulas(base).partials[k]
             letters: list[str] = [*LETTERS[: len(n.inputs) - 1], "y"]
             return _Builder(dict(zip(letters, n.inputs, strict=True)), n).node(ast.parse(text, mode="eval").body)
         inner = [Node("input", (), None, x.shape, x.dtype) for x in n.inputs[:-1]]
@@ -75,13 +75,12 @@ def _in_words(n: Node) -> Node:
         return rebuild(without_partials(tangent), dict(zip(inner, n.inputs[:-1], strict=True)), keep)[0]
 
 
-def no_rule(n: Node, what: str = "") -> TraceError:
-    """The error for an operation that a number transform does not know."""
+def _no_formula(n: Node) -> TraceError:
     line = f"{place(n.origin)}: " if n.origin else ""
     name = n.op.partition("'")[0]
     return TraceError(
-        f"{line}{what}{name} {'have' if what else 'has'} no rule here. Use a function of which there is one, or "
-        "bl.stop_gradient of what counts as constant."
+        f"{line}higher derivatives of {name} have no rule here. Use a function of which there is one, "
+        "or bl.stop_gradient of what counts as constant."
     )
 
 
@@ -129,7 +128,7 @@ class _Builder:
             case ast.Call(func=ast.Name(id=name), args=args) if row_of(name) is not None:
                 return self._op(name, *args)
             case _:
-                raise no_rule(self._like, "higher derivatives of ")
+                raise _no_formula(self._like)
 
     def _op(self, op: str, *parts: ast.expr) -> Node:
         return make_node(op, None, *map(self.node, parts))
