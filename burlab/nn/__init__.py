@@ -22,6 +22,7 @@ from .parameter_summary import ModelSummary, count, summary
 from .recurrent import GRUCell, LSTMCell, RNNCell
 from .ruled_layers import with_rule
 from .sparse_linear import SparseLinear
+from .tensor_train import TensorTrainLinear
 from .ternary import MLGRU, BitLinear
 from .torch_layout import from_torch
 
@@ -49,6 +50,7 @@ __all__ = [
     "RNNCell",
     "SelfAttention",
     "SparseLinear",
+    "TensorTrainLinear",
     "avg_pool",
     "batch_norm",
     "count",

@@ -168,6 +168,8 @@ def _layers() -> Iterator[Kind]:
     yield _layer("Linear", size, outputs, bias, seed)
     yield _layer("BitLinear", size, outputs, seed)
     yield _layer("MLGRU", width, seed)
+    modes = [Option(name, (2, 2), several(whole(1, _MAX_LAYER_SIZE)), "sizes") for name in ("inputs", "outputs")]
+    yield _layer("TensorTrainLinear", *modes, _size("rank"), bias, seed)
     yield _layer("Monarch", _size("inputs", 4), _size("outputs", 4), _size("blocks"), bias, seed)
     yield _layer("MLP", widths, kind, bias, seed)
     yield _layer("Embedding", count, width, seed, ports=("index",))
