@@ -19,6 +19,7 @@ from .monarch import Monarch
 from .norm import LayerNorm, RMSNorm
 from .parameter_files import load_parameters, save_parameters
 from .parameter_summary import ModelSummary, count, summary
+from .raft_mlp import RaftMLP
 from .recurrent import GRUCell, LSTMCell, RNNCell
 from .ruled_layers import with_rule
 from .sparse_linear import SparseLinear
@@ -48,6 +49,7 @@ __all__ = [
     "PaCALinear",
     "RMSNorm",
     "RNNCell",
+    "RaftMLP",
     "SelfAttention",
     "SparseLinear",
     "TensorTrainLinear",

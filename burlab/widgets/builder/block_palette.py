@@ -180,6 +180,7 @@ def _layers() -> Iterator[Kind]:
     yield _layer("Conv2d", size, outputs, window, stride, padding, bias, seed)
     yield _layer("SelfAttention", width, heads, seed)
     yield _layer("Block", width, heads, kind, seed)
+    yield _layer("RaftMLP", _size("height"), _size("width"), _size("channels"), _size("raft"), seed)
     for cell, options in (("RNNCell", (size, units, tanh, bias)), ("GRUCell", (size, units, bias))):
         yield _layer(cell, *options, seed, ports=("state", "x"), rule=_output)
     for name in ("max_pool", "avg_pool"):

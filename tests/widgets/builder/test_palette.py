@@ -56,6 +56,7 @@ def test_numpy_names_compute_what_numpy_does():
     [
         ("nn.Linear", (2,), (2,)),
         ("nn.Monarch", (4,), (4,)),
+        ("nn.RaftMLP", (2, 2, 2), (2, 2, 2)),
         ("nn.TensorTrainLinear", (4,), (4,)),
         ("nn.BitLinear", (2,), (2,)),
         ("nn.MLGRU", (3, 4), (3, 4)),
